@@ -1,0 +1,75 @@
+/**
+ * The one error class of the package, and its codes.
+ *
+ * An app meets three kinds of failure: the caller asked for something that is not there or not allowed,
+ * the world refused (another tab, a full disk, a closed connection), or we are wrong ourselves. The code
+ * tells which; the message says what happened, with which value, and what to do; `details` carries the
+ * values as fields, so that nobody parses a sentence.
+ */
+
+/** What the caller did: fix the call. */
+export type CallerErrorCode =
+  | 'branch-not-found'
+  | 'checkpoint-not-found'
+  | 'message-not-found'
+  | 'invalid-fragment'
+  | 'invalid-messages'
+  | 'provider-missing'
+  | 'invalid-options'
+  | 'invalid-import'
+  | 'wrong-user'
+  | 'empty-branch'
+  | 'name-taken'
+  | 'last-branch'
+  | 'chat-missing'
+  | 'busy'
+  | 'aborted';
+
+/** What the world did: try again, or tell the person. */
+export type WorldErrorCode =
+  | 'head-moved'
+  | 'store-blocked'
+  | 'store-unavailable'
+  | 'store-closed'
+  | 'quota-exceeded'
+  | 'data-loss'
+  | 'chat-deleted'
+  | 'newer-format';
+
+/** Every code that a `ContextError` can carry; `invariant` is a bug of ours, please report it. */
+export type ContextErrorCode = CallerErrorCode | WorldErrorCode | 'invariant';
+
+/** What a `ContextError` may carry beside its message. */
+export interface ContextErrorOptions {
+  /** The values that the message speaks of, by name. */
+  readonly details?: Readonly<Record<string, unknown>>;
+  /** The error underneath, where there is one. */
+  readonly cause?: unknown;
+}
+
+const BRAND: symbol = Symbol.for('contextree:error');
+
+/**
+ * Every failure that contextree reports.
+ *
+ * Branch on `code`, show `message`, read values from `details`. Test with {@link isContextError}:
+ * an app may hold two copies of the package, and `instanceof` would tell them apart.
+ */
+export class ContextError extends Error {
+  readonly code: ContextErrorCode;
+  readonly details: Readonly<Record<string, unknown>>;
+
+  constructor(code: ContextErrorCode, message: string, options: ContextErrorOptions = {}) {
+    super(message, 'cause' in options ? { cause: options.cause } : undefined);
+    this.name = 'ContextError';
+    this.code = code;
+    this.details = options.details ?? {};
+    Object.defineProperty(this, BRAND, { value: true });
+  }
+}
+
+/** Whether a caught value is a `ContextError`, from any copy of the package; with `code`, of that code. */
+export function isContextError(value: unknown, code?: ContextErrorCode): value is ContextError {
+  if (typeof value !== 'object' || value === null || !(BRAND in value)) return false;
+  return code === undefined || (value as ContextError).code === code;
+}
