@@ -1,0 +1,298 @@
+import type { UIMessage } from 'ai';
+
+/**
+ * The conversation as a graph: what is kept, and the questions one asks of it.
+ *
+ * A list of messages forgets. Edit one and the rest of the list is a lie; regenerate and the old answer is gone.
+ * Here each message is a node that knows only its parent, and nothing that was said is ever moved or copied.
+ * A conversation is then a walk from a head to the root; a branch is a name for a head; a fork is a second child.
+ * "What did I say before I edited this?" becomes "who are the other children of this node's parent?".
+ *
+ * The parent edge is the only durable edge. Children, siblings, forks and depth are derived from it, in the order of
+ * `seq`, a counter of the chat, because clocks of two tabs disagree and equal timestamps are common. All walks are
+ * loops: a chat of 100,000 messages in a row is normal here, and a call stack is not that deep.
+ *
+ * Nodes, branches and checkpoints are values. The one thing that changes in place is the {@link MessageGraph} index
+ * over them: an append costs the same at 10 messages and at 100,000, which no copied map could promise. Only its owner
+ * (one engine, one store) writes to it, through `putNode` and `dropNode`.
+ */
+
+/** Where a message is in its life: still growing, whole, or cut short (stopped, failed, reloaded). */
+export type MessageStatus = 'complete' | 'streaming' | 'interrupted';
+
+/** One message of a chat, as it is stored. Its identity is `(chatId, id)`. */
+export interface MessageNode {
+  readonly id: string;
+  readonly chatId: string;
+  /** The message before this one; null for a root. A chat may have several roots (an edited first question). */
+  readonly parentId: string | null;
+  /** The role: `user`, `assistant` or `system`. */
+  readonly name: string;
+  readonly type: 'message';
+  /** The message itself; `data.id === id`. */
+  readonly data: UIMessage;
+  /** Milliseconds since epoch. */
+  readonly createdAt: number;
+  readonly status: MessageStatus;
+  /** Further parents: what a merge or a cherry-pick was made from. */
+  readonly sources?: readonly string[];
+  /** Order within the chat: 0 for the first message ever written to it. */
+  readonly seq: number;
+  /** Messages from the root to this one, both included: 1 for a root. */
+  readonly depth: number;
+  /** 1 at first, one more with each change of body or status. */
+  readonly rev: number;
+  readonly deviceId: string;
+  /** Format version of the record. */
+  readonly v: number;
+  /** Hash of the body, where a store keeps one. */
+  readonly bodyHash?: string;
+}
+
+/** A node without its body: what lists, pagers and the graph view need. */
+export interface NodeInfo extends Omit<MessageNode, 'data'> {
+  /** The message's text on one line, at most 50 characters and then `...`; empty for messages without text. */
+  readonly preview: string;
+  /** How many parts the message has. A streaming node with none is reserved and not yet visible. */
+  readonly parts: number;
+}
+
+/** A named pointer to the end of a conversation. It moves as the conversation grows. */
+export interface Branch {
+  /** Stable; survives renaming. */
+  readonly id: string;
+  readonly chatId: string;
+  /** Unique among the live branches of the chat. */
+  readonly name: string;
+  /** The last message; null while the branch is empty. */
+  readonly headMessageId: string | null;
+  /** Messages from the root to the head. */
+  readonly messageCount: number;
+  /** Milliseconds since epoch. */
+  readonly createdAt: number;
+  /** Milliseconds since epoch. */
+  readonly updatedAt: number;
+  /** The change sequence at which it was last shown or written: the largest is the one used last. */
+  readonly usedSeq: number;
+  readonly rev: number;
+  readonly deviceId: string;
+  /** Milliseconds since epoch; a branch with it is deleted, and can be brought back. */
+  readonly deletedAt?: number;
+}
+
+/** A named pointer to a message, which never moves by itself. */
+export interface Checkpoint {
+  readonly id: string;
+  readonly chatId: string;
+  /** Unique among the live checkpoints of the chat. */
+  readonly name: string;
+  readonly messageId: string;
+  /** Milliseconds since epoch. */
+  readonly createdAt: number;
+  readonly rev: number;
+  readonly deletedAt?: number;
+}
+
+/** A chat: whose it is, what it is called, and where it was last shown. */
+export interface Chat {
+  readonly id: string;
+  readonly userId: string;
+  readonly title?: string;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  /** Milliseconds since epoch. */
+  readonly createdAt: number;
+  /** Milliseconds since epoch; moved by each save. */
+  readonly updatedAt: number;
+  /** The branch used last in any tab: where a new engine opens. Local to this device. */
+  readonly activeBranchId: string;
+  readonly rev: number;
+  /** Messages in the chat, on all branches, reserved ones not counted. */
+  readonly messageCount: number;
+  /** The `seq` of the next message. */
+  readonly nextSeq: number;
+  /** How many chats with this id were deleted before this one. */
+  readonly epoch: number;
+  /** Milliseconds since epoch; what is left of a deleted chat is `{ id, userId, rev, epoch, deletedAt }`. */
+  readonly deletedAt?: number;
+}
+
+/** Nodes by id, and the children of each, oldest first. Roots are the children of `null`. */
+export interface MessageGraph {
+  readonly nodes: ReadonlyMap<string, NodeInfo>;
+  readonly children: ReadonlyMap<string | null, readonly string[]>;
+}
+
+interface WritableGraph extends MessageGraph {
+  readonly nodes: Map<string, NodeInfo>;
+  readonly children: Map<string | null, readonly string[]>;
+}
+
+/** A graph of these nodes, given in any order. */
+export function createGraph(infos: Iterable<NodeInfo> = []): MessageGraph {
+  const graph: WritableGraph = { nodes: new Map(), children: new Map() };
+  for (const info of infos) putNode(graph, info);
+  return graph;
+}
+
+/** Adds a node, or replaces the one with its id. Its place among its siblings follows `seq`. */
+export function putNode(graph: MessageGraph, info: NodeInfo): void {
+  const { nodes, children } = graph as WritableGraph;
+  const known = nodes.get(info.id);
+  nodes.set(info.id, info);
+  if (known && known.parentId === info.parentId && known.seq === info.seq) return;
+  if (known) unlink(graph as WritableGraph, known);
+  children.set(info.parentId, insertBySeq(nodes, children.get(info.parentId) ?? [], info));
+}
+
+/** Takes a node out again: one that was reserved and never spoken, or one that was never stored. */
+export function dropNode(graph: MessageGraph, id: string): void {
+  const known = graph.nodes.get(id);
+  if (!known) return;
+  unlink(graph as WritableGraph, known);
+  (graph as WritableGraph).nodes.delete(id);
+}
+
+function unlink({ children }: WritableGraph, info: NodeInfo): void {
+  const rest = (children.get(info.parentId) ?? []).filter((id) => id !== info.id);
+  if (rest.length > 0) children.set(info.parentId, rest);
+  else children.delete(info.parentId);
+}
+
+function insertBySeq(
+  nodes: ReadonlyMap<string, NodeInfo>,
+  ids: readonly string[],
+  info: NodeInfo,
+): readonly string[] {
+  let at = ids.length;
+  while (at > 0 && (nodes.get(ids[at - 1] as string)?.seq ?? 0) > info.seq) at -= 1;
+  return [...ids.slice(0, at), info.id, ...ids.slice(at)];
+}
+
+/**
+ * The ids from the root to `headId`, both included; empty for null or an unknown head.
+ * `from` stops the walk: that id and everything before it are left out.
+ * A cycle in damaged data ends the walk instead of turning for ever.
+ */
+export function chainIds(graph: MessageGraph, headId: string | null, from: string | null = null): string[] {
+  const ids: string[] = [];
+  const limit = graph.nodes.size;
+  for (let id = headId; id !== null && id !== from && ids.length < limit; ) {
+    const node = graph.nodes.get(id);
+    if (!node) break;
+    ids.push(id);
+    id = node.parentId;
+  }
+  return ids.toReversed();
+}
+
+/** Whether `id` lies on the way from `headId` to the root. Costs the distance between them. */
+export function contains(graph: MessageGraph, headId: string | null, id: string): boolean {
+  const target = graph.nodes.get(id);
+  if (!target) return false;
+  let at = headId === null ? undefined : graph.nodes.get(headId);
+  while (at && at.depth > target.depth) at = at.parentId === null ? undefined : graph.nodes.get(at.parentId);
+  return at?.id === id;
+}
+
+/** The last message that two heads have in common; null when they share none. */
+export function commonAncestor(graph: MessageGraph, a: string | null, b: string | null): string | null {
+  let left = a === null ? undefined : graph.nodes.get(a);
+  let right = b === null ? undefined : graph.nodes.get(b);
+  while (left && right && left.id !== right.id) {
+    if (left.depth >= right.depth) left = left.parentId === null ? undefined : graph.nodes.get(left.parentId);
+    else right = right.parentId === null ? undefined : graph.nodes.get(right.parentId);
+  }
+  return left && right ? left.id : null;
+}
+
+/** Whether a message shows: a node reserved for an answer that has said nothing yet does not. */
+export function isVisible(info: NodeInfo): boolean {
+  return info.parts > 0 || info.status === 'complete';
+}
+
+/** The ids that some branch reaches, given the heads of the live branches. Costs each reached node once. */
+export function reachable(graph: MessageGraph, heads: Iterable<string | null>): Set<string> {
+  const reached = new Set<string>();
+  for (const head of heads) markChain(graph, reached, head);
+  return reached;
+}
+
+/** Adds the chain of one more head to a set made by {@link reachable}. Stops at the first id that is in it already. */
+export function markChain(graph: MessageGraph, reached: Set<string>, headId: string | null): void {
+  for (let id = headId; id !== null && !reached.has(id); ) {
+    const node = graph.nodes.get(id);
+    if (!node) return;
+    reached.add(id);
+    id = node.parentId;
+  }
+}
+
+/** The versions of a message: visible children of its parent that a live branch reaches, itself included, oldest first. */
+export function siblingsOf(graph: MessageGraph, reached: ReadonlySet<string>, id: string): readonly string[] {
+  const node = graph.nodes.get(id);
+  if (!node) return [];
+  return versionsUnder(graph, reached, node.parentId).filter((other) => graph.nodes.get(other)?.name === node.name);
+}
+
+function versionsUnder(graph: MessageGraph, reached: ReadonlySet<string>, parentId: string | null): readonly string[] {
+  return (graph.children.get(parentId) ?? []).filter((id) => {
+    const info = graph.nodes.get(id);
+    return info !== undefined && isVisible(info) && reached.has(id);
+  });
+}
+
+/** A place where a conversation continues in more than one way. */
+export interface Fork {
+  /** The message after which the ways part; null where they differ from the first message on. */
+  readonly parentId: string | null;
+  /** The first message of each way, oldest first. */
+  readonly children: readonly string[];
+}
+
+/** The forks of a chat that live branches reach, in the order in which they were made. */
+export function forksOf(graph: MessageGraph, reached: ReadonlySet<string>): Fork[] {
+  const forks: Fork[] = [];
+  for (const parentId of graph.children.keys()) {
+    const children = versionsUnder(graph, reached, parentId);
+    if (children.length > 1) forks.push({ parentId, children });
+  }
+  const madeAt = (fork: Fork): number => graph.nodes.get(fork.children[1] as string)?.seq ?? 0;
+  return forks.toSorted((a, b) => madeAt(a) - madeAt(b));
+}
+
+/** Of these branches, the one used last that holds `id`; undefined when none does. */
+export function lastUsedWith(graph: MessageGraph, branches: Iterable<Branch>, id: string): Branch | undefined {
+  let best: Branch | undefined;
+  for (const branch of branches) {
+    if (!contains(graph, branch.headMessageId, id)) continue;
+    if (!best || branch.usedSeq > best.usedSeq) best = branch;
+  }
+  return best;
+}
+
+/** The name of a new branch made from `base`: `base-vN`, N the smallest free number from 2 on. */
+export function nextBranchName(base: string, taken: Iterable<string>): string {
+  const names = new Set(taken);
+  let n = 2;
+  while (names.has(`${base}-v${n}`)) n += 1;
+  return `${base}-v${n}`;
+}
+
+/** The texts of a message, in order, joined by a space. */
+export function textOf(message: UIMessage): string {
+  const texts: string[] = [];
+  for (const part of message.parts) if (part.type === 'text') texts.push((part as { text: string }).text);
+  return texts.join(' ');
+}
+
+/** The first 50 characters of a message's text on one line, for lists and graphs. */
+export function previewOf(message: UIMessage): string {
+  const text = textOf(message);
+  return text.length > 50 ? `${text.slice(0, 50)}...` : text;
+}
+
+/** A node without its body. */
+export function infoOf(node: MessageNode): NodeInfo {
+  const { data, ...rest } = node;
+  return { ...rest, preview: previewOf(data), parts: data.parts.length };
+}

@@ -1,0 +1,322 @@
+import type { UIMessage } from 'ai';
+import type { Branch, Chat, Checkpoint, MessageNode, MessageStatus, NodeInfo } from '../graph/graph.ts';
+import type { GraphData } from '../graph/visualize.ts';
+
+/**
+ * What a store owes to the conversations in it.
+ *
+ * Whole or not at all. Every write is one call, and every call is one transaction: when it resolves, all of it is
+ * durable; when it rejects, none of it happened. A store never reports a save that did not happen, and never keeps
+ * half of one. A pointer to a message that is not there cannot arise.
+ *
+ * One question, one answer. `append` compares the head that the caller saw with the head that is stored, inside the
+ * transaction. Two tabs may write at the same moment; one of them is told, or its turn goes to a branch of its own.
+ * Nothing is overwritten.
+ *
+ * Again is harmless. Ids are made by the caller, so a call whose answer got lost can be repeated: what is there
+ * already, and equal, is left as it is.
+ *
+ * Chats are islands. A node's identity is (chatId, id); nothing in one chat can reach or change another.
+ *
+ * Order comes from counters that are read and written in the transaction itself: `seq` within a chat, and the change
+ * sequence within the database, which feeds other tabs, the devtools and, one day, sync. Clocks order nothing.
+ *
+ * Everyone hears. After a transaction is durable, and only then, listeners in this tab and in the others are told ids
+ * and revisions, never content.
+ *
+ * What the operations mean is written once, in `apply.ts`, over the few reads and writes of a {@link StoreTransaction};
+ * a store brings the layout. One suite (`test/support/storeSuite.ts`) holds all of it.
+ */
+export interface ContextStore {
+  /** Where the data lives: what a person is told when it is only memory. */
+  readonly persistence: Persistence;
+
+  /**
+   * The chat, its pointers and its topology: all of it, or what changed after change number `since`.
+   * An unknown chat gives empty lists and `seq` as it stands. Deleted branches and checkpoints are in it, marked so.
+   * Streaming nodes count the parts of their draft. Costs what it returns; no bodies are read.
+   */
+  load(chatId: string, since?: number): Promise<ChatRecords>;
+  /** The chat's row; undefined for an unknown or deleted chat. */
+  getChat(chatId: string): Promise<Chat | undefined>;
+  /** One message with its body, a streaming one with its draft; undefined when the chat has no such message. */
+  getMessage(chatId: string, id: string): Promise<MessageNode | undefined>;
+  /**
+   * The messages from the root to `headId`, oldest first; an unknown head gives [].
+   * With `limit` the last so many. Streaming ones carry their draft.
+   */
+  getMessageChain(chatId: string, headId: string, options?: { readonly limit?: number }): Promise<MessageNode[]>;
+  /** The messages with these ids, in the order asked; unknown ids are left out. One transaction. */
+  getNodes(chatId: string, ids: readonly string[]): Promise<MessageNode[]>;
+  /** The messages of the chat's active branch, oldest first. Rejects when the chat is unknown. */
+  getMessages(chatId: string): Promise<MessageNode[]>;
+  /** The live branches, in the order in which they were made. */
+  listBranches(chatId: string): Promise<BranchInfo[]>;
+  /** The live checkpoints, newest first. */
+  listCheckpoints(chatId: string): Promise<CheckpointInfo[]>;
+  /** The chat as a graph of previews, as `visualizeGraph` and devtools show it; empty lists for an unknown chat. */
+  getGraph(chatId: string): Promise<GraphData>;
+  /** Chats, the last updated first. Deleted ones, and those being removed, are not in it. */
+  listChats(filter?: ChatFilter): Promise<ChatInfo[]>;
+  /** Messages whose text holds all the words of `query`, best first. Odd queries give [], never an error. */
+  searchMessages(chatId: string, query: string, options?: SearchOptions): Promise<SearchResult[]>;
+  /** What changed after change number `seq`, oldest first: one entry per thing, its last change. */
+  changesSince(seq: number, limit?: number): Promise<Change[]>;
+
+  /**
+   * Carries out the operations in order, in one durable transaction, and says what became of them.
+   *
+   * Rejects with `head-moved` (policy `error`, or a `replace` of a revision that is gone), `chat-deleted`,
+   * `wrong-user`, `name-taken`, `last-branch`, `branch-not-found`, `message-not-found`, `checkpoint-not-found`;
+   * with `quota-exceeded`, `store-closed`, `store-unavailable` or `store-blocked` when the disk says no.
+   */
+  append(chatId: string, ops: readonly StoreOp[], options: AppendOptions): Promise<AppendResult>;
+  /**
+   * Keeps the words of an answer that is still growing: relaxed, fast, outside the change sequence.
+   * Ignored when the node is gone or settled. Other tabs are told that it grew.
+   */
+  saveDraft(chatId: string, id: string, message: UIMessage): Promise<void>;
+  /**
+   * Deletes a chat with everything in it; false when there is none (or it is not `userId`'s).
+   * With `keepFor` (ms) it disappears at once and its bytes go when that time has passed; `restoreChat` brings it
+   * back until then, also in another tab. What stays is `{ id, userId, rev, epoch, deletedAt }`.
+   */
+  deleteChat(
+    chatId: string,
+    options?: { readonly userId?: string; readonly keepFor?: number },
+  ): Promise<boolean>;
+  /** Brings a chat back that was deleted with `keepFor`; false when it is too late. */
+  restoreChat(chatId: string): Promise<boolean>;
+
+  /** A value of the app's own. Keys that begin with `contextree:` are ours. */
+  get<T = unknown>(key: string): Promise<T | undefined>;
+  /** Keeps a structured-cloneable value. */
+  set(key: string, value: unknown): Promise<void>;
+  delete(key: string): Promise<void>;
+
+  /**
+   * Takes the lock of a node that this tab streams; call the result to let go. It falls with the tab.
+   * The lock tells whether an answer is still being written. Correctness of data never depends on it.
+   */
+  hold(chatId: string, id: string): Promise<() => void>;
+  /** The nodes of the chat that some tab streams right now. */
+  held(chatId: string): Promise<ReadonlySet<string>>;
+
+  /** Tells of each durable change, of this tab and of others. Returns the way to stop. */
+  subscribe(listener: (notice: StoreNotice) => void): () => void;
+  /** Forgets everything in the database, of all chats, and the app's own values. Other tabs are told. */
+  clear(): Promise<void>;
+  /** Lets go of connections and listeners. A later call opens them again. */
+  close(): Promise<void>;
+}
+
+/** Where data lives: in IndexedDB, only in memory, or in a store that someone else wrote. */
+export type Persistence = 'indexeddb' | 'memory' | 'custom';
+
+/** What can be done to a chat. Ids of new things are made by the caller; missing times are now. */
+export type StoreOp =
+  /** A new message under `parentId`. One that is there already, and equal, is left alone. */
+  | {
+      readonly op: 'insert';
+      readonly id: string;
+      readonly parentId: string | null;
+      readonly data: UIMessage;
+      readonly status: MessageStatus;
+      readonly createdAt?: number;
+      readonly sources?: readonly string[];
+    }
+  /** A new body or status for a message; the replaced body is kept as a revision. With `rev`, only if it is that one. */
+  | {
+      readonly op: 'replace';
+      readonly id: string;
+      readonly data?: UIMessage;
+      readonly status?: MessageStatus;
+      readonly rev?: number;
+    }
+  /** Takes back a reserved message that never said anything; a branch that ends there ends at its parent. */
+  | { readonly op: 'drop'; readonly id: string }
+  /**
+   * Moves a branch's head from `expected` to `messageId`. If it is elsewhere by now, or the branch is deleted, the
+   * policy decides: a new branch with id `forkId`, a rebase, or `head-moved`.
+   */
+  | {
+      readonly op: 'head';
+      readonly branchId: string;
+      readonly expected: string | null;
+      readonly messageId: string | null;
+      readonly forkId: string;
+    }
+  /** A new branch: named `name`, or after `base` by the naming rule. Equal and there already: left alone. */
+  | {
+      readonly op: 'branch';
+      readonly id: string;
+      readonly name?: string;
+      readonly base?: string;
+      readonly messageId: string | null;
+    }
+  | { readonly op: 'rename-branch'; readonly id: string; readonly name: string }
+  /** Deletes a branch; refused (`last-branch`) for the last one. */
+  | { readonly op: 'delete-branch'; readonly id: string }
+  /** Brings a deleted branch back, under its name or the next free one. */
+  | { readonly op: 'restore-branch'; readonly id: string }
+  /** Marks a branch as the one shown: where the next engine opens. */
+  | { readonly op: 'use'; readonly branchId: string }
+  /** A checkpoint at a message. A live one with that name moves and keeps its id. */
+  | { readonly op: 'checkpoint'; readonly id: string; readonly name: string; readonly messageId: string }
+  | { readonly op: 'rename-checkpoint'; readonly id: string; readonly name: string }
+  | { readonly op: 'delete-checkpoint'; readonly id: string }
+  /** Title (null clears it), metadata (merged, shallow) and usage (numbers are added, nested ones too). */
+  | {
+      readonly op: 'chat';
+      readonly title?: string | null;
+      readonly metadata?: Readonly<Record<string, unknown>>;
+      readonly usage?: Readonly<Record<string, unknown>>;
+    }
+  /** A value beside the chat, in the same transaction. */
+  | { readonly op: 'set'; readonly key: string; readonly value: unknown };
+
+/** What to do when another tab moved the head first. */
+export type ConflictPolicy = 'fork' | 'rebase' | 'error';
+
+/** Who writes, and under which assumptions. */
+export interface AppendOptions {
+  readonly userId: string;
+  /** The chat's `epoch` as the caller knows it; 0 for a chat that it has never seen. */
+  readonly epoch: number;
+  /** The id of `main`, if this write creates the chat. */
+  readonly mainBranchId: string;
+  /** Metadata of the chat, if this write creates it. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  /** What to do when a `head` operation finds another head. Default `fork`. */
+  readonly onConflict?: ConflictPolicy;
+}
+
+/** Records of a chat, as they are now. */
+export interface ChatRecords {
+  /** The change sequence of the database that this is true for. */
+  readonly seq: number;
+  /** The row; with `deletedAt` what is left of a deleted chat; undefined for an unknown one, or if it did not change. */
+  readonly chat: Chat | undefined;
+  readonly branches: readonly Branch[];
+  readonly checkpoints: readonly Checkpoint[];
+  /** In the order of `seq`. */
+  readonly nodes: readonly NodeInfo[];
+  /** Ids of messages that were taken back. */
+  readonly dropped: readonly string[];
+}
+
+/** What an append did: the records that it wrote, as they are now. */
+export interface AppendResult extends ChatRecords {
+  readonly chat: Chat;
+  /** Bodies of the messages that were inserted or replaced, with their final places. */
+  readonly written: readonly MessageNode[];
+  /** Set when the head had moved: from which branch the turn was taken, and to which it went. */
+  readonly conflict?: { readonly policy: 'fork' | 'rebase'; readonly from: Branch; readonly to: Branch };
+}
+
+/** One change of one thing: its number, what it is, and its revision now. */
+export interface Change {
+  readonly seq: number;
+  readonly kind: 'chat' | 'node' | 'branch' | 'checkpoint';
+  readonly op: 'put' | 'delete';
+  readonly chatId: string;
+  readonly id: string;
+  readonly rev: number;
+}
+
+/** What listeners hear: which chat changed, up to which number; `draft` when an answer only grew; no id: all chats. */
+export interface StoreNotice {
+  readonly kind: 'change' | 'draft' | 'clear';
+  readonly chatId?: string;
+  readonly id?: string;
+  readonly seq: number;
+  /** Whether another tab did it. */
+  readonly remote: boolean;
+}
+
+/** A branch as people see it. */
+export interface BranchInfo {
+  readonly id: string;
+  readonly name: string;
+  readonly headMessageId: string | null;
+  readonly isActive: boolean;
+  /** Messages from the root to the head. */
+  readonly messageCount: number;
+  /** Milliseconds since epoch. */
+  readonly createdAt: number;
+}
+
+/** A checkpoint as people see it. */
+export interface CheckpointInfo {
+  readonly id: string;
+  readonly name: string;
+  readonly messageId: string;
+  /** Milliseconds since epoch. */
+  readonly createdAt: number;
+}
+
+/** A chat in a list. */
+export interface ChatInfo {
+  readonly id: string;
+  readonly userId: string;
+  readonly title: string | undefined;
+  readonly metadata: Readonly<Record<string, unknown>> | undefined;
+  readonly messageCount: number;
+  readonly branchCount: number;
+  /** Milliseconds since epoch. */
+  readonly createdAt: number;
+  /** Milliseconds since epoch; moved by each save. */
+  readonly updatedAt: number;
+}
+
+/** Which chats to list; each field works on its own. */
+export interface ChatFilter {
+  readonly userId?: string;
+  /** Chats whose metadata has this value under this top-level key (`===`). */
+  readonly metadata?: { readonly key: string; readonly value: string | number | boolean | null };
+  readonly limit?: number;
+  readonly offset?: number;
+}
+
+/** How to search. */
+export interface SearchOptions {
+  readonly roles?: readonly string[];
+  /** Default 20. */
+  readonly limit?: number;
+}
+
+/** A message that matches. */
+export interface SearchResult {
+  readonly message: MessageNode;
+  /** Higher is better. */
+  readonly rank: number;
+  /** The words around the first hit, the hit between `<mark>` and `</mark>`. */
+  readonly snippet: string;
+}
+
+/**
+ * The reads and writes that an append is made of, within one transaction of one chat.
+ * Reads see the writes before them. Nothing is visible outside until the transaction is durable; a throw undoes all.
+ */
+export interface StoreTransaction {
+  readonly chatId: string;
+  /** This device's id. */
+  readonly deviceId: string;
+  /** The row, also that of a deleted chat. */
+  chat(): Promise<Chat | undefined>;
+  node(id: string): Promise<MessageNode | undefined>;
+  /** All branches, deleted ones too, in the order in which they were made. */
+  branches(): Promise<readonly Branch[]>;
+  /** All checkpoints, deleted ones too. */
+  checkpoints(): Promise<readonly Checkpoint[]>;
+  /** The next number of the change sequence. */
+  nextSeq(): Promise<number>;
+  putChat(chat: Chat): void;
+  /** Writes a node; `replaced` is kept as a revision where given. A settled node loses its draft. */
+  putNode(node: MessageNode, replaced?: MessageNode): void;
+  dropNode(node: MessageNode): void;
+  putBranch(branch: Branch): void;
+  putCheckpoint(checkpoint: Checkpoint): void;
+  putChange(change: Change): void;
+  putValue(key: string, value: unknown): void;
+}
