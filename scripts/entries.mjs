@@ -1,0 +1,31 @@
+// The doors of the package, named once. The library build, the demo, Storybook, the tests and the size table
+// all read this list; package.json repeats it for the world and test/package holds the two together.
+import { fileURLToPath } from 'node:url';
+
+/** The project's folder, without a slash at the end. */
+export const root = fileURLToPath(new URL('..', import.meta.url)).replace(/[\\/]$/, '');
+
+/** Source file of each entry, by the path behind the package's name; '' is the package itself. */
+export const entries = {
+  '': 'src/index.ts',
+  core: 'src/core.ts',
+  ai: 'src/ai/index.ts',
+  'ai/local': 'src/ai/local.ts',
+  devtools: 'devtools/index.ts',
+  'devtools/production': 'devtools/production.ts',
+  reminders: 'src/reminders.ts',
+  'tokenizers/o200k': 'src/tokenizers/o200k.ts',
+  'tokenizers/cl100k': 'src/tokenizers/cl100k.ts',
+};
+
+/** Entries that a server component may name but not run: the only files of dist that say 'use client'. */
+export const clientEntries = ['', 'ai', 'devtools', 'devtools/production'];
+
+/** The name under which a user imports an entry: `contextree`, `contextree/ai`, ... */
+export const specifier = (/** @type {string} */ entry) => (entry === '' ? 'contextree' : `contextree/${entry}`);
+
+/** Vite's `resolve.alias`: the package's own names lead to its sources, so that no build is needed to run it. */
+export const aliases = Object.entries(entries).map(([entry, source]) => ({
+  find: new RegExp(`^${specifier(entry)}$`),
+  replacement: `${root}/${source}`,
+}));
