@@ -1,20 +1,55 @@
-import { storybookTest } from '@storybook/addon-vitest/vitest-plugin';
 import react from '@vitejs/plugin-react';
 import { playwright } from '@vitest/browser-playwright';
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+import type { BrowserConfigOptions } from 'vitest/node';
 import { findBrowser, launchArgs } from './scripts/browser.mjs';
 import { aliases, root } from './scripts/entries.mjs';
 
 const elsewhere = ['test/browser/**', 'test/package/**', 'test/e2e/**'];
 const resolve = { alias: aliases };
 
-const chromium = {
-  enabled: true,
-  headless: true,
-  screenshotFailures: false,
-  provider: playwright({ launchOptions: { executablePath: findBrowser() ?? '', args: launchArgs() } }),
-  instances: [{ browser: 'chromium' as const }],
-};
+/** Whether a project was asked for. Finding a browser and reading the stories take seconds, so only then. */
+function asked(project: string): boolean {
+  const flag = process.argv.findIndex((arg) => arg.startsWith('--project'));
+  return flag < 0 || process.argv.slice(flag).some((arg) => arg.replace('--project=', '').startsWith(project));
+}
+
+function chromium(): BrowserConfigOptions {
+  const executablePath = findBrowser();
+  if (!executablePath) throw new Error('No browser for the tests: `node scripts/browser.mjs` installs one.');
+  return {
+    enabled: true,
+    headless: true,
+    screenshotFailures: false,
+    provider: playwright({ launchOptions: { executablePath, args: launchArgs() } }),
+    instances: [{ browser: 'chromium' }],
+  };
+}
+
+function inBrowser(): TestProjectInlineConfiguration {
+  return {
+    plugins: [react()],
+    resolve,
+    // A cross-origin isolated page has a clock of microseconds; without these the benches measure its ticks.
+    server: {
+      headers: { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp' },
+    },
+    test: {
+      name: 'browser',
+      include: ['test/browser/**/*.test.{ts,tsx}'],
+      benchmark: { include: ['test/bench/**/*.bench.ts'] },
+      browser: chromium(),
+    },
+  };
+}
+
+async function stories(): Promise<TestProjectInlineConfiguration> {
+  const { storybookTest } = await import('@storybook/addon-vitest/vitest-plugin');
+  return {
+    plugins: [storybookTest({ configDir: `${root}/.storybook` })],
+    test: { name: 'storybook', browser: chromium() },
+  };
+}
 
 export default defineConfig({
   test: {
@@ -29,29 +64,10 @@ export default defineConfig({
         test: { name: 'happy', environment: 'happy-dom', include: ['test/**/*.test.tsx'], exclude: elsewhere },
       },
       {
-        plugins: [react()],
-        resolve,
-        // A cross-origin isolated page has a clock of microseconds; without these the benches measure its ticks.
-        server: {
-          headers: {
-            'Cross-Origin-Opener-Policy': 'same-origin',
-            'Cross-Origin-Embedder-Policy': 'require-corp',
-          },
-        },
-        test: {
-          name: 'browser',
-          include: ['test/browser/**/*.test.{ts,tsx}'],
-          benchmark: { include: ['test/bench/**/*.bench.ts'] },
-          browser: chromium,
-        },
-      },
-      {
-        plugins: [storybookTest({ configDir: `${root}/.storybook` })],
-        test: { name: 'storybook', browser: chromium },
-      },
-      {
         test: { name: 'package', environment: 'node', include: ['test/package/**/*.test.ts'], testTimeout: 60_000 },
       },
+      ...(asked('browser') ? [inBrowser()] : []),
+      ...(asked('storybook') ? [await stories()] : []),
     ],
     coverage: { provider: 'v8', include: ['src/**', 'devtools/**'], reporter: ['text-summary', 'json-summary'] },
   },
