@@ -21,7 +21,10 @@ const mayImport: Record<string, string[]> = {
 // Which room may import which package. Types of the AI SDK cost nothing and are welcome everywhere.
 const packages: Record<string, { regex: string; rooms: string[]; allowTypeImports?: true }> = {
   idb: { regex: '^idb(/|$)', rooms: ['store/indexeddb'] },
-  'zustand with React': { regex: '^zustand($|/(?:react|shallow|traditional|context))', rooms: ['react', 'ai'] },
+  'zustand with React': {
+    regex: '^zustand($|/(?:react|shallow|traditional|context))',
+    rooms: ['react', 'ai'],
+  },
   'zustand/vanilla': { regex: '^zustand/vanilla', rooms: ['engine', 'react', 'ai'] },
   react: { regex: '^react(?:-dom)?(/|$)', rooms: ['react', 'ai', 'devtools'] },
   ai: { regex: '^(?:ai|@ai-sdk/[^/]+)(/|$)', rooms: ['ai'], allowTypeImports: true },
@@ -51,7 +54,10 @@ function roomsRefusedIn(room: string, upwards: string): Pattern[] {
   const message = `${room} may import ${allowed.length > 0 ? allowed.join(', ') : 'no other room'}; see oxlint.config.ts.`;
   return [
     { regex: `^${upwards}(?:${refused.join('|')})(?:/|\\.tsx?$)`, message },
-    { regex: '^(?:\\.\\./)+(?:devtools|stories|test|scripts)/', message: 'src knows nothing of what stands around it.' },
+    {
+      regex: '^(?:\\.\\./)+(?:devtools|stories|test|scripts)/',
+      message: 'src knows nothing of what stands around it.',
+    },
     { regex: '^contextree(/|$)', message: 'Inside src, import the file that owns the name.' },
   ];
 }
@@ -65,7 +71,9 @@ function imports(files: string[], patterns: Pattern[]): OxlintOverride {
 function roomRules() {
   const rooms = Object.keys(mayImport);
   return [
-    ...rooms.map((room) => imports([`src/${room}.ts`], [...roomsRefusedIn(room, '\\./'), ...packagesRefusedIn(room)])),
+    ...rooms.map((room) =>
+      imports([`src/${room}.ts`], [...roomsRefusedIn(room, '\\./'), ...packagesRefusedIn(room)]),
+    ),
     ...rooms.map((room) =>
       imports([`src/${room}/**`], [...roomsRefusedIn(room, '(?:\\.\\./)+'), ...packagesRefusedIn(room)]),
     ),

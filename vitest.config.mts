@@ -11,7 +11,9 @@ const resolve = { alias: aliases };
 /** Whether a project was asked for. Finding a browser and reading the stories take seconds, so only then. */
 function asked(project: string): boolean {
   const flag = process.argv.findIndex((arg) => arg.startsWith('--project'));
-  return flag < 0 || process.argv.slice(flag).some((arg) => arg.replace('--project=', '').startsWith(project));
+  return (
+    flag < 0 || process.argv.slice(flag).some((arg) => arg.replace('--project=', '').startsWith(project))
+  );
 }
 
 function chromium(): BrowserConfigOptions {
@@ -32,7 +34,10 @@ function inBrowser(): TestProjectInlineConfiguration {
     resolve,
     // A cross-origin isolated page has a clock of microseconds; without these the benches measure its ticks.
     server: {
-      headers: { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp' },
+      headers: {
+        'Cross-Origin-Opener-Policy': 'same-origin',
+        'Cross-Origin-Embedder-Policy': 'require-corp',
+      },
     },
     test: {
       name: 'browser',
@@ -61,14 +66,28 @@ export default defineConfig({
       {
         plugins: [react()],
         resolve,
-        test: { name: 'happy', environment: 'happy-dom', include: ['test/**/*.test.tsx'], exclude: elsewhere },
+        test: {
+          name: 'happy',
+          environment: 'happy-dom',
+          include: ['test/**/*.test.tsx'],
+          exclude: elsewhere,
+        },
       },
       {
-        test: { name: 'package', environment: 'node', include: ['test/package/**/*.test.ts'], testTimeout: 60_000 },
+        test: {
+          name: 'package',
+          environment: 'node',
+          include: ['test/package/**/*.test.ts'],
+          testTimeout: 60_000,
+        },
       },
       ...(asked('browser') ? [inBrowser()] : []),
       ...(asked('storybook') ? [await stories()] : []),
     ],
-    coverage: { provider: 'v8', include: ['src/**', 'devtools/**'], reporter: ['text-summary', 'json-summary'] },
+    coverage: {
+      provider: 'v8',
+      include: ['src/**', 'devtools/**'],
+      reporter: ['text-summary', 'json-summary'],
+    },
   },
 });

@@ -22,7 +22,8 @@ export const entries = {
 export const clientEntries = ['', 'ai', 'devtools', 'devtools/production'];
 
 /** The name under which a user imports an entry: `contextree`, `contextree/ai`, ... */
-export const specifier = (/** @type {string} */ entry) => (entry === '' ? 'contextree' : `contextree/${entry}`);
+export const specifier = (/** @type {string} */ entry) =>
+  entry === '' ? 'contextree' : `contextree/${entry}`;
 
 /** Vite's `resolve.alias`: the package's own names lead to its sources, so that no build is needed to run it. */
 export const aliases = Object.entries(entries).map(([entry, source]) => ({

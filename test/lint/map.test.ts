@@ -93,7 +93,10 @@ function plant(file: string, source: string): void {
 /** Messages of the map's rule by file. */
 function restrictedImports(): Map<string, string[]> {
   const oxlint = join(root, 'node_modules/oxlint/bin/oxlint');
-  const { stdout } = spawnSync(process.execPath, [oxlint, '--format', 'json'], { cwd: folder, encoding: 'utf8' });
+  const { stdout } = spawnSync(process.execPath, [oxlint, '--format', 'json'], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
   const { diagnostics } = JSON.parse(stdout) as {
     diagnostics: { code: string; filename: string; message: string; help?: string }[];
   };
