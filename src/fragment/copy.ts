@@ -1,0 +1,212 @@
+import { ContextError, isContextError } from '../errors.ts';
+import { BIND, brand, isBuilt, isFragment, isLazyValue, isMessageFragment } from './fragment.ts';
+import type { BoundCodec, ContextFragment, FragmentData, LazyValue } from './fragment.ts';
+
+/**
+ * One careful walk over data that somebody handed us.
+ *
+ * Whatever enters (a fragment's data, a message) is copied once at the door, and everything behind it may trust the
+ * copy: no cycles, bounded depth and size, no getters left that could throw, nothing that rendering or storage would
+ * silently lose. What cannot be taken is refused with the path to it.
+ *
+ * The walk recurses, because depth is bounded by {@link CopyRules.maxDepth}. A cycle is found by that bound too, which
+ * costs nothing on the usual way: only when the depth runs out does anyone look whether an object stands twice on the
+ * trail. Objects that are shared but not circular are copied each time they are met.
+ */
+
+/** Values (of any kind) that one fragment or message may hold. */
+const MAX_VALUES = 1_000_000;
+
+/** Levels of nesting in fragments: lists, records and fragments each count one. */
+export const MAX_DEPTH = 128;
+
+/** What the walk needs to know of the thing it copies. */
+export interface CopyRules {
+  readonly code: 'invalid-fragment' | 'invalid-messages';
+  /** How an error begins: `Fragment "hint"`. */
+  readonly subject: string;
+  readonly maxDepth: number;
+  /** Leave null out of lists and records. */
+  readonly dropNull?: boolean;
+  /** Write numbers as JSON does: NaN and infinities become null. */
+  readonly json?: boolean;
+  /** Handles a function or object of its own kind; undefined means that it is ordinary. */
+  readonly visit?: (value: object, walk: Walk) => unknown;
+}
+
+/** Where a walk is. */
+export interface Walk {
+  readonly rules: CopyRules;
+  readonly path: (string | number)[];
+  readonly trail: object[];
+  left: number;
+}
+
+/** Begins a walk; whatever is thrown on the way becomes a ContextError that names the path. */
+export function walkWith<R>(rules: CopyRules, begin: (walk: Walk) => R): R {
+  const walk: Walk = { rules, path: [], trail: [], left: MAX_VALUES };
+  try {
+    return begin(walk);
+  } catch (cause) {
+    if (isContextError(cause)) throw cause;
+    return refuse(walk, `cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, cause);
+  }
+}
+
+/** A copy of what an object holds under a key; the path is kept for errors, those of getters included. */
+export function copyAt(holder: object, key: string | number, walk: Walk): unknown {
+  walk.path.push(key);
+  const copy = copyValue((holder as Record<string | number, unknown>)[key], walk);
+  walk.path.pop();
+  return copy;
+}
+
+/** Throws for the value that the walk stands at. */
+export function refuse(walk: Walk, complaint: string, cause?: unknown): never {
+  const { code, subject } = walk.rules;
+  const path = formatPath(walk.path);
+  throw new ContextError(code, `${subject}: ${path || 'it'} ${complaint}`, { details: { path }, cause });
+}
+
+/** `parts[0].input["first name"]`; of a long path its end. */
+export function formatPath(path: readonly (string | number)[]): string {
+  const formatted = path
+    .map((key) =>
+      typeof key === 'number' ? `[${key}]` : /^[\w$]+$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`,
+    )
+    .join('')
+    .replace(/^\./, '');
+  return formatted.length > 200 ? `...${formatted.slice(-200)}` : formatted;
+}
+
+/** A copy of a value; see the top of this file. */
+export function copyValue(value: unknown, walk: Walk): unknown {
+  if (--walk.left < 0) refuse(walk, `is one value too many: at most ${MAX_VALUES} are taken`);
+  switch (typeof value) {
+    case 'number':
+      return walk.rules.json && !Number.isFinite(value) ? null : value;
+    case 'object':
+      return value === null ? null : copyObject(value, walk);
+    case 'function':
+      return walk.rules.visit?.(value, walk) ?? refuse(walk, 'is a function, which JSON cannot hold');
+    case 'bigint':
+    case 'symbol':
+      return refuse(walk, `is a ${typeof value}; use a text or a number`);
+    default:
+      return value;
+  }
+}
+
+function copyObject(value: object, walk: Walk): unknown {
+  if (walk.trail.length >= walk.rules.maxDepth) refuseDepth(value, walk);
+  walk.trail.push(value);
+  const copy = Array.isArray(value)
+    ? copyList(value, walk)
+    : (walk.rules.visit?.(value, walk) ?? copyPlain(value, walk));
+  walk.trail.pop();
+  return copy;
+}
+
+function copyList(list: readonly unknown[], walk: Walk): unknown[] {
+  const copy: unknown[] = [];
+  for (let i = 0; i < list.length; i++) {
+    const item = copyAt(list, i, walk) ?? null;
+    if (item !== null || !walk.rules.dropNull) copy.push(item);
+  }
+  return copy;
+}
+
+function copyPlain(value: object, walk: Walk): unknown {
+  const { toJSON } = value as { toJSON?: unknown };
+  if (typeof toJSON === 'function') return copyValue(toJSON.call(value, ''), walk);
+  const kind = Object.prototype.toString.call(value).slice(8, -1);
+  if (kind !== 'Object') refuse(walk, `is of the kind ${kind}; use plain data`);
+  const copy: Record<string, unknown> = {};
+  for (const key of Object.keys(value)) {
+    const item = copyAt(value, key, walk);
+    if (item === undefined || (item === null && walk.rules.dropNull)) continue;
+    if (key === '__proto__')
+      Object.defineProperty(copy, key, { value: item, enumerable: true, configurable: true, writable: true });
+    else copy[key] = item;
+  }
+  return copy;
+}
+
+function refuseDepth(value: object, walk: Walk): never {
+  const again = walk.trail.findIndex((seen, i) => walk.trail.indexOf(seen) < i);
+  if (again < 0 && !walk.trail.includes(value))
+    refuse(walk, `is nested deeper than ${walk.rules.maxDepth} levels`);
+  walk.path.length = Math.min(walk.path.length, again < 0 ? walk.path.length : again);
+  return refuse(walk, 'leads back to itself: data must not be circular');
+}
+
+/** What becomes of the two kinds of value that only fragments hold. */
+export interface FragmentVisitor<R> {
+  /** A fragment: the root, and each one inside of data. */
+  readonly node: (fragment: ContextFragment, walk: Walk) => R;
+  readonly lazy: (value: LazyValue, walk: Walk) => unknown;
+  /** Leave null out of lists and records. */
+  readonly dropNull?: boolean;
+}
+
+/** Walks one fragment and all inside it; gives what the visitor makes of the root. */
+export function walkFragment<R>(
+  fragment: ContextFragment,
+  { node, lazy, dropNull = false }: FragmentVisitor<R>,
+): R {
+  if (!isFragment(fragment)) {
+    throw new ContextError(
+      'invalid-fragment',
+      'Expected a fragment: an object with a name and data, as role(), hint() and fragment() make.',
+    );
+  }
+  const enter = (found: ContextFragment, walk: Walk): R =>
+    found.name === ''
+      ? refuse(walk, 'is a fragment without a name; it is needed for its tag, heading or key')
+      : node(found, walk);
+  const visit = (value: object, walk: Walk): unknown =>
+    isBuilt(value) ? enter(value, walk) : isLazyValue(value) ? lazy(value, walk) : undefined;
+  const subject = `Fragment "${fragment.name}"`;
+  return walkWith({ code: 'invalid-fragment', subject, maxDepth: MAX_DEPTH, dropNull, visit }, (walk) => {
+    walk.trail.push(fragment);
+    return enter(fragment, walk);
+  });
+}
+
+/**
+ * A copy that the engine may keep: data is copied in depth, so the caller's objects are never changed and later
+ * changes to them are not seen. Lazy values and an app's own codecs stay the objects they are.
+ *
+ * @throws invalid-fragment, naming the path, for what is no fragment or holds what cannot be rendered
+ */
+export function copyFragment<F extends ContextFragment>(
+  fragment: F,
+  lazy: FragmentVisitor<unknown>['lazy'] = keepLazy,
+): F {
+  return walkFragment(fragment, { node: copyNode, lazy }) as F;
+}
+
+function copyNode(fragment: ContextFragment, walk: Walk): ContextFragment {
+  if (isMessageFragment(fragment) || !('data' in fragment)) return brand({ ...fragment });
+  return withData(fragment, copyAt(fragment, 'data', walk) as FragmentData);
+}
+
+/** For walks that need every value now: refuses one that is only known later. */
+export function refuseLazy(value: LazyValue, walk: Walk): never {
+  const kind = typeof value === 'function' ? 'function' : 'then' in value ? 'promise' : 'iterable';
+  return refuse(walk, `is a ${kind} that is not loaded yet; resolve() and loadFragments() load it`);
+}
+
+function keepLazy(value: LazyValue): LazyValue {
+  // A promise may fail before anyone resolves. That is reported by resolve(), and is not unhandled until then.
+  if (value instanceof Promise) value.catch(() => undefined);
+  return value;
+}
+
+/** The fragment with other data; a codec of ours then speaks for that data. */
+export function withData(fragment: ContextFragment, data: FragmentData): ContextFragment {
+  const copy: { -readonly [K in keyof ContextFragment]: ContextFragment[K] } = { ...fragment, data };
+  const bind = (fragment.codec as BoundCodec | undefined)?.[BIND];
+  if (bind) copy.codec = bind(copy);
+  return brand(copy);
+}

@@ -1,0 +1,168 @@
+import { ContextError } from '../errors.ts';
+
+/**
+ * A fragment is one named piece of what a model gets: a role, a hint, a policy, a message.
+ *
+ * Strings glued together cannot be taken apart again. A fragment keeps its name and its data until the last moment,
+ * so the same prompt can be rendered in four formats, counted piece by piece, stored, and shown in a panel.
+ * Fragments nest: data may hold text, numbers, lists, records and further fragments, and values that are only known
+ * later (functions, promises, iterables), which `resolve()` awaits.
+ *
+ * One question needs care: when is an object with `name` and `data` a fragment, and when is it a row of somebody's
+ * table that happens to have these columns? Fragments made by a builder carry a brand, so they are known wherever
+ * they stand. Hand-made ones are taken for fragments where a fragment is expected: at the top level and as a child of
+ * {@link fragment}. Anywhere deeper in data, an unbranded `{ name, data }` is a row.
+ */
+
+/** Messages go into the conversation, everything else into the system prompt. */
+export type FragmentType = 'fragment' | 'message';
+
+/** What a fragment is written as. Messages return a `UIMessage`; others a record with a string `type`. */
+export interface FragmentCodec {
+  /** The form that is stored and sent. */
+  encode(): unknown;
+  /** The data that is rendered. */
+  decode(): unknown;
+}
+
+/** What a lazy function is called with. */
+export interface LoadContext {
+  /** Aborted when `resolve()` is. */
+  readonly signal?: AbortSignal;
+}
+
+/** A value that `resolve()` awaits: a function, a promise, or an iterable of items, synchronous or not. */
+export type LazyValue =
+  | ((context: LoadContext) => unknown)
+  | PromiseLike<unknown>
+  | Iterable<unknown>
+  | AsyncIterable<unknown>;
+
+/** What a fragment can hold. `null` and `undefined` are left out of every rendering. */
+export type FragmentData =
+  | string
+  | number
+  | boolean
+  | null
+  | undefined
+  | ContextFragment
+  | LazyValue
+  | readonly FragmentData[]
+  | { readonly [key: string]: FragmentData };
+
+/** One named piece of context. */
+export interface ContextFragment<T extends FragmentData = FragmentData> {
+  /** The message's id; optional for other fragments, where it serves `unset(id)`. */
+  readonly id?: string;
+  /** The tag, heading or key it is rendered under: `role`, `hint`. A message's role. */
+  readonly name: string;
+  /** Absent on messages, whose content is in the codec. */
+  readonly data?: T;
+  /** Default `fragment`. */
+  readonly type?: FragmentType;
+  /** `false` keeps a message out of `save()`, and a fragment out of `persistFragments`. */
+  readonly persist?: boolean;
+  readonly codec?: FragmentCodec;
+  /** The app's own notes. Never rendered. */
+  readonly metadata?: Record<string, unknown>;
+}
+
+/** The key under which a lazy fragment says what it stands for. The same symbol in every copy of the package. */
+export const LAZY_ID: unique symbol = Symbol.for('@deepagents/context:lazy-id');
+
+/** What a lazy fragment becomes: the latest assistant message of the branch, with this text. */
+export interface LazyConfig {
+  readonly type: 'last-assistant';
+  readonly content: string;
+}
+
+/** A message whose id is found in `resolve()` and `save()`. */
+export interface LazyFragment extends ContextFragment {
+  readonly [LAZY_ID]: LazyConfig;
+}
+
+const BUILT: unique symbol = Symbol.for('contextree:fragment');
+
+/** Whether a value has the shape of a fragment: a string `name`, and `data` or a `codec`. */
+export function isFragment(value: unknown): value is ContextFragment {
+  if (typeof value !== 'object' || value === null) return false;
+  return typeof (value as ContextFragment).name === 'string' && ('data' in value || 'codec' in value);
+}
+
+/** Whether a value is a plain record: no list, no fragment, nothing that is only known later. */
+export function isFragmentObject(value: unknown): value is Record<string, FragmentData> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  return !isFragment(value) && !isLazyValue(value);
+}
+
+/** Whether a fragment belongs to the conversation rather than to the system prompt. */
+export function isMessageFragment(fragment: ContextFragment): boolean {
+  return fragment.type === 'message';
+}
+
+/** Whether a fragment waits for its id, as those of `lastAssistantMessage()` do. */
+export function isLazyFragment(fragment: ContextFragment): fragment is LazyFragment {
+  return LAZY_ID in fragment;
+}
+
+/** Whether a value is only known later; see {@link LazyValue}. Texts and arrays are not. */
+export function isLazyValue(value: unknown): value is LazyValue {
+  if (typeof value === 'function') return true;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  return (
+    typeof (value as { then?: unknown }).then === 'function' ||
+    Symbol.iterator in value ||
+    Symbol.asyncIterator in value
+  );
+}
+
+/**
+ * Whether a value inside of data is a fragment and not a row: it was made by a builder, or brings a codec.
+ * @internal
+ */
+export function isBuilt(value: object): value is ContextFragment {
+  return BUILT in value || (isFragment(value) && typeof value.codec?.encode === 'function');
+}
+
+/**
+ * Marks a fragment as made by a builder. Not enumerable: a fragment compares and prints as the plain object it is.
+ * @internal
+ */
+export function brand<F extends ContextFragment>(fragment: F): F {
+  return Object.defineProperty(fragment, BUILT, { value: true });
+}
+
+/**
+ * A fragment of any name; the children are its data, in order.
+ *
+ * A child may be text, a number, a list, a record, a lazy value or a fragment, also a hand-made `{ name, data }`.
+ */
+export function fragment(name: string, ...children: FragmentData[]): ContextFragment<FragmentData[]> {
+  return brand({ name, data: children.map(adopt) });
+}
+
+/** A child as a fragment that is known everywhere; the caller's object stays unmarked. */
+function adopt(child: FragmentData): FragmentData {
+  return isFragment(child) && !isBuilt(child) ? brand({ ...(child as ContextFragment) }) : child;
+}
+
+/** The data that a fragment renders: what its codec decodes to, else its own. */
+export function getFragmentData(fragment: ContextFragment): FragmentData {
+  const { codec } = fragment;
+  if (codec && !(BIND in codec) && typeof codec.decode === 'function') return codec.decode() as FragmentData;
+  if ('data' in fragment) return fragment.data;
+  throw new ContextError('invalid-fragment', `Fragment "${fragment.name}" is missing data and codec`, {
+    details: { fragment: fragment.name },
+  });
+}
+
+/**
+ * On our own codecs: makes the same codec for a copy of the fragment, so that it never speaks for the original's data.
+ * @internal
+ */
+export const BIND: unique symbol = Symbol.for('contextree:codec');
+
+/** @internal */
+export interface BoundCodec extends FragmentCodec {
+  readonly [BIND]: (fragment: ContextFragment, options?: object) => BoundCodec;
+}

@@ -1,0 +1,193 @@
+import type { UIMessage } from 'ai';
+import { ContextError } from '../errors.ts';
+import { copyValue, refuse, walkWith } from './copy.ts';
+import { brand, isFragment, isLazyFragment, isMessageFragment, LAZY_ID } from './fragment.ts';
+import type { ContextFragment, LazyFragment } from './fragment.ts';
+import { createId } from './id.ts';
+
+/**
+ * Messages as fragments, and the one check that every message passes.
+ *
+ * A message comes from outside: typed by a person, streamed by a model, imported, or read from a disk that an older
+ * version wrote. We need to know three things of it (it has an id, a role and parts), and that it is JSON, because that
+ * is what it is stored and sent as. Everything else is the AI SDK's or the app's business: part types and keys that we
+ * don't know are kept as they are.
+ */
+
+/** The depth is more than any tool output seen; a store writes the body with JSON.stringify, which recurses as we do. */
+const RULES = { code: 'invalid-messages', maxDepth: 512, json: true } as const;
+
+/** What a message can be given beside its content. */
+export interface MessageOptions {
+  /** Default: the message's own id, or a new one. */
+  readonly id?: string | undefined;
+  /** The message's metadata, stored with it. */
+  readonly metadata?: unknown;
+}
+
+/** A user message. From a `UIMessage`, it is copied and its role becomes `user`. */
+export function user(content: string | UIMessage, options: MessageOptions = {}): ContextFragment {
+  return fragmentOf(messageFrom('user', content, options));
+}
+
+/** An assistant message. From a `UIMessage`, it is copied and its role becomes `assistant`. */
+export function assistant(
+  content: string | UIMessage,
+  options: Pick<MessageOptions, 'id'> = {},
+): ContextFragment {
+  return fragmentOf(messageFrom('assistant', content, options));
+}
+
+/** An assistant message with this text. */
+export function assistantText(text: string, options: Pick<MessageOptions, 'id'> = {}): ContextFragment {
+  return assistant(text, options);
+}
+
+/** A message in its own role; a text is a user message. */
+export function message(content: string | UIMessage): ContextFragment {
+  return typeof content === 'string' ? user(content) : fragmentOf(normaliseMessage(content));
+}
+
+/** Replaces the text of the latest assistant message of the branch, whichever that is at `resolve()` and `save()`. */
+export function lastAssistantMessage(text: string): LazyFragment {
+  return brand({
+    name: 'assistant',
+    type: 'message',
+    persist: true,
+    data: text,
+    [LAZY_ID]: { type: 'last-assistant', content: text },
+  });
+}
+
+/** The message as a fragment; a message fragment is returned as it is. */
+export function toMessageFragment(value: UIMessage | ContextFragment): ContextFragment {
+  return isFragment(value) && isMessageFragment(value) ? value : message(value as UIMessage);
+}
+
+/**
+ * The message that a fragment stands for, copied and checked. A fragment's own id wins over its message's.
+ *
+ * Asks the codec to encode; to decode only where it cannot encode.
+ * @throws invalid-messages, naming the path, where there is no codec or what it gives is no message.
+ */
+export function messageOf(fragment: ContextFragment): UIMessage {
+  const { codec, id, name } = fragment;
+  if (!codec || isLazyFragment(fragment)) {
+    throw new ContextError(
+      'invalid-messages',
+      `Fragment "${name}" is missing codec. Make messages with user(), assistant() or message().`,
+      { details: { fragment: name } },
+    );
+  }
+  const subject = `Message "${id ?? name}"`;
+  const encoded = walkWith({ ...RULES, subject }, (): unknown =>
+    typeof codec.encode === 'function' ? codec.encode() : codec.decode(),
+  );
+  const content = normaliseMessage(encoded, subject);
+  return id === undefined || id === content.id ? content : { ...content, id };
+}
+
+/**
+ * Checks that a value is a message and holds only what JSON can hold. Unknown keys and part types pass.
+ *
+ * @returns the same object
+ * @throws invalid-messages, naming the path: `parts[0].input.callback`
+ */
+export function checkMessage(value: unknown): UIMessage {
+  normaliseMessage(value);
+  return value as UIMessage;
+}
+
+/**
+ * The message as storage gives it back: a copy in which dates are texts, undefined keys are gone, NaN and holes in
+ * lists are null. What JSON would lose without a word (functions, maps, errors, binary data) is refused.
+ *
+ * @param subject how an error begins
+ * @throws invalid-messages, naming the path
+ */
+export function normaliseMessage(value: unknown, subject = 'Message'): UIMessage {
+  return checkStoredMessage(
+    walkWith({ ...RULES, subject }, (walk) => copyValue(value, walk)),
+    subject,
+  );
+}
+
+/**
+ * The structural half of {@link checkMessage}, for values that came out of JSON: no copy, no walk into parts.
+ *
+ * @returns the same object
+ * @throws invalid-messages, naming the path
+ */
+export function checkStoredMessage(value: unknown, subject = 'Message'): UIMessage {
+  return walkWith({ ...RULES, subject }, (walk) => {
+    const expect = (holds: boolean, path: (string | number)[], what: string): void => {
+      if (holds) return;
+      walk.path.push(...path);
+      refuse(walk, `must be ${what}`);
+    };
+    expect(isRecord(value), [], 'a message: an object with id, role and parts');
+    const { id, role, parts } = value as Record<string, unknown>;
+    expect(typeof id === 'string' && id !== '', ['id'], 'a text that is not empty');
+    expect(
+      role === 'user' || role === 'assistant' || role === 'system',
+      ['role'],
+      'user, assistant or system',
+    );
+    expect(Array.isArray(parts), ['parts'], 'a list');
+    (parts as unknown[]).forEach((part, i) => {
+      expect(isRecord(part), ['parts', i], 'an object');
+      const fields = part as Record<string, unknown>;
+      expect(
+        typeof fields.type === 'string' && fields.type !== '',
+        ['parts', i, 'type'],
+        'a text that is not empty',
+      );
+      for (const key of textsOf(fields.type as string))
+        expect(typeof fields[key] === 'string', ['parts', i, key], 'a text');
+    });
+    return value as UIMessage;
+  });
+}
+
+/** The texts that a part cannot do without, for the part types that we read ourselves. */
+function textsOf(type: string): readonly string[] {
+  if (type === 'text' || type === 'reasoning') return ['text'];
+  if (type === 'file') return ['mediaType', 'url'];
+  if (type === 'dynamic-tool') return ['toolName', 'toolCallId', 'state'];
+  return type.startsWith('tool-') ? ['toolCallId', 'state'] : [];
+}
+
+function messageFrom(
+  role: 'user' | 'assistant',
+  content: string | UIMessage,
+  { id, metadata }: MessageOptions,
+): UIMessage {
+  const base: unknown =
+    typeof content === 'string'
+      ? { id: createId(), role, parts: [{ type: 'text', text: content }] }
+      : content;
+  if (!isRecord(base))
+    throw new ContextError(
+      'invalid-messages',
+      `${role}() takes a text or a UIMessage, not ${content === null ? 'null' : typeof content}.`,
+    );
+  return normaliseMessage(
+    { ...base, role, ...(id !== undefined && { id }), ...(metadata !== undefined && { metadata }) },
+    `${role}()`,
+  );
+}
+
+function fragmentOf(content: UIMessage): ContextFragment {
+  const own = (): UIMessage => content;
+  return brand({
+    id: content.id,
+    name: content.role,
+    type: 'message',
+    persist: true,
+    codec: { encode: own, decode: own },
+  });
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
