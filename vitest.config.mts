@@ -8,6 +8,31 @@ import { aliases, root } from './scripts/entries.mjs';
 const elsewhere = ['test/browser/**', 'test/package/**', 'test/e2e/**'];
 const resolve = { alias: aliases };
 
+// Bundled for the browser before the first test: a dependency that is met later reloads the page under a test.
+const optimizeDeps = {
+  include: [
+    '@ai-sdk/openai-compatible',
+    '@ai-sdk/react',
+    '@testing-library/react',
+    '@testing-library/user-event',
+    'ai',
+    'ai/test',
+    'fast-check',
+    'idb',
+    'react',
+    'react-dom',
+    'react-dom/client',
+    'react-dom/server.browser',
+    'react-markdown',
+    'react/jsx-dev-runtime',
+    'react/jsx-runtime',
+    'remark-gfm',
+    'vitest-browser-react',
+    'zustand',
+    'zustand/vanilla',
+  ],
+};
+
 /** Whether a project was asked for. Finding a browser and reading the stories take seconds, so only then. */
 function asked(project: string): boolean {
   const flag = process.argv.findIndex((arg) => arg.startsWith('--project'));
@@ -32,6 +57,7 @@ function inBrowser(): TestProjectInlineConfiguration {
   return {
     plugins: [react()],
     resolve,
+    optimizeDeps,
     // A cross-origin isolated page has a clock of microseconds; without these the benches measure its ticks.
     server: {
       headers: {
@@ -52,6 +78,7 @@ async function stories(): Promise<TestProjectInlineConfiguration> {
   const { storybookTest } = await import('@storybook/addon-vitest/vitest-plugin');
   return {
     plugins: [storybookTest({ configDir: `${root}/.storybook` })],
+    optimizeDeps,
     test: { name: 'storybook', browser: chromium() },
   };
 }
@@ -77,6 +104,7 @@ export default defineConfig({
         test: {
           name: 'package',
           environment: 'node',
+          globalSetup: `${root}/test/package/setup.ts`,
           include: ['test/package/**/*.test.ts'],
           testTimeout: 60_000,
         },

@@ -1,0 +1,143 @@
+// `npm test`: every check there is, two at a time, quiet about what passes.
+//
+// The first stage needs no build. The others use what it made: dist, the demo, a browser that stands still while
+// something is timed. Names on the command line run only those checks: `npm test -- types lint`.
+// The last line counts the tests of all runners, and one for each check that is no test runner.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { argv, env, stdout } from 'node:process';
+import { ensureBrowser } from './browser.mjs';
+import { root } from './entries.mjs';
+
+/**
+ * @typedef {object} Check
+ * @property {string} name
+ * @property {string} command
+ * @property {'vitest' | 'playwright'} [runner] whose report is counted
+ *
+ * @typedef {{ passed: number, failed: number }} Tally
+ */
+
+/** @type {Check[][]} */
+const stages = [
+  [
+    { name: 'types', command: 'npm run types' },
+    { name: 'unit', command: 'vitest run --project=node --project=happy', runner: 'vitest' },
+    { name: 'lint', command: 'npm run lint' },
+    { name: 'build', command: 'npm run build' },
+    { name: 'demo', command: 'npm run build:demo' },
+    { name: 'storybook', command: 'npm run build:storybook' },
+    { name: 'format', command: 'npm run format:check' },
+    { name: 'lockfile', command: 'npm run lock' },
+    { name: 'dead code', command: 'npm run dead' },
+  ],
+  [
+    { name: 'package', command: 'vitest run --project=package', runner: 'vitest' },
+    { name: 'package rules', command: 'npm run package:check' },
+  ],
+  [{ name: 'browser', command: 'vitest run --project=browser --project=storybook', runner: 'vitest' }],
+  [{ name: 'end to end', command: 'playwright test', runner: 'playwright' }],
+];
+
+const reports = mkdtempSync(join(tmpdir(), 'contextree-check-'));
+const started = performance.now();
+const total = await runAll();
+rmSync(reports, { recursive: true, force: true });
+console.log(`in ${seconds(started)}`);
+console.log(`${total.passed} passed, ${total.failed} failed`);
+process.exitCode = total.failed === 0 ? 0 : 1;
+
+/** @returns {Promise<Tally>} */
+async function runAll() {
+  try {
+    env.CHROME_PATH = ensureBrowser();
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    return { passed: 0, failed: 1 };
+  }
+  /** @type {Tally[]} */
+  const tallies = [];
+  for (const stage of stages) tallies.push(...(await runStage(stage.filter(isAsked))));
+  return sum(tallies);
+}
+
+function isAsked(/** @type {Check} */ { name }) {
+  const asked = argv.slice(2);
+  return asked.length === 0 || asked.includes(name);
+}
+
+/** Runs the checks of a stage, as many at a time as the machine bears. */
+async function runStage(/** @type {Check[]} */ checks) {
+  const waiting = [...checks];
+  /** @type {Tally[]} */
+  const tallies = [];
+  const work = async () => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) tallies.push(await run(next));
+  };
+  await Promise.all(Array.from({ length: Number(env.JOBS ?? 2) }, work));
+  return tallies;
+}
+
+/** @returns {Promise<Tally>} */
+async function run(/** @type {Check} */ check) {
+  const begun = performance.now();
+  const report = join(reports, `${check.name.replaceAll(' ', '-')}.json`);
+  const { code, output } = await execute(check, report);
+  const tally = count(check, report, code);
+  const ok = tally.failed === 0;
+  if (!ok || env.VERBOSE) stdout.write(output);
+  const tests = check.runner ? `, ${tally.passed} of ${tally.passed + tally.failed} tests` : '';
+  console.log(`${ok ? 'ok  ' : 'FAIL'} ${check.name} (${seconds(begun)}${tests})`);
+  return tally;
+}
+
+/** @returns {Promise<{ code: number, output: Buffer }>} */
+function execute(/** @type {Check} */ { command, runner }, /** @type {string} */ report) {
+  const reporting =
+    runner === 'vitest' ? ` --reporter=default --reporter=json --outputFile.json=${report}` : '';
+  return new Promise((resolve) => {
+    /** @type {Buffer[]} */
+    const chunks = [];
+    const child = spawn(command + reporting, {
+      cwd: root,
+      shell: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...env, PLAYWRIGHT_JSON_OUTPUT_FILE: report, STORYBOOK_DISABLE_TELEMETRY: '1' },
+    });
+    child.stdout.on('data', (chunk) => chunks.push(chunk));
+    child.stderr.on('data', (chunk) => chunks.push(chunk));
+    child.on('close', (code) => resolve({ code: code ?? 1, output: Buffer.concat(chunks) }));
+  });
+}
+
+/** A runner that fails without a failing test (a file that does not load, no report) counts as one failure. */
+function count(/** @type {Check} */ { runner }, /** @type {string} */ report, /** @type {number} */ code) {
+  const tally = runner ? read(runner, report) : { passed: code === 0 ? 1 : 0, failed: 0 };
+  return code !== 0 && tally.failed === 0 ? { ...tally, failed: 1 } : tally;
+}
+
+/** @returns {Tally} */
+function read(/** @type {'vitest' | 'playwright'} */ runner, /** @type {string} */ report) {
+  try {
+    const json = JSON.parse(readFileSync(report, 'utf8'));
+    return runner === 'vitest'
+      ? { passed: json.numPassedTests, failed: json.numFailedTests }
+      : { passed: json.stats.expected, failed: json.stats.unexpected + json.stats.flaky };
+  } catch {
+    return { passed: 0, failed: 1 };
+  }
+}
+
+/** @returns {Tally} */
+function sum(/** @type {Tally[]} */ tallies) {
+  return tallies.reduce((a, b) => ({ passed: a.passed + b.passed, failed: a.failed + b.failed }), {
+    passed: 0,
+    failed: 0,
+  });
+}
+
+function seconds(/** @type {number} */ since) {
+  return `${((performance.now() - since) / 1000).toFixed(1)} s`;
+}

@@ -1,0 +1,170 @@
+// What each entry costs an app, in bytes after minifying and gzip -9; run as a script, prints the table.
+//
+// An entry is bundled as a user's bundler would, with `export *` of it and NODE_ENV "production" unless said
+// otherwise. Peers stay outside, idb and zustand come in. Lazy chunks are counted apart, because nobody waits for
+// them at the start. An entry that only adds to another one is measured without the modules of that other one.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { argv, exit } from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+import { root, specifier } from './entries.mjs';
+
+/**
+ * @typedef {object} Budget
+ * @property {string} entry path behind the package's name
+ * @property {number | null} budget bytes, null where there is none
+ * @property {string} [beyond] the entry whose modules are not counted
+ * @property {'production' | 'development'} [mode]
+ * @property {boolean} [lazyToo] lazy chunks count as well
+ *
+ * @typedef {Budget & { bytes: number, lazy: number }} Size `lazy`: bytes of the lazy chunks, not in `bytes`
+ */
+
+/** The budgets that the package keeps; 1 kB is 1000 bytes. @type {Budget[]} */
+export const budgets = [
+  { entry: '', budget: 20_000 },
+  { entry: 'core', budget: 16_000 },
+  { entry: 'ai', budget: 6_000, beyond: 'core' },
+  { entry: 'ai/local', budget: 2_000, beyond: 'core' },
+  { entry: 'devtools', budget: 25_000, beyond: '', mode: 'development', lazyToo: true },
+  { entry: 'devtools/production', budget: 25_000, beyond: '', lazyToo: true },
+  { entry: 'reminders', budget: 3_000 },
+  { entry: 'tokenizers/o200k', budget: null },
+  { entry: 'tokenizers/cl100k', budget: null },
+];
+
+const peers = ['react', 'react-dom', 'ai', '@ai-sdk/react', 'gpt-tokenizer'];
+
+/** Sizes of all entries of the built package, in the order of {@link budgets}. @returns {Promise<Size[]>} */
+export function sizes() {
+  return Promise.all(budgets.map(sizeOf));
+}
+
+/** @returns {Promise<Size>} */
+async function sizeOf(/** @type {Budget} */ budget) {
+  const { entry, beyond, mode = 'production', lazyToo = false } = budget;
+  const without = beyond === undefined ? new Set() : (await reach(beyond)).modules;
+  const chunks = await bundle(entry, mode, without);
+  const atStart = reachable(chunks, chunks.find((chunk) => chunk.isEntry)?.name ?? '');
+  const lazy = gzipped(chunks.filter(({ name }) => !atStart.has(name)));
+  const eager = gzipped(chunks.filter(({ name }) => atStart.has(name)));
+  return lazyToo ? { ...budget, bytes: eager + lazy, lazy: 0 } : { ...budget, bytes: eager, lazy };
+}
+
+/**
+ * What an entry of dist loads at once: its modules (absolute paths) and the packages that they import.
+ * With `lazyToo`, also what it loads later.
+ * @returns {Promise<{ modules: Set<string>, packages: Set<string> }>}
+ */
+export async function reach(/** @type {string} */ entry, lazyToo = false) {
+  const { metafile } = await build({
+    ...quiet,
+    entryPoints: [fileOf(entry)],
+    bundle: true,
+    packages: 'external',
+    metafile: true,
+  });
+  const modules = new Set([relativeFileOf(entry)]);
+  /** @type {Set<string>} */
+  const packages = new Set();
+  for (const module of modules) {
+    for (const { path, kind, external } of metafile.inputs[module]?.imports ?? []) {
+      if (kind === 'dynamic-import' && !lazyToo) continue;
+      (external ? packages : modules).add(path);
+    }
+  }
+  return { modules: new Set([...modules].map((module) => join(root, module))), packages };
+}
+
+/** The built file of an entry, as package.json names it. */
+export function fileOf(/** @type {string} */ entry) {
+  return join(root, relativeFileOf(entry));
+}
+
+function relativeFileOf(/** @type {string} */ entry) {
+  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  return exports[entry === '' ? '.' : `./${entry}`].default.slice('./'.length);
+}
+
+/** @type {import('esbuild').BuildOptions & { write: false, format: 'esm' }} */
+const quiet = { write: false, format: 'esm', logLevel: 'silent', absWorkingDir: root, platform: 'browser' };
+
+/**
+ * @typedef {{ name: string, isEntry: boolean, contents: Uint8Array, imports: string[] }} Chunk
+ * @returns {Promise<Chunk[]>}
+ */
+async function bundle(
+  /** @type {string} */ entry,
+  /** @type {string} */ mode,
+  /** @type {Set<string>} */ without,
+) {
+  const { outputFiles, metafile } = await build({
+    ...quiet,
+    stdin: { contents: `export * from ${JSON.stringify(fileOf(entry))};`, resolveDir: root },
+    bundle: true,
+    splitting: true,
+    minify: true,
+    metafile: true,
+    target: 'es2022',
+    outdir: join(root, 'sizes'),
+    external: peers,
+    define: { 'process.env.NODE_ENV': JSON.stringify(mode) },
+    plugins: [leaveOut(without)],
+  });
+  return outputFiles.map(({ path, contents }) => {
+    const name = path.slice(root.length + 1).replaceAll('\\', '/');
+    const { imports = [], entryPoint } = metafile.outputs[name] ?? {};
+    const atOnce = imports.filter(({ kind, external }) => kind !== 'dynamic-import' && !external);
+    return { name, isEntry: entryPoint === '<stdin>', contents, imports: atOnce.map(({ path: to }) => to) };
+  });
+}
+
+/** @returns {import('esbuild').Plugin} */
+function leaveOut(/** @type {Set<string>} */ modules) {
+  return {
+    name: 'leave-out',
+    setup(bundler) {
+      bundler.onResolve({ filter: /^\.{1,2}\// }, ({ path, resolveDir }) =>
+        modules.has(join(resolveDir, path)) ? { path, external: true } : undefined,
+      );
+    },
+  };
+}
+
+function reachable(/** @type {Chunk[]} */ chunks, /** @type {string} */ from) {
+  const names = new Set([from]);
+  for (const name of names)
+    for (const to of chunks.find((chunk) => chunk.name === name)?.imports ?? []) names.add(to);
+  return names;
+}
+
+function gzipped(/** @type {Chunk[]} */ chunks) {
+  if (chunks.length === 0) return 0;
+  return gzipSync(Buffer.concat(chunks.map(({ contents }) => contents)), { level: 9 }).length;
+}
+
+/** One line of the table. */
+function line(/** @type {Size} */ { entry, bytes, lazy, budget, beyond, mode }) {
+  const notes = [
+    beyond === undefined ? '' : `beyond ${specifier(beyond)}`,
+    mode ?? '',
+    lazy > 0 ? `${kilobytes(lazy)} more, lazily` : '',
+  ].filter(Boolean);
+  const limit = budget === null ? '' : `of ${kilobytes(budget)}`;
+  const mark = budget !== null && bytes > budget ? 'OVER' : '';
+  return [specifier(entry).padEnd(30), kilobytes(bytes).padStart(9), limit.padEnd(12), mark, notes.join(', ')]
+    .join(' ')
+    .trimEnd();
+}
+
+function kilobytes(/** @type {number} */ bytes) {
+  return `${(bytes / 1000).toFixed(2)} kB`;
+}
+
+if (argv[1] === fileURLToPath(import.meta.url)) {
+  const measured = await sizes();
+  for (const size of measured) console.log(line(size));
+  exit(measured.some(({ bytes, budget }) => budget !== null && bytes > budget) ? 1 : 0);
+}
