@@ -1,0 +1,1371 @@
+import type { UIMessage } from 'ai';
+import { createStore, type StoreApi } from 'zustand/vanilla';
+import { ContextError, isContextError } from '../errors.ts';
+import { isLazyFragment, isMessageFragment, LAZY_ID, type ContextFragment } from '../fragment/fragment.ts';
+import { createId } from '../fragment/id.ts';
+import { loadFragments } from '../fragment/loader.ts';
+import { messageOf, normaliseMessage } from '../fragment/message.ts';
+import {
+  chainIds,
+  forksOf,
+  isVisible,
+  lastUsedWith,
+  type Branch,
+  type Chat,
+  type Checkpoint,
+  type Fork,
+  type MessageStatus,
+  type NodeInfo,
+} from '../graph/graph.ts';
+import { graphData, type GraphData } from '../graph/visualize.ts';
+import type { ContextRenderer } from '../render/renderer.ts';
+import { XmlRenderer } from '../render/xml.ts';
+import { defaultStore } from '../store/default.ts';
+import { InMemoryContextStore } from '../store/memory.ts';
+import type {
+  AppendResult,
+  BranchInfo,
+  ChatRecords,
+  CheckpointInfo,
+  ConflictPolicy,
+  ContextStore,
+  StoreNotice,
+  StoreOp,
+} from '../store/store.ts';
+import { History, sameItems, type Versions } from './history.ts';
+import { takeSnapshot, type ContextSnapshot, type InspectOptions } from './inspect.ts';
+import { applyLocally, countMessages, isRefusal, type Unsaved } from './outbox.ts';
+import { Prompt, splitLanes } from './prompt.ts';
+import { Chains } from './resolve.ts';
+import { planSave, sameContent, type PendingMessage, type SavePlan } from './save.ts';
+import type { ContextEvent, EngineState, SaveState } from './state.ts';
+
+/** How an engine is made. */
+export interface ContextEngineOptions {
+  /** Where the chat lives. Default: one IndexedDB database of the page, named `contextree`. */
+  readonly store?: ContextStore | undefined;
+  readonly chatId: string;
+  readonly userId: string;
+  /** Merged into the chat's metadata by the first write, shallow. */
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+  /** What turns fragments into the system prompt. Default XML. */
+  readonly renderer?: ContextRenderer | undefined;
+  /** A further check of stored messages, such as the AI SDK's `validateUIMessages`; throws to refuse. */
+  readonly validate?: ((messages: UIMessage[]) => unknown) | undefined;
+  /** Whether the fragments of `set()` are kept with the chat. Default false. */
+  readonly persistFragments?: boolean | undefined;
+  /** What happens to a turn when another tab moved the head first. Default `fork`. */
+  readonly onConflict?: ConflictPolicy | undefined;
+}
+
+/** Which branch a method reads or writes. */
+export interface BranchOption {
+  /** Name or id. Default: the active one. */
+  readonly branch?: string | undefined;
+}
+
+/** How to resolve. */
+export interface ResolveOptions extends BranchOption {
+  /** Default: the engine's. */
+  readonly renderer?: ContextRenderer | undefined;
+  /** Any message of the chat: resolve as if it were the head. */
+  readonly at?: string | undefined;
+  /** Stops the loading of lazy fragments. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What a model call needs. */
+export interface ResolveResult {
+  /** The fragments, rendered; '' without fragments. */
+  readonly systemPrompt: string;
+  /** The conversation, oldest first. */
+  readonly messages: UIMessage[];
+}
+
+/** What a save returns. */
+export interface SaveResult {
+  /** The last message of the branch; undefined when there is none. */
+  readonly headMessageId: string | undefined;
+}
+
+/** Where a turn goes. */
+export interface ContinueOptions extends BranchOption {
+  /** The message that it answers; null for a first one. Default: the branch's head. */
+  readonly parentId?: string | null | undefined;
+  /** The id of the branch, should the turn need one of its own. */
+  readonly forkId?: string | undefined;
+  /** The id of the reserved answer. */
+  readonly id?: string | undefined;
+}
+
+/** New words for a message: its text, or its parts. */
+export type MessageContent = string | { readonly parts: UIMessage['parts']; readonly metadata?: unknown };
+
+/** A chat that can ask a model: what `contextree/ai` attaches. */
+export interface AttachedChat {
+  /** Sends new words in place of a message, as a new version of it. */
+  edit(messageId: string, content: MessageContent): Promise<void>;
+  /** Asks again: a new version of this answer, or a new answer to this question. */
+  regenerate(messageId: string, options?: object): Promise<void>;
+}
+
+/** How many messages of a chain are loaded at first, and by each `loadMore()`. */
+const PAGE = 200;
+/** The pause between two drafts of one answer, in ms. */
+const DRAFT_INTERVAL = 500;
+/** The first pause before an unsaved turn is tried again, in ms; it doubles up to half a minute. */
+const RETRY_FIRST = 1000;
+const RETRY_LAST = 30_000;
+/** How often an answer that another tab streams is looked at, in ms: a tab that dies sends no notice. */
+const WATCH_INTERVAL = 2000;
+
+/**
+ * One chat, as one tab works on it: the fragments of its prompt, the messages that wait, and the graph behind them.
+ *
+ * Nothing is read before the first asynchronous method, and nothing is written before the first write. Each method is
+ * one transaction of the store and one `setState`; methods run one after another in the order in which they were
+ * called. What the state shows is saved, or `saveState` says that it is not.
+ */
+export class ContextEngine {
+  readonly chatId: string;
+  readonly userId: string;
+  readonly store: ContextStore;
+  /** The observable face of the engine, for hooks and devtools. Read only. */
+  readonly state: Pick<StoreApi<EngineState>, 'getState' | 'getInitialState' | 'subscribe'>;
+
+  readonly #options: ContextEngineOptions;
+  readonly #zustand: StoreApi<EngineState>;
+  readonly #history: History = new History();
+  readonly #chains: Chains;
+  readonly #prompt: Prompt = new Prompt();
+  readonly #listeners: Set<(event: ContextEvent) => void> = new Set();
+  readonly #mainBranchId: string = createId();
+  #pending: readonly Pending[] = [];
+  #activeId: string = this.#mainBranchId;
+  /** The message checked out, when it is not the head of its branch. */
+  #at: string | null = null;
+  /** The ids of the active chain, root first, and the index of the first one that is loaded. */
+  #shown: { head: string | null; ids: string[]; from: number } = { head: null, ids: [], from: 0 };
+  #epoch = 0;
+  #metadataMerged = false;
+  #storedFragments: string | undefined;
+  #ready: Promise<void> | undefined;
+  #tail: Promise<unknown> = Promise.resolve();
+  #unsubscribe: (() => void) | undefined;
+  readonly #notices: Set<number> = new Set();
+  readonly #ownChanges: Set<number> = new Set();
+  #writing = 0;
+  #unsaved: readonly Unsaved[] = [];
+  #retryTimer: ReturnType<typeof setTimeout> | undefined;
+  #retryDelay: number = RETRY_FIRST;
+  #watchTimer: ReturnType<typeof setTimeout> | undefined;
+  readonly #streams: Map<string, Stream> = new Map();
+  #attached: readonly AttachedChat[] = [];
+  #disposed = false;
+
+  constructor(options: ContextEngineOptions) {
+    if (!options.chatId) throw new ContextError('invalid-options', 'chatId is required');
+    if (!options.userId) throw new ContextError('invalid-options', 'userId is required');
+    this.#options = options;
+    this.chatId = options.chatId;
+    this.userId = options.userId;
+    this.store = options.store ?? defaultStore();
+    this.#chains = new Chains({
+      history: this.#history,
+      load: (ids) => this.#loadBodies(ids),
+      validate: options.validate,
+      report: (id, error) => this.#emit({ type: 'error', code: error.code, message: error.message, id }),
+    });
+    this.#zustand = createStore<EngineState>()(() => this.#initialState());
+    this.state = this.#zustand;
+  }
+
+  #initialState(): EngineState {
+    return {
+      status: 'loading',
+      error: null,
+      chat: null,
+      branch: 'main',
+      branchId: this.#mainBranchId,
+      headMessageId: undefined,
+      detached: false,
+      branches: [],
+      checkpoints: [],
+      messages: [],
+      loadedFrom: 0,
+      pending: [],
+      fragments: [],
+      saveState: { state: 'idle', pending: 0 },
+      persistence: this.store.persistence,
+      revision: 0,
+    };
+  }
+
+  // ------------------------------------------------------------------ what it is
+
+  /** The name of the active branch; `main` until the chat is read. */
+  get branch(): string {
+    return this.#zustand.getState().branch;
+  }
+
+  /** The last message shown; undefined when there is none, or the chat is not read yet. */
+  get headMessageId(): string | undefined {
+    return this.#zustand.getState().headMessageId;
+  }
+
+  /** The chat's row; null until it is read, and for a chat that nothing was saved to. */
+  get chat(): Chat | null {
+    return this.#zustand.getState().chat;
+  }
+
+  /** The chat attached last: what serves `edit` and `regenerate`. */
+  get attached(): AttachedChat | undefined {
+    return this.#attached.at(-1);
+  }
+
+  /**
+   * Reads the chat, its active branch and its last messages, once. Writes nothing.
+   * Rejects with `wrong-user`, or with what the store says; the next call tries again.
+   */
+  ready(): Promise<void> {
+    this.#ready ??= this.#open().catch((error: unknown) => {
+      this.#ready = undefined;
+      this.#publish({ status: 'error', error: asContextError(error) });
+      throw error;
+    });
+    return this.#ready;
+  }
+
+  async #open(): Promise<void> {
+    const records = await this.store.load(this.chatId);
+    this.#checkOwner(records.chat);
+    this.#epoch = records.chat === undefined ? 0 : records.chat.epoch + (records.chat.deletedAt === undefined ? 0 : 1);
+    if (records.chat?.deletedAt === undefined) await this.#absorbRemote(records);
+    else this.#history.seq = records.seq;
+    this.#activeId = this.#branchToOpen();
+    if (this.#options.persistFragments) await this.#restoreFragments();
+    await this.#loadShown(PAGE);
+    if (!this.#disposed) this.#unsubscribe ??= this.store.subscribe((notice) => this.#hear(notice));
+    this.#publish({ status: 'ready', error: null });
+  }
+
+  #checkOwner(chat: Chat | undefined): void {
+    if (!chat || chat.deletedAt !== undefined || chat.userId === this.userId) return;
+    throw new ContextError('wrong-user', `chat "${this.chatId}" belongs to user "${chat.userId}", not "${this.userId}"`, {
+      details: { chatId: this.chatId, owner: chat.userId, userId: this.userId },
+    });
+  }
+
+  #branchToOpen(): string {
+    const live = this.#history.liveBranches();
+    const stored = this.#history.chat?.activeBranchId;
+    const last = live.toSorted((a, b) => b.usedSeq - a.usedSeq)[0];
+    return live.find((branch) => branch.id === stored)?.id ?? last?.id ?? this.#mainBranchId;
+  }
+
+  // ------------------------------------------------------------------ fragments
+
+  /**
+   * Adds fragments: messages wait in the pending lane for `save()`, all others join the system prompt.
+   * Copies them. Throws `invalid-fragment` or `invalid-messages` for what can't be kept, and then adds none of them.
+   */
+  set(...fragments: ContextFragment[]): this {
+    const { messages, context } = splitLanes(fragments);
+    const pending = messages.map(pendingOf);
+    const before = this.#prompt.list().length;
+    try {
+      for (const fragment of context) this.#prompt.add(fragment);
+    } catch (error) {
+      for (const fragment of context) this.#prompt.remove(fragment);
+      throw error;
+    }
+    this.#pending = [...this.#pending, ...pending];
+    this.#emit({ type: 'set', fragments: this.#prompt.list().length - before, messages: pending.length });
+    this.#publish();
+    return this;
+  }
+
+  /** Takes fragments out again: those with this id, or this very fragment, from both lanes. */
+  unset(idOrFragment: string | ContextFragment): this {
+    const is = ({ fragment, original }: Pending): boolean =>
+      original === idOrFragment || (typeof idOrFragment === 'string' && fragment.id === idOrFragment);
+    this.#pending = this.#pending.filter((pending) => !is(pending));
+    this.#prompt.remove(idOrFragment);
+    this.#publish();
+    return this;
+  }
+
+  /** Takes all fragments out of the system prompt, but for those of mounted components. Pending messages stay. */
+  clear(): this {
+    this.#prompt.clear();
+    this.#publish();
+    return this;
+  }
+
+  /** Puts the fragments of a mounted component into the prompt, after those of `set()`, in the order of `order`. */
+  mountFragments(owner: object, order: number, fragments: readonly ContextFragment[]): void {
+    if (fragments.some(isMessageFragment)) {
+      throw new ContextError('invalid-fragment', 'useFragments() takes fragments of the system prompt, not messages.');
+    }
+    this.#prompt.mount(owner, order, fragments);
+    this.#publish();
+  }
+
+  /** Takes the fragments of a component out again. */
+  unmountFragments(owner: object): void {
+    if (this.#prompt.unmount(owner)) this.#publish();
+  }
+
+  async #restoreFragments(): Promise<void> {
+    const records = await this.store.get(fragmentsKey(this.chatId));
+    this.#prompt.restore(records);
+    this.#storedFragments = JSON.stringify(records ?? []);
+  }
+
+  /** The write of the chat's fragments, when they are kept and changed. */
+  #fragmentOps(): StoreOp[] {
+    if (!this.#options.persistFragments) return [];
+    const records = this.#prompt.serialize((name, reason) => {
+      this.#emit({ type: 'error', code: 'invalid-fragment', message: `Fragment "${name}" is not kept: ${reason}` });
+    });
+    const json = JSON.stringify(records);
+    if (json === (this.#storedFragments ?? '[]')) return [];
+    this.#storedFragments = json;
+    return [{ op: 'set', key: fragmentsKey(this.chatId), value: records }];
+  }
+
+  // ------------------------------------------------------------------ resolve
+
+  /**
+   * Renders the fragments, synchronously. Throws `invalid-fragment` with the path of a lazy value: use `resolve()`.
+   */
+  render(renderer: ContextRenderer = this.#renderer()): string {
+    return renderer.render(this.#prompt.list());
+  }
+
+  #renderer(): ContextRenderer {
+    return this.#options.renderer ?? new XmlRenderer();
+  }
+
+  /**
+   * The system prompt and the messages for a model call: what is saved, followed by what is pending, exactly as a
+   * `save()` would write it. Lazy fragments are loaded each time. Costs what is new since the last call.
+   * Messages are the stored objects: don't change them.
+   */
+  async resolve(options: ResolveOptions = {}): Promise<ResolveResult> {
+    const start = performance.now();
+    await this.ready();
+    const systemPrompt = await this.#renderLoaded(options);
+    const messages = await this.#serial(() => this.#resolveMessages(options));
+    const branch = options.branch ?? this.branch;
+    this.#emit({ type: 'resolve', branch, messages: messages.length, characters: systemPrompt.length }, start);
+    return { systemPrompt, messages };
+  }
+
+  async #renderLoaded({ renderer, signal }: ResolveOptions): Promise<string> {
+    if (renderer === null) throw new ContextError('invalid-options', 'resolve() was given null as its renderer. Leave it out for XML.');
+    const loaded = await loadFragments(this.#prompt.list(), signal ? { signal } : {});
+    return (renderer ?? this.#renderer()).render(loaded);
+  }
+
+  async #resolveMessages({ branch, at }: ResolveOptions): Promise<UIMessage[]> {
+    if (at !== undefined) return [...(await this.#chains.messages(this.#node(at).id))];
+    const target = this.#branchOrActive(branch);
+    if (target.id !== this.#activeId || this.#pending.length === 0) return [...(await this.#chains.messages(this.#headOf(target.id)))];
+    const plan = await this.#plan(false);
+    const saved = (await this.#chains.messages(plan.base)).map((message) => plan.replaced.get(message.id) ?? message);
+    return [...saved, ...plan.tail.filter(({ parts }) => parts.length > 0)];
+  }
+
+  // ------------------------------------------------------------------ save
+
+  /**
+   * Writes all pending messages in one transaction. A changed message whose id is known forks, unless `branch: false`
+   * replaces it where it is. Nothing pending: nothing is written, but for a chat that does not exist yet.
+   * Rejects with what the store says; the messages are then pending still.
+   */
+  async save(options: { readonly branch?: boolean } = {}): Promise<SaveResult> {
+    await this.ready();
+    return this.#serial(() => this.#save(options.branch === false));
+  }
+
+  async #save(inPlace: boolean): Promise<SaveResult> {
+    const start = performance.now();
+    await this.#recover();
+    const taken = this.#pending;
+    const plan = await this.#plan(inPlace);
+    const ops = [...plan.ops, ...this.#fragmentOps()];
+    if (ops.length > 0 || !this.#history.chat) await this.#commitPlan(plan, ops);
+    this.#pending = this.#pending.filter((pending) => !taken.includes(pending));
+    const ids = plan.ops.flatMap((op) => (op.op === 'insert' || op.op === 'replace' ? [op.id] : []));
+    if (ids.length > 0) this.#emit({ type: 'save', branch: this.#active().name, ids }, start);
+    this.#publish();
+    return { headMessageId: this.#head() ?? undefined };
+  }
+
+  async #commitPlan(plan: SavePlan, ops: readonly StoreOp[]): Promise<void> {
+    try {
+      const use = plan.forkId === undefined ? this.#useOps() : [];
+      await this.#commit([...ops, ...use], { keep: false });
+    } catch (error) {
+      this.#storedFragments = undefined;
+      if (!isContextError(error, 'head-moved') || this.#options.onConflict === 'error') throw error;
+      await this.#pull();
+      const again = await this.#plan(false);
+      await this.#commit([...again.ops, ...this.#fragmentOps()], { keep: false });
+      this.#land(again);
+      return;
+    }
+    this.#land(plan);
+  }
+
+  #land(plan: SavePlan): void {
+    if (plan.forkId === undefined || !this.#history.branches.has(plan.forkId)) return;
+    this.#activate(plan.forkId);
+    this.#emitBranch('create', plan.forkId);
+  }
+
+  /** Marks the active branch as the one shown last, unless it is. */
+  #useOps(): StoreOp[] {
+    const { chat, branches } = this.#history;
+    if (!chat || chat.activeBranchId === this.#activeId || !branches.has(this.#activeId)) return [];
+    return [{ op: 'use', branchId: this.#activeId }];
+  }
+
+  async #plan(inPlace: boolean): Promise<SavePlan> {
+    const history = this.#history;
+    const head = this.#head();
+    const chain = this.#pending.some(({ content }) => content.kind === 'last-assistant') ? chainIds(history.graph, head) : [];
+    await this.#loadBodies(history.missing(this.#comparedIds(chain)));
+    const branch = this.#active();
+    return planSave({
+      graph: history.graph,
+      messageOf: (id) => history.body(id)?.data,
+      branch: { id: this.#activeId, name: branch.name },
+      head,
+      detached: this.#at !== null,
+      chain,
+      pending: this.#pending.map(({ content }) => content),
+      inPlace,
+      isShared: (id) => history.isShared(id, this.#activeId),
+      forkBase: (parentId, role) => history.forkBase(parentId, role, branch.name),
+      newId: createId,
+    });
+  }
+
+  /** The saved messages that a plan compares with: those pending again, and the last assistant's. */
+  #comparedIds(chain: readonly string[]): string[] {
+    const { nodes } = this.#history.graph;
+    const known = this.#pending.flatMap(({ content }) => (content.kind === 'message' && nodes.has(content.message.id) ? [content.message.id] : []));
+    const last = chain.findLast((id) => nodes.get(id)?.name === 'assistant');
+    return last === undefined ? known : [...known, last];
+  }
+
+  // ------------------------------------------------------------------ turns that stream
+
+  /**
+   * A user turn and a reserved answer, in one durable transaction; resolves to the answer's id, which is the head.
+   * The answer shows nowhere until its first part. A message that is known and equal is not written again: only an
+   * answer is reserved beneath it. Where the turn does not hang on the branch's head, a new branch is made.
+   * On a disk that refuses it resolves all the same, and the turn is kept in memory.
+   */
+  async continue(message: UIMessage, options: ContinueOptions = {}): Promise<string> {
+    const turn = normaliseMessage(message);
+    await this.ready();
+    return this.#serial(() => this.#continue(turn, options));
+  }
+
+  async #continue(message: UIMessage, options: ContinueOptions): Promise<string> {
+    const start = performance.now();
+    await this.#recover();
+    const branch = this.#branchOrActive(options.branch);
+    const id = options.id ?? createId();
+    const forkId = options.forkId ?? createId();
+    const ops = await this.#turnOps(message, branch, { ...options, id, forkId });
+    await this.#beginStream(id, forkId, branch.id);
+    const active = branch.id === this.#activeId;
+    try {
+      await this.#commit([...ops, ...(active ? this.#useAfter(ops, branch.id) : [])], { keep: true });
+    } catch (error) {
+      this.#endStream(id);
+      throw error;
+    }
+    const landed = this.#history.findBranch(forkId) ? forkId : branch.id;
+    this.#streams.set(id, { ...(this.#streams.get(id) as Stream), branchId: landed });
+    if (active) this.#activate(landed);
+    if (landed === forkId) this.#emitBranch('create', forkId);
+    this.#emit({ type: 'stream', phase: 'start', branch: this.#history.branches.get(landed)?.name ?? branch.name, id, status: 'streaming' }, start);
+    this.#publish();
+    return id;
+  }
+
+  async #turnOps(message: UIMessage, branch: Branch, options: ContinueOptions & { id: string; forkId: string }): Promise<StoreOp[]> {
+    const { nodes } = this.#history.graph;
+    const known = nodes.get(message.id);
+    if (known) await this.#loadBodies(this.#history.missing([known.id]));
+    const isSame = known !== undefined && sameContent(this.#history.body(message.id)?.data, message);
+    const turn = known && !isSame ? { ...message, id: createId() } : message;
+    const parentId = options.parentId !== undefined ? options.parentId : known ? known.parentId : this.#headOf(branch.id);
+    if (parentId !== null && !nodes.has(parentId)) throw messageNotFound(parentId);
+    const createdAt = Date.now();
+    const ops: StoreOp[] = isSame ? [] : [{ op: 'insert', id: turn.id, parentId, data: turn, status: 'complete', createdAt }];
+    const answer: UIMessage = { id: options.id, role: 'assistant', parts: [] };
+    ops.push({ op: 'insert', id: answer.id, parentId: turn.id, data: answer, status: 'streaming', createdAt });
+    const head = this.#history.view(branch.id);
+    if ((isSame ? turn.id : parentId) === head) {
+      return [...ops, { op: 'head', branchId: branch.id, expected: head, messageId: answer.id, forkId: options.forkId }];
+    }
+    const base = isSame
+      ? this.#history.forkBase(turn.id, 'assistant', branch.name)
+      : this.#history.forkBase(parentId, turn.role, branch.name);
+    return [...ops, { op: 'branch', id: options.forkId, base, messageId: answer.id }];
+  }
+
+  #useAfter(ops: readonly StoreOp[], branchId: string): StoreOp[] {
+    const made = ops.find((op) => op.op === 'branch');
+    return [{ op: 'use', branchId: made?.op === 'branch' ? made.id : branchId }];
+  }
+
+  /**
+   * New words for a message that this tab streams or owns. `streaming`: a draft, at most two a second reach the disk;
+   * `complete` and `interrupted` end the turn, durably; without a status, an update that keeps it (a tool's result).
+   * A settled message becomes `streaming` again when an answer is continued. An answer that ends without a word is
+   * taken back, and the head with it. Rejects with `message-not-found`, `invalid-messages`; a refusing disk does not
+   * reject: the words stay in memory and are tried again.
+   */
+  async updateMessage(id: string, message: UIMessage, status?: MessageStatus): Promise<void> {
+    const data = normaliseMessage({ ...message, id });
+    await this.ready();
+    const info = this.#node(id);
+    const stream = this.#streams.get(id);
+    if (stream && info.status === 'streaming' && (status ?? 'streaming') === 'streaming') return this.#draft(id, data, stream);
+    return this.#serial(() => this.#settle(id, data, status));
+  }
+
+  #draft(id: string, data: UIMessage, stream: Stream): void {
+    const isFirst = (this.#history.graph.nodes.get(id)?.parts ?? 0) === 0 && data.parts.length > 0;
+    stream.latest = data;
+    if (isFirst) this.#writeDraft(id, stream);
+    else stream.timer ??= setTimeout(() => this.#writeDraft(id, stream), DRAFT_INTERVAL);
+  }
+
+  #writeDraft(id: string, stream: Stream): void {
+    clearTimeout(stream.timer);
+    stream.timer = undefined;
+    const data = stream.latest;
+    if (!data || this.#streams.get(id) !== stream) return;
+    this.#history.grow(id, data);
+    this.#chains.cut(id);
+    this.#publish();
+    this.#emit({ type: 'stream', phase: 'draft', branch: this.#branchName(stream.branchId), id, status: 'streaming' });
+    stream.draft = this.store.saveDraft(this.chatId, id, data).catch(() => {
+      // A draft that is refused loses nothing: the words are here, and the turn's end is written durably.
+    });
+  }
+
+  async #settle(id: string, data: UIMessage, status: MessageStatus | undefined): Promise<void> {
+    const start = performance.now();
+    if (this.#history.abandoned.has(id)) await this.#recover();
+    const info = this.#node(id);
+    const next = status ?? info.status;
+    if (next === 'streaming' && !this.#streams.has(id)) await this.#beginStream(id, undefined, this.#branchHolding(id));
+    const stream = this.#streams.get(id);
+    clearTimeout(stream?.timer);
+    await stream?.draft;
+    const isEmpty = data.parts.length === 0 && info.status === 'streaming' && next !== 'streaming';
+    const ops: StoreOp[] = [isEmpty ? { op: 'drop', id } : { op: 'replace', id, data, status: next }];
+    await this.#commit(ops, { keep: true });
+    if (isEmpty) this.#dropHead(id);
+    if (next !== 'streaming') this.#endStream(id);
+    const phase = next === 'streaming' ? 'start' : 'end';
+    this.#emit({ type: 'stream', phase, branch: this.#branchName(stream?.branchId), id, status: next }, start);
+    this.#publish();
+  }
+
+  #dropHead(id: string): void {
+    if (this.#at === id) this.#at = null;
+    this.#history.recount();
+  }
+
+  async #beginStream(id: string, forkId: string | undefined, branchId: string): Promise<void> {
+    const stream: Stream = { branchId: forkId ?? branchId, timer: undefined, latest: undefined, draft: undefined, release: () => {} };
+    this.#streams.set(id, stream);
+    try {
+      stream.release = await this.store.hold(this.chatId, id);
+    } catch {
+      // Without a lock other tabs may take the answer for interrupted; nothing that is written can be lost by that.
+    }
+  }
+
+  #endStream(id: string): void {
+    const stream = this.#streams.get(id);
+    if (!stream) return;
+    clearTimeout(stream.timer);
+    this.#streams.delete(id);
+    stream.release();
+  }
+
+  #branchHolding(id: string): string {
+    return lastUsedWith(this.#history.graph, this.#history.seenBranches(), id)?.id ?? this.#activeId;
+  }
+
+  /** A new version of a message beside the old one, without asking a model; resolves to its id. */
+  async edit(id: string, content: MessageContent): Promise<string> {
+    await this.ready();
+    return this.#serial(async () => {
+      const start = performance.now();
+      await this.#recover();
+      const info = this.#node(id);
+      const words = typeof content === 'string' ? { parts: [{ type: 'text' as const, text: content }] } : content;
+      const message = normaliseMessage({ ...words, id: createId(), role: info.name });
+      const base = this.#history.forkBase(info.parentId, info.name, this.#active().name);
+      const forkId = createId();
+      const ops: StoreOp[] = [
+        { op: 'insert', id: message.id, parentId: info.parentId, data: message, status: 'complete', createdAt: Date.now() },
+        { op: 'branch', id: forkId, base, messageId: message.id },
+        { op: 'use', branchId: forkId },
+      ];
+      await this.#commit(ops, { keep: true });
+      this.#activate(forkId);
+      this.#emitBranch('create', forkId, start);
+      this.#publish();
+      return message.id;
+    });
+  }
+
+  // ------------------------------------------------------------------ branches
+
+  /** Makes a branch that ends at a message, and switches to it. Pending messages are dropped. */
+  async rewind(messageId: string): Promise<BranchInfo> {
+    await this.ready();
+    return this.#serial(async () => this.#branchAt(this.#node(messageId).id, { use: true }));
+  }
+
+  /** Goes back to a checkpoint: makes a branch that ends there, and switches to it. */
+  async restore(checkpoint: string): Promise<BranchInfo> {
+    await this.ready();
+    return this.#serial(async () => this.#branchAt(this.#findCheckpoint(checkpoint).messageId, { use: true }));
+  }
+
+  /** "By the way": makes a branch that ends where this one does, and stays. Pending messages stay too. */
+  async btw(): Promise<BranchInfo> {
+    await this.ready();
+    return this.#serial(async () => {
+      const head = this.#history.settledAt(this.#head());
+      if (head === null) throw new ContextError('empty-branch', 'Cannot create btw branch: no messages in conversation');
+      return this.#branchAt(head, { use: false });
+    });
+  }
+
+  async #branchAt(messageId: string, { use }: { readonly use: boolean }): Promise<BranchInfo> {
+    const start = performance.now();
+    await this.#recover();
+    const id = createId();
+    const ops: StoreOp[] = [{ op: 'branch', id, base: this.#active().name, messageId }];
+    await this.#commit(use ? [...ops, { op: 'use', branchId: id }] : ops, { keep: false });
+    if (use) {
+      this.#pending = [];
+      this.#activate(id);
+      await this.#loadShown(PAGE);
+    }
+    this.#emitBranch('create', id, start);
+    this.#publish();
+    return this.#infoOf(id);
+  }
+
+  /** Shows another branch. Pending messages are dropped. */
+  async switchBranch(nameOrId: string): Promise<void> {
+    await this.ready();
+    return this.#serial(async () => {
+      const branch = this.#findBranch(nameOrId);
+      this.#pending = [];
+      await this.#switchTo(branch.id, null);
+    });
+  }
+
+  /** Shows a message: the branch whose head it is, or the branch used last that holds it, up to it. Makes no branch. */
+  async checkout(id: string): Promise<void> {
+    await this.ready();
+    return this.#serial(async () => {
+      this.#node(id);
+      const seen = this.#history.seenBranches();
+      const heads = seen.filter((branch) => branch.headMessageId === id);
+      const branch = lastUsedWith(this.#history.graph, heads, id) ?? lastUsedWith(this.#history.graph, seen, id);
+      await this.#switchTo(branch?.id ?? this.#activeId, branch?.headMessageId === id ? null : id);
+    });
+  }
+
+  async #switchTo(branchId: string, at: string | null): Promise<void> {
+    const start = performance.now();
+    const from = this.#active().name;
+    const isOther = branchId !== this.#activeId;
+    if (isOther) await this.#commit([{ op: 'use', branchId }], { keep: true, quiet: true });
+    this.#activate(branchId);
+    this.#at = at;
+    await this.#loadShown(PAGE);
+    if (isOther) this.#emit({ type: 'switch', from, to: this.#active().name }, start);
+    this.#publish();
+  }
+
+  /** Gives a branch another name. Rejects with `name-taken`. */
+  async renameBranch(nameOrId: string, name: string): Promise<BranchInfo> {
+    const to = checkName(name, 'branch');
+    await this.ready();
+    return this.#serial(async () => {
+      const { id } = this.#findBranch(nameOrId);
+      await this.#commit([{ op: 'rename-branch', id, name: to }], { keep: false });
+      this.#emitBranch('rename', id);
+      this.#publish();
+      return this.#infoOf(id);
+    });
+  }
+
+  /** Deletes a branch; its messages stay where other branches hold them. The last one can't go (`last-branch`). */
+  async deleteBranch(nameOrId: string): Promise<void> {
+    await this.ready();
+    return this.#serial(async () => {
+      const { id } = this.#findBranch(nameOrId);
+      await this.#commit([{ op: 'delete-branch', id }], { keep: false });
+      this.#history.recount();
+      if (id === this.#activeId) {
+        this.#pending = [];
+        this.#activate(this.#branchToOpen());
+        await this.#loadShown(PAGE);
+      }
+      this.#emitBranch('delete', id);
+      this.#publish();
+    });
+  }
+
+  // ------------------------------------------------------------------ checkpoints
+
+  /** Names the head, or any message of the chat. A name that exists moves and keeps its id. */
+  async checkpoint(name: string, options: { readonly at?: string } = {}): Promise<CheckpointInfo> {
+    const to = checkName(name, 'checkpoint');
+    await this.ready();
+    return this.#serial(async () => {
+      const messageId = options.at === undefined ? this.#history.settledAt(this.#head()) : this.#node(options.at).id;
+      if (messageId === null) throw new ContextError('empty-branch', 'Cannot create checkpoint: no messages in conversation');
+      await this.#commit([{ op: 'checkpoint', id: createId(), name: to, messageId }], { keep: false });
+      this.#emit({ type: 'checkpoint', action: 'create', name: to, messageId });
+      this.#publish();
+      return checkpointInfo(this.#findCheckpoint(to));
+    });
+  }
+
+  /** Gives a checkpoint another name. Rejects with `name-taken`. */
+  async renameCheckpoint(name: string, to: string): Promise<CheckpointInfo> {
+    const next = checkName(to, 'checkpoint');
+    await this.ready();
+    return this.#serial(async () => {
+      const { id, messageId } = this.#findCheckpoint(name);
+      await this.#commit([{ op: 'rename-checkpoint', id, name: next }], { keep: false });
+      this.#emit({ type: 'checkpoint', action: 'rename', name: next, messageId });
+      this.#publish();
+      return checkpointInfo(this.#findCheckpoint(next));
+    });
+  }
+
+  /** Deletes a checkpoint; the message that it named stays. */
+  async deleteCheckpoint(name: string): Promise<void> {
+    await this.ready();
+    return this.#serial(async () => {
+      const { id, messageId } = this.#findCheckpoint(name);
+      await this.#commit([{ op: 'delete-checkpoint', id }], { keep: false });
+      this.#emit({ type: 'checkpoint', action: 'delete', name, messageId });
+      this.#publish();
+    });
+  }
+
+  // ------------------------------------------------------------------ versions
+
+  /** The versions of a message that live branches reach, and its place among them. Total; equal until it changes. */
+  siblings(id: string): Versions {
+    return this.#history.versions(id);
+  }
+
+  /** Whether a message is whole, growing or cut short; undefined for an unknown one. */
+  status(id: string): MessageStatus | undefined {
+    return this.#history.graph.nodes.get(id)?.status;
+  }
+
+  /** Shows another version of a message: the branch used last among those that hold it. */
+  async selectSibling(id: string): Promise<void> {
+    await this.ready();
+    return this.#serial(async () => {
+      this.#node(id);
+      const branch = lastUsedWith(this.#history.graph, this.#history.seenBranches(), id);
+      if (!branch) throw messageNotFound(id);
+      await this.#switchTo(branch.id, null);
+    });
+  }
+
+  /** The places where the chat continues in more than one way, in the order in which they were made. */
+  forks(): readonly Fork[] {
+    return forksOf(this.#history.graph, this.#history.reached());
+  }
+
+  /** A message that is loaded; undefined otherwise. */
+  message(id: string): UIMessage | undefined {
+    return this.#history.body(id)?.data;
+  }
+
+  /** Loads earlier messages of the active chain into `state.messages`. */
+  async loadMore(count: number = PAGE): Promise<void> {
+    await this.ready();
+    return this.#serial(async () => {
+      await this.#loadShown(this.#shown.ids.length - this.#shown.from + count);
+      this.#publish();
+    });
+  }
+
+  // ------------------------------------------------------------------ the chat
+
+  /** Changes the title (null takes it away) and merges metadata, shallow. */
+  async updateChat(updates: { readonly title?: string | null; readonly metadata?: Readonly<Record<string, unknown>> }): Promise<void> {
+    await this.ready();
+    return this.#serial(async () => {
+      await this.#commit([{ op: 'chat', ...updates }], { keep: false });
+      this.#publish();
+    });
+  }
+
+  /** Adds usage (numbers, nested ones too) to the chat's `metadata.usage`, atomically. */
+  async trackUsage(usage: Readonly<Record<string, unknown>>): Promise<void> {
+    await this.ready();
+    return this.#serial(async () => {
+      await this.#commit([{ op: 'chat', usage }], { keep: true });
+      this.#publish();
+    });
+  }
+
+  /** Everything that one needs to understand a prompt, as JSON: works offline, and at any message. */
+  async inspect(options: InspectOptions = {}): Promise<ContextSnapshot> {
+    const { systemPrompt, messages } = await this.resolve({ renderer: options.renderer, at: options.at });
+    const pending = options.at === undefined ? this.#pending.map(({ fragment, content }) => ({ fragment, content })) : [];
+    return takeSnapshot({
+      options,
+      systemPrompt,
+      fragments: this.#prompt.list(),
+      renderer: options.renderer ?? this.#renderer(),
+      messages,
+      pending,
+      graph: this.graph(),
+      chatId: this.chatId,
+      branch: this.branch,
+    });
+  }
+
+  /** The chat as a graph of previews. Complete once the engine is ready. */
+  graph(): GraphData {
+    const { graph, checkpoints } = this.#history;
+    return graphData(this.chatId, graph.nodes.values(), this.#history.seenBranches(), checkpoints.values(), this.#activeId);
+  }
+
+  // ------------------------------------------------------------------ listening
+
+  /** Tells of what the engine does, as it does it. Returns the way to stop. */
+  subscribe(listener: (event: ContextEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Lets a chat serve `edit` and `regenerate`; the last attached one does. Returns the way to detach it. */
+  attach(chat: AttachedChat): () => void {
+    this.#attached = [...this.#attached, chat];
+    return () => {
+      this.#attached = this.#attached.filter((other) => other !== chat);
+    };
+  }
+
+  /** A child in memory: the same fragments, no messages. */
+  fork(): ContextEngine {
+    const child = new ContextEngine({ ...this.#options, store: new InMemoryContextStore(), chatId: createId(), persistFragments: false });
+    child.set(...this.#prompt.list());
+    return child;
+  }
+
+  /** Stops listening to the store. Streams go on, and their words are still saved. */
+  dispose(): void {
+    this.#disposed = true;
+    this.#unsubscribe?.();
+    this.#unsubscribe = undefined;
+    clearTimeout(this.#retryTimer);
+    clearTimeout(this.#watchTimer);
+    this.#listeners.clear();
+  }
+
+  // ------------------------------------------------------------------ writing
+
+  /** Tries again at once what could only be kept in memory. Rejects with the reason when it still can't be saved. */
+  async retry(): Promise<void> {
+    await this.ready();
+    return this.#serial(async () => {
+      try {
+        await this.#flush();
+        this.#saved();
+      } finally {
+        this.#publish();
+      }
+    });
+  }
+
+  #serial<T>(task: () => Promise<T>): Promise<T> {
+    const run = this.#tail.then(task);
+    this.#tail = run.catch(() => {});
+    return run;
+  }
+
+  /**
+   * One transaction. `keep`: when the disk refuses, carry it out in memory and try again later, instead of rejecting.
+   * The result is taken in; the caller publishes it.
+   */
+  async #commit(ops: readonly StoreOp[], { keep, quiet = false }: { readonly keep: boolean; readonly quiet?: boolean }): Promise<void> {
+    if (!quiet) this.#publishSaveState({ state: 'saving', pending: countMessages(this.#unsaved) });
+    try {
+      await this.#flush();
+      await this.#append(this.#withMetadata(ops));
+      this.#saved();
+    } catch (error) {
+      if (keep && isRefusal(error)) return this.#keepInMemory(ops, error);
+      this.#refused(asContextError(error));
+      throw error;
+    }
+  }
+
+  #withMetadata(ops: readonly StoreOp[]): readonly StoreOp[] {
+    const { metadata } = this.#options;
+    if (this.#metadataMerged || !metadata || !this.#history.chat) return ops;
+    return [...ops, { op: 'chat', metadata }];
+  }
+
+  async #append(ops: readonly StoreOp[]): Promise<AppendResult> {
+    this.#writing += 1;
+    try {
+      const result = await this.store.append(this.chatId, ops, this.#appendOptions());
+      this.#ownChanges.add(result.seq);
+      this.#metadataMerged = true;
+      await this.#absorbOwn(result);
+      return result;
+    } catch (error) {
+      if (isContextError(error, 'chat-deleted')) this.#deleted(error);
+      throw error;
+    } finally {
+      this.#writing -= 1;
+      this.#settleNotices();
+    }
+  }
+
+  #appendOptions(): Parameters<ContextStore['append']>[2] {
+    const { metadata, onConflict } = this.#options;
+    return {
+      userId: this.userId,
+      epoch: this.#history.chat?.epoch ?? this.#epoch,
+      mainBranchId: this.#mainBranchId,
+      ...(metadata ? { metadata } : {}),
+      onConflict: onConflict ?? 'fork',
+    };
+  }
+
+  async #keepInMemory(ops: readonly StoreOp[], error: ContextError): Promise<void> {
+    const result = await applyLocally(this.#history, this.chatId, ops, this.#appendOptions());
+    this.#unsaved = [...this.#unsaved, { ops }];
+    await this.#absorbOwn(result);
+    this.#refused(error);
+    this.#scheduleRetry();
+  }
+
+  /** Writes what was kept in memory, first to last. Rejects with the first refusal; the rest waits. */
+  async #flush(): Promise<void> {
+    while (this.#unsaved.length > 0) {
+      const [first, ...rest] = this.#unsaved as readonly [Unsaved, ...Unsaved[]];
+      const { conflict } = await this.#append(first.ops);
+      this.#unsaved = conflict ? rest.map((unsaved) => redirect(unsaved, conflict.from.id, conflict.to.id)) : rest;
+    }
+  }
+
+  #scheduleRetry(): void {
+    if (this.#retryTimer !== undefined || this.#disposed) return;
+    this.#retryTimer = setTimeout(() => {
+      this.#retryTimer = undefined;
+      this.retry().catch(() => this.#scheduleRetry());
+    }, this.#retryDelay);
+    this.#retryDelay = Math.min(this.#retryDelay * 2, RETRY_LAST);
+  }
+
+  #saved(): void {
+    clearTimeout(this.#retryTimer);
+    this.#retryTimer = undefined;
+    this.#retryDelay = RETRY_FIRST;
+    this.#saveState = { state: 'saved', pending: 0 };
+  }
+
+  #refused(error: ContextError): void {
+    this.#emit({ type: 'error', code: error.code, message: error.message });
+    const unsaved = countMessages(this.#unsaved);
+    const isWorld = isRefusal(error);
+    this.#saveState = isWorld || unsaved > 0 ? { state: 'error', error, pending: unsaved } : { state: 'idle', pending: 0 };
+    this.#publish();
+  }
+
+  #saveState: SaveState = { state: 'idle', pending: 0 };
+
+  #publishSaveState(saveState: SaveState): void {
+    this.#saveState = saveState;
+    this.#zustand.setState({ saveState });
+  }
+
+  /**
+   * Stores what a tab that died left behind: answers that were cut off become interrupted, ones that never began are
+   * taken back. Another tab may do the same at the same moment; then it is done.
+   */
+  async #recover(): Promise<void> {
+    const { abandoned } = this.#history;
+    if (abandoned.size === 0) return;
+    const ids = [...abandoned];
+    await this.#loadBodies(this.#history.missing(ids));
+    const ops = ids.map((id): StoreOp => {
+      const node = this.#history.body(id);
+      if (!node || node.data.parts.length === 0) return { op: 'drop', id };
+      return { op: 'replace', id, data: node.data, status: 'interrupted', rev: node.rev };
+    });
+    try {
+      await this.#append(ops);
+    } catch (error) {
+      if (isRefusal(error)) return;
+      if (!isContextError(error, 'head-moved') && !isContextError(error, 'message-not-found')) throw error;
+      await this.#pull();
+    }
+  }
+
+  // ------------------------------------------------------------------ taking in
+
+  async #absorbOwn(result: AppendResult): Promise<void> {
+    const own = new Set(this.#streams.keys());
+    const changed = this.#history.absorb(result, new Set(), own, () => true);
+    this.#history.keep(result.written);
+    this.#graphChanged(changed);
+    for (const node of result.written) this.#chains.cut(node.id);
+    if (result.conflict) await this.#followConflict(result.conflict);
+    if (this.#at !== null && this.#history.view(this.#activeId) === this.#at) this.#at = null;
+    await this.#loadShown(0);
+  }
+
+  async #followConflict({ policy, from, to }: NonNullable<AppendResult['conflict']>): Promise<void> {
+    await this.#pull();
+    const wasActive = this.#activeId === from.id || !this.#history.branches.has(this.#activeId);
+    if (wasActive) this.#activate(to.id);
+    this.#emit({ type: 'conflict', policy, from: from.name, to: to.name, toId: to.id });
+  }
+
+  /** Reads what changed since, whoever changed it. */
+  async #pull(): Promise<void> {
+    const records = await this.store.load(this.chatId, this.#history.seq);
+    if (records.chat?.deletedAt !== undefined) {
+      this.#history.seq = records.seq;
+      if (records.chat.epoch === (this.#history.chat?.epoch ?? this.#epoch)) this.#deleted(chatDeleted(this.chatId));
+      return;
+    }
+    await this.#absorbRemote(records);
+  }
+
+  async #absorbRemote(records: ChatRecords): Promise<void> {
+    const own = new Set(this.#streams.keys());
+    const watched = records.nodes.some(({ status }) => status === 'streaming');
+    const held = watched ? await this.store.held(this.chatId) : new Set<string>();
+    const changed = this.#history.absorb(records, held, own, (branchId) => this.#mayFollow(branchId));
+    this.#history.seq = Math.max(this.#history.seq, records.seq);
+    this.#graphChanged(changed);
+    for (const id of changed) this.#chains.cut(id);
+    if (records.chat && this.#zustand.getState().error?.code === 'chat-deleted') this.#revive();
+    this.#watch();
+  }
+
+  /** A view moves with another tab's turn only when nothing of this engine's is under way on the branch. */
+  #mayFollow(branchId: string): boolean {
+    if (branchId === this.#activeId && this.#pending.length > 0) return false;
+    return ![...this.#streams.values()].some((stream) => stream.branchId === branchId);
+  }
+
+  /** A tab that dies says nothing: while another one streams, look from time to time whether it still does. */
+  #watch(): void {
+    if (this.#history.foreign.size === 0 || this.#watchTimer !== undefined || this.#disposed) return;
+    this.#watchTimer = setTimeout(() => {
+      this.#watchTimer = undefined;
+      void this.#serial(() => this.#lookAtForeign()).catch((error: unknown) => this.#reportQuietly(error));
+    }, WATCH_INTERVAL);
+  }
+
+  async #lookAtForeign(): Promise<void> {
+    const held = await this.store.held(this.chatId);
+    const ids = [...this.#history.foreign].filter((id) => !held.has(id));
+    if (ids.length > 0) {
+      const records = await this.store.load(this.chatId);
+      await this.#absorbRemote(records);
+      await this.#loadShown(0);
+      this.#publish();
+    }
+    this.#watch();
+  }
+
+  #hear(notice: StoreNotice): void {
+    if (notice.chatId !== undefined && notice.chatId !== this.chatId) return;
+    if (notice.kind === 'draft') return;
+    if (notice.kind === 'clear') {
+      this.#deleted(chatDeleted(this.chatId));
+      return;
+    }
+    this.#notices.add(notice.seq);
+    this.#settleNotices();
+  }
+
+  /** Drops the notices of our own writes, and reads what the others did. */
+  #settleNotices(): void {
+    if (this.#writing > 0) return;
+    for (const seq of this.#ownChanges) if (this.#notices.delete(seq)) this.#ownChanges.delete(seq);
+    if (this.#notices.size === 0) return;
+    this.#notices.clear();
+    void this.#serial(async () => {
+      await this.#pull();
+      await this.#loadShown(0);
+      this.#publish();
+    }).catch((error: unknown) => this.#reportQuietly(error));
+  }
+
+  #reportQuietly(error: unknown): void {
+    const { code, message } = asContextError(error);
+    this.#emit({ type: 'error', code, message });
+  }
+
+  #deleted(error: ContextError): void {
+    for (const stream of this.#streams.values()) clearTimeout(stream.timer);
+    this.#publish({ status: 'error', error });
+    this.#emit({ type: 'error', code: error.code, message: error.message });
+  }
+
+  #revive(): void {
+    this.#zustand.setState({ status: 'ready', error: null });
+  }
+
+  // ------------------------------------------------------------------ what is shown
+
+  #active(): Pick<Branch, 'id' | 'name'> {
+    return this.#history.branches.get(this.#activeId) ?? { id: this.#activeId, name: 'main' };
+  }
+
+  #activate(branchId: string): void {
+    this.#activeId = branchId;
+    this.#at = null;
+  }
+
+  #headOf(branchId: string): string | null {
+    return branchId === this.#activeId ? this.#head() : this.#history.view(branchId);
+  }
+
+  #head(): string | null {
+    return this.#at ?? this.#history.view(this.#activeId);
+  }
+
+  /** Brings the shown chain up to date and loads its last messages: at least `count`, or as many as were loaded. */
+  async #loadShown(count: number): Promise<void> {
+    const head = this.#head();
+    const { ids, shared } = this.#chainTo(head);
+    const kept = this.#shown.from < shared ? this.#shown.from : Math.max(0, ids.length - PAGE);
+    const from = Math.min(kept, Math.max(0, ids.length - count));
+    this.#shown = { head, ids, from };
+    await this.#loadBodies(this.#history.missing(ids.slice(from)));
+  }
+
+  /** The chain of a head, made from the shown one where they share a beginning. */
+  #chainTo(head: string | null): { readonly ids: string[]; readonly shared: number } {
+    const { graph } = this.#history;
+    const { ids } = this.#shown;
+    if (head === this.#shown.head) return { ids, shared: ids.length };
+    const added = chainIds(graph, head, ids.at(-1) ?? null);
+    const first = added[0];
+    if (first !== undefined && ids.length > 0 && graph.nodes.get(first)?.parentId === ids.at(-1)) {
+      return { ids: [...ids, ...added], shared: ids.length };
+    }
+    const whole = chainIds(graph, head);
+    let shared = 0;
+    while (shared < whole.length && whole[shared] === ids[shared]) shared += 1;
+    return { ids: whole, shared };
+  }
+
+  async #loadBodies(ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return;
+    this.#history.keep(await this.store.getNodes(this.chatId, ids));
+  }
+
+  #graphChanged(changed: readonly string[]): void {
+    if (changed.length > 0) this.#revision += 1;
+  }
+
+  #revision = 0;
+
+  /** The one door for state: computes it from what is known, keeps what is equal, and sets it once. */
+  #publish(patch: Partial<EngineState> = {}): void {
+    const before = this.#zustand.getState();
+    const next: EngineState = { ...before, ...this.#slices(before), ...patch };
+    const keys = Object.keys(next) as (keyof EngineState)[];
+    if (keys.some((key) => next[key] !== before[key])) this.#zustand.setState(next, true);
+  }
+
+  #slices(before: EngineState): Partial<EngineState> {
+    const history = this.#history;
+    const branches = history.seenBranches().map((branch) => this.#branchInfo(branch, before.branches));
+    const checkpoints = history.liveCheckpoints().map((one) => reuse(before.checkpoints, checkpointInfo(one)));
+    return {
+      chat: history.chat ?? null,
+      branch: this.#active().name,
+      branchId: this.#activeId,
+      headMessageId: this.#head() ?? undefined,
+      detached: this.#at !== null,
+      branches: keepIfSame(before.branches, branches),
+      checkpoints: keepIfSame(before.checkpoints, checkpoints),
+      messages: keepIfSame(before.messages, this.#shownMessages()),
+      loadedFrom: this.#shown.from,
+      pending: keepIfSame(before.pending, this.#pending.map(({ fragment }) => fragment)),
+      fragments: keepIfSame(before.fragments, this.#prompt.list()),
+      saveState: this.#saveState,
+      persistence: this.store.persistence,
+      revision: this.#revision,
+    };
+  }
+
+  #shownMessages(): UIMessage[] {
+    const { nodes } = this.#history.graph;
+    return this.#shown.ids.slice(this.#shown.from).flatMap((id) => {
+      const info = nodes.get(id) as NodeInfo | undefined;
+      return info && isVisible(info) ? (this.#history.body(id)?.data ?? []) : [];
+    });
+  }
+
+  #branchInfo(branch: Branch, known: readonly BranchInfo[]): BranchInfo {
+    const { id, name, headMessageId, createdAt } = branch;
+    const messageCount = headMessageId === null ? 0 : (this.#history.graph.nodes.get(headMessageId)?.depth ?? branch.messageCount);
+    return reuse(known, { id, name, headMessageId, isActive: id === this.#activeId, messageCount, createdAt });
+  }
+
+  #infoOf(branchId: string): BranchInfo {
+    return this.#zustand.getState().branches.find(({ id }) => id === branchId) as BranchInfo;
+  }
+
+  // ------------------------------------------------------------------ looking up
+
+  #node(id: string): NodeInfo {
+    const info = this.#history.graph.nodes.get(id);
+    if (!info) throw messageNotFound(id);
+    return info;
+  }
+
+  #branchOrActive(nameOrId: string | undefined): Branch {
+    if (nameOrId !== undefined && nameOrId !== this.#activeId) return this.#findBranch(nameOrId);
+    const active = this.#history.branches.get(this.#activeId);
+    return active ?? ({ id: this.#activeId, name: 'main', headMessageId: null } as Branch);
+  }
+
+  #findBranch(nameOrId: string): Branch {
+    const branch = this.#history.findBranch(nameOrId);
+    if (branch) return branch;
+    throw new ContextError('branch-not-found', `Branch "${nameOrId}" not found in chat "${this.chatId}"`, {
+      details: { chatId: this.chatId, branch: nameOrId },
+    });
+  }
+
+  #findCheckpoint(name: string): Checkpoint {
+    const checkpoint = this.#history.findCheckpoint(name);
+    if (checkpoint) return checkpoint;
+    throw new ContextError('checkpoint-not-found', `Checkpoint "${name}" not found in chat "${this.chatId}"`, {
+      details: { chatId: this.chatId, checkpoint: name },
+    });
+  }
+
+  #branchName(id: string | undefined): string {
+    return (id === undefined ? undefined : this.#history.branches.get(id)?.name) ?? this.#active().name;
+  }
+
+  #emitBranch(action: 'create' | 'rename' | 'delete', id: string, start?: number): void {
+    const name = this.#history.branches.get(id)?.name ?? id;
+    this.#emit({ type: 'branch', action, name, id }, start);
+  }
+
+  #emit(event: EventBody, start?: number): void {
+    if (this.#listeners.size === 0) return;
+    const ms = start === undefined ? 0 : performance.now() - start;
+    for (const listener of this.#listeners) listener({ ...event, at: Date.now(), ms });
+  }
+}
+
+/** An answer that this engine streams. */
+interface Stream {
+  readonly branchId: string;
+  timer: ReturnType<typeof setTimeout> | undefined;
+  /** The newest words, not yet in a draft. */
+  latest: UIMessage | undefined;
+  /** The draft that is being written. */
+  draft: Promise<void> | undefined;
+  /** Lets go of the lock. */
+  release: () => void;
+}
+
+/** A message in the pending lane: the fragment as the state shows it, and what it will be saved as. */
+interface Pending {
+  readonly original: ContextFragment;
+  readonly fragment: ContextFragment;
+  readonly content: PendingMessage;
+}
+
+type EventBody = ContextEvent extends infer E ? (E extends unknown ? Omit<E, 'at' | 'ms'> : never) : never;
+
+function pendingOf(fragment: ContextFragment): Pending {
+  const persist = fragment.persist !== false;
+  const lazy = isLazyFragment(fragment) ? fragment[LAZY_ID] : undefined;
+  const content: PendingMessage = lazy
+    ? { kind: 'last-assistant', text: lazy.content, persist }
+    : { kind: 'message', message: messageOf(fragment), persist };
+  return { original: fragment, fragment: { ...fragment }, content };
+}
+
+function redirect({ ops }: Unsaved, from: string, to: string): Unsaved {
+  return {
+    ops: ops.map((op) => ((op.op === 'head' || op.op === 'use') && op.branchId === from ? { ...op, branchId: to } : op)),
+  };
+}
+
+function keepIfSame<T>(before: readonly T[], now: readonly T[]): readonly T[] {
+  return sameItems(before, now) ? before : now;
+}
+
+function reuse<T extends { readonly id: string }>(known: readonly T[], next: T): T {
+  const old = known.find(({ id }) => id === next.id);
+  return old && (Object.keys(next) as (keyof T)[]).every((key) => old[key] === next[key]) ? old : next;
+}
+
+function checkpointInfo({ id, name, messageId, createdAt }: Checkpoint): CheckpointInfo {
+  return { id, name, messageId, createdAt };
+}
+
+function checkName(name: string, what: string): string {
+  const trimmed = name.trim();
+  if (trimmed) return trimmed;
+  throw new ContextError('invalid-options', `A ${what} needs a name: got ${JSON.stringify(name)}.`, { details: { name } });
+}
+
+function messageNotFound(id: string): ContextError {
+  return new ContextError('message-not-found', `Message "${id}" not found`, { details: { id } });
+}
+
+function chatDeleted(chatId: string): ContextError {
+  return new ContextError('chat-deleted', `Chat "${chatId}" was deleted in another tab.`, { details: { chatId } });
+}
+
+function asContextError(error: unknown): ContextError {
+  if (isContextError(error)) return error;
+  const reason = error instanceof Error ? error.message : String(error);
+  return new ContextError('invariant', `Unexpected failure: ${reason}`, { cause: error });
+}
+
+function fragmentsKey(chatId: string): string {
+  return `contextree:fragments:${chatId}`;
+}

@@ -1,0 +1,105 @@
+import { isContextError } from '../errors.ts';
+import { copyFragment } from '../fragment/copy.ts';
+import { isMessageFragment, type ContextFragment } from '../fragment/fragment.ts';
+import { fromFragment, toFragment } from '../fragment/serialize.ts';
+
+/**
+ * The fragments of the system prompt, in the order in which the model reads them: first what an earlier run stored
+ * with the chat, then what `set()` added, then what mounted components contribute, in the order of their mounting.
+ */
+export class Prompt {
+  #stored: readonly ContextFragment[] = [];
+  #set: readonly Entry[] = [];
+  readonly #mounted: Map<object, { readonly order: number; readonly fragments: readonly ContextFragment[] }> = new Map();
+
+  /** All of them, in order; one that is stored and set again, equal, stands once. */
+  list(): ContextFragment[] {
+    const stored = this.#stored.map(keyOf);
+    const fresh = this.#set.filter(({ copy }) => !stored.includes(keyOf(copy)));
+    return [...this.#stored, ...fresh.map(({ copy }) => copy), ...this.#mountedInOrder()];
+  }
+
+  #mountedInOrder(): ContextFragment[] {
+    return [...this.#mounted.values()].toSorted((a, b) => a.order - b.order).flatMap(({ fragments }) => fragments);
+  }
+
+  /** Adds a copy, so that the caller's object is never changed. */
+  add(fragment: ContextFragment): void {
+    this.#set = [...this.#set, { original: fragment, copy: copyFragment(fragment) }];
+  }
+
+  /** Takes out the fragments with this id, or this very fragment. Returns whether there was one. */
+  remove(idOrFragment: string | ContextFragment): boolean {
+    const is = (fragment: ContextFragment): boolean =>
+      fragment === idOrFragment || (typeof idOrFragment === 'string' && fragment.id === idOrFragment);
+    const set = this.#set.filter(({ original, copy }) => !is(original) && !is(copy));
+    const stored = this.#stored.filter((fragment) => !is(fragment));
+    const changed = set.length !== this.#set.length || stored.length !== this.#stored.length;
+    this.#set = set;
+    this.#stored = stored;
+    return changed;
+  }
+
+  /** Takes out all but those of mounted components. */
+  clear(): void {
+    this.#set = [];
+    this.#stored = [];
+  }
+
+  mount(owner: object, order: number, fragments: readonly ContextFragment[]): void {
+    this.#mounted.set(owner, { order, fragments: fragments.map((fragment) => copyFragment(fragment)) });
+  }
+
+  unmount(owner: object): boolean {
+    return this.#mounted.delete(owner);
+  }
+
+  /** Puts back what {@link serialize} gave; what can't be read any more is left out. */
+  restore(records: unknown): void {
+    if (!Array.isArray(records)) return;
+    this.#stored = records.flatMap((record) => {
+      try {
+        return [toFragment(record)];
+      } catch {
+        return [];
+      }
+    });
+  }
+
+  /** Those that are kept with the chat, as data; ones that can't be (functions, unknown names) are named to `skip`. */
+  serialize(skip: (name: string, reason: string) => void): unknown[] {
+    const own = [...this.#stored, ...this.#set.map(({ copy }) => copy)].filter(({ persist }) => persist !== false);
+    const records = new Map<string, unknown>();
+    for (const fragment of own) {
+      try {
+        const record = fromFragment(fragment);
+        records.set(JSON.stringify(record), record);
+      } catch (error) {
+        skip(fragment.name, isContextError(error) ? error.message : String(error));
+      }
+    }
+    return [...records.values()];
+  }
+}
+
+interface Entry {
+  readonly original: ContextFragment;
+  readonly copy: ContextFragment;
+}
+
+/** What makes two fragments equal; a fragment that can't be serialised is equal only to itself. */
+function keyOf(fragment: ContextFragment): unknown {
+  try {
+    return JSON.stringify(fromFragment(fragment));
+  } catch {
+    return fragment;
+  }
+}
+
+/** The fragments that are messages, and those that are not, each in order. */
+export function splitLanes(fragments: readonly ContextFragment[]): {
+  readonly messages: readonly ContextFragment[];
+  readonly context: readonly ContextFragment[];
+} {
+  return { messages: fragments.filter(isMessageFragment), context: fragments.filter((one) => !isMessageFragment(one)) };
+}

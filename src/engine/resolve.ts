@@ -1,0 +1,155 @@
+import type { UIMessage } from 'ai';
+import { ContextError, isContextError } from '../errors.ts';
+import { checkStoredMessage } from '../fragment/message.ts';
+import { chainIds } from '../graph/graph.ts';
+import type { History } from './history.ts';
+
+/**
+ * The messages that the model gets, kept from turn to turn.
+ *
+ * A chat of ten thousand messages grows by two. Walking, reading and checking all of it again for those two is what
+ * makes long chats slow everywhere. Here the chain of a head is kept as a list; the next head is usually a descendant,
+ * and then only the new messages are walked, read and checked. A message that changed cuts the list at its place.
+ */
+export class Chains {
+  readonly #history: History;
+  readonly #load: (ids: readonly string[]) => Promise<void>;
+  readonly #validate: ((messages: UIMessage[]) => unknown) | undefined;
+  readonly #report: (id: string, error: ContextError) => void;
+  readonly #checked: WeakMap<UIMessage, boolean> = new WeakMap();
+  #chains: Chain[] = [];
+
+  constructor(options: {
+    readonly history: History;
+    /** Loads the bodies of these ids. */
+    readonly load: (ids: readonly string[]) => Promise<void>;
+    readonly validate: ((messages: UIMessage[]) => unknown) | undefined;
+    /** Hears of a stored message that can't be sent. */
+    readonly report: (id: string, error: ContextError) => void;
+  }) {
+    this.#history = options.history;
+    this.#load = options.load;
+    this.#validate = options.validate;
+    this.#report = options.report;
+  }
+
+  /** Forgets what was kept from this message on, because it changed. */
+  cut(id: string): void {
+    for (const chain of this.#chains) {
+      const at = chain.places.get(id);
+      if (at !== undefined) truncate(chain, at);
+    }
+  }
+
+  /** The messages up to `head`, oldest first, that can be sent: with parts, and valid. Costs what is new. */
+  async messages(head: string | null): Promise<readonly UIMessage[]> {
+    const chain = this.#chainFor(head);
+    const ids = chainIds(this.#history.graph, head, chain.ids.at(-1) ?? null);
+    const missing = this.#history.missing(ids);
+    if (missing.length > 0) await this.#load(missing);
+    const fresh = ids.flatMap((id) => this.#history.body(id)?.data ?? []);
+    await this.#check(fresh);
+    for (const id of ids) this.#extend(chain, id, this.#history.body(id)?.data);
+    return chain.messages;
+  }
+
+  #extend(chain: Chain, id: string, message: UIMessage | undefined): void {
+    chain.places.set(id, chain.ids.length);
+    chain.ids.push(id);
+    if (message && message.parts.length > 0 && this.#checked.get(message)) chain.messages.push(message);
+    chain.sent.push(chain.messages.length);
+  }
+
+  /** The kept chain that this head extends, shortened to what they share; at most a few are kept. */
+  #chainFor(head: string | null): Chain {
+    const graph = this.#history.graph;
+    let best: Chain = emptyChain();
+    let shared = 0;
+    for (const chain of this.#chains) {
+      const length = sharedLength(chain, graph, head);
+      const isWhole = length === chain.ids.length;
+      if (length > shared || (isWhole && length === shared)) [best, shared] = [chain, length];
+    }
+    const chain = shared === best.ids.length ? best : copyOf(best, shared);
+    this.#chains = [chain, ...this.#chains.filter((other) => other !== chain)].slice(0, KEPT_CHAINS);
+    return chain;
+  }
+
+  async #check(messages: readonly UIMessage[]): Promise<void> {
+    const fresh = messages.filter((message) => message.parts.length > 0 && !this.#checked.has(message));
+    const sound = fresh.filter((message) => this.#isSound(message));
+    if (!this.#validate || sound.length === 0) return;
+    if ((await this.#refusal(sound)) === undefined) return;
+    for (const message of sound) this.#refuse(message, await this.#refusal([message]));
+  }
+
+  #refuse(message: UIMessage, reason: ContextError | undefined): void {
+    if (!reason) return;
+    this.#checked.set(message, false);
+    this.#report(message.id, reason);
+  }
+
+  #isSound(message: UIMessage): boolean {
+    try {
+      checkStoredMessage(message);
+      this.#checked.set(message, true);
+      return true;
+    } catch (error) {
+      this.#refuse(message, error as ContextError);
+      return false;
+    }
+  }
+
+  async #refusal(messages: readonly UIMessage[]): Promise<ContextError | undefined> {
+    try {
+      await this.#validate?.([...messages]);
+      return undefined;
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      return isContextError(cause)
+        ? cause
+        : new ContextError('invalid-messages', `validate() refused a stored message: ${reason}`, { cause });
+    }
+  }
+}
+
+const KEPT_CHAINS = 4;
+
+interface Chain {
+  /** Every id from the root on. */
+  readonly ids: string[];
+  readonly places: Map<string, number>;
+  /** The messages among them that can be sent... */
+  readonly messages: UIMessage[];
+  /** ...and how many of those stand up to and including each id. */
+  readonly sent: number[];
+}
+
+function emptyChain(): Chain {
+  return { ids: [], places: new Map(), messages: [], sent: [] };
+}
+
+function copyOf(chain: Chain, length: number): Chain {
+  const ids = chain.ids.slice(0, length);
+  return {
+    ids,
+    places: new Map(ids.map((id, i) => [id, i])),
+    messages: chain.messages.slice(0, chain.sent[length - 1] ?? 0),
+    sent: chain.sent.slice(0, length),
+  };
+}
+
+function truncate(chain: Chain, length: number): void {
+  for (const id of chain.ids.splice(length)) chain.places.delete(id);
+  chain.sent.length = length;
+  chain.messages.length = chain.sent[length - 1] ?? 0;
+}
+
+/** How many ids a kept chain and the way to `head` share. */
+function sharedLength(chain: Chain, graph: History['graph'], head: string | null): number {
+  for (let id = head; id !== null; id = graph.nodes.get(id)?.parentId ?? null) {
+    const at = chain.places.get(id);
+    if (at !== undefined) return at + 1;
+  }
+  return 0;
+}
