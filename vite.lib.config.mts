@@ -19,7 +19,7 @@ export default defineConfig({
     sourcemap: true,
     lib: { entry: Object.values(entries).map((source) => `${root}/${source}`), formats: ['es'] },
     rolldownOptions: {
-      external: (id) => /^[^./]/.test(id) && !/^contextree(\/|$)/.test(id),
+      external: /^(?!contextree(\/|$))(@[\w-]+\/)?[\w-]+(\/|$)/,
       output: {
         preserveModules: true,
         preserveModulesRoot: root,

@@ -33,7 +33,7 @@ describe('the packed package', () => {
   it('depends on idb and zustand, and every peer is optional', () => {
     expect(Object.keys(manifest.dependencies)).toEqual(['idb', 'zustand']);
     const mandatory = Object.keys(manifest.peerDependencies).filter(
-      (peer) => manifest.peerDependenciesMeta[peer]?.optional !== true,
+      (peer) => !manifest.peerDependenciesMeta[peer]?.optional,
     );
     expect(mandatory).toEqual([]);
   });
