@@ -45,7 +45,11 @@ export interface ContextStore {
    * The messages from the root to `headId`, oldest first; an unknown head gives [].
    * With `limit` the last so many. Streaming ones carry their draft.
    */
-  getMessageChain(chatId: string, headId: string, options?: { readonly limit?: number }): Promise<MessageNode[]>;
+  getMessageChain(
+    chatId: string,
+    headId: string,
+    options?: { readonly limit?: number },
+  ): Promise<MessageNode[]>;
   /** The messages with these ids, in the order asked; unknown ids are left out. One transaction. */
   getNodes(chatId: string, ids: readonly string[]): Promise<MessageNode[]>;
   /** The messages of the chat's active branch, oldest first. Rejects when the chat is unknown. */
@@ -296,27 +300,44 @@ export interface SearchResult {
 
 /**
  * The reads and writes that an append is made of, within one transaction of one chat.
- * Reads see the writes before them. Nothing is visible outside until the transaction is durable; a throw undoes all.
+ *
+ * All reads come first; then, in one go and without waiting, all writes. So a store needs no buffer of its own, and
+ * memory is as whole as a database. Nothing is visible outside until the transaction is durable; a throw undoes all.
  */
 export interface StoreTransaction {
   readonly chatId: string;
   /** This device's id. */
   readonly deviceId: string;
+
   /** The row, also that of a deleted chat. */
   chat(): Promise<Chat | undefined>;
+  /** The last number of the change sequence that was given out. */
+  seq(): Promise<number>;
+  /** A message as it is stored, without its body; no draft is looked at. */
+  info(id: string): Promise<NodeInfo | undefined>;
+  /** A message as it is stored, with its body; no draft is looked at. */
   node(id: string): Promise<MessageNode | undefined>;
+  /** What a streaming message has said since it was stored. */
+  draft(id: string): Promise<UIMessage | undefined>;
+  /** Whether some message follows this one. */
+  hasChildren(info: NodeInfo): Promise<boolean>;
+  /** A branch, also a deleted one. */
+  branch(id: string): Promise<Branch | undefined>;
   /** All branches, deleted ones too, in the order in which they were made. */
   branches(): Promise<readonly Branch[]>;
-  /** All checkpoints, deleted ones too. */
+  /** All checkpoints, deleted ones too, in the order in which they were made. */
   checkpoints(): Promise<readonly Checkpoint[]>;
-  /** The next number of the change sequence. */
-  nextSeq(): Promise<number>;
+
+  /** Forgets everything in the chat but its row: messages, drafts, revisions, branches, checkpoints, changes. */
+  purge(): void;
   putChat(chat: Chat): void;
-  /** Writes a node; `replaced` is kept as a revision where given. A settled node loses its draft. */
+  /** Writes a message; `replaced`, where given, is kept as a revision, and the draft goes. */
   putNode(node: MessageNode, replaced?: MessageNode): void;
-  dropNode(node: MessageNode): void;
+  /** Removes a message and its draft. */
+  dropNode(info: NodeInfo): void;
   putBranch(branch: Branch): void;
   putCheckpoint(checkpoint: Checkpoint): void;
-  putChange(change: Change): void;
+  /** Enters changes, in the order of their numbers; the last one is the new end of the sequence. */
+  putChanges(changes: readonly Change[]): void;
   putValue(key: string, value: unknown): void;
 }

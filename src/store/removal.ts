@@ -1,0 +1,60 @@
+import type { Chat } from '../graph/graph.ts';
+import type { Change, StoreTransaction } from './store.ts';
+
+/**
+ * Deleting a chat, in two steps.
+ *
+ * First it disappears: the row says so, and nobody finds the chat any more, but every message is still there. Then its
+ * bytes go, and what stays is a tombstone that keeps late writers out. Between the two lies the time in which it can be
+ * brought back. The moment of the second step is written in the row, so any tab can take it, also after a restart.
+ */
+export interface RemovedChat extends Chat {
+  /** When the content goes, ms since epoch; absent when it is gone. */
+  readonly purgeAt?: number;
+}
+
+/** What is left of a chat that was deleted. */
+export function tombstone({ id, userId, rev, epoch, deletedAt }: Chat): Chat {
+  return { id, userId, rev, epoch, deletedAt } as Chat;
+}
+
+/** Deletes the chat, at once or in `keepFor` ms; undefined when there is nothing (of this user) to delete. */
+export async function removeChat(
+  tx: StoreTransaction,
+  { userId, keepFor }: { readonly userId?: string; readonly keepFor?: number },
+  now: number,
+): Promise<Change | undefined> {
+  const chat: RemovedChat | undefined = await tx.chat();
+  if (!chat || (userId !== undefined && chat.userId !== userId)) return undefined;
+  if (chat.deletedAt !== undefined && (chat.purgeAt === undefined || keepFor !== undefined)) return undefined;
+  const removed = { ...chat, deletedAt: now, rev: chat.rev + 1 };
+  const seq = await tx.seq();
+  if (keepFor === undefined) return bury(tx, removed, seq);
+  return enter(tx, { ...removed, purgeAt: now + keepFor }, seq, 'delete');
+}
+
+/** Takes the content of a deleted chat whose time is over; undefined when it was brought back, or is gone already. */
+export async function purgeChat(tx: StoreTransaction, now: number): Promise<Change | undefined> {
+  const [chat, seq] = await Promise.all([tx.chat() as Promise<RemovedChat | undefined>, tx.seq()]);
+  return chat?.purgeAt !== undefined && chat.purgeAt <= now ? bury(tx, chat, seq) : undefined;
+}
+
+/** Brings the chat back; undefined when its content is gone, or due to go. */
+export async function bringBack(tx: StoreTransaction, now: number): Promise<Change | undefined> {
+  const [chat, seq] = await Promise.all([tx.chat() as Promise<RemovedChat | undefined>, tx.seq()]);
+  if (chat?.purgeAt === undefined || chat.purgeAt <= now) return undefined;
+  const { deletedAt: _deleted, purgeAt: _due, ...live } = chat;
+  return enter(tx, { ...live, rev: chat.rev + 1 }, seq, 'put');
+}
+
+function bury(tx: StoreTransaction, chat: Chat, seq: number): Change {
+  tx.purge();
+  return enter(tx, tombstone(chat), seq, 'delete');
+}
+
+function enter(tx: StoreTransaction, chat: RemovedChat, seq: number, op: Change['op']): Change {
+  const change: Change = { seq: seq + 1, kind: 'chat', op, chatId: chat.id, id: chat.id, rev: chat.rev };
+  tx.putChat(chat);
+  tx.putChanges([change]);
+  return change;
+}

@@ -1,0 +1,1134 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { visualizeGraph } from '../../src/graph/visualize.ts';
+import type { ContextStore, StoreNotice, StoreOp } from '../../src/store/store.ts';
+import { given, givenChat, head, insert, me, message, turn } from './graph.ts';
+
+/**
+ * The store's contract as behaviours, the same for every store. `open` gives an empty store; the suite closes it.
+ */
+export function storeSuite(name: string, open: () => Promise<ContextStore>): void {
+  describe(`${name} keeps the contract`, () => {
+    let store: ContextStore;
+
+    beforeEach(async () => {
+      store = await open();
+    });
+    afterEach(async () => {
+      await store.close();
+    });
+
+    const append = (ops: readonly StoreOp[], options = {}) => store.append('c', ops, { ...me, ...options });
+    const chain = async (headId: string, chatId = 'c') =>
+      (await store.getMessageChain(chatId, headId)).map((node) => node.id);
+    const branchNamed = async (name: string) =>
+      (await store.listBranches('c')).find((branch) => branch.name === name);
+    const branchRecord = async (id: string) =>
+      (await store.load('c')).branches.find((branch) => branch.id === id);
+    const text = async (id: string) =>
+      (await store.getMessage('c', id))?.data.parts.map((part) => part.type === 'text' && part.text);
+    const refusal = async (work: Promise<unknown>) => {
+      try {
+        await work;
+      } catch (error) {
+        const { code, message, details } = error as { code: string; message: string; details: unknown };
+        return { code, message, details };
+      }
+      return { code: 'none', message: 'it was not refused', details: {} };
+    };
+    const snapshot = async () => JSON.stringify([await store.load('c'), await store.changesSince(0)]);
+
+    describe('an empty store', () => {
+      it('knows no chat', async () => {
+        expect(await store.getChat('c')).toBeUndefined();
+        expect(await store.load('c')).toEqual({
+          seq: 0,
+          chat: undefined,
+          branches: [],
+          checkpoints: [],
+          nodes: [],
+          dropped: [],
+        });
+        expect(await store.getMessage('c', 'q1')).toBeUndefined();
+        expect(await store.getMessageChain('c', 'q1')).toEqual([]);
+        expect(await store.getNodes('c', ['q1'])).toEqual([]);
+        expect(await store.listBranches('c')).toEqual([]);
+        expect(await store.listCheckpoints('c')).toEqual([]);
+        expect(await store.listChats()).toEqual([]);
+        expect(await store.searchMessages('c', 'word')).toEqual([]);
+        expect(await store.changesSince(0)).toEqual([]);
+        expect(await store.getGraph('c')).toEqual({ chatId: 'c', nodes: [], branches: [], checkpoints: [] });
+      });
+
+      it('rejects the messages of an unknown chat', async () => {
+        expect(await refusal(store.getMessages('c'))).toMatchObject({ message: 'Chat "c" not found' });
+      });
+    });
+
+    describe('the first write', () => {
+      it('creates the chat and its branch main, also when there is nothing to write', async () => {
+        const result = await append([], { metadata: { topic: 'trees' } });
+        expect(result.chat).toMatchObject({
+          id: 'c',
+          userId: 'me',
+          metadata: { topic: 'trees' },
+          activeBranchId: 'b-main',
+          epoch: 0,
+          rev: 1,
+          messageCount: 0,
+          nextSeq: 0,
+        });
+        expect(result.branches).toMatchObject([
+          { id: 'b-main', name: 'main', headMessageId: null, messageCount: 0, rev: 1 },
+        ]);
+        expect(await store.getChat('c')).toEqual(result.chat);
+        expect(await store.listBranches('c')).toMatchObject([{ id: 'b-main', name: 'main', isActive: true }]);
+        expect(await store.getMessages('c')).toEqual([]);
+      });
+
+      it('keeps the metadata that the chat was created with', async () => {
+        await append([], { metadata: { topic: 'trees' } });
+        await append(turn('q1', null), { metadata: { topic: 'stones' } });
+        expect((await store.getChat('c'))?.metadata).toEqual({ topic: 'trees' });
+      });
+    });
+
+    describe('messages', () => {
+      it('are written in one go, with places, depths and a head', async () => {
+        const result = await append([insert('q1', null), insert('a1', 'q1'), head(null, 'a1')]);
+        expect(result.nodes).toMatchObject([
+          {
+            id: 'q1',
+            chatId: 'c',
+            parentId: null,
+            name: 'user',
+            type: 'message',
+            status: 'complete',
+            seq: 0,
+            depth: 1,
+            rev: 1,
+            preview: 'q1',
+            parts: 1,
+          },
+          { id: 'a1', parentId: 'q1', name: 'assistant', seq: 1, depth: 2, rev: 1 },
+        ]);
+        expect(result.written.map((node) => node.data)).toEqual([message('q1'), message('a1')]);
+        expect(result.branches).toMatchObject([{ name: 'main', headMessageId: 'a1', messageCount: 2 }]);
+        expect(result.chat).toMatchObject({ messageCount: 2, nextSeq: 2 });
+        expect(await chain('a1')).toEqual(['q1', 'a1']);
+        expect((await store.getMessages('c')).map((node) => node.id)).toEqual(['q1', 'a1']);
+      });
+
+      it('can be read one by one, many at once, and from the end', async () => {
+        await given(store, 'q1 > a1 > q2 > a2', 'q1 > b1 > q3');
+        expect((await store.getMessage('c', 'b1'))?.data).toEqual(message('b1'));
+        expect((await store.getNodes('c', ['a2', 'nothing', 'q1', 'b1'])).map((node) => node.id)).toEqual([
+          'a2',
+          'q1',
+          'b1',
+        ]);
+        expect(await chain('q3')).toEqual(['q1', 'b1', 'q3']);
+        expect((await store.getMessageChain('c', 'a2', { limit: 2 })).map((node) => node.id)).toEqual([
+          'q2',
+          'a2',
+        ]);
+        expect((await store.getMessageChain('c', 'a2', { limit: 9 })).map((node) => node.id)).toEqual([
+          'q1',
+          'a1',
+          'q2',
+          'a2',
+        ]);
+        expect(await store.getMessageChain('c', 'a2', { limit: 0 })).toEqual([]);
+      });
+
+      it('are kept apart from the objects that the caller goes on using', async () => {
+        const mine = message('q1', 'before');
+        await append([
+          { op: 'insert', id: 'q1', parentId: null, data: mine, status: 'complete' },
+          head(null, 'q1'),
+        ]);
+        (mine.parts[0] as { text: string }).text = 'after';
+        expect(await text('q1')).toEqual(['before']);
+      });
+
+      it('keep what JSON keeps: unknown keys, odd characters, half surrogates', async () => {
+        const odd = {
+          ...message('q1', 'a\u0000b \ud800 \u202e 🌳'),
+          metadata: { ['__proto__']: 1, deep: [{ n: null }] },
+          extra: { kept: true },
+        };
+        await append([{ op: 'insert', id: 'q1', parentId: null, data: odd, status: 'complete' }]);
+        const stored = (await store.getMessage('c', 'q1'))?.data;
+        expect(JSON.stringify(stored)).toBe(JSON.stringify(odd));
+      });
+
+      it('carry the id that they are stored by', async () => {
+        await append([
+          { op: 'insert', id: 'q1', parentId: null, data: message('other'), status: 'complete' },
+        ]);
+        expect((await store.getMessage('c', 'q1'))?.data.id).toBe('q1');
+      });
+
+      it('take ids as they come: slashes, colons, case, spaces, emoji, very long', async () => {
+        const ids = ['a/b', 'a:b', 'A', 'a', 'a ', '🌳', '\u0000', 'x'.repeat(5000)];
+        await append(ids.map((id, i) => insert(id, ids[i - 1] ?? null)));
+        expect(await chain(ids.at(-1) ?? '')).toEqual(ids);
+      });
+
+      it('are refused under a parent that is not there, and nothing else of the call happens', async () => {
+        await given(store, 'q1 > a1');
+        const before = await snapshot();
+        const refused = await refusal(append([insert('q2', 'a1'), insert('a2', 'ghost'), head('a1', 'a2')]));
+        expect(refused).toMatchObject({ code: 'message-not-found', message: 'Message "ghost" not found' });
+        expect(await snapshot()).toBe(before);
+      });
+
+      it('are refused when JSON cannot hold them, and nothing is written', async () => {
+        const cyclic: Record<string, unknown> = {};
+        cyclic['self'] = cyclic;
+        const data = { ...message('q1'), metadata: cyclic };
+        const refused = await refusal(
+          append([insert('q0', null), { op: 'insert', id: 'q1', parentId: 'q0', data, status: 'complete' }]),
+        );
+        expect(refused.code).toBe('invalid-messages');
+        expect(await store.getChat('c')).toBeUndefined();
+      });
+
+      it('keep the time, the sources and the status that they are given', async () => {
+        await given(store, 'q1 > a1', 'q1 > b1');
+        await append([
+          {
+            op: 'insert',
+            id: 'm',
+            parentId: 'a1',
+            data: message('m'),
+            status: 'interrupted',
+            createdAt: 7,
+            sources: ['b1'],
+          },
+        ]);
+        expect(await store.getMessage('c', 'm')).toMatchObject({
+          createdAt: 7,
+          sources: ['b1'],
+          status: 'interrupted',
+        });
+      });
+    });
+
+    describe('chats are islands', () => {
+      it('hold messages with the same ids without touching each other', async () => {
+        await givenChat(store, 'c', 'q1 > a1');
+        await store.append('d', [insert('q1', null, 'other'), head(null, 'q1')], me);
+        expect(await text('q1')).toEqual(['q1']);
+        expect(await chain('q1', 'd')).toEqual(['q1']);
+        expect(await store.getMessage('d', 'a1')).toBeUndefined();
+        expect((await refusal(store.append('d', [insert('x', 'a1')], me))).code).toBe('message-not-found');
+      });
+
+      it('are closed to other users', async () => {
+        await given(store, 'q1');
+        expect(await refusal(append(turn('q2', 'q1'), { userId: 'other' }))).toMatchObject({
+          code: 'wrong-user',
+          message: 'chat "c" belongs to user "me", not "other"',
+        });
+      });
+    });
+
+    describe('replacing', () => {
+      it('changes body and status, counts the revision, and leaves place and head alone', async () => {
+        await given(store, 'q1 > a1 > q2');
+        const result = await append([{ op: 'replace', id: 'a1', data: message('a1', 'better') }]);
+        expect(result.nodes).toMatchObject([{ id: 'a1', rev: 2, seq: 1, depth: 2, preview: 'better' }]);
+        expect(await text('a1')).toEqual(['better']);
+        expect(await chain('q2')).toEqual(['q1', 'a1', 'q2']);
+        expect((await append([{ op: 'replace', id: 'a1', status: 'interrupted' }])).written).toMatchObject([
+          { id: 'a1', rev: 3, status: 'interrupted', data: message('a1', 'better') },
+        ]);
+      });
+
+      it('does nothing when nothing would change', async () => {
+        await given(store, 'q1');
+        const before = await snapshot();
+        await append([{ op: 'replace', id: 'q1', data: message('q1'), status: 'complete' }]);
+        expect(await snapshot()).toBe(before);
+      });
+
+      it('is refused when the revision is another one by now', async () => {
+        await given(store, 'q1');
+        await append([{ op: 'replace', id: 'q1', data: message('q1', 'two'), rev: 1 }]);
+        const refused = await refusal(
+          append([{ op: 'replace', id: 'q1', data: message('q1', 'three'), rev: 1 }]),
+        );
+        expect(refused).toMatchObject({ code: 'head-moved', details: { id: 'q1', expected: 1, actual: 2 } });
+        expect(await text('q1')).toEqual(['two']);
+      });
+
+      it('can be repeated with the old revision, when it is done already', async () => {
+        await given(store, 'q1');
+        const op: StoreOp = { op: 'replace', id: 'q1', data: message('q1', 'two'), rev: 1 };
+        await append([op]);
+        expect((await append([op])).written).toMatchObject([{ id: 'q1', rev: 2 }]);
+      });
+
+      it('is refused for a message that is not there', async () => {
+        await given(store, 'q1');
+        expect((await refusal(append([{ op: 'replace', id: 'zzz', status: 'complete' }]))).message).toBe(
+          'Message "zzz" not found',
+        );
+      });
+    });
+
+    describe('an answer that grows', () => {
+      beforeEach(async () => {
+        await append([insert('q1', null), insert('a1', 'q1', '', 'streaming'), head(null, 'a1')]);
+      });
+
+      it('is reserved and not counted until it says something', async () => {
+        expect((await store.getChat('c'))?.messageCount).toBe(1);
+        expect((await store.load('c')).nodes).toMatchObject([
+          { id: 'q1' },
+          { id: 'a1', parts: 0, status: 'streaming' },
+        ]);
+        expect((await store.getGraph('c')).nodes.map((node) => node.id)).toEqual(['q1']);
+      });
+
+      it('shows its draft wherever it is read', async () => {
+        await store.saveDraft('c', 'a1', message('a1', 'half a sen'));
+        expect((await store.getMessage('c', 'a1'))?.data).toEqual(message('a1', 'half a sen'));
+        expect((await store.getMessageChain('c', 'a1')).at(-1)?.data).toEqual(message('a1', 'half a sen'));
+        expect((await store.getNodes('c', ['a1']))[0]?.data).toEqual(message('a1', 'half a sen'));
+        expect((await store.load('c')).nodes[1]).toMatchObject({ parts: 1, preview: 'half a sen', rev: 1 });
+        expect((await store.getGraph('c')).nodes[1]).toMatchObject({ content: 'half a sen' });
+      });
+
+      it('leaves the change sequence alone while it grows', async () => {
+        const { seq } = await store.load('c');
+        await store.saveDraft('c', 'a1', message('a1', 'more'));
+        expect((await store.load('c')).seq).toBe(seq);
+      });
+
+      it('ends with its last words, and counts then', async () => {
+        await store.saveDraft('c', 'a1', message('a1', 'half a sen'));
+        const result = await append([
+          { op: 'replace', id: 'a1', data: message('a1', 'half a sentence'), status: 'complete' },
+        ]);
+        expect(result.chat.messageCount).toBe(2);
+        expect(await text('a1')).toEqual(['half a sentence']);
+      });
+
+      it('keeps its draft when it is marked as interrupted by someone else', async () => {
+        await store.saveDraft('c', 'a1', message('a1', 'half a sen'));
+        const result = await append([{ op: 'replace', id: 'a1', status: 'interrupted' }]);
+        expect(result.written[0]).toMatchObject({ status: 'interrupted', data: message('a1', 'half a sen') });
+        expect(await text('a1')).toEqual(['half a sen']);
+      });
+
+      it('takes no draft once it is settled, or gone, or in a chat that is gone', async () => {
+        await append([{ op: 'replace', id: 'a1', data: message('a1', 'whole'), status: 'complete' }]);
+        await store.saveDraft('c', 'a1', message('a1', 'late'));
+        await store.saveDraft('c', 'zzz', message('zzz', 'late'));
+        await store.saveDraft('nowhere', 'a1', message('a1', 'late'));
+        expect(await text('a1')).toEqual(['whole']);
+        expect(await store.getMessage('c', 'zzz')).toBeUndefined();
+      });
+
+      it('grows on from its stored words when it is continued', async () => {
+        await append([{ op: 'replace', id: 'a1', data: message('a1', 'one'), status: 'interrupted' }]);
+        await append([{ op: 'replace', id: 'a1', status: 'streaming' }]);
+        expect(await text('a1')).toEqual(['one']);
+        await store.saveDraft('c', 'a1', message('a1', 'one two'));
+        expect(await text('a1')).toEqual(['one two']);
+      });
+
+      it('is taken back when it never said anything, and its branch ends at the question', async () => {
+        const result = await append([{ op: 'drop', id: 'a1' }]);
+        expect(result).toMatchObject({
+          dropped: ['a1'],
+          branches: [{ headMessageId: 'q1', messageCount: 1 }],
+          chat: { messageCount: 1 },
+        });
+        expect(await store.getMessage('c', 'a1')).toBeUndefined();
+        expect((await append([{ op: 'drop', id: 'a1' }])).dropped).toEqual([]);
+      });
+
+      it('is not taken back when it has words by now, or a message behind it', async () => {
+        await store.saveDraft('c', 'a1', message('a1', 'words'));
+        expect(await append([{ op: 'drop', id: 'a1' }])).toMatchObject({
+          dropped: [],
+          nodes: [{ id: 'a1' }],
+        });
+        await append([insert('q2', 'a1'), insert('a2', 'q2', '', 'streaming'), insert('q3', 'a2')]);
+        expect((await append([{ op: 'drop', id: 'a2' }])).dropped).toEqual([]);
+        expect(await chain('q3')).toEqual(['q1', 'a1', 'q2', 'a2', 'q3']);
+      });
+
+      it('takes a checkpoint that stands on it back to the question', async () => {
+        await append([{ op: 'checkpoint', id: 'k', name: 'here', messageId: 'a1' }]);
+        await append([{ op: 'drop', id: 'a1' }]);
+        expect(await store.listCheckpoints('c')).toMatchObject([{ id: 'k', messageId: 'q1' }]);
+      });
+    });
+
+    describe('a head that moved', () => {
+      beforeEach(async () => {
+        await given(store, 'q1 > a1');
+        await append(turn('q2', 'a1'));
+      });
+
+      it('sends the turn to a branch of its own, and leaves the first one as it is', async () => {
+        const result = await append([insert('u2', 'a1'), insert('b2', 'u2'), head('a1', 'b2')]);
+        expect(result.conflict).toMatchObject({
+          policy: 'fork',
+          from: { name: 'main', headMessageId: 'q2' },
+          to: { id: 'fork-b2', name: 'main-v2' },
+        });
+        expect(await branchNamed('main')).toMatchObject({ headMessageId: 'q2', messageCount: 3 });
+        expect(await branchNamed('main-v2')).toMatchObject({
+          id: 'fork-b2',
+          headMessageId: 'b2',
+          messageCount: 4,
+        });
+        expect(await chain('b2')).toEqual(['q1', 'a1', 'u2', 'b2']);
+      });
+
+      it('takes later operations of the same call along to the fork', async () => {
+        const result = await append([
+          ...turn('u2', 'a1'),
+          ...turn('b2', 'u2'),
+          { op: 'use', branchId: 'b-main' },
+        ]);
+        expect(result.branches).toMatchObject([{ id: 'fork-u2', headMessageId: 'b2', messageCount: 4 }]);
+        expect(result.chat.activeBranchId).toBe('fork-u2');
+        expect(await branchNamed('main')).toMatchObject({ headMessageId: 'q2', isActive: false });
+      });
+
+      it('puts the turn behind the new head, when asked to rebase', async () => {
+        const result = await append([insert('u2', 'a1'), insert('b2', 'u2'), head('a1', 'b2')], {
+          onConflict: 'rebase',
+        });
+        expect(result.conflict).toMatchObject({
+          policy: 'rebase',
+          from: { name: 'main' },
+          to: { name: 'main', headMessageId: 'b2' },
+        });
+        expect(result.written).toMatchObject([
+          { id: 'u2', parentId: 'q2', depth: 4 },
+          { id: 'b2', parentId: 'u2', depth: 5 },
+        ]);
+        expect(await chain('b2')).toEqual(['q1', 'a1', 'q2', 'u2', 'b2']);
+        expect(await store.listBranches('c')).toHaveLength(1);
+      });
+
+      it('forks a move that has nothing to rebase', async () => {
+        const result = await append([head('a1', 'q1')], { onConflict: 'rebase' });
+        expect(result.conflict).toMatchObject({ policy: 'fork' });
+        expect(await branchNamed('main')).toMatchObject({ headMessageId: 'q2' });
+      });
+
+      it('refuses the whole turn, when asked for an error', async () => {
+        const before = await snapshot();
+        const refused = await refusal(
+          append([insert('u2', 'a1'), head('a1', 'u2')], { onConflict: 'error' }),
+        );
+        expect(refused).toMatchObject({
+          code: 'head-moved',
+          details: { branch: 'main', expected: 'a1', actual: 'q2' },
+        });
+        expect(await snapshot()).toBe(before);
+      });
+
+      it('does not matter when it moved where it should go', async () => {
+        const result = await append([head('a1', 'q2')]);
+        expect(result.conflict).toBeUndefined();
+        expect(result.branches).toMatchObject([{ name: 'main', headMessageId: 'q2' }]);
+      });
+
+      it('forks from a branch that was deleted meanwhile, whatever the name', async () => {
+        await append([{ op: 'branch', id: 'b2', name: 'side', messageId: 'a1' }]);
+        await append([{ op: 'delete-branch', id: 'b2' }]);
+        const result = await append(turn('u2', 'a1', 'b2'), { onConflict: 'rebase' });
+        expect(result.conflict).toMatchObject({
+          policy: 'fork',
+          to: { name: 'side-v2', headMessageId: 'u2' },
+        });
+      });
+
+      it('finds the main that another tab made at the same moment', async () => {
+        const result = await append([insert('x', null), head(null, 'x', 'their-main')], {
+          mainBranchId: 'their-main',
+        });
+        expect(result.conflict).toMatchObject({
+          from: { id: 'b-main' },
+          to: { name: 'main-v2', headMessageId: 'x' },
+        });
+        const empty = await store.append('e', [], me);
+        expect(empty.chat.activeBranchId).toBe('b-main');
+        const second = await store.append('e', [insert('x', null), head(null, 'x', 'their-main')], {
+          ...me,
+          mainBranchId: 'their-main',
+        });
+        expect(second.branches).toMatchObject([{ id: 'b-main', headMessageId: 'x' }]);
+      });
+
+      it('refuses a branch and a target that are not there', async () => {
+        expect(await refusal(append([head(null, 'q1', 'nope')]))).toMatchObject({
+          code: 'branch-not-found',
+          message: 'Branch "nope" not found in chat "c"',
+        });
+        expect((await refusal(append([head('q2', 'ghost')]))).code).toBe('message-not-found');
+      });
+
+      it('may go back to nothing', async () => {
+        await append([head('q2', null)]);
+        expect(await branchNamed('main')).toMatchObject({ headMessageId: null, messageCount: 0 });
+        expect(await store.getMessages('c')).toEqual([]);
+      });
+    });
+
+    describe('again is harmless', () => {
+      const again: StoreOp[] = [
+        insert('q2', 'a1'),
+        insert('a2', 'q2'),
+        head('a1', 'a2'),
+        { op: 'chat', usage: { totalTokens: 10 } },
+      ];
+
+      beforeEach(async () => {
+        await given(store, 'q1 > a1');
+      });
+
+      it('finds the turn written, writes nothing, and tells what is there', async () => {
+        const first = await append(again);
+        const before = await snapshot();
+        const second = await append(again);
+        expect(await snapshot()).toBe(before);
+        expect(second).toMatchObject({ seq: first.seq, chat: { metadata: { usage: { totalTokens: 10 } } } });
+        expect(second.branches).toEqual(first.branches);
+        expect(second.nodes).toEqual(first.nodes);
+        expect(second.written).toEqual(first.written);
+      });
+
+      it('finds it also when the branch has grown since', async () => {
+        await append(again);
+        await append(turn('q3', 'a2'));
+        const result = await append(again);
+        expect(result.conflict).toBeUndefined();
+        expect(result.branches).toMatchObject([{ name: 'main', headMessageId: 'q3' }]);
+        expect(await store.listBranches('c')).toHaveLength(1);
+      });
+
+      it('finds the fork that it was sent to', async () => {
+        await append(turn('u2', 'a1'));
+        const first = await append(again);
+        const second = await append(again);
+        expect(second.conflict).toEqual(first.conflict);
+        expect((await store.listBranches('c')).map((branch) => branch.name)).toEqual(['main', 'main-v2']);
+      });
+
+      it('finds the messages that it rebased', async () => {
+        await append(turn('u2', 'a1'));
+        await append(again, { onConflict: 'rebase' });
+        const before = await snapshot();
+        await append(again, { onConflict: 'rebase' });
+        expect(await snapshot()).toBe(before);
+        expect(await chain('a2')).toEqual(['q1', 'a1', 'u2', 'q2', 'a2']);
+      });
+
+      it('finds the branch that it made', async () => {
+        const ops: StoreOp[] = [
+          insert('b1', 'q1'),
+          { op: 'branch', id: 'f', base: 'main', messageId: 'b1' },
+          { op: 'use', branchId: 'f' },
+        ];
+        await append(ops);
+        const before = await snapshot();
+        expect((await append(ops)).branches).toMatchObject([
+          { id: 'f', name: 'main-v2', headMessageId: 'b1' },
+        ]);
+        expect(await snapshot()).toBe(before);
+      });
+
+      it('still moves the head when only the messages are there', async () => {
+        await append([insert('q2', 'a1')]);
+        await append(turn('q2', 'a1'));
+        expect(await branchNamed('main')).toMatchObject({ headMessageId: 'q2' });
+        expect((await store.getChat('c'))?.messageCount).toBe(3);
+      });
+
+      it('does not take another message for a repetition', async () => {
+        await append(again);
+        const others = await refusal(append([insert('q2', 'a1', 'other words'), head('a1', 'q2')]));
+        expect(others).toMatchObject({ code: 'head-moved', details: { reason: 'id-taken', id: 'q2' } });
+        const elsewhere = await refusal(append([insert('x', 'q1'), insert('q2', 'x')]));
+        expect(elsewhere).toMatchObject({ code: 'head-moved', details: { reason: 'id-taken', id: 'q2' } });
+      });
+    });
+
+    describe('branches', () => {
+      it('are named by the rule, whatever other names look like', async () => {
+        await given(store, 'q1 > a1', 'q1 > b1', 'q1 > c1');
+        await append([{ op: 'branch', id: 'x', name: 'main-vault', messageId: 'q1' }]);
+        await append([{ op: 'rename-branch', id: 'b-b1', name: 'poem' }]);
+        const result = await append([
+          { op: 'branch', id: 'y', base: 'main', messageId: 'q1' },
+          { op: 'branch', id: 'z', base: 'main-v2', messageId: 'q1' },
+        ]);
+        expect(result.branches.map((branch) => branch.name)).toEqual(['main-v2', 'main-v2-v2']);
+        expect((await store.listBranches('c')).map((branch) => branch.name)).toEqual([
+          'main',
+          'poem',
+          'main-v3',
+          'main-vault',
+          'main-v2',
+          'main-v2-v2',
+        ]);
+      });
+
+      it('are named after the active one when nothing is said', async () => {
+        await given(store, 'q1 > a1', 'q1 > b1');
+        await append([{ op: 'use', branchId: 'b-b1' }]);
+        expect((await append([{ op: 'branch', id: 'x', messageId: 'q1' }])).branches).toMatchObject([
+          { name: 'main-v2-v2' },
+        ]);
+      });
+
+      it('know how long they are', async () => {
+        await given(store, 'q1 > a1 > q2', 'q1 > b1');
+        expect((await store.listBranches('c')).map((branch) => branch.messageCount)).toEqual([3, 2]);
+      });
+
+      it('refuse a name that is taken, and a message that is not there', async () => {
+        await given(store, 'q1 > a1', 'q1 > b1');
+        expect((await refusal(append([{ op: 'branch', id: 'x', name: 'main', messageId: 'q1' }]))).code).toBe(
+          'name-taken',
+        );
+        expect((await refusal(append([{ op: 'rename-branch', id: 'b-b1', name: 'main' }]))).code).toBe(
+          'name-taken',
+        );
+        expect((await refusal(append([{ op: 'branch', id: 'x', name: 'n', messageId: 'ghost' }]))).code).toBe(
+          'message-not-found',
+        );
+        expect((await append([{ op: 'rename-branch', id: 'b-b1', name: 'main-v2' }])).seq).toBe(
+          (await store.load('c')).seq,
+        );
+      });
+
+      it('remember which one was used last', async () => {
+        await given(store, 'q1 > a1', 'q1 > b1', 'q1 > c1');
+        await append([{ op: 'use', branchId: 'b-b1' }]);
+        expect((await store.getChat('c'))?.activeBranchId).toBe('b-b1');
+        const used = async (id: string) => (await branchRecord(id))?.usedSeq ?? 0;
+        expect(await used('b-b1')).toBeGreaterThan(await used('b-main'));
+        expect(await used('b-c1')).toBe(0);
+        await append(turn('q2', 'a1'));
+        expect(await used('b-main')).toBeGreaterThan(await used('b-b1'));
+      });
+
+      it('can be deleted and brought back, and free their name meanwhile', async () => {
+        await given(store, 'q1 > a1', 'q1 > b1');
+        await append([{ op: 'delete-branch', id: 'b-b1' }]);
+        expect((await store.listBranches('c')).map((branch) => branch.name)).toEqual(['main']);
+        expect((await store.load('c')).branches).toMatchObject([
+          { name: 'main' },
+          { name: 'main-v2', deletedAt: expect.any(Number) },
+        ]);
+        await append([{ op: 'branch', id: 'x', base: 'main', messageId: 'q1' }]);
+        await append([{ op: 'restore-branch', id: 'b-b1' }]);
+        expect(await branchRecord('b-b1')).toMatchObject({ name: 'main-v2-v2', headMessageId: 'b1' });
+        expect(await branchRecord('b-b1')).not.toHaveProperty('deletedAt');
+        expect(await branchRecord('x')).toMatchObject({ name: 'main-v2' });
+      });
+
+      it('make way for the one used before, when the active one is deleted', async () => {
+        await given(store, 'q1 > a1', 'q1 > b1', 'q1 > c1');
+        for (const branchId of ['b-c1', 'b-b1', 'b-main']) await append([{ op: 'use', branchId }]);
+        expect((await append([{ op: 'delete-branch', id: 'b-main' }])).chat.activeBranchId).toBe('b-b1');
+        expect((await append([{ op: 'delete-branch', id: 'b-b1' }])).chat.activeBranchId).toBe('b-c1');
+      });
+
+      it('keep the last of them', async () => {
+        await given(store, 'q1');
+        expect(await refusal(append([{ op: 'delete-branch', id: 'b-main' }]))).toMatchObject({
+          code: 'last-branch',
+        });
+      });
+    });
+
+    describe('checkpoints', () => {
+      beforeEach(async () => {
+        await given(store, 'q1 > a1 > q2');
+        await append([{ op: 'checkpoint', id: 'k1', name: 'start', messageId: 'q1' }]);
+        await append([{ op: 'checkpoint', id: 'k2', name: 'later', messageId: 'a1' }]);
+      });
+
+      it('are listed, newest first', async () => {
+        expect(await store.listCheckpoints('c')).toMatchObject([
+          { id: 'k2', name: 'later', messageId: 'a1' },
+          { id: 'k1', name: 'start', messageId: 'q1' },
+        ]);
+      });
+
+      it('move, and keep their id, when the name is set again', async () => {
+        const result = await append([{ op: 'checkpoint', id: 'k3', name: 'start', messageId: 'q2' }]);
+        expect(result.checkpoints).toMatchObject([{ id: 'k1', name: 'start', messageId: 'q2', rev: 2 }]);
+        expect(await store.listCheckpoints('c')).toHaveLength(2);
+      });
+
+      it('can be renamed and deleted, and free their name', async () => {
+        await append([
+          { op: 'rename-checkpoint', id: 'k1', name: 'begin' },
+          { op: 'delete-checkpoint', id: 'k2' },
+        ]);
+        expect((await store.listCheckpoints('c')).map((checkpoint) => checkpoint.name)).toEqual(['begin']);
+        await append([{ op: 'checkpoint', id: 'k4', name: 'later', messageId: 'q2' }]);
+        expect((await store.listCheckpoints('c')).map(({ id }) => id).toSorted()).toEqual(['k1', 'k4']);
+      });
+
+      it('come back under their id', async () => {
+        await append([{ op: 'delete-checkpoint', id: 'k2' }]);
+        await append([{ op: 'checkpoint', id: 'k2', name: 'later', messageId: 'a1' }]);
+        expect((await store.listCheckpoints('c')).map(({ id }) => id).toSorted()).toEqual(['k1', 'k2']);
+      });
+
+      it('refuse what is not there, and a name that is taken', async () => {
+        expect((await refusal(append([{ op: 'rename-checkpoint', id: 'k1', name: 'later' }]))).code).toBe(
+          'name-taken',
+        );
+        expect(await refusal(append([{ op: 'delete-checkpoint', id: 'nope' }]))).toMatchObject({
+          code: 'checkpoint-not-found',
+          message: 'Checkpoint "nope" not found in chat "c"',
+        });
+        expect(
+          (await refusal(append([{ op: 'checkpoint', id: 'k9', name: 'x', messageId: 'ghost' }]))).code,
+        ).toBe('message-not-found');
+      });
+    });
+
+    describe('the chat itself', () => {
+      it('takes a title, gives it up, and merges metadata', async () => {
+        await append([{ op: 'chat', title: 'Trees', metadata: { a: 1, n: { x: 1 } } }]);
+        await append([{ op: 'chat', metadata: { b: null, n: { y: 2 } } }]);
+        expect(await store.getChat('c')).toMatchObject({
+          title: 'Trees',
+          metadata: { a: 1, b: null, n: { y: 2 } },
+        });
+        await append([{ op: 'chat', title: null }]);
+        expect(await store.getChat('c')).not.toHaveProperty('title');
+      });
+
+      it('adds up usage, at any depth, also of two tabs at once', async () => {
+        const usage = { inputTokens: 3, details: { cached: 2 }, model: 'one' };
+        await Promise.all([
+          append([{ op: 'chat', usage }]),
+          append([{ op: 'chat', usage: { ...usage, outputTokens: 5, model: 'two' } }]),
+        ]);
+        expect((await store.getChat('c'))?.metadata).toEqual({
+          usage: { inputTokens: 6, outputTokens: 5, details: { cached: 4 }, model: 'two' },
+        });
+      });
+
+      it('carries a value beside it, whole or not at all', async () => {
+        await append([{ op: 'set', key: 'contextree:x', value: { list: [1] } }]);
+        expect(await store.get('contextree:x')).toEqual({ list: [1] });
+        await refusal(append([{ op: 'set', key: 'contextree:x', value: 2 }, insert('a', 'ghost')]));
+        expect(await store.get('contextree:x')).toEqual({ list: [1] });
+      });
+    });
+
+    describe('the change sequence', () => {
+      it('has one entry for each thing that an append changed, numbered without a gap', async () => {
+        await append([...turn('q1', null), ...turn('a1', 'q1')]);
+        const changes = await store.changesSince(0);
+        expect(changes.map((change) => change.seq)).toEqual([1, 2, 3, 4]);
+        expect(changes.map(({ kind, id, rev, op }) => `${op} ${kind} ${id} ${rev}`).toSorted()).toEqual([
+          'put branch b-main 1',
+          'put chat c 1',
+          'put node a1 1',
+          'put node q1 1',
+        ]);
+      });
+
+      it('keeps only the last change of a thing, so that it stays bounded', async () => {
+        await given(store, 'q1');
+        for (const text of ['a', 'b', 'c'])
+          await append([{ op: 'replace', id: 'q1', data: message('q1', text) }]);
+        const changes = await store.changesSince(0);
+        expect(changes).toHaveLength(3);
+        expect(changes.filter((change) => change.kind === 'node')).toMatchObject([
+          { id: 'q1', rev: 4, seq: expect.any(Number) },
+        ]);
+        expect((await store.load('c')).seq).toBe(Math.max(...changes.map((change) => change.seq)));
+      });
+
+      it('can be read from anywhere, across chats, with a limit', async () => {
+        await givenChat(store, 'c', 'q1');
+        const { seq } = await store.load('c');
+        await givenChat(store, 'd', 'q1');
+        expect((await store.changesSince(seq)).map((change) => change.chatId)).toEqual(['d', 'd', 'd']);
+        expect(await store.changesSince(seq, 2)).toHaveLength(2);
+        expect(await store.changesSince(seq + 3)).toEqual([]);
+      });
+
+      it('lets a reader load only the difference', async () => {
+        await append([insert('q1', null), insert('a1', 'q1', '', 'streaming'), head(null, 'a1')]);
+        const { seq } = await store.load('c');
+        expect(await store.load('c', seq)).toEqual({
+          seq,
+          chat: undefined,
+          branches: [],
+          checkpoints: [],
+          nodes: [],
+          dropped: [],
+        });
+        await append([
+          { op: 'drop', id: 'a1' },
+          ...turn('b1', 'q1').slice(0, 1),
+          { op: 'branch', id: 'x', base: 'main', messageId: 'b1' },
+        ]);
+        const difference = await store.load('c', seq);
+        expect(difference).toMatchObject({
+          chat: { id: 'c', messageCount: 2 },
+          branches: [
+            { id: 'b-main', headMessageId: 'q1' },
+            { id: 'x', headMessageId: 'b1' },
+          ],
+          checkpoints: [],
+          nodes: [{ id: 'b1' }],
+          dropped: ['a1'],
+        });
+      });
+    });
+
+    describe('deleting a chat', () => {
+      beforeEach(async () => {
+        await given(store, 'q1 > a1', 'q1 > b1');
+        await append([{ op: 'checkpoint', id: 'k', name: 'k', messageId: 'q1' }]);
+      });
+
+      const isGone = async () => {
+        expect(await store.getChat('c')).toBeUndefined();
+        expect(await store.getMessage('c', 'q1')).toBeUndefined();
+        expect(await store.getMessageChain('c', 'a1')).toEqual([]);
+        expect(await store.getNodes('c', ['q1'])).toEqual([]);
+        expect(await store.listBranches('c')).toEqual([]);
+        expect(await store.listCheckpoints('c')).toEqual([]);
+        expect(await store.listChats()).toEqual([]);
+        expect(await store.searchMessages('c', 'q1')).toEqual([]);
+        expect((await store.getGraph('c')).nodes).toEqual([]);
+        expect(await store.load('c')).toEqual({
+          seq: expect.any(Number),
+          chat: { id: 'c', userId: 'me', rev: expect.any(Number), epoch: 0, deletedAt: expect.any(Number) },
+          branches: [],
+          checkpoints: [],
+          nodes: [],
+          dropped: [],
+        });
+      };
+
+      it('leaves a tombstone and nothing else', async () => {
+        await givenChat(store, 'other', 'q1 > a1');
+        expect(await store.deleteChat('c')).toBe(true);
+        expect(await store.deleteChat('c')).toBe(false);
+        expect(await store.restoreChat('c')).toBe(false);
+        expect((await store.changesSince(0)).filter((change) => change.chatId === 'c')).toMatchObject([
+          { kind: 'chat', op: 'delete' },
+        ]);
+        expect((await store.listChats()).map((chat) => chat.id)).toEqual(['other']);
+        await store.deleteChat('other');
+        await isGone();
+      });
+
+      it('is refused for another user, and for a chat that never was', async () => {
+        expect(await store.deleteChat('c', { userId: 'other' })).toBe(false);
+        expect(await store.deleteChat('nope')).toBe(false);
+        expect(await store.getChat('c')).toBeDefined();
+        expect(await store.deleteChat('c', { userId: 'me' })).toBe(true);
+      });
+
+      it('keeps late writers out, and lets a new engine begin anew', async () => {
+        await store.deleteChat('c');
+        const rev = (await store.load('c')).chat?.rev ?? 0;
+        expect((await refusal(append(turn('q2', 'a1')))).code).toBe('chat-deleted');
+        const result = await append(turn('n1', null), { epoch: 1 });
+        expect(result.chat).toMatchObject({ epoch: 1, messageCount: 1, nextSeq: 1, rev: rev + 1 });
+        expect((await refusal(append(turn('q2', 'a1')))).code).toBe('chat-deleted');
+        expect(await store.getMessage('c', 'q1')).toBeUndefined();
+        expect((await store.listBranches('c')).map((branch) => branch.headMessageId)).toEqual(['n1']);
+      });
+
+      it('can wait: the chat disappears at once and can be brought back whole', async () => {
+        const before = await store.getGraph('c');
+        expect(await store.deleteChat('c', { keepFor: 60_000 })).toBe(true);
+        await isGone();
+        expect((await refusal(append(turn('q2', 'a1')))).code).toBe('chat-deleted');
+        expect(await store.restoreChat('c')).toBe(true);
+        expect(await store.getGraph('c')).toEqual(before);
+        expect(await store.getChat('c')).not.toHaveProperty('purgeAt');
+        await append(turn('q2', 'a1'));
+        expect(await chain('q2')).toEqual(['q1', 'a1', 'q2']);
+      });
+
+      it('forgets the content when the time has passed', async () => {
+        await store.deleteChat('c', { keepFor: 20 });
+        await new Promise((resolve) => setTimeout(resolve, 120));
+        expect(await store.restoreChat('c')).toBe(false);
+        await isGone();
+        expect((await store.changesSince(0)).map(({ kind, op }) => `${op} ${kind}`)).toEqual(['delete chat']);
+      });
+
+      it('makes room for a new chat with the same id while the old one could still come back', async () => {
+        await store.deleteChat('c', { keepFor: 60_000 });
+        await append([insert('q1', null, 'new words'), head(null, 'q1')], { epoch: 1 });
+        expect(await store.restoreChat('c')).toBe(false);
+        expect(await text('q1')).toEqual(['new words']);
+        expect(await store.getMessage('c', 'a1')).toBeUndefined();
+      });
+    });
+
+    describe('listing chats', () => {
+      beforeEach(async () => {
+        for (const [id, userId, tag] of [
+          ['one', 'ann', 'x'],
+          ['two', 'bob', 'y'],
+          ['three', 'ann', 'y'],
+        ] as const) {
+          await store.append(
+            id,
+            [...turn('q1', null), { op: 'chat', title: `Chat ${id}`, metadata: { tag, done: true, n: 0 } }],
+            { ...me, userId },
+          );
+          await new Promise((resolve) => setTimeout(resolve, 3));
+        }
+      });
+      const ids = async (filter = {}) => (await store.listChats(filter)).map((chat) => chat.id);
+
+      it('shows the last saved first', async () => {
+        expect(await ids()).toEqual(['three', 'two', 'one']);
+        await store.append('one', turn('a1', 'q1'), { ...me, userId: 'ann' });
+        expect(await ids()).toEqual(['one', 'three', 'two']);
+      });
+
+      it('filters, limits and skips, each on its own and together', async () => {
+        expect(await ids({ userId: 'ann' })).toEqual(['three', 'one']);
+        expect(await ids({ metadata: { key: 'tag', value: 'y' } })).toEqual(['three', 'two']);
+        expect(await ids({ metadata: { key: 'done', value: 1 } })).toEqual([]);
+        expect(await ids({ metadata: { key: 'done', value: true } })).toHaveLength(3);
+        expect(await ids({ limit: 2 })).toEqual(['three', 'two']);
+        expect(await ids({ limit: 0 })).toEqual([]);
+        expect(await ids({ offset: 1 })).toEqual(['two', 'one']);
+        expect(await ids({ userId: 'ann', offset: 1, limit: 5 })).toEqual(['one']);
+        expect(await ids({ userId: 'nobody' })).toEqual([]);
+      });
+
+      it('tells what a list shows', async () => {
+        await store.append(
+          'two',
+          [insert('a1', 'q1'), { op: 'branch', id: 'x', base: 'main', messageId: 'a1' }],
+          { ...me, userId: 'bob' },
+        );
+        expect((await store.listChats({ userId: 'bob' }))[0]).toEqual({
+          id: 'two',
+          userId: 'bob',
+          title: 'Chat two',
+          metadata: { tag: 'y', done: true, n: 0 },
+          messageCount: 2,
+          branchCount: 2,
+          createdAt: expect.any(Number),
+          updatedAt: expect.any(Number),
+        });
+      });
+    });
+
+    describe('searching', () => {
+      beforeEach(async () => {
+        await given(store, 'q1 > a1 > q2', 'q1 > b1');
+        await append([
+          { op: 'replace', id: 'q1', data: message('q1', 'How old can an oak tree grow in the forest?') },
+          {
+            op: 'replace',
+            id: 'a1',
+            data: message('a1', 'An oak can grow for a thousand years. The oldest OAK is in Jægersborg.'),
+          },
+          { op: 'replace', id: 'b1', data: message('b1', 'Trees of <b>café</b> parks grow faster.') },
+        ]);
+      });
+      const found = async (query: string, options = {}) =>
+        (await store.searchMessages('c', query, options)).map((hit) => hit.message.id);
+
+      it('finds messages that hold all the words, in any order and case', async () => {
+        expect((await found('grow OAK')).toSorted()).toEqual(['a1', 'q1']);
+        expect(await found('forest oak')).toEqual(['q1']);
+        expect(await found('oak helicopter')).toEqual([]);
+      });
+
+      it('takes the last word as a beginning, the others whole', async () => {
+        expect(await found('thou')).toEqual(['a1']);
+        expect(await found('thou years')).toEqual([]);
+        expect((await found('tree')).toSorted()).toEqual(['b1', 'q1']);
+        expect(await found('tree ')).toEqual(['q1']);
+      });
+
+      it('finds phrases, and words without their accents', async () => {
+        expect(await found('"oak can grow"')).toEqual(['a1']);
+        expect(await found('"can an oak"')).toEqual(['q1']);
+        expect(await found('cafe parks')).toEqual(['b1']);
+      });
+
+      it('ranks more hits higher, and marks the first in its words', async () => {
+        const [first, second] = await store.searchMessages('c', 'oak');
+        expect([first?.message.id, second?.message.id]).toEqual(['a1', 'q1']);
+        expect(first?.rank).toBeGreaterThan(second?.rank ?? 0);
+        expect(second?.snippet).toBe('How old can an <mark>oak</mark> tree grow in the forest?');
+        expect((await store.searchMessages('c', 'cafe'))[0]?.snippet).toBe(
+          'Trees of &lt;b&gt;<mark>café</mark>&lt;/b&gt; parks grow faster.',
+        );
+      });
+
+      it('keeps to roles and limits, and to what is said', async () => {
+        expect(await found('oak', { roles: ['user'] })).toEqual(['q1']);
+        expect(await found('grow', { limit: 1 })).toHaveLength(1);
+        for (const word of ['role', 'parts', 'text', 'user']) expect(await found(word)).toEqual([]);
+      });
+
+      it('looks at live branches only', async () => {
+        await append([{ op: 'delete-branch', id: 'b-b1' }]);
+        expect(await found('cafe')).toEqual([]);
+        expect(await found('forest')).toEqual(['q1']);
+      });
+
+      it('gives nothing for odd queries', async () => {
+        for (const query of ['', ' ', '"', '""', '-', 'a:b"', '*', '(', '\\', '%', '\ud800'])
+          expect(await found(query)).toEqual([]);
+        expect(await found('-oak')).toHaveLength(2);
+        expect(await found('"oak')).toHaveLength(2);
+      });
+    });
+
+    describe('the graph', () => {
+      it('is previews, branches and checkpoints, as text prints them', async () => {
+        await given(store, 'q1 > a1', 'q1 > b1');
+        await append([
+          { op: 'checkpoint', id: 'k', name: 'here', messageId: 'a1' },
+          { op: 'use', branchId: 'b-b1' },
+        ]);
+        expect(visualizeGraph(await store.getGraph('c'))).toBe(
+          [
+            '[chat: c]',
+            '',
+            'q1 (user): "q1"',
+            '├── a1 (assistant): "a1" <- [main] {here}',
+            '└── b1 (assistant): "b1" <- [main-v2 *]',
+            '',
+            'Legend: * = active branch, {...} = checkpoint',
+          ].join('\n'),
+        );
+      });
+    });
+
+    describe('values of the app', () => {
+      it('are kept, copied, replaced and deleted', async () => {
+        const value = { when: new Date(5), map: new Map([['a', 1]]) };
+        await store.set('mine', value);
+        value.map.set('a', 2);
+        expect(await store.get('mine')).toEqual({ when: new Date(5), map: new Map([['a', 1]]) });
+        await store.set('mine', 'other');
+        expect(await store.get<string>('mine')).toBe('other');
+        await store.delete('mine');
+        expect(await store.get('mine')).toBeUndefined();
+        await store.delete('never');
+      });
+
+      it('are refused when they cannot be copied', async () => {
+        expect((await refusal(store.set('mine', () => 1))).code).toBe('invalid-options');
+        expect((await refusal(append([{ op: 'set', key: 'mine', value: { f: () => 1 } }]))).code).toBe(
+          'invalid-options',
+        );
+        expect(await store.getChat('c')).toBeUndefined();
+      });
+    });
+
+    describe('notices', () => {
+      const listen = () => {
+        const notices: StoreNotice[] = [];
+        const stop = store.subscribe((notice) => notices.push(notice));
+        return { notices, stop };
+      };
+
+      it('tell of each write that changed something, once it is there', async () => {
+        const { notices, stop } = listen();
+        const { seq } = await append(turn('q1', null));
+        expect(notices).toEqual([{ kind: 'change', chatId: 'c', seq, remote: false }]);
+        await append(turn('q1', null));
+        await store.set('mine', 1);
+        expect(notices).toHaveLength(1);
+        await store.deleteChat('c');
+        expect(notices[1]).toMatchObject({ kind: 'change', chatId: 'c' });
+        stop();
+        await append([], { epoch: 1 });
+        expect(notices).toHaveLength(2);
+      });
+
+      it('tell of drafts, and of nothing that was refused', async () => {
+        await append([insert('a1', null, '', 'streaming')]);
+        const { notices } = listen();
+        await store.saveDraft('c', 'a1', message('a1', 'w'));
+        expect(notices).toMatchObject([{ kind: 'draft', chatId: 'c', id: 'a1', remote: false }]);
+        await refusal(append([insert('x', 'ghost')]));
+        await store.saveDraft('c', 'zzz', message('zzz', 'w'));
+        expect(notices).toHaveLength(1);
+      });
+    });
+
+    describe('holding a node', () => {
+      it('shows until it is let go, once per holder', async () => {
+        const first = await store.hold('c', 'a1');
+        const second = await store.hold('c', 'a1');
+        const other = await store.hold('d', 'a1');
+        expect(await store.held('c')).toEqual(new Set(['a1']));
+        first();
+        first();
+        expect(await store.held('c')).toEqual(new Set(['a1']));
+        second();
+        await expect.poll(() => store.held('c')).toEqual(new Set());
+        expect(await store.held('d')).toEqual(new Set(['a1']));
+        other();
+      });
+    });
+
+    describe('many at once', () => {
+      it('appends from everywhere are kept, every one on some branch', async () => {
+        await given(store, 'q1');
+        await Promise.all(Array.from({ length: 20 }, (_, i) => append(turn(`x${i}`, 'q1'))));
+        const branches = await store.listBranches('c');
+        expect(branches).toHaveLength(20);
+        const heads = branches.map((branch) => branch.headMessageId ?? '').toSorted();
+        expect(heads).toEqual(Array.from({ length: 20 }, (_, i) => `x${i}`).toSorted());
+        expect(new Set(branches.map((branch) => branch.name)).size).toBe(20);
+        expect(new Set((await store.load('c')).nodes.map((node) => node.seq)).size).toBe(21);
+      });
+    });
+
+    describe('clearing and closing', () => {
+      it('forgets everything, and counts changes on', async () => {
+        await given(store, 'q1');
+        await store.set('mine', 1);
+        const { seq } = await store.load('c');
+        const notices: StoreNotice[] = [];
+        store.subscribe((notice) => notices.push(notice));
+        await store.clear();
+        expect(notices).toMatchObject([{ kind: 'clear', remote: false }]);
+        expect(await store.listChats()).toEqual([]);
+        expect(await store.get('mine')).toBeUndefined();
+        expect(await store.changesSince(0)).toEqual([]);
+        expect((await given(store, 'q1')).seq).toBeGreaterThan(seq);
+      });
+
+      it('opens again when it is used after closing', async () => {
+        await given(store, 'q1 > a1');
+        await store.close();
+        expect(await chain('a1')).toEqual(['q1', 'a1']);
+        await append(turn('q2', 'a1'));
+        expect(await chain('q2')).toEqual(['q1', 'a1', 'q2']);
+      });
+    });
+  });
+}
