@@ -1,4 +1,3 @@
-import react from '@vitejs/plugin-react';
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import type { BrowserConfigOptions } from 'vitest/node';
@@ -41,6 +40,26 @@ function asked(project: string): boolean {
   );
 }
 
+/** The chat tests again on an older AI SDK: 5 and 6 are installed beside 7 under names of their own. */
+function onSdk(major: 5 | 6): TestProjectInlineConfiguration {
+  const [ai, react] = [`ai-v${major}`, `ai-sdk-react-v${major}`];
+  const older = [
+    { find: /^ai(?=$|\/)/, replacement: ai },
+    { find: /^@ai-sdk\/react$/, replacement: react },
+  ];
+  return {
+    resolve: { alias: [...aliases, ...older] },
+    test: {
+      name: `sdk${major}`,
+      environment: 'happy-dom',
+      include: ['test/ai/**/*.test.tsx'],
+      env: { AI_SDK: String(major) },
+      // Not left to Node, so that their own imports of `ai` are led to the same copy.
+      server: { deps: { inline: [new RegExp(`/node_modules/(${ai}|${react})/`)] } },
+    },
+  };
+}
+
 function chromium(): BrowserConfigOptions {
   const executablePath = findBrowser();
   if (!executablePath) throw new Error('No browser for the tests: `node scripts/browser.mjs` installs one.');
@@ -55,7 +74,6 @@ function chromium(): BrowserConfigOptions {
 
 function inBrowser(): TestProjectInlineConfiguration {
   return {
-    plugins: [react()],
     resolve,
     optimizeDeps,
     // A cross-origin isolated page has a clock of microseconds; without these the benches measure its ticks.
@@ -91,15 +109,17 @@ export default defineConfig({
         test: { name: 'node', environment: 'node', include: ['test/**/*.test.ts'], exclude: elsewhere },
       },
       {
-        plugins: [react()],
         resolve,
         test: {
           name: 'happy',
           environment: 'happy-dom',
           include: ['test/**/*.test.tsx'],
           exclude: elsewhere,
+          env: { AI_SDK: '7' },
         },
       },
+      onSdk(6),
+      onSdk(5),
       {
         test: {
           name: 'package',

@@ -24,7 +24,11 @@ import { root } from './entries.mjs';
 const stages = [
   [
     { name: 'types', command: 'npm run types' },
-    { name: 'unit', command: 'vitest run --project=node --project=happy', runner: 'vitest' },
+    {
+      name: 'unit',
+      command: 'vitest run --project=node --project=happy --project=sdk6 --project=sdk5',
+      runner: 'vitest',
+    },
     { name: 'lint', command: 'npm run lint' },
     { name: 'build', command: 'npm run build' },
     { name: 'demo', command: 'npm run build:demo' },
