@@ -242,9 +242,8 @@ export class ContextEngine {
     this.#epoch = records.chat === undefined ? 0 : records.chat.epoch + (records.chat.deletedAt === undefined ? 0 : 1);
     if (records.chat?.deletedAt === undefined) await this.#absorbRemote(records);
     else this.#history.seq = records.seq;
-    this.#activeId = this.#branchToOpen();
     if (this.#options.persistFragments) await this.#restoreFragments();
-    await this.#loadShown(PAGE);
+    await this.#show(this.#branchToOpen());
     if (!this.#disposed) this.#unsubscribe ??= this.store.subscribe((notice) => this.#hear(notice));
     this.#publish({ status: 'ready', error: null });
   }
@@ -413,15 +412,14 @@ export class ContextEngine {
       await this.#pull();
       const again = await this.#plan(false);
       await this.#commit([...again.ops, ...this.#fragmentOps()], { keep: false });
-      this.#land(again);
-      return;
+      return this.#land(again);
     }
-    this.#land(plan);
+    return this.#land(plan);
   }
 
-  #land(plan: SavePlan): void {
+  async #land(plan: SavePlan): Promise<void> {
     if (plan.forkId === undefined || !this.#history.branches.has(plan.forkId)) return;
-    this.#activate(plan.forkId);
+    await this.#show(plan.forkId);
     this.#emitBranch('create', plan.forkId);
   }
 
@@ -464,24 +462,25 @@ export class ContextEngine {
   // ------------------------------------------------------------------ turns that stream
 
   /**
-   * A user turn and a reserved answer, in one durable transaction; resolves to the answer's id, which is the head.
-   * The answer shows nowhere until its first part. A message that is known and equal is not written again: only an
-   * answer is reserved beneath it. Where the turn does not hang on the branch's head, a new branch is made.
-   * On a disk that refuses it resolves all the same, and the turn is kept in memory.
+   * A turn (usually one user message) and a reserved answer, in one durable transaction; resolves to the answer's id,
+   * which is then the head. The answer shows nowhere until its first part. A last message that is known and equal is
+   * not written again: only an answer is reserved beneath it. Where the turn does not hang on the branch's head, a new
+   * branch is made. On a disk that refuses it resolves all the same, and the turn is kept in memory.
    */
-  async continue(message: UIMessage, options: ContinueOptions = {}): Promise<string> {
-    const turn = normaliseMessage(message);
+  async continue(message: UIMessage | readonly UIMessage[], options: ContinueOptions = {}): Promise<string> {
+    const turn = (Array.isArray(message) ? message : [message]).map((one) => normaliseMessage(one));
+    if (turn.length === 0) throw new ContextError('invalid-messages', 'continue() needs at least one message.');
     await this.ready();
     return this.#serial(() => this.#continue(turn, options));
   }
 
-  async #continue(message: UIMessage, options: ContinueOptions): Promise<string> {
+  async #continue(turn: readonly UIMessage[], options: ContinueOptions): Promise<string> {
     const start = performance.now();
     await this.#recover();
     const branch = this.#branchOrActive(options.branch);
     const id = options.id ?? createId();
     const forkId = options.forkId ?? createId();
-    const ops = await this.#turnOps(message, branch, { ...options, id, forkId });
+    const ops = await this.#turnOps(turn, branch, { ...options, id, forkId });
     await this.#beginStream(id, forkId, branch.id);
     const active = branch.id === this.#activeId;
     try {
@@ -492,33 +491,39 @@ export class ContextEngine {
     }
     const landed = this.#history.findBranch(forkId) ? forkId : branch.id;
     this.#streams.set(id, { ...(this.#streams.get(id) as Stream), branchId: landed });
-    if (active) this.#activate(landed);
+    if (active) await this.#show(landed);
     if (landed === forkId) this.#emitBranch('create', forkId);
     this.#emit({ type: 'stream', phase: 'start', branch: this.#history.branches.get(landed)?.name ?? branch.name, id, status: 'streaming' }, start);
     this.#publish();
     return id;
   }
 
-  async #turnOps(message: UIMessage, branch: Branch, options: ContinueOptions & { id: string; forkId: string }): Promise<StoreOp[]> {
-    const { nodes } = this.#history.graph;
-    const known = nodes.get(message.id);
-    if (known) await this.#loadBodies(this.#history.missing([known.id]));
-    const isSame = known !== undefined && sameContent(this.#history.body(message.id)?.data, message);
-    const turn = known && !isSame ? { ...message, id: createId() } : message;
+  async #turnOps(turn: readonly UIMessage[], branch: Branch, options: ContinueOptions & { id: string; forkId: string }): Promise<StoreOp[]> {
+    const known = this.#history.graph.nodes.get((turn[0] as UIMessage).id);
     const parentId = options.parentId !== undefined ? options.parentId : known ? known.parentId : this.#headOf(branch.id);
-    if (parentId !== null && !nodes.has(parentId)) throw messageNotFound(parentId);
-    const createdAt = Date.now();
-    const ops: StoreOp[] = isSame ? [] : [{ op: 'insert', id: turn.id, parentId, data: turn, status: 'complete', createdAt }];
+    if (parentId !== null) this.#node(parentId);
+    const { under, fresh } = await this.#newOnesOf(turn, parentId);
     const answer: UIMessage = { id: options.id, role: 'assistant', parts: [] };
-    ops.push({ op: 'insert', id: answer.id, parentId: turn.id, data: answer, status: 'streaming', createdAt });
+    const ops: StoreOp[] = insertsOf(under, [...fresh, answer]);
     const head = this.#history.view(branch.id);
-    if ((isSame ? turn.id : parentId) === head) {
-      return [...ops, { op: 'head', branchId: branch.id, expected: head, messageId: answer.id, forkId: options.forkId }];
-    }
-    const base = isSame
-      ? this.#history.forkBase(turn.id, 'assistant', branch.name)
-      : this.#history.forkBase(parentId, turn.role, branch.name);
+    if (under === head) return [...ops, { op: 'head', branchId: branch.id, expected: head, messageId: answer.id, forkId: options.forkId }];
+    const base = this.#history.forkBase(under, (fresh[0] ?? answer).role, branch.name);
     return [...ops, { op: 'branch', id: options.forkId, base, messageId: answer.id }];
+  }
+
+  /** The messages of a turn that are not saved yet, and what they hang on. A changed one gets an id of its own. */
+  async #newOnesOf(turn: readonly UIMessage[], parentId: string | null): Promise<{ under: string | null; fresh: UIMessage[] }> {
+    const { nodes } = this.#history.graph;
+    const knownIds = turn.map(({ id }) => id).filter((id) => nodes.has(id));
+    await this.#loadBodies(this.#history.missing(knownIds));
+    let under = parentId;
+    const fresh: UIMessage[] = [];
+    for (const message of turn) {
+      const isSaved = nodes.has(message.id) && sameContent(this.#history.body(message.id)?.data, message);
+      if (isSaved && fresh.length === 0) under = message.id;
+      else fresh.push(nodes.has(message.id) ? { ...message, id: createId() } : message);
+    }
+    return { under, fresh };
   }
 
   #useAfter(ops: readonly StoreOp[], branchId: string): StoreOp[] {
@@ -528,7 +533,8 @@ export class ContextEngine {
 
   /**
    * New words for a message that this tab streams or owns. `streaming`: a draft, at most two a second reach the disk;
-   * `complete` and `interrupted` end the turn, durably; without a status, an update that keeps it (a tool's result).
+   * `complete` and `interrupted` end the turn, durably; without a status, a durable update that keeps it (a tool's
+   * result, a finished step).
    * A settled message becomes `streaming` again when an answer is continued. An answer that ends without a word is
    * taken back, and the head with it. Rejects with `message-not-found`, `invalid-messages`; a refusing disk does not
    * reject: the words stay in memory and are tried again.
@@ -538,7 +544,7 @@ export class ContextEngine {
     await this.ready();
     const info = this.#node(id);
     const stream = this.#streams.get(id);
-    if (stream && info.status === 'streaming' && (status ?? 'streaming') === 'streaming') return this.#draft(id, data, stream);
+    if (stream && info.status === 'streaming' && status === 'streaming') return this.#draft(id, data, stream);
     return this.#serial(() => this.#settle(id, data, status));
   }
 
@@ -577,8 +583,7 @@ export class ContextEngine {
     await this.#commit(ops, { keep: true });
     if (isEmpty) this.#dropHead(id);
     if (next !== 'streaming') this.#endStream(id);
-    const phase = next === 'streaming' ? 'start' : 'end';
-    this.#emit({ type: 'stream', phase, branch: this.#branchName(stream?.branchId), id, status: next }, start);
+    this.#emit({ type: 'stream', phase: phaseOf(info.status, next), branch: this.#branchName(stream?.branchId), id, status: next }, start);
     this.#publish();
   }
 
@@ -626,7 +631,7 @@ export class ContextEngine {
         { op: 'use', branchId: forkId },
       ];
       await this.#commit(ops, { keep: true });
-      this.#activate(forkId);
+      await this.#show(forkId);
       this.#emitBranch('create', forkId, start);
       this.#publish();
       return message.id;
@@ -665,8 +670,7 @@ export class ContextEngine {
     await this.#commit(use ? [...ops, { op: 'use', branchId: id }] : ops, { keep: false });
     if (use) {
       this.#pending = [];
-      this.#activate(id);
-      await this.#loadShown(PAGE);
+      await this.#show(id);
     }
     this.#emitBranch('create', id, start);
     this.#publish();
@@ -700,9 +704,7 @@ export class ContextEngine {
     const from = this.#active().name;
     const isOther = branchId !== this.#activeId;
     if (isOther) await this.#commit([{ op: 'use', branchId }], { keep: true, quiet: true });
-    this.#activate(branchId);
-    this.#at = at;
-    await this.#loadShown(PAGE);
+    await this.#show(branchId, at);
     if (isOther) this.#emit({ type: 'switch', from, to: this.#active().name }, start);
     this.#publish();
   }
@@ -729,8 +731,7 @@ export class ContextEngine {
       this.#history.recount();
       if (id === this.#activeId) {
         this.#pending = [];
-        this.#activate(this.#branchToOpen());
-        await this.#loadShown(PAGE);
+        await this.#show(this.#branchToOpen());
       }
       this.#emitBranch('delete', id);
       this.#publish();
@@ -805,6 +806,11 @@ export class ContextEngine {
     return forksOf(this.#history.graph, this.#history.reached());
   }
 
+  /** What is known of a message without its body: parent, role, status, depth; undefined for an unknown one. */
+  node(id: string): NodeInfo | undefined {
+    return this.#history.graph.nodes.get(id);
+  }
+
   /** A message that is loaded; undefined otherwise. */
   message(id: string): UIMessage | undefined {
     return this.#history.body(id)?.data;
@@ -859,7 +865,8 @@ export class ContextEngine {
   /** The chat as a graph of previews. Complete once the engine is ready. */
   graph(): GraphData {
     const { graph, checkpoints } = this.#history;
-    return graphData(this.chatId, graph.nodes.values(), this.#history.seenBranches(), checkpoints.values(), this.#activeId);
+    const branches = this.#history.seenBranches().map((branch) => ({ ...branch, headMessageId: this.#history.visibleAt(branch.headMessageId) }));
+    return graphData(this.chatId, graph.nodes.values(), branches, checkpoints.values(), this.#activeId);
   }
 
   // ------------------------------------------------------------------ listening
@@ -1054,7 +1061,7 @@ export class ContextEngine {
   async #followConflict({ policy, from, to }: NonNullable<AppendResult['conflict']>): Promise<void> {
     await this.#pull();
     const wasActive = this.#activeId === from.id || !this.#history.branches.has(this.#activeId);
-    if (wasActive) this.#activate(to.id);
+    if (wasActive) await this.#show(to.id);
     this.#emit({ type: 'conflict', policy, from: from.name, to: to.name, toId: to.id });
   }
 
@@ -1153,9 +1160,11 @@ export class ContextEngine {
     return this.#history.branches.get(this.#activeId) ?? { id: this.#activeId, name: 'main' };
   }
 
-  #activate(branchId: string): void {
+  /** Shows a branch, up to its head or to `at`, with its last messages loaded. */
+  async #show(branchId: string, at: string | null = null): Promise<void> {
     this.#activeId = branchId;
-    this.#at = null;
+    this.#at = at;
+    await this.#loadShown(0);
   }
 
   #headOf(branchId: string): string | null {
@@ -1350,6 +1359,24 @@ function checkName(name: string, what: string): string {
   const trimmed = name.trim();
   if (trimmed) return trimmed;
   throw new ContextError('invalid-options', `A ${what} needs a name: got ${JSON.stringify(name)}.`, { details: { name } });
+}
+
+function phaseOf(before: MessageStatus, after: MessageStatus): 'start' | 'draft' | 'end' {
+  if (after !== 'streaming') return 'end';
+  return before === 'streaming' ? 'draft' : 'start';
+}
+
+/** A chain of new messages under a parent; the last one, the answer, is reserved. */
+function insertsOf(parentId: string | null, messages: readonly UIMessage[]): StoreOp[] {
+  const createdAt = Date.now();
+  return messages.map((data, i) => ({
+    op: 'insert',
+    id: data.id,
+    parentId: messages[i - 1]?.id ?? parentId,
+    data,
+    status: i === messages.length - 1 ? 'streaming' : 'complete',
+    createdAt,
+  }));
 }
 
 function messageNotFound(id: string): ContextError {

@@ -1,7 +1,6 @@
 import type { UIMessage } from 'ai';
 import type { Branch, Chat, Checkpoint, MessageGraph, MessageNode, NodeInfo } from '../graph/graph.ts';
 import {
-  chainIds,
   contains,
   createGraph,
   dropNode,
@@ -222,9 +221,11 @@ export class History {
     return ids.filter((id) => !this.#bodies.has(id));
   }
 
-  /** The ids from the root to `head` that show, oldest first. */
-  visibleChain(head: string | null): string[] {
-    return chainIds(this.graph, head).filter((id) => isVisible(this.graph.nodes.get(id) as NodeInfo));
+  /** The last message on the way from `id` to the root that shows; null when there is none. */
+  visibleAt(id: string | null): string | null {
+    let at = id === null ? undefined : this.graph.nodes.get(id);
+    while (at && !isVisible(at)) at = at.parentId === null ? undefined : this.graph.nodes.get(at.parentId);
+    return at?.id ?? null;
   }
 }
 

@@ -1,0 +1,290 @@
+import { describe, expect, test } from 'vitest';
+import { user } from '../../src/fragment/message.ts';
+import { InMemoryContextStore } from '../../src/store/memory.ts';
+import { branchesIn, engineOn, said, say, texts } from '../support/engine.ts';
+
+async function chat(...words: readonly string[]) {
+  const store = new InMemoryContextStore();
+  const engine = engineOn(store);
+  await say(engine, ...words);
+  return { store, engine, shown: () => texts(engine.state.getState().messages), branches: () => branchesIn(store) };
+}
+
+describe('before anything is read', () => {
+  test('an engine is on main, with no head and no chat', () => {
+    const engine = engineOn();
+    expect([engine.branch, engine.headMessageId, engine.chat]).toEqual(['main', undefined, null]);
+    expect(engine.state.getState().status).toBe('loading');
+  });
+
+  test('ready() writes nothing', async () => {
+    const store = new InMemoryContextStore();
+    await engineOn(store).ready();
+    expect(await store.getChat('c')).toBeUndefined();
+    expect(await store.listChats()).toEqual([]);
+  });
+
+  test.each([['chatId'], ['userId']])('%s is required', (field) => {
+    expect(() => engineOn(undefined, { [field]: '' })).toThrow(`${field} is required`);
+  });
+
+  test("another user's chat is refused", async () => {
+    const { store } = await chat('q1');
+    const stranger = engineOn(store, { userId: 'other' });
+    await expect(stranger.ready()).rejects.toThrow('chat "c" belongs to user "u", not "other"');
+    expect(stranger.state.getState()).toMatchObject({ status: 'error', error: { code: 'wrong-user' } });
+  });
+});
+
+describe('rewind()', () => {
+  test('makes a branch that ends at the message and shows it', async () => {
+    const { engine, shown, branches } = await chat('q1', 'a1');
+    expect(await engine.rewind('q1')).toMatchObject({ name: 'main-v2', headMessageId: 'q1', isActive: true, messageCount: 1 });
+    expect(shown()).toBe('q1');
+    await say(engine, 'a9');
+    expect(await branches()).toEqual({ main: 'q1 > a1', 'main-v2': 'q1 > a9' });
+  });
+
+  test('names from the current branch, the smallest free number first', async () => {
+    const { engine } = await chat('q1', 'a1');
+    const names: string[] = [];
+    const rewind = async () => void names.push((await engine.rewind('q1')).name);
+    await rewind();
+    await rewind();
+    await engine.switchBranch('main');
+    await rewind();
+    await engine.switchBranch('main');
+    await engine.deleteBranch('main-v2');
+    await rewind();
+    expect(names).toEqual(['main-v2', 'main-v2-v2', 'main-v3', 'main-v2']);
+  });
+
+  test('drops what was pending', async () => {
+    const { engine } = await chat('q1', 'a1');
+    engine.set(user(said('q2')));
+    await engine.rewind('q1');
+    expect(engine.state.getState().pending).toEqual([]);
+  });
+
+  test('refuses an unknown message', async () => {
+    const { engine } = await chat('q1');
+    await expect(engine.rewind('zzz')).rejects.toMatchObject({ code: 'message-not-found', message: 'Message "zzz" not found' });
+  });
+
+  test("can't reach into another chat", async () => {
+    const { store, engine } = await chat('q1');
+    await say(engineOn(store, { chatId: 'd' }), 'q7');
+    await expect(engine.rewind('q7')).rejects.toMatchObject({ code: 'message-not-found' });
+  });
+});
+
+describe('switchBranch()', () => {
+  test('shows the other branch, and a new engine opens there', async () => {
+    const { store, engine, shown } = await chat('q1', 'a1');
+    await engine.rewind('q1');
+    await engine.switchBranch('main');
+    expect(shown()).toBe('q1 > a1');
+    await engine.switchBranch('main-v2');
+    const reopened = engineOn(store);
+    await reopened.ready();
+    expect([reopened.branch, reopened.headMessageId]).toEqual(['main-v2', 'q1']);
+  });
+
+  test('refuses an unknown name and keeps what is pending', async () => {
+    const { engine } = await chat('q1');
+    engine.set(user(said('q2')));
+    await expect(engine.switchBranch('nope')).rejects.toMatchObject({ code: 'branch-not-found', message: 'Branch "nope" not found in chat "c"' });
+    expect(engine.state.getState().pending).toHaveLength(1);
+  });
+});
+
+describe('btw()', () => {
+  test('makes a branch at the head and stays, with what is pending', async () => {
+    const { engine, branches } = await chat('q1');
+    engine.set(user(said('q2')));
+    expect(await engine.btw()).toMatchObject({ name: 'main-v2', headMessageId: 'q1', isActive: false });
+    expect(engine.branch).toBe('main');
+    await engine.save();
+    await engine.switchBranch('main-v2');
+    await say(engine, 'q3');
+    expect(await branches()).toEqual({ main: 'q1 > q2', 'main-v2': 'q1 > q3' });
+  });
+
+  test('has nowhere to start in an empty chat', async () => {
+    await expect(engineOn().btw()).rejects.toMatchObject({
+      code: 'empty-branch',
+      message: 'Cannot create btw branch: no messages in conversation',
+    });
+  });
+});
+
+describe('checkpoints', () => {
+  test('name a message, and restore() goes back there on a branch of its own', async () => {
+    const { engine, shown, branches } = await chat('q1', 'a1');
+    expect(await engine.checkpoint('before-choice')).toMatchObject({ name: 'before-choice', messageId: 'a1' });
+    await say(engine, 'q2');
+    expect(await engine.restore('before-choice')).toMatchObject({ name: 'main-v2', headMessageId: 'a1' });
+    expect(shown()).toBe('q1 > a1');
+    expect(await branches()).toEqual({ main: 'q1 > a1 > q2', 'main-v2': 'q1 > a1' });
+  });
+
+  test('move under the same name and keep their id', async () => {
+    const { engine } = await chat('q1', 'a1');
+    const first = await engine.checkpoint('here', { at: 'q1' });
+    const second = await engine.checkpoint('here');
+    expect(second).toMatchObject({ id: first.id, messageId: 'a1' });
+    expect(engine.state.getState().checkpoints).toHaveLength(1);
+  });
+
+  test('are renamed and deleted; a taken or empty name is refused', async () => {
+    const { engine } = await chat('q1');
+    await engine.checkpoint('a');
+    await engine.checkpoint('b');
+    await expect(engine.renameCheckpoint('a', 'b')).rejects.toMatchObject({ code: 'name-taken' });
+    await expect(engine.checkpoint('  ')).rejects.toMatchObject({ code: 'invalid-options' });
+    expect(await engine.renameCheckpoint('a', 'c')).toMatchObject({ name: 'c' });
+    await engine.deleteCheckpoint('b');
+    expect(engine.state.getState().checkpoints.map(({ name }) => name)).toEqual(['c']);
+  });
+
+  test('that are unknown, or have nothing to name, are refused in words', async () => {
+    const { engine } = await chat();
+    await expect(engine.restore('nope')).rejects.toMatchObject({
+      code: 'checkpoint-not-found',
+      message: 'Checkpoint "nope" not found in chat "c"',
+    });
+    await expect(engine.checkpoint('here')).rejects.toThrow('Cannot create checkpoint: no messages in conversation');
+  });
+});
+
+describe('renaming and deleting branches', () => {
+  test('the name changes, the branch stays', async () => {
+    const { engine } = await chat('q1');
+    expect(await engine.renameBranch('main', 'ideas')).toMatchObject({ name: 'ideas', isActive: true });
+    expect(engine.branch).toBe('ideas');
+    await engine.btw();
+    await expect(engine.renameBranch('ideas-v2', 'ideas')).rejects.toMatchObject({ code: 'name-taken' });
+  });
+
+  test('deleting the one shown shows the one used before it; the last one stays', async () => {
+    const { engine, shown } = await chat('q1', 'a1');
+    await engine.rewind('q1');
+    await engine.deleteBranch('main-v2');
+    expect([engine.branch, shown()]).toEqual(['main', 'q1 > a1']);
+    await expect(engine.deleteBranch('main')).rejects.toMatchObject({ code: 'last-branch' });
+  });
+});
+
+describe('versions of a message', () => {
+  test('are the children of one parent that live branches reach', async () => {
+    const { engine, shown } = await chat('q1', 'a1');
+    const second = (await say(engine, 'a1=again')) as string;
+    const third = (await say(engine, 'a1=once more')) as string;
+    expect(engine.siblings('a1')).toEqual({ index: 0, ids: ['a1', second, third] });
+    expect(engine.siblings('unknown')).toEqual({ index: -1, ids: [] });
+    await engine.selectSibling('a1');
+    expect([engine.branch, shown()]).toEqual(['main', 'q1 > a1']);
+    await engine.deleteBranch('main-v2');
+    expect(engine.siblings(third)).toEqual({ index: 1, ids: ['a1', third] });
+  });
+
+  test('keep their object while nothing about them changes', async () => {
+    const { engine } = await chat('q1', 'a1');
+    const before = engine.siblings('q1');
+    await say(engine, 'q2', 'a2', 'a2=other');
+    expect(engine.siblings('q1')).toBe(before);
+  });
+
+  test('selecting one shows the branch used last that holds it, also after a reload', async () => {
+    const { store, engine } = await chat('q1', 'a1', 'q2');
+    await say(engine, 'a1=b1', 'q5');
+    await engine.rewind('a1');
+    await say(engine, 'q9');
+    await engine.selectSibling(engine.siblings('a1').ids[1] as string);
+    const reopened = engineOn(store);
+    await reopened.selectSibling('a1');
+    expect(texts(reopened.state.getState().messages)).toBe('q1 > a1 > q9');
+  });
+
+  test('edit() makes one without asking anyone', async () => {
+    const { engine, shown, branches } = await chat('q1', 'a1', 'q2');
+    const id = await engine.edit('a1', 'my own words');
+    expect(shown()).toBe('q1 > my own words');
+    expect(engine.siblings('a1').ids).toEqual(['a1', id]);
+    expect(await branches()).toEqual({ main: 'q1 > a1 > q2', 'main-v2': 'q1 > my own words' });
+  });
+
+  test('a fork is named from the branch that holds the oldest version', async () => {
+    const { engine } = await chat('q1', 'a1');
+    for (let i = 0; i < 8; i += 1) await engine.edit('a1', `try ${i}`);
+    expect(engine.branch).toBe('main-v9');
+  });
+
+  test('forks() names each place where the ways part', async () => {
+    const { engine } = await chat('q1', 'a1', 'q2', 'a2');
+    const b2 = await engine.edit('a2', 'b2');
+    const r = await engine.edit('q1', 'other root');
+    expect(engine.forks()).toEqual([
+      { parentId: 'q2', children: ['a2', b2] },
+      { parentId: null, children: ['q1', r] },
+    ]);
+  });
+});
+
+describe('checkout()', () => {
+  test('switches to the branch whose head it is', async () => {
+    const { engine } = await chat('q1', 'a1');
+    await engine.rewind('q1');
+    await engine.checkout('a1');
+    expect([engine.branch, engine.state.getState().detached]).toEqual(['main', false]);
+  });
+
+  test('shows a branch up to a message, and the next write makes a branch there', async () => {
+    const { engine, shown, branches } = await chat('q1', 'a1', 'q2', 'a2');
+    await engine.checkout('a1');
+    expect([engine.branch, shown(), engine.state.getState().detached]).toEqual(['main', 'q1 > a1', true]);
+    expect(await branches()).toEqual({ main: 'q1 > a1 > q2 > a2' });
+    await say(engine, 'q9');
+    expect(await branches()).toEqual({ main: 'q1 > a1 > q2 > a2', 'main-v2': 'q1 > a1 > q9' });
+    expect([engine.branch, shown(), engine.state.getState().detached]).toEqual(['main-v2', 'q1 > a1 > q9', false]);
+  });
+});
+
+describe('a long chain', () => {
+  test('is loaded from its end, and further back on demand', async () => {
+    const words = Array.from({ length: 450 }, (_, i) => `q${i}`);
+    const { store } = await chat(...words);
+    const engine = engineOn(store);
+    await engine.ready();
+    expect(engine.state.getState().loadedFrom).toBe(250);
+    expect(engine.state.getState().messages).toHaveLength(200);
+    await engine.loadMore();
+    expect(engine.state.getState().loadedFrom).toBe(50);
+    await engine.loadMore();
+    expect([engine.state.getState().loadedFrom, engine.state.getState().messages.length]).toEqual([0, 450]);
+    expect((await engine.resolve()).messages).toHaveLength(450);
+  });
+});
+
+describe('the chat', () => {
+  test('has a title and metadata that merge, and usage that adds up', async () => {
+    const { store, engine } = await chat('q1');
+    await engine.updateChat({ title: 'Python', metadata: { tags: ['a'], n: { x: 1 } } });
+    await engine.updateChat({ metadata: { n: { y: 2 } } });
+    await Promise.all([engine.trackUsage({ inputTokens: 2, details: { cached: 1 } }), engineOn(store).trackUsage({ inputTokens: 3, details: { cached: 4 } })]);
+    await engine.ready();
+    expect(await store.getChat('c')).toMatchObject({
+      title: 'Python',
+      metadata: { tags: ['a'], n: { y: 2 }, usage: { inputTokens: 5, details: { cached: 5 } } },
+    });
+  });
+
+  test("merges the engine's metadata with the first write", async () => {
+    const { store } = await chat('q1');
+    const engine = engineOn(store, { metadata: { source: 'web' } });
+    await engine.ready();
+    expect(engine.chat?.metadata).toBeUndefined();
+    await say(engine, 'a1');
+    expect(engine.chat?.metadata).toEqual({ source: 'web' });
+  });
+});
