@@ -125,6 +125,15 @@ export default defineConfig({
     'typescript/no-unsafe-type-assertion': 'off',
     // IndexedDB requests have one listener, and it is ours.
     'unicorn/prefer-add-event-listener': 'off',
+    // An effect returns a clean-up or nothing; TypeScript holds the functions that state what they return.
+    'typescript/consistent-return': 'off',
+    // Roles such as treegrid, status and region have no element that behaves alike; axe judges what is rendered.
+    'jsx-a11y/prefer-tag-over-role': 'off',
+    // A region that scrolls must be reachable by keyboard.
+    'jsx-a11y/no-noninteractive-tabindex': [
+      'error',
+      { tags: [], roles: ['region', 'tabpanel', 'treegrid', 'log'], allowExpressionValues: true },
+    ],
     // Order matters in a walk that awaits each step.
     'eslint/no-await-in-loop': 'off',
   },
@@ -133,6 +142,11 @@ export default defineConfig({
       files: ['test/**'],
       // A test tells its story in one place: the null that would fail it, the small function it alone uses.
       rules: { 'typescript/no-non-null-assertion': 'off', 'unicorn/consistent-function-scoping': 'off' },
+    },
+    {
+      // Renderers name the characters that must not get out: controls, combining marks.
+      files: ['src/render/**', 'test/render/**'],
+      rules: { 'eslint/no-control-regex': 'off', 'eslint/no-misleading-character-class': 'off' },
     },
     ...roomRules(),
     ...aroundSrc,
