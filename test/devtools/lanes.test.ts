@@ -1,0 +1,156 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { layoutLanes, parentIndices, type Lanes } from '../../devtools/lanes.ts';
+
+// What holds for every picture, whatever the chat: on drawn forests of some hundred messages, on long ones of
+// 100,000, and on data that no honest store would give.
+
+describe('the layout of lanes', () => {
+  it('keeps its rules for any forest and any active message', () => {
+    fc.assert(
+      fc.property(forests, ({ parents, active }) => {
+        expect(faults(parents, active, layoutLanes(parents, active))).toEqual([]);
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  it.each([1_000, 10_000, 100_000])('keeps its rules for %i messages', (count) => {
+    for (const shape of [bushy, recent, chain, comb]) {
+      const parents = shape(count);
+      for (const active of [count - 1, count >> 1, -1]) {
+        expect(faults(parents, active, layoutLanes(parents, active))).toEqual([]);
+      }
+    }
+  });
+
+  it('draws a picture of damaged data too: cycles, parents out of range', () => {
+    fc.assert(
+      fc.property(damaged, ({ parents, active }) => {
+        const lanes = layoutLanes(parents, active);
+        expect(faults(lanes.parent, active, lanes)).toEqual([]);
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  it('reads: the side way between the fork and what goes on, one lane to the right', () => {
+    // 0 > 1 > 2 > 3 is active; 1 > 4 > 5 was left.
+    const lanes = layoutLanes([-1, 0, 1, 2, 1, 4], 3);
+    expect([...lanes.order]).toEqual([0, 1, 4, 5, 2, 3]);
+    expect([...lanes.lane]).toEqual([0, 0, 0, 0, 1, 1]);
+    expect([...lanes.start]).toEqual([0, 0, 0, 0, 4, 4]);
+  });
+
+  it('keeps the active path in lane 0 even where another way is far longer', () => {
+    const lanes = layoutLanes([-1, 0, 1, 2, 3, 0], 5);
+    expect(lanes.lane[5]).toBe(0);
+    expect([...lanes.order]).toEqual([0, 1, 2, 3, 4, 5]);
+  });
+
+  it('begins with the tree that is active; the others follow by age', () => {
+    const lanes = layoutLanes([-1, -1, -1, 1], 3);
+    expect([...lanes.order]).toEqual([1, 3, 0, 2]);
+    expect([...lanes.lane]).toEqual([0, 0, 0, 0]);
+  });
+
+  it('has nothing to say about an empty chat', () => {
+    expect(layoutLanes([], -1).order).toHaveLength(0);
+  });
+});
+
+describe('parentIndices', () => {
+  it('names parents by place, and takes a missing one for none', () => {
+    const nodes = [
+      { id: 'a', parentId: null },
+      { id: 'b', parentId: 'a' },
+      { id: 'c', parentId: 'gone' },
+    ];
+    expect([...parentIndices(nodes)]).toEqual([-1, 0, -1]);
+  });
+});
+
+/** The rules of the essay in lanes.ts, each checked from outside; a list of what is broken. */
+function faults(parents: ArrayLike<number>, active: number, lanes: Lanes): string[] {
+  const count = parents.length;
+  const found: string[] = [];
+  const onPath = new Set<number>();
+  for (let node = active; node >= 0; node = parents[node]!) onPath.add(node);
+  const weight = weights(parents, lanes);
+
+  if (new Set(lanes.order).size !== count) found.push('order is no permutation');
+  for (let row = 0; row < count; row += 1) {
+    const node = lanes.order[row]!;
+    const above = parents[node]!;
+    const lane = lanes.lane[node]!;
+    if (lanes.row[node] !== row) found.push(`row of ${node}`);
+    if (lanes.size[node] !== weight[node]) found.push(`size of ${node}`);
+    if (onPath.has(node) && lane !== 0) found.push(`${node} is active and not in lane 0`);
+    if (above < 0 && lane !== 0) found.push(`root ${node} is not in lane 0`);
+    if (above < 0) continue;
+    if (lanes.row[above]! >= row) found.push(`${node} stands above its parent`);
+    const goesOn = lanes.next[above] === node;
+    if (lane !== lanes.lane[above]! + (goesOn ? 0 : 1)) found.push(`lane of ${node}`);
+    if (goesOn && lanes.row[above]! + weight[above]! !== row + weight[node]!) found.push(`${node} is not last`);
+    if (!goesOn && !onPath.has(above) && weight[node]! > weight[lanes.next[above]!]!) {
+      found.push(`${node} is heavier than what goes on`);
+    }
+    if (lanes.start[node] !== (goesOn ? lanes.start[above] : node)) found.push(`start of ${node}`);
+  }
+  const first = active >= 0 ? lanes.order[0]! : -1;
+  if (first >= 0 && !onPath.has(first)) found.push('the active tree is not first');
+  const widest = lanes.lane.reduce((a, b) => Math.max(a, b), 0);
+  if (count > 0 && widest > 1 + Math.floor(Math.log2(count))) found.push(`${widest} lanes for ${count} messages`);
+  return found.slice(0, 5);
+}
+
+function weights(parents: ArrayLike<number>, { order }: Lanes): number[] {
+  const weight = Array.from({ length: parents.length }, () => 1);
+  for (let row = order.length - 1; row >= 0; row -= 1) {
+    const above = parents[order[row]!]!;
+    if (above >= 0) weight[above]! += weight[order[row]!]!;
+  }
+  return weight;
+}
+
+const forests = fc
+  .array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), { minLength: 1, maxLength: 200 })
+  .chain((draws) =>
+    fc.record({
+      parents: fc.constant(draws.map((draw, i) => Math.floor(draw * (i + 1)) - 1)),
+      active: fc.integer({ min: -1, max: draws.length - 1 }),
+    }),
+  );
+
+const damaged = fc.integer({ min: 1, max: 60 }).chain((count) =>
+  fc.record({
+    parents: fc.array(fc.integer({ min: -2, max: count + 2 }), { minLength: count, maxLength: count }),
+    active: fc.integer({ min: -1, max: count - 1 }),
+  }),
+);
+
+const seeded = (seed: number) => () => {
+  seed = (Math.imul(seed, 1664525) + 1013904223) | 0;
+  return (seed >>> 0) / 2 ** 32;
+};
+
+/** Each message answers any earlier one. */
+function bushy(count: number): number[] {
+  const next = seeded(7);
+  return Array.from({ length: count }, (_, i) => Math.floor(next() * (i + 1)) - 1);
+}
+
+/** A conversation as people lead it: mostly on, now and then back by a few messages. */
+function recent(count: number): number[] {
+  const next = seeded(11);
+  return Array.from({ length: count }, (_, i) => (next() < 0.05 ? Math.max(0, i - 2 - Math.floor(next() * 8)) - 1 : i - 1));
+}
+
+function chain(count: number): number[] {
+  return Array.from({ length: count }, (_, i) => i - 1);
+}
+
+/** A fork at each message of a long chain: `Try again` on every answer. */
+function comb(count: number): number[] {
+  return Array.from({ length: count }, (_, i) => (i === 0 ? -1 : i % 2 === 0 ? i - 2 : i - 1));
+}
