@@ -1068,12 +1068,15 @@ export class ContextEngine {
   /** Reads what changed since, whoever changed it. */
   async #pull(): Promise<void> {
     const records = await this.store.load(this.chatId, this.#history.seq);
-    if (records.chat?.deletedAt !== undefined) {
-      this.#history.seq = records.seq;
-      if (records.chat.epoch === (this.#history.chat?.epoch ?? this.#epoch)) this.#deleted(chatDeleted(this.chatId));
-      return;
-    }
-    await this.#absorbRemote(records);
+    if (!this.#isGone(records.chat)) return this.#absorbRemote(records);
+    this.#history.seq = records.seq;
+    this.#deleted(chatDeleted(this.chatId));
+  }
+
+  /** Whether the chat that this engine opened is deleted, even if another one has its id by now. */
+  #isGone(chat: Chat | undefined): boolean {
+    const epoch = this.#history.chat?.epoch ?? this.#epoch;
+    return chat !== undefined && (chat.epoch > epoch || (chat.epoch === epoch && chat.deletedAt !== undefined));
   }
 
   async #absorbRemote(records: ChatRecords): Promise<void> {

@@ -50,7 +50,8 @@ export class History {
     if (records.chat) this.chat = records.chat.deletedAt === undefined ? records.chat : undefined;
     const changed = [...records.dropped, ...records.nodes.filter((info) => this.#absorbNode(info, held, own)).map((info) => info.id)];
     for (const id of records.dropped) this.#forget(id);
-    for (const branch of records.branches) this.#absorbBranch(branch, own, follow(branch.id));
+    for (const branch of records.branches) this.#absorbBranch(branch, own);
+    this.#follow(own, follow);
     for (const checkpoint of records.checkpoints) this.checkpoints.set(checkpoint.id, checkpoint);
     return changed;
   }
@@ -81,15 +82,26 @@ export class History {
     this.#reached = undefined;
   }
 
-  #absorbBranch(branch: Branch, own: ReadonlySet<string>, follow: boolean): void {
+  #absorbBranch(branch: Branch, own: ReadonlySet<string>): void {
     this.branches.set(branch.id, branch);
     const seen = this.#views.get(branch.id);
-    const head = branch.headMessageId;
-    const settled = head === null || own.has(head) || this.#isSettled(head);
-    const lost = seen === undefined || (seen !== null && !this.graph.nodes.has(seen));
-    if (settled && (follow || lost)) this.#views.set(branch.id, head);
-    else if (lost) this.#views.set(branch.id, this.settledAt(head));
+    const isLost = seen === undefined || (seen !== null && !this.graph.nodes.has(seen));
+    if (isLost) this.#views.set(branch.id, this.#isOwnOrSettled(branch.headMessageId, own) ? branch.headMessageId : this.settledAt(branch.headMessageId));
     this.#reach(branch);
+  }
+
+  /** Moves each view to its branch's head, where that is settled (or ours) and the view is free to move. */
+  #follow(own: ReadonlySet<string>, follow: (branchId: string) => boolean): void {
+    for (const branch of this.branches.values()) {
+      const head = branch.headMessageId;
+      if (this.view(branch.id) === head || !this.#isOwnOrSettled(head, own) || !follow(branch.id)) continue;
+      this.#views.set(branch.id, head);
+      this.#reach(branch);
+    }
+  }
+
+  #isOwnOrSettled(head: string | null, own: ReadonlySet<string>): boolean {
+    return head === null || own.has(head) || this.#isSettled(head);
   }
 
   #reach(branch: Branch): void {
@@ -110,14 +122,6 @@ export class History {
     let at = id;
     while (at !== null && !this.#isSettled(at)) at = this.graph.nodes.get(at)?.parentId ?? null;
     return at;
-  }
-
-  /** Sets the head that this engine sees on a branch. Going back makes what is reachable be counted anew. */
-  setView(branchId: string, head: string | null): void {
-    const before = this.#views.get(branchId);
-    this.#views.set(branchId, head);
-    if (this.#reached && before && !contains(this.graph, head, before)) this.#reached = undefined;
-    else if (this.#reached) markChain(this.graph, this.#reached, head);
   }
 
   /** The head of a branch as this engine sees it. */

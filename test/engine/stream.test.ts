@@ -1,0 +1,187 @@
+import { describe, expect, test, vi } from 'vitest';
+import type { ContextEvent } from '../../src/engine/state.ts';
+import { InMemoryContextStore } from '../../src/store/memory.ts';
+import { branchesIn, engineOn, said, say, texts } from '../support/engine.ts';
+
+async function chat(...words: readonly string[]) {
+  const store = new InMemoryContextStore();
+  const engine = engineOn(store);
+  await say(engine, ...words);
+  const shown = () => texts(engine.state.getState().messages);
+  return { store, engine, shown, branches: () => branchesIn(store) };
+}
+
+describe('continue()', () => {
+  test('saves the question and reserves an answer that shows nowhere yet', async () => {
+    const { store, engine, shown } = await chat();
+    const id = await engine.continue(said('q1'));
+    expect(engine.headMessageId).toBe(id);
+    expect(shown()).toBe('q1');
+    expect(engine.siblings(id)).toEqual({ index: -1, ids: [] });
+    expect(texts((await engine.resolve()).messages)).toBe('q1');
+    expect(await store.getMessage('c', id)).toMatchObject({ status: 'streaming', parentId: 'q1', data: { parts: [] } });
+  });
+
+  test('an answer grows, and is whole at the end', async () => {
+    const { store, engine, shown } = await chat();
+    const id = await engine.continue(said('q1'), { id: 'a1' });
+    await engine.updateMessage(id, said(id, 'one'), 'streaming');
+    expect([shown(), engine.status(id)]).toEqual(['q1 > one', 'streaming']);
+    await engine.updateMessage(id, said(id, 'one two three'), 'complete');
+    expect([shown(), engine.status(id)]).toEqual(['q1 > one two three', 'complete']);
+    expect(await store.getMessage('c', id)).toMatchObject({ status: 'complete', data: said(id, 'one two three') });
+  });
+
+  test('drafts reach the disk at most twice a second, and the state with them', async () => {
+    vi.useFakeTimers();
+    try {
+      const { store, engine } = await chat();
+      const drafts = vi.spyOn(store, 'saveDraft');
+      const id = await engine.continue(said('q1'), { id: 'a1' });
+      for (let i = 1; i <= 100; i += 1) {
+        await engine.updateMessage(id, said(id, `word ${i}`), 'streaming');
+        await vi.advanceTimersByTimeAsync(20);
+      }
+      expect(drafts.mock.calls.length).toBeGreaterThanOrEqual(3);
+      expect(drafts.mock.calls.length).toBeLessThanOrEqual(5);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test('an answer that ends without a word is taken back, and the head with it', async () => {
+    const { store, engine, shown, branches } = await chat('q1', 'a1');
+    const id = await engine.continue(said('q2'));
+    await engine.updateMessage(id, { id, role: 'assistant', parts: [] }, 'interrupted');
+    expect([engine.headMessageId, shown(), await store.getMessage('c', id)]).toEqual(['q2', 'q1 > a1 > q2', undefined]);
+    expect(await branches()).toEqual({ main: 'q1 > a1 > q2' });
+  });
+
+  test('asks again: a known question only reserves, on its branch while nothing hangs on it', async () => {
+    const { engine, branches } = await chat('q1');
+    const id = await engine.continue(said('q1'), { id: 'a1' });
+    await engine.updateMessage(id, said('a1'), 'complete');
+    const again = await engine.continue(said('q1'), { id: 'a2' });
+    expect(engine.branch).toBe('main-v2');
+    await engine.updateMessage(again, said('a2'), 'complete');
+    expect(await branches()).toEqual({ main: 'q1 > a1', 'main-v2': 'q1 > a2' });
+    expect(engine.siblings('a2')).toEqual({ index: 1, ids: ['a1', 'a2'] });
+  });
+
+  test('the eighth try on main is main-v9', async () => {
+    const { engine } = await chat('q1', 'a1');
+    for (let i = 0; i < 8; i += 1) {
+      const id = await engine.continue(said('q1'), { id: `a-${i}` });
+      await engine.updateMessage(id, said(id, `try ${i}`), 'complete');
+    }
+    expect(engine.branch).toBe('main-v9');
+  });
+
+  test('edits: a question under an earlier parent makes a branch with the id that was proposed', async () => {
+    const { engine, branches } = await chat('q1', 'a1', 'q2', 'a2');
+    const id = await engine.continue(said('q9'), { parentId: 'a1', forkId: 'fork', id: 'a9' });
+    expect(engine.state.getState()).toMatchObject({ branchId: 'fork', branch: 'main-v2' });
+    await engine.updateMessage(id, said('a9'), 'complete');
+    expect(await branches()).toEqual({ main: 'q1 > a1 > q2 > a2', 'main-v2': 'q1 > a1 > q9 > a9' });
+  });
+
+  test('edits the first question, too', async () => {
+    const { engine, branches } = await chat('q1', 'a1');
+    const id = await engine.continue(said('q9'), { parentId: null, id: 'a9' });
+    await engine.updateMessage(id, said('a9'), 'complete');
+    expect(await branches()).toEqual({ main: 'q1 > a1', 'main-v2': 'q9 > a9' });
+  });
+
+  test('works on a branch that is not shown, and leaves the shown one alone', async () => {
+    const { engine, shown, branches } = await chat('q1', 'a1');
+    const { id: side } = await engine.btw();
+    const answer = await engine.continue(said('q5'), { branch: side, id: 'a5' });
+    await engine.updateMessage(answer, said('a5', 'hidden'), 'streaming');
+    expect([engine.branch, shown()]).toEqual(['main', 'q1 > a1']);
+    await engine.updateMessage(answer, said('a5', 'hidden words'), 'complete');
+    expect(await branches()).toEqual({ main: 'q1 > a1', 'main-v2': 'q1 > a1 > q5 > hidden words' });
+    expect(texts((await engine.resolve({ branch: side })).messages)).toBe('q1 > a1 > q5 > hidden words');
+  });
+
+  test('refuses what is no message, an unknown parent and an unknown branch', async () => {
+    const { engine } = await chat('q1');
+    await expect(engine.continue({ role: 'user' } as never)).rejects.toMatchObject({ code: 'invalid-messages' });
+    await expect(engine.continue(said('q2'), { parentId: 'zzz' })).rejects.toMatchObject({ code: 'message-not-found' });
+    await expect(engine.continue(said('q2'), { branch: 'nope' })).rejects.toMatchObject({ code: 'branch-not-found' });
+    await expect(engine.updateMessage('zzz', said('zzz'))).rejects.toMatchObject({ code: 'message-not-found' });
+  });
+});
+
+describe('a message that is settled', () => {
+  test('takes a tool result and stays settled', async () => {
+    const { store, engine } = await chat('q1', 'a1');
+    await engine.resolve();
+    await engine.updateMessage('a1', said('a1', 'with the result'));
+    expect(await store.getMessage('c', 'a1')).toMatchObject({ status: 'complete', rev: 2, data: said('a1', 'with the result') });
+    expect(texts((await engine.resolve()).messages)).toBe('q1 > with the result');
+  });
+
+  test('is continued on the same node', async () => {
+    const { engine, shown, branches } = await chat();
+    const id = await engine.continue(said('q1'), { id: 'a1' });
+    await engine.updateMessage(id, said('a1', 'half'), 'interrupted');
+    expect(engine.status('a1')).toBe('interrupted');
+    await engine.updateMessage('a1', said('a1', 'half'), 'streaming');
+    expect(engine.status('a1')).toBe('streaming');
+    await engine.updateMessage('a1', said('a1', 'half and whole'), 'complete');
+    expect([shown(), await branches()]).toEqual(['q1 > half and whole', { main: 'q1 > half and whole' }]);
+  });
+});
+
+describe('a tab that dies in mid-stream', () => {
+  async function interrupted(words: string | undefined) {
+    const store = new InMemoryContextStore();
+    const dying = engineOn(store);
+    const id = await dying.continue(said('q1'), { id: 'a1' });
+    if (words !== undefined) await dying.updateMessage(id, said('a1', words), 'streaming');
+    await vi.waitFor(async () => expect((await store.held('c')).has('a1')).toBe(true));
+    vi.spyOn(store, 'held').mockResolvedValue(new Set());
+    dying.dispose();
+    return { store, engine: engineOn(store) };
+  }
+
+  test('leaves its words, which read as interrupted, and the next writer stores that', async () => {
+    const { store, engine } = await interrupted('half an answer');
+    await engine.ready();
+    expect([texts(engine.state.getState().messages), engine.status('a1')]).toEqual(['q1 > half an answer', 'interrupted']);
+    expect(await store.getMessage('c', 'a1')).toMatchObject({ status: 'streaming' });
+    await say(engine, 'q2');
+    expect(await store.getMessage('c', 'a1')).toMatchObject({ status: 'interrupted', data: said('a1', 'half an answer') });
+    expect(await branchesIn(store)).toEqual({ main: 'q1 > half an answer > q2' });
+  });
+
+  test('and is continued on the same node', async () => {
+    const { store, engine } = await interrupted('half');
+    await engine.updateMessage('a1', said('a1', 'half'), 'streaming');
+    await engine.updateMessage('a1', said('a1', 'half and whole'), 'complete');
+    expect(await branchesIn(store)).toEqual({ main: 'q1 > half and whole' });
+  });
+
+  test('leaves nothing of an answer that had not begun', async () => {
+    const { store, engine } = await interrupted(undefined);
+    await engine.ready();
+    expect([texts(engine.state.getState().messages), engine.headMessageId]).toEqual(['q1', 'q1']);
+    const id = await engine.continue(said('q1'), { id: 'a2' });
+    await engine.updateMessage(id, said('a2'), 'complete');
+    expect(await branchesIn(store)).toEqual({ main: 'q1 > a2' });
+    expect(await store.getMessage('c', 'a1')).toBeUndefined();
+  });
+});
+
+test('subscribers hear of each step by id and name, never by content', async () => {
+  const { engine } = await chat('q1');
+  const events: ContextEvent[] = [];
+  const stop = engine.subscribe((event) => events.push(event));
+  const id = await engine.continue(said('q2', 'a secret'), { id: 'a2' });
+  await engine.updateMessage(id, said('a2', 'a secret'), 'complete');
+  await engine.checkpoint('here');
+  stop();
+  await engine.resolve();
+  expect(events.map(({ type }) => type)).toEqual(['stream', 'stream', 'checkpoint']);
+  expect(JSON.stringify(events)).not.toContain('secret');
+});

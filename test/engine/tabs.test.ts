@@ -1,0 +1,248 @@
+import { describe, expect, test, vi } from 'vitest';
+import type { ContextEvent } from '../../src/engine/state.ts';
+import { user } from '../../src/fragment/message.ts';
+import { InMemoryContextStore } from '../../src/store/memory.ts';
+import { branchesIn, engineOn, said, say, texts } from '../support/engine.ts';
+import { refusing } from '../support/refusal.ts';
+
+/** Two engines on one chat, both ready. */
+async function tabs(...words: readonly string[]) {
+  const store = new InMemoryContextStore();
+  const [a, b] = [engineOn(store), engineOn(store)];
+  if (words.length > 0) await say(a, ...words);
+  await Promise.all([a.ready(), b.ready()]);
+  await settled();
+  return { store, a, b, branches: () => branchesIn(store) };
+}
+
+const shown = (engine: ReturnType<typeof engineOn>) => texts(engine.state.getState().messages);
+const settled = () => new Promise((resolve) => setTimeout(resolve, 5));
+
+describe('another tab', () => {
+  test('is followed when its turn is settled', async () => {
+    const { a, b } = await tabs('q1', 'a1');
+    await say(a, 'q2', 'a2');
+    await vi.waitFor(() => expect(shown(b)).toBe('q1 > a1 > q2 > a2'));
+    await say(b, 'q3');
+    await vi.waitFor(() => expect(shown(a)).toBe('q1 > a1 > q2 > a2 > q3'));
+    expect(b.state.getState().branches).toHaveLength(1);
+  });
+
+  test('is not followed into an answer that still grows, nor while a turn waits here', async () => {
+    const { a, b } = await tabs('q1', 'a1');
+    const id = await a.continue(said('q2'), { id: 'a2' });
+    await a.updateMessage(id, said('a2', 'gro'), 'streaming');
+    await settled();
+    expect(shown(b)).toBe('q1 > a1');
+    b.set(user(said('q7')));
+    await a.updateMessage(id, said('a2', 'grown'), 'complete');
+    await settled();
+    expect(shown(b)).toBe('q1 > a1');
+    b.unset('q7');
+    await say(a, 'q3');
+    await vi.waitFor(() => expect(shown(b)).toBe('q1 > a1 > q2 > grown > q3'));
+  });
+
+  test('that streams on the branch makes a turn here fork at the last settled message, and this tab stays there', async () => {
+    const { a, b, branches } = await tabs('q1', 'a1');
+    await a.continue(said('q2'), { id: 'a2' });
+    const events: ContextEvent[] = [];
+    b.subscribe((event) => events.push(event));
+    const id = await b.continue(said('q7'), { id: 'a7' });
+    expect(b.branch).toBe('main-v2');
+    expect(events).toContainEqual(expect.objectContaining({ type: 'conflict', policy: 'fork', from: 'main', to: 'main-v2' }));
+    await b.updateMessage(id, said('a7'), 'complete');
+    await a.updateMessage('a2', said('a2'), 'complete');
+    await settled();
+    expect([shown(a), shown(b)]).toEqual(['q1 > a1 > q2 > a2', 'q1 > a1 > q7 > a7']);
+    expect(await branches()).toEqual({ main: 'q1 > a1 > q2 > a2', 'main-v2': 'q1 > a1 > q7 > a7' });
+  });
+
+  test("opening while it streams shows what is settled, and follows when it ends", async () => {
+    const { store, a } = await tabs('q1', 'a1');
+    const id = await a.continue(said('q2'), { id: 'a2' });
+    const late = engineOn(store);
+    await late.ready();
+    expect(shown(late)).toBe('q1 > a1 > q2');
+    await a.updateMessage(id, said('a2'), 'complete');
+    await vi.waitFor(() => expect(shown(late)).toBe('q1 > a1 > q2 > a2'));
+  });
+
+  test('that dies while it streams leaves an interrupted answer here', async () => {
+    const { store, a, b } = await tabs('q1', 'a1');
+    const id = await a.continue(said('q2'), { id: 'a2' });
+    await a.updateMessage(id, said('a2', 'half'), 'streaming');
+    await settled();
+    vi.spyOn(store, 'held').mockResolvedValue(new Set());
+    await vi.waitFor(() => expect(shown(b)).toBe('q1 > a1 > q2 > half'), { timeout: 5000 });
+    expect(b.status('a2')).toBe('interrupted');
+  });
+});
+
+describe('a head that moved meanwhile', () => {
+  async function stale(onConflict: 'fork' | 'rebase' | 'error') {
+    const { store, a } = await tabs('q1', 'a1');
+    const b = engineOn(store, { onConflict });
+    await b.ready();
+    b.set(user(said('q7')));
+    await say(a, 'q2', 'a2');
+    return { store, b };
+  }
+
+  test('gives the turn a branch of its own by default', async () => {
+    const { store, b } = await stale('fork');
+    expect(await b.save()).toEqual({ headMessageId: 'q7' });
+    expect([b.branch, shown(b)]).toEqual(['main-v2', 'q1 > a1 > q7']);
+    expect(await branchesIn(store)).toEqual({ main: 'q1 > a1 > q2 > a2', 'main-v2': 'q1 > a1 > q7' });
+  });
+
+  test('puts the turn behind the other one with rebase', async () => {
+    const { store, b } = await stale('rebase');
+    await b.save();
+    expect([b.branch, shown(b)]).toEqual(['main', 'q1 > a1 > q2 > a2 > q7']);
+    expect(await branchesIn(store)).toEqual({ main: 'q1 > a1 > q2 > a2 > q7' });
+  });
+
+  test('is an error on demand, and the turn stays pending', async () => {
+    const { store, b } = await stale('error');
+    await expect(b.save()).rejects.toMatchObject({ code: 'head-moved' });
+    expect(b.state.getState().pending).toHaveLength(1);
+    expect(await branchesIn(store)).toEqual({ main: 'q1 > a1 > q2 > a2' });
+  });
+});
+
+test('two tabs that begin one chat at the same moment keep both first turns', async () => {
+  const { a, b, branches } = await tabs();
+  await Promise.all([say(a, 'q1', 'a1'), say(b, 'q2', 'a2')]);
+  const words = Object.values(await branches());
+  expect(words.toSorted()).toEqual(['q1 > a1', 'q2 > a2']);
+});
+
+test('two tabs with fifty turns each lose none', async () => {
+  const { a, b, store } = await tabs('q0');
+  const talk = async (engine: typeof a, name: string) => {
+    for (let i = 0; i < 50; i += 1) {
+      const id = await engine.continue(said(`q-${name}-${i}`), { id: `a-${name}-${i}` });
+      await engine.updateMessage(id, said(id), 'complete');
+    }
+  };
+  await Promise.all([talk(a, 'x'), talk(b, 'y')]);
+  const reachable = new Set(Object.values(await branchesIn(store)).flatMap((words) => words.split(' > ')));
+  expect(reachable.size).toBe(201);
+});
+
+describe('when the disk says no', () => {
+  async function full() {
+    const inner = new InMemoryContextStore();
+    const { store, refuse } = refusing(inner);
+    const engine = engineOn(store);
+    await say(engine, 'q1', 'a1');
+    refuse('quota-exceeded');
+    return { inner, engine, refuse };
+  }
+
+  test('the turn goes on in memory, the state says so, and retry() saves it', async () => {
+    const { inner, engine, refuse } = await full();
+    const id = await engine.continue(said('q2'), { id: 'a2' });
+    await engine.updateMessage(id, said('a2', 'words'), 'streaming');
+    await engine.updateMessage(id, said('a2', 'words of an answer'), 'complete');
+    expect(shown(engine)).toBe('q1 > a1 > q2 > words of an answer');
+    expect(texts((await engine.resolve()).messages)).toBe('q1 > a1 > q2 > words of an answer');
+    expect(engine.state.getState().saveState).toMatchObject({ state: 'error', pending: 2, error: { code: 'quota-exceeded' } });
+    expect(await branchesIn(inner)).toEqual({ main: 'q1 > a1' });
+    await expect(engine.retry()).rejects.toMatchObject({ code: 'quota-exceeded' });
+    refuse(undefined);
+    await engine.retry();
+    expect(engine.state.getState().saveState).toEqual({ state: 'saved', pending: 0 });
+    expect(await branchesIn(inner)).toEqual({ main: 'q1 > a1 > q2 > words of an answer' });
+  });
+
+  test('it is tried again by itself', async () => {
+    const { inner, engine, refuse } = await full();
+    await engine.continue(said('q2'), { id: 'a2' });
+    refuse(undefined);
+    await vi.waitFor(async () => expect(await branchesIn(inner)).toEqual({ main: 'q1 > a1 > q2 > ' }), { timeout: 3000 });
+  });
+
+  test('several turns are written in their order, before any later one', async () => {
+    const { inner, engine, refuse } = await full();
+    for (const n of [2, 3]) {
+      const id = await engine.continue(said(`q${n}`), { id: `a${n}` });
+      await engine.updateMessage(id, said(id), 'complete');
+    }
+    await engine.edit('a3', 'b3');
+    refuse(undefined);
+    await say(engine, 'q4');
+    expect(await branchesIn(inner)).toEqual({ main: 'q1 > a1 > q2 > a2 > q3 > a3', 'main-v2': 'q1 > a1 > q2 > a2 > q3 > b3 > q4' });
+  });
+
+  test('another tab may write meanwhile: the kept turns go to a branch together', async () => {
+    const { inner, engine, refuse } = await full();
+    for (const n of [2, 3]) {
+      const id = await engine.continue(said(`q${n}`), { id: `a${n}` });
+      await engine.updateMessage(id, said(id), 'complete');
+    }
+    await say(engineOn(inner), 'q9', 'a9');
+    refuse(undefined);
+    await engine.retry();
+    expect(await branchesIn(inner)).toEqual({ main: 'q1 > a1 > q9 > a9', 'main-v2': 'q1 > a1 > q2 > a2 > q3 > a3' });
+    expect([engine.branch, shown(engine)]).toEqual(['main-v2', 'q1 > a1 > q2 > a2 > q3 > a3']);
+  });
+
+  test('the first turn of a new chat is kept, too', async () => {
+    const inner = new InMemoryContextStore();
+    const { store, refuse } = refusing(inner);
+    const engine = engineOn(store);
+    await engine.ready();
+    refuse('store-closed');
+    const id = await engine.continue(said('q1'), { id: 'a1' });
+    await engine.updateMessage(id, said('a1'), 'complete');
+    expect(shown(engine)).toBe('q1 > a1');
+    refuse(undefined);
+    await engine.retry();
+    expect(await branchesIn(inner)).toEqual({ main: 'q1 > a1' });
+    expect([engine.branch, shown(engine)]).toEqual(['main', 'q1 > a1']);
+  });
+
+  test('save() rejects and keeps what is pending', async () => {
+    const { engine, refuse } = await full();
+    engine.set(user(said('q2')));
+    await expect(engine.save()).rejects.toMatchObject({ code: 'quota-exceeded' });
+    expect(engine.state.getState()).toMatchObject({ saveState: { state: 'error' }, pending: [{ id: 'q2' }] });
+    refuse(undefined);
+    expect(await engine.save()).toEqual({ headMessageId: 'q2' });
+    expect(engine.state.getState().saveState.state).toBe('saved');
+  });
+});
+
+describe('a chat that is deleted elsewhere', () => {
+  test('says so, refuses writes and keeps what is pending', async () => {
+    const { store, a, b } = await tabs('q1', 'a1');
+    b.set(user(said('q2')));
+    await store.deleteChat('c');
+    await vi.waitFor(() => expect(b.state.getState()).toMatchObject({ status: 'error', error: { code: 'chat-deleted' } }));
+    await expect(b.save()).rejects.toMatchObject({ code: 'chat-deleted' });
+    expect(b.state.getState().pending).toHaveLength(1);
+    await expect(a.continue(said('q3'))).rejects.toMatchObject({ code: 'chat-deleted' });
+    expect(await store.listChats()).toEqual([]);
+  });
+
+  test('may be begun anew by an engine that opens afterwards', async () => {
+    const { store, a } = await tabs('q1', 'a1');
+    await store.deleteChat('c');
+    const fresh = engineOn(store);
+    await say(fresh, 'q7');
+    expect(await branchesIn(store)).toEqual({ main: 'q7' });
+    await expect(say(a, 'q8')).rejects.toMatchObject({ code: 'chat-deleted' });
+  });
+
+  test('comes back when the deletion is undone', async () => {
+    const { store, b } = await tabs('q1', 'a1');
+    await store.deleteChat('c', { keepFor: 10_000 });
+    await vi.waitFor(() => expect(b.state.getState().status).toBe('error'));
+    await store.restoreChat('c');
+    await vi.waitFor(() => expect(b.state.getState()).toMatchObject({ status: 'ready', error: null }));
+    await say(b, 'q2');
+    expect(await branchesIn(store)).toEqual({ main: 'q1 > a1 > q2' });
+  });
+});
