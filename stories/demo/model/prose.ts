@@ -1,0 +1,237 @@
+import type { Chance } from './chance.ts';
+import { commandList } from './commands.ts';
+import {
+  type Chapter,
+  chapters,
+  counts,
+  musings,
+  openings,
+  recalls,
+  remarks,
+  rows,
+  withFragments,
+  withoutFragments,
+} from './phrases.ts';
+import type { Scene, ToolResult } from './scene.ts';
+import type { Deleted, Rolled } from './tools.ts';
+
+/**
+ * What the demo model says.
+ *
+ * The prose has a purpose beside being read: whoever looks at an answer sees what the model was given. It quotes the
+ * question, names the fragments, counts the messages of the branch and recalls a line of it. So a lost message, a
+ * fragment that did not arrive or a branch that leaked into another shows in the text itself.
+ *
+ * Every function here is pure: the words follow from the scene, from the chance they are given and from the attempt.
+ */
+
+/** What an answer is made from. `attempt` counts from 0; later ones say so, so that no two are the same. */
+export interface Occasion {
+  readonly scene: Scene;
+  /** The question without its command. */
+  readonly subject: string;
+  readonly attempt: number;
+  readonly by: Chance;
+}
+
+/** The ordinary answer: 40 to 80 words of Markdown, more only when many fragments have to be named. */
+export function answer({ scene, subject, attempt, by }: Occasion): string {
+  const opening = take(attempt) + by.pick(openings)(quoted(subject, 12));
+  const facts = [
+    nameFragments(scene.fragments, by),
+    by.pick(counts)(counted(scene.messageCount)),
+    recall(scene, by),
+  ];
+  const body = by.pick(['paragraph', 'list']) === 'list' ? bulleted(facts) : facts.join(' ');
+  const short = `${opening}\n\n${body}`;
+  const full = `${short}\n\n${by.pick(remarks)}`;
+  return wordCount(full) > 80 ? short : full;
+}
+
+/** The long answer: the ordinary one and then chapters, until there are at least `words` words. */
+export function essay(occasion: Occasion, words: number): string {
+  const paragraphs = [answer(occasion)];
+  for (let length = wordCount(paragraphs[0] ?? ''), round = 1; length < words; round++) {
+    for (const chapter of occasion.by.shuffle(chapters)) {
+      paragraphs.push(chapterText(chapter, round, occasion.by));
+      length += wordCount(paragraphs.at(-1) ?? '');
+    }
+  }
+  return paragraphs.join('\n\n');
+}
+
+/** One of everything that Markdown has and a chat meets. */
+export function markdown({ subject, attempt, by }: Occasion): string {
+  const [first, second, third] = by.shuffle(rows);
+  return [
+    `# ${take(attempt)}A page of Markdown`,
+    `You asked for ${quoted(subject, 12)}, so here is *some* of **everything**, with \`code\` and ~~mistakes~~ in between.`,
+    '## A list',
+    bulleted(['a conversation is a tree', '  - a branch is a path in it', 'a checkpoint is a bookmark']),
+    '1. ask\n2. read\n3. ask again',
+    '## A table',
+    ['| Word | In git | In a conversation | Kept in | Costs |', '| --- | --- | --- | --- | ---: |']
+      .concat(first ?? '', second ?? '', third ?? '')
+      .join('\n'),
+    '## A code block',
+    "```ts\nconst engine = createContextEngine({ chatId: 'demo', userId: 'me' });\n\nengine.set(role('You are a tutor.'), hint('Use plain words.'));\nawait engine.checkpoint('before-the-experiment');\n```",
+    '## And a link',
+    `> ${by.pick(remarks)}`,
+    'All of this is explained at [commonmark.org](https://commonmark.org/help/).',
+  ].join('\n\n');
+}
+
+/** What the model thinks before it answers. */
+export function thoughts({ scene, subject, by }: Occasion): string {
+  return [
+    `The question is ${quoted(subject, 12)}.`,
+    `I have ${counted(scene.messageCount)} to look back on, and the prompt ${scene.fragments.length > 0 ? `tells me ${named(scene.fragments)}` : 'asks nothing of me'}.`,
+    by.pick(musings),
+  ].join(' ');
+}
+
+/** Every command, as `/help` shows it. */
+export function help(): string {
+  const lines = commandList.map(({ say, effect }) => `\`${say}\`: ${effect}`);
+  return [
+    'I am the **demo model**. I work without a network and without a key. Start a message with one of these:',
+    bulleted(lines),
+    'Anything else is a question, and gets an answer.',
+  ].join('\n\n');
+}
+
+/** Said before a tool is called. */
+export function beforeThrow({ attempt, by }: Occasion): string {
+  return (
+    take(attempt) +
+    by.pick(['Let me throw the dice.', 'The dice are in my hand.', 'Dice, then. Here they go.'])
+  );
+}
+
+/** Said before a file is deleted, while the person decides. */
+export function beforeDelete({ attempt }: Occasion, path: string): string {
+  return `${take(attempt)}I would delete \`${path}\` from the demo shelf, if you allow it. The shelf is in memory; nothing on your disk is touched.`;
+}
+
+/** Said where a command needs a tool that the app does not offer. */
+export function withoutTool({ attempt }: Occasion, toolName: string): string {
+  return `${take(attempt)}For this I need the tool \`${toolName}\`, and this app has not given it to me. Everything else works; type \`/help\` to see it.`;
+}
+
+/** What the tools have brought, put into words. */
+export function afterTools({ scene, by }: Occasion): string {
+  return [...scene.toolResults.map(reported), by.pick(remarks)].join('\n\n');
+}
+
+/** How an answer goes on when its first half is not one that this model would have written. */
+export function pickedUp({ fragments }: Scene, by: Chance): string {
+  const names = nameFragments(fragments, by);
+  return `\n\nHere I pick up the thread. The words above stay as they stand, though they are not the ones I would choose now. ${names} ${by.pick(remarks)}`;
+}
+
+/** The words of a text, each with the space before it: joined, they are the text. */
+export function wordsOf(text: string): string[] {
+  return text.match(/\s*\S+/g) ?? [];
+}
+
+function wordCount(text: string): number {
+  return wordsOf(text).length;
+}
+
+function take(attempt: number): string {
+  return attempt > 0 ? `*Take ${attempt + 1}.* ` : '';
+}
+
+function bulleted(lines: readonly string[]): string {
+  return lines.map((line) => line.replace(/^( *)(?:- )?/, '$1- ')).join('\n');
+}
+
+/** The text on one line, in quotation marks, cut after so many words (or 120 characters), with its Markdown made harmless. */
+function quoted(text: string, words: number): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim();
+  if (line === '') return 'a message without words';
+  const short = firstCharacters(wordsOf(line).slice(0, words).join(''), 120);
+  return `“${short.replaceAll(/[\\`*_[\]<>~|]/g, '\\$&')}${short === line ? '' : '…'}”`;
+}
+
+/** A text cut between two characters as people see them, never within one. */
+function firstCharacters(text: string, count: number): string {
+  const characters = new Intl.Segmenter().segment(text.slice(0, 8 * count));
+  return Array.from(characters, ({ segment }) => segment)
+    .slice(0, count)
+    .join('');
+}
+
+/** `a`, `b` (2) and `c`: a name that came twice stands once, with its number. */
+function named(fragments: readonly string[]): string {
+  const names = [...new Set(fragments)].map((name) => {
+    const times = fragments.filter((other) => other === name).length;
+    return times > 1 ? `\`${name}\` (${times})` : `\`${name}\``;
+  });
+  return names.length > 1 ? `${names.slice(0, -1).join(', ')} and ${names.at(-1)}` : names.join('');
+}
+
+function nameFragments(fragments: readonly string[], by: Chance): string {
+  return by.pick(fragments.length > 0 ? withFragments : withoutFragments)(named(fragments));
+}
+
+function counted(messages: number): string {
+  return `**${messages} ${messages === 1 ? 'message' : 'messages'}**`;
+}
+
+function recall({ earlierLines }: Scene, by: Chance): string {
+  const [first, ...others] = earlierLines;
+  if (first === undefined) return 'There is no earlier line of yours to recall.';
+  return by.pick(recalls)(quoted(by.pick([first, ...others]), 10));
+}
+
+function chapterText({ title, sentences }: Chapter, round: number, by: Chance): string {
+  const heading = round > 1 ? `${title}, seen again` : title;
+  const [first, ...rest] = sentences;
+  return `## ${heading}\n\n${[first, ...by.shuffle(rest)].join(' ')}`;
+}
+
+function reported({ toolName, output }: ToolResult): string {
+  if (output.type === 'execution-denied') return denied(toolName, output.reason);
+  if (output.type === 'error-text' || output.type === 'error-json')
+    return `\`${toolName}\` did not work: ${quoted(plain(output.value), 20)}. Nothing was changed.`;
+  if (output.type === 'json' && isRolled(output.value)) return rolled(output.value);
+  if (output.type === 'json' && isDeleted(output.value)) return deleted(output.value);
+  return `\`${toolName}\` says ${quoted(plain(output.value), 30)}.`;
+}
+
+function denied(toolName: string, reason: string | undefined): string {
+  const why = reason ? ` You said ${quoted(reason, 12)}.` : '';
+  return `Understood: you said no, so \`${toolName}\` was not run and everything is as it was.${why}`;
+}
+
+function rolled({ rolls, total }: Rolled): string {
+  const each = rolls.map((roll) => `**${roll}**`).join(', ');
+  return rolls.length === 1
+    ? `The die shows ${each}.`
+    : `The dice show ${each}; together that is **${total}**.`;
+}
+
+function deleted({ deleted, left }: Deleted): string {
+  const rest =
+    left.length > 0
+      ? `What is left: ${left.map((path) => `\`${path}\``).join(', ')}.`
+      : 'The shelf is empty.';
+  return `Done: \`${deleted}\` is off the shelf. ${rest}`;
+}
+
+function isRolled(value: unknown): value is Rolled {
+  return isRecord(value) && Array.isArray(value['rolls']) && typeof value['total'] === 'number';
+}
+
+function isDeleted(value: unknown): value is Deleted {
+  return isRecord(value) && typeof value['deleted'] === 'string' && Array.isArray(value['left']);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function plain(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

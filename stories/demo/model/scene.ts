@@ -1,0 +1,99 @@
+import type { LanguageModel } from 'ai';
+import { fingerprint } from './chance.ts';
+import { fragmentNames } from './fragmentNames.ts';
+
+/** The model interface of AI SDK 7, read off `ai` so that the demo needs no package beside it. */
+export type DemoModel = Extract<LanguageModel, { readonly specificationVersion: 'v4' }>;
+/** What one request brings. */
+export type CallOptions = Parameters<DemoModel['doStream']>[0];
+/** The messages of one request, system prompt included. */
+export type Prompt = CallOptions['prompt'];
+type Message = Prompt[number];
+/** What came back from a tool that the answer had asked for. */
+export type ToolResult = Extract<
+  Extract<Message, { role: 'tool' }>['content'][number],
+  { type: 'tool-result' }
+>;
+
+/**
+ * A request as the demo model sees it: the few things it talks about, and nothing else.
+ *
+ * What is not in here can't change the answer. Fragments are kept by name only, so that a prompt that tells the time
+ * does not turn the second half of an interrupted answer into the second half of another one.
+ */
+export interface Scene {
+  /** Names of the fragments, in the order of the prompt; a name stands once per fragment. */
+  readonly fragments: readonly string[];
+  /** The text of the last message of the person; empty when it holds none. */
+  readonly question: string;
+  /** Lines that the person wrote before the question, oldest first. */
+  readonly earlierLines: readonly string[];
+  /** Messages as the person counts them: an answer with its tool steps is one. The answer to come is not counted. */
+  readonly messageCount: number;
+  /** Results of tools that this very answer has called, oldest first. */
+  readonly toolResults: readonly ToolResult[];
+  /** What stands of the answer already; both empty when it has yet to begin. */
+  readonly begun: { readonly reasoning: string; readonly text: string };
+  /** How much the model had to read: the characters of the prompt and of all messages. */
+  readonly characters: number;
+  /** Stands for the conversation up to the answer: the same one has the same key. */
+  readonly key: string;
+}
+
+/** Reads a request. Never throws: a prompt without a question is a scene with an empty one. */
+export function readScene(prompt: Prompt): Scene {
+  const system = prompt.filter((message) => message.role === 'system').map(({ content }) => content);
+  const messages = prompt.filter((message) => message.role !== 'system');
+  const end = messages.findLastIndex((message) => message.role !== 'assistant') + 1;
+  const heard = messages.slice(0, end);
+  const asked = heard.findLastIndex((message) => message.role === 'user');
+  const scene = {
+    fragments: system.flatMap(fragmentNames),
+    question: textOf(heard[asked]).trim(),
+    earlierLines: heard.slice(0, Math.max(0, asked)).flatMap(linesOfPerson),
+    messageCount: countMessages(heard.slice(0, asked + 1)),
+    toolResults: heard.slice(asked + 1).flatMap(toolResultsOf),
+  };
+  return {
+    ...scene,
+    begun: begunIn(messages.slice(end)),
+    characters: [...system, ...messages.map(textOf)].reduce((sum, text) => sum + text.length, 0),
+    key: fingerprint(JSON.stringify([scene, heard.map((message) => [message.role, textOf(message)])])),
+  };
+}
+
+function textOf(message: Message | undefined): string {
+  return joined(message, 'text', '\n');
+}
+
+function joined(message: Message | undefined, type: 'text' | 'reasoning', between: string): string {
+  if (message === undefined || message.role === 'system') return '';
+  return message.content.flatMap((part) => (part.type === type ? part.text : [])).join(between);
+}
+
+function linesOfPerson(message: Message): string[] {
+  if (message.role !== 'user') return [];
+  return textOf(message)
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}
+
+/** Steps of one answer arrive as several messages in a row that are not the person's. */
+function countMessages(messages: readonly Message[]): number {
+  return messages.filter(
+    (message, i) => message.role === 'user' || i === 0 || messages[i - 1]?.role === 'user',
+  ).length;
+}
+
+function toolResultsOf(message: Message): ToolResult[] {
+  return message.role === 'tool' ? message.content.filter((part) => part.type === 'tool-result') : [];
+}
+
+/** A continued answer has one part per attempt to finish it; together they are its beginning. */
+function begunIn(messages: readonly Message[]): Scene['begun'] {
+  return {
+    reasoning: messages.map((message) => joined(message, 'reasoning', '')).join(''),
+    text: messages.map((message) => joined(message, 'text', '')).join(''),
+  };
+}

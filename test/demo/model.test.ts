@@ -1,0 +1,545 @@
+import { APICallError, generateText, isStepCount, type ModelMessage, streamText } from 'ai';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createDemoModel, createDemoTools, type DemoModelOptions } from '../../stories/demo/model.ts';
+
+/** What a request may bring beside the question. */
+interface Setting extends DemoModelOptions {
+  instructions?: string;
+  history?: ModelMessage[];
+  /** What stands of the answer already. */
+  begun?: string | string[];
+  attempt?: number;
+  withTools?: boolean;
+  abortSignal?: AbortSignal;
+}
+
+/** Asks through `streamText`, as the demo does. */
+function ask(question: string, setting: Setting = {}) {
+  const { instructions, history = [], begun = [], attempt, withTools, abortSignal, ...options } = setting;
+  return streamText({
+    model: createDemoModel({ speed: 0, ...options }),
+    ...(instructions !== undefined && { instructions }),
+    ...(attempt !== undefined && { providerOptions: { demo: { attempt } } }),
+    ...(withTools && { tools: createDemoTools(), stopWhen: isStepCount(3) }),
+    ...(abortSignal && { abortSignal }),
+    messages: [
+      ...history,
+      user(question),
+      ...[begun].flat().map((content) => ({ role: 'assistant' as const, content })),
+    ],
+    onError: () => undefined,
+  });
+}
+
+function user(content: string): ModelMessage {
+  return { role: 'user', content };
+}
+
+function assistant(content: string): ModelMessage {
+  return { role: 'assistant', content };
+}
+
+/** Everything that an answer leads to, in order, with the milliseconds since the question. */
+async function heard(answer: ReturnType<typeof ask>) {
+  const begun = performance.now();
+  const parts = [];
+  for await (const part of answer.stream) parts.push({ ...part, at: performance.now() - begun });
+  const text = parts.map((part) => (part.type === 'text-delta' ? part.text : '')).join('');
+  const error = parts.find((part) => part.type === 'error')?.error;
+  return { parts, text, error, types: parts.map(({ type }) => type) };
+}
+
+function countWords(text: string): number {
+  return text.split(/\s+/).filter(Boolean).length;
+}
+
+const tutor = '<role>You are a tutor.</role>\n<hint>Be brief.</hint>';
+const aboutTrees = [
+  user('My name is Ada.'),
+  assistant('Hello Ada.'),
+  user('I like trees.'),
+  assistant('So do I.'),
+];
+const seeds = Array.from({ length: 60 }, (_, seed) => seed);
+
+describe('an ordinary answer', () => {
+  it('has 40 to 80 words, whatever the seed, the question and the prompt', async () => {
+    const tale = [user('a line that goes on and on '.repeat(9)), assistant('I see.')];
+    for (const seed of seeds) {
+      const short = await ask('Hi', { seed }).text;
+      const full = await ask('why is that so '.repeat(9), { seed, history: tale, instructions: tutor }).text;
+      expect(countWords(short)).toBeGreaterThanOrEqual(40);
+      expect(countWords(full)).toBeLessThanOrEqual(80);
+    }
+  });
+
+  it('quotes the last question', async () => {
+    expect(await ask('Why is the sky blue?', { history: aboutTrees }).text).toContain(
+      '“Why is the sky blue?”',
+    );
+  });
+
+  it('keeps the Markdown and HTML of a question from breaking out of the quotation', async () => {
+    const text = await ask('is `a <b> *c* [d](e)\n\n# f').text;
+    expect(text).toContain('“is \\`a \\<b\\> \\*c\\* \\[d\\](e) # f”');
+  });
+
+  it('cuts a long quotation between characters, never within one', async () => {
+    const text = await ask('👩‍👩‍👧'.repeat(200)).text;
+    expect(text).toContain('👩‍👩‍👧…”');
+    expect(text).not.toMatch(/\p{Surrogate}/u);
+  });
+
+  it('names each fragment, and how often it came', async () => {
+    const instructions =
+      '<role>r</role>\n<hint>a</hint>\n<hint>\n  <deep>b</deep>\n</hint>\n<styleGuide>s</styleGuide>';
+    const text = await ask('Hi', { instructions }).text;
+    expect(text).toContain('`role`, `hint` (2) and `styleGuide`');
+    expect(text).not.toContain('deep');
+  });
+
+  it('names all fragments, be they thirty', async () => {
+    const names = Array.from({ length: 30 }, (_, i) => `part${i}`);
+    const text = await ask('Hi', { instructions: names.map((name) => `<${name}>x</${name}>`).join('\n') })
+      .text;
+    for (const name of names) expect(text).toContain(`\`${name}\``);
+  });
+
+  it.each([
+    [
+      'Markdown',
+      '## Role\nr\n\n## Style Guide\n- **prefer**: x\n```\n## not this\n```',
+      '`Role` and `Style Guide`',
+    ],
+    [
+      'TOML',
+      'role = "r"\nhint = """\nnot = "this"\n"""\n\n[db]\nkey = 1\n\n[db.deep]\nx = 2',
+      '`role`, `hint` and `db`',
+    ],
+    [
+      'TOON',
+      'role: r\nhints[2]: a,b\nrows[1]{a,b}:\n  1,2\n"my name": x',
+      '`role`, `hints`, `rows` and `my name`',
+    ],
+  ])('reads the names from a prompt in %s too', async (_, instructions, names) => {
+    expect(await ask('Hi', { instructions }).text).toContain(names);
+  });
+
+  it('says so when the prompt is free prose', async () => {
+    expect(await ask('Hi', { instructions: 'You are a tutor. Be brief.' }).text).toContain('no fragments');
+  });
+
+  it('counts the messages as a person does: an answer with its tool steps is one', async () => {
+    const rolled = await ask('/tool', { withTools: true }).finalStep;
+    const history = [user('/tool'), ...rolled.response.messages];
+    expect(await ask('Hi').text).toContain('**1 message**');
+    expect(await ask('Hi', { history: aboutTrees }).text).toContain('**5 messages**');
+    expect(await ask('Hi', { history }).text).toContain('**3 messages**');
+  });
+
+  it('recalls a line that the person said earlier on this branch', async () => {
+    const texts = await Promise.all(seeds.map((seed) => ask('Hi', { seed, history: aboutTrees }).text));
+    for (const text of texts) expect(text).toMatch(/“(?:My name is Ada|I like trees)\.”/);
+    expect(texts.some((text) => text.includes('Ada'))).toBe(true);
+    expect(texts.some((text) => text.includes('trees'))).toBe(true);
+  });
+
+  it('follows from prompt, messages, seed and attempt, and from nothing else', async () => {
+    const setting = { history: aboutTrees, instructions: tutor };
+    const text = await ask('Why?', setting).text;
+    expect(await ask('Why?', setting).text).toBe(text);
+    const others = await Promise.all([
+      ask('How?', setting).text,
+      ask('Why?', { ...setting, history: [] }).text,
+      ask('Why?', { ...setting, instructions: '<hint>h</hint>' }).text,
+      ask('Why?', { ...setting, seed: 2 }).text,
+      ...[1, 2, 3].map((attempt) => ask('Why?', { ...setting, attempt }).text),
+    ]);
+    expect(new Set([text, ...others]).size).toBe(8);
+  });
+
+  it('answers a message without words, and a prompt without a question', async () => {
+    expect(await ask('').text).toContain('a message without words');
+    const text = await streamText({ model: createDemoModel({ speed: 0 }), messages: [assistant('Hello.')] })
+      .text;
+    expect(text).not.toBe('');
+  });
+
+  it('says the same when it is generated at once', async () => {
+    const model = createDemoModel({ speed: 0 });
+    const { text, usage, finishReason } = await generateText({ model, prompt: 'Why?' });
+    expect(text).toBe(await ask('Why?').text);
+    expect(usage.outputTokens).toBe(Math.ceil(text.length / 4));
+    expect(finishReason).toBe('stop');
+  });
+
+  it('tells its usage at the finish', async () => {
+    const { parts, text } = await heard(ask('x'.repeat(400)));
+    const finish = parts.find((part) => part.type === 'finish');
+    expect(finish?.totalUsage).toMatchObject({ inputTokens: 100, outputTokens: Math.ceil(text.length / 4) });
+  });
+});
+
+describe('the clock', () => {
+  it('brings the first word within 100 ms and then one per 20 ms', { retry: 2 }, async () => {
+    const { parts } = await heard(ask('Why?', { speed: 1 }));
+    const words = parts.filter((part) => part.type === 'text-delta');
+    const [first, last] = [words[0]!.at, words.at(-1)!.at];
+    expect(first).toBeLessThan(100);
+    expect((last - first) / (words.length - 1)).toBeGreaterThan(18);
+    expect((last - first) / (words.length - 1)).toBeLessThan(25);
+    expect(words.every((word) => countWords(word.text) === 1)).toBe(true);
+  });
+
+  it('brings one word per 150 ms when the question says slow', async () => {
+    const { sleep, waits } = recordedSleep();
+    const { text } = await heard(ask('Tell me, slow please', { speed: 1, sleep }));
+    expect(waits).toEqual([40, ...Array.from({ length: countWords(text) - 1 }, () => 150)]);
+  });
+
+  it('goes twice as fast at speed 2', async () => {
+    const { sleep, waits } = recordedSleep();
+    await ask('Why?', { speed: 2, sleep }).text;
+    expect(waits.slice(0, 3)).toEqual([20, 10, 10]);
+  });
+
+  it('does not wait at all at speed 0', async () => {
+    const { sleep, waits } = recordedSleep();
+    expect(countWords(await ask('a long, slow answer', { speed: 0, sleep }).text)).toBeGreaterThan(600);
+    expect(waits).toEqual([]);
+  });
+
+  it('catches up where timers are late, as in a hidden tab', { retry: 2 }, async () => {
+    const late = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms > 0 ? 500 : 0));
+    const { parts, text } = await heard(ask('Why?', { speed: 1, sleep: late }));
+    const nominal = 40 + 20 * countWords(text);
+    expect(parts.at(-1)!.at).toBeLessThan(nominal + 600);
+  });
+
+  it('stops within one word of an abort', async () => {
+    const stop = new AbortController();
+    const words: string[] = [];
+    const answer = ask('Why?', { speed: 1, abortSignal: stop.signal });
+    for await (const part of answer.stream) {
+      if (part.type === 'text-delta') words.push(part.text);
+      if (words.length === 5) stop.abort();
+    }
+    expect(words.length).toBeLessThanOrEqual(6);
+  });
+
+  it('stops at once even while a wait would go on for ever', async () => {
+    const stop = new AbortController();
+    const { stream } = await createDemoModel({ sleep: () => new Promise(() => undefined) }).doStream({
+      prompt: [{ role: 'user', content: [{ type: 'text', text: 'Why?' }] }],
+      abortSignal: stop.signal,
+    });
+    const reading = drain(stream);
+    stop.abort(new Error('enough'));
+    await expect(reading).rejects.toThrow('enough');
+  });
+
+  it('says no further word when its listener has left', async () => {
+    const { sleep, waits } = recordedSleep();
+    const { stream } = await createDemoModel({ sleep }).doStream({
+      prompt: [{ role: 'user', content: [{ type: 'text', text: 'Why?' }] }],
+    });
+    await stream.cancel();
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(waits).toEqual([]);
+  });
+});
+
+/** A sleep that takes no time, on a clock that stands still. */
+function recordedSleep() {
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(0);
+  onTestFinished(() => clock.mockRestore());
+  const waits: number[] = [];
+  const sleep = async (ms: number): Promise<void> => {
+    waits.push(Math.round(ms));
+  };
+  return { sleep, waits };
+}
+
+async function drain(stream: ReadableStream<unknown>): Promise<void> {
+  const reader = stream.getReader();
+  while (!(await reader.read()).done);
+}
+
+describe('a partial answer', () => {
+  it.each(['Why is the sky blue?', '/markdown', '/help', '/think aloud'])(
+    'is continued at its exact word: %s',
+    async (question) => {
+      const setting = { history: aboutTrees, instructions: tutor };
+      const whole = await ask(question, setting).text;
+      const words = whole.match(/\s*\S+/g)!;
+      for (let said = 1; said <= words.length; said++) {
+        const begun = words.slice(0, said).join('');
+        expect(begun + (await ask(question, { ...setting, begun }).text)).toBe(whole);
+      }
+    },
+  );
+
+  it('is continued within a word, and after several interruptions', async () => {
+    const whole = await ask('Why?').text;
+    const begun = [whole.slice(0, 33), whole.slice(33, 71), whole.slice(71, 90)];
+    expect(begun.join('') + (await ask('Why?', { begun }).text)).toBe(whole);
+  });
+
+  it('is continued as the attempt that it belongs to', async () => {
+    const whole = await ask('Why?', { attempt: 2 }).text;
+    const begun = whole.slice(0, 60);
+    expect(begun + (await ask('Why?', { begun }).text)).toBe(whole);
+    expect(begun + (await ask('Why?', { begun, attempt: 2 }).text)).toBe(whole);
+  });
+
+  it('is continued although a fragment says something else by now', async () => {
+    const whole = await ask('Why?', { instructions: '<time>12:00</time>' }).text;
+    const begun = whole.slice(0, 60);
+    expect(begun + (await ask('Why?', { begun, instructions: '<time>12:01</time>' }).text)).toBe(whole);
+  });
+
+  it('gets nothing more when it is whole', async () => {
+    const whole = await ask('Why?').text;
+    const { text, types } = await heard(ask('Why?', { begun: whole }));
+    expect(text).toBe('');
+    expect(types).not.toContain('error');
+  });
+
+  it('gets a bridge when its first half is not ours, and the bridge is continued too', async () => {
+    const begun = 'Words that somebody edited';
+    const bridge = await ask('Why?', { begun }).text;
+    expect(bridge).toMatch(/^\n\nHere I pick up the thread\./);
+    const rest = await ask('Why?', { begun: begun + bridge.slice(0, 40) }).text;
+    expect(rest).toBe(bridge.slice(40));
+  });
+
+  it('keeps its thoughts: they go on where they stopped, and are not thought twice', async () => {
+    const { parts } = await heard(ask('/think'));
+    const thoughts = parts.map((part) => (part.type === 'reasoning-delta' ? part.text : '')).join('');
+    const model = createDemoModel({ speed: 0 });
+    const resumed = await generateText({
+      model,
+      messages: [
+        user('/think'),
+        { role: 'assistant', content: [{ type: 'reasoning', text: thoughts.slice(0, 50) }] },
+      ],
+    });
+    expect(thoughts.slice(0, 50) + resumed.reasoningText).toBe(thoughts);
+    expect(await ask('/think', { begun: resumed.text.slice(0, 20) }).reasoningText).toBeUndefined();
+  });
+});
+
+describe('words anywhere in the question', () => {
+  it('answers with at least 600 words when it says long', async () => {
+    for (const seed of seeds.slice(0, 10))
+      expect(countWords(await ask('Tell me a long story', { seed }).text)).toBeGreaterThanOrEqual(600);
+  });
+
+  it('takes no part of a word for a word', async () => {
+    const { sleep, waits } = recordedSleep();
+    const text = await ask('Do slowly things belong along the way?', { speed: 1, sleep }).text;
+    expect(countWords(text)).toBeLessThanOrEqual(80);
+    expect(waits[1]).toBe(20);
+  });
+});
+
+describe('commands', () => {
+  it('/markdown shows headings, a list, a table, a code block and a link', async () => {
+    const text = await ask('/markdown').text;
+    for (const form of [
+      /^# /m,
+      /^## /m,
+      /^- /m,
+      /^ {2}- /m,
+      /^1\. /m,
+      /^\| --- \|/m,
+      /^```ts$/m,
+      /\]\(https:\/\//,
+    ])
+      expect(text).toMatch(form);
+  });
+
+  it('/think thinks first and answers then', async () => {
+    const { types, text } = await heard(ask('/think Why is the sky blue?'));
+    expect(types.indexOf('reasoning-end')).toBeLessThan(types.indexOf('text-start'));
+    expect(types).toContain('reasoning-delta');
+    expect(text).toContain('“Why is the sky blue?”');
+  });
+
+  it('/tool rolls seeded dice and uses what they show', async () => {
+    const roll = async (setting: Setting) => {
+      const { steps, text } = ask('/tool', { withTools: true, ...setting });
+      const [result] = (await steps).flatMap((step) => step.toolResults);
+      return { result, text: await text };
+    };
+    const { result, text } = await roll({});
+    expect(result!.toolName).toBe('rollDice');
+    const { rolls, total } = result!.output as { rolls: number[]; total: number };
+    expect(rolls.reduce((sum, one) => sum + one, 0)).toBe(total);
+    expect(text).toContain(rolls.map((one) => `**${one}**`).join(', '));
+    expect(await roll({})).toEqual({ result, text });
+    const others = await Promise.all(seeds.slice(0, 8).map((seed) => roll({ seed })));
+    expect(new Set(others.map(({ text }) => text)).size).toBeGreaterThan(4);
+  });
+
+  it('/tool says what is missing where the tool is not offered', async () => {
+    const { types, text } = await heard(ask('/tool'));
+    expect(text).toContain('`rollDice`');
+    expect(types).not.toContain('tool-call');
+  });
+
+  it('/tool calls under another id each time', async () => {
+    const first = await ask('/tool', { withTools: true }).finalStep;
+    const history = [user('/tool'), ...first.response.messages];
+    const ids = (
+      await Promise.all([{}, { attempt: 1 }, { history }].map((setting) => callId(setting)))
+    ).flat();
+    expect(new Set(ids).size).toBe(3);
+  });
+
+  const callId = async (setting: Setting) =>
+    (await ask('/tool', { withTools: true, ...setting }).steps).flatMap(({ toolCalls }) =>
+      toolCalls.map(({ toolCallId }) => toolCallId),
+    );
+
+  /** Asks to delete a file, and answers the question for approval. */
+  async function decide(approved: boolean, reason?: string) {
+    const model = createDemoModel({ speed: 0 });
+    const tools = createDemoTools();
+    const asked = await generateText({ model, tools, prompt: '/approve' });
+    const request = asked.content.find((part) => part.type === 'tool-approval-request')!;
+    const messages: ModelMessage[] = [
+      user('/approve'),
+      ...asked.response.messages,
+      {
+        role: 'tool',
+        content: [
+          {
+            type: 'tool-approval-response',
+            approvalId: request.approvalId,
+            approved,
+            ...(reason !== undefined && { reason }),
+          },
+        ],
+      },
+    ];
+    const { path } = request.toolCall.input as { path: string };
+    return { path, asked, text: await streamText({ model, tools, messages }).text };
+  }
+
+  it('/approve asks before it deletes, and tells what is left', async () => {
+    const { path, asked, text } = await decide(true);
+    expect(asked.text).toContain(`\`${path}\``);
+    expect(asked.toolResults).toEqual([]);
+    expect(text).toMatch(new RegExp(`\`${path}\` is off the shelf.*left: (?!.*${path})`));
+  });
+
+  it('/approve answers a denial, and nothing was deleted', async () => {
+    const { text } = await decide(false, 'I need it');
+    expect(text).toContain('you said no');
+    expect(text).toContain('“I need it”');
+  });
+
+  it('says so when a tool fails', async () => {
+    const tools = createDemoTools();
+    const tool = { ...tools.rollDice, execute: () => Promise.reject(new Error('the dice are lost')) };
+    const { text } = streamText({
+      model: createDemoModel({ speed: 0 }),
+      tools: { rollDice: tool },
+      prompt: '/tool',
+      stopWhen: isStepCount(3),
+    });
+    expect(await text).toContain('the dice are lost');
+  });
+
+  it('/fail fails before the first chunk', async () => {
+    const prompt = [{ role: 'user' as const, content: [{ type: 'text' as const, text: '/fail' }] }];
+    const failing = createDemoModel({ speed: 0 }).doStream({ prompt });
+    await expect(failing).rejects.toThrow('could not be reached');
+    const { types, text } = await heard(ask('/fail'));
+    expect(text).toBe('');
+    expect(types).toEqual(['start', 'error']);
+  });
+
+  it.each([0, 1, 5, 12, 900])('/fail after %i says so many words first', async (words) => {
+    const { parts, text, error } = await heard(ask(`/fail after ${words}`));
+    expect(countWords(text)).toBe(words);
+    expect((error as Error).message).toContain('connection broke');
+    expect(parts.find((part) => part.type === 'finish')?.finishReason).toBe('error');
+  });
+
+  it.each(['/fail after 5', '/drop'])('what %s left can be continued to the end', async (question) => {
+    const begun = (await heard(ask(question))).text;
+    const { text, error, parts } = await heard(ask(question, { begun }));
+    expect(error).toBeUndefined();
+    expect(parts.at(-1)).toMatchObject({ type: 'finish', finishReason: 'stop' });
+    expect(countWords(begun + text)).toBeGreaterThanOrEqual(40);
+  });
+
+  it.each([
+    [401, 'API key'],
+    [429, 'Too many requests'],
+    [500, 'server'],
+  ])('/fail %i fails as an endpoint does, in words', async (status, words) => {
+    const { error, text } = await heard(ask(`/fail ${status}`));
+    expect(APICallError.isInstance(error) && error.statusCode).toBe(status);
+    expect((error as Error).message).toContain(words);
+    expect(text).toBe('');
+  });
+
+  it('/drop ends in the middle without a finish', async () => {
+    const whole = countWords(await ask('/drop').text);
+    const prompt = [{ role: 'user' as const, content: [{ type: 'text' as const, text: '/drop' }] }];
+    const { stream } = await createDemoModel({ speed: 0 }).doStream({ prompt });
+    const types: string[] = [];
+    for await (const part of stream as unknown as AsyncIterable<{ type: string }>) types.push(part.type);
+    expect(types.filter((type) => type === 'text-delta')).toHaveLength(whole);
+    expect(types.at(-1)).toBe('text-delta');
+    expect((await heard(ask('/drop'))).error).toBeUndefined();
+  });
+
+  it('/hang says nothing until it is aborted', async () => {
+    const stop = new AbortController();
+    const listening = heard(ask('/hang', { abortSignal: stop.signal }));
+    const silence = new Promise((resolve) => setTimeout(resolve, 150, 'silence'));
+    expect(await Promise.race([listening, silence])).toBe('silence');
+    stop.abort();
+    const { types } = await listening;
+    expect(types.at(-1)).toBe('abort');
+    expect(types).not.toContain('text-delta');
+  });
+
+  it('/help lists every command', async () => {
+    const text = await ask('/help').text;
+    const all = [
+      '/markdown',
+      '/think',
+      '/tool',
+      '/approve',
+      '/fail',
+      '/fail after',
+      '/fail 401',
+      '/fail 429',
+    ];
+    for (const command of [...all, '/fail 500', '/drop', '/hang', '/help', 'long', 'slow'])
+      expect(text).toContain(`\`${command}`);
+  });
+
+  it.each([
+    'why does this fail?',
+    'please /fail',
+    '/failing is human',
+    'fail after 5',
+    'What does /help do?',
+    'drop it, hang it, think',
+    '/unknown',
+    '//fail',
+  ])('nothing else triggers: %s', async (question) => {
+    const { error, types, text } = await heard(ask(question, { withTools: true }));
+    expect(error).toBeUndefined();
+    expect(types.at(-1)).toBe('finish');
+    expect(types).not.toContain('reasoning-start');
+    expect(text).toContain(`“${question}”`);
+    expect(countWords(text)).toBeGreaterThanOrEqual(40);
+  });
+});
