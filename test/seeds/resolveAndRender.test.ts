@@ -1,0 +1,110 @@
+import { generateText } from 'ai';
+import {
+  assistant,
+  ContextEngine,
+  fragment,
+  hint,
+  InMemoryContextStore,
+  MarkdownRenderer,
+  role,
+  ToonRenderer,
+  user,
+  type ContextFragment,
+} from 'contextree/core';
+import { toPrompt, toSimpleMessages } from 'contextree/ai';
+import { describe, expect, test } from 'vitest';
+import { modelThatSays } from './model.ts';
+
+/** The flows of the page on resolving and rendering. */
+function engine(options: { store?: InMemoryContextStore; persistFragments?: boolean } = {}) {
+  return new ContextEngine({ store: new InMemoryContextStore(), chatId: 'chat-001', userId: 'user-001', ...options });
+}
+
+describe('fragments that an app stored itself', () => {
+  test('are read with get() and go in front', async () => {
+    const store = new InMemoryContextStore();
+    await store.set('fragments', [{ name: 'role', data: 'Stored role' }]);
+    const context = engine({ store });
+    const persisted = await store.get<ContextFragment[]>('fragments');
+    if (persisted) context.set(...persisted);
+    context.set(hint('Fresh hint'));
+    expect((await context.resolve()).systemPrompt).toBe('<role>Stored role</role>\n<hint>Fresh hint</hint>');
+  });
+
+  test('deviation: they are kept by the engine only on demand, with persistFragments', async () => {
+    const store = new InMemoryContextStore();
+    const first = engine({ store, persistFragments: true }).set(role('You are kind.'));
+    await first.save();
+    const second = engine({ store, persistFragments: true }).set(hint('New.'));
+    expect((await second.resolve()).systemPrompt).toBe('<role>You are kind.</role>\n<hint>New.</hint>');
+    expect((await engine({ store }).resolve()).systemPrompt).toBe('');
+  });
+});
+
+test('messages of an earlier session come before those of this one', async () => {
+  const store = new InMemoryContextStore();
+  const first = engine({ store });
+  first.set(user('Hello'));
+  first.set(assistant('Hi!'));
+  await first.save();
+  const second = engine({ store });
+  second.set(user('How are you?'));
+  expect(toSimpleMessages((await second.resolve()).messages)).toEqual([
+    { role: 'user', content: 'Hello' },
+    { role: 'assistant', content: 'Hi!' },
+    { role: 'user', content: 'How are you?' },
+  ]);
+});
+
+test('regular fragments become the system prompt, messages the conversation, whatever the order of set()', async () => {
+  const context = engine().set(role('You are helpful.')).set(user('Hello')).set(hint('Be concise.')).set(assistant('Hi!'));
+  const { systemPrompt, messages } = await context.resolve();
+  expect(systemPrompt).toBe('<role>You are helpful.</role>\n<hint>Be concise.</hint>');
+  expect(toSimpleMessages(messages).map(({ content }) => content)).toEqual(['Hello', 'Hi!']);
+});
+
+test('XML is the renderer when none is named', async () => {
+  const context = engine().set(role('You are a SQL expert.'), hint('Use CTEs for complex queries.'));
+  expect((await context.resolve()).systemPrompt).toBe(
+    '<role>You are a SQL expert.</role>\n<hint>Use CTEs for complex queries.</hint>',
+  );
+});
+
+test('another renderer is given to resolve()', async () => {
+  const context = engine().set(role('You are a SQL expert.'), fragment('style', hint('Short.')));
+  expect((await context.resolve({ renderer: new MarkdownRenderer() })).systemPrompt).toContain('## Role\nYou are a SQL expert.');
+  expect((await context.resolve({ renderer: new ToonRenderer() })).systemPrompt).toContain('role: You are a SQL expert.');
+});
+
+test('deviation: messages are UIMessages; toSimpleMessages() gives { role, content }', async () => {
+  const context = engine().set(
+    user('What is TypeScript?'),
+    assistant('TypeScript is a typed superset of JavaScript.'),
+    user('Show me an example.'),
+  );
+  const { messages } = await context.resolve();
+  expect(messages[0]).toMatchObject({ role: 'user', parts: [{ type: 'text', text: 'What is TypeScript?' }] });
+  expect(toSimpleMessages(messages)).toEqual([
+    { role: 'user', content: 'What is TypeScript?' },
+    { role: 'assistant', content: 'TypeScript is a typed superset of JavaScript.' },
+    { role: 'user', content: 'Show me an example.' },
+  ]);
+});
+
+test('the result goes into the AI SDK', async () => {
+  const model = modelThatSays('A typed language.');
+  const context = engine().set(role('Be brief.'), user('What is TypeScript?'));
+  const { text } = await generateText({ model, ...(await toPrompt(await context.resolve())) });
+  expect(text).toBe('A typed language.');
+  expect(model.doGenerateCalls[0]?.prompt).toMatchObject([
+    { role: 'system', content: '<role>Be brief.</role>' },
+    { role: 'user', content: [{ type: 'text', text: 'What is TypeScript?' }] },
+  ]);
+});
+
+test('rendering happens at each call, on what is there now', async () => {
+  const context = engine().set(hint('one'));
+  await context.resolve();
+  context.set(hint('two'));
+  expect((await context.resolve()).systemPrompt).toBe('<hint>one</hint>\n<hint>two</hint>');
+});
