@@ -1,0 +1,42 @@
+import { useSyncExternalStore } from 'react';
+
+/**
+ * The address names the chat: `#/chat/ID`. Reload, Back, a bookmark and a second tab all lead to the same place,
+ * and no server has to know about it.
+ */
+
+/** The chat that an address names; null for any other address. */
+export function chatInAddress(hash: string): string | null {
+  const id = /^#\/chat\/([^/?#]+)$/.exec(hash)?.[1];
+  if (id === undefined) return null;
+  try {
+    return decodeURIComponent(id);
+  } catch {
+    return id;
+  }
+}
+
+/** The address of a chat, for a link. */
+export function addressOf(chatId: string): string {
+  return `#/chat/${encodeURIComponent(chatId)}`;
+}
+
+/** Goes to a chat. With `replace` Back does not return to where one was. */
+export function goToChat(chatId: string, { replace = false }: { readonly replace?: boolean } = {}): void {
+  const address = addressOf(chatId);
+  if (location.hash === address) return;
+  if (replace) history.replaceState(null, '', address);
+  else history.pushState(null, '', address);
+  // Neither of the two tells anybody.
+  dispatchEvent(new HashChangeEvent('hashchange'));
+}
+
+/** The chat that the address names, live; null when it names none. */
+export function useAddressedChat(): string | null {
+  return useSyncExternalStore(listen, () => chatInAddress(location.hash));
+}
+
+function listen(changed: () => void): () => void {
+  addEventListener('hashchange', changed);
+  return () => removeEventListener('hashchange', changed);
+}

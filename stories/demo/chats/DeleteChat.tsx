@@ -1,0 +1,65 @@
+import type { ChatInfo, UseChatsResult } from 'contextree';
+import { useState, type ReactNode } from 'react';
+import { goToChat } from '../address.ts';
+import { useNotices } from '../shell/Notices.tsx';
+import { useAttempt } from '../shell/useAttempt.ts';
+import { useWorkspace } from '../shell/Workspace.ts';
+import { ConfirmDialog } from '../ui/ConfirmDialog.tsx';
+import { Icon } from '../ui/Icon.tsx';
+
+/** Deletes a chat, once it is clear how much that is, and offers it back for ten seconds. */
+export function DeleteChat({ chat, title, isCurrent, remove }: DeleteChatProps): ReactNode {
+  const [asking, setAsking] = useState(false);
+  const { newChat } = useWorkspace();
+  const { tell } = useNotices();
+  const attempt = useAttempt();
+  const removeIt = async (): Promise<void> => {
+    if (isCurrent) newChat();
+    const undo = await remove(chat.id);
+    const bringBack = async (): Promise<void> => {
+      if (!(await undo())) throw new Error(`It is too late to bring ${title} back`);
+      if (isCurrent) goToChat(chat.id);
+    };
+    tell({
+      key: `deleted ${chat.id}`,
+      text: `Deleted ${title}`,
+      action: { label: 'Undo', run: () => attempt(bringBack) },
+      lasts: 10_000,
+    });
+  };
+  return (
+    <>
+      <button
+        type="button"
+        className="icon-button"
+        aria-label={`Delete chat: ${title}`}
+        title="Delete chat"
+        onClick={() => setAsking(true)}
+      >
+        <Icon name="bin" />
+      </button>
+      {asking && (
+        <ConfirmDialog
+          title="Delete chat"
+          confirm="Delete"
+          onConfirm={() => attempt(removeIt)}
+          onClose={() => setAsking(false)}
+        >
+          <p dir="auto">
+            “{title}” and its {inMessages(chat.messageCount)} will be deleted, on all of its branches.
+          </p>
+        </ConfirmDialog>
+      )}
+    </>
+  );
+}
+
+function inMessages(count: number): string {
+  return count === 1 ? '1 message' : `${count} messages`;
+}
+
+interface DeleteChatProps extends Pick<UseChatsResult, 'remove'> {
+  readonly chat: ChatInfo;
+  readonly title: string;
+  readonly isCurrent: boolean;
+}

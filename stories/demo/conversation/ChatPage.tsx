@@ -1,0 +1,60 @@
+import { ContextEngineProvider, useEngineState } from 'contextree';
+import { ContextDevtools } from 'contextree/devtools';
+import { useEffect, type ReactNode } from 'react';
+import { UNTITLED } from '../titles.ts';
+import { USER, useWorkspace } from '../shell/Workspace.ts';
+import { BranchBar } from './BranchBar.tsx';
+import { Checkpoints } from './Checkpoints.tsx';
+import { Conversation } from './Conversation.tsx';
+import { SaveState } from './SaveState.tsx';
+import { Situation } from './Situation.tsx';
+import { useConflictNotice } from './useConflictNotice.ts';
+import { useFirstQuestion } from './useFirstQuestion.ts';
+import { useStanding } from './useStanding.ts';
+import type { Starter } from './Welcome.tsx';
+
+/** A chat by its address, with everything that belongs to it. */
+export function ChatPage(props: ChatPageProps): ReactNode {
+  const { store } = useWorkspace();
+  return (
+    <ContextEngineProvider key={props.chatId} chatId={props.chatId} userId={USER} store={store}>
+      <OpenChat {...props} />
+      <ContextDevtools />
+    </ContextEngineProvider>
+  );
+}
+
+function OpenChat({ chatId, starters, menuButton }: ChatPageProps): ReactNode {
+  const standing = useStanding(chatId);
+  useFirstQuestion(chatId);
+  useConflictNotice();
+  const title = useTitle(standing === 'unsent' ? 'New chat' : UNTITLED);
+  return (
+    <main className="page">
+      <header className="page-head">
+        {menuButton}
+        <h1 dir="auto">{standing === 'unknown' ? 'Unknown chat' : title}</h1>
+        <SaveState />
+        {standing === 'open' && <BranchBar />}
+        <Checkpoints />
+      </header>
+      <Situation chatId={chatId} standing={standing} />
+      <Conversation chatId={chatId} standing={standing} starters={starters} />
+    </main>
+  );
+}
+
+function useTitle(otherwise: string): string {
+  const title = useEngineState((state) => state.chat?.title) ?? otherwise;
+  useEffect(() => {
+    document.title = `${title} · contextree`;
+  }, [title]);
+  return title;
+}
+
+interface ChatPageProps {
+  readonly chatId: string;
+  readonly starters: readonly Starter[];
+  /** Opens the drawer of chats where there is no room for them. */
+  readonly menuButton: ReactNode;
+}

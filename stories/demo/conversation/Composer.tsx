@@ -1,0 +1,89 @@
+import { useImperativeHandle, useRef, useState, type KeyboardEvent, type ReactNode, type Ref } from 'react';
+import { Icon } from '../ui/Icon.tsx';
+import { keepUnsentText, unsentText } from '../unsent.ts';
+
+/**
+ * Where the next message is written.
+ *
+ * The textbox is never taken away: not while an answer streams, not when a chat was deleted under it. Enter sends and
+ * Shift+Enter breaks the line; while an input method composes, its Enter is its own. Send and Stop are one button that
+ * changes its word, so that whoever is on it with the keyboard stays there.
+ */
+export function Composer({ chatId, streaming, canSend, onSend, onStop, ref }: ComposerProps): ReactNode {
+  const [text, setText] = useState(() => unsentText(chatId));
+  const textbox = useRef<HTMLTextAreaElement>(null);
+  useImperativeHandle(ref, () => ({ focus: () => textbox.current?.focus() }), []);
+
+  const write = (next: string): void => {
+    setText(next);
+    keepUnsentText(chatId, next);
+  };
+  const send = (): void => {
+    if (streaming || !canSend || text.trim() === '') return;
+    onSend(text.trim());
+    write('');
+  };
+  const press = (event: KeyboardEvent): void => {
+    if (!isPlainEnter(event)) return;
+    event.preventDefault();
+    send();
+  };
+  // The second press of a double click on Send must not stop what the first one began.
+  const click = (presses: number): void => {
+    if (!streaming) send();
+    else if (presses < 2) onStop();
+    textbox.current?.focus();
+  };
+
+  return (
+    <form
+      className="composer"
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+    >
+      <textarea
+        ref={textbox}
+        aria-label="Message"
+        placeholder="Ask anything"
+        rows={1}
+        dir="auto"
+        value={text}
+        onChange={(event) => write(event.target.value)}
+        onKeyDown={press}
+      />
+      <button
+        type="button"
+        className="send"
+        data-stop={streaming || undefined}
+        disabled={!streaming && (!canSend || text.trim() === '')}
+        onClick={(event) => click(event.detail)}
+      >
+        <Icon name={streaming ? 'stop' : 'up'} />
+        <span>{streaming ? 'Stop' : 'Send'}</span>
+      </button>
+    </form>
+  );
+}
+
+/** Whether a key press means "send": Enter alone, and not the one that ends an input method's word. */
+export function isPlainEnter(event: KeyboardEvent): boolean {
+  const composing = event.nativeEvent.isComposing || event.keyCode === 229;
+  return event.key === 'Enter' && !event.shiftKey && !composing;
+}
+
+/** What others may ask of the composer. */
+export interface ComposerHandle {
+  readonly focus: () => void;
+}
+
+interface ComposerProps {
+  readonly chatId: string;
+  /** Whether the shown branch streams: `Stop` stands in place of `Send`. */
+  readonly streaming: boolean;
+  readonly canSend: boolean;
+  readonly onSend: (text: string) => void;
+  readonly onStop: () => void;
+  readonly ref: Ref<ComposerHandle>;
+}

@@ -1,0 +1,138 @@
+import type { UIMessage } from 'ai';
+import { useContextEngine, useMessageBranch } from 'contextree';
+import { memo, use, useState, type ReactNode } from 'react';
+import { useAttempt } from '../shell/useAttempt.ts';
+import { Icon } from '../ui/Icon.tsx';
+import { EditMessage } from './EditMessage.tsx';
+import { MessageActions } from './MessageActions.tsx';
+import { Parts, plainText, saysSomething } from './Parts.tsx';
+import { Turn } from './Turn.ts';
+import { Versions } from './Versions.tsx';
+
+/**
+ * One message: what it says, how it stands, its versions, and what can be done with it.
+ *
+ * It renders when it changes, and only then: a word that streams into another message costs this one nothing.
+ */
+export const Message = memo(function Message({ message, writing, isLast, failure }: MessageProps): ReactNode {
+  const { engine } = useContextEngine();
+  const versions = useMessageBranch(message.id);
+  const [editing, setEditing] = useState(false);
+  const { focusComposer } = use(Turn);
+  const attempt = useAttempt();
+  const isQuestion = message.role === 'user';
+  const busy = writing || versions.status === 'streaming';
+
+  // A question that changed is asked again; an answer that changed is only kept.
+  const edit = (text: string): void => {
+    attempt(() => (isQuestion ? versions.edit(text) : engine.edit(message.id, text)));
+    setEditing(false);
+    focusComposer();
+  };
+
+  return (
+    <article
+      className="message"
+      aria-label={isQuestion ? 'You' : 'Assistant'}
+      aria-busy={busy || undefined}
+      data-role={message.role}
+      data-message={message.id}
+    >
+      {editing ? (
+        <EditMessage text={plainText(message)} onSend={edit} onCancel={() => setEditing(false)} />
+      ) : (
+        <div className="message-body">
+          <Parts message={message} />
+          {busy && !saysSomething(message) && <Dots />}
+        </div>
+      )}
+      {failure !== undefined && <Failure words={failure} />}
+      {!busy && versions.status === 'interrupted' && <Interrupted canGoOn={isLast} />}
+      <footer className="message-foot">
+        <Versions id={message.id} versions={versions} />
+        <MessageActions
+          message={message}
+          idle={!busy}
+          editing={editing}
+          onEdit={() => setEditing(true)}
+          onTryAgain={() => attempt(() => versions.regenerate())}
+        />
+      </footer>
+    </article>
+  );
+});
+
+/** The answer that has not said anything yet, in the place where it will stand. */
+export function AnswerToCome(): ReactNode {
+  return (
+    <article className="message" aria-label="Assistant" aria-busy="true" data-role="assistant">
+      <div className="message-body">
+        <Dots />
+      </div>
+      <footer className="message-foot" />
+    </article>
+  );
+}
+
+/** The answer that never came: why, and once more. */
+export function AnswerThatFailed({ words, onTryAgain }: FailedProps): ReactNode {
+  return (
+    <article className="message" aria-label="Assistant" data-role="assistant">
+      <Failure words={words} />
+      <footer className="message-foot">
+        <button type="button" className="button" onClick={onTryAgain}>
+          <Icon name="again" />
+          Try again
+        </button>
+      </footer>
+    </article>
+  );
+}
+
+function Failure({ words }: { readonly words: string }): ReactNode {
+  return (
+    <p className="failure" role="alert" dir="auto">
+      {words}
+    </p>
+  );
+}
+
+function Interrupted({ canGoOn }: { readonly canGoOn: boolean }): ReactNode {
+  const { goOn } = use(Turn);
+  return (
+    <div className="interrupted">
+      <span>Interrupted</span>
+      {canGoOn && (
+        <button type="button" className="button" onClick={goOn}>
+          <Icon name="play" />
+          Continue
+        </button>
+      )}
+    </div>
+  );
+}
+
+function Dots(): ReactNode {
+  return (
+    <span className="dots" aria-hidden="true">
+      <i />
+      <i />
+      <i />
+    </span>
+  );
+}
+
+interface MessageProps {
+  readonly message: UIMessage;
+  /** Whether this tab writes it right now. */
+  readonly writing: boolean;
+  /** Whether it ends the branch. */
+  readonly isLast: boolean;
+  /** Why its turn failed, in words. */
+  readonly failure: string | undefined;
+}
+
+interface FailedProps {
+  readonly words: string;
+  readonly onTryAgain: () => void;
+}

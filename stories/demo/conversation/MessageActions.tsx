@@ -1,0 +1,83 @@
+import type { UIMessage } from 'ai';
+import { useBranches } from 'contextree';
+import { useEffect, useRef, useState, type ReactNode } from 'react';
+import { useAttempt } from '../shell/useAttempt.ts';
+import { useNotices } from '../shell/Notices.tsx';
+import { CopyButton } from '../ui/CopyButton.tsx';
+import { Icon, type IconName } from '../ui/Icon.tsx';
+import { NewCheckpoint } from './NewCheckpoint.tsx';
+import { plainText } from './Parts.tsx';
+
+/** What can be done with a message. The buttons keep their place while it streams, and wait. */
+export function MessageActions({ message, idle, editing, onEdit, onTryAgain }: MessageActionsProps): ReactNode {
+  const [marking, setMarking] = useState(false);
+  const branchFromHere = useBranchFrom(message.id);
+  const editButton = useFocusAfter(editing);
+  if (editing) return null;
+  return (
+    <div className="message-actions" data-idle={idle}>
+      <button
+        ref={editButton}
+        type="button"
+        className="icon-button"
+        aria-label="Edit"
+        title="Edit"
+        disabled={!idle}
+        onClick={onEdit}
+      >
+        <Icon name="pencil" />
+      </button>
+      <Action name="Try again" icon="again" idle={idle} onClick={onTryAgain} />
+      <Action name="Branch from here" icon="branch" idle={idle} onClick={branchFromHere} />
+      <Action name="Checkpoint here" icon="flag" idle={idle} onClick={() => setMarking(true)} />
+      <CopyButton label="Copy message" text={plainText(message)} />
+      {marking && <NewCheckpoint messageId={message.id} onClose={() => setMarking(false)} />}
+    </div>
+  );
+}
+
+function Action({ name, icon, idle, onClick }: ActionProps): ReactNode {
+  return (
+    <button type="button" className="icon-button" aria-label={name} title={name} disabled={!idle} onClick={onClick}>
+      <Icon name={icon} />
+    </button>
+  );
+}
+
+function useBranchFrom(messageId: string): () => void {
+  const { rewind } = useBranches();
+  const { tell } = useNotices();
+  const attempt = useAttempt();
+  return () =>
+    attempt(async () => {
+      const branch = await rewind(messageId);
+      tell({ key: 'branch', text: `Branch ${branch.name} created`, lasts: 8000 });
+    });
+}
+
+/** A ref to an element that takes the focus when `away` ends. */
+function useFocusAfter(away: boolean): React.RefObject<HTMLButtonElement | null> {
+  const element = useRef<HTMLButtonElement>(null);
+  const wasAway = useRef(false);
+  useEffect(() => {
+    if (wasAway.current && !away) element.current?.focus();
+    wasAway.current = away;
+  }, [away]);
+  return element;
+}
+
+interface MessageActionsProps {
+  readonly message: UIMessage;
+  /** Whether nothing streams into it. */
+  readonly idle: boolean;
+  readonly editing: boolean;
+  readonly onEdit: () => void;
+  readonly onTryAgain: () => void;
+}
+
+interface ActionProps {
+  readonly name: string;
+  readonly icon: IconName;
+  readonly idle: boolean;
+  readonly onClick: () => void;
+}

@@ -1,0 +1,75 @@
+import { useContextEngine, useEngineState } from 'contextree';
+import type { ReactNode } from 'react';
+import { goToChat } from '../address.ts';
+import { describeFailure } from '../failure.ts';
+import { useAttempt } from '../shell/useAttempt.ts';
+import { keepUnsentText, unsentChat, unsentText } from '../unsent.ts';
+import type { Standing } from './useStanding.ts';
+
+/** What is out of the ordinary about this chat, in words, above it: nothing, most of the time. */
+export function Situation({ chatId, standing }: SituationProps): ReactNode {
+  const inMemory = useEngineState((state) => state.persistence === 'memory');
+  const detached = useEngineState((state) => state.detached);
+  return (
+    <>
+      {inMemory && (
+        <p className="situation" role="note">
+          Kept in memory only. This browser refuses to store anything, so closing or reloading this tab loses what is
+          said here.
+        </p>
+      )}
+      {standing === 'deleted' && <Deleted chatId={chatId} />}
+      {standing === 'broken' && <Broken />}
+      {standing === 'open' && detached && <Detached />}
+    </>
+  );
+}
+
+function Deleted({ chatId }: { readonly chatId: string }): ReactNode {
+  const moveOn = (): void => {
+    const next = unsentChat();
+    const text = unsentText(chatId);
+    if (text !== '') keepUnsentText(next, text);
+    keepUnsentText(chatId, '');
+    goToChat(next);
+  };
+  return (
+    <div className="situation" role="alert">
+      <p>This chat was deleted in another tab. What you were writing is still here.</p>
+      <button type="button" className="button" onClick={moveOn}>
+        Continue in a new chat
+      </button>
+    </div>
+  );
+}
+
+function Broken(): ReactNode {
+  const error = useEngineState((state) => state.error);
+  return (
+    <div className="situation" role="alert">
+      <p>This chat can’t be read. {describeFailure(error)}</p>
+      <button type="button" className="button" onClick={() => location.reload()}>
+        Reload
+      </button>
+    </div>
+  );
+}
+
+function Detached(): ReactNode {
+  const { engine } = useContextEngine();
+  const branch = useEngineState((state) => state.branch);
+  const attempt = useAttempt();
+  return (
+    <div className="situation">
+      <p>An earlier point of {branch}. What you send now begins a new branch here.</p>
+      <button type="button" className="button" onClick={() => attempt(() => engine.switchBranch(branch))}>
+        Show all of {branch}
+      </button>
+    </div>
+  );
+}
+
+interface SituationProps {
+  readonly chatId: string;
+  readonly standing: Standing;
+}

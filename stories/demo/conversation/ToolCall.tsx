@@ -1,0 +1,72 @@
+import { getToolName, type UIMessage } from 'ai';
+import { use, type ReactNode } from 'react';
+import { Turn } from './Turn.ts';
+
+type ToolPart = Parameters<typeof getToolName>[0];
+
+/** A tool at work: what it was asked, what it gave, and the question whether it may. */
+export function ToolCall({ part }: { readonly part: ToolPart }): ReactNode {
+  const name = getToolName(part);
+  return (
+    <div className="tool">
+      <details className="aside">
+        <summary>
+          <code>{name}</code> <span>{stateInWords(part)}</span>
+        </summary>
+        {part.input !== undefined && <Json label="Asked" value={part.input} />}
+        {part.state === 'output-available' && <Json label="Answered" value={part.output} />}
+        {part.state === 'output-error' && <p>{part.errorText}</p>}
+      </details>
+      {part.state === 'approval-requested' && <Approval id={part.approval.id} name={name} />}
+    </div>
+  );
+}
+
+function Approval({ id, name }: { readonly id: string; readonly name: string }): ReactNode {
+  const { approve } = use(Turn);
+  return (
+    <div className="approval" role="group" aria-label={`May ${name} be used?`}>
+      <p>
+        May <code>{name}</code> be used?
+      </p>
+      <button type="button" className="button button-primary" onClick={() => approve(id, true)}>
+        Approve
+      </button>
+      <button type="button" className="button" onClick={() => approve(id, false)}>
+        Deny
+      </button>
+    </div>
+  );
+}
+
+const words: Readonly<Record<ToolPart['state'], string>> = {
+  'input-streaming': 'is being asked',
+  'input-available': 'is at work',
+  'approval-requested': 'waits for your answer',
+  'approval-responded': 'was answered',
+  'output-available': 'is done',
+  'output-error': 'failed',
+  'output-denied': 'was denied',
+};
+
+function stateInWords(part: ToolPart): string {
+  return words[part.state];
+}
+
+function Json({ label, value }: { readonly label: string; readonly value: unknown }): ReactNode {
+  return (
+    <dl className="json">
+      <dt>{label}</dt>
+      <dd>
+        <pre role="region" aria-label={label} tabIndex={0}>
+          {JSON.stringify(value, null, 2)}
+        </pre>
+      </dd>
+    </dl>
+  );
+}
+
+/** Whether a message waits for a person's word on one of its tools. */
+export function waitsForApproval(message: UIMessage | undefined): boolean {
+  return message?.parts.some((part) => 'state' in part && part.state === 'approval-requested') ?? false;
+}

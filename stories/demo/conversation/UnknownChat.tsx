@@ -1,0 +1,19 @@
+import type { ReactNode } from 'react';
+import { useWorkspace } from '../shell/Workspace.ts';
+
+/** An address that leads nowhere, and the ways on. */
+export function UnknownChat(): ReactNode {
+  const { newChat } = useWorkspace();
+  return (
+    <section className="welcome">
+      <h2>Unknown chat</h2>
+      <p>
+        No chat was found at this address. It may have been deleted, or it was begun in another browser: chats stay
+        where they were written.
+      </p>
+      <button type="button" className="button button-primary" onClick={newChat}>
+        Start a new chat
+      </button>
+    </section>
+  );
+}

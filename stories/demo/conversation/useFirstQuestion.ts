@@ -1,0 +1,26 @@
+import { useContextEngine, useEngineState } from 'contextree';
+import { useEffect } from 'react';
+import { titleFrom } from '../titles.ts';
+import { chatWasSent } from '../unsent.ts';
+
+/**
+ * Names a chat after its first question, once. A chat that has a name, or had one, keeps what people made of it:
+ * `metadata.titled` says that naming is over.
+ */
+export function useFirstQuestion(chatId: string): void {
+  const { engine } = useContextEngine();
+  const title = useEngineState(({ chat, loadedFrom, messages }) => {
+    const isNamed = chat?.title !== undefined || chat?.metadata?.['titled'] !== undefined;
+    if (chat === null || isNamed || loadedFrom > 0) return undefined;
+    const first = messages.find((message) => message.role === 'user');
+    return first && titleFrom(first);
+  });
+  const isStored = useEngineState((state) => state.chat !== null);
+  useEffect(() => {
+    if (isStored) chatWasSent(chatId);
+  }, [chatId, isStored]);
+  useEffect(() => {
+    // A refusing disk already says so where the question is saved; the title comes with the next question.
+    if (title !== undefined) engine.updateChat({ title, metadata: { titled: 'question' } }).catch(() => {});
+  }, [engine, title]);
+}

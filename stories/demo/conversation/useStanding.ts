@@ -1,0 +1,19 @@
+import { isContextError, useEngineState } from 'contextree';
+import { isUnsentChat } from '../unsent.ts';
+
+/**
+ * How a chat stands: being read; known; begun here and not yet sent; at an address that means nothing in this
+ * browser; deleted while it was open; or impossible to read.
+ */
+export type Standing = 'loading' | 'open' | 'unsent' | 'unknown' | 'deleted' | 'broken';
+
+/** How the chat of the engine around it stands. */
+export function useStanding(chatId: string): Standing {
+  const status = useEngineState((state) => state.status);
+  const error = useEngineState((state) => state.error);
+  const isStored = useEngineState((state) => state.chat !== null);
+  if (status === 'error') return isContextError(error, 'chat-deleted') ? 'deleted' : 'broken';
+  if (isStored) return 'open';
+  if (isUnsentChat(chatId)) return 'unsent';
+  return status === 'loading' ? 'loading' : 'unknown';
+}

@@ -1,0 +1,54 @@
+import { isContextError } from 'contextree';
+
+/**
+ * What went wrong, for the person who was chatting: what happened and what to do, in words.
+ *
+ * Failures come from many places: an endpoint, the network, a model, the store. Most say enough themselves; what they
+ * say is shown. A few speak to programmers only, and those are put into words here.
+ */
+export function describeFailure(error: unknown): string {
+  const message = messageOf(error);
+  if (isContextError(error)) return sentence(message);
+  const status = statusOf(error) ?? statusIn(message);
+  const words = status === undefined ? undefined : wordsForStatus(status);
+  if (words !== undefined) return words;
+  if (isUnreachable(message)) {
+    return 'The model could not be reached. Check the network and the base URL in Model settings, then try again.';
+  }
+  return message === '' ? 'The answer failed, and nothing said why. Try again.' : sentence(message);
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof Error) return error.message;
+  return typeof error === 'string' ? error : '';
+}
+
+function statusOf(error: unknown): number | undefined {
+  if (typeof error !== 'object' || error === null || !('statusCode' in error)) return undefined;
+  return typeof error.statusCode === 'number' ? error.statusCode : undefined;
+}
+
+/** A status that a sentence speaks of, such as "401 Unauthorized" or "status code 503". */
+function statusIn(message: string): number | undefined {
+  const status = /(?:^|\bstatus(?: code)?:? |\bHTTP )([45]\d\d)\b/i.exec(message)?.[1];
+  if (status !== undefined) return Number(status);
+  if (/unauthori[sz]ed|(?:invalid|incorrect|missing) api key/i.test(message)) return 401;
+  return /too many requests|rate limit/i.test(message) ? 429 : undefined;
+}
+
+function wordsForStatus(status: number): string | undefined {
+  if (status === 401) return 'The model refused the API key (401). Check it in Model settings, then try again.';
+  if (status === 403) return 'The model refused this request (403). Check what the API key may do.';
+  if (status === 404) return 'The endpoint does not know this model or address (404). Check Model settings.';
+  if (status === 429) return 'The model is busy or its limit is reached (429). Wait a moment, then try again.';
+  return status >= 500 ? `The model failed on its side (${status}). Try again in a moment.` : undefined;
+}
+
+function isUnreachable(message: string): boolean {
+  return /failed to fetch|networkerror|load failed|cannot connect to api|fetch failed|err_/i.test(message);
+}
+
+function sentence(message: string): string {
+  const text = message.trim();
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}

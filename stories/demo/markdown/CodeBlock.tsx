@@ -1,0 +1,35 @@
+import type { ReactNode } from 'react';
+import type { ExtraProps } from 'react-markdown';
+import { CopyButton } from '../ui/CopyButton.tsx';
+
+type Element = NonNullable<ExtraProps['node']>;
+
+/** A block of code as it was written, with its language and a way to take it along. */
+export function CodeBlock({ node }: { readonly node: Element | undefined }): ReactNode {
+  const code = node === undefined ? '' : textIn(node).replace(/\n$/, '');
+  const language = node === undefined ? undefined : languageOf(node);
+  return (
+    <div className="code-block" dir="ltr">
+      <div className="code-head">
+        <span>{language ?? 'text'}</span>
+        <CopyButton label="Copy code" text={code} />
+      </div>
+      <pre role="region" aria-label="Code" tabIndex={0}>
+        <code>{code}</code>
+      </pre>
+    </div>
+  );
+}
+
+function textIn(element: Element): string {
+  return element.children
+    .map((child) => (child.type === 'text' ? child.value : child.type === 'element' ? textIn(child) : ''))
+    .join('');
+}
+
+function languageOf(pre: Element): string | undefined {
+  const code = pre.children.find((child) => child.type === 'element');
+  const names = code?.properties['className'];
+  const name = Array.isArray(names) ? names.find((name) => String(name).startsWith('language-')) : undefined;
+  return name === undefined ? undefined : String(name).slice('language-'.length);
+}

@@ -1,0 +1,124 @@
+import { memo, type ComponentProps, type ReactNode } from 'react';
+import ReactMarkdown, { type Components } from 'react-markdown';
+import remarkGfm from 'remark-gfm';
+import { CodeBlock } from './CodeBlock.tsx';
+import { safeLink } from './safeLink.ts';
+
+/**
+ * An answer's Markdown as elements.
+ *
+ * A model may write anything, so nothing it writes is trusted: raw HTML stays text, a link leads only to the web or
+ * to a mail, and a picture is offered as a link, because loading it would tell its server that it was seen. Each block
+ * takes its own direction, wide tables and code scroll within themselves, and headings go below those of the page.
+ *
+ * Long answers grow word by word. They are cut into blocks that no later word can change, so that a new word costs
+ * the last block only.
+ */
+export function Markdown({ text }: { readonly text: string }): ReactNode {
+  return (
+    <div className="prose">
+      {settledBlocks(text).map((block, i) => (
+        <Block key={i} text={block} />
+      ))}
+    </div>
+  );
+}
+
+const Block = memo(function Block({ text }: { readonly text: string }): ReactNode {
+  return (
+    <ReactMarkdown remarkPlugins={plugins} urlTransform={passLink} components={components}>
+      {text}
+    </ReactMarkdown>
+  );
+});
+
+/**
+ * Cuts where a paragraph at the left margin follows a blank line outside of code: what stands before is finished.
+ * A text with reference definitions or footnotes, which may reach over any distance, stays whole.
+ */
+export function settledBlocks(text: string): readonly string[] {
+  if (/^ {0,3}\[[^\]]+\]:/m.test(text)) return [text];
+  const blocks: string[] = [];
+  let block = '';
+  let fence: string | undefined;
+  for (const line of text.split(/(?<=\n)/)) {
+    if (fence === undefined && block.endsWith('\n\n') && /^[\p{L}#]/u.test(line)) {
+      blocks.push(block);
+      block = '';
+    }
+    fence = fenceAfter(line, fence);
+    block += line;
+  }
+  return [...blocks, block];
+}
+
+function fenceAfter(line: string, open: string | undefined): string | undefined {
+  const mark = /^\s*(`{3,}|~{3,})/.exec(line)?.[1];
+  if (mark === undefined) return open;
+  if (open === undefined) return mark;
+  return mark.startsWith(open) ? undefined : open;
+}
+
+const plugins = [remarkGfm];
+
+function passLink(address: string): string {
+  return safeLink(address) ?? '';
+}
+
+function Link({ href, children }: ComponentProps<'a'>): ReactNode {
+  const safe = safeLink(href);
+  if (safe === undefined) return <span>{children}</span>;
+  return (
+    <a href={safe} target="_blank" rel="noopener noreferrer">
+      {children}
+    </a>
+  );
+}
+
+function Picture({ src, alt }: ComponentProps<'img'>): ReactNode {
+  return <Link href={typeof src === 'string' ? src : undefined}>{alt || 'Picture'}</Link>;
+}
+
+function Table({ children }: ComponentProps<'table'>): ReactNode {
+  return (
+    <div className="table-scroll" role="region" aria-label="Table" tabIndex={0}>
+      <table>{children}</table>
+    </div>
+  );
+}
+
+function Checkbox({ checked }: ComponentProps<'input'>): ReactNode {
+  return <span role="img" aria-label={checked ? 'Done' : 'Open'} className={checked ? 'task task-done' : 'task'} />;
+}
+
+const components: Components = {
+  a: ({ href, children }) => <Link href={href}>{children}</Link>,
+  img: ({ src, alt }) => <Picture src={src} alt={alt} />,
+  table: ({ children }) => <Table>{children}</Table>,
+  input: ({ checked }) => <Checkbox checked={checked} />,
+  pre: ({ node }) => <CodeBlock node={node} />,
+  h1: ({ children }) => <h3 dir="auto">{children}</h3>,
+  h2: ({ children }) => <h4 dir="auto">{children}</h4>,
+  h3: ({ children }) => <h5 dir="auto">{children}</h5>,
+  h4: ({ children }) => <h6 dir="auto">{children}</h6>,
+  h5: ({ children }) => <h6 dir="auto">{children}</h6>,
+  h6: ({ children }) => <h6 dir="auto">{children}</h6>,
+  p: ({ children }) => <p dir="auto">{children}</p>,
+  ul: ({ children }) => <ul dir="auto">{children}</ul>,
+  ol: ({ children, start }) => (
+    <ol dir="auto" start={start}>
+      {children}
+    </ol>
+  ),
+  blockquote: ({ children }) => <blockquote dir="auto">{children}</blockquote>,
+  th: ({ children, style }) => (
+    <th dir="auto" style={style}>
+      {children}
+    </th>
+  ),
+  td: ({ children, style }) => (
+    <td dir="auto" style={style}>
+      {children}
+    </td>
+  ),
+};

@@ -1,0 +1,84 @@
+import { createContext, use, useState, type ReactNode } from 'react';
+import { Icon } from '../ui/Icon.tsx';
+
+/**
+ * Short messages about what just happened, with a way to follow or undo it.
+ *
+ * They lie over the conversation and move nothing. One of a kind at a time: `key` says which kind it is, and a newer
+ * one takes its place.
+ */
+
+/** What to tell. */
+export interface Notice {
+  readonly key: string;
+  readonly text: string;
+  readonly action?: { readonly label: string; readonly run: () => unknown };
+  /** Milliseconds until it goes by itself; without it, it stays until it is dismissed. */
+  readonly lasts?: number;
+}
+
+interface NoticeBoard {
+  readonly tell: (notice: Notice) => void;
+  readonly take: (key: string) => void;
+}
+
+const Board = createContext<NoticeBoard>({ tell: () => {}, take: () => {} });
+
+/** Tells of something, or takes it back. Both functions are stable. */
+export function useNotices(): NoticeBoard {
+  return use(Board);
+}
+
+/** Shows the notices of what is inside. */
+export function Notices({ children }: { readonly children: ReactNode }): ReactNode {
+  const [notices, setNotices] = useState<readonly Notice[]>([]);
+  const [board] = useState(() => boardOver(setNotices));
+  return (
+    <Board value={board}>
+      {children}
+      <div role="status" className="notices">
+        {notices.map((notice) => (
+          <NoticeLine key={notice.key} notice={notice} dismiss={() => board.take(notice.key)} />
+        ))}
+      </div>
+    </Board>
+  );
+}
+
+function NoticeLine({ notice, dismiss }: { readonly notice: Notice; readonly dismiss: () => void }): ReactNode {
+  const { text, action } = notice;
+  const act = (): void => {
+    dismiss();
+    action?.run();
+  };
+  return (
+    <div className="notice">
+      <p dir="auto">{text}</p>
+      {action && (
+        <button type="button" className="notice-action" onClick={act}>
+          {action.label}
+        </button>
+      )}
+      <button type="button" className="icon-button" aria-label="Dismiss" onClick={dismiss}>
+        <Icon name="close" />
+      </button>
+    </div>
+  );
+}
+
+type SetNotices = (change: (notices: readonly Notice[]) => readonly Notice[]) => void;
+
+function boardOver(setNotices: SetNotices): NoticeBoard {
+  const timers = new Map<string, ReturnType<typeof setTimeout>>();
+  const take = (key: string): void => {
+    clearTimeout(timers.get(key));
+    timers.delete(key);
+    setNotices((notices) => notices.filter((notice) => notice.key !== key));
+  };
+  const tell = (notice: Notice): void => {
+    clearTimeout(timers.get(notice.key));
+    setNotices((notices) => [...notices.filter(({ key }) => key !== notice.key), notice]);
+    if (notice.lasts !== undefined) timers.set(notice.key, setTimeout(() => take(notice.key), notice.lasts));
+  };
+  return { tell, take };
+}

@@ -1,0 +1,32 @@
+import type { ReactNode } from 'react';
+import { Dialog } from './Dialog.tsx';
+
+/** Asks before something that people may regret. The careful answer comes first, and has the focus. */
+export function ConfirmDialog({ title, confirm, onConfirm, onClose, children }: ConfirmDialogProps): ReactNode {
+  const act = (): void => {
+    onClose();
+    onConfirm();
+  };
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <div className="dialog-text">{children}</div>
+      <div className="form-actions">
+        <button type="button" className="button" onClick={onClose}>
+          Cancel
+        </button>
+        <button type="button" className="button button-danger" onClick={act}>
+          {confirm}
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+interface ConfirmDialogProps {
+  readonly title: string;
+  /** The word on the button that does it. */
+  readonly confirm: string;
+  readonly onConfirm: () => void;
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+}

@@ -1,0 +1,41 @@
+import { useEffect, useId, useRef, type ReactNode } from 'react';
+
+/**
+ * A modal dialog: the browser's own, so that focus, Escape and the page behind it behave as everywhere.
+ * It is open as long as it is rendered; focus goes to its first field or button, and returns to where it came from.
+ */
+export function Dialog({ title, onClose, children }: DialogProps): ReactNode {
+  const ref = useRef<HTMLDialogElement>(null);
+  const titleId = useId();
+  useEffect(() => {
+    const dialog = ref.current;
+    dialog?.showModal();
+    return () => dialog?.close();
+  }, []);
+  return (
+    <dialog
+      ref={ref}
+      className="dialog"
+      aria-labelledby={titleId}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onMouseDown={(event) => {
+        if (event.target === event.currentTarget) onClose();
+      }}
+    >
+      <div className="dialog-body">
+        <h2 id={titleId}>{title}</h2>
+        {children}
+      </div>
+    </dialog>
+  );
+}
+
+interface DialogProps {
+  readonly title: string;
+  /** Asked to close: Escape, or a press beside it. */
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+}

@@ -1,0 +1,58 @@
+import { useId, useState, type FormEvent, type ReactNode } from 'react';
+import { Dialog } from './Dialog.tsx';
+
+/** Asks for a name: `Name`, prefilled and selected; Enter saves. A refusal is shown and the dialog stays. */
+export function NameDialog({ title, initial, confirm = 'Save', onSave, onClose }: NameDialogProps): ReactNode {
+  const [name, setName] = useState(initial);
+  const [refusal, setRefusal] = useState<string | null>(null);
+  const refusalId = useId();
+  const save = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    try {
+      await onSave(name.trim());
+      onClose();
+    } catch (error) {
+      setRefusal(error instanceof Error ? error.message : String(error));
+    }
+  };
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form className="form" onSubmit={(event) => void save(event)}>
+        <label className="field">
+          <span>Name</span>
+          <input
+            value={name}
+            dir="auto"
+            autoComplete="off"
+            aria-describedby={refusal === null ? undefined : refusalId}
+            onFocus={(event) => event.target.select()}
+            onChange={(event) => setName(event.target.value)}
+          />
+        </label>
+        {refusal !== null && (
+          <p id={refusalId} className="form-error" role="alert">
+            {refusal}
+          </p>
+        )}
+        <div className="form-actions">
+          <button type="button" className="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" className="button button-primary" disabled={name.trim() === ''}>
+            {confirm}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+interface NameDialogProps {
+  readonly title: string;
+  readonly initial: string;
+  /** The word on the button; default `Save`. */
+  readonly confirm?: string;
+  /** Takes the trimmed name; what it throws is shown. */
+  readonly onSave: (name: string) => Promise<unknown>;
+  readonly onClose: () => void;
+}

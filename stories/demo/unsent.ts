@@ -1,0 +1,45 @@
+import { local, session } from './safeStorage.ts';
+
+/**
+ * Words that were typed and not yet sent.
+ *
+ * They belong to a chat and to a tab: two tabs on one chat may hold two half-written questions. So each tab keeps its
+ * own in `sessionStorage`, which a reload leaves alone, and a copy in `localStorage` for the day when the tab is gone.
+ *
+ * A chat that nothing was sent to has no record in the store. It is only an id that this tab remembers, one at a
+ * time: whoever leaves a half-written first question and presses "New chat" again finds it there.
+ */
+
+const textKey = (chatId: string): string => `demo:unsent:${chatId}`;
+const NEW_CHAT = 'demo:new-chat';
+
+/** The unsent text of a chat; empty when there is none. */
+export function unsentText(chatId: string): string {
+  return session.get(textKey(chatId)) ?? local.get(textKey(chatId)) ?? '';
+}
+
+/** Keeps the unsent text of a chat; an empty one is forgotten. */
+export function keepUnsentText(chatId: string, text: string): void {
+  const value = text === '' ? null : text;
+  session.set(textKey(chatId), value);
+  local.set(textKey(chatId), value);
+}
+
+/** The id of this tab's unsent chat; `create` makes it where there is none yet. */
+export function unsentChat(create: () => string): string {
+  const known = session.get(NEW_CHAT);
+  if (known !== null) return known;
+  const id = create();
+  session.set(NEW_CHAT, id);
+  return id;
+}
+
+/** Whether a chat is one that was begun in this browser and not yet sent. */
+export function isUnsentChat(chatId: string): boolean {
+  return session.get(NEW_CHAT) === chatId || unsentText(chatId) !== '';
+}
+
+/** Notes that a chat has been sent: the next new chat is another one. */
+export function chatWasSent(chatId: string): void {
+  if (session.get(NEW_CHAT) === chatId) session.set(NEW_CHAT, null);
+}
