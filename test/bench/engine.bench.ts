@@ -1,0 +1,89 @@
+import type { UIMessage } from 'ai';
+import { ContextEngine, createId, IndexedDBContextStore, role, type StoreOp } from 'contextree/core';
+import { expect, test } from 'vitest';
+
+/**
+ * What a turn costs in a long chat, on a real IndexedDB. Figures are ratios within one run: both sides are measured
+ * in turns, so that a busy machine slows both. `npm run bench` runs them; RESULTS.md keeps the last figures.
+ */
+const WORDS = 'The quick brown fox jumps over the lazy dog while the graph remembers every word it said. '.repeat(11);
+
+function message(id: string, i: number): UIMessage {
+  return { id, role: i % 2 === 0 ? 'user' : 'assistant', parts: [{ type: 'text', text: `${i} ${WORDS}` }] };
+}
+
+/** A chat of `length` messages of about 1 kB in a row, and an engine on it. */
+async function chatOf(length: number): Promise<{ store: IndexedDBContextStore; open: () => ContextEngine }> {
+  const store = new IndexedDBContextStore(`bench-${createId()}`);
+  const open = (): ContextEngine =>
+    new ContextEngine({ store, chatId: 'c', userId: 'u' }).set(role('You are a patient tutor.'));
+  const main = createId();
+  for (let from = 0; from < length; from += 1000) {
+    const until = Math.min(length, from + 1000);
+    const ops: StoreOp[] = [];
+    for (let i = from; i < until; i += 1) {
+      ops.push({ op: 'insert', id: `m${i}`, parentId: i === 0 ? null : `m${i - 1}`, data: message(`m${i}`, i), status: 'complete' });
+    }
+    ops.push({
+      op: 'head',
+      branchId: main,
+      expected: from === 0 ? null : `m${from - 1}`,
+      messageId: `m${until - 1}`,
+      forkId: createId(),
+    });
+    await store.append('c', ops, { userId: 'u', epoch: 0, mainBranchId: main });
+  }
+  return { store, open };
+}
+
+const median = (times: readonly number[]): number => times.toSorted((a, b) => a - b)[times.length >> 1] as number;
+
+async function timed(run: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await run();
+  return performance.now() - start;
+}
+
+function turn(engine: ContextEngine): () => Promise<unknown> {
+  let i = 0;
+  return async () => {
+    const id = await engine.continue(message(createId(), 0));
+    i += 1;
+    await engine.updateMessage(id, message(id, 2 * i + 1), 'complete');
+  };
+}
+
+test('a turn at 10,000 messages costs at most 1.5 times a turn at 100', { timeout: 300_000 }, async () => {
+  const [short, long] = [await chatOf(100), await chatOf(10_000)];
+  const [inShort, inLong] = [turn(short.open()), turn(long.open())];
+  const times: { short: number[]; long: number[] } = { short: [], long: [] };
+  for (let round = 0; round < 160; round += 1) {
+    const [a, b] = [await timed(inShort), await timed(inLong)];
+    if (round >= 10) [times.short.push(a), times.long.push(b)];
+  }
+  const ratio = median(times.long) / median(times.short);
+  report('append of one turn, 10,000 against 100 messages', ratio, `${median(times.long).toFixed(2)} ms / ${median(times.short).toFixed(2)} ms`);
+  expect(ratio).toBeLessThanOrEqual(1.5);
+});
+
+test('resolve() after one new turn is at least 100 times faster than the first one', { timeout: 300_000 }, async () => {
+  const { open } = await chatOf(10_000);
+  const first: number[] = [];
+  const warm: number[] = [];
+  for (let round = 0; round < 5; round += 1) {
+    const engine = open();
+    first.push(await timed(() => engine.resolve()));
+    for (let i = 0; i < 5; i += 1) {
+      await turn(engine)();
+      warm.push(await timed(() => engine.resolve()));
+    }
+    engine.dispose();
+  }
+  const ratio = median(first) / median(warm);
+  report('first resolve() of 10,000 messages against a warm one after a turn', ratio, `${median(first).toFixed(1)} ms / ${median(warm).toFixed(3)} ms`);
+  expect(ratio).toBeGreaterThanOrEqual(100);
+});
+
+function report(what: string, ratio: number, figures: string): void {
+  console.log(`| ${what} | ${ratio.toFixed(2)}x | ${figures} |`);
+}
