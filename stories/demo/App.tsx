@@ -10,6 +10,7 @@ import type { Settings } from './settings/settings.ts';
 import { Announcer } from './shell/Announcer.tsx';
 import { MenuButton } from './shell/MenuButton.tsx';
 import { Notices } from './shell/Notices.tsx';
+import { useDrawer } from './shell/useDrawer.ts';
 import { WorkspaceContext, type Workspace } from './shell/Workspace.ts';
 import { unsentChat } from './unsent.ts';
 
@@ -58,7 +59,7 @@ function useBeginnings({ store, settings }: AppProps): number {
 
 function Rooms({ store, transport, settings }: AppProps): ReactNode {
   const { create } = useChats(store);
-  const [drawerOpen, setDrawerOpen] = useState(false);
+  const drawer = useDrawer();
   const addressed = useAddressedChat();
   const chatId = addressed ?? unsentChat(create);
   useEffect(() => {
@@ -78,11 +79,12 @@ function Rooms({ store, transport, settings }: AppProps): ReactNode {
   return (
     <WorkspaceContext value={workspace}>
       <div className="app">
-        <Sidebar current={chatId} isOpen={drawerOpen} onClose={() => setDrawerOpen(false)} />
+        <Sidebar current={chatId} drawer={drawer} />
         <ChatPage
           chatId={chatId}
           starters={useStarters(store)}
-          menuButton={<MenuButton isOpen={drawerOpen} onOpen={() => setDrawerOpen(true)} />}
+          covered={drawer.isOpen}
+          menuButton={<MenuButton drawer={drawer} />}
         />
       </div>
     </WorkspaceContext>

@@ -1,29 +1,41 @@
-import type { ReactNode } from 'react';
+import { useEffect, useRef, type ReactNode } from 'react';
 import { DataMenu } from '../settings/DataMenu.tsx';
 import { ModelSettingsButton } from '../settings/ModelSettings.tsx';
+import type { Drawer } from '../shell/useDrawer.ts';
 import { Icon } from '../ui/Icon.tsx';
 import { ChatList } from './ChatList.tsx';
 
 /** What stands beside the conversation: all chats, and what concerns all of them. On narrow screens it is a drawer. */
-export function Sidebar({ current, isOpen, onClose }: SidebarProps): ReactNode {
+export function Sidebar({ current, drawer }: SidebarProps): ReactNode {
+  const { isOpen, close } = drawer;
+  const closer = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (isOpen) closer.current?.focus();
+  }, [isOpen]);
   return (
     <>
-      {isOpen && <div className="backdrop" onClick={onClose} aria-hidden="true" />}
+      {isOpen && <div className="backdrop" onClick={close} aria-hidden="true" />}
       <div
         id="chats"
         className="sidebar"
         data-open={isOpen || undefined}
         onKeyDown={(event) => {
-          if (event.key === 'Escape' && !event.defaultPrevented) onClose();
+          if (event.key === 'Escape' && !isInDialog(event.target)) close();
         }}
       >
         <div className="brand">
           <span>contextree</span>
-          <button type="button" className="icon-button drawer-only" aria-label="Close chats" onClick={onClose}>
+          <button
+            ref={closer}
+            type="button"
+            className="icon-button drawer-only"
+            aria-label="Close chats"
+            onClick={close}
+          >
             <Icon name="close" />
           </button>
         </div>
-        <ChatList current={current} onChoose={onClose} />
+        <ChatList current={current} onChoose={close} />
         <div className="sidebar-foot">
           <ModelSettingsButton />
           <DataMenu />
@@ -33,10 +45,13 @@ export function Sidebar({ current, isOpen, onClose }: SidebarProps): ReactNode {
   );
 }
 
+/** A dialog that was opened from here closes alone. */
+function isInDialog(target: EventTarget): boolean {
+  return target instanceof Element && target.closest('dialog, .menu') !== null;
+}
+
 interface SidebarProps {
   /** The id of the chat that is shown. */
   readonly current: string;
-  /** Whether the drawer is open, where it is one. */
-  readonly isOpen: boolean;
-  readonly onClose: () => void;
+  readonly drawer: Drawer;
 }

@@ -24,13 +24,13 @@ export function ChatPage(props: ChatPageProps): ReactNode {
   );
 }
 
-function OpenChat({ chatId, starters, menuButton }: ChatPageProps): ReactNode {
+function OpenChat({ chatId, starters, covered, menuButton }: ChatPageProps): ReactNode {
   const standing = useStanding(chatId);
   useFirstQuestion(chatId);
   useConflictNotice();
   const title = useTitle(standing === 'unsent' ? 'New chat' : UNTITLED);
   return (
-    <main className="page">
+    <main className="page" inert={covered}>
       <header className="page-head">
         {menuButton}
         <h1 dir="auto">{standing === 'unknown' ? 'Unknown chat' : title}</h1>
@@ -55,6 +55,8 @@ function useTitle(otherwise: string): string {
 interface ChatPageProps {
   readonly chatId: string;
   readonly starters: readonly Starter[];
+  /** Whether the drawer lies over it. */
+  readonly covered: boolean;
   /** Opens the drawer of chats where there is no room for them. */
   readonly menuButton: ReactNode;
 }

@@ -1,23 +1,20 @@
 import type { ReactNode } from 'react';
 import { Icon } from '../ui/Icon.tsx';
+import type { Drawer } from './useDrawer.ts';
 
 /** Opens the drawer of chats, where the screen has no room for them. */
-export function MenuButton({ isOpen, onOpen }: MenuButtonProps): ReactNode {
+export function MenuButton({ drawer }: { readonly drawer: Drawer }): ReactNode {
   return (
     <button
+      ref={drawer.opener}
       type="button"
       className="icon-button drawer-only"
       aria-label="Open chats"
-      aria-expanded={isOpen}
+      aria-expanded={drawer.isOpen}
       aria-controls="chats"
-      onClick={onOpen}
+      onClick={drawer.open}
     >
       <Icon name="menu" />
     </button>
   );
-}
-
-interface MenuButtonProps {
-  readonly isOpen: boolean;
-  readonly onOpen: () => void;
 }

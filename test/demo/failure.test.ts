@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { describeFailure } from '../../stories/demo/failure.ts';
+
+test('a refused key is said in words, without the key', () => {
+  for (const error of [
+    Object.assign(new Error('Incorrect API key provided: sk-secret'), { statusCode: 401 }),
+    new Error('Unauthorized'),
+    new Error('Incorrect API key provided: sk-secret'),
+    new Error('Request failed with status code 401'),
+  ]) {
+    expect(describeFailure(error)).toMatch(/refused the API key \(401\)/);
+    expect(describeFailure(error)).not.toMatch(/sk-secret/);
+  }
+});
+
+test('an endpoint that nobody answers at is said to be out of reach', () => {
+  expect(describeFailure(new TypeError('Failed to fetch'))).toMatch(/could not be reached/);
+});
+
+test('a number in a sentence is not taken for a status', () => {
+  expect(describeFailure(new Error('The context holds at most 512 tokens'))).toBe(
+    'The context holds at most 512 tokens.',
+  );
+});
+
+test('a failure that says nothing still gets a sentence', () => {
+  for (const error of [new Error(''), undefined, { odd: true }]) expect(describeFailure(error)).toMatch(/Try again/);
+});

@@ -1,0 +1,85 @@
+import { render, screen } from '@testing-library/react';
+import { describe, expect, test } from 'vitest';
+import { Markdown, settledBlocks } from '../../stories/demo/markdown/Markdown.tsx';
+
+const shown = (text: string): HTMLElement => render(<Markdown text={text} />).container;
+
+describe('what a model writes is not trusted', () => {
+  test('HTML stays text', () => {
+    const page = shown('<img src=x onerror="alert(1)">\n\n<script>alert(1)</script>\n\nand <b>bold</b>');
+    expect(page.querySelector('img, script, b')).toBeNull();
+    expect(page.textContent).toContain('<b>bold</b>');
+  });
+
+  test('links lead to the web or to a mail, and open apart', () => {
+    shown('[web](https://example.org/a) [mail](mailto:a@example.org)');
+    expect(screen.getByRole('link', { name: 'web' }).getAttribute('href')).toBe('https://example.org/a');
+    expect(screen.getByRole('link', { name: 'web' }).getAttribute('rel')).toBe('noopener noreferrer');
+    expect(screen.getByRole('link', { name: 'mail' }).getAttribute('href')).toBe('mailto:a@example.org');
+  });
+
+  test.each([
+    'javascript:alert(1)',
+    'JaVaScRiPt:alert(1)',
+    'data:text/html,hello',
+    'vbscript:x',
+    'file:///etc/passwd',
+    '//example.org',
+    '#/chat/other',
+    'java\tscript:alert(1)',
+  ])('the address %j leads nowhere', (address) => {
+    const page = shown(`[words](<${address}>)`);
+    expect(page.querySelector('a')).toBeNull();
+    expect(page.textContent).toBe('words');
+  });
+
+  test('a picture is not loaded, but can be followed', () => {
+    const page = shown('![a chart](https://example.org/pixel.png)');
+    expect(page.querySelector('img')).toBeNull();
+    expect(page.querySelector('a')?.textContent).toBe('a chart');
+  });
+});
+
+test('every block finds its own direction', () => {
+  const page = shown('שלום עולם\n\nHello world\n\n- אחד\n- two');
+  expect([...page.querySelectorAll('p')].map((p) => p.getAttribute('dir'))).toEqual(['auto', 'auto']);
+  expect(page.querySelector('ul')?.getAttribute('dir')).toBe('auto');
+});
+
+test('code is shown with its language, and can be copied', () => {
+  const page = shown('```ts\nconst a = "<b>";\n```');
+  expect(page.querySelector('pre')?.textContent).toBe('const a = "<b>";');
+  expect(page.querySelector('.code-head')?.textContent).toBe('ts');
+  expect(screen.getByRole('button', { name: 'Copy code' })).toBeDefined();
+});
+
+test('a table scrolls in itself', () => {
+  const page = shown('| a | b |\n|---|---|\n| 1 | 2 |');
+  expect(page.querySelector('[role=region] > table td')?.textContent).toBe('1');
+});
+
+describe('an answer is cut where no later word can reach', () => {
+  const joined = (text: string): string => settledBlocks(text).join('');
+
+  test('and loses nothing', () => {
+    const text = 'One.\n\nTwo\n\n```\na\n\nb\n```\n\n- x\n\n- y\n\nThree\n\n# Four\n';
+    expect(joined(text)).toBe(text);
+    expect(settledBlocks(text)).toHaveLength(4);
+  });
+
+  test('never inside code', () => {
+    expect(settledBlocks('```md\none\n\nTwo\n\n~~~\n\nThree\n````\n\nFour')).toHaveLength(2);
+  });
+
+  test('never where a reference may reach over', () => {
+    expect(settledBlocks('See [it][a].\n\nMore.\n\n[a]: https://example.org')).toHaveLength(1);
+  });
+
+  test('and reads as the whole would', () => {
+    const text = 'One *two*.\n\n1. a\n\n2. b\n\nThen\n\n> quoted\n\nEnd';
+    const page = shown(text);
+    expect(page.querySelectorAll('ol')).toHaveLength(1);
+    expect(page.querySelectorAll('p')).toHaveLength(6);
+    expect(page.querySelector('em')?.textContent).toBe('two');
+  });
+});

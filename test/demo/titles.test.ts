@@ -1,0 +1,26 @@
+import type { UIMessage } from 'ai';
+import { expect, test } from 'vitest';
+import { titleFrom } from '../../stories/demo/titles.ts';
+
+const question = (text: string): UIMessage => ({ id: 'q', role: 'user', parts: [{ type: 'text', text }] });
+
+test('a chat is called as its first question', () => {
+  expect(titleFrom(question('How do I fork?'))).toBe('How do I fork?');
+});
+
+test('only the first line counts, on one line', () => {
+  expect(titleFrom(question('\n  Fix   this:\n\nconst a = 1;'))).toBe('Fix this:');
+});
+
+test('a long question is cut between two words', () => {
+  const title = titleFrom(question('Please explain to me, slowly and with care, how a lighthouse is built on a rock'));
+  expect(title).toBe('Please explain to me, slowly and with care, how a…');
+});
+
+test('a word without end is cut somewhere', () => {
+  expect(titleFrom(question('x'.repeat(300)))).toHaveLength(61);
+});
+
+test('a question without words gives no title', () => {
+  expect(titleFrom(question('  \n '))).toBeUndefined();
+});
