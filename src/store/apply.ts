@@ -440,7 +440,7 @@ async function makeCheckpoint(work: Work, id: string, name: string, messageId: s
   const all = await allCheckpoints(work);
   const known =
     all.find((other) => isLive(other) && other.name === name) ?? all.find((other) => other.id === id);
-  const { deletedAt, ...before } = known ?? { id, chatId: work.chat.id, rev: 0 };
+  const { deletedAt, ...before } = known ?? { id, chatId: work.chat.id, rev: 0, made: nextSeq(work) };
   const isThere = known?.name === name && known.messageId === messageId && deletedAt === undefined;
   if (isThere) work.checkpoints.set(known.id, known);
   else setCheckpoint(work, { ...before, name, messageId, createdAt: work.now }, {});
@@ -574,6 +574,11 @@ function touch<T extends { readonly id: string; readonly rev: number }>(
   return { ...thing, rev };
 }
 
+/** The number that the next thing to change will get: new branches and checkpoints keep it as their order. */
+function nextSeq(work: Work): number {
+  return work.seq + work.changes.size + 1;
+}
+
 function setChat(work: Work, change: Partial<Chat>): void {
   work.chat = touch(work, 'chat', { ...work.chat, ...change });
 }
@@ -597,12 +602,14 @@ function createBranch(work: Work, id: string, name: string, head: NodeInfo | und
     name,
     headMessageId: head?.id ?? null,
     messageCount: head?.depth ?? 0,
+    createdAt: now,
+    updatedAt: now,
+    usedSeq: 0,
+    rev: 0,
+    deviceId: tx.deviceId,
+    made: nextSeq(work),
   };
-  setBranch(
-    work,
-    { ...branch, createdAt: now, updatedAt: now, usedSeq: 0, rev: 0, deviceId: tx.deviceId },
-    {},
-  );
+  setBranch(work, branch, {});
 }
 
 function setBranch(work: Work, branch: Branch, change: Partial<Branch>): void {

@@ -1,0 +1,159 @@
+import { openDB } from 'idb';
+import { ContextError, isContextError } from '../../errors.ts';
+import { createLayout, type Database, LAYOUT_VERSION, type Layout } from './layout.ts';
+
+/**
+ * The one connection of a store to its database, and what to do when it breaks.
+ *
+ * A connection is lost in more ways than one closes it. Another tab wants to upgrade, and every open connection stands
+ * in its way: ours steps aside at once. A browser drops connections of pages that were in the background, and every
+ * later call on them fails in the same way for ever. So a call that finds the connection dead opens a new one and is
+ * made again, once. That is safe because a transaction that did not complete did nothing, and one whose answer got lost
+ * finds its messages there.
+ *
+ * An open request can hang, behind a tab that does not step aside. Nobody waits for ever: after some seconds the call
+ * fails with `store-blocked`. The request stays, and the next call waits for the same one.
+ */
+export class Connection {
+  readonly #name: string;
+  readonly #patience: number;
+  readonly #onOpen: () => void;
+  #opening: Promise<Opened> | undefined;
+  #opened: Opened | undefined;
+
+  /** `patience`: how long a call waits for the database to open, ms. `onOpen` is told of each new connection. */
+  constructor(name: string, patience: number, onOpen: () => void) {
+    this.#name = name;
+    this.#patience = patience;
+    this.#onOpen = onOpen;
+  }
+
+  get isOpen(): boolean {
+    return this.#opened !== undefined;
+  }
+
+  /** Does some work on the database. What the database refuses becomes a `ContextError`. */
+  async run<T>(work: (opened: Opened) => Promise<T>): Promise<T> {
+    try {
+      return await this.#attempt(work, true);
+    } catch (error) {
+      throw explain(error, this.#name);
+    }
+  }
+
+  async #attempt<T>(work: (opened: Opened) => Promise<T>, mayRepeat: boolean): Promise<T> {
+    const opened = this.#opened ?? (await this.#open());
+    try {
+      return await work(opened);
+    } catch (error) {
+      if (!isDead(error)) throw error;
+      this.#forget(opened);
+      if (!mayRepeat) throw error;
+    }
+    return this.#attempt(work, false);
+  }
+
+  /** Closes the connection. Transactions that have begun run to their end; a later call opens another one. */
+  close(): void {
+    const opening = this.#opening;
+    this.#opening = undefined;
+    this.#opened = undefined;
+    opening?.then(({ db }) => db.close()).catch(() => undefined);
+  }
+
+  #forget(opened: Opened): void {
+    opened.db.close();
+    if (this.#opened !== opened) return;
+    this.#opening = undefined;
+    this.#opened = undefined;
+  }
+
+  #open(): Promise<Opened> {
+    const opening = (this.#opening ??= this.#connect());
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(blocked(this.#name)), this.#patience);
+      opening.then(resolve, reject).finally(() => clearTimeout(timer));
+    });
+  }
+
+  async #connect(): Promise<Opened> {
+    const stepAside = (): void => opened && this.#forget(opened);
+    let opened: Opened | undefined;
+    try {
+      const db = await openDB<Layout>(this.#name, LAYOUT_VERSION, {
+        upgrade: (db, _from, _to, tx) => createLayout(db, tx),
+        blocking: stepAside,
+        terminated: stepAside,
+      });
+      opened = { db, deviceId: String(await db.get('meta', 'deviceId')) };
+    } catch (error) {
+      this.#opening = undefined;
+      throw refused(error, this.#name);
+    }
+    this.#opened = opened;
+    this.#onOpen();
+    return opened;
+  }
+}
+
+/** An open database, and the id of this device in it. */
+export interface Opened {
+  readonly db: Database;
+  readonly deviceId: string;
+}
+
+/** The names of failures that say nothing about the call, only about the connection that it was made on. */
+const DEAD = ['InvalidStateError', 'AbortError', 'UnknownError'];
+
+function isDead(error: unknown): boolean {
+  return DEAD.includes(nameOf(error));
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error || error instanceof DOMException ? error.name : '';
+}
+
+/** A full disk says so in two ways: by its name, and by failing to write large values beside the database. */
+function isFull(error: unknown): boolean {
+  return nameOf(error) === 'QuotaExceededError' || /Failed to write blobs/.test(String(error));
+}
+
+function explain(error: unknown, name: string): ContextError {
+  if (isContextError(error)) return error;
+  const cause = { cause: error, details: { database: name } };
+  if (isFull(error)) {
+    return new ContextError(
+      'quota-exceeded',
+      `The disk is full, or this site's share of it: nothing was saved.`,
+      cause,
+    );
+  }
+  if (isDead(error)) {
+    return new ContextError(
+      'store-closed',
+      `Database "${name}" lost its connection twice. Try again.`,
+      cause,
+    );
+  }
+  return new ContextError(
+    'invariant',
+    `Database "${name}" refused what it should take: ${String(error)}`,
+    cause,
+  );
+}
+
+/** Why a database does not open. */
+function refused(error: unknown, name: string): ContextError {
+  const cause = { cause: error, details: { database: name } };
+  if (isFull(error)) return explain(error, name);
+  if (nameOf(error) === 'VersionError') {
+    const message = `Database "${name}" was written by a newer version of contextree. Reload the page to get it.`;
+    return new ContextError('newer-format', message, cause);
+  }
+  return new ContextError('store-unavailable', `Database "${name}" can't be opened: ${String(error)}`, cause);
+}
+
+function blocked(name: string): ContextError {
+  const message = `Database "${name}" does not open: another tab keeps it busy. Close other tabs of this site.`;
+  return new ContextError('store-blocked', message, { details: { database: name } });
+}

@@ -1,0 +1,81 @@
+import type { Connection } from './connection.ts';
+import { type Name, ofChat } from './layout.ts';
+
+/**
+ * Who writes an answer right now.
+ *
+ * A streaming message whose tab was closed stays streaming for ever, unless somebody can tell that nobody writes it any
+ * more. A Web Lock can: it falls when its tab does, however the tab ended. It is taken in shared mode, because it says
+ * something and keeps nobody out. Pages without Web Locks stamp a lease into the database instead, and renew it; one
+ * that is older than ten seconds counts for nothing.
+ */
+export class NodeLocks {
+  readonly #prefix: string;
+  readonly #connection: Connection;
+
+  constructor(database: string, connection: Connection) {
+    this.#prefix = `contextree:${escape(database)}:`;
+    this.#connection = connection;
+  }
+
+  /** Takes the lock of a node; call the result to let go. */
+  hold(chatId: string, id: string): Promise<() => void> {
+    const locks = webLocks();
+    return locks ? lock(locks, this.#nameOf(chatId) + id) : this.#lease([chatId, id]);
+  }
+
+  /** The nodes of the chat that some tab holds. */
+  async held(chatId: string): Promise<ReadonlySet<string>> {
+    const locks = webLocks();
+    if (!locks) return this.#leased(chatId);
+    const prefix = this.#nameOf(chatId);
+    const names = ((await locks.query()).held ?? []).map(({ name = '' }) => name);
+    return new Set(names.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length)));
+  }
+
+  #nameOf(chatId: string): string {
+    return `${this.#prefix}${escape(chatId)}:`;
+  }
+
+  async #lease(node: Name): Promise<() => void> {
+    const stamp = (): Promise<unknown> =>
+      this.#connection.run(({ db }) => db.put('leases', Date.now() + LEASE, node)).catch(() => undefined);
+    await stamp();
+    const timer = setInterval(stamp, LEASE / 3);
+    return () => {
+      clearInterval(timer);
+      this.#connection.run(({ db }) => db.delete('leases', node)).catch(() => undefined);
+    };
+  }
+
+  #leased(chatId: string): Promise<ReadonlySet<string>> {
+    return this.#connection.run(async ({ db }) => {
+      const tx = db.transaction('leases');
+      const [names, until] = await Promise.all([
+        tx.store.getAllKeys(ofChat(chatId)),
+        tx.store.getAll(ofChat(chatId)),
+      ]);
+      return new Set(names.filter((_, i) => (until[i] ?? 0) > Date.now()).map(([, id]) => id));
+    });
+  }
+}
+
+/** How long a lease counts, ms. */
+const LEASE = 10_000;
+
+function webLocks(): LockManager | undefined {
+  return typeof navigator === 'undefined' ? undefined : (navigator as { locks?: LockManager }).locks;
+}
+
+function lock(locks: LockManager, name: string): Promise<() => void> {
+  return new Promise((resolve, reject) => {
+    locks
+      .request(name, { mode: 'shared' }, () => new Promise<void>((release) => resolve(release)))
+      .catch(reject);
+  });
+}
+
+/** A name in which no colon is left, so that two names with a colon between them can't be read in another way. */
+function escape(name: string): string {
+  return name.replaceAll('%', '%25').replaceAll(':', '%3A');
+}
