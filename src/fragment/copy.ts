@@ -25,12 +25,14 @@ export interface CopyRules {
   readonly code: 'invalid-fragment' | 'invalid-messages';
   /** How an error begins: `Fragment "hint"`. */
   readonly subject: string;
+  /** Where the copied value itself stands. Default: at the root. */
+  readonly from?: readonly (string | number)[];
   readonly maxDepth: number;
   /** Leave null out of lists and records. */
   readonly dropNull?: boolean;
   /** Write numbers as JSON does: NaN and infinities become null. */
   readonly json?: boolean;
-  /** Handles a function or object of its own kind; undefined means that it is ordinary. */
+  /** Handles functions and objects of its own kind; undefined for an object means that it is ordinary. */
   readonly visit?: (value: object, walk: Walk) => unknown;
 }
 
@@ -44,7 +46,7 @@ export interface Walk {
 
 /** Begins a walk; whatever is thrown on the way becomes a ContextError that names the path. */
 export function walkWith<R>(rules: CopyRules, begin: (walk: Walk) => R): R {
-  const walk: Walk = { rules, path: [], trail: [], left: MAX_VALUES };
+  const walk: Walk = { rules, path: [...(rules.from ?? [])], trail: [], left: MAX_VALUES };
   try {
     return begin(walk);
   } catch (cause) {
@@ -70,28 +72,25 @@ export function refuse(walk: Walk, complaint: string, cause?: unknown): never {
 
 /** `parts[0].input["first name"]`; of a long path its end. */
 export function formatPath(path: readonly (string | number)[]): string {
-  const formatted = path
-    .map((key) =>
-      typeof key === 'number' ? `[${key}]` : /^[\w$]+$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`,
-    )
-    .join('')
-    .replace(/^\./, '');
-  return formatted.length > 200 ? `...${formatted.slice(-200)}` : formatted;
+  const keys = path.map((key, i) =>
+    typeof key === 'string' && /^[\w$]+$/.test(key) ? (i > 0 ? '.' : '') + key : `[${JSON.stringify(key)}]`,
+  );
+  return keys.join('').slice(-200);
 }
 
 /** A copy of a value; see the top of this file. */
 export function copyValue(value: unknown, walk: Walk): unknown {
-  if (--walk.left < 0) refuse(walk, `is one value too many: at most ${MAX_VALUES} are taken`);
+  if (--walk.left < 0) refuse(walk, `is one value too many: ${MAX_VALUES} are allowed`);
   switch (typeof value) {
     case 'number':
       return walk.rules.json && !Number.isFinite(value) ? null : value;
     case 'object':
       return value === null ? null : copyObject(value, walk);
     case 'function':
-      return walk.rules.visit?.(value, walk) ?? refuse(walk, 'is a function, which JSON cannot hold');
+      return walk.rules.visit ? walk.rules.visit(value, walk) : refuseKind(typeof value, walk);
     case 'bigint':
     case 'symbol':
-      return refuse(walk, `is a ${typeof value}; use a text or a number`);
+      return refuseKind(typeof value, walk);
     default:
       return value;
   }
@@ -100,9 +99,8 @@ export function copyValue(value: unknown, walk: Walk): unknown {
 function copyObject(value: object, walk: Walk): unknown {
   if (walk.trail.length >= walk.rules.maxDepth) refuseDepth(value, walk);
   walk.trail.push(value);
-  const copy = Array.isArray(value)
-    ? copyList(value, walk)
-    : (walk.rules.visit?.(value, walk) ?? copyPlain(value, walk));
+  const special = Array.isArray(value) ? copyList(value, walk) : walk.rules.visit?.(value, walk);
+  const copy = special === undefined ? copyPlain(value, walk) : special;
   walk.trail.pop();
   return copy;
 }
@@ -120,7 +118,7 @@ function copyPlain(value: object, walk: Walk): unknown {
   const { toJSON } = value as { toJSON?: unknown };
   if (typeof toJSON === 'function') return copyValue(toJSON.call(value, ''), walk);
   const kind = Object.prototype.toString.call(value).slice(8, -1);
-  if (kind !== 'Object') refuse(walk, `is of the kind ${kind}; use plain data`);
+  if (kind !== 'Object') refuseKind(kind, walk);
   const copy: Record<string, unknown> = {};
   for (const key of Object.keys(value)) {
     const item = copyAt(value, key, walk);
@@ -132,12 +130,16 @@ function copyPlain(value: object, walk: Walk): unknown {
   return copy;
 }
 
+function refuseKind(kind: string, walk: Walk): never {
+  return refuse(walk, `is of type ${kind}, which is no plain data`);
+}
+
 function refuseDepth(value: object, walk: Walk): never {
-  const again = walk.trail.findIndex((seen, i) => walk.trail.indexOf(seen) < i);
-  if (again < 0 && !walk.trail.includes(value))
-    refuse(walk, `is nested deeper than ${walk.rules.maxDepth} levels`);
-  walk.path.length = Math.min(walk.path.length, again < 0 ? walk.path.length : again);
-  return refuse(walk, 'leads back to itself: data must not be circular');
+  const { trail, path, rules } = walk;
+  const again = trail.findIndex((seen, i) => trail.indexOf(seen) < i);
+  if (again < 0 && !trail.includes(value)) refuse(walk, `is nested deeper than ${rules.maxDepth} levels`);
+  if (again >= 0) path.length = Math.min(path.length, again + (rules.from?.length ?? 0));
+  return refuse(walk, 'is circular: it leads back to a value that it is in');
 }
 
 /** What becomes of the two kinds of value that only fragments hold. */
@@ -150,27 +152,42 @@ export interface FragmentVisitor<R> {
 }
 
 /** Walks one fragment and all inside it; gives what the visitor makes of the root. */
-export function walkFragment<R>(
-  fragment: ContextFragment,
-  { node, lazy, dropNull = false }: FragmentVisitor<R>,
-): R {
+export function walkFragment<R>(fragment: ContextFragment, visitor: FragmentVisitor<R>): R {
   if (!isFragment(fragment)) {
     throw new ContextError(
       'invalid-fragment',
-      'Expected a fragment: an object with a name and data, as role(), hint() and fragment() make.',
+      'Not a fragment: it needs a name and data, as role() and fragment() give them.',
     );
   }
-  const enter = (found: ContextFragment, walk: Walk): R =>
-    found.name === ''
-      ? refuse(walk, 'is a fragment without a name; it is needed for its tag, heading or key')
-      : node(found, walk);
-  const visit = (value: object, walk: Walk): unknown =>
-    isBuilt(value) ? enter(value, walk) : isLazyValue(value) ? lazy(value, walk) : undefined;
-  const subject = `Fragment "${fragment.name}"`;
-  return walkWith({ code: 'invalid-fragment', subject, maxDepth: MAX_DEPTH, dropNull, visit }, (walk) => {
+  return walkWith(fragmentRules(fragment.name, visitor), (walk) => {
     walk.trail.push(fragment);
-    return enter(fragment, walk);
+    return enter(fragment, visitor, walk);
   });
+}
+
+/** The rules for what is inside of a fragment. */
+export function fragmentRules(
+  name: string,
+  visitor: FragmentVisitor<unknown>,
+  from: CopyRules['from'] = [],
+): CopyRules {
+  const visit = (value: object, walk: Walk): unknown =>
+    isBuilt(value) ? enter(value, visitor, walk) : isLazyValue(value) ? visitor.lazy(value, walk) : undefined;
+  const { dropNull = false } = visitor;
+  return {
+    code: 'invalid-fragment',
+    subject: `Fragment "${name}"`,
+    from,
+    maxDepth: MAX_DEPTH,
+    dropNull,
+    visit,
+  };
+}
+
+function enter<R>(fragment: ContextFragment, { node }: FragmentVisitor<R>, walk: Walk): R {
+  return fragment.name === ''
+    ? refuse(walk, 'has no name, which its tag, heading or key is made of')
+    : node(fragment, walk);
 }
 
 /**

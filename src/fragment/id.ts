@@ -5,9 +5,11 @@ export function createId(): string {
     : uuidOf(crypto.getRandomValues(new Uint8Array(16)));
 }
 
+/** Sixteen random bytes with the version and variant bits of a random UUID. */
 function uuidOf(bytes: Uint8Array): string {
-  bytes[6] = (bytes[6]! & 0x0f) | 0x40;
-  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
-  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  const marked = Array.from(bytes, (byte, i) =>
+    i === 6 ? (byte & 0x0f) | 0x40 : i === 8 ? (byte & 0x3f) | 0x80 : byte,
+  );
+  const hex = marked.map((byte) => byte.toString(16).padStart(2, '0')).join('');
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }

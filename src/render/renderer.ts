@@ -1,0 +1,127 @@
+import { copyAt, refuseLazy, walkFragment } from '../fragment/copy.ts';
+import type { Walk } from '../fragment/copy.ts';
+import { getFragmentData } from '../fragment/fragment.ts';
+import type { ContextFragment } from '../fragment/fragment.ts';
+import { plural } from './singular.ts';
+
+/**
+ * From fragments to text.
+ *
+ * A renderer is one method, and anybody can write one. Ours share what is hard about it: {@link prepare} turns
+ * fragments into plain sections (codecs asked, nothing circular, nothing lazy, no null, depth bounded, shared objects
+ * standing wherever they are used), so that each format only has to say how a text, a list, a record and a section
+ * look in it. Whatever a text contains, it must not leave its place: that is each format's first duty.
+ */
+
+/** Turns fragments into the text of a system prompt. */
+export interface ContextRenderer {
+  /** How panels and logs call the format: `xml`. */
+  readonly name: string;
+  /** The fragments in their order; `''` for none. Synchronous, so lazy values must be loaded before. */
+  render(fragments: readonly ContextFragment[]): string;
+}
+
+/** Options of the renderers that show lists of fragments one by one. */
+export interface GroupOptions {
+  /** Put fragments of the same name inside of another one together, under the plural of the name. Default false. */
+  readonly groupFragments?: boolean;
+}
+
+/** What data is once it is prepared. Records have no key without a value. */
+export type RenderData = string | number | boolean | Section | readonly RenderData[] | RenderRecord;
+
+/** A prepared record. */
+export interface RenderRecord {
+  readonly [key: string]: RenderData;
+}
+
+/** A prepared fragment. */
+export class Section {
+  readonly name: string;
+  readonly data: RenderData;
+
+  constructor(name: string, data: RenderData) {
+    this.name = name;
+    this.data = data;
+  }
+}
+
+/**
+ * The fragments as sections; those without data are left out.
+ *
+ * @throws invalid-fragment, naming the path, for cycles, lazy values, and what is neither text, number, list or record
+ */
+export function prepare(fragments: readonly ContextFragment[]): Section[] {
+  return fragments
+    .map((fragment) => walkFragment(fragment, { node: sectionOf, lazy: refuseLazy, dropNull: true }))
+    .filter((section) => section !== null);
+}
+
+function sectionOf(fragment: ContextFragment, walk: Walk): Section | null {
+  const data = copyAt({ data: getFragmentData(fragment) }, 'data', walk) as RenderData | null | undefined;
+  return data === null || data === undefined ? null : new Section(fragment.name, data);
+}
+
+/** Whether a value is text, a number or a truth value. */
+export function isScalar(value: RenderData): value is string | number | boolean {
+  return typeof value !== 'object';
+}
+
+/** Whether a value is a list. */
+export function isList(value: RenderData): value is readonly RenderData[] {
+  return Array.isArray(value);
+}
+
+/** The entries of a record, in its order; of a section, the one under its name. */
+export function entriesOf(value: Section | RenderRecord): [string, RenderData][] {
+  return value instanceof Section ? [[value.name, value.data]] : Object.entries(value);
+}
+
+/** `a,b` for a list of scalars that can be read back from it; undefined for any other list. */
+export function joined(list: readonly RenderData[]): string | undefined {
+  return list.every((item) => isScalar(item) && !/[,\n\r]/.test(String(item)))
+    ? list.map(String).join()
+    : undefined;
+}
+
+/** A text between double quotes, escaped as JSON, TOML and TOON all read it. Lone surrogates become U+FFFD. */
+export function quoted(text: string): string {
+  const escaped = text
+    .replace(/\p{Cs}/gu, '\ufffd')
+    .replace(/[\\"\0-\x1f\x7f]/g, (found) => ESCAPES[found] ?? `\\u${hexOf(found)}`);
+  return `"${escaped}"`;
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '\\': '\\\\',
+  '"': '\\"',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+};
+
+/** The code point of a character, at least four hexadecimal digits. */
+export function hexOf(character: string): string {
+  return (character.codePointAt(0) ?? 0).toString(16).padStart(4, '0');
+}
+
+/** The data of a section that is a list: what belongs to the section itself, then the sections in it. */
+export interface Arranged {
+  readonly loose: readonly RenderData[];
+  /** One group per name where grouping is asked for, else a single one without a name. */
+  readonly groups: ReadonlyMap<string, readonly Section[]>;
+}
+
+/** Sorts the items of a section's list; groups are in the order in which their names first appear. */
+export function arrange(list: readonly RenderData[], grouped: boolean): Arranged {
+  const loose: RenderData[] = [];
+  const groups = new Map<string, Section[]>();
+  for (const item of list) {
+    if (!(item instanceof Section)) loose.push(item);
+    else {
+      const key = grouped ? plural(item.name) : '';
+      groups.set(key, [...(groups.get(key) ?? []), item]);
+    }
+  }
+  return { loose, groups };
+}

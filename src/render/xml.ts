@@ -1,0 +1,142 @@
+import { fragment } from '../fragment/fragment.ts';
+import type { ContextFragment } from '../fragment/fragment.ts';
+import { arrange, hexOf, isList, isScalar, joined, prepare, Section } from './renderer.ts';
+import type { ContextRenderer, GroupOptions, RenderData, RenderRecord } from './renderer.ts';
+import { singular } from './singular.ts';
+
+/**
+ * Fragments as XML, the default: models follow tags well, and a tag is a wall that text cannot climb.
+ *
+ * A fragment and a key of a record become an element; the items of a list become elements named by the singular of
+ * the list's name (`<rules><rule>`). Empty lists and records have nothing to say and are left out. A text of several
+ * lines stands on lines of its own, indented; taking the indent away gives the text back.
+ *
+ * Names that XML does not know are written as in ECMA-376: `first name` becomes `first_x0020_name`. Characters that
+ * XML cannot hold at all become U+FFFD.
+ */
+export class XmlRenderer implements ContextRenderer {
+  readonly name = 'xml';
+  readonly #grouped: boolean;
+
+  constructor({ groupFragments = false }: GroupOptions = {}) {
+    this.#grouped = groupFragments;
+  }
+
+  render(fragments: readonly ContextFragment[]): string {
+    return lines(prepare(fragments).map((section) => rootElement(section, this.#grouped)));
+  }
+}
+
+/** The fragments as XML inside of one element; `''` for none. */
+export function render(tag: string, ...fragments: ContextFragment[]): string {
+  return fragments.length === 0 ? '' : new XmlRenderer().render([fragment(tag, ...fragments)]);
+}
+
+/** A fragment at the top: a list with one item needs no element for the item. */
+function rootElement(section: Section, grouped: boolean): string {
+  const { name, data } = section;
+  const only = isList(data) && data.length === 1 ? data[0] : undefined;
+  if (only === undefined || isList(only)) return sectionElement(section, '', grouped);
+  if (!(only instanceof Section)) return valueElement(name, only, '', grouped);
+  return element(name, '', onlyChild(only, INDENT, grouped));
+}
+
+/** The one fragment in a fragment at the top: its own items repeat its name and need no element around them. */
+function onlyChild(child: Section, pad: string, grouped: boolean): string {
+  const bare = isList(child.data) && child.data.some((item) => !(item instanceof Section));
+  return bare ? sectionItems(child.data, child.name, pad, grouped) : sectionElement(child, pad, grouped);
+}
+
+function sectionElement({ name, data }: Section, pad: string, grouped: boolean): string {
+  if (!isList(data)) return valueElement(name, data, pad, grouped);
+  return element(name, pad, sectionItems(data, singular(name), pad + INDENT, grouped));
+}
+
+/** What belongs to the fragment itself, then the fragments in it. */
+function sectionItems(list: readonly RenderData[], tag: string, pad: string, grouped: boolean): string {
+  const { loose, groups } = arrange(list, grouped);
+  const own = loose.map((item) => itemElement(tag, item, pad, grouped));
+  const inner = [...groups].map(([name, sections]) =>
+    name === ''
+      ? sectionList(sections, pad, grouped)
+      : element(name, pad, sectionList(sections, pad + INDENT, grouped)),
+  );
+  return lines([...own, ...inner]);
+}
+
+function sectionList(sections: readonly Section[], pad: string, grouped: boolean): string {
+  return lines(sections.map((section) => sectionElement(section, pad, grouped)));
+}
+
+function valueElement(name: string, value: RenderData, pad: string, grouped: boolean): string {
+  if (isScalar(value)) return textElement(name, String(value), pad);
+  if (value instanceof Section) return sectionElement(value, pad, grouped);
+  return element(
+    name,
+    pad,
+    isList(value)
+      ? items(value, singular(name), pad + INDENT, grouped)
+      : fields(value, pad + INDENT, grouped),
+  );
+}
+
+function items(list: readonly RenderData[], tag: string, pad: string, grouped: boolean): string {
+  return lines(list.map((item) => itemElement(tag, item, pad, grouped)));
+}
+
+function itemElement(tag: string, item: RenderData, pad: string, grouped: boolean): string {
+  return valueElement(tag, (isList(item) && joined(item)) || item, pad, grouped);
+}
+
+function fields(record: RenderRecord, pad: string, grouped: boolean): string {
+  return lines(Object.entries(record).map(([key, value]) => valueElement(key, value, pad, grouped)));
+}
+
+function element(name: string, pad: string, body: string): string {
+  if (body === '') return '';
+  const tag = nameOf(name);
+  return `${pad}<${tag}>\n${body}\n${pad}</${tag}>`;
+}
+
+function textElement(name: string, value: string, pad: string): string {
+  const tag = nameOf(name);
+  const text = escape(value);
+  if (!text.includes('\n')) return `${pad}<${tag}>${text}</${tag}>`;
+  const inner = pad + INDENT;
+  return `${pad}<${tag}>\n${inner}${text.replaceAll('\n', `\n${inner}`)}\n${pad}</${tag}>`;
+}
+
+const INDENT = '  ';
+
+/** Elements that have something to say, one below the other. */
+function lines(elements: readonly string[]): string {
+  return elements.filter((text) => text !== '').join('\n');
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+  // A parser reads a bare carriage return as a line feed.
+  '\r': '&#13;',
+};
+
+/** Markup, and what an XML document may not contain: control characters, lone surrogates, two noncharacters. */
+const SPECIAL = /[&<>"'\r\0-\x08\v\f\x0e-\x1f\p{Cs}\ufffe\uffff]/gu;
+
+function escape(text: string): string {
+  return text.replace(SPECIAL, (character) => ENTITIES[character] ?? '\ufffd');
+}
+
+/** What a name may not hold, and what it may not begin with. Colons are left to namespaces; ª, µ and º are no letters to XML. */
+const NOT_IN_NAME = /[^\w.\-\p{L}\p{M}\p{Nd}]|[ªµº]|^[^\p{L}_]/gu;
+
+function nameOf(name: string): string {
+  return (
+    name
+      .replace(/_(?=x[\dA-F]*_)/g, '_x005F_')
+      .replace(NOT_IN_NAME, (found) => `_x${hexOf(found).toUpperCase()}_`) || '_x_'
+  );
+}
