@@ -44,7 +44,9 @@ export function layoutLanes(parents: ArrayLike<number>, active: number): Lanes {
 }
 
 /** The parent of each of these as an index, -1 for a root and for a parent that is not among them. */
-export function parentIndices(nodes: readonly { readonly id: string; readonly parentId: string | null }[]): Int32Array {
+export function parentIndices(
+  nodes: readonly { readonly id: string; readonly parentId: string | null }[],
+): Int32Array {
   const indexOf = new Map<string, number>();
   for (let i = 0; i < nodes.length; i += 1) indexOf.set((nodes[i] as { id: string }).id, i);
   return Int32Array.from(nodes, ({ parentId }) => (parentId === null ? -1 : (indexOf.get(parentId) ?? -1)));
@@ -119,12 +121,17 @@ function continuations({ parent }: Forest, size: Int32Array, active: number): In
     const best = at(next, above);
     if (best < 0 || at(size, node) > at(size, best)) next[above] = node;
   }
-  for (let node = active; node >= 0 && at(parent, node) >= 0; node = at(parent, node)) next[at(parent, node)] = node;
+  for (let node = active; node >= 0 && at(parent, node) >= 0; node = at(parent, node))
+    next[at(parent, node)] = node;
   return next;
 }
 
 /** Walks the forest with a stack of its own, and gives each message its row, its lane and its run. */
-function placeRows(forest: Forest, next: Int32Array, active: number): Pick<Lanes, 'order' | 'row' | 'lane' | 'start'> {
+function placeRows(
+  forest: Forest,
+  next: Int32Array,
+  active: number,
+): Pick<Lanes, 'order' | 'row' | 'lane' | 'start'> {
   const { parent, firstChild, nextSibling } = forest;
   const count = parent.length;
   const placed = { order: new Int32Array(count), row: new Int32Array(count) };

@@ -91,7 +91,8 @@ function faults(parents: ArrayLike<number>, active: number, lanes: Lanes): strin
     if (lanes.row[above]! >= row) found.push(`${node} stands above its parent`);
     const goesOn = lanes.next[above] === node;
     if (lane !== lanes.lane[above]! + (goesOn ? 0 : 1)) found.push(`lane of ${node}`);
-    if (goesOn && lanes.row[above]! + weight[above]! !== row + weight[node]!) found.push(`${node} is not last`);
+    if (goesOn && lanes.row[above]! + weight[above]! !== row + weight[node]!)
+      found.push(`${node} is not last`);
     if (!goesOn && !onPath.has(above) && weight[node]! > weight[lanes.next[above]!]!) {
       found.push(`${node} is heavier than what goes on`);
     }
@@ -100,7 +101,8 @@ function faults(parents: ArrayLike<number>, active: number, lanes: Lanes): strin
   const first = active >= 0 ? lanes.order[0]! : -1;
   if (first >= 0 && !onPath.has(first)) found.push('the active tree is not first');
   const widest = lanes.lane.reduce((a, b) => Math.max(a, b), 0);
-  if (count > 0 && widest > 1 + Math.floor(Math.log2(count))) found.push(`${widest} lanes for ${count} messages`);
+  if (count > 0 && widest > 1 + Math.floor(Math.log2(count)))
+    found.push(`${widest} lanes for ${count} messages`);
   return found.slice(0, 5);
 }
 
@@ -143,7 +145,9 @@ function bushy(count: number): number[] {
 /** A conversation as people lead it: mostly on, now and then back by a few messages. */
 function recent(count: number): number[] {
   const next = seeded(11);
-  return Array.from({ length: count }, (_, i) => (next() < 0.05 ? Math.max(0, i - 2 - Math.floor(next() * 8)) - 1 : i - 1));
+  return Array.from({ length: count }, (_, i) =>
+    next() < 0.05 ? Math.max(0, i - 2 - Math.floor(next() * 8)) - 1 : i - 1,
+  );
 }
 
 function chain(count: number): number[] {

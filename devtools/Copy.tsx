@@ -1,0 +1,33 @@
+import { type ReactNode, useEffect, useState } from 'react';
+
+/** A button that copies what `text` gives when it is pressed, and says whether it could. */
+export function Copy({ label, text }: { readonly label: string; readonly text: () => string }): ReactNode {
+  const [outcome, setOutcome] = useState('');
+  useEffect(() => {
+    if (!outcome) return undefined;
+    const timer = setTimeout(() => setOutcome(''), 2_000);
+    return () => clearTimeout(timer);
+  }, [outcome]);
+  const copy = (): void => {
+    writeClipboard(text()).then(
+      () => setOutcome('Copied'),
+      () => setOutcome('Not copied: the browser refused'),
+    );
+  };
+  return (
+    <>
+      <span role="status" className="muted">
+        {outcome}
+      </span>
+      <button type="button" onClick={copy}>
+        {label}
+      </button>
+    </>
+  );
+}
+
+/** Pages that are no secure context have no clipboard. */
+async function writeClipboard(text: string): Promise<void> {
+  if (!navigator.clipboard) throw new Error('no clipboard');
+  await navigator.clipboard.writeText(text);
+}

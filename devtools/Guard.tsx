@@ -1,0 +1,23 @@
+import { Component, type ReactNode } from 'react';
+
+interface GuardProps {
+  readonly children: ReactNode;
+  /** What to show instead of children that failed. */
+  readonly renderFailure: (error: Error, retry: () => void) => ReactNode;
+}
+
+/** Keeps what goes wrong inside: the app around the devtools never unmounts because of them. */
+export class Guard extends Component<GuardProps, { readonly error: Error | null }> {
+  override state: { readonly error: Error | null } = { error: null };
+
+  static getDerivedStateFromError(error: unknown): { readonly error: Error } {
+    return { error: error instanceof Error ? error : new Error(String(error)) };
+  }
+
+  override render(): ReactNode {
+    const { error } = this.state;
+    return error
+      ? this.props.renderFailure(error, () => this.setState({ error: null }))
+      : this.props.children;
+  }
+}

@@ -1,0 +1,157 @@
+import type { BranchInfo, CheckpointInfo, GraphNode } from 'contextree';
+import { layoutLanes, parentIndices, type Lanes } from './lanes.ts';
+
+/**
+ * A chat's graph as the panel draws it: lanes, and what is written on them. Nodes are indices into `nodes`.
+ * Colours follow branches, not lanes: two branches that use one lane one after the other must not look like one.
+ */
+export interface GraphModel {
+  /** In the order in which they were written. */
+  readonly nodes: readonly GraphNode[];
+  readonly indexOf: ReadonlyMap<string, number>;
+  readonly lanes: Lanes;
+  /** The branch that a message is coloured after, as an index into the branches; -1 where none reaches it. */
+  readonly colour: Int32Array;
+  /** Branches that end at a message. */
+  readonly heads: ReadonlyMap<number, readonly BranchInfo[]>;
+  /** Checkpoints at a message. */
+  readonly checkpoints: ReadonlyMap<number, readonly CheckpointInfo[]>;
+}
+
+/**
+ * The model of these messages. `activeIds` are ids of the end of the active path, the best one first: the head may be
+ * a message that is reserved and does not show yet, then the last shown one stands for it.
+ */
+export function graphModel(
+  nodes: readonly GraphNode[],
+  branches: readonly BranchInfo[],
+  checkpoints: readonly CheckpointInfo[],
+  activeIds: readonly (string | null | undefined)[],
+): GraphModel {
+  const indexOf = new Map(nodes.map((node, index) => [node.id, index]));
+  const active = firstKnown(indexOf, activeIds);
+  const lanes = layoutLanes(parentIndices(nodes), active);
+  const colour = colourBranches(lanes, branches, indexOf, active);
+  return {
+    nodes,
+    indexOf,
+    lanes,
+    colour,
+    heads: byMessage(branches, (branch) =>
+      branch.isActive ? active : indexOf.get(branch.headMessageId ?? ''),
+    ),
+    checkpoints: byMessage(checkpoints, (checkpoint) => indexOf.get(checkpoint.messageId)),
+  };
+}
+
+function firstKnown(
+  indexOf: ReadonlyMap<string, number>,
+  ids: readonly (string | null | undefined)[],
+): number {
+  for (const id of ids) {
+    const index = indexOf.get(id ?? '');
+    if (index !== undefined) return index;
+  }
+  return -1;
+}
+
+function byMessage<T>(items: readonly T[], place: (item: T) => number | undefined): Map<number, T[]> {
+  const groups = new Map<number, T[]>();
+  for (const item of items) {
+    const index = place(item);
+    if (index === undefined || index < 0) continue;
+    const group = groups.get(index);
+    if (group) group.push(item);
+    else groups.set(index, [item]);
+  }
+  return groups;
+}
+
+/** The active path has the active branch's colour, any other message that of the branch it leads to. */
+function colourBranches(
+  { order, parent, next }: Lanes,
+  branches: readonly BranchInfo[],
+  indexOf: ReadonlyMap<string, number>,
+  active: number,
+): Int32Array {
+  const colour = new Int32Array(order.length).fill(-1);
+  const pinned = new Uint8Array(order.length);
+  for (const [branch, { headMessageId }] of branches.entries()) {
+    const head = indexOf.get(headMessageId ?? '');
+    if (head !== undefined) colour[head] = branch;
+  }
+  const activeBranch = branches.findIndex((branch) => branch.isActive);
+  for (let node = active; node >= 0; node = parent[node] as number) {
+    colour[node] = activeBranch;
+    pinned[node] = 1;
+  }
+  for (let row = order.length - 1; row >= 0; row -= 1) {
+    const node = order[row] as number;
+    const above = parent[node] as number;
+    if (above < 0 || pinned[above] || colour[node] === -1) continue;
+    if (next[above] === node || colour[above] === -1) colour[above] = colour[node] as number;
+  }
+  return colour;
+}
+
+/** Whether a row can be folded: it begins a way beside the active path, or a tree of its own, with more behind it. */
+export function canFold({ lanes }: GraphModel, node: number): boolean {
+  return lanes.start[node] === node && (lanes.size[node] as number) > 1 && lanes.row[node] !== 0;
+}
+
+/** A way that was left is folded at first when it is longer than this, or it hides how the conversation went on. */
+const FOLDED_BEYOND = 12;
+
+/** Whether a row is folded; `choices` are what the person folded or unfolded, by message id. */
+export function isFolded(model: GraphModel, choices: ReadonlyMap<string, boolean>, node: number): boolean {
+  if (!canFold(model, node)) return false;
+  const chosen = choices.get((model.nodes[node] as GraphNode).id);
+  return chosen ?? (model.lanes.size[node] as number) > FOLDED_BEYOND;
+}
+
+/** The messages that have a row, top down: what is folded away is left out. */
+export function visibleRows(model: GraphModel, choices: ReadonlyMap<string, boolean>): Int32Array {
+  const { order, size } = model.lanes;
+  const rows = new Int32Array(order.length);
+  let count = 0;
+  for (let row = 0; row < order.length;) {
+    const node = order[row] as number;
+    rows[count++] = node;
+    row += isFolded(model, choices, node) ? (size[node] as number) : 1;
+  }
+  return rows.subarray(0, count);
+}
+
+/** The folded row that hides a message, or the message itself when it shows. */
+export function shownFor(model: GraphModel, choices: ReadonlyMap<string, boolean>, node: number): number {
+  const { start, parent } = model.lanes;
+  let shown = node;
+  for (let at = start[node] as number; at >= 0;) {
+    if (isFolded(model, choices, at)) shown = at;
+    const above = parent[at] as number;
+    at = above < 0 ? -1 : (start[above] as number);
+  }
+  return shown;
+}
+
+/** The branches that end in a folded row, its own message included. */
+export function headsWithin({ lanes, heads }: GraphModel, node: number): BranchInfo[] {
+  const top = lanes.row[node] as number;
+  const end = top + (lanes.size[node] as number);
+  return [...heads]
+    .filter(([at]) => (lanes.row[at] as number) >= top && (lanes.row[at] as number) < end)
+    .flatMap(([, branches]) => branches);
+}
+
+/** The colours of the lines that pass a row on its left, lane 0 first: each belongs to what goes on further below. */
+export function passingColours({ lanes, colour }: GraphModel, node: number): number[] {
+  const { lane, start, parent, next } = lanes;
+  const passing: number[] = [];
+  let at = start[node] as number;
+  for (let left = (lane[node] as number) - 1; left >= 0; left -= 1) {
+    const fork = parent[at] as number;
+    passing[left] = colour[next[fork] as number] as number;
+    at = start[fork] as number;
+  }
+  return passing;
+}

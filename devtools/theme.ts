@@ -1,0 +1,159 @@
+/**
+ * How the panel looks: one table of tokens, light and dark side by side, and the sheet that uses them.
+ * Nothing else in this folder names a colour. Text on its ground has a contrast of at least 4.5:1, lanes of 3:1.
+ */
+const tokens: Record<string, readonly [light: string, dark: string]> = {
+  ground: ['#ffffff', '#15171c'],
+  raised: ['#f5f6f8', '#1d2027'],
+  line: ['#dcdfe4', '#30343d'],
+  edge: ['#8b929e', '#747c89'],
+  text: ['#1b1f26', '#e7e9ed'],
+  muted: ['#59616d', '#a2aab6'],
+  hover: ['#f0f2f6', '#21252d'],
+  cursor: ['#e3ebfb', '#22314f'],
+  accent: ['#1f5fd0', '#82aeff'],
+  'on-accent': ['#ffffff', '#10131a'],
+  alert: ['#a8201a', '#ff9d94'],
+  warn: ['#8a5300', '#f0b860'],
+  string: ['#1c6b3c', '#7fd0a0'],
+  number: ['#8a4600', '#f0b078'],
+  literal: ['#7a2f9e', '#d3a2f2'],
+  none: ['#7d8590', '#858d99'],
+  'branch-0': ['#1f5fd0', '#82aeff'],
+  'branch-1': ['#b3440c', '#f59a68'],
+  'branch-2': ['#1d7a45', '#66c990'],
+  'branch-3': ['#8a35b3', '#cf9af0'],
+  'branch-4': ['#a12a58', '#f58fb4'],
+  'branch-5': ['#0b7285', '#5fc6d8'],
+  'branch-6': ['#7a6200', '#d9bf4e'],
+  'branch-7': ['#55606e', '#b3bcc8'],
+};
+
+/** How many branch colours there are before they begin again. */
+const BRANCH_COLOURS = 8;
+
+/** The colour of a branch, by its index; -1 is a message that no branch reaches. */
+export function branchColour(branch: number): string {
+  return branch < 0 ? 'var(--none)' : `var(--branch-${branch % BRANCH_COLOURS})`;
+}
+
+/** The height of a row in the graph and in the snapshot, in CSS pixels. Rows are windowed, so it is one for all. */
+export const ROW_HEIGHT = 24;
+
+/** The panel's style sheet. */
+export function panelCss(): string {
+  return `${variables()}${frame}${parts}${graph}${prompt}${snapshot}${narrow}`;
+}
+
+function variables(): string {
+  const values = Object.entries(tokens).map(
+    ([name, [light, dark]]) => `--${name}:light-dark(${light},${dark});`,
+  );
+  return `.root{${values.join('')}}`;
+}
+
+const frame = `
+.root{color-scheme:light dark;box-sizing:border-box;direction:ltr;text-align:left;
+font:12px/1.45 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;color:var(--text)}
+.root[data-theme=light]{color-scheme:light}
+.root[data-theme=dark]{color-scheme:dark}
+.root *,.root *::before,.root *::after{box-sizing:border-box}
+.root.embedded{height:100%;min-height:240px;display:flex}
+.panel{display:flex;flex-direction:column;min-width:0;background:var(--ground);color:var(--text);overflow:hidden}
+.embedded .panel{flex:1;border:1px solid var(--line);border-radius:6px}
+.floating .panel{position:fixed;box-shadow:0 0 24px rgb(0 0 0/.18)}
+.right .panel{inset:0 0 0 auto;width:min(420px,100vw);border-left:1px solid var(--line)}
+.left .panel{inset:0 auto 0 0;width:min(420px,100vw);border-right:1px solid var(--line)}
+.bottom .panel{inset:auto 0 0 0;height:min(420px,60vh);border-top:1px solid var(--line)}
+.top .panel{inset:0 0 auto 0;height:min(420px,60vh);border-bottom:1px solid var(--line)}
+.bar{display:flex;align-items:center;gap:6px;min-height:34px;padding:4px 8px;background:var(--raised);flex:none}
+header.bar{border-bottom:1px solid var(--line)}
+footer.bar{border-top:1px solid var(--line);min-height:28px;color:var(--muted)}
+.view{flex:1;min-height:0;display:flex;flex-direction:column}
+.view .bar{border-bottom:1px solid var(--line)}
+.view footer.bar{border-bottom:0}
+`;
+
+const parts = `
+button,select{font:inherit;color:inherit;background:var(--ground);border:1px solid var(--edge);border-radius:4px;
+padding:2px 8px;min-height:24px;margin:0;cursor:pointer}
+button:hover,select:hover{background:var(--hover)}
+button:focus-visible,select:focus-visible,[tabindex]:focus-visible{outline:2px solid var(--accent);outline-offset:-2px}
+.tabs{display:flex;gap:2px;margin-right:auto}
+[role=tab]{border-color:transparent;background:none;color:var(--muted)}
+[role=tab][aria-selected=true]{background:var(--ground);border-color:var(--line);color:var(--text);font-weight:600}
+.icon{border-color:transparent;background:none;width:28px;padding:0;font-size:16px;line-height:1}
+.quiet{border-color:transparent;background:none;color:var(--accent);padding:0 4px}
+.grow{flex:1;min-width:0}
+.muted{color:var(--muted)}
+.words{margin:0;padding:24px 16px;color:var(--muted);text-align:center;text-wrap:balance}
+.alert{margin:0;padding:6px 10px;color:var(--alert);border-bottom:1px solid var(--line);overflow-wrap:anywhere}
+.unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
+h2{font-size:12px;font-weight:600;margin:0}
+code,pre,.code{font:11px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
+.rows{flex:1;min-height:0;overflow:auto;overscroll-behavior:contain;position:relative}
+.row{position:absolute;left:0;right:0;height:${ROW_HEIGHT}px;display:flex;align-items:center;gap:6px;
+padding-right:8px;white-space:nowrap;cursor:default}
+.row:hover{background:var(--hover)}
+.rows:focus-visible .cursor,.rows:focus .cursor{background:var(--cursor)}
+.rows .cursor{box-shadow:inset 2px 0 var(--accent)}
+`;
+
+const graph = `
+.graph .row{cursor:pointer}
+.graph svg{display:block;flex:none}
+.lane{fill:none;stroke-width:2}
+.dot{stroke-width:2}
+.message{flex:1;min-width:60px;display:flex;align-items:center;gap:6px;overflow:hidden}
+.preview{overflow:hidden;text-overflow:ellipsis}
+.user .preview{font-weight:500}
+.aside .preview{color:var(--muted)}
+.here .preview{font-weight:700}
+.wordless{font-style:italic;color:var(--muted)}
+.marks{display:flex;gap:4px;flex:0 1 auto;min-width:0;overflow:hidden}
+.mark{border:1px solid;border-radius:9px;padding:0 6px;font-size:11px;line-height:16px;color:var(--text);
+overflow:hidden;text-overflow:ellipsis;max-width:120px;flex:0 1 auto}
+.mark.active{color:var(--on-accent)}
+.mark.point{border-radius:3px;border-color:var(--edge)}
+.state{font-size:11px;color:var(--warn)}
+.state.streaming{color:var(--accent);animation:pulse 1.2s ease-in-out infinite alternate}
+.fold{flex:none;font-size:11px;min-height:18px;padding:0 6px;color:var(--muted)}
+@keyframes pulse{to{opacity:.55}}
+@media (prefers-reduced-motion:reduce){.state.streaming{animation:none}}
+`;
+
+const prompt = `
+.scroll{flex:1;min-height:0;overflow:auto;overscroll-behavior:contain}
+.scroll section+section{border-top:1px solid var(--line)}
+.scroll h2{padding:8px 10px 0}
+.text{margin:0;padding:6px 10px 10px;white-space:pre-wrap;overflow-wrap:anywhere}
+.turns{list-style:none;margin:0;padding:0 0 8px}
+.turn{padding:6px 10px;border-top:1px solid var(--line)}
+.turns>.turn:first-child{border-top:0}
+.role{font-size:11px;font-weight:600;color:var(--muted)}
+.turn .text{padding:2px 0}
+.part{margin:4px 0 0;padding:4px 6px;background:var(--raised);border-radius:4px}
+.part .text{padding:0}
+`;
+
+const snapshot = `
+.tree .row{gap:0}
+.twisty{width:14px;flex:none;text-align:center;color:var(--muted)}
+.key{color:var(--text)}
+.value{overflow:hidden;text-overflow:ellipsis}
+.value.string{color:var(--string)}
+.value.number{color:var(--number)}
+.value.literal{color:var(--literal)}
+.value.group{color:var(--muted)}
+`;
+
+const narrow = `
+@media (max-width:640px){
+.right .panel,.left .panel{inset:auto 0 0 0;width:auto;height:62vh;height:62dvh;border:0;border-top:1px solid var(--line)}
+}
+@media (pointer:coarse){
+button,select{min-height:44px;padding:2px 12px}
+.icon{width:44px}
+.fold{min-height:24px}
+}
+`;

@@ -1,0 +1,127 @@
+/**
+ * A JSON value as rows of a tree, of which only the open parts are looked at. Long lists are folded in hundreds, long
+ * texts in lines, so that a snapshot of a large chat opens as fast as a small one.
+ */
+export interface TreeRow {
+  /** A JSON pointer, with a step for each folded range: stable while the value changes elsewhere. */
+  readonly path: string;
+  /** The name in front of the value: a key, an index, a range such as `0 - 99`. */
+  readonly key: string;
+  /** Levels from the top, 1 for the topmost. */
+  readonly level: number;
+  /** Place among the rows with the same parent, 1 for the first. */
+  readonly position: number;
+  /** Rows with the same parent. */
+  readonly count: number;
+  /** The value on one line. */
+  readonly text: string;
+  readonly kind: 'string' | 'number' | 'literal' | 'group';
+  /** Undefined for rows with nothing under them. */
+  readonly isOpen: boolean | undefined;
+}
+
+/** Entries of a list that are shown without folding them into ranges. */
+const RANGE = 100;
+
+/** The longest text shown as one row, in characters. */
+const LINE = 120;
+
+/** The rows of a value, top down; `open` holds the paths of the open ones. */
+export function treeRows(value: unknown, open: ReadonlySet<string>): TreeRow[] {
+  const rows: TreeRow[] = [];
+  const stack = childrenOf(value, '', 1).toReversed();
+  for (let child = stack.pop(); child; child = stack.pop()) {
+    const { path, key, level, position, count } = child;
+    const isOpen = hasChildren(child.value) ? open.has(path) : undefined;
+    rows.push({ path, key, level, position, count, ...summary(child.value), isOpen });
+    if (isOpen) stack.push(...childrenOf(child.value, path, level + 1).toReversed());
+  }
+  return rows;
+}
+
+interface Child extends Pick<TreeRow, 'path' | 'key' | 'level' | 'position' | 'count'> {
+  readonly value: unknown;
+}
+
+/** Some entries of a list, or lines of a text, that are folded into one row. */
+class Range {
+  readonly items: readonly unknown[];
+  readonly from: number;
+  constructor(items: readonly unknown[], from: number) {
+    this.items = items;
+    this.from = from;
+  }
+}
+
+function childrenOf(value: unknown, path: string, level: number): Child[] {
+  const entries = entriesOf(value);
+  return entries.map(([key, child], i) => ({
+    path: `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+    key,
+    level,
+    position: i + 1,
+    count: entries.length,
+    value: child,
+  }));
+}
+
+function entriesOf(value: unknown): [string, unknown][] {
+  if (typeof value === 'string') return listEntries(linesOf(value), 0);
+  if (Array.isArray(value)) return listEntries(value, 0);
+  if (value instanceof Range) return listEntries(value.items, value.from);
+  return isObject(value) ? Object.entries(value) : [];
+}
+
+function listEntries(items: readonly unknown[], from: number): [string, unknown][] {
+  if (items.length <= RANGE) return items.map((item, i) => [String(from + i), item]);
+  const step = RANGE ** Math.floor(Math.log(items.length - 1) / Math.log(RANGE) + 1e-9);
+  return Array.from({ length: Math.ceil(items.length / step) }, (_, i) => {
+    const part = items.slice(i * step, (i + 1) * step);
+    const first = from + i * step;
+    return [`${first} - ${first + part.length - 1}`, new Range(part, first)];
+  });
+}
+
+/** A long text in lines; none for a text that fits on its row. */
+function linesOf(text: string): string[] {
+  if (text.length <= LINE && !text.includes('\n')) return [];
+  return text.split('\n').flatMap((line) => (line.length <= LINE ? [line] : wrap(line)));
+}
+
+function wrap(line: string): string[] {
+  return Array.from({ length: Math.ceil(line.length / LINE) }, (_, i) =>
+    line.slice(i * LINE, (i + 1) * LINE),
+  );
+}
+
+function hasChildren(value: unknown): boolean {
+  if (typeof value === 'string') return value.length > LINE || value.includes('\n');
+  if (Array.isArray(value)) return value.length > 0;
+  return value instanceof Range || (isObject(value) && Object.keys(value).length > 0);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function summary(value: unknown): Pick<TreeRow, 'text' | 'kind'> {
+  if (typeof value === 'string') return { kind: 'string', text: JSON.stringify(value.slice(0, 2 * LINE)) };
+  if (typeof value === 'number') return { kind: 'number', text: String(value) };
+  if (Array.isArray(value)) return { kind: 'group', text: `[${value.length}]` };
+  if (value instanceof Range) return { kind: 'group', text: '' };
+  if (isObject(value)) return { kind: 'group', text: sketch(value) };
+  return { kind: 'literal', text: String(value) };
+}
+
+/** The first keys of an object, so that a closed one tells what it is; what names it comes first. */
+function sketch(value: Record<string, unknown>): string {
+  const names = ['name', 'role', 'id'].flatMap((key) => {
+    const name = value[key];
+    return typeof name === 'string' ? [`${key}: ${name.slice(0, 24)}`] : [];
+  });
+  const keys = Object.keys(value);
+  if (keys.length === 0) return '{}';
+  return names.length > 0
+    ? `{ ${names.join(', ')} }`
+    : `{ ${keys.slice(0, 4).join(', ')}${keys.length > 4 ? ', …' : ''} }`;
+}
