@@ -1,0 +1,160 @@
+import { createStore, type StoreApi } from 'zustand/vanilla';
+import { ContextError } from '../errors.ts';
+import type { ChatInfo, ContextStore } from '../store/store.ts';
+
+/**
+ * The chats of one user, as a list that is always as the store has it.
+ *
+ * The store tells of each durable change, of this tab and of others; the list is then read again. Changes come in
+ * bursts, so the read waits for the end of the task, and while one is under way at most one more waits.
+ * A chat that did not change keeps its object, so its row does not render.
+ *
+ * A chat that a person removes is gone at once, before the disk has answered, and is back if the disk refuses.
+ */
+export class ChatList {
+  readonly state: Pick<StoreApi<ChatListState>, 'getState' | 'getInitialState' | 'subscribe'>;
+  readonly #zustand: StoreApi<ChatListState> = createStore<ChatListState>()(() => LOADING);
+  readonly #store: ContextStore;
+  readonly #userId: string;
+  #limit: number = PAGE;
+  #found: readonly ChatInfo[] = [];
+  #leaving: ReadonlySet<string> = new Set();
+  #reading: Promise<void> = Promise.resolve();
+  #next: Promise<void> | undefined;
+
+  constructor(store: ContextStore, userId: string) {
+    this.state = this.#zustand;
+    this.#store = store;
+    this.#userId = userId;
+  }
+
+  /** Reads the list, and again with each change. Returns the way to stop. */
+  follow(): () => void {
+    void this.refresh();
+    let due: ReturnType<typeof setTimeout> | undefined;
+    const read = (): void => {
+      due = undefined;
+      void this.refresh();
+    };
+    const stop = this.#store.subscribe(({ kind }) => {
+      if (kind !== 'draft') due ??= setTimeout(read);
+    });
+    return () => {
+      clearTimeout(due);
+      stop();
+    };
+  }
+
+  /** Resolves when the list shows all that was durable at the time of the call. Failures are in the state. */
+  refresh(): Promise<void> {
+    this.#next ??= this.#reading.then(() => {
+      this.#next = undefined;
+      this.#reading = this.#read();
+      return this.#reading;
+    });
+    return this.#next;
+  }
+
+  async #read(): Promise<void> {
+    try {
+      const found = await this.#store.listChats({ userId: this.#userId, limit: this.#limit + 1 });
+      this.#found = keepEqual(this.#found, found);
+      this.#show({ isLoading: false, error: null });
+    } catch (error) {
+      this.#show({ isLoading: false, error: error instanceof Error ? error : new Error(String(error)) });
+    }
+  }
+
+  #show(patch: Partial<ChatListState> = {}): void {
+    const before = this.#zustand.getState();
+    const chats = this.#found.slice(0, this.#limit).filter(({ id }) => !this.#leaving.has(id));
+    const next = {
+      ...before,
+      chats: keepSame(before.chats, chats),
+      hasMore: this.#found.length > this.#limit,
+      ...patch,
+    };
+    if (KEYS.some((key) => next[key] !== before[key])) this.#zustand.setState(next);
+  }
+
+  /** Shows another page of chats, where there are more. */
+  async loadMore(): Promise<void> {
+    if (!this.#zustand.getState().hasMore) return;
+    this.#limit += PAGE;
+    await this.refresh();
+  }
+
+  /** Gives a chat another title; null takes it away. Rejects with `chat-deleted` when there is no such chat. */
+  async rename(chatId: string, title: string | null): Promise<void> {
+    const chat = await this.#store.getChat(chatId);
+    if (!chat) throw noSuchChat(chatId);
+    const { epoch, activeBranchId } = chat;
+    const as = { userId: this.#userId, epoch, mainBranchId: activeBranchId };
+    await this.#store.append(chatId, [{ op: 'chat', title }], as);
+    await this.refresh();
+  }
+
+  /** Removes a chat. For {@link UNDO_WITHIN} ms the result brings it back: true if it did, false when it was too late. */
+  async remove(chatId: string): Promise<() => Promise<boolean>> {
+    this.#leaving = new Set([...this.#leaving, chatId]);
+    this.#show();
+    try {
+      await this.#store.deleteChat(chatId, { userId: this.#userId, keepFor: UNDO_WITHIN });
+      await this.refresh();
+    } finally {
+      this.#leaving = new Set([...this.#leaving].filter((id) => id !== chatId));
+      this.#show();
+    }
+    return () => this.#bringBack(chatId);
+  }
+
+  async #bringBack(chatId: string): Promise<boolean> {
+    const isBack = await this.#store.restoreChat(chatId);
+    await this.refresh();
+    return isBack;
+  }
+}
+
+/** What a list of chats shows. */
+export interface ChatListState {
+  /** The last updated first. */
+  readonly chats: readonly ChatInfo[];
+  /** Whether there are chats after the last one shown. */
+  readonly hasMore: boolean;
+  /** Until the list was read for the first time. */
+  readonly isLoading: boolean;
+  /** Why it could not be read; null otherwise. */
+  readonly error: Error | null;
+}
+
+/** The list before it is read, and on a server. */
+const LOADING: ChatListState = { chats: [], hasMore: false, isLoading: true, error: null };
+
+const KEYS = ['chats', 'hasMore', 'isLoading', 'error'] as const;
+
+/** How many chats are shown at first, and how many more with each `loadMore()`. */
+const PAGE = 50;
+
+/** How long a removed chat can be brought back, in ms. */
+const UNDO_WITHIN = 10_000;
+
+/** The new list, with the old objects for chats that are as they were. */
+function keepEqual(before: readonly ChatInfo[], now: readonly ChatInfo[]): readonly ChatInfo[] {
+  const known = new Map(before.map((chat) => [chat.id, chat]));
+  return now.map((chat) => {
+    const old = known.get(chat.id);
+    return old && JSON.stringify(old) === JSON.stringify(chat) ? old : chat;
+  });
+}
+
+function keepSame<T>(before: readonly T[], now: readonly T[]): readonly T[] {
+  return before.length === now.length && now.every((item, i) => item === before[i]) ? before : now;
+}
+
+function noSuchChat(chatId: string): ContextError {
+  return new ContextError(
+    'chat-deleted',
+    `There is no chat "${chatId}" to rename: it was deleted, or nothing was saved to it yet.`,
+    { details: { chatId } },
+  );
+}

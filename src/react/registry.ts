@@ -1,0 +1,175 @@
+import { useEffect, useReducer, useState } from 'react';
+import { ContextEngine, type ContextEngineOptions } from '../engine/engine.ts';
+import { defaultStore } from '../store/default.ts';
+import type { ContextStore } from '../store/store.ts';
+import { inDevelopment } from './development.ts';
+
+/**
+ * One engine per store, chat and user, for all components of a page that ask for it.
+ *
+ * An engine must not be made in an effect (the first render would have none) and can't be owned by the component that
+ * made it: React renders components that it never mounts, mounts them twice under StrictMode, hides and shows them
+ * again, and two of them may ask for the same chat. So rendering only looks the engine up, and makes it if it is not
+ * there, which costs no I/O and leaves nothing behind. What counts is mounting: it reads the chat and counts a user.
+ *
+ * A task after its last user is gone, an engine is disposed: late enough for a remount in the same task, soon enough
+ * that an unused chat listens to nothing. One that streams, or holds words that no disk took yet, lives until it is
+ * done, so who comes back to a chat in mid-answer finds the answer growing. An engine that was looked up and never
+ * mounted goes after a minute. Whoever mounts after its engine is gone looks again.
+ *
+ * A server renders for many people and never mounts: there, engines are not shared, nor kept, and no store is opened.
+ */
+
+/** What the engine of a component is made from. */
+export interface EngineOptions extends Omit<ContextEngineOptions, 'userId'> {
+  /** Default `local`. */
+  readonly userId?: string | undefined;
+}
+
+/** The user of an app that has no accounts. */
+export const LOCAL_USER = 'local';
+
+/** How long an engine that was rendered but not mounted waits for its mount, in ms. */
+const MOUNT_WITHIN = 60_000;
+
+/** The shared engine for these options; undefined without options. The component's first store stays its store. */
+export function useSharedEngine(options: EngineOptions | undefined): ContextEngine | undefined {
+  const [store] = useState(options?.store);
+  const [, lookAgain] = useReducer((times: number) => times + 1, 0);
+  const shared = options && engineFor(store === undefined ? options : { ...options, store });
+
+  useEffect(() => {
+    if (!shared) return undefined;
+    if (!shared.isDisposed) return join(shared);
+    lookAgain();
+    return undefined;
+  }, [shared]);
+  useEffect(() => {
+    if (options && shared && inDevelopment()) warnOfDifferences(shared, options);
+  });
+  return shared?.engine;
+}
+
+interface SharedEngine {
+  readonly engine: ContextEngine;
+  /** What it was made from. */
+  readonly options: EngineOptions;
+  readonly forget: () => void;
+  readonly warned: Set<string>;
+  users: number;
+  isDisposed: boolean;
+}
+
+let registry: WeakMap<ContextStore, Map<string, SharedEngine>> | undefined;
+
+/** The engine that there is for this store, chat and user, or a new one. */
+function engineFor(options: EngineOptions): SharedEngine {
+  if (isServer()) return share(options, () => {});
+  const { store = defaultStore(), chatId, userId = LOCAL_USER } = options;
+  const engines = enginesOf(store);
+  const key = JSON.stringify([userId, chatId]);
+  const known = engines.get(key);
+  if (known) return known;
+  const shared = share({ ...options, store }, () => engines.delete(key));
+  engines.set(key, shared);
+  setTimeout(() => disposeUnlessUsed(shared), MOUNT_WITHIN);
+  return shared;
+}
+
+function enginesOf(store: ContextStore): Map<string, SharedEngine> {
+  registry ??= new WeakMap();
+  const engines = registry.get(store) ?? new Map<string, SharedEngine>();
+  registry.set(store, engines);
+  return engines;
+}
+
+function share(options: EngineOptions, forget: () => void): SharedEngine {
+  const engine = new ContextEngine({ ...options, userId: options.userId ?? LOCAL_USER });
+  return { engine, options, forget, warned: new Set(), users: 0, isDisposed: false };
+}
+
+/** Counts a mounted component, and begins to read the chat. Returns the way to leave. */
+function join(shared: SharedEngine): () => void {
+  shared.users += 1;
+  load(shared.engine);
+  return () => {
+    shared.users -= 1;
+    setTimeout(() => disposeUnlessUsed(shared), 0);
+  };
+}
+
+/** Reads the chat. A failure is in the engine's state, where the interface shows it. */
+export function load(engine: ContextEngine): void {
+  engine.ready().catch(() => {});
+}
+
+function disposeUnlessUsed(shared: SharedEngine): void {
+  if (shared.users > 0 || shared.isDisposed) return;
+  if (isBusy(shared.engine)) return whenIdle(shared.engine, () => disposeUnlessUsed(shared));
+  shared.isDisposed = true;
+  shared.forget();
+  shared.engine.dispose();
+}
+
+/** Whether an answer is still growing, or something that was said is not on a disk yet. */
+function isBusy(engine: ContextEngine): boolean {
+  const { error, saveState, branches } = engine.state.getState();
+  if (error?.code === 'chat-deleted') return false;
+  if (saveState.state === 'saving' || saveState.pending > 0) return true;
+  return branches.some(
+    ({ headMessageId }) => headMessageId !== null && engine.status(headMessageId) === 'streaming',
+  );
+}
+
+function whenIdle(engine: ContextEngine, then: () => void): void {
+  const stop = engine.state.subscribe(() => {
+    if (isBusy(engine)) return;
+    stop();
+    then();
+  });
+}
+
+function isServer(): boolean {
+  return typeof window === 'undefined';
+}
+
+/** The options that an engine keeps from its first user. */
+const KEPT = ['store', 'metadata', 'renderer', 'validate', 'persistFragments', 'onConflict'] as const;
+
+/** Says, once for each option, that a component asked for something else than the engine was made with. */
+function warnOfDifferences({ engine, options, warned }: SharedEngine, asked: EngineOptions): void {
+  for (const name of KEPT) {
+    if (asked[name] === undefined || warned.has(name) || isSame(options[name], asked[name])) continue;
+    warned.add(name);
+    console.warn(
+      `contextree: the engine of chat "${engine.chatId}" keeps the \`${name}\` that it was first made with; another ` +
+        'one was given later and is not used. Give all components of a chat the same options, made outside of them; ' +
+        'to begin anew with another one, change the `key` of the component that makes the engine.',
+    );
+  }
+}
+
+/** Equal in identity, or as data of the same class. Functions are equal: an inline one is new with each render. */
+function isSame(a: unknown, b: unknown): boolean {
+  if (a === b || isStore(a) || isStore(b)) return a === b;
+  try {
+    return written(a) === written(b);
+  } catch {
+    return false;
+  }
+}
+
+function isStore(value: unknown): boolean {
+  return typeof (value as Partial<ContextStore> | undefined)?.append === 'function';
+}
+
+function written(value: unknown): string | undefined {
+  return JSON.stringify(value, (_key, part: unknown) =>
+    typeof part === 'function' ? 'function' : withClass(part),
+  );
+}
+
+function withClass(part: unknown): unknown {
+  const name = part instanceof Object ? part.constructor?.name : 'Object';
+  return name === 'Object' || name === 'Array' ? part : { ...(part as object), class: name };
+}

@@ -1,0 +1,42 @@
+import { useMemo } from 'react';
+import { useStore } from 'zustand';
+import type { ContextEngine } from '../engine/engine.ts';
+import type { BranchInfo } from '../store/store.ts';
+import { useEngine } from './provider.tsx';
+import { usePending, type Pending } from './usePending.ts';
+
+/** The branches of the chat, and what can be done with them. Functions are stable; they reject as the engine does. */
+export interface UseBranchesResult extends Pending {
+  /** Live branches, in the order in which they were made; empty for a chat that nothing was ever saved to. */
+  readonly branches: readonly BranchInfo[];
+  /** The branch that is shown; undefined until one is stored. */
+  readonly current: BranchInfo | undefined;
+  /** Shows another branch, by name or id. */
+  readonly switchBranch: (nameOrId: string) => Promise<void>;
+  /** Makes a branch that ends at a message, and shows it. */
+  readonly rewind: (messageId: string) => Promise<BranchInfo>;
+  /** Makes a branch that ends where this one does, and stays. */
+  readonly btw: () => Promise<BranchInfo>;
+  /** Gives a branch another name. */
+  readonly rename: (nameOrId: string, name: string) => Promise<BranchInfo>;
+  /** Deletes a branch; the last one can't go. */
+  readonly remove: (nameOrId: string) => Promise<void>;
+}
+
+/** The branches of the provider's chat, or of the given engine's. */
+export function useBranches(engine?: ContextEngine): UseBranchesResult {
+  const chosen = useEngine(engine);
+  const branches = useStore(chosen.state, (state) => state.branches);
+  const { isPending, error, track } = usePending(chosen);
+  const actions = useMemo(
+    () => ({
+      switchBranch: (nameOrId: string) => track(() => chosen.switchBranch(nameOrId)),
+      rewind: (messageId: string) => track(() => chosen.rewind(messageId)),
+      btw: () => track(() => chosen.btw()),
+      rename: (nameOrId: string, name: string) => track(() => chosen.renameBranch(nameOrId, name)),
+      remove: (nameOrId: string) => track(() => chosen.deleteBranch(nameOrId)),
+    }),
+    [chosen, track],
+  );
+  return { branches, current: branches.find(({ isActive }) => isActive), ...actions, isPending, error };
+}

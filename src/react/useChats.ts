@@ -1,0 +1,59 @@
+import { useEffect, useMemo } from 'react';
+import { useStore } from 'zustand';
+import { createId } from '../fragment/id.ts';
+import { defaultStore } from '../store/default.ts';
+import type { ChatInfo, ContextStore } from '../store/store.ts';
+import { ChatList } from './chatList.ts';
+import { useProvidedEngine } from './provider.tsx';
+import { LOCAL_USER } from './registry.ts';
+import { usePending, type Pending } from './usePending.ts';
+
+/** Whose chats to list. */
+export interface UseChatsOptions {
+  /** Default: the user of the nearest provider, else `local`. */
+  readonly userId?: string | undefined;
+}
+
+/** A user's chats, and what can be done with them. Functions are stable. */
+export interface UseChatsResult extends Pending {
+  /** The last updated first; live, also with what other tabs do. Empty until `isPending` is false for the first time. */
+  readonly chats: readonly ChatInfo[];
+  /** Whether there are chats after the last one shown. */
+  readonly hasMore: boolean;
+  /** Shows 50 more. */
+  readonly loadMore: () => Promise<void>;
+  /** The id of a new chat. Nothing is stored or listed before something is said in it. */
+  readonly create: () => string;
+  /** Gives a chat another title; null takes it away. Rejects with `chat-deleted` when there is no such chat. */
+  readonly rename: (chatId: string, title: string | null) => Promise<void>;
+  /**
+   * Removes a chat: from the list at once, from the disk after 10 seconds. Resolves to a function that undoes it
+   * until then, and tells whether the chat is back.
+   */
+  readonly remove: (chatId: string) => Promise<() => Promise<boolean>>;
+}
+
+/**
+ * The chats in a store: the given one, else that of the nearest provider, else the page's IndexedDB. Needs no provider.
+ * On a server nothing is opened and the list is empty.
+ */
+export function useChats(store?: ContextStore, options: UseChatsOptions = {}): UseChatsResult {
+  const engine = useProvidedEngine();
+  const chosen = store ?? engine?.store ?? defaultStore();
+  const userId = options.userId ?? engine?.userId ?? LOCAL_USER;
+  const list = useMemo(() => new ChatList(chosen, userId), [chosen, userId]);
+  useEffect(() => list.follow(), [list]);
+
+  const { chats, hasMore, isLoading, error: readError } = useStore(list.state);
+  const { isPending, error, track } = usePending(list);
+  const actions = useMemo(
+    () => ({
+      loadMore: () => track(() => list.loadMore()),
+      create: createId,
+      rename: (chatId: string, title: string | null) => track(() => list.rename(chatId, title)),
+      remove: (chatId: string) => track(() => list.remove(chatId)),
+    }),
+    [list, track],
+  );
+  return { chats, hasMore, ...actions, isPending: isPending || isLoading, error: error ?? readError };
+}

@@ -1,0 +1,38 @@
+import { useMemo } from 'react';
+import { useStore } from 'zustand';
+import type { ContextEngine } from '../engine/engine.ts';
+import type { BranchInfo, CheckpointInfo } from '../store/store.ts';
+import { useEngine } from './provider.tsx';
+import { usePending, type Pending } from './usePending.ts';
+
+/** The checkpoints of the chat, and what can be done with them. Functions are stable; they reject as the engine does. */
+export interface UseCheckpointResult extends Pending {
+  /** Live checkpoints, newest first. */
+  readonly checkpoints: readonly CheckpointInfo[];
+  /** Names the head, or the message `at`. A name that exists moves there. */
+  readonly checkpoint: (name: string, options?: { readonly at?: string }) => Promise<CheckpointInfo>;
+  /** Makes a branch that ends at a checkpoint, and shows it. */
+  readonly restore: (name: string) => Promise<BranchInfo>;
+  /** Gives a checkpoint another name. */
+  readonly rename: (name: string, to: string) => Promise<CheckpointInfo>;
+  /** Deletes a checkpoint; its message stays. */
+  readonly remove: (name: string) => Promise<void>;
+}
+
+/** The checkpoints of the provider's chat, or of the given engine's. */
+export function useCheckpoint(engine?: ContextEngine): UseCheckpointResult {
+  const chosen = useEngine(engine);
+  const checkpoints = useStore(chosen.state, (state) => state.checkpoints);
+  const { isPending, error, track } = usePending(chosen);
+  const actions = useMemo(
+    () => ({
+      checkpoint: (name: string, options?: { readonly at?: string }) =>
+        track(() => chosen.checkpoint(name, options)),
+      restore: (name: string) => track(() => chosen.restore(name)),
+      rename: (name: string, to: string) => track(() => chosen.renameCheckpoint(name, to)),
+      remove: (name: string) => track(() => chosen.deleteCheckpoint(name)),
+    }),
+    [chosen, track],
+  );
+  return { checkpoints, ...actions, isPending, error };
+}

@@ -1,0 +1,102 @@
+import { useEffect, useLayoutEffect, useRef, useState } from 'react';
+import type { ContextEngine } from '../engine/engine.ts';
+import { copyFragment } from '../fragment/copy.ts';
+import {
+  BIND,
+  getFragmentData,
+  isBuilt,
+  type ContextFragment,
+  type LazyValue,
+  type LoadContext,
+} from '../fragment/fragment.ts';
+import { isEngine, useEngine } from './provider.tsx';
+
+/**
+ * Context that follows the interface: what is on the screen is in the prompt, and leaves it when it leaves the screen.
+ *
+ * A component writes its fragments anew with each render. To put new objects into the prompt each time would change
+ * the engine's state with every keystroke, and everyone who looks at it would render. So fragments are compared by
+ * what they say: the state changes when their serialised value does. Functions (and promises, and iterables) can't be
+ * compared, and an inline one is new each time. They are known by their position: the prompt holds a stand-in that
+ * asks for the newest one at the moment of `resolve()`, so it sees the latest props without a change of state.
+ *
+ * The order in the prompt is that of first renders, parents before children, because this is how people read a tree;
+ * effects run the other way round. A component that is mounted again goes last.
+ */
+
+/** Puts fragments into the prompt of the provider's engine while the component is mounted. They are never stored. */
+export function useFragments(...fragments: readonly ContextFragment[]): void;
+/** The same for a given engine. */
+export function useFragments(engine: ContextEngine, ...fragments: readonly ContextFragment[]): void;
+export function useFragments(...args: readonly (ContextEngine | ContextFragment)[]): void {
+  const [first, ...rest] = args;
+  const given = isEngine(first) ? first : undefined;
+  useMountedFragments(useEngine(given), (given ? rest : args) as readonly ContextFragment[]);
+}
+
+/** Puts fragments into the prompt of an engine while the component is mounted. */
+export function useMountedFragments(engine: ContextEngine, fragments: readonly ContextFragment[]): void {
+  const [mount] = useState(() => ({ order: nextOrder++ }));
+  const newest = useRef<Captured>(NOTHING);
+  const [standIn] = useState(
+    () => (position: number) => (context: LoadContext) => loaded(newest.current, position, context),
+  );
+  const captured = capture(fragments, standIn);
+
+  useCommitEffect(() => {
+    newest.current = captured;
+  });
+  useCommitEffect(() => {
+    const { copies } = newest.current;
+    if (copies.length > 0) engine.mountFragments(mount, mount.order, copies);
+    else engine.unmountFragments(mount);
+  }, [engine, mount, captured.written]);
+  useCommitEffect(() => () => engine.unmountFragments(mount), [engine, mount]);
+}
+
+let nextOrder = 0;
+
+/** Before the browser paints; on a server, where nothing is painted, React 18 wants it to be the other effect. */
+const useCommitEffect: typeof useLayoutEffect = typeof window === 'undefined' ? useEffect : useLayoutEffect;
+
+/** The fragments of one render. */
+interface Captured {
+  /** What they say. */
+  readonly written: string;
+  /** With stand-ins for all that is only known later. */
+  readonly copies: readonly ContextFragment[];
+  /** What the stand-ins stand for, by position. */
+  readonly lazies: readonly LazyValue[];
+}
+
+const NOTHING: Captured = { written: '[]', copies: [], lazies: [] };
+
+function capture(fragments: readonly ContextFragment[], standIn: (position: number) => LazyValue): Captured {
+  if (fragments.length === 0) return NOTHING;
+  const lazies: LazyValue[] = [];
+  const replace = (value: LazyValue): LazyValue => {
+    keepQuiet(value);
+    return standIn(lazies.push(value) - 1);
+  };
+  const copies = fragments.map((fragment) => copyFragment(fragment, replace));
+  return { written: JSON.stringify(copies, asWritten), copies, lazies };
+}
+
+/** A promise may fail before anyone resolves; `resolve()` reports it. Until then it is not an unhandled rejection. */
+function keepQuiet(value: LazyValue): void {
+  if (value instanceof Promise) value.catch(() => {});
+}
+
+const LAZY = '\u0000lazy';
+
+function asWritten(_key: string, value: unknown): unknown {
+  if (typeof value === 'function') return LAZY;
+  if (typeof value !== 'object' || value === null || !isBuilt(value)) return value;
+  const { codec, metadata: _, ...said } = value;
+  return codec && !(BIND in codec) ? { ...said, decoded: getFragmentData(value) } : said;
+}
+
+function loaded({ lazies }: Captured, position: number, context: LoadContext): unknown {
+  const lazy = lazies[position];
+  return typeof lazy === 'function' ? lazy(context) : lazy;
+}

@@ -1,0 +1,105 @@
+import { useMemo, useSyncExternalStore } from 'react';
+import type { ContextEngine, MessageContent } from '../engine/engine.ts';
+import { ContextError } from '../errors.ts';
+import type { MessageStatus } from '../graph/graph.ts';
+import { useEngine } from './provider.tsx';
+
+/** The versions of one message, and the ways between them: what a pager shows. Functions are stable. */
+export interface UseMessageBranchResult {
+  /** The place of this message among its versions, from 0; -1 for an unknown one, and for an answer without a word yet. */
+  readonly index: number;
+  /** How many versions there are; 0 for an unknown message. */
+  readonly count: number;
+  /** `index + 1`: for `2 of 3`. */
+  readonly branchNumber: number;
+  /** The ids of all versions, oldest first. */
+  readonly siblings: readonly string[];
+  /** Whether there is more than one version. */
+  readonly hasSiblings: boolean;
+  readonly hasPrevious: boolean;
+  readonly hasNext: boolean;
+  /** Shows the version before this one; on the first one nothing happens. */
+  readonly goToPrevious: () => Promise<void>;
+  /** Shows the version after this one; on the last one nothing happens. */
+  readonly goToNext: () => Promise<void>;
+  /** Shows a version, by its id or by its place from 0. Rejects with `message-not-found`. */
+  readonly select: (version: string | number) => Promise<void>;
+  /**
+   * New words in place of this message, as a version beside it: through the attached chat, which asks the model again
+   * where that makes sense. Without one, the version is made and saved.
+   */
+  readonly edit: (content: MessageContent) => Promise<void>;
+  /** Asks again, through the attached chat. Rejects with `chat-missing` without one. */
+  readonly regenerate: (options?: object) => Promise<void>;
+  /** Whether the message is whole, still growing or cut short; undefined for an unknown one. */
+  readonly status: MessageStatus | undefined;
+}
+
+/**
+ * The versions of a message. Renders when they change or when the message settles, and for nothing else: not for
+ * words that stream in, here or elsewhere.
+ */
+export function useMessageBranch(messageId: string, engine?: ContextEngine): UseMessageBranchResult {
+  const chosen = useEngine(engine);
+  const { subscribe } = chosen.state;
+  const { index, ids } = useSyncExternalStore(subscribe, () => chosen.siblings(messageId), unknown);
+  const status = useSyncExternalStore(subscribe, () => chosen.status(messageId), notLoaded);
+  const actions = useMemo(() => actionsOn(chosen, messageId), [chosen, messageId]);
+  return {
+    index,
+    count: ids.length,
+    branchNumber: index + 1,
+    siblings: ids,
+    hasSiblings: ids.length > 1,
+    hasPrevious: index > 0,
+    hasNext: index >= 0 && index < ids.length - 1,
+    ...actions,
+    status,
+  };
+}
+
+const UNKNOWN = { index: -1, ids: [] } as const;
+const unknown = (): typeof UNKNOWN => UNKNOWN;
+const notLoaded = (): undefined => undefined;
+
+type Actions = Pick<UseMessageBranchResult, 'goToPrevious' | 'goToNext' | 'select' | 'edit' | 'regenerate'>;
+
+function actionsOn(engine: ContextEngine, id: string): Actions {
+  const step = async (by: number): Promise<void> => {
+    const { index, ids } = engine.siblings(id);
+    const target = index < 0 ? undefined : ids[index + by];
+    if (target !== undefined) await engine.selectSibling(target);
+  };
+  return {
+    goToPrevious: () => step(-1),
+    goToNext: () => step(1),
+    select: async (version) =>
+      engine.selectSibling(typeof version === 'string' ? version : versionAt(engine, id, version)),
+    edit: async (content) => {
+      await (engine.attached ?? engine).edit(id, content);
+    },
+    regenerate: async (options) => (engine.attached ?? refuseWithoutChat(id)).regenerate(id, options),
+  };
+}
+
+function versionAt(engine: ContextEngine, id: string, place: number): string {
+  const { ids } = engine.siblings(id);
+  const version = ids[place];
+  if (version !== undefined) return version;
+  throw new ContextError(
+    'message-not-found',
+    `Message "${id}" has no version ${place}; it has ${ids.length}, from 0 on.`,
+    {
+      details: { id, version: place, count: ids.length },
+    },
+  );
+}
+
+function refuseWithoutChat(id: string): never {
+  throw new ContextError(
+    'chat-missing',
+    `Nobody can answer message "${id}" again: no chat is attached to its engine. ` +
+      'Use useChat(useContextChat({ transport })) of contextree/ai with the same engine.',
+    { details: { id } },
+  );
+}

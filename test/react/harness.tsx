@@ -1,0 +1,53 @@
+import { act, cleanup } from '@testing-library/react';
+import { ContextEngine, ContextEngineProvider, InMemoryContextStore, assistantText, user } from 'contextree';
+import type { ContextFragment, ContextStore } from 'contextree';
+import { StrictMode, type ReactNode } from 'react';
+import { afterEach } from 'vitest';
+
+// What the stories of the hooks begin with: an engine in memory, and a conversation whose ids are its words.
+
+afterEach(cleanup);
+
+/** An engine over memory, which nobody shares. */
+export function engineOn(store: ContextStore = new InMemoryContextStore(), chatId = 'chat'): ContextEngine {
+  return new ContextEngine({ store, chatId, userId: 'me' });
+}
+
+/** Saves these messages, one after another: ids that begin with q are the person's, all others the assistant's. */
+export async function say(engine: ContextEngine, ...ids: string[]): Promise<void> {
+  await act(() => engine.set(...ids.map(messageNamed)).save());
+}
+
+function messageNamed(id: string): ContextFragment {
+  return id.startsWith('q') ? user(id, { id }) : assistantText(id, { id });
+}
+
+/** A conversation of one question and three answers, the newest one shown. */
+export async function threeAnswers(): Promise<ContextEngine> {
+  const engine = engineOn();
+  await say(engine, 'q1', 'a1');
+  await act(() => engine.edit('a1', 'second'));
+  await act(() => engine.edit('a1', 'third'));
+  return engine;
+}
+
+/** Puts components under a provider with this engine, in StrictMode. */
+export function under(engine: ContextEngine): (props: { children: ReactNode }) => ReactNode {
+  return ({ children }) => (
+    <StrictMode>
+      <ContextEngineProvider engine={engine}>{children}</ContextEngineProvider>
+    </StrictMode>
+  );
+}
+
+/** Lets tasks and microtasks that are due run, inside of act. */
+export async function settle(ms = 0): Promise<void> {
+  await act(() => new Promise<void>((resolve) => void setTimeout(resolve, ms)));
+}
+
+/** The texts of the shown messages. */
+export function shown(engine: ContextEngine): string[] {
+  return engine.state
+    .getState()
+    .messages.map(({ parts }) => parts.map((part) => ('text' in part ? part.text : '')).join(''));
+}

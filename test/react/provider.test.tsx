@@ -1,0 +1,139 @@
+import { render, renderHook, screen, waitFor } from '@testing-library/react';
+import {
+  ContextEngineProvider,
+  InMemoryContextStore,
+  isContextError,
+  useBranches,
+  useContextEngine,
+  useEngine,
+} from 'contextree';
+import { Suspense, type ReactNode } from 'react';
+import { describe, expect, it, vi } from 'vitest';
+import { engineOn, say, settle, under } from './harness.tsx';
+
+describe('ContextEngineProvider', () => {
+  it('makes the engine of its chat, for the local user if none is named', async () => {
+    const store = new InMemoryContextStore();
+    const { result } = renderHook(() => useEngine(), {
+      wrapper: ({ children }) => (
+        <ContextEngineProvider chatId="c" store={store}>
+          {children}
+        </ContextEngineProvider>
+      ),
+    });
+    expect(result.current).toMatchObject({ chatId: 'c', userId: 'local', store });
+    await waitFor(() => expect(result.current.state.getState().status).toBe('ready'));
+  });
+
+  it('passes on the engine that it is handed, reads its chat, and leaves it alive', async () => {
+    const engine = engineOn();
+    const dispose = vi.spyOn(engine, 'dispose');
+    const { result, unmount } = renderHook(() => useContextEngine(), { wrapper: under(engine) });
+    expect(result.current.engine).toBe(engine);
+    await waitFor(() => expect(result.current.status).toBe('ready'));
+    unmount();
+    await settle(5);
+    expect(dispose).not.toHaveBeenCalled();
+  });
+
+  it('changes to another chat with its chatId', async () => {
+    const store = new InMemoryContextStore();
+    await say(engineOn(store, 'first'), 'q1');
+    await say(engineOn(store, 'second'), 'q1', 'a1');
+    const Count = (): ReactNode => <output>{useContextEngine().messages.length}</output>;
+    const page = (chatId: string): ReactNode => (
+      <ContextEngineProvider chatId={chatId} userId="me" store={store}>
+        <Count />
+      </ContextEngineProvider>
+    );
+    const { rerender } = render(page('first'));
+    await waitFor(() => expect(screen.getByRole('status').textContent).toBe('1'));
+    rerender(page('second'));
+    await waitFor(() => expect(screen.getByRole('status').textContent).toBe('2'));
+  });
+
+  it('writes nothing by being mounted', async () => {
+    const store = new InMemoryContextStore();
+    const append = vi.spyOn(store, 'append');
+    const wrapper = ({ children }: { children: ReactNode }): ReactNode => (
+      <ContextEngineProvider chatId="c" store={store} metadata={{ model: 'm' }}>
+        {children}
+      </ContextEngineProvider>
+    );
+    const { result } = renderHook(() => useContextEngine(), { wrapper });
+    await waitFor(() => expect(result.current.status).toBe('ready'));
+    expect(append).not.toHaveBeenCalled();
+    expect(await store.listChats()).toEqual([]);
+  });
+
+  it('refuses to work without a chatId', () => {
+    vi.spyOn(console, 'error').mockImplementation(() => {});
+    expect(() => render(<ContextEngineProvider chatId="" />)).toThrow('chatId is required');
+  });
+
+  it('shows why a chat cannot be read', async () => {
+    const store = new InMemoryContextStore();
+    await say(engineOn(store, 'mine'), 'q1');
+    const wrapper = ({ children }: { children: ReactNode }): ReactNode => (
+      <ContextEngineProvider chatId="mine" userId="you" store={store}>
+        {children}
+      </ContextEngineProvider>
+    );
+    const { result } = renderHook(() => useContextEngine(), { wrapper });
+    await waitFor(() => expect(result.current.status).toBe('error'));
+    expect(result.current.error?.code).toBe('wrong-user');
+  });
+
+  it('keeps its engine while something below it is suspended', async () => {
+    const store = new InMemoryContextStore();
+    const seen = new Set<unknown>();
+    let isWaiting = true;
+    const data = new Promise<void>((resolve) => {
+      setTimeout(() => {
+        isWaiting = false;
+        resolve();
+      }, 20);
+    });
+    const Slow = (): ReactNode => {
+      seen.add(useEngine());
+      if (isWaiting) throw data;
+      return <p>here</p>;
+    };
+    render(
+      <Suspense fallback="waiting">
+        <ContextEngineProvider chatId="c" store={store}>
+          <Slow />
+        </ContextEngineProvider>
+      </Suspense>,
+    );
+    await settle(30);
+    expect(await screen.findByText('here')).toBeTruthy();
+    expect(seen.size).toBe(1);
+  });
+});
+
+describe('a hook without a provider', () => {
+  it('says what is missing and what to do', () => {
+    vi.spyOn(console, 'error').mockImplementation(() => {});
+    const failure = caught(() => renderHook(() => useBranches()));
+    expect(isContextError(failure, 'provider-missing')).toBe(true);
+    expect(String(failure)).toMatch(/<ContextEngineProvider chatId=/);
+  });
+
+  it('takes an engine as its argument, and reads the chat', async () => {
+    const engine = engineOn();
+    await say(engine, 'q1');
+    const other = engineOn(engine.store);
+    const { result } = renderHook(() => useBranches(other));
+    await waitFor(() => expect(result.current.branches).toHaveLength(1));
+  });
+});
+
+function caught(run: () => unknown): unknown {
+  try {
+    run();
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+}

@@ -1,0 +1,202 @@
+import { act, render, renderHook } from '@testing-library/react';
+import {
+  ContextEngineProvider,
+  InMemoryContextStore,
+  MarkdownRenderer,
+  XmlRenderer,
+  useContextEngine,
+} from 'contextree';
+import type { ContextEngine } from 'contextree';
+import { Activity, StrictMode, type ReactNode } from 'react';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { settle } from './harness.tsx';
+
+describe('the engine of a chat', () => {
+  it('is one for all components that name the same store, chat and user', () => {
+    const store = new InMemoryContextStore();
+    const engines = new Set<ContextEngine>();
+    const Part = (): ReactNode => {
+      engines.add(useContextEngine({ chatId: 'c', userId: 'me', store }).engine);
+      return null;
+    };
+    render(
+      <StrictMode>
+        <Part />
+        <Part />
+        <ContextEngineProvider chatId="c" userId="me" store={store}>
+          <Inner into={engines} />
+        </ContextEngineProvider>
+      </StrictMode>,
+    );
+    expect(engines.size).toBe(1);
+  });
+
+  it.each([
+    ['chat', { chatId: 'other' }],
+    ['user', { userId: 'other' }],
+    ['store', { store: new InMemoryContextStore() }],
+  ])('is another one for another %s', (_what, difference) => {
+    const options = { chatId: 'c', userId: 'me', store: new InMemoryContextStore() };
+    const { result } = renderHook(() => [
+      useContextEngine(options).engine,
+      useContextEngine({ ...options, ...difference }).engine,
+    ]);
+    expect(result.current[0]).not.toBe(result.current[1]);
+  });
+
+  it('is the same in every render, even with a store that is made anew each time', async () => {
+    const { result, rerender } = renderHook(() =>
+      useContextEngine({ chatId: 'c', store: new InMemoryContextStore() }),
+    );
+    const { engine } = result.current;
+    rerender();
+    await settle(5);
+    expect(result.current.engine).toBe(engine);
+  });
+
+  it('is disposed a task after its last user is gone, and not before', async () => {
+    const options = { chatId: 'c', store: new InMemoryContextStore() };
+    const first = renderHook(() => useContextEngine(options));
+    const second = renderHook(() => useContextEngine(options));
+    const dispose = vi.spyOn(first.result.current.engine, 'dispose');
+    first.unmount();
+    await settle(5);
+    expect(dispose).not.toHaveBeenCalled();
+    second.unmount();
+    expect(dispose).not.toHaveBeenCalled();
+    await settle(5);
+    expect(dispose).toHaveBeenCalledOnce();
+    const { result } = renderHook(() => useContextEngine(options));
+    expect(result.current.engine).not.toBe(second.result.current.engine);
+  });
+
+  it('survives StrictMode and a remount in the same task', async () => {
+    const options = { chatId: 'c', store: new InMemoryContextStore() };
+    const { result, rerender } = renderHook(() => useContextEngine(options), { reactStrictMode: true });
+    const { engine } = result.current;
+    const dispose = vi.spyOn(engine, 'dispose');
+    await settle(5);
+    rerender();
+    expect(result.current.engine).toBe(engine);
+    expect(dispose).not.toHaveBeenCalled();
+  });
+
+  it('is made again for a component that was hidden and is shown', async () => {
+    const options = { chatId: 'c', store: new InMemoryContextStore() };
+    const engines: ContextEngine[] = [];
+    const Part = (): ReactNode => {
+      const { engine, status } = useContextEngine(options);
+      if (engines.at(-1) !== engine) engines.push(engine);
+      return status;
+    };
+    const page = (mode: 'visible' | 'hidden'): ReactNode => (
+      <Activity mode={mode}>
+        <Part />
+      </Activity>
+    );
+    const { container, rerender } = render(page('visible'));
+    await settle(5);
+    const dispose = vi.spyOn(engines[0]!, 'dispose');
+    rerender(page('hidden'));
+    await settle(5);
+    expect(dispose).toHaveBeenCalledOnce();
+    rerender(page('visible'));
+    await settle(5);
+    expect(engines.length).toBe(2);
+    expect(container.textContent).toBe('ready');
+  });
+
+  it('stays while an answer streams, and goes when it is complete', async () => {
+    const options = { chatId: 'c', store: new InMemoryContextStore() };
+    const { result, unmount } = renderHook(() => useContextEngine(options));
+    const { engine } = result.current;
+    const dispose = vi.spyOn(engine, 'dispose');
+    const words = (text: string) => ({
+      id: '',
+      role: 'assistant' as const,
+      parts: [{ type: 'text' as const, text }],
+    });
+    const id = await act(() => engine.continue({ ...words('hi'), id: 'q1', role: 'user' }));
+    unmount();
+    await settle(5);
+    expect(dispose).not.toHaveBeenCalled();
+    const again = renderHook(() => useContextEngine(options));
+    expect(again.result.current.engine).toBe(engine);
+    again.unmount();
+    await engine.updateMessage(id, words('hello'), 'complete');
+    await settle(5);
+    expect(dispose).toHaveBeenCalledOnce();
+  });
+
+  it('stays while words are only in memory', async () => {
+    const store = new InMemoryContextStore();
+    const options = { chatId: 'c', store };
+    const { result, unmount } = renderHook(() => useContextEngine(options));
+    const { engine } = result.current;
+    const dispose = vi.spyOn(engine, 'dispose');
+    await act(() => engine.ready());
+    const { ContextError } = await import('contextree');
+    const refuse = vi.spyOn(store, 'append').mockRejectedValue(new ContextError('quota-exceeded', 'full'));
+    await act(() =>
+      engine.continue({ id: 'q1', role: 'user', parts: [{ type: 'text', text: 'hi' }] }, { id: 'a1' }),
+    );
+    await act(() =>
+      engine.updateMessage(
+        'a1',
+        { id: 'a1', role: 'assistant', parts: [{ type: 'text', text: 'x' }] },
+        'complete',
+      ),
+    );
+    unmount();
+    await settle(5);
+    expect(dispose).not.toHaveBeenCalled();
+    refuse.mockRestore();
+    await act(() => engine.retry());
+    await settle(5);
+    expect(dispose).toHaveBeenCalledOnce();
+  });
+});
+
+describe('options that differ from the first ones', () => {
+  const warn = vi.spyOn(console, 'warn');
+  beforeEach(() => warn.mockReset());
+
+  const asked = (first: object, second: object): void => {
+    const options = { chatId: 'c', store: new InMemoryContextStore() };
+    renderHook(() => [
+      useContextEngine({ ...options, ...first }),
+      useContextEngine({ ...options, ...second }),
+    ]);
+  };
+
+  it.each([
+    ['metadata', { metadata: { plan: 'free' } }, { metadata: { plan: 'pro' } }],
+    ['renderer', { renderer: new XmlRenderer() }, { renderer: new MarkdownRenderer() }],
+    ['onConflict', { onConflict: 'fork' }, { onConflict: 'error' }],
+    ['persistFragments', {}, { persistFragments: true }],
+  ])('are said aloud: %s', (name, first, second) => {
+    asked(first, second);
+    expect(warn).toHaveBeenCalledOnce();
+    expect(warn.mock.calls[0]?.[0]).toContain(`\`${name}\``);
+  });
+
+  it('are not what is equal, or left out', () => {
+    asked({ metadata: { plan: 'free' } }, { metadata: { plan: 'free' } });
+    asked({ renderer: new XmlRenderer() }, { renderer: new XmlRenderer() });
+    asked({ validate: () => {} }, { validate: () => {} });
+    asked({ metadata: { plan: 'free' }, onConflict: 'error' }, {});
+    expect(warn).not.toHaveBeenCalled();
+  });
+
+  it('are not looked at in production', () => {
+    vi.stubEnv('NODE_ENV', 'production');
+    asked({ metadata: { plan: 'free' } }, { metadata: { plan: 'pro' } });
+    vi.unstubAllEnvs();
+    expect(warn).not.toHaveBeenCalled();
+  });
+});
+
+function Inner({ into }: { readonly into: Set<ContextEngine> }): ReactNode {
+  into.add(useContextEngine().engine);
+  return null;
+}

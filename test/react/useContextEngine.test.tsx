@@ -1,0 +1,144 @@
+import { act, render, renderHook, screen, waitFor } from '@testing-library/react';
+import {
+  ContextEngine,
+  ContextEngineProvider,
+  InMemoryContextStore,
+  useContextEngine,
+  useEngineState,
+  user,
+} from 'contextree';
+import { hydrateRoot } from 'react-dom/client';
+import { renderToString } from 'react-dom/server';
+import type { ReactNode } from 'react';
+import { describe, expect, it, vi } from 'vitest';
+import { engineOn, say, shown, under } from './harness.tsx';
+
+describe('useContextEngine', () => {
+  it('is loading, then ready with what is stored', async () => {
+    const store = new InMemoryContextStore();
+    await say(engineOn(store), 'q1', 'a1');
+    const { result } = renderHook(() => useContextEngine({ chatId: 'chat', userId: 'me', store }), {
+      reactStrictMode: true,
+    });
+    expect(result.current).toMatchObject({
+      status: 'loading',
+      error: null,
+      messages: [],
+      branch: 'main',
+      chat: null,
+    });
+    await waitFor(() => expect(result.current.status).toBe('ready'));
+    expect(result.current).toMatchObject({
+      messages: [{ id: 'q1' }, { id: 'a1' }],
+      loadedFrom: 0,
+      headMessageId: 'a1',
+      chat: { id: 'chat', userId: 'me' },
+      saveState: { state: 'idle', pending: 0 },
+    });
+  });
+
+  it('says that memory is all there is', () => {
+    const { result } = renderHook(() => useContextEngine(engineOn()));
+    expect(result.current.persistence).toBe('memory');
+  });
+
+  it('sets, saves, resolves and inspects', async () => {
+    const { result } = renderHook(() => useContextEngine(), { wrapper: under(engineOn()) });
+    act(() => void result.current.set(user('hello', { id: 'q1' })));
+    expect((await act(() => result.current.resolve())).messages).toMatchObject([{ id: 'q1' }]);
+    expect(await act(() => result.current.save())).toEqual({ headMessageId: 'q1' });
+    expect(result.current.messages).toMatchObject([{ id: 'q1' }]);
+    expect((await act(() => result.current.inspect())).graph.nodes).toHaveLength(1);
+  });
+
+  it('gives the same functions in every render', async () => {
+    const { result } = renderHook(() => useContextEngine(), { wrapper: under(engineOn()) });
+    const first = result.current;
+    const functions = Object.entries(first).filter(([, value]) => typeof value === 'function');
+    await act(() => result.current.set(user('hello')).save());
+    expect(result.current).not.toBe(first);
+    expect(functions.length).toBeGreaterThan(5);
+    expect(result.current).toMatchObject(Object.fromEntries(functions));
+  });
+
+  it('shows two components of one chat the same thing', async () => {
+    const store = new InMemoryContextStore();
+    const Part = ({ name }: { name: string }): ReactNode => {
+      const { messages, set } = useContextEngine({ chatId: 'c', store });
+      return (
+        <button aria-label={name} onClick={() => void set(user('hi')).save()}>
+          {messages.length}
+        </button>
+      );
+    };
+    render(
+      <>
+        <Part name="left" />
+        <Part name="right" />
+      </>,
+    );
+    await act(async () => screen.getByLabelText('left').click());
+    await waitFor(() => expect(screen.getByLabelText('right').textContent).toBe('1'));
+  });
+
+  it('takes the options of the engine, and gives the provider’s engine without', async () => {
+    const { result } = renderHook(() => useContextEngine(), {
+      wrapper: ({ children }) => (
+        <ContextEngineProvider
+          chatId="c"
+          userId="u"
+          store={new InMemoryContextStore()}
+          metadata={{ plan: 'pro' }}
+        >
+          {children}
+        </ContextEngineProvider>
+      ),
+    });
+    await act(() => result.current.set(user('hi')).save());
+    expect(result.current.chat).toMatchObject({ userId: 'u', metadata: { plan: 'pro' } });
+  });
+
+  it('hydrates what a server rendered, without a complaint, when the chat is read already', async () => {
+    const engine = engineOn();
+    await say(engine, 'q1', 'a1');
+    const Page = (): ReactNode => <p>{useContextEngine(engine).messages.length} messages</p>;
+    const fresh = new ContextEngine({ store: engine.store, chatId: 'chat', userId: 'me' });
+    const OnServer = (): ReactNode => <p>{useContextEngine(fresh).messages.length} messages</p>;
+    const container = document.createElement('div');
+    container.innerHTML = renderToString(<OnServer />);
+    expect(container.textContent).toBe('0 messages');
+    const complaint = vi.fn<() => void>();
+    const root = await act(async () => hydrateRoot(container, <Page />, { onRecoverableError: complaint }));
+    expect(container.textContent).toBe('2 messages');
+    expect(complaint).not.toHaveBeenCalled();
+    act(() => root.unmount());
+  });
+
+  it('says that the disk refuses, and keeps the words', async () => {
+    const store = new InMemoryContextStore();
+    const engine = engineOn(store);
+    const { result } = renderHook(() => useContextEngine(), { wrapper: under(engine) });
+    const { ContextError } = await import('contextree');
+    const refuse = vi
+      .spyOn(store, 'append')
+      .mockRejectedValue(new ContextError('quota-exceeded', 'The disk is full.'));
+    await act(() => engine.continue({ id: 'q1', role: 'user', parts: [{ type: 'text', text: 'hi' }] }));
+    expect(result.current.saveState).toMatchObject({ state: 'error', error: { code: 'quota-exceeded' } });
+    expect(shown(engine)).toEqual(['hi']);
+    refuse.mockRestore();
+    await act(() => result.current.retry());
+    expect(result.current.saveState.state).toBe('saved');
+  });
+});
+
+describe('useEngineState', () => {
+  it('selects any slice', async () => {
+    const engine = engineOn();
+    const { result } = renderHook(() => useEngineState((state) => state.messages.length), {
+      wrapper: under(engine),
+    });
+    expect(result.current).toBe(0);
+    await say(engine, 'q1', 'a1');
+    expect(result.current).toBe(2);
+  });
+});

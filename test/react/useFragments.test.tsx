@@ -1,0 +1,261 @@
+import { act, render, renderHook } from '@testing-library/react';
+import {
+  ContextEngineProvider,
+  fragment,
+  hint,
+  role,
+  useContextEngine,
+  useEngineState,
+  useFragments,
+  user,
+} from 'contextree';
+import type { ContextEngine, ContextFragment } from 'contextree';
+import { Profiler, StrictMode, useState, type ReactNode } from 'react';
+import { describe, expect, it, vi } from 'vitest';
+import { engineOn, settle, under } from './harness.tsx';
+
+describe('useFragments', () => {
+  it('puts fragments into the prompt while the component is mounted', async () => {
+    const engine = engineOn();
+    const { unmount } = renderHook(() => useFragments(role('tutor'), hint('be brief')), {
+      wrapper: under(engine),
+    });
+    expect(prompt(engine)).toEqual(['tutor', 'be brief']);
+    unmount();
+    expect(prompt(engine)).toEqual([]);
+  });
+
+  it('stands after what was set, parents before children, in the order of the page', () => {
+    const engine = engineOn();
+    engine.set(role('set'));
+    render(
+      <Says text="outer">
+        <Says text="inner" />
+        <Says text="second" />
+      </Says>,
+      { wrapper: under(engine) },
+    );
+    expect(prompt(engine)).toEqual(['set', 'outer', 'inner', 'second']);
+  });
+
+  it('goes last when it is mounted again', () => {
+    const engine = engineOn();
+    const page = (withFirst: boolean): ReactNode => (
+      <>
+        {withFirst && <Says text="first" />}
+        <Says text="second" />
+      </>
+    );
+    const { rerender } = render(page(true), { wrapper: under(engine) });
+    rerender(page(false));
+    expect(prompt(engine)).toEqual(['second']);
+    rerender(page(true));
+    expect(prompt(engine)).toEqual(['second', 'first']);
+  });
+
+  it('keeps its place when it changes', () => {
+    const engine = engineOn();
+    const page = (text: string): ReactNode => (
+      <>
+        <Says text={text} />
+        <Says text="second" />
+      </>
+    );
+    const { rerender } = render(page('first'), { wrapper: under(engine) });
+    rerender(page('changed'));
+    expect(prompt(engine)).toEqual(['changed', 'second']);
+  });
+
+  it('gives each mount an entry of its own, equal ones too', () => {
+    const engine = engineOn();
+    const page = (twice: boolean): ReactNode => (
+      <>
+        <Says text="same" />
+        {twice && <Says text="same" />}
+      </>
+    );
+    const { rerender } = render(page(true), { wrapper: under(engine) });
+    expect(prompt(engine)).toEqual(['same', 'same']);
+    rerender(page(false));
+    expect(prompt(engine)).toEqual(['same']);
+  });
+
+  it('changes the state when what it says changes, and only then', () => {
+    const engine = engineOn();
+    const { rerender } = renderHook(
+      ({ text }) => useFragments(hint(text), fragment('rules', { nested: [text] })),
+      {
+        initialProps: { text: 'one' },
+        wrapper: under(engine),
+      },
+    );
+    const before = engine.state.getState();
+    rerender({ text: 'one' });
+    expect(engine.state.getState()).toBe(before);
+    rerender({ text: 'two' });
+    expect(engine.state.getState().fragments).not.toBe(before.fragments);
+  });
+
+  it.each<[string, (said: string) => ContextFragment]>([
+    ['a function', (said) => fragment('now', () => said)],
+    ['a promise', (said) => fragment('now', Promise.resolve(said))],
+    ['a function deep in data', (said) => fragment('now', { deep: [() => said] })],
+    ['a function in a builder', (said) => hint(() => said)],
+    ['an iterable', (said) => fragment('now', new Set([said]))],
+  ])('uses the newest of %s, without a change of state', async (_kind, say) => {
+    const engine = engineOn();
+    const { rerender } = renderHook(({ said }) => useFragments(say(said)), {
+      initialProps: { said: 'old words' },
+      wrapper: under(engine),
+    });
+    const before = engine.state.getState();
+    rerender({ said: 'new words' });
+    expect(engine.state.getState()).toBe(before);
+    const { systemPrompt } = await act(() => engine.resolve());
+    expect(systemPrompt).toContain('new words');
+    expect(systemPrompt).not.toContain('old words');
+  });
+
+  it('tells a function from a text at the same place', () => {
+    const engine = engineOn();
+    const { rerender } = renderHook(({ data }) => useFragments(fragment('x', data)), {
+      initialProps: { data: 'lazy' as string | (() => string) },
+      wrapper: under(engine),
+    });
+    const before = engine.state.getState();
+    rerender({ data: () => 'later' });
+    expect(engine.state.getState()).not.toBe(before);
+  });
+
+  it('sees what a codec of the app says', async () => {
+    const engine = engineOn();
+    const own = (said: string): ContextFragment => ({
+      name: 'own',
+      codec: { encode: () => ({ type: 'own', said }), decode: () => said },
+    });
+    const { rerender } = renderHook(({ said }) => useFragments(own(said)), {
+      initialProps: { said: 'one' },
+      wrapper: under(engine),
+    });
+    rerender({ said: 'two' });
+    expect((await act(() => engine.resolve())).systemPrompt).toContain('two');
+  });
+
+  it('leaves notes out of the comparison: they are never rendered', () => {
+    const engine = engineOn();
+    const noted = (note: unknown): ContextFragment => ({ ...hint('same'), metadata: { note } });
+    const circular: unknown[] = [];
+    circular.push(circular);
+    const { rerender } = renderHook(({ note }: { note: unknown }) => useFragments(noted(note)), {
+      initialProps: { note: circular },
+      wrapper: under(engine),
+    });
+    const before = engine.state.getState();
+    rerender({ note: [2] });
+    expect(engine.state.getState()).toBe(before);
+  });
+
+  it('changes with one engine, and moves to another', () => {
+    const [one, two] = [engineOn(), engineOn()];
+    const { rerender } = renderHook(({ engine }) => useFragments(engine, hint('here')), {
+      initialProps: { engine: one },
+      reactStrictMode: true,
+    });
+    rerender({ engine: two });
+    expect(prompt(one)).toEqual([]);
+    expect(prompt(two)).toEqual(['here']);
+  });
+
+  it('does not render its own component', () => {
+    const engine = engineOn();
+    let renders = 0;
+    renderHook(
+      () => {
+        renders += 1;
+        useFragments(hint('here'));
+      },
+      {
+        wrapper: ({ children }) => <ContextEngineProvider engine={engine}>{children}</ContextEngineProvider>,
+      },
+    );
+    expect(renders).toBe(1);
+  });
+
+  it('comes to rest in a component that shows the fragments itself', async () => {
+    const engine = engineOn();
+    const Both = (): ReactNode => {
+      useFragments(
+        hint('here'),
+        fragment('now', () => performance),
+      );
+      return <p>{useEngineState((state) => state.fragments.length)}</p>;
+    };
+    const renders = vi.fn<() => void>();
+    const { container } = render(
+      <ContextEngineProvider engine={engine}>
+        <Profiler id="both" onRender={renders}>
+          <Both />
+        </Profiler>
+      </ContextEngineProvider>,
+    );
+    await settle(5);
+    expect(container.textContent).toBe('2');
+    expect(renders).toHaveBeenCalledTimes(2);
+  });
+
+  it('says nothing of a promise that failed before anyone asked; resolve() does', async () => {
+    const unhandled = vi.fn<() => void>();
+    process.on('unhandledRejection', unhandled);
+    const engine = engineOn();
+    renderHook(() => useFragments(fragment('x', Promise.reject(new Error('no net')))), {
+      wrapper: under(engine),
+    });
+    await settle(10);
+    process.off('unhandledRejection', unhandled);
+    expect(unhandled).not.toHaveBeenCalled();
+    await expect(engine.resolve()).rejects.toThrow('no net');
+  });
+
+  it('is never stored', async () => {
+    const engine = engineOn();
+    renderHook(() => useFragments(hint('here')), { wrapper: under(engine) });
+    await act(() => engine.set(user('hi', { id: 'q1' })).save());
+    expect(JSON.stringify(await engine.store.getMessages('chat'))).not.toContain('here');
+  });
+
+  it('refuses messages', () => {
+    vi.spyOn(console, 'error').mockImplementation(() => {});
+    expect(() => renderHook(() => useFragments(user('hi')), { wrapper: under(engineOn()) })).toThrow(
+      /messages/,
+    );
+  });
+});
+
+describe('the fragments of useContextEngine', () => {
+  it('are in the prompt while the component is mounted', () => {
+    const engine = engineOn();
+    const options = { chatId: 'c', store: engine.store };
+    const { result, rerender } = renderHook(
+      ({ text }) => useContextEngine({ ...options, fragments: [role(text)] }).engine,
+      { initialProps: { text: 'tutor' }, reactStrictMode: true },
+    );
+    expect(prompt(result.current)).toEqual(['tutor']);
+    rerender({ text: 'poet' });
+    expect(prompt(result.current)).toEqual(['poet']);
+  });
+});
+
+function Says({ text, children }: { readonly text: string; readonly children?: ReactNode }): ReactNode {
+  useFragments(hint(text));
+  const [isOpen] = useState(true);
+  return <StrictMode>{isOpen && children}</StrictMode>;
+}
+
+/** The words of the prompt, in order. */
+function prompt(engine: ContextEngine): string[] {
+  return engine
+    .render()
+    .split('\n')
+    .map((line) => line.replaceAll(/<[^>]*>/g, '').trim())
+    .filter(Boolean);
+}

@@ -1,0 +1,140 @@
+import { act, renderHook, render, screen, fireEvent, waitFor } from '@testing-library/react';
+import { isContextError, useMessageBranch, type AttachedChat } from 'contextree';
+import type { ReactNode } from 'react';
+import { describe, expect, it, vi } from 'vitest';
+import { engineOn, say, shown, threeAnswers, under } from './harness.tsx';
+
+describe('useMessageBranch', () => {
+  it('counts the versions of a message and knows its place', async () => {
+    const engine = await threeAnswers();
+    const { ids } = engine.siblings('a1');
+    const { result } = renderHook(() => useMessageBranch(ids[1]!), { wrapper: under(engine) });
+    expect(result.current).toMatchObject({
+      index: 1,
+      count: 3,
+      branchNumber: 2,
+      siblings: ids,
+      hasSiblings: true,
+      hasPrevious: true,
+      hasNext: true,
+      status: 'complete',
+    });
+  });
+
+  it('is total: an unknown message has no versions, and going nowhere is fine', async () => {
+    const engine = await threeAnswers();
+    const { result } = renderHook(() => useMessageBranch('nobody'), { wrapper: under(engine) });
+    expect(result.current).toMatchObject({
+      index: -1,
+      count: 0,
+      branchNumber: 0,
+      siblings: [],
+      hasSiblings: false,
+      hasPrevious: false,
+      hasNext: false,
+      status: undefined,
+    });
+    await result.current.goToNext();
+    await result.current.goToPrevious();
+  });
+
+  it('pages through the versions, and stops at the ends', async () => {
+    const engine = await threeAnswers();
+    const Pager = ({ id }: { id: string }): ReactNode => {
+      const { branchNumber, count, goToPrevious, goToNext } = useMessageBranch(id);
+      return (
+        <p>
+          <button onClick={goToPrevious}>previous</button>
+          {branchNumber}/{count}
+          <button onClick={goToNext}>next</button>
+        </p>
+      );
+    };
+    const Last = (): ReactNode => <Pager id={engine.headMessageId!} />;
+    const { rerender } = render(<Last />, { wrapper: under(engine) });
+    const click = async (name: string): Promise<void> => {
+      fireEvent.click(screen.getByText(name));
+      await act(() => engine.ready());
+      rerender(<Last />);
+    };
+    const walked: (string | undefined)[] = [];
+    for (const name of ['previous', 'previous', 'previous', 'next']) {
+      await click(name);
+      await waitFor(() => expect(screen.getByText(/\d\/3/)).toBeTruthy());
+      walked.push(shown(engine).at(-1));
+    }
+    expect(walked).toEqual(['second', 'a1', 'a1', 'second']);
+  });
+
+  it('selects a version by id or by place', async () => {
+    const engine = await threeAnswers();
+    const { ids } = engine.siblings('a1');
+    const { result } = renderHook(() => useMessageBranch('a1'), { wrapper: under(engine) });
+    await act(() => result.current.select(1));
+    expect(engine.headMessageId).toBe(ids[1]);
+    await act(() => result.current.select('a1'));
+    expect(engine.headMessageId).toBe('a1');
+    await expect(result.current.select(7)).rejects.toMatchObject({ code: 'message-not-found' });
+    await expect(result.current.select('nobody')).rejects.toMatchObject({ code: 'message-not-found' });
+  });
+
+  it('edits by forking when no chat is attached: the old words stay', async () => {
+    const engine = engineOn();
+    await say(engine, 'q1', 'a1');
+    const { result } = renderHook(() => useMessageBranch('q1'), { wrapper: under(engine) });
+    await act(() => result.current.edit('better'));
+    expect(shown(engine)).toEqual(['better']);
+    expect(result.current.count).toBe(2);
+    await act(() => result.current.goToPrevious());
+    await act(() => result.current.select('q1'));
+    expect(shown(engine)).toEqual(['q1', 'a1']);
+  });
+
+  it('edits and regenerates through the chat that is attached', async () => {
+    const engine = engineOn();
+    await say(engine, 'q1', 'a1');
+    const chat = {
+      edit: vi.fn<AttachedChat['edit']>(async () => {}),
+      regenerate: vi.fn<AttachedChat['regenerate']>(async () => {}),
+    };
+    const detach = engine.attach(chat);
+    const { result } = renderHook(() => useMessageBranch('a1'), { wrapper: under(engine) });
+    await result.current.edit({ parts: [{ type: 'text', text: 'x' }] });
+    await result.current.regenerate({ body: { model: 'm' } });
+    expect(chat.edit).toHaveBeenCalledWith('a1', { parts: [{ type: 'text', text: 'x' }] });
+    expect(chat.regenerate).toHaveBeenCalledWith('a1', { body: { model: 'm' } });
+    detach();
+  });
+
+  it('cannot regenerate when nobody is there to answer', async () => {
+    const engine = await threeAnswers();
+    const { result } = renderHook(() => useMessageBranch('a1'), { wrapper: under(engine) });
+    const failure: unknown = await result.current.regenerate().catch((error: unknown) => error);
+    expect(isContextError(failure, 'chat-missing')).toBe(true);
+    expect(String(failure)).toContain('useContextChat');
+  });
+
+  it('follows a message through its stream', async () => {
+    const engine = engineOn();
+    await act(() =>
+      engine.continue({ id: 'q1', role: 'user', parts: [{ type: 'text', text: 'hi' }] }, { id: 'a1' }),
+    );
+    const { result } = renderHook(() => useMessageBranch('a1'), { wrapper: under(engine) });
+    expect(result.current).toMatchObject({ status: 'streaming', count: 0 });
+    const words = { id: 'a1', role: 'assistant' as const, parts: [{ type: 'text' as const, text: 'he' }] };
+    await act(() => engine.updateMessage('a1', words, 'streaming'));
+    expect(result.current).toMatchObject({ status: 'streaming', count: 1 });
+    await act(() => engine.updateMessage('a1', words, 'interrupted'));
+    expect(result.current.status).toBe('interrupted');
+  });
+
+  it('gives the same functions in every render', async () => {
+    const engine = await threeAnswers();
+    const { result, rerender } = renderHook(() => useMessageBranch('a1'), { wrapper: under(engine) });
+    const { edit, goToNext, goToPrevious, regenerate, select } = result.current;
+    await act(() => engine.edit('a1', 'fourth'));
+    rerender();
+    expect(result.current.count).toBe(4);
+    expect(result.current).toMatchObject({ edit, goToNext, goToPrevious, regenerate, select });
+  });
+});
