@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { ContextEngine, createId, IndexedDBContextStore, role, type StoreOp } from 'contextree/core';
+import { ContextEngine, IndexedDBContextStore, role, type StoreOp } from 'contextree/core';
 import { expect, test } from 'vitest';
 
 /**
@@ -14,10 +14,10 @@ function message(id: string, i: number): UIMessage {
 
 /** A chat of `length` messages of about 1 kB in a row, and an engine on it. */
 async function chatOf(length: number): Promise<{ store: IndexedDBContextStore; open: () => ContextEngine }> {
-  const store = new IndexedDBContextStore(`bench-${createId()}`);
+  const store = new IndexedDBContextStore(`bench-${crypto.randomUUID()}`);
   const open = (): ContextEngine =>
     new ContextEngine({ store, chatId: 'c', userId: 'u' }).set(role('You are a patient tutor.'));
-  const main = createId();
+  const main = crypto.randomUUID();
   for (let from = 0; from < length; from += 1000) {
     const until = Math.min(length, from + 1000);
     const ops: StoreOp[] = [];
@@ -29,7 +29,7 @@ async function chatOf(length: number): Promise<{ store: IndexedDBContextStore; o
       branchId: main,
       expected: from === 0 ? null : `m${from - 1}`,
       messageId: `m${until - 1}`,
-      forkId: createId(),
+      forkId: crypto.randomUUID(),
     });
     await store.append('c', ops, { userId: 'u', epoch: 0, mainBranchId: main });
   }
@@ -47,7 +47,7 @@ async function timed(run: () => Promise<unknown>): Promise<number> {
 function turn(engine: ContextEngine): () => Promise<unknown> {
   let i = 0;
   return async () => {
-    const id = await engine.continue(message(createId(), 0));
+    const id = await engine.continue(message(crypto.randomUUID(), 0));
     i += 1;
     await engine.updateMessage(id, message(id, 2 * i + 1), 'complete');
   };
