@@ -1,6 +1,11 @@
 import { APICallError, generateText, isStepCount, type ModelMessage, streamText } from 'ai';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createDemoModel, createDemoTools, type DemoModelOptions } from '../../stories/demo/model.ts';
+import {
+  createDemoModel,
+  createDemoTools,
+  type DemoModel,
+  type DemoModelOptions,
+} from '../../stories/demo/model.ts';
 
 /** What a request may bring beside the question. */
 interface Setting extends DemoModelOptions {
@@ -64,10 +69,15 @@ const seeds = Array.from({ length: 60 }, (_, seed) => seed);
 
 describe('an ordinary answer', () => {
   it('has 40 to 80 words, whatever the seed, the question and the prompt', async () => {
+    const more = 'abcdefgh'
+      .split('')
+      .map((name) => `<${name}>x</${name}>`)
+      .join('');
     const tale = [user('a line that goes on and on '.repeat(9)), assistant('I see.')];
     for (const seed of seeds) {
       const short = await ask('Hi', { seed }).text;
-      const full = await ask('why is that so '.repeat(9), { seed, history: tale, instructions: tutor }).text;
+      const full = await ask('why is that so '.repeat(9), { seed, history: tale, instructions: tutor + more })
+        .text;
       expect(countWords(short)).toBeGreaterThanOrEqual(40);
       expect(countWords(full)).toBeLessThanOrEqual(80);
     }
@@ -130,11 +140,13 @@ describe('an ordinary answer', () => {
   });
 
   it('counts the messages as a person does: an answer with its tool steps is one', async () => {
-    const rolled = await ask('/tool', { withTools: true }).finalStep;
-    const history = [user('/tool'), ...rolled.response.messages];
+    const history = [user('/tool'), ...(await ask('/tool', { withTools: true }).responseMessages)];
+    expect(history.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant']);
     expect(await ask('Hi').text).toContain('**1 message**');
     expect(await ask('Hi', { history: aboutTrees }).text).toContain('**5 messages**');
-    expect(await ask('Hi', { history }).text).toContain('**3 messages**');
+    const after = await ask('Hi', { history }).text;
+    expect(after).toContain('**3 messages**');
+    expect(after).toContain('“Hi”');
   });
 
   it('recalls a line that the person said earlier on this branch', async () => {
@@ -156,6 +168,7 @@ describe('an ordinary answer', () => {
       ...[1, 2, 3].map((attempt) => ask('Why?', { ...setting, attempt }).text),
     ]);
     expect(new Set([text, ...others]).size).toBe(8);
+    expect(others.at(-1)).toMatch(/^\*Take 4\.\*/);
   });
 
   it('answers a message without words, and a prompt without a question', async () => {
@@ -229,25 +242,43 @@ describe('the clock', () => {
 
   it('stops at once even while a wait would go on for ever', async () => {
     const stop = new AbortController();
-    const { stream } = await createDemoModel({ sleep: () => new Promise(() => undefined) }).doStream({
-      prompt: [{ role: 'user', content: [{ type: 'text', text: 'Why?' }] }],
-      abortSignal: stop.signal,
-    });
+    const { sleep, asleep } = endlessSleep();
+    const { stream } = await createDemoModel({ sleep }).doStream(call('Why?', stop.signal));
     const reading = drain(stream);
+    await asleep;
     stop.abort(new Error('enough'));
     await expect(reading).rejects.toThrow('enough');
   });
 
-  it('says no further word when its listener has left', async () => {
+  it('is silent until somebody listens, and when the listener has left', async () => {
     const { sleep, waits } = recordedSleep();
-    const { stream } = await createDemoModel({ sleep }).doStream({
-      prompt: [{ role: 'user', content: [{ type: 'text', text: 'Why?' }] }],
-    });
-    await stream.cancel();
-    await new Promise((resolve) => setTimeout(resolve, 30));
+    const { stream } = await createDemoModel({ sleep }).doStream(call('Why?'));
+    await new Promise((resolve) => setTimeout(resolve, 20));
     expect(waits).toEqual([]);
+    const reader = stream.getReader();
+    while ((await reader.read()).value?.type !== 'text-delta');
+    await reader.cancel();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(waits).toHaveLength(1);
   });
 });
+
+/** One request as the SDK hands it to a model. */
+function call(question: string, abortSignal?: AbortSignal): Parameters<DemoModel['doStream']>[0] {
+  const prompt = [{ role: 'user' as const, content: [{ type: 'text' as const, text: question }] }];
+  return { prompt, ...(abortSignal && { abortSignal }) };
+}
+
+/** A sleep from which nobody wakes; `asleep` resolves when it has begun. */
+function endlessSleep() {
+  let fallAsleep = (): void => undefined;
+  const asleep = new Promise<void>((resolve) => (fallAsleep = resolve));
+  const sleep = (): Promise<void> => {
+    fallAsleep();
+    return new Promise(() => undefined);
+  };
+  return { sleep, asleep };
+}
 
 /** A sleep that takes no time, on a clock that stands still. */
 function recordedSleep() {
@@ -389,8 +420,7 @@ describe('commands', () => {
   });
 
   it('/tool calls under another id each time', async () => {
-    const first = await ask('/tool', { withTools: true }).finalStep;
-    const history = [user('/tool'), ...first.response.messages];
+    const history = [user('/tool'), ...(await ask('/tool', { withTools: true }).responseMessages)];
     const ids = (
       await Promise.all([{}, { attempt: 1 }, { history }].map((setting) => callId(setting)))
     ).flat();
@@ -453,8 +483,7 @@ describe('commands', () => {
   });
 
   it('/fail fails before the first chunk', async () => {
-    const prompt = [{ role: 'user' as const, content: [{ type: 'text' as const, text: '/fail' }] }];
-    const failing = createDemoModel({ speed: 0 }).doStream({ prompt });
+    const failing = createDemoModel({ speed: 0 }).doStream(call('/fail'));
     await expect(failing).rejects.toThrow('could not be reached');
     const { types, text } = await heard(ask('/fail'));
     expect(text).toBe('');
@@ -489,8 +518,7 @@ describe('commands', () => {
 
   it('/drop ends in the middle without a finish', async () => {
     const whole = countWords(await ask('/drop').text);
-    const prompt = [{ role: 'user' as const, content: [{ type: 'text' as const, text: '/drop' }] }];
-    const { stream } = await createDemoModel({ speed: 0 }).doStream({ prompt });
+    const { stream } = await createDemoModel({ speed: 0 }).doStream(call('/drop'));
     const types: string[] = [];
     for await (const part of stream as unknown as AsyncIterable<{ type: string }>) types.push(part.type);
     expect(types.filter((type) => type === 'text-delta')).toHaveLength(whole);
@@ -507,6 +535,9 @@ describe('commands', () => {
     const { types } = await listening;
     expect(types.at(-1)).toBe('abort');
     expect(types).not.toContain('text-delta');
+    await expect(createDemoModel().doGenerate(call('/hang', AbortSignal.timeout(20)))).rejects.toThrow(
+      'timeout',
+    );
   });
 
   it('/help lists every command', async () => {
