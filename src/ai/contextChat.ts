@@ -1,0 +1,415 @@
+import { Chat } from '@ai-sdk/react';
+import {
+  convertFileListToFileUIParts,
+  type ChatInit,
+  type ChatStatus,
+  type ChatTransport,
+  type FileUIPart,
+  type UIMessage,
+  type UIMessageChunk,
+} from 'ai';
+import type { ContextEngine } from '../engine/engine.ts';
+import { sameItems } from '../engine/history.ts';
+import { sameContent } from '../engine/save.ts';
+import { isContextError } from '../errors.ts';
+import { createId } from '../fragment/id.ts';
+import { planTurn, type TurnPlan } from './plan.ts';
+import { isToolPart, type ToolPart } from './prompt.ts';
+import { joinAt, seamOf, type Seam } from './seam.ts';
+import { openTurn, passOn, request, type OpenedTurn, type PrepareRequest, type SendOptions } from './transport.ts';
+import { keepMessage, Turn } from './turn.ts';
+
+/** How chats are made: every option of the AI SDK's `ChatInit`, and what is sent. */
+export interface ContextChatOptions<M extends UIMessage = UIMessage> extends ChatInit<M> {
+  /** Changes what goes out with each request. Default: the conversation, and the system prompt as `body.system`. */
+  readonly request?: PrepareRequest<M> | undefined;
+}
+
+/** What a chat needs of the registry that made it. */
+export interface ChatHost<M extends UIMessage> {
+  readonly engine: ContextEngine;
+  /** The app's options, as they are now. */
+  readonly options: ContextChatOptions<M>;
+  readonly transport: ChatTransport<M>;
+  /** Announces that a chat may move to the branch with this id, which it is about to make. */
+  expect(forkId: string, chat: ContextChat<M>): void;
+  /** The branch that the chat's turn is on now; `forkId` is not waited for any longer. */
+  land(chat: ContextChat<M>, branchId: string, forkId: string): void;
+  /** The chat of another branch that satisfies a test. */
+  find(test: (chat: ContextChat<M>) => boolean): ContextChat<M> | undefined;
+  /** Something ended: the branch may have moved meanwhile. */
+  settled(): void;
+}
+
+/**
+ * A chat that forgets nothing: the AI SDK's `Chat`, handed to an untouched `useChat`, on one branch of the tree.
+ *
+ * Its verbs cut the list, as always: `regenerate()` takes the answer off, `sendMessage({ messageId })` cuts back to a
+ * message and puts new words there. But what the list says is compared with what is saved when the request is made,
+ * and what was cut is simply not part of the new branch. So the person sees the new question at once, in the same
+ * chat, and the old answer is one click away.
+ *
+ * An answer belongs to the node that was reserved for it. When the person looks at another branch, that branch has a
+ * chat of its own, and this one streams on unseen; it is complete when they come back.
+ */
+export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
+  readonly #host: ChatHost<M>;
+  #branchId: string | undefined;
+  /** The messages of the branch as they are saved, in the very objects that the list shows. */
+  #saved: readonly M[] = [];
+  /** What the app shows before anything is saved. */
+  readonly #greeting: readonly M[];
+  /** What was last seen of the engine. */
+  #followed: readonly UIMessage[] | undefined;
+  /** The engine's objects, and ours that say the same: which of them to keep when the list follows. */
+  readonly #twins: WeakMap<UIMessage, M> = new WeakMap();
+  #turn: Turn<M> | undefined;
+  #seam: Seam | undefined;
+  #tail: Promise<unknown> = Promise.resolve();
+  #loading: Promise<void> | undefined;
+  #statusChanges = 0;
+  readonly #writes: Set<Promise<void>> = new Set();
+
+  /** @internal Made by the registry. Without a branch it waits for one: see `bind`. */
+  constructor(host: ChatHost<M>, branchId?: string) {
+    const { options } = host;
+    const chat: { current?: ContextChat<M> } = {};
+    const self = (): ContextChat<M> => chat.current as ContextChat<M>;
+    const greeting = options.messages ?? [];
+    super({
+      ...(options.messageMetadataSchema ? { messageMetadataSchema: options.messageMetadataSchema } : {}),
+      ...(options.dataPartSchemas ? { dataPartSchemas: options.dataPartSchemas } : {}),
+      ...(options.experimental_queue ? { experimental_queue: true } : {}),
+      // One of its own: older versions of useChat tell chats apart by it. Requests carry the id of the conversation.
+      id: createId(),
+      messages: greeting,
+      generateId: options.generateId ?? createId,
+      transport: {
+        get resumeStreamIsReplay() {
+          return host.transport.resumeStreamIsReplay ?? false;
+        },
+        sendMessages: (sent) => self().#send(sent),
+        reconnectToStream: (sent) => self().#reconnect(sent),
+      },
+      onError: (error) => host.options.onError?.(error),
+      onToolCall: (call) => host.options.onToolCall?.(call),
+      onData: (part) => host.options.onData?.(part),
+      onFinish: (event) => host.options.onFinish?.({ ...event, message: joinAt(event.message, self().#seam) }),
+      sendAutomaticallyWhen: (state) => host.options.sendAutomaticallyWhen?.(state) ?? false,
+    });
+    chat.current = this;
+    this.#host = host;
+    this.#branchId = branchId;
+    this.#greeting = greeting;
+    this.#wrapVerbs();
+    this['~registerStatusCallback'](() => {
+      if (!this.isBusy) host.settled();
+    });
+  }
+
+  /** The id of the branch that this chat is on; undefined until the engine has read the conversation. */
+  get branchId(): string | undefined {
+    return this.#branchId;
+  }
+
+  /** Whether an answer is asked for, or growing. */
+  get isBusy(): boolean {
+    return this.status === 'submitted' || this.status === 'streaming' || (this.#turn?.isOpen ?? false);
+  }
+
+  /** Resolves when everything that was said in this chat so far is saved, also after a stop or a failure. */
+  async whenSettled(): Promise<void> {
+    while (this.#turn?.isSettled === false || this.#writes.size > 0) {
+      await Promise.all([this.#turn?.settled, ...this.#writes]);
+    }
+  }
+
+  // ------------------------------------------------------------------ its place
+
+  /** @internal Puts the chat on a branch; its turns go there from now on. */
+  bind(branchId: string): void {
+    this.#branchId = branchId;
+  }
+
+  /** @internal Reads the branch, for a chat that is not the one shown. */
+  load(): void {
+    const { engine } = this.#host;
+    const head = engine.state.getState().branches.find(({ id }) => id === this.#branchId)?.headMessageId;
+    if (!head) return;
+    this.#loading = engine.resolve({ at: head }).then(({ messages }) => this.follow(messages));
+    // Whoever sends hears of it; a chat that is only looked at stays empty.
+    this.#loading.catch(() => {});
+  }
+
+  /**
+   * @internal The branch shows these messages now. The list follows, and keeps its objects for messages that did not
+   * change. A list that the app changed stays as it is; while an answer grows, only earlier messages are put before it.
+   */
+  follow(shown: readonly UIMessage[]): void {
+    if (shown === this.#followed) return;
+    if (this.isBusy) return this.#prepend(shown as readonly M[]);
+    this.#followed = shown;
+    const wasShown = this.#isShownWhole();
+    this.#saved = [...this.#before(shown[0]), ...this.#reuse(shown as readonly M[])];
+    const next = this.#saved.length > 0 ? this.#saved : this.#greeting;
+    if (wasShown && !sameItems(next, this.messages)) this.messages = [...next];
+  }
+
+  /** Whether the list shows what is saved, no more and no less. */
+  #isShownWhole(): boolean {
+    return sameItems(this.messages, this.#saved.length > 0 ? this.#saved : this.#greeting);
+  }
+
+  /** The part of the conversation before a message that this chat has loaded and the engine has not. */
+  #before(first: UIMessage | undefined): readonly M[] {
+    const parentId = first && this.#host.engine.node(first.id)?.parentId;
+    return this.#saved.slice(0, this.#saved.findIndex(({ id }) => id === parentId) + 1);
+  }
+
+  #reuse(shown: readonly M[]): M[] {
+    const own = new Map(this.#saved.map((message) => [message.id, message]));
+    return shown.map((message) => {
+      const mine = own.get(message.id);
+      if (!mine || this.#twins.get(message) === mine) return mine ?? message;
+      if (!sameContent(mine, message)) return message;
+      this.#twins.set(message, mine);
+      return mine;
+    });
+  }
+
+  #prepend(shown: readonly M[]): void {
+    const [first] = this.#saved;
+    const earlier = shown.slice(0, Math.max(0, shown.findIndex(({ id }) => id === first?.id)));
+    if (earlier.length === 0) return;
+    const isShown = this.messages[0] === first;
+    this.#saved = [...earlier, ...this.#saved];
+    if (isShown) this.messages = [...earlier, ...this.messages];
+  }
+
+  async #ready(): Promise<void> {
+    await this.#host.engine.ready();
+    await this.#loading;
+  }
+
+  // ------------------------------------------------------------------ its verbs
+
+  /** Chat's verbs are fields; so are ours, around them. */
+  #wrapVerbs(): void {
+    const { replaceMessage } = this.state;
+    this.state.replaceMessage = (index, message) => replaceMessage(index, joinAt(message, this.#seam));
+
+    const { sendMessage, regenerate, stop, addToolOutput, addToolApprovalResponse } = this;
+
+    this.sendMessage = async (message, options) => {
+      await this.#ready().catch(() => {});
+      if (message?.messageId !== undefined) return this.#edit(sendMessage, message, options);
+      if (this.#host.options.experimental_queue) return sendMessage(message, options);
+      return this.#inTurn(() => sendMessage(message, options));
+    };
+    this.regenerate = async (options) => {
+      await this.#ready();
+      if (this.isBusy) await this.stop();
+      await this.#reveal(options?.messageId);
+      return this.#inTurn(() => regenerate(options));
+    };
+    this.stop = async () => {
+      await stop();
+      await this.#turn?.settled;
+    };
+    this.addToolOutput = (output) =>
+      this.#answerCall(
+        ({ toolCallId }) => toolCallId === output.toolCallId,
+        () => addToolOutput(output),
+        (owner) => owner.addToolOutput(output),
+      );
+    this.addToolResult = this.addToolOutput;
+    this.addToolApprovalResponse = (response) =>
+      this.#answerCall(
+        ({ approval }) => approval?.id === response.id,
+        () => addToolApprovalResponse(response),
+        (owner) => owner.addToolApprovalResponse(response),
+      );
+  }
+
+  /** New words in place of a question: the list is cut before it, and they are sent from there. */
+  async #edit(send: Send<M>, message: Message<M>, options: Parameters<Send<M>>[1]): Promise<void> {
+    const { messageId, ...words } = message;
+    const index = (): number => this.messages.findIndex(({ id, role }) => id === messageId && role === 'user');
+    if (index() === -1) return send(message, options);
+    const content = await asParts(words as Message<M>);
+    if (this.isBusy) await this.stop();
+    await this.#reveal(messageId);
+    return this.#inTurn(() => {
+      this.messages = this.messages.slice(0, Math.max(0, index()));
+      return send(content, options);
+    });
+  }
+
+  /** Loads what stands before the first message of the list, when a turn is about to begin there. */
+  async #reveal(messageId: string | undefined): Promise<void> {
+    const { engine } = this.#host;
+    const [first] = this.messages;
+    if (first === undefined || first.id !== messageId || !engine.node(first.id)?.parentId) return;
+    const { messages } = await engine.resolve({ at: first.id });
+    this.#prepend(messages as M[]);
+  }
+
+  /** One after another: the next request begins when the answer before it, and what it led to, is there. */
+  #inTurn(task: () => Promise<void>): Promise<void> {
+    const run = this.#tail.then(() => this.#whenIdle()).then(task);
+    this.#tail = run.catch(() => {});
+    return run;
+  }
+
+  async #whenIdle(): Promise<void> {
+    if (!this.isBusy) return;
+    await new Promise<void>((resolve) => {
+      const unsubscribe = this['~registerStatusCallback'](() => {
+        if (this.isBusy) return;
+        unsubscribe();
+        resolve();
+      });
+    });
+    await this.#turn?.settled;
+  }
+
+  /** A tool's result, or a person's word on it, goes to the chat and the node that asked, whichever is shown. */
+  async #answerCall(
+    isCall: (part: ToolPart) => boolean,
+    own: () => void | PromiseLike<void>,
+    pass: (owner: ContextChat<M>) => void | PromiseLike<void>,
+  ): Promise<void> {
+    if (!this.#messageWith(isCall)) {
+      const owner = this.#host.find((chat) => chat !== this && chat.#messageWith(isCall) !== undefined);
+      if (owner) return pass(owner);
+    }
+    await own();
+    const message = this.#messageWith(isCall);
+    if (message) await this.#keep(message);
+  }
+
+  #messageWith(isCall: (part: ToolPart) => boolean): M | undefined {
+    return this.messages.findLast(({ parts }) => parts.some((part) => isToolPart(part) && isCall(part)));
+  }
+
+  async #keep(message: M): Promise<void> {
+    if (this.#turn?.id === message.id && this.#turn.isOpen) return this.#turn.savePoint();
+    if (!this.#host.engine.node(message.id)) return;
+    this.#saved = this.#saved.map((saved) => (saved.id === message.id ? message : saved));
+    const write = keepMessage(this.#host.engine, message.id, message, undefined);
+    const settled = write.catch(() => {});
+    this.#writes.add(settled);
+    await settled;
+    this.#writes.delete(settled);
+    await write;
+  }
+
+  // ------------------------------------------------------------------ its requests
+
+  async #send(sent: SendOptions<M>): Promise<ReadableStream<UIMessageChunk>> {
+    await this.#ready();
+    await this.#turn?.settled;
+    const plan = planTurn(this.messages, this.#saved, sent.messageId);
+    const turn = this.#begin(plan, await this.#open(plan));
+    this.#seam = plan.answer && seamOf({ ...plan.answer, id: turn.id });
+    const { transport, options } = this.#host;
+    return request(turn, transport, { ...sent, chatId: this.#conversation() }, options.request);
+  }
+
+  #conversation(): string {
+    return this.#host.options.id ?? this.#host.engine.chatId;
+  }
+
+  async #open(plan: TurnPlan<M>): Promise<OpenedTurn<M>> {
+    const { engine } = this.#host;
+    const branchId = this.#branchId ?? engine.state.getState().branchId;
+    const forkId = createId();
+    let landed = branchId;
+    this.#host.expect(forkId, this);
+    try {
+      const opened = await openTurn(engine, plan, { branchId, forkId });
+      landed = opened.branchId;
+      return opened;
+    } catch (error) {
+      // A message that can't be kept is not part of the chat; anything else may be tried again from the list.
+      if (isContextError(error, 'invalid-messages')) this.messages = [...this.#saved];
+      throw error;
+    } finally {
+      this.#host.land(this, landed, forkId);
+    }
+  }
+
+  #begin(plan: TurnPlan<M>, { id, branchId, fresh }: OpenedTurn<M>): Turn<M> {
+    const answer = plan.answer && (plan.answer.id === id ? plan.answer : { ...plan.answer, id });
+    this.#rename([...plan.fresh, ...(plan.answer ? [plan.answer] : [])], [...fresh, ...(answer ? [answer] : [])]);
+    this.#saved = plan.inPlace
+      ? this.#saved.map((message) => (message.id === id && answer ? answer : message))
+      : [...plan.kept, ...fresh, ...(answer ? [answer] : [])];
+    this.#turn = new Turn<M>({
+      engine: this.#host.engine,
+      id,
+      branchId,
+      read: () => this.messages.findLast((message) => message.id === id),
+      ended: (message) => this.#ended(id, message),
+    });
+    return this.#turn;
+  }
+
+  /** Puts messages into the list under the ids that they are saved with. */
+  #rename(before: readonly M[], after: readonly M[]): void {
+    const renamed = new Map(before.flatMap((message, i) => (after[i] && after[i] !== message ? [[message, after[i]]] : [])));
+    if (renamed.size > 0) this.messages = this.messages.map((message) => renamed.get(message) ?? message);
+  }
+
+  #ended(id: string, message: M | undefined): void {
+    const isKnown = this.#saved.some((saved) => saved.id === id);
+    if (!message) {
+      if (this.messages.some((shown) => shown.id === id)) this.messages = this.messages.filter((shown) => shown.id !== id);
+    } else if (isKnown) this.#saved = this.#saved.map((saved) => (saved.id === id ? message : saved));
+    else this.#saved = [...this.#saved, message];
+  }
+
+  /**
+   * Takes up an answer that a server still streams: on the node that was cut off, or on a new one where the question
+   * is all that is left. Null where the transport knows of none, or the answer is here already.
+   */
+  async #reconnect(sent: ReconnectOptions<M>): Promise<ReadableStream<UIMessageChunk> | null> {
+    await this.#ready();
+    await this.#turn?.settled;
+    const source = await this.#host.transport.reconnectToStream({ ...sent, chatId: this.#conversation() });
+    const last = this.#saved.at(-1);
+    if (source && last && this.#host.engine.status(last.id) !== (last.role === 'user' ? undefined : 'complete')) {
+      const plan = planTurn(this.#saved, this.#saved);
+      return passOn(this.#begin(plan, await this.#open(plan)), sent.abortSignal, () => source);
+    }
+    await source?.cancel();
+    return null;
+  }
+
+  /** A chat that says `ready` has saved everything, also after a stop. */
+  protected override setStatus(next: { status: ChatStatus; error?: Error }): void {
+    this.#statusChanges += 1;
+    const turn = this.#turn;
+    if (next.status !== 'ready' || !turn || turn.isOpen || turn.isSettled) return super.setStatus(next);
+    void this.#whenSaved(turn, () => super.setStatus(next));
+  }
+
+  async #whenSaved(turn: Turn<M>, change: () => void): Promise<void> {
+    const changes = this.#statusChanges;
+    await turn.settled;
+    if (changes === this.#statusChanges) change();
+  }
+}
+
+type Send<M extends UIMessage> = Chat<M>['sendMessage'];
+type Message<M extends UIMessage> = NonNullable<Parameters<Send<M>>[0]>;
+type ReconnectOptions<M extends UIMessage> = Parameters<ChatTransport<M>['reconnectToStream']>[0];
+
+/** A message in the form that takes effect at once: files that have to be read are read here. */
+async function asParts<M extends UIMessage>(message: Message<M>): Promise<Message<M>> {
+  const { text, files, metadata } = message as { text?: string; files?: FileList | FileUIPart[]; metadata?: unknown };
+  if (text === undefined && files === undefined) return message;
+  const read = Array.isArray(files) ? files : await convertFileListToFileUIParts(files);
+  const parts = [...read, ...(text === undefined ? [] : [{ type: 'text', text }])];
+  return { parts, metadata } as unknown as Message<M>;
+}

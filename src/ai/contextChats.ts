@@ -1,0 +1,240 @@
+import { DefaultChatTransport, type ChatTransport, type UIMessage } from 'ai';
+import type { AttachedChat, ContextEngine, MessageContent } from '../engine/engine.ts';
+import { ContextError } from '../errors.ts';
+import { ContextChat, type ChatHost, type ContextChatOptions } from './contextChat.ts';
+
+/** How the chats of an engine are made. */
+export interface ContextChatsOptions<M extends UIMessage = UIMessage> extends ContextChatOptions<M> {
+  readonly engine: ContextEngine;
+}
+
+/** The chats of one engine: one for each branch that was shown, or that streams. */
+export interface ContextChats<M extends UIMessage = UIMessage> {
+  readonly engine: ContextEngine;
+  /** The chat of the branch that is shown. */
+  readonly active: ContextChat<M>;
+  /** The chat of a branch, by name or id. Throws `branch-not-found`. */
+  get(branch: string): ContextChat<M>;
+  /** Takes other options: callbacks, transport and request from now on, the rest for chats made from now on. */
+  configure(options: ContextChatOptions<M>): void;
+  /** Resolves when everything that was said in any of the chats is saved. */
+  whenSettled(): Promise<void>;
+  /** Lets go of the engine. Answers stream on and are saved, unless they are to be stopped; resolves when they are. */
+  dispose(options?: { readonly stop?: boolean }): Promise<void>;
+}
+
+/** How long a chat that is neither shown nor busy is kept, in ms. */
+const KEEP_HIDDEN = 60_000;
+
+/** Engines' chats. An engine that nobody holds takes them along. */
+const registries: WeakMap<ContextEngine, Registry<UIMessage>> = new WeakMap();
+
+/**
+ * The chats of an engine, outside of React. There is one set of them per engine: asking again gives the same, with the
+ * new options.
+ */
+export function createContextChats<M extends UIMessage = UIMessage>({
+  engine,
+  ...options
+}: ContextChatsOptions<M>): ContextChats<M> {
+  const chats = chatsOf(engine, options);
+  chats.configure(options);
+  return chats;
+}
+
+/** @internal The chats of an engine; made with these options where there are none yet. */
+export function chatsOf<M extends UIMessage>(engine: ContextEngine, options: ContextChatOptions<M>): Registry<M> {
+  const known = registries.get(engine);
+  if (known) return known as unknown as Registry<M>;
+  const made = new Registry<M>(engine, options);
+  registries.set(engine, made as unknown as Registry<UIMessage>);
+  return made;
+}
+
+/**
+ * Which chat is on which branch.
+ *
+ * A component must not own a chat: it would take a running answer with it when it goes, and two components would show
+ * two different halves. So chats live beside the engine. A turn that forks announces the id of the branch that it is
+ * about to make, and when the engine shows that branch, its chat is there already, with the question in it: there is
+ * no frame in which the person sees another one.
+ */
+export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<M> {
+  readonly engine: ContextEngine;
+  #options: ContextChatOptions<M>;
+  #fallback: ChatTransport<M> | undefined;
+  readonly #chats: Map<string, ContextChat<M>> = new Map();
+  readonly #expected: Map<string, ContextChat<M>> = new Map();
+  /** The chat that is shown until the engine has read the conversation. */
+  #unbound: ContextChat<M> | undefined;
+  #blank: ContextChat<M> | undefined;
+  #shown: string | undefined;
+  /** Branches that are not shown, and since when, in ms. */
+  readonly #hidden: Map<string, number> = new Map();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #release: readonly (() => void)[];
+
+  constructor(engine: ContextEngine, options: ContextChatOptions<M>) {
+    this.engine = engine;
+    this.#options = options;
+    this.#release = [engine.state.subscribe(() => this.#sync()), engine.attach(this.#attachment())];
+    this.#sync();
+  }
+
+  get options(): ContextChatOptions<M> {
+    return this.#options;
+  }
+
+  get transport(): ChatTransport<M> {
+    return this.#options.transport ?? (this.#fallback ??= new DefaultChatTransport<M>());
+  }
+
+  configure(options: ContextChatOptions<M>): void {
+    this.#options = options;
+  }
+
+  get active(): ContextChat<M> {
+    const { status, branchId } = this.engine.state.getState();
+    const known = this.#chats.get(branchId) ?? this.#expected.get(branchId);
+    if (known) return known;
+    if (status === 'ready') return this.#open(branchId);
+    return (this.#unbound ??= new ContextChat(this));
+  }
+
+  /** What is shown while a page that a server rendered comes to life: nothing is read there. */
+  get unread(): ContextChat<M> {
+    return this.engine.state.getState().status === 'ready' ? (this.#blank ??= new ContextChat(this)) : this.active;
+  }
+
+  get(branch: string): ContextChat<M> {
+    const state = this.engine.state.getState();
+    if (branch === state.branch || branch === state.branchId) return this.active;
+    const found = state.branches.find(({ id, name }) => id === branch || name === branch);
+    if (found) return this.#chats.get(found.id) ?? this.#open(found.id);
+    const { chatId } = this.engine;
+    throw new ContextError('branch-not-found', `Branch "${branch}" not found in chat "${chatId}"`, {
+      details: { chatId, branch },
+    });
+  }
+
+  #open(branchId: string): ContextChat<M> {
+    const chat = new ContextChat<M>(this, branchId);
+    this.#chats.set(branchId, chat);
+    const state = this.engine.state.getState();
+    if (state.branchId === branchId) chat.follow(state.messages);
+    else chat.load();
+    return chat;
+  }
+
+  async whenSettled(): Promise<void> {
+    await Promise.all([...this.#chats.values()].map((chat) => chat.whenSettled()));
+  }
+
+  async dispose({ stop = false }: { readonly stop?: boolean } = {}): Promise<void> {
+    for (const release of this.#release) release();
+    clearTimeout(this.#timer);
+    registries.delete(this.engine);
+    if (stop) await Promise.all([...this.#chats.values()].map((chat) => chat.stop()));
+    await this.whenSettled();
+  }
+
+  // ------------------------------------------------------------------ what chats ask of it
+
+  expect(forkId: string, chat: ContextChat<M>): void {
+    this.#expected.set(forkId, chat);
+  }
+
+  land(chat: ContextChat<M>, branchId: string, forkId: string): void {
+    this.#expected.delete(forkId);
+    const { branchId: from } = chat;
+    if (from !== undefined && from !== branchId && this.#chats.get(from) === chat) this.#chats.delete(from);
+    this.#chats.set(branchId, chat);
+    chat.bind(branchId);
+  }
+
+  find(test: (chat: ContextChat<M>) => boolean): ContextChat<M> | undefined {
+    return [this.active, ...this.#chats.values()].find(test);
+  }
+
+  settled(): void {
+    this.#sync();
+  }
+
+  // ------------------------------------------------------------------ what the engine tells
+
+  #sync(): void {
+    const { status, error, branchId, messages } = this.engine.state.getState();
+    if (error?.code === 'chat-deleted') this.#stopAll();
+    if (status !== 'ready') return;
+    const moved = this.#expected.get(branchId);
+    if (moved) this.land(moved, branchId, branchId);
+    if (this.#unbound && !this.#chats.has(branchId)) this.land(this.#unbound, branchId, branchId);
+    this.#unbound = undefined;
+    if (branchId !== this.#shown) this.#show(branchId);
+    this.#chats.get(branchId)?.follow(messages);
+  }
+
+  #stopAll(): void {
+    for (const chat of this.#chats.values()) if (chat.isBusy) void chat.stop();
+  }
+
+  #show(branchId: string): void {
+    if (this.#shown !== undefined) this.#hidden.set(this.#shown, Date.now());
+    this.#hidden.delete(branchId);
+    this.#shown = branchId;
+    this.#sweepLater();
+  }
+
+  #sweepLater(): void {
+    if (this.#timer !== undefined || this.#hidden.size === 0) return;
+    this.#timer = setTimeout(() => this.#sweep(), KEEP_HIDDEN);
+    (this.#timer as { unref?: () => void }).unref?.();
+  }
+
+  /** Lets go of chats that were not shown for a while, and do nothing. The engine knows all that they know. */
+  #sweep(): void {
+    this.#timer = undefined;
+    const before = Date.now() - KEEP_HIDDEN;
+    for (const [branchId, since] of this.#hidden) {
+      if (since > before || this.#chats.get(branchId)?.isBusy) continue;
+      this.#chats.delete(branchId);
+      this.#hidden.delete(branchId);
+    }
+    this.#sweepLater();
+  }
+
+  // ------------------------------------------------------------------ what pagers ask
+
+  #attachment(): AttachedChat {
+    return {
+      edit: (messageId, content) => this.#edit(messageId, content),
+      regenerate: async (messageId, options) => (await this.#holding(messageId)).regenerate({ ...options, messageId }),
+    };
+  }
+
+  /** New words for a question are sent; new words for an answer make a version, and no model is asked. */
+  async #edit(messageId: string, content: MessageContent): Promise<void> {
+    if (this.engine.node(messageId)?.name !== 'user') {
+      await this.engine.edit(messageId, content);
+      return;
+    }
+    const chat = await this.#holding(messageId);
+    const message = chat.messages.find(({ id }) => id === messageId);
+    await chat.sendMessage({ messageId, ...newWords(message, content) } as Parameters<ContextChat<M>['sendMessage']>[0]);
+  }
+
+  /** The chat that shows a message: the active one, another one, or the one of the branch used last that holds it. */
+  async #holding(messageId: string): Promise<ContextChat<M>> {
+    await this.engine.ready();
+    const known = this.find((chat) => chat.messages.some(({ id }) => id === messageId));
+    if (!known) await this.engine.selectSibling(messageId);
+    return known ?? this.active;
+  }
+}
+
+/** The text of a message replaced; its files and metadata stay. */
+function newWords(message: UIMessage | undefined, content: MessageContent): Pick<UIMessage, 'parts' | 'metadata'> {
+  if (typeof content !== 'string') return content;
+  const others = message?.parts.filter(({ type }) => type !== 'text') ?? [];
+  return { parts: [...others, { type: 'text', text: content }], metadata: message?.metadata };
+}

@@ -1,0 +1,20 @@
+/** `contextree/ai`: the AI SDK's `useChat`, on a tree. */
+export { useContextChat, type UseContextChatOptions } from './useContextChat.ts';
+export { createContextChats, type ContextChats, type ContextChatsOptions } from './contextChats.ts';
+export { ContextChat, type ContextChatOptions } from './contextChat.ts';
+export {
+  withContext,
+  type PrepareRequest,
+  type RequestNote,
+  type RequestParts,
+  type ResolvedRequest,
+  type WithContextOptions,
+} from './transport.ts';
+export {
+  toPrompt,
+  toSimpleMessages,
+  type ModelPrompt,
+  type Resolved,
+  type SimpleMessage,
+  type ToPromptOptions,
+} from './prompt.ts';

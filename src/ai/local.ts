@@ -1,0 +1,104 @@
+import { streamText, type ChatTransport, type UIMessage, type UIMessageChunk } from 'ai';
+import { toPrompt } from './prompt.ts';
+
+type StreamTextOptions = Parameters<typeof streamText>[0];
+type Model = StreamTextOptions['model'];
+type ProviderOptions = StreamTextOptions['providerOptions'];
+
+/** What a request to a local model is made from. */
+export interface LocalRequest<M extends UIMessage = UIMessage> {
+  readonly chatId: string;
+  /** The conversation, oldest first. */
+  readonly messages: readonly M[];
+  /** The system prompt; '' where there is none. */
+  readonly system: string;
+  readonly trigger: 'submit-message' | 'regenerate-message';
+  /** How many versions of this answer there are already: 0 for a first one, and where no engine keeps count. */
+  readonly attempt: number;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly metadata: unknown;
+}
+
+/**
+ * How a model is asked: every option of `streamText` but the prompt, which comes with each request. `model` and
+ * `providerOptions` may be functions of the request.
+ */
+export type LocalTransportOptions<M extends UIMessage = UIMessage> = Omit<
+  StreamTextOptions,
+  'model' | 'providerOptions' | 'abortSignal' | 'prompt' | 'messages' | 'instructions' | 'system'
+> & {
+  readonly model: Model | ((request: LocalRequest<M>) => Model);
+  readonly providerOptions?: ProviderOptions | ((request: LocalRequest<M>) => ProviderOptions);
+  /** Metadata of the answer, merged over `usage`, which the finish tells. */
+  readonly messageMetadata?: (options: { readonly part: { readonly type: string } }) => object | undefined;
+  /** What the person reads when the model fails. Default: the model's own words. */
+  readonly errorText?: (error: unknown) => string;
+};
+
+/**
+ * A transport that asks a model right here, in the browser, without a server: for local models, for keys that the
+ * person brings along, for demos and tests. The system prompt and the conversation come with each request, as
+ * `withContext` and `useContextChat` send them; the tokens used stand in the answer's `metadata.usage`.
+ */
+export function createLocalTransport<M extends UIMessage = UIMessage>(
+  options: LocalTransportOptions<M>,
+): ChatTransport<M> {
+  const { model, providerOptions, messageMetadata, errorText = errorTextOf, ...settings } = options;
+  return {
+    sendMessages: async (sent) => {
+      const request = requestOf(sent);
+      const chosen = typeof providerOptions === 'function' ? providerOptions(request) : providerOptions;
+      const prompt = await toPrompt(
+        { systemPrompt: request.system, messages: sent.messages },
+        settings.tools ? { tools: settings.tools } : {},
+      );
+      const result = streamText({
+        // A failure is the answer's last chunk; it needs no second telling on the console.
+        onError: () => {},
+        ...settings,
+        ...prompt,
+        model: typeof model === 'function' ? model(request) : model,
+        ...(chosen ? { providerOptions: chosen } : {}),
+        ...(sent.abortSignal ? { abortSignal: sent.abortSignal } : {}),
+      });
+      return result.toUIMessageStream({
+        sendReasoning: true,
+        sendSources: true,
+        onError: errorText,
+        messageMetadata: ({ part }) => merged(usageOf(part), messageMetadata?.({ part })),
+      }) as ReadableStream<UIMessageChunk>;
+    },
+    reconnectToStream: () => Promise.resolve(null),
+  };
+}
+
+function requestOf<M extends UIMessage>(sent: Parameters<ChatTransport<M>['sendMessages']>[0]): LocalRequest<M> {
+  const body = { ...sent.body } as Readonly<Record<string, unknown>>;
+  const note = (sent.metadata as { contextree?: { attempt?: number } } | undefined)?.contextree;
+  return {
+    chatId: sent.chatId,
+    messages: sent.messages,
+    system: typeof body.system === 'string' ? body.system : '',
+    trigger: sent.trigger,
+    attempt: note?.attempt ?? 0,
+    body,
+    metadata: sent.metadata,
+  };
+}
+
+function usageOf(part: { readonly type: string; readonly totalUsage?: unknown }): object | undefined {
+  return part.type === 'finish' ? { usage: part.totalUsage } : undefined;
+}
+
+/** Undefined for nothing: an answer whose metadata say nothing has none. */
+function merged(first: object | undefined, second: object | undefined): object | undefined {
+  return first || second ? { ...first, ...second } : undefined;
+}
+
+/** What went wrong, in the words of whoever failed; a status code stands before them. */
+function errorTextOf(error: unknown): string {
+  const { message, statusCode, lastError } = Object(error) as { message?: string; statusCode?: number; lastError?: unknown };
+  if (lastError !== undefined) return errorTextOf(lastError);
+  const words = typeof error === 'string' ? error : (message ?? 'The model failed without a word.');
+  return statusCode === undefined ? words : `${statusCode}: ${words}`;
+}

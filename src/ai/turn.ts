@@ -1,0 +1,147 @@
+import type { UIMessage, UIMessageChunk } from 'ai';
+import type { ContextEngine } from '../engine/engine.ts';
+import { isContextError } from '../errors.ts';
+import type { MessageStatus } from '../graph/graph.ts';
+import { hasWords } from './prompt.ts';
+
+/** How often the words of a growing answer are handed to the engine, in ms; it writes half as often as it likes. */
+const DRAFT_INTERVAL = 100;
+
+/** Where an answer is kept, and where it can be read while it grows. */
+export interface TurnOptions<M extends UIMessage> {
+  readonly engine: ContextEngine;
+  /** The node that was reserved for the answer, or that goes on. */
+  readonly id: string;
+  /** The branch that it grows on. */
+  readonly branchId: string;
+  /** The answer as far as it has come; undefined before its first part. */
+  readonly read: () => M | undefined;
+  /** Hears of each part of the answer as it is passed on, before anyone has read it. */
+  readonly take?: (chunk: UIMessageChunk) => void;
+  /** Waits until all that was passed on can be read. */
+  readonly flush?: () => Promise<void>;
+  /** Told at the end, before the end is saved: the whole answer, or undefined when not a word was said. */
+  readonly ended?: (message: M | undefined) => void;
+}
+
+/**
+ * One answer, from the request to its last word.
+ *
+ * It belongs to a node and a branch, and to nothing that can change while it grows: whichever branch the person looks
+ * at meanwhile, these words go to this node. However it ends (finished, stopped, failed, cut off), it ends once, and
+ * what was said until then is saved. A store that refuses is the engine's concern; it never stops an answer.
+ */
+export class Turn<M extends UIMessage> {
+  readonly engine: ContextEngine;
+  readonly id: string;
+  readonly branchId: string;
+  readonly #options: TurnOptions<M>;
+  #last: M | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #end: Promise<void> | undefined;
+  #settle: () => void = () => {};
+  /** Resolves when the end of the answer is saved, or kept in memory where the disk refuses. Never rejects. */
+  readonly settled: Promise<void> = new Promise((resolve) => {
+    this.#settle = resolve;
+  });
+
+  constructor(options: TurnOptions<M>) {
+    this.#options = options;
+    this.engine = options.engine;
+    this.id = options.id;
+    this.branchId = options.branchId;
+  }
+
+  /** Whether the answer still grows; no longer as soon as its end is being saved. */
+  get isOpen(): boolean {
+    return this.#end === undefined;
+  }
+
+  /** Whether the end is saved. */
+  isSettled = false;
+
+  /** A part of the answer is passed on. */
+  take(chunk: UIMessageChunk): void {
+    this.#options.take?.(chunk);
+  }
+
+  /** What was passed on has been read: its words are drafted soon, the first ones at once. */
+  draft(): void {
+    if (this.#end || this.#timer !== undefined) return;
+    if (this.#last) this.#timer = setTimeout(() => void this.#keep('streaming'), DRAFT_INTERVAL);
+    else void this.#keep('streaming');
+  }
+
+  /** A step of the answer is done: what was said so far is saved durably. */
+  async savePoint(): Promise<void> {
+    if (!this.#end) await this.#keep(undefined);
+  }
+
+  async #keep(status: 'streaming' | undefined): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const message = this.#read();
+    // What can't be kept now is kept at the end, or reported there.
+    if (message) await keepMessage(this.engine, this.id, message, status).catch(() => {});
+  }
+
+  #read(): M | undefined {
+    const message = this.#options.read();
+    if (message && hasWords(message)) this.#last = message;
+    return this.#last;
+  }
+
+  /** The answer is over. Only the first call counts; each resolves when the end is saved. */
+  end(status: 'complete' | 'interrupted', usage?: Readonly<Record<string, unknown>>): Promise<void> {
+    this.#end ??= this.#store(status, usage).finally(() => {
+      this.isSettled = true;
+      this.#settle();
+    });
+    return this.#end;
+  }
+
+  async #store(status: MessageStatus, usage: Readonly<Record<string, unknown>> | undefined): Promise<void> {
+    clearTimeout(this.#timer);
+    if (this.#options.flush) await this.#options.flush();
+    const message = this.#read();
+    this.#options.ended?.(message);
+    const words = message ?? { id: this.id, role: 'assistant', parts: [] };
+    try {
+      await keepMessage(this.engine, this.id, words, status);
+      if (usage) await this.engine.trackUsage(usage);
+    } catch {
+      // The engine has reported it: the chat was deleted, say. The answer is on the page; there is nobody to tell twice.
+    }
+  }
+}
+
+/**
+ * Hands new words to the engine. What no JSON can hold (a function in a tool's output) is left out of what is kept,
+ * as it would be left out of what a model is told.
+ */
+export async function keepMessage(
+  engine: ContextEngine,
+  id: string,
+  message: UIMessage,
+  status: MessageStatus | undefined,
+): Promise<void> {
+  try {
+    await engine.updateMessage(id, message, status);
+  } catch (error) {
+    if (!isContextError(error, 'invalid-messages')) throw error;
+    await engine.updateMessage(id, storable(message), status);
+  }
+}
+
+function storable(message: UIMessage): UIMessage {
+  const parts = message.parts.flatMap((part) => (asJson(part) as typeof part | undefined) ?? []);
+  return { ...message, parts, metadata: asJson(message.metadata) };
+}
+
+function asJson(value: unknown): unknown {
+  try {
+    return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,41 @@
+import type { UIMessage } from 'ai';
+import { useEffect, useInsertionEffect, useSyncExternalStore } from 'react';
+import type { ContextEngine } from '../engine/engine.ts';
+import { useEngine } from '../react/provider.tsx';
+import type { ContextChat, ContextChatOptions } from './contextChat.ts';
+import { chatsOf } from './contextChats.ts';
+
+/** What {@link useContextChat} takes: every option of the AI SDK's `ChatInit`, and whose conversation it is. */
+export interface UseContextChatOptions<M extends UIMessage = UIMessage> extends ContextChatOptions<M> {
+  /** Default: the provider's. */
+  readonly engine?: ContextEngine | undefined;
+  /** Whether the answer that is shown stops when the component goes. Default false: it streams on, and is saved. */
+  readonly stopOnUnmount?: boolean | undefined;
+}
+
+/**
+ * The chat of the branch that is shown, for an untouched `useChat`: `useChat(useContextChat({ transport }))`.
+ *
+ * Callbacks, transport and `request` may change with each render. `messages` are shown while the conversation is empty.
+ * Components of one engine share its chats; the options of the one rendered last are used.
+ *
+ * @throws provider-missing where there is neither a provider nor `engine`
+ */
+export function useContextChat<M extends UIMessage = UIMessage>(
+  options: UseContextChatOptions<M>,
+): { readonly chat: ContextChat<M> } {
+  const { engine: given, stopOnUnmount = false, ...chatOptions } = options;
+  const engine = useEngine(given);
+  const chats = chatsOf(engine, chatOptions);
+  useInsertionEffect(() => chats.configure(chatOptions));
+  const chat = useSyncExternalStore(
+    engine.state.subscribe,
+    () => chats.active,
+    () => chats.unread,
+  );
+  useEffect(() => {
+    if (!stopOnUnmount) return undefined;
+    return () => void chat.stop();
+  }, [chat, stopOnUnmount]);
+  return { chat };
+}

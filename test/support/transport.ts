@@ -1,0 +1,152 @@
+import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
+
+/**
+ * A transport that says what a test tells it to, when it tells it to: no clock, no network, every chunk by hand.
+ * It does what real ones do on an abort: the stream fails with an AbortError.
+ */
+export interface ScriptedTransport {
+  readonly transport: ChatTransport<UIMessage>;
+  /** Every request so far, oldest first. */
+  readonly requests: readonly Exchange[];
+  /** The next request, when it comes. */
+  next(): Promise<Exchange>;
+  /** What the next requests reject with, before a chunk; oldest first. */
+  refuse(...errors: unknown[]): void;
+  /** The stream that the next reconnect finds. */
+  offer(): Exchange;
+}
+
+type Sent = Parameters<ChatTransport<UIMessage>['sendMessages']>[0];
+
+/** One request and its answer. Each method resolves when what it sent has been read. */
+export interface Exchange {
+  readonly sent: Sent;
+  readonly stream: ReadableStream<UIMessageChunk>;
+  /** Whether the reader let go, or the request was aborted. */
+  readonly isStopped: boolean;
+  /** Words, in a text part that is opened by the first of them. */
+  say(...words: string[]): Promise<void>;
+  /** Any chunks. */
+  send(...chunks: UIMessageChunk[]): Promise<void>;
+  /** Closes what is open, and the stream, with a finish. */
+  finish(metadata?: object): Promise<void>;
+  /** The text that a reader would have by now, of everything said so far. */
+  answer(...words: string[]): Promise<void>;
+  /** An error chunk, as a server sends it. */
+  fail(errorText: string): Promise<void>;
+  /** The connection fails. */
+  break(error?: Error): Promise<void>;
+  /** The connection is closed without a finish. */
+  drop(): Promise<void>;
+}
+
+export function scriptedTransport(): ScriptedTransport {
+  const requests: Exchange[] = [];
+  const waiting: ((exchange: Exchange) => void)[] = [];
+  const errors: unknown[] = [];
+  let taken = 0;
+  let offered: Exchange | undefined;
+
+  const transport: ChatTransport<UIMessage> = {
+    sendMessages: async (sent) => {
+      const exchange = exchangeOf(sent);
+      requests.push(exchange);
+      const waiter = waiting.shift();
+      if (waiter) {
+        taken += 1;
+        waiter(exchange);
+      }
+      if (errors.length > 0) throw errors.shift();
+      return exchange.stream;
+    },
+    reconnectToStream: async () => {
+      const exchange = offered;
+      offered = undefined;
+      return exchange?.stream ?? null;
+    },
+  };
+
+  return {
+    transport,
+    requests,
+    next: async () => {
+      const known = requests[taken];
+      if (!known) return new Promise((resolve) => waiting.push(resolve));
+      taken += 1;
+      return known;
+    },
+    refuse: (...next) => {
+      errors.push(...next);
+    },
+    offer: () => {
+      offered = exchangeOf({} as Sent);
+      return offered;
+    },
+  };
+}
+
+function exchangeOf(sent: Sent): Exchange {
+  let controller!: ReadableStreamDefaultController<UIMessageChunk>;
+  let isStopped = false;
+  let hasText = false;
+  const stream = new ReadableStream<UIMessageChunk>({
+    start: (opened) => {
+      controller = opened;
+    },
+    cancel: () => {
+      isStopped = true;
+    },
+  });
+  sent.abortSignal?.addEventListener('abort', () => {
+    if (isStopped) return;
+    isStopped = true;
+    controller.error(new DOMException('This operation was aborted', 'AbortError'));
+  });
+
+  const send = async (...chunks: UIMessageChunk[]): Promise<void> => {
+    for (const chunk of chunks) if (!isStopped) controller.enqueue(chunk);
+    await settle();
+  };
+  const opening = (): UIMessageChunk[] => {
+    if (hasText) return [];
+    hasText = true;
+    return [{ type: 'start' }, { type: 'start-step' }, { type: 'text-start', id: 't' }];
+  };
+  const say = (...words: string[]): Promise<void> =>
+    send(...opening(), ...words.map((delta) => ({ type: 'text-delta', id: 't', delta }) as const));
+  const finish = async (metadata?: object): Promise<void> => {
+    const end: UIMessageChunk[] = hasText ? [{ type: 'text-end', id: 't' }, { type: 'finish-step' }] : [];
+    await send(...end, { type: 'finish', ...(metadata ? { messageMetadata: metadata } : {}) });
+    if (!isStopped) controller.close();
+    await settle();
+  };
+
+  return {
+    sent,
+    stream,
+    get isStopped() {
+      return isStopped;
+    },
+    send,
+    say,
+    finish,
+    answer: async (...words) => {
+      await say(...words);
+      await finish();
+    },
+    fail: (errorText) => send({ type: 'error', errorText }),
+    break: async (error = new TypeError('network error')) => {
+      if (!isStopped) controller.error(error);
+      await settle();
+    },
+    drop: async () => {
+      if (!isStopped) controller.close();
+      await settle();
+    },
+  };
+}
+
+/** A task later: everything that was under way in microtasks is done. */
+export async function settle(): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, 0));
+}
