@@ -1,14 +1,133 @@
-/** Counts the tokens that a model would read a text as. */
+/**
+ * How long a text is for a model.
+ *
+ * The exact answer is a table of a megabyte, and another one for each family of models. Most questions ("does it still
+ * fit, what will it cost?") need the first two digits, so the default is an estimate in a kilobyte: it cuts the text
+ * where byte-pair encodings cut it (words, their humps, groups of digits, runs of marks, single characters in scripts
+ * without spaces) and adds up what such a piece costs on average in o200k. Long words are dearer in languages that the
+ * encoding knows less; how much is read from the share of words with accented letters.
+ *
+ * The weights are a least-squares fit over prose, code, JSON and fifteen languages. They are within 10 % of o200k for
+ * English, German, code and JSON of some length; a short text can be further off. Panels mark the number with `~`.
+ */
+
+/** Counts the tokens that a model reads a text as. */
 export interface Tokenizer {
-  /** The encoding, as panels show it: `o200k`, `~` for the estimate. */
+  /** What panels call it: `o200k`; `~` for the estimate. */
   readonly name: string;
-  /** Whether counts are those of a real encoding, or an estimate of it. */
+  /** Whether counts are those of a real encoding, or an estimate. */
   readonly exact: boolean;
-  /** Tokens in the text; 0 for an empty one. */
+  /** Tokens in a text; 0 for an empty one. */
   count(text: string): number;
 }
 
-/** About how many tokens a text is. */
+/** The default tokenizer: {@link estimateTokens}. */
+export const estimateTokenizer: Tokenizer = { name: '~', exact: false, count: estimateTokens };
+
+/** About how many tokens a text is, a whole number; 0 for an empty one. Takes time linear in its length. */
 export function estimateTokens(text: string): number {
-  return Math.ceil(text.length / 4);
+  const words = { count: 0, accented: 0, long: 0 };
+  let tokens = 0;
+  let letters = 0; // of the word so far; 0 in a run of capitals
+  let run = 0; // characters of this kind so far
+  let before = SPACE;
+  for (let i = 0; i < text.length; i++) {
+    const kind = kindOf(text.charCodeAt(i));
+    run = kind === before ? run + 1 : 1;
+    if (before === MARK && kind > MARK) tokens += MARK_ALONE;
+    if (kind > UPPER) tokens += costOf(kind, run, before);
+    else if (kind === UPPER && run > 1) {
+      tokens += run > 2 ? CAPITAL : 0;
+      letters = 0;
+    } else if (kind === UPPER || before > UPPER || letters === 0) {
+      tokens += WORD + (before === MARK ? WORD_AFTER_MARK : 0);
+      words.count++;
+      letters = 1;
+    } else if (++letters > 4) words.long++;
+    if (kind === ACCENTED) words.accented++;
+    before = kind;
+  }
+  if (before === MARK) tokens += MARK_ALONE;
+  return text === '' ? 0 : Math.max(1, Math.round(tokens + words.long * longLetter(words)));
 }
+
+/** A letter beyond the fourth of its word: the more accents a text has, the further it is from English. */
+function longLetter({ count, accented }: { count: number; accented: number }): number {
+  return 0.084 + 0.92 * Math.min(0.4, accented / (count || 1));
+}
+
+function costOf(kind: number, run: number, before: number): number {
+  switch (kind) {
+    case DIGIT:
+      return run % 3 === 1 ? 1.81 : 0;
+    case MARK:
+      return run > 1 && run < 10 ? 0.102 : 0;
+    case SPACE:
+      return run === 2 ? 0.391 : 0;
+    case LINE:
+      return run === 1 && before !== MARK ? 0.33 : 0;
+    case ALPHABET:
+      return run === 1 ? 1.938 : 0;
+    default:
+      return SINGLE[kind] ?? 0;
+  }
+}
+
+const WORD = 1.035;
+const WORD_AFTER_MARK = 0.575;
+const CAPITAL = 0.535;
+const MARK_ALONE = 0.934;
+
+// Kinds of characters. Those of words come first, then marks, because the loop asks for "a letter" and "not a mark".
+const LOWER = 0;
+const ACCENTED = 1;
+const UPPER = 2;
+const MARK = 3;
+const DIGIT = 4;
+const SPACE = 5;
+const LINE = 6;
+const ALPHABET = 7;
+const HAN = 8;
+const KANA = 9;
+const HANGUL = 10;
+const PAIRED = 11;
+const SYMBOL = 12;
+
+/** Per character, in scripts that are not cut into words; `PAIRED` is one half of a character such as an emoji. */
+const SINGLE: Readonly<Record<number, number>> = {
+  [HAN]: 0.787,
+  [KANA]: 0.714,
+  [HANGUL]: 0.76,
+  [PAIRED]: 1.125,
+  [SYMBOL]: 0.727,
+};
+
+function kindOf(code: number): number {
+  return code < 128 ? (ASCII[code] ?? MARK) : (BLOCKS.find(([end]) => code < end)?.[1] ?? SYMBOL);
+}
+
+const ASCII = Uint8Array.from({ length: 128 }, (_, code) => {
+  const character = String.fromCharCode(code);
+  if (/[a-z]/.test(character)) return LOWER;
+  if (/[A-Z]/.test(character)) return UPPER;
+  if (/\d/.test(character)) return DIGIT;
+  return /[\r\n]/.test(character) ? LINE : /[ \t]/.test(character) ? SPACE : MARK;
+});
+
+/** Where blocks of Unicode end, and what they hold. */
+const BLOCKS: readonly (readonly [end: number, kind: number])[] = [
+  [0xc0, MARK],
+  [0x250, ACCENTED],
+  [0x1e00, ALPHABET],
+  [0x2000, ACCENTED],
+  [0x2e80, SYMBOL],
+  [0x3040, MARK],
+  [0x3100, KANA],
+  [0xac00, HAN],
+  [0xd7b0, HANGUL],
+  [0xe000, PAIRED],
+  [0xf900, SYMBOL],
+  [0xfb00, HAN],
+  [0xff00, SYMBOL],
+  [0x10000, MARK],
+];
