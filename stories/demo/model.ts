@@ -18,7 +18,7 @@ import { type Ending, type Script, type ToolCall, writeScript } from './model/sc
  */
 
 export type { DemoModel } from './model/scene.ts';
-export { createDemoTools, type DemoTools } from './model/tools.ts';
+export { createDemoTools } from './model/tools.ts';
 
 /** How a demo model is made. */
 export interface DemoModelOptions {

@@ -4,7 +4,7 @@
  * A command stands at the start of a question and is followed by a space or nothing, so that a question about failing
  * is answered and not obeyed. The two words may stand anywhere.
  */
-export type Command =
+type Command =
   | { readonly name: 'markdown' | 'think' | 'tool' | 'approve' | 'drop' | 'hang' | 'help' }
   | { readonly name: 'fail'; readonly status?: 401 | 429 | 500; readonly afterWords?: number };
 

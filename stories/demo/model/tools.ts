@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { chance } from './chance.ts';
 
 /** What the demo model throws: `count` dice of `sides` sides each. */
-export interface Throw {
+interface Throw {
   readonly count: number;
   readonly sides: number;
 }
@@ -21,7 +21,7 @@ export interface Deleted {
 }
 
 /** The tools that the demo offers to any model, its own or a real one. */
-export type DemoTools = {
+type DemoTools = {
   rollDice: Tool<Throw, Rolled>;
   deleteFile: Tool<{ path: string }, Deleted>;
 };
