@@ -1,6 +1,7 @@
 import { IDBFactory } from 'fake-indexeddb';
 import 'fake-indexeddb/auto';
 import { beforeEach } from 'vitest';
+import { indexedDBSuite } from '../support/indexedDBSuite.ts';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import { storeSuite } from '../support/storeSuite.ts';
 
@@ -9,3 +10,6 @@ beforeEach(() => {
 });
 
 storeSuite('IndexedDBContextStore', async () => new IndexedDBContextStore());
+
+let databases = 0;
+indexedDBSuite(() => `test-${(databases += 1)}`);

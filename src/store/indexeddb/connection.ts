@@ -70,6 +70,9 @@ export class Connection {
 
   #open(): Promise<Opened> {
     const opening = (this.#opening ??= this.#connect());
+    opening.catch(() => {
+      if (this.#opening === opening) this.#opening = undefined;
+    });
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => reject(blocked(this.#name)), this.#patience);
       opening.then(resolve, reject).finally(() => clearTimeout(timer));
@@ -87,7 +90,6 @@ export class Connection {
       });
       opened = { db, deviceId: String(await db.get('meta', 'deviceId')) };
     } catch (error) {
-      this.#opening = undefined;
       throw refused(error, this.#name);
     }
     this.#opened = opened;

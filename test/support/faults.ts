@@ -1,0 +1,121 @@
+/**
+ * Failures of a database, on order.
+ *
+ * It patches the public prototypes of IndexedDB, so the same faults happen in fake-indexeddb and in a browser. Requests of
+ * readwrite transactions that write (`put`, `add`, `delete`, `clear`) are counted, and so are transactions; the fault
+ * strikes at the k-th. What can go wrong:
+ * - `throw`: the request throws at once, as for a value that can't be cloned. What was put before it would be committed.
+ * - `refuse`: the transaction is aborted as on a full disk (`QuotaExceededError`).
+ * - `abort`: the request succeeds, and then the transaction is aborted.
+ * - `dead`: opening the transaction fails, as on a lost connection (`InvalidStateError`).
+ * - `late`: all requests succeed, and the commit fails.
+ */
+export type Fault = 'throw' | 'refuse' | 'abort' | 'dead' | 'late';
+
+export const FAULTS: readonly Fault[] = ['throw', 'refuse', 'abort', 'dead', 'late'];
+
+interface Plan {
+  readonly fault: Fault;
+  readonly at: number;
+  /** Whether every later one fails, too. */
+  readonly forEver: boolean;
+}
+
+/** What was ordered and how far it is. */
+export class Faults {
+  count = 0;
+  struck = false;
+  #plan: Plan | undefined;
+  readonly #undo: (() => void)[] = [];
+
+  constructor() {
+    this.#patchRequests();
+    this.#patchTransactions();
+  }
+
+  order(fault: Fault, at: number, forEver = false): void {
+    this.#plan = { fault, at, forEver };
+    this.count = 0;
+    this.struck = false;
+  }
+
+  /** From here on everything works. */
+  cease(): void {
+    this.#plan = undefined;
+  }
+
+  /** Takes the patches off again. */
+  remove(): void {
+    for (const undo of this.#undo) undo();
+  }
+
+  #strikes(fault: Fault): boolean {
+    const plan = this.#plan;
+    if (plan?.fault !== fault) return false;
+    this.count += 1;
+    const strikes = this.count === plan.at || (plan.forEver && this.count > plan.at);
+    this.struck ||= strikes;
+    return strikes;
+  }
+
+  #patchRequests(): void {
+    const strikes = (fault: Fault): boolean => this.#strikes(fault);
+    for (const name of ['put', 'add', 'delete', 'clear'] as const) {
+      this.#patch(IDBObjectStore.prototype, name, (original) => {
+        return function patched(this: IDBObjectStore, ...args: unknown[]): unknown {
+          if (this.transaction.mode !== 'readwrite') return original.apply(this, args);
+          if (strikes('throw')) throw new DOMException('injected', 'DataCloneError');
+          const request = original.apply(this, args) as IDBRequest;
+          if (strikes('refuse')) abortAs(this.transaction, 'QuotaExceededError');
+          if (strikes('abort'))
+            request.addEventListener('success', () => abortAs(this.transaction, 'UnknownError'));
+          return request;
+        };
+      });
+    }
+  }
+
+  #patchTransactions(): void {
+    const strikes = (fault: Fault): boolean => this.#strikes(fault);
+    this.#patch(IDBDatabase.prototype, 'transaction', (original) => {
+      return function patched(this: IDBDatabase, ...args: unknown[]): unknown {
+        if (args[1] === 'readwrite' && strikes('dead'))
+          throw new DOMException('injected', 'InvalidStateError');
+        const tx = original.apply(this, args) as IDBTransaction;
+        if (args[1] === 'readwrite' && strikes('late')) failAtCommit(tx);
+        return tx;
+      };
+    });
+  }
+
+  #patch<T extends object>(prototype: T, name: keyof T, replace: (original: Method) => unknown): void {
+    const original = prototype[name];
+    prototype[name] = replace(original as Method) as T[keyof T];
+    this.#undo.push(() => {
+      prototype[name] = original;
+    });
+  }
+}
+
+type Method = (...args: unknown[]) => unknown;
+
+function abortAs(tx: IDBTransaction, name: string): void {
+  Object.defineProperty(tx, 'error', { configurable: true, get: () => new DOMException('injected', name) });
+  try {
+    tx.abort();
+  } catch {
+    // It has ended already.
+  }
+}
+
+/** Aborts after the last request has succeeded: keeps asking until nobody else does. */
+function failAtCommit(tx: IDBTransaction): void {
+  const store = tx.objectStore(tx.objectStoreNames[0] ?? '');
+  let quiet = 0;
+  const ask = (): void => {
+    quiet += 1;
+    if (quiet > 50) abortAs(tx, 'QuotaExceededError');
+    else store.count().addEventListener('success', ask);
+  };
+  ask();
+}

@@ -1,0 +1,419 @@
+import { openDB } from 'idb';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { isContextError } from '../../src/errors.ts';
+import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
+import type { ContextStore, StoreNotice, StoreOp } from '../../src/store/store.ts';
+import { FAULTS, Faults } from './faults.ts';
+import { given, head, insert, line, me, message, turn } from './graph.ts';
+
+/**
+ * What only a database can do wrong: several connections, lost ones, a full disk, a newer version, and every write
+ * failing at every point. Runs on fake-indexeddb and in browsers. `freshName` gives the name of a new database.
+ */
+export function indexedDBSuite(freshName: () => string): void {
+  describe('IndexedDBContextStore as a database', () => {
+    let name: string;
+    const opened: ContextStore[] = [];
+    const unhandled: unknown[] = [];
+
+    const open = (options = {}): IndexedDBContextStore => {
+      const store = new IndexedDBContextStore(name, options);
+      opened.push(store);
+      return store;
+    };
+    const append = (store: ContextStore, ops: readonly StoreOp[], options = {}) =>
+      store.append('c', ops, { ...me, ...options });
+    const codeOf = (work: Promise<unknown>): Promise<string> =>
+      work.then(
+        () => 'none',
+        (error: unknown) => (isContextError(error) ? error.code : `not ours: ${String(error)}`),
+      );
+    const dump = async (): Promise<string> => {
+      const db = await openDB(name);
+      const rows = await Promise.all(
+        [...db.objectStoreNames].map(async (store) => [store, await db.getAll(store)]),
+      );
+      db.close();
+      return JSON.stringify(rows);
+    };
+
+    const stopListening = listenForUnhandled(unhandled);
+
+    beforeEach(() => {
+      name = freshName();
+    });
+    afterEach(async () => {
+      await Promise.all(opened.splice(0).map((store) => store.close()));
+      await new Promise((resolve) => setTimeout(resolve));
+      expect(unhandled.splice(0)).toEqual([]);
+    });
+
+    it('keeps everything for the next visit', async () => {
+      const first = open();
+      await given(first, 'q1 > a1', 'q1 > b1');
+      await first.set('mine', { draft: 'words' });
+      const before = await first.load('c');
+      await first.close();
+      const second = open();
+      expect(await second.load('c')).toEqual(before);
+      expect(await second.get('mine')).toEqual({ draft: 'words' });
+      expect((await second.getMessageChain('c', 'b1')).map((node) => node.data)).toEqual([
+        message('q1'),
+        message('b1'),
+      ]);
+    });
+
+    it('reads long chains, bushy ones and their ends', async () => {
+      const store = open();
+      await given(store, line(700));
+      const side = Array.from({ length: 60 }, (_, i) => insert(`s${i}`, i === 0 ? 'm10' : `s${i - 1}`));
+      const main = Array.from({ length: 60 }, (_, i) => insert(`m${700 + i}`, `m${699 + i}`));
+      await append(
+        store,
+        side.flatMap((op, i) => [op, main[i] as StoreOp]),
+      );
+      const ids = (nodes: readonly { readonly id: string }[]): string[] => nodes.map(({ id }) => id);
+      const whole = ids(await store.getMessageChain('c', 'm759'));
+      expect(whole).toEqual(Array.from({ length: 760 }, (_, i) => `m${i}`));
+      expect(ids(await store.getMessageChain('c', 's59'))).toEqual([
+        ...whole.slice(0, 11),
+        ...Array.from({ length: 60 }, (_, i) => `s${i}`),
+      ]);
+      expect(ids(await store.getMessageChain('c', 'm759', { limit: 100 }))).toEqual(whole.slice(-100));
+      expect(ids(await store.getNodes('c', whole.toReversed()))).toEqual(whole.toReversed());
+      expect((await store.getNodes('c', whole)).every((node) => node.data.id === node.id)).toBe(true);
+    });
+
+    describe('with two connections', () => {
+      it('keeps every turn of both, 150 each on one branch', async () => {
+        const [one, two] = [open(), open()];
+        await given(one, 'q0');
+        const write = async (store: ContextStore, prefix: string): Promise<void> => {
+          let last: string | null = 'q0';
+          let branchId = me.mainBranchId;
+          for (let i = 0; i < 150; i += 1) {
+            const result = await append(store, turn(`${prefix}${i}`, last, branchId));
+            branchId = result.conflict?.to.id ?? branchId;
+            last = `${prefix}${i}`;
+          }
+        };
+        await Promise.all([write(one, 'x'), write(two, 'y')]);
+        const branches = await one.listBranches('c');
+        const chains = await Promise.all(
+          branches.map((branch) => one.getMessageChain('c', branch.headMessageId ?? '')),
+        );
+        const reached = new Set(chains.flat().map((node) => node.id));
+        expect(reached.size).toBe(301);
+        expect(branches).toHaveLength(2);
+      });
+
+      it('keeps every turn on one branch, when both rebase', async () => {
+        const [one, two] = [open(), open()];
+        await given(one, 'q0');
+        const write = async (store: ContextStore, prefix: string): Promise<void> => {
+          for (let i = 0; i < 40; i += 1)
+            await append(store, turn(`${prefix}${i}`, 'q0'), { onConflict: 'rebase' });
+        };
+        await Promise.all([write(one, 'x'), write(two, 'y')]);
+        expect(await two.listBranches('c')).toHaveLength(1);
+        expect(await two.getMessages('c')).toHaveLength(81);
+      });
+
+      it('tells the other of changes, drafts and clearing, and never of content', async () => {
+        const [one, two] = [open(), open()];
+        const heard: StoreNotice[] = [];
+        two.subscribe((notice) => heard.push(notice));
+        const { seq } = await append(one, [
+          insert('q1', null),
+          insert('a1', 'q1', '', 'streaming'),
+          head(null, 'a1'),
+        ]);
+        await one.saveDraft('c', 'a1', message('a1', 'secret words'));
+        await one.clear();
+        await expect.poll(() => heard.length).toBe(3);
+        expect(heard).toEqual([
+          { kind: 'change', chatId: 'c', seq, remote: true },
+          { kind: 'draft', chatId: 'c', id: 'a1', seq, remote: true },
+          { kind: 'clear', seq: seq + 1, remote: true },
+        ]);
+      });
+
+      it('hears only notices', async () => {
+        const store = open();
+        const heard: StoreNotice[] = [];
+        store.subscribe((notice) => heard.push(notice));
+        const junk = new BroadcastChannel(`contextree:${name}`);
+        const fine = { v: 1, kind: 'change', chatId: 'c', seq: 4 };
+        const messages = [
+          null,
+          'change',
+          7,
+          [],
+          {},
+          { ...fine, v: 2 },
+          { ...fine, kind: 'x' },
+          { ...fine, seq: '4' },
+          { ...fine, chatId: {} },
+          { ...fine, id: 1 },
+          fine,
+        ];
+        // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel reaches one origin only
+        for (const data of messages) junk.postMessage(data);
+        await expect.poll(() => heard.length).toBe(1);
+        expect(heard).toEqual([{ kind: 'change', chatId: 'c', seq: 4, remote: true }]);
+        junk.close();
+      });
+
+      it('keeps telling the others when one listener throws, and does not hide the error', async () => {
+        const store = open();
+        const heard: StoreNotice[] = [];
+        const errors: unknown[] = [];
+        vi.spyOn(globalThis, 'queueMicrotask').mockImplementation((report) => {
+          expect(report).toThrow('from a listener');
+          errors.push('reported');
+        });
+        store.subscribe(() => {
+          throw new Error('from a listener');
+        });
+        store.subscribe((notice) => heard.push(notice));
+        await given(store, 'q1');
+        vi.restoreAllMocks();
+        expect([heard.length, errors]).toEqual([1, ['reported']]);
+      });
+
+      it('forgets a deleted chat in time, also when the tab that deleted it is gone', async () => {
+        const one = open();
+        await given(one, 'q1 > a1');
+        await one.deleteChat('c', { keepFor: 60 });
+        await one.close();
+        await new Promise((resolve) => setTimeout(resolve, 80));
+        const two = open();
+        await two.listChats();
+        await expect.poll(dump).not.toContain('"parts"');
+        expect(await two.restoreChat('c')).toBe(false);
+      });
+
+      it('brings a chat back that the other one deleted', async () => {
+        const [one, two] = [open(), open()];
+        await given(one, 'q1 > a1');
+        await one.deleteChat('c', { keepFor: 5000 });
+        expect(await two.getChat('c')).toBeUndefined();
+        expect(await two.restoreChat('c')).toBe(true);
+        expect(await one.getMessages('c')).toHaveLength(2);
+      });
+    });
+
+    describe('leaves no word behind', () => {
+      it('after clearing', async () => {
+        const store = open();
+        await append(store, [
+          insert('q1', null, 'secret'),
+          insert('a1', 'q1', '', 'streaming'),
+          head(null, 'a1'),
+        ]);
+        await store.saveDraft('c', 'a1', message('a1', 'secret'));
+        await append(store, [{ op: 'replace', id: 'q1', data: message('q1', 'secret two') }]);
+        await store.set('mine', 'secret');
+        expect(await dump()).toContain('secret');
+        await store.clear();
+        expect(await dump()).not.toContain('secret');
+      });
+
+      it('after deleting the chat: drafts, revisions and previews go, too', async () => {
+        const store = open();
+        await append(store, [
+          insert('q1', null, 'secret'),
+          insert('a1', 'q1', '', 'streaming'),
+          head(null, 'a1'),
+          { op: 'chat', title: 'secret' },
+        ]);
+        await store.saveDraft('c', 'a1', message('a1', 'secret'));
+        await append(store, [{ op: 'replace', id: 'q1', data: message('q1', 'secret two') }]);
+        await store.deleteChat('c');
+        expect(await dump()).not.toContain('secret');
+      });
+    });
+
+    describe('when something fails', () => {
+      let faults: Faults;
+      beforeEach(() => {
+        faults = new Faults();
+      });
+      afterEach(() => {
+        faults.remove();
+      });
+
+      it('undoes what was put before a value that cannot be cloned', async () => {
+        const store = open();
+        await given(store, 'q1 > a1');
+        const before = await dump();
+        faults.order('throw', 4);
+        expect(await codeOf(append(store, turn('q2', 'a1')))).toBe('invariant');
+        faults.cease();
+        expect(await dump()).toBe(before);
+      });
+
+      it('says that the disk is full, and goes on when it no longer is', async () => {
+        const store = open();
+        await given(store, 'q1 > a1');
+        faults.order('refuse', 1, true);
+        expect(await codeOf(append(store, turn('q2', 'a1')))).toBe('quota-exceeded');
+        expect(await codeOf(store.set('k', 1))).toBe('quota-exceeded');
+        faults.cease();
+        await append(store, turn('q2', 'a1'));
+        expect(await store.getMessages('c')).toHaveLength(3);
+      });
+
+      it('tells of nothing that was not committed', async () => {
+        const store = open();
+        await given(store, 'q1 > a1');
+        const heard: StoreNotice[] = [];
+        store.subscribe((notice) => heard.push(notice));
+        faults.order('late', 1);
+        expect(await codeOf(append(store, turn('q2', 'a1')))).toBe('quota-exceeded');
+        expect(heard).toEqual([]);
+      });
+
+      it('opens a dead connection again, once, without anybody noticing', async () => {
+        const store = open();
+        await given(store, 'q1 > a1');
+        faults.order('dead', 1);
+        await append(store, turn('q2', 'a1'));
+        expect(faults.struck).toBe(true);
+        expect(await store.getMessages('c')).toHaveLength(3);
+        faults.order('dead', 1, true);
+        expect(await codeOf(append(store, turn('q3', 'q2')))).toBe('store-closed');
+        faults.cease();
+        await append(store, turn('q3', 'q2'));
+        expect(await store.getMessages('c')).toHaveLength(4);
+      });
+
+      it.each(FAULTS)('writes a turn whole or not at all, wherever it fails: %s', async (fault) => {
+        const ops: StoreOp[] = [
+          insert('q2', 'a1'),
+          insert('a2', 'q2'),
+          head('a1', 'a2'),
+          { op: 'chat', title: 'T', usage: { tokens: 3 } },
+          { op: 'checkpoint', id: 'k', name: 'k', messageId: 'q2' },
+          { op: 'replace', id: 'q1', data: message('q1', 'better') },
+          { op: 'set', key: 'v', value: 1 },
+        ];
+        for (const forEver of [false, true]) {
+          for (let at = 1; ; at += 1) {
+            const store = open();
+            await store.clear();
+            await given(store, 'q1 > a1');
+            const before = await dump();
+            faults.order(fault, at, forEver);
+            const code = await codeOf(append(store, ops));
+            faults.cease();
+            const after = await dump();
+            expect({ undone: after === before, refused: code !== 'none' && faults.struck }).toEqual({
+              undone: code !== 'none',
+              refused: code !== 'none',
+            });
+            await append(store, ops);
+            const chain = await store.getMessages('c');
+            expect(chain.map((node) => node.id)).toEqual(['q1', 'a1', 'q2', 'a2']);
+            expect(await store.getChat('c')).toMatchObject({
+              messageCount: 4,
+              metadata: { usage: { tokens: 3 } },
+            });
+            await store.close();
+            if (!faults.struck) break;
+          }
+        }
+      });
+    });
+
+    describe('when the database is someone else’s', () => {
+      it('steps aside for a newer version, and says so', async () => {
+        const store = open();
+        await given(store, 'q1');
+        const newer = await openDB(name, 99, { blocked: () => expect.unreachable('it did not step aside') });
+        expect(await codeOf(store.getChat('c'))).toBe('newer-format');
+        expect(await codeOf(append(store, []))).toBe('newer-format');
+        newer.close();
+      });
+
+      it('steps aside when the database is deleted, and begins anew', async () => {
+        const store = open();
+        await given(store, 'q1');
+        await new Promise((resolve, reject) => {
+          const request = indexedDB.deleteDatabase(name);
+          request.onsuccess = resolve;
+          request.onerror = reject;
+          request.onblocked = reject;
+        });
+        expect(await store.getChat('c')).toBeUndefined();
+        await given(store, 'q1');
+        expect(await store.getMessages('c')).toHaveLength(1);
+      });
+
+      it('does not wait for ever behind a tab that does not step aside', async () => {
+        const rude = await openDB(name, 1);
+        const deletion = indexedDB.deleteDatabase(name);
+        const store = open({ patience: 60 });
+        expect(await codeOf(store.getChat('c'))).toBe('store-blocked');
+        const patient = store.getChat('c').then(
+          () => 'opened',
+          () => 'blocked',
+        );
+        rude.close();
+        await new Promise((resolve) => {
+          deletion.onsuccess = resolve;
+        });
+        expect(await patient).toBe('opened');
+      });
+
+      it('says that there is none, when there is none', async () => {
+        const factory = Object.getOwnPropertyDescriptor(globalThis, 'indexedDB');
+        const store = open();
+        Object.defineProperty(globalThis, 'indexedDB', { configurable: true, value: undefined });
+        expect(await codeOf(store.getChat('c'))).toBe('store-unavailable');
+        expect(await codeOf(given(store, 'q1'))).toBe('store-unavailable');
+        if (factory) Object.defineProperty(globalThis, 'indexedDB', factory);
+        else Reflect.deleteProperty(globalThis, 'indexedDB');
+        await given(store, 'q1');
+      });
+    });
+
+    describe('without Web Locks', () => {
+      it('holds nodes by leases, which end when they are let go, or grow old', async () => {
+        const navigatorBefore = Object.getOwnPropertyDescriptor(globalThis, 'navigator');
+        Object.defineProperty(globalThis, 'navigator', { configurable: true, value: {} });
+        try {
+          const [one, two] = [open(), open()];
+          const release = await one.hold('c', 'a1');
+          expect(await two.held('c')).toEqual(new Set(['a1']));
+          expect(await two.held('d')).toEqual(new Set());
+          release();
+          await expect.poll(() => two.held('c')).toEqual(new Set());
+          const db = await openDB(name);
+          await db.put('leases', Date.now() - 1, ['c', 'a2']);
+          db.close();
+          expect(await two.held('c')).toEqual(new Set());
+        } finally {
+          if (navigatorBefore) Object.defineProperty(globalThis, 'navigator', navigatorBefore);
+        }
+      });
+    });
+
+    it('leaves no rejection unhandled', () => {
+      stopListening();
+      expect(unhandled).toEqual([]);
+    });
+  });
+}
+
+function listenForUnhandled(seen: unknown[]): () => void {
+  const process = (globalThis as { process?: { on?: Function; off?: Function } }).process;
+  const note = (reason: unknown): void => void seen.push(reason);
+  if (typeof window === 'undefined') {
+    process?.on?.('unhandledRejection', note);
+    return () => process?.off?.('unhandledRejection', note);
+  }
+  const noteEvent = (event: PromiseRejectionEvent): void => void seen.push(event.reason);
+  window.addEventListener('unhandledrejection', noteEvent);
+  return () => window.removeEventListener('unhandledrejection', noteEvent);
+}
