@@ -12,7 +12,7 @@ import { MenuButton } from './shell/MenuButton.tsx';
 import { Notices } from './shell/Notices.tsx';
 import { useDrawer } from './shell/useDrawer.ts';
 import { WorkspaceContext, type Workspace } from './shell/Workspace.ts';
-import { unsentChat } from './unsent.ts';
+import { keepUnsentText, unsentChat, unsentText } from './unsent.ts';
 
 /**
  * The chat app.
@@ -71,7 +71,7 @@ function Rooms({ store, transport, settings }: AppProps): ReactNode {
       store,
       transport,
       settings,
-      newChat: () => goToChat(unsentChat(create)),
+      newChat: (words = '') => openNewChat(unsentChat(create), words),
       clearAll: () => store.clear(),
     }),
     [store, transport, settings, create],
@@ -89,6 +89,12 @@ function Rooms({ store, transport, settings }: AppProps): ReactNode {
       </div>
     </WorkspaceContext>
   );
+}
+
+function openNewChat(chatId: string, words: string): void {
+  const all = [unsentText(chatId), words].filter((text) => text !== '');
+  keepUnsentText(chatId, all.join('\n\n'));
+  goToChat(chatId);
 }
 
 /** The starter prompts, for as long as there is no chat yet; they wait until that is known. */

@@ -1,23 +1,37 @@
-import type { ChatTransport, UIMessage } from 'ai';
+import { isStepCount, type ChatTransport, type UIMessage } from 'ai';
 import { createLocalTransport } from 'contextree/ai/local';
+import { describeFailure } from './failure.ts';
 import { createDemoModel, createDemoTools } from './model.ts';
 import { endpointModel } from './settings/endpoint.ts';
 import type { Settings } from './settings/settings.ts';
 
 /**
  * Who answers: the model that the settings name at the moment of the question, generated in this browser.
- * A chat keeps one transport for life, so this one looks the model up anew for each request.
+ *
+ * The demo model has tools, and is told how often a question was asked, so that `Try again` gives another answer. A
+ * model behind an endpoint gets neither: not every one can use tools, and it varies by itself. It is asked once; who
+ * wants it asked again sees why it failed, and has a button.
  */
-export function createAnswers(settings: Settings, { speed = 1 }: AnswerOptions = {}): ChatTransport<UIMessage> {
-  const tools = createDemoTools();
-  const demo = createLocalTransport({ model: createDemoModel({ speed }), tools });
-  const current = (): ChatTransport<UIMessage> => {
-    const chosen = settings.get();
-    return chosen.baseUrl === '' ? demo : createLocalTransport({ model: endpointModel(chosen) });
-  };
+export function createAnswers(
+  settings: Settings,
+  { speed = 1 }: AnswerOptions = {},
+): ChatTransport<UIMessage> {
+  const demo = createLocalTransport({
+    model: createDemoModel({ speed }),
+    tools: createDemoTools(),
+    stopWhen: isStepCount(4),
+    providerOptions: ({ attempt }) => ({ demo: { attempt } }),
+    errorText: describeFailure,
+  });
+  const endpoint = createLocalTransport({
+    model: () => endpointModel(settings.get()),
+    maxRetries: 0,
+    errorText: describeFailure,
+  });
+  const chosen = (): ChatTransport<UIMessage> => (settings.get().baseUrl === '' ? demo : endpoint);
   return {
-    sendMessages: (request) => current().sendMessages(request),
-    reconnectToStream: (request) => current().reconnectToStream(request),
+    sendMessages: (request) => chosen().sendMessages(request),
+    reconnectToStream: (request) => chosen().reconnectToStream(request),
   };
 }
 

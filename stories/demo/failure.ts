@@ -37,10 +37,12 @@ function statusIn(message: string): number | undefined {
 }
 
 function wordsForStatus(status: number): string | undefined {
-  if (status === 401) return 'The model refused the API key (401). Check it in Model settings, then try again.';
+  if (status === 401)
+    return 'The model refused the API key (401). Check it in Model settings, then try again.';
   if (status === 403) return 'The model refused this request (403). Check what the API key may do.';
   if (status === 404) return 'The endpoint does not know this model or address (404). Check Model settings.';
-  if (status === 429) return 'The model is busy or its limit is reached (429). Wait a moment, then try again.';
+  if (status === 429)
+    return 'The model is busy or its limit is reached (429). Wait a moment, then try again.';
   return status >= 500 ? `The model failed on its side (${status}). Try again in a moment.` : undefined;
 }
 

@@ -21,9 +21,9 @@ export const session: SafeStorage = safeStorage(() => sessionStorage);
 
 function safeStorage(open: () => Storage): SafeStorage {
   const refused = new Map<string, string>();
-  const tryWith = <T>(use: (storage: Storage) => T): T | undefined => {
+  const tryWith = <T>(action: (storage: Storage) => T): T | undefined => {
     try {
-      return use(open());
+      return action(open());
     } catch {
       return undefined;
     }

@@ -24,5 +24,6 @@ test('a number in a sentence is not taken for a status', () => {
 });
 
 test('a failure that says nothing still gets a sentence', () => {
-  for (const error of [new Error(''), undefined, { odd: true }]) expect(describeFailure(error)).toMatch(/Try again/);
+  for (const error of [new Error(''), undefined, { odd: true }])
+    expect(describeFailure(error)).toMatch(/Try again/);
 });

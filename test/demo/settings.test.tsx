@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { createSettings } from '../../stories/demo/settings/settings.ts';
 
 const filled = { baseUrl: 'http://localhost:1/v1', model: 'm', apiKey: 'sk-secret', keepKey: false };
-const everything = (): string => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]);
+const everything = (): string => JSON.stringify([localStorage, sessionStorage]);
 
 beforeEach(() => {
   sessionStorage.clear();
@@ -23,7 +23,7 @@ test('a reload forgets the key and remembers the rest', () => {
 
 test('by choice, the key stays with the tab', () => {
   createSettings().save({ ...filled, keepKey: true });
-  expect(JSON.stringify({ ...localStorage })).not.toContain('sk-secret');
+  expect(JSON.stringify(localStorage)).not.toContain('sk-secret');
   expect(createSettings().get()).toEqual({ ...filled, keepKey: true });
 });
 

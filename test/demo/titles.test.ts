@@ -13,7 +13,9 @@ test('only the first line counts, on one line', () => {
 });
 
 test('a long question is cut between two words', () => {
-  const title = titleFrom(question('Please explain to me, slowly and with care, how a lighthouse is built on a rock'));
+  const title = titleFrom(
+    question('Please explain to me, slowly and with care, how a lighthouse is built on a rock'),
+  );
   expect(title).toBe('Please explain to me, slowly and with care, how a…');
 });
 

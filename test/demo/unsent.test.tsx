@@ -1,5 +1,11 @@
 import { beforeEach, expect, test, vi } from 'vitest';
-import { chatWasSent, isUnsentChat, keepUnsentText, unsentChat, unsentText } from '../../stories/demo/unsent.ts';
+import {
+  chatWasSent,
+  isUnsentChat,
+  keepUnsentText,
+  unsentChat,
+  unsentText,
+} from '../../stories/demo/unsent.ts';
 
 beforeEach(() => {
   sessionStorage.clear();

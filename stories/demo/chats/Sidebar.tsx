@@ -15,14 +15,7 @@ export function Sidebar({ current, drawer }: SidebarProps): ReactNode {
   return (
     <>
       {isOpen && <div className="backdrop" onClick={close} aria-hidden="true" />}
-      <div
-        id="chats"
-        className="sidebar"
-        data-open={isOpen || undefined}
-        onKeyDown={(event) => {
-          if (event.key === 'Escape' && !isInDialog(event.target)) close();
-        }}
-      >
+      <div id="chats" className="sidebar" data-open={isOpen || undefined}>
         <div className="brand">
           <span>contextree</span>
           <button
@@ -43,11 +36,6 @@ export function Sidebar({ current, drawer }: SidebarProps): ReactNode {
       </div>
     </>
   );
-}
-
-/** A dialog that was opened from here closes alone. */
-function isInDialog(target: EventTarget): boolean {
-  return target instanceof Element && target.closest('dialog, .menu') !== null;
 }
 
 interface SidebarProps {

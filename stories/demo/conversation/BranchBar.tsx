@@ -1,4 +1,4 @@
-import { useBranches, useContextEngine, type BranchInfo } from 'contextree';
+import { useBranches, useEngine, type BranchInfo } from 'contextree';
 import { useState, type ReactNode } from 'react';
 import { useNotices } from '../shell/Notices.tsx';
 import { useAttempt } from '../shell/useAttempt.ts';
@@ -61,7 +61,7 @@ function RenameBranch({ branch }: { readonly branch: BranchInfo }): ReactNode {
 }
 
 function DeleteBranch({ branch }: { readonly branch: BranchInfo }): ReactNode {
-  const { engine } = useContextEngine();
+  const engine = useEngine();
   const { remove } = useBranches();
   const { tell } = useNotices();
   const attempt = useAttempt();

@@ -1,6 +1,6 @@
 import { ContextEngineProvider, useEngineState } from 'contextree';
 import { ContextDevtools } from 'contextree/devtools';
-import { useEffect, type ReactNode } from 'react';
+import { useEffect, useState, type ReactNode } from 'react';
 import { UNTITLED } from '../titles.ts';
 import { USER, useWorkspace } from '../shell/Workspace.ts';
 import { BranchBar } from './BranchBar.tsx';
@@ -19,22 +19,23 @@ export function ChatPage(props: ChatPageProps): ReactNode {
   return (
     <ContextEngineProvider key={props.chatId} chatId={props.chatId} userId={USER} store={store}>
       <OpenChat {...props} />
-      <ContextDevtools />
     </ContextEngineProvider>
   );
 }
 
 function OpenChat({ chatId, starters, covered, menuButton }: ChatPageProps): ReactNode {
   const standing = useStanding(chatId);
+  const [beside, setBeside] = useState(false);
   useFirstQuestion(chatId);
   useConflictNotice();
   const title = useTitle(standing === 'unsent' ? 'New chat' : UNTITLED);
   return (
-    <main className="page" inert={covered}>
+    <main className="page" inert={covered} data-beside={beside || undefined}>
       <header className="page-head">
         {menuButton}
         <h1 dir="auto">{standing === 'unknown' ? 'Unknown chat' : title}</h1>
         <SaveState />
+        <ContextDevtools buttonPosition="relative" onOpenChange={setBeside} />
         {standing === 'open' && <BranchBar />}
         <Checkpoints />
       </header>

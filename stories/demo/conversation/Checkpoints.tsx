@@ -1,4 +1,4 @@
-import { useCheckpoint, useContextEngine, type CheckpointInfo } from 'contextree';
+import { useCheckpoint, useEngine, type CheckpointInfo } from 'contextree';
 import type { ReactNode } from 'react';
 import { useNotices } from '../shell/Notices.tsx';
 import { useAttempt } from '../shell/useAttempt.ts';
@@ -19,7 +19,7 @@ export function Checkpoints(): ReactNode {
 
 function OneCheckpoint({ checkpoint }: { readonly checkpoint: CheckpointInfo }): ReactNode {
   const { name, messageId } = checkpoint;
-  const { engine } = useContextEngine();
+  const engine = useEngine();
   const { restore, remove } = useCheckpoint();
   const { tell } = useNotices();
   const attempt = useAttempt();
@@ -39,7 +39,12 @@ function OneCheckpoint({ checkpoint }: { readonly checkpoint: CheckpointInfo }):
   };
   return (
     <li className="checkpoint">
-      <button type="button" aria-label={`Restore ${name}`} title={`Restore ${name}`} onClick={() => attempt(goBack)}>
+      <button
+        type="button"
+        aria-label={`Restore ${name}`}
+        title={`Restore ${name}`}
+        onClick={() => attempt(goBack)}
+      >
         <Icon name="flag" />
         <span dir="auto">{name}</span>
       </button>

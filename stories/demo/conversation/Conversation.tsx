@@ -24,12 +24,15 @@ export function Conversation({ chatId, standing, starters }: ConversationProps):
   const { transport } = useWorkspace();
   useFragments(...house);
   const chat = useChat({
-    ...useContextChat({ transport, sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses }),
+    ...useContextChat({
+      transport,
+      sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
+    }),
     throttle: 40,
   });
   const { messages, sendMessage, regenerate, stop, addToolApprovalResponse } = chat;
   const composer = useRef<ComposerHandle>(null);
-  const { scroller, content, isAway, jumpToEnd } = useFollow();
+  const { scroller, content, isAway, jumpToEnd, holdView } = useFollow();
   const streaming = chat.status === 'submitted' || chat.status === 'streaming';
   const shown = withoutEmptyAnswer(messages, streaming);
   const last = shown.at(-1);
@@ -60,7 +63,7 @@ export function Conversation({ chatId, standing, starters }: ConversationProps):
             {shown.length === 0 && (standing === 'unsent' || standing === 'open') && (
               <Welcome starters={starters} onStart={send} />
             )}
-            <EarlierMessages scroller={scroller} />
+            <EarlierMessages scroller={scroller} onLoad={holdView} />
             {shown.map((message) => (
               <Message
                 key={message.id}

@@ -1,11 +1,11 @@
-import { useContextEngine, useEngineState } from 'contextree';
+import { useEngine, useEngineState } from 'contextree';
 import { useEffect, useRef, type ReactNode, type RefObject } from 'react';
 
 /**
  * What stands before the first loaded message: a door to the earlier ones, which opens by itself when one comes near.
  */
-export function EarlierMessages({ scroller }: { readonly scroller: RefObject<HTMLElement | null> }): ReactNode {
-  const { engine } = useContextEngine();
+export function EarlierMessages({ onLoad, scroller }: EarlierMessagesProps): ReactNode {
+  const engine = useEngine();
   const earlier = useEngineState((state) => state.loadedFrom);
   const door = useRef<HTMLButtonElement>(null);
   const isLoading = useRef(false);
@@ -13,8 +13,7 @@ export function EarlierMessages({ scroller }: { readonly scroller: RefObject<HTM
   const load = async (): Promise<void> => {
     if (isLoading.current) return;
     isLoading.current = true;
-    // At the very top the browser would not hold the view on what is being read.
-    if (scroller.current && scroller.current.scrollTop < 1) scroller.current.scrollTop = 1;
+    onLoad();
     await engine.loadMore().finally(() => (isLoading.current = false));
   };
 
@@ -34,4 +33,11 @@ export function EarlierMessages({ scroller }: { readonly scroller: RefObject<HTM
       {earlier === 1 ? '1 earlier message' : `${earlier} earlier messages`}
     </button>
   );
+}
+
+interface EarlierMessagesProps {
+  /** About to load: what is being read should stay in view. */
+  readonly onLoad: () => void;
+  /** What scrolls. */
+  readonly scroller: RefObject<HTMLElement | null>;
 }

@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { useContextEngine, useMessageBranch } from 'contextree';
+import { useEngine, useMessageBranch } from 'contextree';
 import { memo, use, useState, type ReactNode } from 'react';
 import { useAttempt } from '../shell/useAttempt.ts';
 import { Icon } from '../ui/Icon.tsx';
@@ -15,7 +15,7 @@ import { Versions } from './Versions.tsx';
  * It renders when it changes, and only then: a word that streams into another message costs this one nothing.
  */
 export const Message = memo(function Message({ message, writing, isLast, failure }: MessageProps): ReactNode {
-  const { engine } = useContextEngine();
+  const engine = useEngine();
   const versions = useMessageBranch(message.id);
   const [editing, setEditing] = useState(false);
   const { focusComposer } = use(Turn);

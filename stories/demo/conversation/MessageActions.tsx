@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai';
-import { useBranches } from 'contextree';
-import { useEffect, useRef, useState, type ReactNode } from 'react';
+import { useEngine } from 'contextree';
+import { useEffect, useRef, useState, type ReactNode, type RefObject } from 'react';
 import { useAttempt } from '../shell/useAttempt.ts';
 import { useNotices } from '../shell/Notices.tsx';
 import { CopyButton } from '../ui/CopyButton.tsx';
@@ -9,7 +9,13 @@ import { NewCheckpoint } from './NewCheckpoint.tsx';
 import { plainText } from './Parts.tsx';
 
 /** What can be done with a message. The buttons keep their place while it streams, and wait. */
-export function MessageActions({ message, idle, editing, onEdit, onTryAgain }: MessageActionsProps): ReactNode {
+export function MessageActions({
+  message,
+  idle,
+  editing,
+  onEdit,
+  onTryAgain,
+}: MessageActionsProps): ReactNode {
   const [marking, setMarking] = useState(false);
   const branchFromHere = useBranchFrom(message.id);
   const editButton = useFocusAfter(editing);
@@ -38,25 +44,32 @@ export function MessageActions({ message, idle, editing, onEdit, onTryAgain }: M
 
 function Action({ name, icon, idle, onClick }: ActionProps): ReactNode {
   return (
-    <button type="button" className="icon-button" aria-label={name} title={name} disabled={!idle} onClick={onClick}>
+    <button
+      type="button"
+      className="icon-button"
+      aria-label={name}
+      title={name}
+      disabled={!idle}
+      onClick={onClick}
+    >
       <Icon name={icon} />
     </button>
   );
 }
 
 function useBranchFrom(messageId: string): () => void {
-  const { rewind } = useBranches();
+  const engine = useEngine();
   const { tell } = useNotices();
   const attempt = useAttempt();
   return () =>
     attempt(async () => {
-      const branch = await rewind(messageId);
+      const branch = await engine.rewind(messageId);
       tell({ key: 'branch', text: `Branch ${branch.name} created`, lasts: 8000 });
     });
 }
 
 /** A ref to an element that takes the focus when `away` ends. */
-function useFocusAfter(away: boolean): React.RefObject<HTMLButtonElement | null> {
+function useFocusAfter(away: boolean): RefObject<HTMLButtonElement | null> {
   const element = useRef<HTMLButtonElement>(null);
   const wasAway = useRef(false);
   useEffect(() => {

@@ -1,11 +1,11 @@
-import { useCheckpoint, useContextEngine } from 'contextree';
+import { useCheckpoint, useEngine } from 'contextree';
 import type { ReactNode } from 'react';
 import { useNotices } from '../shell/Notices.tsx';
 import { NameDialog } from '../ui/NameDialog.tsx';
 
 /** Gives a message a name that one can return to. A name that is in use moves to this message. */
 export function NewCheckpoint({ messageId, onClose }: NewCheckpointProps): ReactNode {
-  const { engine } = useContextEngine();
+  const engine = useEngine();
   const { checkpoints } = useCheckpoint();
   const { tell } = useNotices();
   const save = async (name: string): Promise<void> => {

@@ -13,7 +13,8 @@ export function Parts({ message }: { readonly message: UIMessage }): ReactNode {
 
 function OnePart({ part, role }: { readonly part: Part; readonly role: UIMessage['role'] }): ReactNode {
   if (isToolUIPart(part)) return <ToolCall part={part} />;
-  if (part.type === 'text') return role === 'assistant' ? <Markdown text={part.text} /> : <Words text={part.text} />;
+  if (part.type === 'text')
+    return role === 'assistant' ? <Markdown text={part.text} /> : <Words text={part.text} />;
   if (part.type === 'reasoning') return <Thoughts text={part.text} />;
   if (part.type === 'source-url') return <Source address={part.url} title={part.title ?? part.url} />;
   if (part.type === 'file') return <p className="file">{part.filename ?? part.mediaType}</p>;
@@ -61,7 +62,5 @@ export function saysSomething(message: UIMessage): boolean {
 
 /** The text of a message, paragraphs apart: what is copied and edited. */
 export function plainText(message: UIMessage): string {
-  return message.parts
-    .flatMap((part) => (part.type === 'text' ? [part.text] : []))
-    .join('\n\n');
+  return message.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n');
 }

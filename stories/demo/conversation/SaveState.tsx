@@ -1,4 +1,4 @@
-import { useContextEngine, useEngineState } from 'contextree';
+import { useEngine, useEngineState } from 'contextree';
 import { useEffect, useState, type ReactNode } from 'react';
 import { describeFailure } from '../failure.ts';
 import { useAttempt } from '../shell/useAttempt.ts';
@@ -12,13 +12,13 @@ export function SaveState(): ReactNode {
   const refused = state === 'error';
   return (
     <div role="status" aria-label="Save state" aria-live={refused ? 'off' : 'polite'} className="save-state">
-      {refused ? <NotSaved /> : isSlow ? 'Saving' : isStored ? (inMemory ? 'In memory only' : 'Saved') : ''}
+      {refused ? <NotSaved /> : isSlow ? 'Saving' : isStored ? inMemory ? 'In memory only' : 'Saved' : ''}
     </div>
   );
 }
 
 function NotSaved(): ReactNode {
-  const { engine } = useContextEngine();
+  const engine = useEngine();
   const { error } = useEngineState((state) => state.saveState);
   const attempt = useAttempt();
   return (

@@ -1,9 +1,9 @@
-import { useContextEngine, useEngineState } from 'contextree';
+import { useEngine, useEngineState } from 'contextree';
 import type { ReactNode } from 'react';
-import { goToChat } from '../address.ts';
 import { describeFailure } from '../failure.ts';
 import { useAttempt } from '../shell/useAttempt.ts';
-import { keepUnsentText, unsentChat, unsentText } from '../unsent.ts';
+import { useWorkspace } from '../shell/Workspace.ts';
+import { keepUnsentText, unsentText } from '../unsent.ts';
 import type { Standing } from './useStanding.ts';
 
 /** What is out of the ordinary about this chat, in words, above it: nothing, most of the time. */
@@ -14,8 +14,8 @@ export function Situation({ chatId, standing }: SituationProps): ReactNode {
     <>
       {inMemory && (
         <p className="situation" role="note">
-          Kept in memory only. This browser refuses to store anything, so closing or reloading this tab loses what is
-          said here.
+          Kept in memory only. This browser refuses to store anything, so closing or reloading this tab loses
+          what is said here.
         </p>
       )}
       {standing === 'deleted' && <Deleted chatId={chatId} />}
@@ -26,12 +26,10 @@ export function Situation({ chatId, standing }: SituationProps): ReactNode {
 }
 
 function Deleted({ chatId }: { readonly chatId: string }): ReactNode {
+  const { newChat } = useWorkspace();
   const moveOn = (): void => {
-    const next = unsentChat();
-    const text = unsentText(chatId);
-    if (text !== '') keepUnsentText(next, text);
+    newChat(unsentText(chatId));
     keepUnsentText(chatId, '');
-    goToChat(next);
   };
   return (
     <div className="situation" role="alert">
@@ -56,7 +54,7 @@ function Broken(): ReactNode {
 }
 
 function Detached(): ReactNode {
-  const { engine } = useContextEngine();
+  const engine = useEngine();
   const branch = useEngineState((state) => state.branch);
   const attempt = useAttempt();
   return (

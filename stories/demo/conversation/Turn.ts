@@ -11,4 +11,8 @@ export interface TurnActions {
 }
 
 /** The conversation around a message. */
-export const Turn = createContext<TurnActions>({ goOn: () => {}, approve: () => {}, focusComposer: () => {} });
+export const Turn = createContext<TurnActions>({
+  goOn: () => {},
+  approve: () => {},
+  focusComposer: () => {},
+});

@@ -8,10 +8,10 @@ export function UnknownChat(): ReactNode {
     <section className="welcome">
       <h2>Unknown chat</h2>
       <p>
-        No chat was found at this address. It may have been deleted, or it was begun in another browser: chats stay
-        where they were written.
+        No chat was found at this address. It may have been deleted, or it was begun in another browser: chats
+        stay where they were written.
       </p>
-      <button type="button" className="button button-primary" onClick={newChat}>
+      <button type="button" className="button button-primary" onClick={() => newChat()}>
         Start a new chat
       </button>
     </section>

@@ -6,7 +6,8 @@ export function Welcome({ starters, onStart }: WelcomeProps): ReactNode {
     <section className="welcome">
       <h2>What is on your mind?</h2>
       <p>
-        Ask, change your mind, ask again. Every version of this conversation stays, and all of it stays in this browser.
+        Ask, change your mind, ask again. Every version of this conversation stays, and all of it stays in
+        this browser.
       </p>
       {starters.length > 0 && (
         <ul className="starters" aria-label="Starter prompts">

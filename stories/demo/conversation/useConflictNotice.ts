@@ -1,11 +1,11 @@
-import { useContextEngine } from 'contextree';
+import { useEngine } from 'contextree';
 import { useEffect } from 'react';
 import { useNotices } from '../shell/Notices.tsx';
 import { useAttempt } from '../shell/useAttempt.ts';
 
 /** Tells of a turn that had to take a branch of its own, because another tab was quicker. */
 export function useConflictNotice(): void {
-  const { engine } = useContextEngine();
+  const engine = useEngine();
   const { tell } = useNotices();
   const attempt = useAttempt();
   useEffect(

@@ -1,4 +1,4 @@
-import { useContextEngine, useEngineState } from 'contextree';
+import { useEngine, useEngineState } from 'contextree';
 import { useEffect } from 'react';
 import { titleFrom } from '../titles.ts';
 import { chatWasSent } from '../unsent.ts';
@@ -8,7 +8,7 @@ import { chatWasSent } from '../unsent.ts';
  * `metadata.titled` says that naming is over.
  */
 export function useFirstQuestion(chatId: string): void {
-  const { engine } = useContextEngine();
+  const engine = useEngine();
   const title = useEngineState(({ chat, loadedFrom, messages }) => {
     const isNamed = chat?.title !== undefined || chat?.metadata?.['titled'] !== undefined;
     if (chat === null || isNamed || loadedFrom > 0) return undefined;

@@ -44,7 +44,11 @@ export function useFollow(): Following {
     following.current = true;
     if (scroller.current) toEnd(scroller.current);
   });
-  return { scroller, content, isAway, jumpToEnd };
+  const [holdView] = useState(() => () => {
+    // At the very top the browser would not hold the view when something is put above it.
+    if (scroller.current && scroller.current.scrollTop < 1) scroller.current.scrollTop = 1;
+  });
+  return { scroller, content, isAway, jumpToEnd, holdView };
 }
 
 /** How near to the end still counts as being there, in CSS pixels. */
@@ -63,4 +67,6 @@ interface Following {
   readonly isAway: boolean;
   /** Goes to the end and follows again. Stable. */
   readonly jumpToEnd: () => void;
+  /** Before something is put above: what is being read stays in view. Stable. */
+  readonly holdView: () => void;
 }

@@ -14,7 +14,8 @@ export function useReadAtEnd(writing: UIMessage | undefined, shown: readonly UIM
       reading.current = id;
       return;
     }
-    if (last !== undefined && last.id === reading.current && saysSomething(last)) announce(renderedText(last.id));
+    if (last !== undefined && last.id === reading.current && saysSomething(last))
+      announce(renderedText(last.id));
     reading.current = undefined;
   }, [id, last, announce]);
 }

@@ -29,7 +29,10 @@ function textIn(element: Element): string {
 
 function languageOf(pre: Element): string | undefined {
   const code = pre.children.find((child) => child.type === 'element');
-  const names = code?.properties['className'];
-  const name = Array.isArray(names) ? names.find((name) => String(name).startsWith('language-')) : undefined;
-  return name === undefined ? undefined : String(name).slice('language-'.length);
+  const classes = code?.properties['className'];
+  const prefix = 'language-';
+  const name = Array.isArray(classes)
+    ? classes.map(String).find((name) => name.startsWith(prefix))
+    : undefined;
+  return name?.slice(prefix.length);
 }

@@ -88,7 +88,9 @@ function Table({ children }: ComponentProps<'table'>): ReactNode {
 }
 
 function Checkbox({ checked }: ComponentProps<'input'>): ReactNode {
-  return <span role="img" aria-label={checked ? 'Done' : 'Open'} className={checked ? 'task task-done' : 'task'} />;
+  return (
+    <span role="img" aria-label={checked ? 'Done' : 'Open'} className={checked ? 'task task-done' : 'task'} />
+  );
 }
 
 const components: Components = {

@@ -61,8 +61,8 @@ export function DataMenu(): ReactNode {
           onClose={() => setClearing(false)}
         >
           <p>
-            All chats with all their versions, unsent words and settings will be deleted from this browser, in all of
-            its tabs. This cannot be undone.
+            All chats with all their versions, unsent words and settings will be deleted from this browser, in
+            all of its tabs. This cannot be undone.
           </p>
         </ConfirmDialog>
       )}
@@ -96,7 +96,13 @@ function Menu({ id, onClose, onLeave, children }: MenuProps): ReactNode {
   );
 }
 
-function Item({ onChoose, children }: { readonly onChoose: () => void; readonly children: ReactNode }): ReactNode {
+function Item({
+  onChoose,
+  children,
+}: {
+  readonly onChoose: () => void;
+  readonly children: ReactNode;
+}): ReactNode {
   return (
     <button type="button" role="menuitem" tabIndex={-1} onClick={onChoose}>
       {children}

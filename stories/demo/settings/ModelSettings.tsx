@@ -34,8 +34,8 @@ function ModelSettingsDialog({ onClose }: { readonly onClose: () => void }): Rea
   return (
     <Dialog title="Model settings" onClose={onClose}>
       <p className="dialog-text">
-        Any OpenAI-compatible endpoint can answer, also one on this computer. Without a base URL the built-in demo model
-        does; it needs no network and no key.
+        Any OpenAI-compatible endpoint can answer, also one on this computer. Without a base URL the built-in
+        demo model does; it needs no network and no key.
       </p>
       <form className="form" onSubmit={save}>
         <Field label="Base URL" value={draft.baseUrl} onChange={(baseUrl) => change({ baseUrl })} isAddress />

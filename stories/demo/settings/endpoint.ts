@@ -28,7 +28,10 @@ const PATIENCE = 15_000;
 /**
  * Asks the endpoint for a first word, the way a question would: what passes here works in a chat. Never rejects.
  */
-export async function testConnection(settings: ModelSettings, patience: number = PATIENCE): Promise<ConnectionReport> {
+export async function testConnection(
+  settings: ModelSettings,
+  patience: number = PATIENCE,
+): Promise<ConnectionReport> {
   const problem = whatIsMissing(settings);
   if (problem !== undefined) return { works: false, words: problem };
   const patienceOver = AbortSignal.timeout(patience);
@@ -37,7 +40,10 @@ export async function testConnection(settings: ModelSettings, patience: number =
     return { works: true, words: `Connected. ${settings.model} answers.` };
   } catch (error) {
     if (!patienceOver.aborted) return { works: false, words: describeFailure(error) };
-    return { works: false, words: `No answer within ${patience / 1000} seconds. Check that the endpoint is running.` };
+    return {
+      works: false,
+      words: `No answer within ${patience / 1000} seconds. Check that the endpoint is running.`,
+    };
   }
 }
 

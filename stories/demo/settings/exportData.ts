@@ -37,7 +37,9 @@ export async function exportData(store: ContextStore): Promise<Export> {
 
 /** Hands a value to the person as a JSON file. */
 export function downloadJson(name: string, value: unknown): void {
-  const address = URL.createObjectURL(new Blob([JSON.stringify(value, null, 2)], { type: 'application/json' }));
+  const address = URL.createObjectURL(
+    new Blob([JSON.stringify(value, null, 2)], { type: 'application/json' }),
+  );
   const link = document.createElement('a');
   link.href = address;
   link.download = name;

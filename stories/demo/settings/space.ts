@@ -1,7 +1,9 @@
 /** How much room this app takes in the browser, in words. */
 export async function spaceInWords(): Promise<string> {
   const usage = await bytesUsed();
-  return usage === undefined ? 'This browser does not tell how much space is used.' : `${inUnits(usage)} of space used`;
+  return usage === undefined
+    ? 'This browser does not tell how much space is used.'
+    : `${inUnits(usage)} of space used`;
 }
 
 async function bytesUsed(): Promise<number | undefined> {

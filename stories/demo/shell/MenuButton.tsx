@@ -4,15 +4,16 @@ import type { Drawer } from './useDrawer.ts';
 
 /** Opens the drawer of chats, where the screen has no room for them. */
 export function MenuButton({ drawer }: { readonly drawer: Drawer }): ReactNode {
+  const { isOpen, open, opener } = drawer;
   return (
     <button
-      ref={drawer.opener}
+      ref={opener}
       type="button"
       className="icon-button drawer-only"
       aria-label="Open chats"
-      aria-expanded={drawer.isOpen}
+      aria-expanded={isOpen}
       aria-controls="chats"
-      onClick={drawer.open}
+      onClick={open}
     >
       <Icon name="menu" />
     </button>

@@ -45,7 +45,13 @@ export function Notices({ children }: { readonly children: ReactNode }): ReactNo
   );
 }
 
-function NoticeLine({ notice, dismiss }: { readonly notice: Notice; readonly dismiss: () => void }): ReactNode {
+function NoticeLine({
+  notice,
+  dismiss,
+}: {
+  readonly notice: Notice;
+  readonly dismiss: () => void;
+}): ReactNode {
   const { text, action } = notice;
   const act = (): void => {
     dismiss();
@@ -78,7 +84,11 @@ function boardOver(setNotices: SetNotices): NoticeBoard {
   const tell = (notice: Notice): void => {
     clearTimeout(timers.get(notice.key));
     setNotices((notices) => [...notices.filter(({ key }) => key !== notice.key), notice]);
-    if (notice.lasts !== undefined) timers.set(notice.key, setTimeout(() => take(notice.key), notice.lasts));
+    if (notice.lasts !== undefined)
+      timers.set(
+        notice.key,
+        setTimeout(() => take(notice.key), notice.lasts),
+      );
   };
   return { tell, take };
 }

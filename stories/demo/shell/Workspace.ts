@@ -8,8 +8,8 @@ export interface Workspace {
   readonly store: ContextStore;
   readonly transport: ChatTransport<UIMessage>;
   readonly settings: Settings;
-  /** Opens this tab's unsent chat. */
-  readonly newChat: () => void;
+  /** Opens this tab's unsent chat; words that are given are put where the first message is written. */
+  readonly newChat: (words?: string) => void;
   /** Forgets every word, setting and secret, here and in other tabs. */
   readonly clearAll: () => Promise<void>;
 }

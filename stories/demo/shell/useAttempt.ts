@@ -7,7 +7,9 @@ export function useAttempt(): (action: () => Promise<unknown>) => void {
   const { tell } = useNotices();
   return useCallback(
     (action) => {
-      action().catch((error: unknown) => tell({ key: 'refused', text: describeFailure(error), lasts: 15_000 }));
+      action().catch((error: unknown) =>
+        tell({ key: 'refused', text: describeFailure(error), lasts: 15_000 }),
+      );
     },
     [tell],
   );

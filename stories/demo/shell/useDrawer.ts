@@ -9,7 +9,7 @@ export interface Drawer {
   readonly opener: RefObject<HTMLButtonElement | null>;
 }
 
-/** A closed drawer. It closes by itself when the screen gets room for a column. */
+/** A closed drawer. Escape closes it, and a screen that gets room for a column. */
 export function useDrawer(): Drawer {
   const [isOpen, setOpen] = useState(false);
   const opener = useRef<HTMLButtonElement>(null);
@@ -17,12 +17,22 @@ export function useDrawer(): Drawer {
     if (!isOpen) return;
     const button = opener.current;
     const wide = matchMedia('(width > 48rem)');
-    const widened = (): void => setOpen(false);
-    wide.addEventListener('change', widened);
+    const close = (): void => setOpen(false);
+    const press = (event: KeyboardEvent): void => {
+      if (event.key === 'Escape' && !isInside(event.target)) close();
+    };
+    wide.addEventListener('change', close);
+    document.addEventListener('keydown', press);
     return () => {
-      wide.removeEventListener('change', widened);
+      wide.removeEventListener('change', close);
+      document.removeEventListener('keydown', press);
       button?.focus();
     };
   }, [isOpen]);
   return { isOpen, open: () => setOpen(true), close: () => setOpen(false), opener };
+}
+
+/** What was opened from the drawer closes alone. */
+function isInside(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest('dialog, .menu') !== null;
 }

@@ -2,7 +2,13 @@ import type { ReactNode } from 'react';
 import { Dialog } from './Dialog.tsx';
 
 /** Asks before something that people may regret. The careful answer comes first, and has the focus. */
-export function ConfirmDialog({ title, confirm, onConfirm, onClose, children }: ConfirmDialogProps): ReactNode {
+export function ConfirmDialog({
+  title,
+  confirm,
+  onConfirm,
+  onClose,
+  children,
+}: ConfirmDialogProps): ReactNode {
   const act = (): void => {
     onClose();
     onConfirm();

@@ -17,7 +17,13 @@ export function CopyButton({ label, text }: { readonly label: string; readonly t
     announce(done ? 'Copied' : 'The browser did not allow copying. Select the text and copy it by hand.');
   };
   return (
-    <button type="button" className="icon-button" aria-label={label} title={label} onClick={() => void copy()}>
+    <button
+      type="button"
+      className="icon-button"
+      aria-label={label}
+      title={label}
+      onClick={() => void copy()}
+    >
       <Icon name={copied ? 'check' : 'copy'} />
     </button>
   );

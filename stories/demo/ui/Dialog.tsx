@@ -21,9 +21,6 @@ export function Dialog({ title, onClose, children }: DialogProps): ReactNode {
         event.preventDefault();
         onClose();
       }}
-      onMouseDown={(event) => {
-        if (event.target === event.currentTarget) onClose();
-      }}
     >
       <div className="dialog-body">
         <h2 id={titleId}>{title}</h2>
@@ -35,7 +32,7 @@ export function Dialog({ title, onClose, children }: DialogProps): ReactNode {
 
 interface DialogProps {
   readonly title: string;
-  /** Asked to close: Escape, or a press beside it. */
+  /** Asked to close, with Escape. */
   readonly onClose: () => void;
   readonly children: ReactNode;
 }

@@ -2,7 +2,13 @@ import { useId, useState, type FormEvent, type ReactNode } from 'react';
 import { Dialog } from './Dialog.tsx';
 
 /** Asks for a name: `Name`, prefilled and selected; Enter saves. A refusal is shown and the dialog stays. */
-export function NameDialog({ title, initial, confirm = 'Save', onSave, onClose }: NameDialogProps): ReactNode {
+export function NameDialog({
+  title,
+  initial,
+  confirm = 'Save',
+  onSave,
+  onClose,
+}: NameDialogProps): ReactNode {
   const [name, setName] = useState(initial);
   const [refusal, setRefusal] = useState<string | null>(null);
   const refusalId = useId();
