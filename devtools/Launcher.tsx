@@ -1,5 +1,12 @@
 import type { ContextEngine } from 'contextree';
-import { type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import {
+  type FunctionComponent,
+  type ReactNode,
+  useEffect,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from 'react';
 import { createPortal } from 'react-dom';
 import { Guard } from './Guard.tsx';
 import type { DevtoolsPosition, Panel } from './Panel.tsx';
@@ -31,22 +38,37 @@ export interface ContextDevtoolsProps extends ContextDevtoolsPanelProps {
   readonly onOpenChange?: (isOpen: boolean) => void;
 }
 
+/**
+ * Fetches the panel's code. Whoever makes the devtools says how, so that the `import()` stands where a bundler can see
+ * that it is never reached.
+ */
+export type LoadPanel = () => Promise<{ readonly Panel: typeof Panel }>;
+
 /** A button that opens the panel at an edge of the window. While it is closed, nothing of the engine is read. */
-export function FloatingDevtools(props: ContextDevtoolsProps): ReactNode {
-  return useIsClient() ? (
-    <Guard renderFailure={() => null}>
-      <Launcher {...props} />
-    </Guard>
-  ) : null;
+export function floatingDevtools(load: LoadPanel): FunctionComponent<ContextDevtoolsProps> {
+  return function ContextDevtools(props) {
+    return (
+      <Guest>
+        <Launcher {...props} load={load} />
+      </Guest>
+    );
+  };
 }
 
 /** The panel, always open, filling the place where it is rendered. */
-export function EmbeddedDevtools(props: ContextDevtoolsPanelProps): ReactNode {
-  return useIsClient() ? (
-    <Guard renderFailure={() => null}>
-      <Embedded {...props} />
-    </Guard>
-  ) : null;
+export function embeddedDevtools(load: LoadPanel): FunctionComponent<ContextDevtoolsPanelProps> {
+  return function ContextDevtoolsPanel(props) {
+    return (
+      <Guest>
+        <Embedded {...props} load={load} />
+      </Guest>
+    );
+  };
+}
+
+/** Nothing on a server, and nothing where something failed. */
+function Guest({ children }: { readonly children: ReactNode }): ReactNode {
+  return useIsClient() ? <Guard renderFailure={() => null}>{children}</Guard> : null;
 }
 
 /** False on the server and while its HTML is hydrated. */
@@ -58,8 +80,12 @@ function useIsClient(): boolean {
   );
 }
 
-function Embedded(props: ContextDevtoolsPanelProps): ReactNode {
-  const loaded = useLoaded(true);
+interface Loading {
+  readonly load: LoadPanel;
+}
+
+function Embedded({ load, ...props }: ContextDevtoolsPanelProps & Loading): ReactNode {
+  const loaded = useLoaded(load, true);
   return loaded && <loaded.Panel {...props} />;
 }
 
@@ -71,11 +97,12 @@ function Launcher({
   position = 'right',
   buttonPosition = 'bottom-right',
   onOpenChange,
-}: ContextDevtoolsProps): ReactNode {
+  load,
+}: ContextDevtoolsProps & Loading): ReactNode {
   const [isOpen, setIsOpen] = useState(() => recall().isOpen ?? initialIsOpen);
   const [isAsked, setIsAsked] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
-  const loaded = useLoaded(isOpen);
+  const loaded = useLoaded(load, isOpen);
   useEffect(() => onOpenChange?.(isOpen), [onOpenChange, isOpen]);
   useEffect(() => {
     if (isAsked && !isOpen) button.current?.focus();
@@ -137,22 +164,20 @@ function Launcher({
   );
 }
 
-type PanelModule = { readonly Panel: typeof Panel };
-
 /** The panel's code, fetched when it is first wanted. */
-function useLoaded(isWanted: boolean): PanelModule | undefined {
-  const [loaded, setLoaded] = useState<PanelModule>();
+function useLoaded(load: LoadPanel, isWanted: boolean): Awaited<ReturnType<LoadPanel>> | undefined {
+  const [loaded, setLoaded] = useState<Awaited<ReturnType<LoadPanel>>>();
   useEffect(() => {
     if (!isWanted || loaded) return undefined;
     let isCurrent = true;
-    import('./Panel.tsx').then(
+    load().then(
       (module) => isCurrent && setLoaded(module),
       (error: unknown) => console.error('The contextree devtools could not be loaded.', error),
     );
     return () => {
       isCurrent = false;
     };
-  }, [isWanted, loaded]);
+  }, [load, isWanted, loaded]);
   return loaded;
 }
 

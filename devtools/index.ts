@@ -2,22 +2,27 @@ import type { FunctionComponent } from 'react';
 import {
   type ContextDevtoolsPanelProps,
   type ContextDevtoolsProps,
-  EmbeddedDevtools,
-  FloatingDevtools,
+  embeddedDevtools,
+  floatingDevtools,
 } from './Launcher.tsx';
 
 export type { ContextDevtoolsPanelProps, ContextDevtoolsProps, DevtoolsButtonPosition } from './Launcher.tsx';
 export type { DevtoolsPosition } from './Panel.tsx';
 export type { DevtoolsTheme } from './Shadow.tsx';
 
-// A guest leaves when the house is sold: bundlers put NODE_ENV in its place, see that the first way is taken, and
-// drop the second with all that it imports. For that, no module of this folder does anything when it is loaded.
+// A guest leaves when the house is sold: bundlers put NODE_ENV in its place, see that the first way is taken, and drop
+// the second with all that it imports. For that, no module of this folder does anything when it is loaded, and each
+// `import()` stands in the branch that is dropped: esbuild writes a file for any other that it reads.
 declare const process: { readonly env: { readonly NODE_ENV?: string } };
 
 /** A button that opens the devtools of a chat. Nothing in production builds; see `contextree/devtools/production`. */
 export const ContextDevtools: FunctionComponent<ContextDevtoolsProps> =
-  process.env.NODE_ENV === 'production' ? () => null : FloatingDevtools;
+  process.env.NODE_ENV === 'production'
+    ? () => null
+    : /* @__PURE__ */ floatingDevtools(() => import('./Panel.tsx'));
 
 /** The devtools inside a page, always open. Nothing in production builds. */
 export const ContextDevtoolsPanel: FunctionComponent<ContextDevtoolsPanelProps> =
-  process.env.NODE_ENV === 'production' ? () => null : EmbeddedDevtools;
+  process.env.NODE_ENV === 'production'
+    ? () => null
+    : /* @__PURE__ */ embeddedDevtools(() => import('./Panel.tsx'));

@@ -118,6 +118,8 @@ overflow:hidden;text-overflow:ellipsis;max-width:120px;flex:0 1 auto}
 .state{font-size:11px;color:var(--warn)}
 .state.streaming{color:var(--accent);animation:pulse 1.2s ease-in-out infinite alternate}
 .fold{flex:none;font-size:11px;min-height:18px;padding:0 6px;color:var(--muted)}
+.fold.open{display:none}
+.row:hover .fold,.cursor .fold{display:block}
 @keyframes pulse{to{opacity:.55}}
 @media (prefers-reduced-motion:reduce){.state.streaming{animation:none}}
 `;
@@ -140,7 +142,7 @@ const snapshot = `
 .tree .row{gap:0}
 .twisty{width:14px;flex:none;text-align:center;color:var(--muted)}
 .key{color:var(--text)}
-.value{overflow:hidden;text-overflow:ellipsis}
+.value{overflow:hidden;text-overflow:ellipsis;white-space:pre}
 .value.string{color:var(--string)}
 .value.number{color:var(--number)}
 .value.literal{color:var(--literal)}
@@ -155,5 +157,6 @@ const narrow = `
 button,select{min-height:44px;padding:2px 12px}
 .icon{width:44px}
 .fold{min-height:24px}
+.fold.open{display:block}
 }
 `;

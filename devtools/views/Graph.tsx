@@ -228,8 +228,7 @@ function Row({ id, row, model, node, branches, status, isHere, isCursor, fold }:
         <span className="unseen">{message.role}: </span>
         <Preview text={message.content} />
         <Status status={status} />
-        {fold === 'folded' && <FoldButton label={`+${hidden} more`} />}
-        {fold === 'open' && hidden > 1 && <FoldButton label="fold" />}
+        {fold !== 'none' && <FoldButton isOpen={fold === 'open'} hidden={hidden} />}
       </span>
       <span role="gridcell" className="marks">
         <Checkpoints at={checkpoints} />
@@ -251,10 +250,10 @@ function Status({ status }: { readonly status: MessageStatus | undefined }): Rea
 }
 
 /** For the mouse; the keyboard folds with the arrow keys, so the list stays one stop of the Tab key. */
-function FoldButton({ label }: { readonly label: string }): ReactNode {
+function FoldButton({ isOpen, hidden }: { readonly isOpen: boolean; readonly hidden: number }): ReactNode {
   return (
-    <button type="button" className="fold" tabIndex={-1}>
-      {label}
+    <button type="button" className={isOpen ? 'fold open' : 'fold'} tabIndex={-1}>
+      {isOpen ? 'fold' : `+${hidden} more`}
     </button>
   );
 }
@@ -292,14 +291,21 @@ function Head({ branch, colour }: { readonly branch: BranchInfo; readonly colour
   const style = branch.isActive ? { background: colour, borderColor: colour } : { borderColor: colour };
   return (
     <span className={branch.isActive ? 'mark active' : 'mark'} style={style} title={`Branch ${branch.name}`}>
-      <span className="unseen">{branch.isActive ? 'active branch ' : 'branch '}</span>
-      {branch.name}
+      <span className="unseen">
+        {branch.isActive ? 'active branch' : 'branch'} {branch.name}
+      </span>
+      <span aria-hidden="true">{shortened(branch.name)}</span>
     </span>
   );
 }
 
+/** Branches of branches are named alike at the beginning and differ at the end, so it is the middle that goes. */
+function shortened(name: string): string {
+  return name.length > 16 ? `${name.slice(0, 5)}…${name.slice(-9)}` : name;
+}
+
 /** The distance of two lanes, in CSS pixels, and the middle of a row. */
-const LANE = 12;
+const LANE = 14;
 const MIDDLE = ROW_HEIGHT / 2;
 
 const laneX = (lane: number): number => 10 + lane * LANE;
@@ -351,7 +357,7 @@ function arrival({ lanes }: GraphModel, node: number): string {
   const x = laneX(lanes.lane[node] as number);
   if ((lanes.parent[node] as number) < 0) return '';
   if (lanes.start[node] !== node) return `M${x} 0V${MIDDLE}`;
-  return `M${x - LANE} 0C${x - LANE} ${MIDDLE} ${x} 2 ${x} ${MIDDLE}`;
+  return `M${x - LANE} 0Q${x - LANE} ${MIDDLE} ${x} ${MIDDLE}`;
 }
 
 interface DotProps {
