@@ -16,7 +16,14 @@ import { createId } from '../fragment/id.ts';
 import { planTurn, type TurnPlan } from './plan.ts';
 import { isToolPart, type ToolPart } from './prompt.ts';
 import { joinAt, seamOf, type Seam } from './seam.ts';
-import { openTurn, passOn, request, type OpenedTurn, type PrepareRequest, type SendOptions } from './transport.ts';
+import {
+  openTurn,
+  passOn,
+  request,
+  type OpenedTurn,
+  type PrepareRequest,
+  type SendOptions,
+} from './transport.ts';
 import { keepMessage, Turn } from './turn.ts';
 
 /** How chats are made: every option of the AI SDK's `ChatInit`, and what is sent. */
@@ -94,7 +101,8 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
       onError: (error) => host.options.onError?.(error),
       onToolCall: (call) => host.options.onToolCall?.(call),
       onData: (part) => host.options.onData?.(part),
-      onFinish: (event) => host.options.onFinish?.({ ...event, message: joinAt(event.message, self().#seam) }),
+      onFinish: (event) =>
+        host.options.onFinish?.({ ...event, message: joinAt(event.message, self().#seam) }),
       sendAutomaticallyWhen: (state) => host.options.sendAutomaticallyWhen?.(state) ?? false,
     });
     chat.current = this;
@@ -179,7 +187,13 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
 
   #prepend(shown: readonly M[]): void {
     const [first] = this.#saved;
-    const earlier = shown.slice(0, Math.max(0, shown.findIndex(({ id }) => id === first?.id)));
+    const earlier = shown.slice(
+      0,
+      Math.max(
+        0,
+        shown.findIndex(({ id }) => id === first?.id),
+      ),
+    );
     if (earlier.length === 0) return;
     const isShown = this.messages[0] === first;
     this.#saved = [...earlier, ...this.#saved];
@@ -234,7 +248,8 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   /** New words in place of a question: the list is cut before it, and they are sent from there. */
   async #edit(send: Send<M>, message: Message<M>, options: Parameters<Send<M>>[1]): Promise<void> {
     const { messageId, ...words } = message;
-    const index = (): number => this.messages.findIndex(({ id, role }) => id === messageId && role === 'user');
+    const index = (): number =>
+      this.messages.findIndex(({ id, role }) => id === messageId && role === 'user');
     if (index() === -1) return send(message, options);
     const content = await asParts(words as Message<M>);
     if (this.isBusy) await this.stop();
@@ -341,7 +356,10 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
 
   #begin(plan: TurnPlan<M>, { id, branchId, fresh }: OpenedTurn<M>): Turn<M> {
     const answer = plan.answer && (plan.answer.id === id ? plan.answer : { ...plan.answer, id });
-    this.#rename([...plan.fresh, ...(plan.answer ? [plan.answer] : [])], [...fresh, ...(answer ? [answer] : [])]);
+    this.#rename(
+      [...plan.fresh, ...(plan.answer ? [plan.answer] : [])],
+      [...fresh, ...(answer ? [answer] : [])],
+    );
     this.#saved = plan.inPlace
       ? this.#saved.map((message) => (message.id === id && answer ? answer : message))
       : [...plan.kept, ...fresh, ...(answer ? [answer] : [])];
@@ -357,14 +375,17 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
 
   /** Puts messages into the list under the ids that they are saved with. */
   #rename(before: readonly M[], after: readonly M[]): void {
-    const renamed = new Map(before.flatMap((message, i) => (after[i] && after[i] !== message ? [[message, after[i]]] : [])));
+    const renamed = new Map(
+      before.flatMap((message, i) => (after[i] && after[i] !== message ? [[message, after[i]]] : [])),
+    );
     if (renamed.size > 0) this.messages = this.messages.map((message) => renamed.get(message) ?? message);
   }
 
   #ended(id: string, message: M | undefined): void {
     const isKnown = this.#saved.some((saved) => saved.id === id);
     if (!message) {
-      if (this.messages.some((shown) => shown.id === id)) this.messages = this.messages.filter((shown) => shown.id !== id);
+      if (this.messages.some((shown) => shown.id === id))
+        this.messages = this.messages.filter((shown) => shown.id !== id);
     } else if (isKnown) this.#saved = this.#saved.map((saved) => (saved.id === id ? message : saved));
     else this.#saved = [...this.#saved, message];
   }
@@ -378,7 +399,11 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     await this.#turn?.settled;
     const source = await this.#host.transport.reconnectToStream({ ...sent, chatId: this.#conversation() });
     const last = this.#saved.at(-1);
-    if (source && last && this.#host.engine.status(last.id) !== (last.role === 'user' ? undefined : 'complete')) {
+    if (
+      source &&
+      last &&
+      this.#host.engine.status(last.id) !== (last.role === 'user' ? undefined : 'complete')
+    ) {
       const plan = planTurn(this.#saved, this.#saved);
       return passOn(this.#begin(plan, await this.#open(plan)), sent.abortSignal, () => source);
     }
@@ -407,7 +432,11 @@ type ReconnectOptions<M extends UIMessage> = Parameters<ChatTransport<M>['reconn
 
 /** A message in the form that takes effect at once: files that have to be read are read here. */
 async function asParts<M extends UIMessage>(message: Message<M>): Promise<Message<M>> {
-  const { text, files, metadata } = message as { text?: string; files?: FileList | FileUIPart[]; metadata?: unknown };
+  const { text, files, metadata } = message as {
+    text?: string;
+    files?: FileList | FileUIPart[];
+    metadata?: unknown;
+  };
   if (text === undefined && files === undefined) return message;
   const read = Array.isArray(files) ? files : await convertFileListToFileUIParts(files);
   const parts = [...read, ...(text === undefined ? [] : [{ type: 'text', text }])];

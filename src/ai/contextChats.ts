@@ -43,7 +43,10 @@ export function createContextChats<M extends UIMessage = UIMessage>({
 }
 
 /** @internal The chats of an engine; made with these options where there are none yet. */
-export function chatsOf<M extends UIMessage>(engine: ContextEngine, options: ContextChatOptions<M>): Registry<M> {
+export function chatsOf<M extends UIMessage>(
+  engine: ContextEngine,
+  options: ContextChatOptions<M>,
+): Registry<M> {
   const known = registries.get(engine);
   if (known) return known as unknown as Registry<M>;
   const made = new Registry<M>(engine, options);
@@ -69,6 +72,7 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
   #unbound: ContextChat<M> | undefined;
   #blank: ContextChat<M> | undefined;
   #shown: string | undefined;
+  #isDeleted = false;
   /** Branches that are not shown, and since when, in ms. */
   readonly #hidden: Map<string, number> = new Map();
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -103,7 +107,9 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
 
   /** What is shown while a page that a server rendered comes to life: nothing is read there. */
   get unread(): ContextChat<M> {
-    return this.engine.state.getState().status === 'ready' ? (this.#blank ??= new ContextChat(this)) : this.active;
+    return this.engine.state.getState().status === 'ready'
+      ? (this.#blank ??= new ContextChat(this))
+      : this.active;
   }
 
   get(branch: string): ContextChat<M> {
@@ -164,7 +170,9 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
 
   #sync(): void {
     const { status, error, branchId, messages } = this.engine.state.getState();
-    if (error?.code === 'chat-deleted') this.#stopAll();
+    const isDeleted = error?.code === 'chat-deleted';
+    if (isDeleted && !this.#isDeleted) this.#stopAll();
+    this.#isDeleted = isDeleted;
     if (status !== 'ready') return;
     const moved = this.#expected.get(branchId);
     if (moved) this.land(moved, branchId, branchId);
@@ -208,7 +216,8 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
   #attachment(): AttachedChat {
     return {
       edit: (messageId, content) => this.#edit(messageId, content),
-      regenerate: async (messageId, options) => (await this.#holding(messageId)).regenerate({ ...options, messageId }),
+      regenerate: async (messageId, options) =>
+        (await this.#holding(messageId)).regenerate({ ...options, messageId }),
     };
   }
 
@@ -220,7 +229,9 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
     }
     const chat = await this.#holding(messageId);
     const message = chat.messages.find(({ id }) => id === messageId);
-    await chat.sendMessage({ messageId, ...newWords(message, content) } as Parameters<ContextChat<M>['sendMessage']>[0]);
+    await chat.sendMessage({ messageId, ...newWords(message, content) } as Parameters<
+      ContextChat<M>['sendMessage']
+    >[0]);
   }
 
   /** The chat that shows a message: the active one, another one, or the one of the branch used last that holds it. */
@@ -233,7 +244,10 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
 }
 
 /** The text of a message replaced; its files and metadata stay. */
-function newWords(message: UIMessage | undefined, content: MessageContent): Pick<UIMessage, 'parts' | 'metadata'> {
+function newWords(
+  message: UIMessage | undefined,
+  content: MessageContent,
+): Pick<UIMessage, 'parts' | 'metadata'> {
   if (typeof content !== 'string') return content;
   const others = message?.parts.filter(({ type }) => type !== 'text') ?? [];
   return { parts: [...others, { type: 'text', text: content }], metadata: message?.metadata };

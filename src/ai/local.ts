@@ -72,7 +72,9 @@ export function createLocalTransport<M extends UIMessage = UIMessage>(
   };
 }
 
-function requestOf<M extends UIMessage>(sent: Parameters<ChatTransport<M>['sendMessages']>[0]): LocalRequest<M> {
+function requestOf<M extends UIMessage>(
+  sent: Parameters<ChatTransport<M>['sendMessages']>[0],
+): LocalRequest<M> {
   const body = { ...sent.body } as Readonly<Record<string, unknown>>;
   const note = (sent.metadata as { contextree?: { attempt?: number } } | undefined)?.contextree;
   return {
@@ -97,7 +99,11 @@ function merged(first: object | undefined, second: object | undefined): object |
 
 /** What went wrong, in the words of whoever failed; a status code stands before them. */
 function errorTextOf(error: unknown): string {
-  const { message, statusCode, lastError } = Object(error) as { message?: string; statusCode?: number; lastError?: unknown };
+  const { message, statusCode, lastError } = Object(error) as {
+    message?: string;
+    statusCode?: number;
+    lastError?: unknown;
+  };
   if (lastError !== undefined) return errorTextOf(lastError);
   const words = typeof error === 'string' ? error : (message ?? 'The model failed without a word.');
   return statusCode === undefined ? words : `${statusCode}: ${words}`;

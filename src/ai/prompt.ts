@@ -17,7 +17,10 @@ export interface Resolved {
 }
 
 /** How {@link toPrompt} converts: options of the AI SDK's `convertToModelMessages`. */
-export type ToPromptOptions = Omit<NonNullable<Parameters<typeof convertToModelMessages>[1]>, 'ignoreIncompleteToolCalls'>;
+export type ToPromptOptions = Omit<
+  NonNullable<Parameters<typeof convertToModelMessages>[1]>,
+  'ignoreIncompleteToolCalls'
+>;
 
 /**
  * What `generateText` and `streamText` take: spread it into their options.
@@ -82,7 +85,12 @@ function isSendable(part: Part): boolean {
 }
 
 /** The states of a tool call that a model can be told of. */
-const SETTLED: ReadonlySet<string> = new Set(['approval-responded', 'output-available', 'output-error', 'output-denied']);
+const SETTLED: ReadonlySet<string> = new Set([
+  'approval-responded',
+  'output-available',
+  'output-error',
+  'output-denied',
+]);
 
 /** A call of a tool, of whichever tool and version of the AI SDK. */
 export interface ToolPart {

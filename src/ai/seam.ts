@@ -29,5 +29,8 @@ export function joinAt<M extends UIMessage>(message: M, seam: Seam | undefined):
   const after = message.parts[next];
   if (before?.type !== 'text' || after?.type !== 'text' || before.text !== seam.text) return message;
   const whole = { ...before, ...after, text: before.text + after.text };
-  return { ...message, parts: [...message.parts.slice(0, seam.at - 1), whole, ...message.parts.slice(next + 1)] };
+  return {
+    ...message,
+    parts: [...message.parts.slice(0, seam.at - 1), whole, ...message.parts.slice(next + 1)],
+  };
 }

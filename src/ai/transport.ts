@@ -138,11 +138,16 @@ class Names<M extends UIMessage> {
 }
 
 /** An answer put together from its parts, beside the chat that shows it. */
-function accumulate<M extends UIMessage>(begun: M | undefined): Pick<TurnOptions<M>, 'read' | 'take' | 'flush'> {
+function accumulate<M extends UIMessage>(
+  begun: M | undefined,
+): Pick<TurnOptions<M>, 'read' | 'take' | 'flush'> {
   let message = begun;
   const { readable, writable } = new TransformStream<UIMessageChunk, UIMessageChunk>();
   const writer = writable.getWriter();
-  const words = readUIMessageStream<M>({ stream: readable, ...(begun ? { message: structuredClone(begun) } : {}) });
+  const words = readUIMessageStream<M>({
+    stream: readable,
+    ...(begun ? { message: structuredClone(begun) } : {}),
+  });
   const read = async (): Promise<void> => {
     for await (const next of words) message = next;
   };

@@ -1,0 +1,137 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import {
+  createUIMessageStream,
+  DefaultChatTransport,
+  pipeUIMessageStreamToResponse,
+  TextStreamChatTransport,
+} from 'ai';
+import { afterEach, describe, expect, it } from 'vitest';
+import { role } from '../../src/fragment/builders.ts';
+import { openPage, words, type Page } from './story.ts';
+
+let server: Server | undefined;
+
+afterEach(() => {
+  server?.closeAllConnections();
+  server?.close();
+});
+
+type Handler = (response: ServerResponse, body: Record<string, unknown>, request: IncomingMessage) => void;
+
+/** A page that talks to a server on this machine. */
+async function pageWith(handle: Handler): Promise<{ page: Page; api: string }> {
+  server = createServer((request, response) => void answer(request, response, handle));
+  await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
+  const api = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/chat`;
+  const page = await openPage();
+  page.chats.configure({ transport: new DefaultChatTransport({ api }) });
+  return { page, api };
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse, handle: Handler): Promise<void> {
+  let json = '';
+  for await (const chunk of request) json += String(chunk);
+  handle(response, JSON.parse(json || '{}') as Record<string, unknown>, request);
+}
+
+const speak = (response: ServerResponse, ...texts: string[]): void =>
+  pipeUIMessageStreamToResponse({
+    response,
+    stream: createUIMessageStream({
+      execute: ({ writer }) => {
+        writer.write({ type: 'start' });
+        writer.write({ type: 'text-start', id: 't' });
+        for (const delta of texts) writer.write({ type: 'text-delta', id: 't', delta });
+        writer.write({ type: 'text-end', id: 't' });
+        writer.write({ type: 'finish' });
+      },
+    }),
+  });
+
+describe('over HTTP', () => {
+  it('the body carries the chat, the system prompt and the conversation', async () => {
+    const bodies: Record<string, unknown>[] = [];
+    const { page } = await pageWith((response, body) => {
+      bodies.push(body);
+      speak(response, 'Fir', 'st.');
+    });
+    page.engine.set(role('You are a tutor.'));
+    await page.chats.active.sendMessage({ text: 'One?' });
+    await page.chats.active.sendMessage({ text: 'Two?' });
+    expect(bodies[1]).toMatchObject({ id: 'c', system: page.engine.render(), trigger: 'submit-message' });
+    expect(words(bodies[1]!.messages as never)).toBe('q: One? | a: First. | q: Two?');
+    expect(bodies[1]).not.toHaveProperty('contextree');
+    expect(await page.stored()).toBe('q: One? | a: First. | q: Two? | a: First.');
+  });
+
+  it.each([
+    [401, 'The key is wrong.'],
+    [429, 'Slow down.'],
+    [500, 'Broken.'],
+  ])('a %i is told, the question stays, and asking again works', async (status, text) => {
+    let isBroken = true;
+    const { page } = await pageWith((response) => {
+      if (isBroken) response.writeHead(status, { 'content-type': 'text/plain' }).end(text);
+      else speak(response, 'First.');
+    });
+    await page.chats.active.sendMessage({ text: 'One?' });
+    expect(page.chats.active.status).toBe('error');
+    expect(page.chats.active.error?.message).toContain(text);
+    expect(page.shown()).toBe('q: One?');
+    expect(await page.stored()).toBe('q: One?');
+    isBroken = false;
+    await page.chats.active.regenerate();
+    expect(page.shown()).toBe('q: One? | a: First.');
+    expect(page.engine.state.getState().branches).toHaveLength(1);
+  });
+
+  it('a server that is not there is told', async () => {
+    const { page } = await pageWith(() => {});
+    page.chats.configure({ transport: new DefaultChatTransport({ api: 'http://127.0.0.1:1/none' }) });
+    await page.chats.active.sendMessage({ text: 'One?' });
+    expect(page.chats.active.status).toBe('error');
+    expect(await page.stored()).toBe('q: One?');
+  });
+
+  it('a connection that dies in mid-answer leaves the words', async () => {
+    const { page } = await pageWith((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      for (const chunk of [
+        { type: 'start' },
+        { type: 'text-start', id: 't' },
+        { type: 'text-delta', id: 't', delta: 'Fir' },
+      ]) {
+        response.write(`data: ${JSON.stringify(chunk)}\n\n`);
+      }
+      setTimeout(() => response.destroy(), 50);
+    });
+    await page.chats.active.sendMessage({ text: 'One?' });
+    await page.chats.whenSettled();
+    expect(page.chats.active.status).toBe('error');
+    expect(await page.stored()).toBe('q: One? | a: Fir');
+    expect(page.engine.status(page.chats.active.messages[1]!.id)).toBe('interrupted');
+  });
+
+  it('a malformed stream is told, and leaves the words before it', async () => {
+    const { page } = await pageWith((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(
+        'data: {"type":"text-start","id":"t"}\n\ndata: {"type":"text-delta","id":"t","delta":"Fir"}\n\n',
+      );
+      response.end('data: {"type":"text-delta","id":"other","delta":"st"}\n\n');
+    });
+    await page.chats.active.sendMessage({ text: 'One?' });
+    await page.chats.whenSettled();
+    expect(page.chats.active.status).toBe('error');
+    expect(await page.stored()).toBe('q: One? | a: Fir');
+  });
+
+  it('plain text is an answer too', async () => {
+    const { page, api } = await pageWith((response) => response.end('Just words.'));
+    page.chats.configure({ transport: new TextStreamChatTransport({ api }) });
+    await page.chats.active.sendMessage({ text: 'One?' });
+    expect(await page.stored()).toBe('q: One? | a: Just words.');
+    expect(page.engine.status(page.chats.active.messages[1]!.id)).toBe('complete');
+  });
+});

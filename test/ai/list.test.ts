@@ -1,0 +1,116 @@
+import type { UIMessage } from 'ai';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { InMemoryContextStore } from '../../src/store/memory.ts';
+import { openPage, words, type Page } from './story.ts';
+
+let page: Page;
+
+beforeEach(async () => {
+  page = await openPage();
+  await page.ask('One?', 'First.');
+  await page.ask('Two?', 'Second.');
+});
+
+const say = (role: 'user' | 'assistant', text: string, id: string = crypto.randomUUID()): UIMessage => ({
+  id,
+  role,
+  parts: [{ type: 'text', text }],
+});
+
+describe('a list that the app changed', () => {
+  it('changes nothing by itself', async () => {
+    page.chats.active.messages = page.chats.active.messages.slice(0, 2);
+    expect(page.shown()).toBe('q: One? | a: First.');
+    await page.engine.updateChat({ title: 'A title' });
+    expect(page.shown()).toBe('q: One? | a: First.');
+    expect(await page.stored()).toBe('q: One? | a: First. | q: Two? | a: Second.');
+  });
+
+  it('forks where it left what is saved, when the next question is sent', async () => {
+    page.chats.active.messages = page.chats.active.messages.slice(0, 2);
+    await page.ask('Three?', 'Third.');
+    expect(page.shown()).toBe('q: One? | a: First. | q: Three? | a: Third.');
+    expect(await page.stored('main')).toBe('q: One? | a: First. | q: Two? | a: Second.');
+    expect(await page.stored('main-v2')).toBe(page.shown());
+  });
+
+  it('begins anew when it was emptied', async () => {
+    page.chats.active.messages = [];
+    await page.ask('Anew?', 'Yes.');
+    expect(await page.stored('main-v2')).toBe('q: Anew? | a: Yes.');
+    expect(words(page.script.requests.at(-1)!.sent.messages)).toBe('q: Anew?');
+    expect(page.engine.siblings(page.chats.active.messages[0]!.id).ids).toHaveLength(2);
+  });
+
+  it('brings its own messages along, in order', async () => {
+    page.chats.active.messages = [
+      ...page.chats.active.messages.slice(0, 2),
+      say('user', 'Inserted?'),
+      say('assistant', 'Inserted.'),
+    ];
+    await page.ask('Three?', 'Third.');
+    expect(await page.stored('main-v2')).toBe(
+      'q: One? | a: First. | q: Inserted? | a: Inserted. | q: Three? | a: Third.',
+    );
+  });
+
+  it('keeps both versions of a message that was changed under its id', async () => {
+    const [first, second, ...rest] = page.chats.active.messages;
+    page.chats.active.messages = [
+      { ...first!, parts: [{ type: 'text', text: 'Changed?' }] },
+      second!,
+      ...rest,
+    ];
+    await page.ask('Three?', 'Third.');
+    expect(await page.stored('main-v2')).toBe(
+      'q: Changed? | a: First. | q: Two? | a: Second. | q: Three? | a: Third.',
+    );
+    expect(await page.stored('main')).toBe('q: One? | a: First. | q: Two? | a: Second.');
+    expect(page.shown()).toBe(await page.stored('main-v2'));
+    const ids = page.chats.active.messages.map(({ id }) => id);
+    expect((await page.store.getNodes('c', ids)).map(({ data }) => data.id)).toEqual(ids);
+  });
+
+  it('may take an id twice: the second one gets its own', async () => {
+    const [first] = page.chats.active.messages;
+    const sent = page.chats.active.sendMessage(say('user', 'Three?', first!.id) as never);
+    await (await page.script.next()).answer('Third.');
+    await sent;
+    expect(await page.stored()).toBe('q: One? | a: First. | q: Two? | a: Second. | q: Three? | a: Third.');
+    expect(new Set(page.chats.active.messages.map(({ id }) => id)).size).toBe(6);
+  });
+
+  it('that ends with an older answer lets it go on as a version of its own', async () => {
+    page.chats.active.messages = page.chats.active.messages.slice(0, 2);
+    const more = page.chats.active.sendMessage();
+    await (await page.script.next()).answer('And more.');
+    await more;
+    expect(page.shown()).toBe('q: One? | a: First./And more.');
+    expect(await page.stored('main')).toBe('q: One? | a: First. | q: Two? | a: Second.');
+    expect(await page.stored('main-v2')).toBe(page.shown());
+  });
+});
+
+describe('messages to begin with', () => {
+  it('are shown while there is nothing else, and saved with the first question', async () => {
+    const store = new InMemoryContextStore();
+    const fresh = await openPage(store, { messages: [say('assistant', 'Welcome.', 'welcome')] });
+    expect(fresh.shown()).toBe('a: Welcome.');
+    expect(await fresh.stored()).toBe('');
+    await fresh.ask('One?', 'First.');
+    expect(await fresh.stored()).toBe('a: Welcome. | q: One? | a: First.');
+    const again = await openPage(store, { messages: [say('assistant', 'Welcome.', 'welcome')] });
+    expect(again.shown()).toBe('a: Welcome. | q: One? | a: First.');
+  });
+});
+
+describe('a message that no store can keep', () => {
+  it('is refused by name, and the chat goes on without it', async () => {
+    await page.chats.active.sendMessage({ text: 'Bad?', metadata: { callback: () => {} } as never });
+    expect(page.chats.active.status).toBe('error');
+    expect(page.chats.active.error).toMatchObject({ code: 'invalid-messages' });
+    expect(page.shown()).toBe('q: One? | a: First. | q: Two? | a: Second.');
+    await page.ask('Three?', 'Third.');
+    expect(await page.stored()).toBe('q: One? | a: First. | q: Two? | a: Second. | q: Three? | a: Third.');
+  });
+});

@@ -1,0 +1,48 @@
+import type { UIMessage } from 'ai';
+import { describe, expect, it } from 'vitest';
+import { planTurn } from '../../src/ai/plan.ts';
+
+/** `q1 a1 q2`: messages by id; `q1!` says something else than `q1`; `a1~` is empty. */
+function list(line: string): UIMessage[] {
+  return line
+    .split(' ')
+    .filter(Boolean)
+    .map((word) => {
+      const id = word.slice(0, 2);
+      const text = word.endsWith('~') ? '' : word;
+      return { id, role: id.startsWith('q') ? 'user' : 'assistant', parts: [{ type: 'text', text }] };
+    });
+}
+
+function plan(asked: string, saved: string, messageId?: string): string {
+  const { kept, fresh, answer, inPlace } = planTurn(list(asked), list(saved), messageId);
+  const ids = (messages: readonly UIMessage[]): string => messages.map(({ id }) => id).join(' ');
+  return [ids(kept), ids(fresh), answer ? `${answer.id}${inPlace ? '' : ' anew'}` : ''].join(' / ');
+}
+
+describe('what a list asks for', () => {
+  it.each([
+    ['a first question', 'q1', '', ' / q1 / '],
+    ['another question', 'q1 a1 q2', 'q1 a1', 'q1 a1 / q2 / '],
+    ['the last question again', 'q1', 'q1 a1', 'q1 /  / '],
+    ['a question again that was not answered', 'q1', 'q1', 'q1 /  / '],
+    ['an older question again', 'q1', 'q1 a1 q2 a2', 'q1 /  / '],
+    ['a question in place of another', 'q1 a1 q9', 'q1 a1 q2 a2', 'q1 a1 / q9 / '],
+    ['a changed question', 'q1!', 'q1 a1', ' / q1 / '],
+    ['a changed past', 'q1! a1 q2', 'q1 a1', ' / q1 a1 q2 / '],
+    ['a shortened past', 'q1 q2', 'q1 a1', 'q1 / q2 / '],
+    ['several new ones', 'q1 a1 q2 a2 q3', 'q1 a1', 'q1 a1 / q2 a2 q3 / '],
+    ['an answer to go on', 'q1 a1', 'q1 a1', 'q1 /  / a1'],
+    ['a changed answer to go on, as a tool leaves it', 'q1 a1!', 'q1 a1', 'q1 /  / a1'],
+    ['an older answer to go on', 'q1 a1', 'q1 a1 q2 a2', 'q1 /  / a1 anew'],
+    ['an answer of the app to go on', 'q1 a9', 'q1', 'q1 /  / a9 anew'],
+    ['an answer that said nothing', 'q1 a1~ q2', 'q1', 'q1 / q2 / '],
+  ])('%s', (_name, asked, saved, expected) => {
+    expect(plan(asked, saved)).toBe(expected);
+  });
+
+  it('lets the answer that is named go on, wherever it stands', () => {
+    expect(plan('q1 a1! q2 a2', 'q1 a1 q2 a2', 'a1')).toBe('q1 /  / a1');
+    expect(plan('q1', 'q1 a1', 'a1')).toBe('q1 /  / ');
+  });
+});

@@ -1,0 +1,83 @@
+import type { UIMessage } from 'ai';
+import { describe, expect, it } from 'vitest';
+import { toPrompt, toSimpleMessages } from '../../src/ai/index.ts';
+import { toSendable } from '../../src/ai/prompt.ts';
+
+const question: UIMessage = { id: 'q', role: 'user', parts: [{ type: 'text', text: 'Roll?' }] };
+const answer = (...parts: UIMessage['parts']): UIMessage => ({ id: 'a', role: 'assistant', parts });
+
+describe('a prompt', () => {
+  it('carries the system prompt under both of its names, and the messages', async () => {
+    expect(await toPrompt({ systemPrompt: 'Be brief.', messages: [question] })).toEqual({
+      instructions: 'Be brief.',
+      system: 'Be brief.',
+      messages: [{ role: 'user', content: [{ type: 'text', text: 'Roll?' }] }],
+    });
+  });
+
+  it('has no system prompt where there is none', async () => {
+    expect(Object.keys(await toPrompt({ systemPrompt: '', messages: [question] }))).toEqual(['messages']);
+  });
+
+  it('takes messages of the system into the system prompt', async () => {
+    const system: UIMessage = {
+      id: 's',
+      role: 'system',
+      parts: [{ type: 'text', text: 'Today is Monday.' }],
+    };
+    const prompt = await toPrompt({ systemPrompt: 'Be brief.', messages: [system, question] });
+    expect(prompt.system).toBe('Be brief.\n\nToday is Monday.');
+    expect(prompt.messages).toHaveLength(1);
+  });
+
+  it('of an answer that was cut off holds nothing that a provider refuses', async () => {
+    const cut = answer(
+      { type: 'step-start' },
+      { type: 'reasoning', text: 'Let me', state: 'streaming' },
+      { type: 'text', text: '', state: 'streaming' },
+      { type: 'text', text: 'Rolling', state: 'streaming' },
+      { type: 'tool-dice', toolCallId: '1', state: 'input-available', input: {} },
+    );
+    const { messages } = await toPrompt({ systemPrompt: '', messages: [question, cut] });
+    expect(messages[1]).toEqual({ role: 'assistant', content: [{ type: 'text', text: 'Rolling' }] });
+    expect(cut.parts).toHaveLength(5);
+  });
+
+  it('leaves out answers of which nothing remains', async () => {
+    const empty = answer({ type: 'step-start' }, { type: 'reasoning', text: 'Hm', state: 'streaming' });
+    const { messages } = await toPrompt({ systemPrompt: '', messages: [question, empty, question] });
+    expect(messages.map(({ role }) => role)).toEqual(['user', 'user']);
+  });
+
+  it('keeps whole tool calls with their results', async () => {
+    const rolled = answer({
+      type: 'tool-dice',
+      toolCallId: '1',
+      state: 'output-available',
+      input: {},
+      output: 4,
+    });
+    const { messages } = await toPrompt({ systemPrompt: '', messages: [question, rolled] });
+    expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool']);
+  });
+});
+
+it('gives messages that need no cleaning as they are', () => {
+  const whole = [question, answer({ type: 'text', text: 'Four.', state: 'done' })];
+  const sent = toSendable(whole);
+  expect(sent[0]).toBe(whole[0]);
+  expect(sent[1]).toBe(whole[1]);
+});
+
+it('puts messages as role and text', () => {
+  const two = answer(
+    { type: 'text', text: 'You rolled ' },
+    { type: 'step-start' },
+    { type: 'text', text: 'a four.' },
+  );
+  expect(toSimpleMessages([question, two, answer()])).toEqual([
+    { role: 'user', content: 'Roll?' },
+    { role: 'assistant', content: 'You rolled a four.' },
+    { role: 'assistant', content: '' },
+  ]);
+});

@@ -1,0 +1,88 @@
+import type { UIMessage } from 'ai';
+import { createContextChats, type ContextChatOptions, type ContextChats } from '../../src/ai/index.ts';
+import { ContextEngine, type ContextEngineOptions } from '../../src/engine/engine.ts';
+import { InMemoryContextStore } from '../../src/store/memory.ts';
+import type { ContextStore } from '../../src/store/store.ts';
+import { scriptedTransport, type ScriptedTransport } from '../support/transport.ts';
+
+/** One page: an engine over a store, its chats, and a model that says what the test says. */
+export interface Page {
+  readonly engine: ContextEngine;
+  readonly chats: ContextChats;
+  readonly script: ScriptedTransport;
+  readonly store: ContextStore;
+  /** The list that is shown, in words. */
+  shown(): string;
+  /** What the store holds of a branch, in words: what another page would find. */
+  stored(branch?: string): Promise<string>;
+  /** A question and its whole answer. */
+  ask(question: string, ...answer: string[]): Promise<void>;
+}
+
+/** Opens the chat `c` of user `u`. */
+export async function openPage(
+  store: ContextStore = new InMemoryContextStore(),
+  options: ContextChatOptions & Partial<Pick<ContextEngineOptions, 'onConflict'>> = {},
+): Promise<Page> {
+  const { onConflict, ...chatOptions } = options;
+  const engine = new ContextEngine({ store, chatId: 'c', userId: 'u', onConflict });
+  const script = scriptedTransport();
+  const chats = createContextChats({ engine, transport: script.transport, ...chatOptions });
+  await engine.ready();
+  return {
+    engine,
+    chats,
+    script,
+    store,
+    shown: () => words(chats.active.messages),
+    stored: async (branch = 'main') => {
+      const head = (await store.listBranches('c')).find(({ name }) => name === branch)?.headMessageId;
+      return head ? words((await store.getMessageChain('c', head)).map(({ data }) => data)) : '';
+    },
+    ask: async (text, ...answer) => {
+      const sent = chats.active.sendMessage({ text });
+      await (await script.next()).answer(...answer);
+      await sent;
+    },
+  };
+}
+
+/** A list as words: `q: hello | a: hi`; the texts of a message stand between slashes, tools by name and state. */
+export function words(messages: readonly UIMessage[]): string {
+  return messages
+    .map(({ role, parts }) => `${role === 'user' ? 'q' : 'a'}: ${partsAsWords(parts)}`)
+    .join(' | ');
+}
+
+function partsAsWords(parts: UIMessage['parts']): string {
+  return parts
+    .flatMap((part) => {
+      if (part.type === 'text') return [part.text];
+      return 'toolCallId' in part ? [`[${part.type.replace('tool-', '')} ${part.state}]`] : [];
+    })
+    .join('/');
+}
+
+/** The same data, as a page finds it that was loaded anew: the locks fell with the old page. */
+export function afterReload(before: ContextStore): ContextStore {
+  return changed(before, { held: async () => new Set() });
+}
+
+/** A store with some of its methods replaced. */
+export function changed(store: ContextStore, methods: Partial<ContextStore>): ContextStore {
+  return new Proxy(store, {
+    get: (target, key) => {
+      const value: unknown = Reflect.get(methods, key) ?? Reflect.get(target, key, target);
+      return typeof value === 'function' && !(key in methods) ? value.bind(target) : value;
+    },
+  });
+}
+
+/** What was noted about the request that an exchange answers. */
+export function noteOf({
+  sent,
+}: {
+  readonly sent: { readonly metadata?: unknown };
+}): Record<string, unknown> {
+  return (sent.metadata as { contextree: Record<string, unknown> }).contextree;
+}

@@ -1,0 +1,147 @@
+import { lastAssistantMessageIsCompleteWithToolCalls, type UIMessage, type UIMessageChunk } from 'ai';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Exchange } from '../support/transport.ts';
+import { openPage, words, type Page } from './story.ts';
+
+let page: Page;
+
+beforeEach(async () => {
+  page = await openPage();
+});
+
+const call = (toolCallId: string): UIMessageChunk[] => [
+  { type: 'start' },
+  { type: 'start-step' },
+  { type: 'tool-input-available', toolCallId, toolName: 'dice', input: { sides: 6 } },
+  { type: 'finish-step' },
+];
+
+async function askForDice(toolCallId = 'call-1'): Promise<Exchange> {
+  void page.chats.active.sendMessage({ text: 'Roll?' });
+  const exchange = await page.script.next();
+  await exchange.send(...call(toolCallId));
+  return exchange;
+}
+
+const give = (output: unknown, toolCallId = 'call-1') => ({
+  tool: 'dice' as never,
+  toolCallId,
+  output: output as never,
+});
+
+describe("a tool's result", () => {
+  it('is saved on the node that called', async () => {
+    await (await askForDice()).finish();
+    expect(page.shown()).toBe('q: Roll? | a: [dice input-available]');
+    await page.chats.active.addToolOutput(give(4));
+    expect(page.shown()).toBe('q: Roll? | a: [dice output-available]');
+    expect(await page.stored()).toBe(page.shown());
+    expect(page.engine.state.getState().branches).toHaveLength(1);
+    await page.ask('And?', 'Four.');
+    expect(words(page.script.requests[1]!.sent.messages)).toBe(
+      'q: Roll? | a: [dice output-available] | q: And?',
+    );
+    expect(await page.stored()).toBe('q: Roll? | a: [dice output-available] | q: And? | a: Four.');
+  });
+
+  it('that comes in mid-stream is not overwritten by the words after it', async () => {
+    const exchange = await askForDice();
+    await page.chats.active.addToolOutput(give(4));
+    await exchange.send(
+      { type: 'text-start', id: 'x' },
+      { type: 'text-delta', id: 'x', delta: 'You rolled' },
+    );
+    await exchange.send({ type: 'text-end', id: 'x' });
+    await exchange.finish();
+    expect(page.shown()).toBe('q: Roll? | a: [dice output-available]/You rolled');
+    expect(await page.stored()).toBe(page.shown());
+  });
+
+  it('is sent on, and the answer to it grows on the same node', async () => {
+    page.chats.configure({
+      transport: page.script.transport,
+      sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls,
+    });
+    await (await askForDice()).finish();
+    const { id } = page.chats.active.messages[1]!;
+    await page.chats.active.addToolOutput(give(4));
+    const second = await page.script.next();
+    expect(words(second.sent.messages)).toBe('q: Roll? | a: [dice output-available]');
+    expect(page.engine.status(id)).toBe('streaming');
+    await second.answer('Four.');
+    await page.chats.whenSettled();
+    expect(page.shown()).toBe('q: Roll? | a: [dice output-available]/Four.');
+    expect(await page.stored()).toBe(page.shown());
+    expect(page.chats.active.messages[1]!.id).toBe(id);
+    expect(page.engine.state.getState().branches).toHaveLength(1);
+  });
+
+  it('goes to the chat that asked, also when another branch is shown by then', async () => {
+    await page.ask('One?', 'First.');
+    const exchange = await askForDice();
+    const asking = page.chats.active;
+    await page.engine.rewind(page.chats.active.messages[0]!.id);
+    expect(page.shown()).toBe('q: One?');
+    await page.chats.active.addToolOutput(give(4));
+    await exchange.finish();
+    await page.chats.whenSettled();
+    expect(words(asking.messages)).toBe('q: One? | a: First. | q: Roll? | a: [dice output-available]');
+    expect(await page.stored('main')).toBe(words(asking.messages));
+    expect(page.shown()).toBe('q: One?');
+    await page.engine.switchBranch('main');
+    expect(page.chats.active).toBe(asking);
+  });
+
+  it('that no JSON can hold is kept as far as it can be', async () => {
+    await (await askForDice()).finish();
+    await page.chats.active.addToolOutput(give({ eyes: 4, roll: () => 5 }));
+    const [, answer] = (await page.store.getMessages('c')).map(({ data }) => data) as [UIMessage, UIMessage];
+    expect(answer.parts.at(-1)).toMatchObject({ state: 'output-available', output: { eyes: 4 } });
+  });
+});
+
+describe("a person's word on a tool", () => {
+  it('is saved on the node that asked for it', async () => {
+    void page.chats.active.sendMessage({ text: 'Roll?' });
+    const exchange = await page.script.next();
+    await exchange.send(...call('call-1'), {
+      type: 'tool-approval-request',
+      approvalId: 'ok?',
+      toolCallId: 'call-1',
+    });
+    await exchange.finish();
+    await page.chats.active.addToolApprovalResponse({ id: 'ok?', approved: true });
+    expect(await page.stored()).toBe('q: Roll? | a: [dice approval-responded]');
+    const more = page.chats.active.sendMessage();
+    const next = await page.script.next();
+    expect(words(next.sent.messages)).toBe('q: Roll? | a: [dice approval-responded]');
+    await next.send({ type: 'tool-output-available', toolCallId: 'call-1', output: 6 });
+    await next.answer('Six.');
+    await more;
+    expect(await page.stored()).toBe('q: Roll? | a: [dice output-available]/Six.');
+  });
+});
+
+it('saves each finished step durably, whatever happens after it', async () => {
+  const exchange = await askForDice();
+  await exchange.send(
+    { type: 'tool-output-available', toolCallId: 'call-1', output: 2 },
+    { type: 'finish-step' },
+  );
+  await exchange.send({ type: 'start-step' });
+  const [, answer] = await page.store.getMessages('c');
+  expect(answer).toMatchObject({ status: 'streaming' });
+  expect(words([answer!.data])).toBe('a: [dice output-available]');
+});
+
+it('does not send half a tool call on', async () => {
+  void page.chats.active.sendMessage({ text: 'Roll?' });
+  const exchange = await page.script.next();
+  await exchange.say('Rolling. ');
+  await exchange.send(...call('call-1').slice(2));
+  await page.chats.active.stop();
+  expect(page.shown()).toBe('q: Roll? | a: Rolling. /[dice input-available]');
+  void page.chats.active.sendMessage({ text: 'Well?' });
+  expect(words((await page.script.next()).sent.messages)).toBe('q: Roll? | a: Rolling.  | q: Well?');
+  expect(await page.stored()).toBe('q: Roll? | a: Rolling. /[dice input-available] | q: Well? | a: ');
+});

@@ -1,0 +1,186 @@
+import { describe, expect, it } from 'vitest';
+import { ContextError } from '../../src/errors.ts';
+import { InMemoryContextStore } from '../../src/store/memory.ts';
+import type { ContextStore } from '../../src/store/store.ts';
+import { settle } from '../support/transport.ts';
+import { changed, openPage, words } from './story.ts';
+
+/** A store whose disk fills up when it is told to. */
+function fillable(): { store: ContextStore; disk: { isFull: boolean }; memory: InMemoryContextStore } {
+  const memory = new InMemoryContextStore();
+  const disk = { isFull: false };
+  const refuse = (): void => {
+    if (disk.isFull) throw new ContextError('quota-exceeded', 'The disk is full.');
+  };
+  const store = changed(memory, {
+    append: async (...args) => {
+      refuse();
+      return memory.append(...args);
+    },
+    saveDraft: async (...args) => {
+      refuse();
+      return memory.saveDraft(...args);
+    },
+  });
+  return { store, disk, memory };
+}
+
+describe('a disk that fills up', () => {
+  it('in mid-stream does not stop the answer, and the words are saved when there is room', async () => {
+    const { store, disk } = fillable();
+    const page = await openPage(store);
+    const sent = page.chats.active.sendMessage({ text: 'One?' });
+    const exchange = await page.script.next();
+    await exchange.say('Fir');
+    disk.isFull = true;
+    await exchange.say('st.');
+    await exchange.finish();
+    await sent;
+    expect(page.chats.active.status).toBe('ready');
+    expect(page.shown()).toBe('q: One? | a: First.');
+    expect(page.engine.state.getState().saveState).toMatchObject({ state: 'error', pending: 1 });
+    disk.isFull = false;
+    await page.engine.retry();
+    expect(await page.stored()).toBe('q: One? | a: First.');
+  });
+
+  it('before the question still sends it', async () => {
+    const { store, disk } = fillable();
+    const page = await openPage(store);
+    disk.isFull = true;
+    await page.ask('One?', 'First.');
+    await page.ask('Two?', 'Second.');
+    expect(page.shown()).toBe('q: One? | a: First. | q: Two? | a: Second.');
+    expect(page.engine.state.getState().saveState.state).toBe('error');
+    disk.isFull = false;
+    await page.engine.retry();
+    expect(await page.stored()).toBe(page.shown());
+  });
+});
+
+describe('two pages on one chat', () => {
+  it('follow each other while they are idle, and keep the messages that did not change', async () => {
+    const store = new InMemoryContextStore();
+    const one = await openPage(store);
+    const two = await openPage(store);
+    await one.ask('One?', 'First.');
+    await settle();
+    const before = two.chats.active.messages;
+    expect(two.shown()).toBe('q: One? | a: First.');
+    const own = one.chats.active.messages;
+    await two.ask('Two?', 'Second.');
+    await settle();
+    expect(one.shown()).toBe('q: One? | a: First. | q: Two? | a: Second.');
+    expect(two.chats.active.messages.slice(0, 2)).toEqual(before);
+    expect(one.chats.active.messages[0]).toBe(own[0]);
+    expect(one.chats.active.messages[1]).toBe(own[1]);
+  });
+
+  it('that ask at the same moment both keep their turn', async () => {
+    const store = new InMemoryContextStore();
+    const one = await openPage(store);
+    const two = await openPage(store);
+    await one.ask('Zero?', 'Zeroth.');
+    await settle();
+    const conflicts: string[] = [];
+    two.engine.subscribe(
+      (event) => event.type === 'conflict' && conflicts.push(`${event.from} > ${event.to}`),
+    );
+    const chat = two.chats.active;
+    void one.chats.active.sendMessage({ text: 'One?' });
+    void chat.sendMessage({ text: 'Two?' });
+    const [first, second] = [await one.script.next(), await two.script.next()];
+    await second.say('Sec');
+    await first.answer('First.');
+    await second.answer('ond.');
+    await Promise.all([one.chats.whenSettled(), two.chats.whenSettled()]);
+    expect(await one.stored('main')).toBe('q: Zero? | a: Zeroth. | q: One? | a: First.');
+    expect(await one.stored('main-v2')).toBe('q: Zero? | a: Zeroth. | q: Two? | a: Second.');
+    expect(conflicts).toEqual(['main > main-v2']);
+    expect(two.engine.branch).toBe('main-v2');
+    expect(two.chats.active).toBe(chat);
+    expect(two.shown()).toBe('q: Zero? | a: Zeroth. | q: Two? | a: Second.');
+    await two.engine.switchBranch('main');
+    expect(two.shown()).toBe('q: Zero? | a: Zeroth. | q: One? | a: First.');
+    expect(two.chats.active).not.toBe(chat);
+  });
+
+  it('stop answering when the chat is deleted', async () => {
+    const store = new InMemoryContextStore();
+    const page = await openPage(store);
+    void page.chats.active.sendMessage({ text: 'One?' });
+    const exchange = await page.script.next();
+    await exchange.say('Fir');
+    await store.deleteChat('c');
+    await settle();
+    await exchange.say('st');
+    await settle();
+    expect(exchange.isStopped).toBe(true);
+    expect(page.shown()).toBe('q: One? | a: Fir');
+    await page.chats.active.sendMessage({ text: 'Two?' });
+    expect(page.chats.active.status).toBe('error');
+    expect(page.chats.active.error).toMatchObject({ code: 'chat-deleted' });
+  });
+});
+
+describe('what the chat shows', () => {
+  it('is the message checked out, and a turn from there is a branch of its own', async () => {
+    const page = await openPage();
+    await page.ask('One?', 'First.');
+    await page.ask('Two?', 'Second.');
+    await page.engine.checkout(page.chats.active.messages[1]!.id);
+    expect(page.shown()).toBe('q: One? | a: First.');
+    await page.ask('Other?', 'Another.');
+    expect(page.shown()).toBe('q: One? | a: First. | q: Other? | a: Another.');
+    expect(await page.stored('main')).toBe('q: One? | a: First. | q: Two? | a: Second.');
+  });
+
+  it('is the branch made by rewind, restore and an edit of an answer', async () => {
+    const page = await openPage();
+    await page.ask('One?', 'First.');
+    await page.engine.checkpoint('start');
+    await page.ask('Two?', 'Second.');
+    await page.engine.edit(page.chats.active.messages[3]!.id, 'Better.');
+    expect(page.shown()).toBe('q: One? | a: First. | q: Two? | a: Better.');
+    await page.engine.restore('start');
+    expect(page.shown()).toBe('q: One? | a: First.');
+    await page.engine.rewind(page.chats.active.messages[0]!.id);
+    expect(page.shown()).toBe('q: One?');
+  });
+
+  it('grows at its beginning as earlier messages are loaded, also while an answer grows', async () => {
+    const store = new InMemoryContextStore();
+    const first = await openPage(store);
+    for (let turn = 0; turn < 150; turn += 1) await first.ask(`q${turn}`, `a${turn}`);
+    const page = await openPage(store);
+    expect(page.chats.active.messages).toHaveLength(200);
+    void page.chats.active.sendMessage({ text: 'More?' });
+    const exchange = await page.script.next();
+    await exchange.say('Ye');
+    const seen = page.chats.active.messages.slice(0, 200);
+    await page.engine.loadMore();
+    expect(page.chats.active.messages).toHaveLength(302);
+    expect(page.chats.active.messages.slice(100, 300)).toEqual(seen);
+    await exchange.say('s.');
+    await exchange.finish();
+    expect(page.shown().startsWith('q: q0 | a: a0')).toBe(true);
+    expect(page.shown().endsWith('q: More? | a: Yes.')).toBe(true);
+    expect(words(exchange.sent.messages).startsWith('q: q0 | a: a0')).toBe(true);
+    expect(page.engine.state.getState().branches).toHaveLength(1);
+  });
+
+  it('forks at the first message that is loaded as at any other', async () => {
+    const store = new InMemoryContextStore();
+    const first = await openPage(store);
+    for (let turn = 0; turn < 110; turn += 1) await first.ask(`q${turn}`, `a${turn}`);
+    const page = await openPage(store);
+    const [oldest] = page.chats.active.messages;
+    const edited = page.chats.active.sendMessage({ text: 'Edited', messageId: oldest!.id });
+    await (await page.script.next()).answer('Answered');
+    await edited;
+    const parent = page.engine.node(oldest!.id)!.parentId;
+    expect(page.engine.node(page.chats.active.messages.at(-2)!.id)!.parentId).toBe(parent);
+    expect(await page.stored('main-v2')).toMatch(/q: q9 \| a: a9 \| q: Edited \| a: Answered$/);
+    expect(page.shown()).toMatch(/q: q9 \| a: a9 \| q: Edited \| a: Answered$/);
+  });
+});
