@@ -9,7 +9,7 @@ import { local, session } from './safeStorage.ts';
 import type { Settings } from './settings/settings.ts';
 import { Announcer } from './shell/Announcer.tsx';
 import { MenuButton } from './shell/MenuButton.tsx';
-import { Notices } from './shell/Notices.tsx';
+import { NoticeKeeper } from './shell/Notices.tsx';
 import { useDrawer } from './shell/useDrawer.ts';
 import { WorkspaceContext, type Workspace } from './shell/Workspace.ts';
 import { keepUnsentText, unsentChat, unsentText } from './unsent.ts';
@@ -25,9 +25,9 @@ export function App(props: AppProps): ReactNode {
   const beginnings = useBeginnings(props);
   return (
     <Announcer key={beginnings}>
-      <Notices>
+      <NoticeKeeper>
         <Rooms {...props} />
-      </Notices>
+      </NoticeKeeper>
     </Announcer>
   );
 }

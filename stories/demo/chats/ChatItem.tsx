@@ -22,7 +22,7 @@ export const ChatItem = memo(function ChatItem(props: ChatItemProps): ReactNode 
         {title}
       </a>
       <RenameChat chat={chat} title={title} rename={rename} />
-      <DeleteChat chat={chat} title={title} isCurrent={isCurrent} remove={remove} />
+      <DeleteChat chat={chat} title={title} isCurrent={isCurrent} remove={remove} onDone={onChoose} />
     </li>
   );
 });

@@ -8,12 +8,13 @@ import { ConfirmDialog } from '../ui/ConfirmDialog.tsx';
 import { Icon } from '../ui/Icon.tsx';
 
 /** Deletes a chat, once it is clear how much that is, and offers it back for ten seconds. */
-export function DeleteChat({ chat, title, isCurrent, remove }: DeleteChatProps): ReactNode {
+export function DeleteChat({ chat, title, isCurrent, remove, onDone }: DeleteChatProps): ReactNode {
   const [asking, setAsking] = useState(false);
   const { newChat } = useWorkspace();
   const { tell } = useNotices();
   const attempt = useAttempt();
   const removeIt = async (): Promise<void> => {
+    onDone();
     if (isCurrent) newChat();
     const undo = await remove(chat.id);
     const bringBack = async (): Promise<void> => {
@@ -62,4 +63,6 @@ interface DeleteChatProps extends Pick<UseChatsResult, 'remove'> {
   readonly chat: ChatInfo;
   readonly title: string;
   readonly isCurrent: boolean;
+  /** It is being deleted: a drawer may close, and show the way back. */
+  readonly onDone: () => void;
 }

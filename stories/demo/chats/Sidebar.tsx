@@ -31,7 +31,7 @@ export function Sidebar({ current, drawer }: SidebarProps): ReactNode {
         <ChatList current={current} onChoose={close} />
         <div className="sidebar-foot">
           <ModelSettingsButton />
-          <DataMenu />
+          <DataMenu onKeep={close} />
         </div>
       </div>
     </>

@@ -35,8 +35,8 @@ function OpenChat({ chatId, starters, covered, menuButton }: ChatPageProps): Rea
         {menuButton}
         <h1 dir="auto">{standing === 'unknown' ? 'Unknown chat' : title}</h1>
         <SaveState />
-        <ContextDevtools buttonPosition="relative" onOpenChange={setBeside} />
         {standing === 'open' && <BranchBar />}
+        <ContextDevtools buttonPosition="relative" onOpenChange={setBeside} />
         <Checkpoints />
       </header>
       <Situation chatId={chatId} standing={standing} />

@@ -4,6 +4,7 @@ import { useFragments } from 'contextree';
 import { useContextChat } from 'contextree/ai';
 import { useMemo, useRef, type ReactNode } from 'react';
 import { describeFailure } from '../failure.ts';
+import { Notices } from '../shell/Notices.tsx';
 import { useWorkspace } from '../shell/Workspace.ts';
 import { Icon } from '../ui/Icon.tsx';
 import { Composer, type ComposerHandle } from './Composer.tsx';
@@ -86,6 +87,7 @@ export function Conversation({ chatId, standing, starters }: ConversationProps):
           </button>
         )}
       </div>
+      <Notices />
       {standing !== 'unknown' && (
         <Composer
           ref={composer}

@@ -1,16 +1,16 @@
 import { useCheckpoint, useEngine } from 'contextree';
 import type { ReactNode } from 'react';
-import { useNotices } from '../shell/Notices.tsx';
+import { useAnnounce } from '../shell/Announcer.tsx';
 import { NameDialog } from '../ui/NameDialog.tsx';
 
 /** Gives a message a name that one can return to. A name that is in use moves to this message. */
 export function NewCheckpoint({ messageId, onClose }: NewCheckpointProps): ReactNode {
   const engine = useEngine();
   const { checkpoints } = useCheckpoint();
-  const { tell } = useNotices();
+  const announce = useAnnounce();
   const save = async (name: string): Promise<void> => {
     await engine.checkpoint(name, { at: messageId });
-    tell({ key: 'checkpoint', text: `Checkpoint ${name} saved`, lasts: 6000 });
+    announce(`Checkpoint saved: ${name}`);
   };
   return (
     <NameDialog

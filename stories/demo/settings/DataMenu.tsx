@@ -8,7 +8,7 @@ import { downloadJson, exportData } from './exportData.ts';
 import { askToKeep, spaceInWords } from './space.ts';
 
 /** What a person may do with their data: take it along, keep it for good, or be rid of it. */
-export function DataMenu(): ReactNode {
+export function DataMenu({ onKeep }: DataMenuProps): ReactNode {
   const { store, clearAll } = useWorkspace();
   const { tell } = useNotices();
   const attempt = useAttempt();
@@ -30,7 +30,10 @@ export function DataMenu(): ReactNode {
       const data = await exportData(store);
       downloadJson(`contextree-${data.exportedAt.slice(0, 10)}.json`, data);
     });
-  const keep = (): void => attempt(async () => tell({ key: 'keep', text: await askToKeep(), lasts: 15_000 }));
+  const keep = (): void => {
+    onKeep();
+    attempt(async () => tell({ key: 'keep', text: await askToKeep(), lasts: 15_000 }));
+  };
 
   return (
     <div className="menu-place">
@@ -130,6 +133,11 @@ function useSpace(): string {
     };
   }, []);
   return words;
+}
+
+interface DataMenuProps {
+  /** The browser is being asked: a drawer may close, and show what it says. */
+  readonly onKeep: () => void;
 }
 
 interface MenuProps {

@@ -4,8 +4,8 @@ import { Icon } from '../ui/Icon.tsx';
 /**
  * Short messages about what just happened, with a way to follow or undo it.
  *
- * They lie over the conversation and move nothing. One of a kind at a time: `key` says which kind it is, and a newer
- * one takes its place.
+ * They stand between the conversation and the composer and cover neither. One of a kind at a time: `key` says which
+ * kind it is, and a newer one takes its place. They outlive the page that they speak of.
  */
 
 /** What to tell. */
@@ -23,25 +23,33 @@ interface NoticeBoard {
 }
 
 const Board = createContext<NoticeBoard>({ tell: () => {}, take: () => {} });
+const Current = createContext<readonly Notice[]>([]);
 
 /** Tells of something, or takes it back. Both functions are stable. */
 export function useNotices(): NoticeBoard {
   return use(Board);
 }
 
-/** Shows the notices of what is inside. */
-export function Notices({ children }: { readonly children: ReactNode }): ReactNode {
+/** Keeps the notices of what is inside. */
+export function NoticeKeeper({ children }: { readonly children: ReactNode }): ReactNode {
   const [notices, setNotices] = useState<readonly Notice[]>([]);
   const [board] = useState(() => boardOver(setNotices));
   return (
     <Board value={board}>
-      {children}
-      <div role="status" className="notices">
-        {notices.map((notice) => (
-          <NoticeLine key={notice.key} notice={notice} dismiss={() => board.take(notice.key)} />
-        ))}
-      </div>
+      <Current value={notices}>{children}</Current>
     </Board>
+  );
+}
+
+/** The place where notices are shown. */
+export function Notices(): ReactNode {
+  const { take } = useNotices();
+  return (
+    <div role="status" className="notices">
+      {use(Current).map((notice) => (
+        <NoticeLine key={notice.key} notice={notice} dismiss={() => take(notice.key)} />
+      ))}
+    </div>
   );
 }
 
