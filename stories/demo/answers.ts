@@ -2,6 +2,7 @@ import { isStepCount, type ChatTransport, type UIMessage } from 'ai';
 import { createLocalTransport } from 'contextree/ai/local';
 import { describeFailure } from './failure.ts';
 import { createDemoModel, createDemoTools } from './model.ts';
+import { browserModel } from './settings/browserModel.ts';
 import { endpointModel } from './settings/endpoint.ts';
 import type { Settings } from './settings/settings.ts';
 
@@ -28,7 +29,12 @@ export function createAnswers(
     maxRetries: 0,
     errorText: describeFailure,
   });
-  const chosen = (): ChatTransport<UIMessage> => (settings.get().baseUrl === '' ? demo : endpoint);
+  const browser = createLocalTransport({ model: browserModel(), errorText: describeFailure });
+  const chosen = (): ChatTransport<UIMessage> => {
+    const { baseUrl, ownModel } = settings.get();
+    if (baseUrl !== '') return endpoint;
+    return ownModel ? browser : demo;
+  };
   return {
     sendMessages: (request) => chosen().sendMessages(request),
     reconnectToStream: (request) => chosen().reconnectToStream(request),

@@ -1,7 +1,13 @@
 import { beforeEach, expect, test } from 'vitest';
 import { createSettings } from '../../stories/demo/settings/settings.ts';
 
-const filled = { baseUrl: 'http://localhost:1/v1', model: 'm', apiKey: 'sk-secret', keepKey: false };
+const filled = {
+  baseUrl: 'http://localhost:1/v1',
+  model: 'm',
+  apiKey: 'sk-secret',
+  ownModel: false,
+  keepKey: false,
+};
 const everything = (): string => JSON.stringify([localStorage, sessionStorage]);
 
 beforeEach(() => {
@@ -38,7 +44,7 @@ test('a reset leaves nothing', () => {
   const settings = createSettings();
   settings.save({ ...filled, keepKey: true });
   settings.reset();
-  expect(settings.get()).toEqual({ baseUrl: '', model: '', apiKey: '', keepKey: false });
+  expect(settings.get()).toEqual({ baseUrl: '', model: '', apiKey: '', ownModel: false, keepKey: false });
   expect(everything()).toBe('[{},{}]');
 });
 

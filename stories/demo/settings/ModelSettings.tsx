@@ -1,7 +1,8 @@
-import { useState, useSyncExternalStore, type FormEvent, type ReactNode } from 'react';
+import { useEffect, useState, useSyncExternalStore, type FormEvent, type ReactNode } from 'react';
 import { useWorkspace } from '../shell/Workspace.ts';
 import { Dialog } from '../ui/Dialog.tsx';
 import { Icon } from '../ui/Icon.tsx';
+import { hasBrowserModel } from './browserModel.ts';
 import { testConnection, type ConnectionReport } from './endpoint.ts';
 import type { ModelSettings } from './settings.ts';
 
@@ -9,13 +10,13 @@ import type { ModelSettings } from './settings.ts';
 export function ModelSettingsButton(): ReactNode {
   const [open, setOpen] = useState(false);
   const { settings } = useWorkspace();
-  const { baseUrl, model } = useSyncExternalStore(settings.subscribe, settings.get);
+  const { baseUrl, model, ownModel } = useSyncExternalStore(settings.subscribe, settings.get);
   return (
     <>
       <button type="button" className="row-button" aria-label="Model settings" onClick={() => setOpen(true)}>
         <Icon name="sliders" />
         <span>Model settings</span>
-        <small>{baseUrl === '' ? 'Demo model' : model}</small>
+        <small>{baseUrl !== '' ? model : ownModel ? 'Browser' : 'Demo model'}</small>
       </button>
       {open && <ModelSettingsDialog onClose={() => setOpen(false)} />}
     </>
@@ -49,6 +50,7 @@ function ModelSettingsDialog({ onClose }: { readonly onClose: () => void }): Rea
           <span>Keep the key until this tab is closed. Otherwise a reload forgets it.</span>
         </label>
         <Field label="Model" value={draft.model} onChange={(model) => change({ model })} />
+        <OwnModel isChosen={draft.ownModel} onChange={(ownModel) => change({ ownModel })} />
         <ConnectionTest settings={draft} />
         <div className="form-actions">
           <button type="button" className="button" onClick={onClose}>
@@ -60,6 +62,25 @@ function ModelSettingsDialog({ onClose }: { readonly onClose: () => void }): Rea
         </div>
       </form>
     </Dialog>
+  );
+}
+
+/** Offered where the browser brings a model along, ready to answer. */
+function OwnModel({ isChosen, onChange }: OwnModelProps): ReactNode {
+  const [isThere, setThere] = useState(false);
+  useEffect(() => {
+    let gone = false;
+    void hasBrowserModel().then((found) => gone || setThere(found));
+    return () => {
+      gone = true;
+    };
+  }, []);
+  if (!isThere) return null;
+  return (
+    <label className="choice">
+      <input type="checkbox" checked={isChosen} onChange={(event) => onChange(event.target.checked)} />
+      <span>Without a base URL, use the model of this browser instead of the demo model.</span>
+    </label>
   );
 }
 
@@ -101,6 +122,11 @@ function ConnectionTest({ settings }: { readonly settings: ModelSettings }): Rea
       </p>
     </div>
   );
+}
+
+interface OwnModelProps {
+  readonly isChosen: boolean;
+  readonly onChange: (isChosen: boolean) => void;
 }
 
 interface FieldProps {

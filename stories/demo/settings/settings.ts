@@ -1,12 +1,14 @@
 import { local, session } from '../safeStorage.ts';
 
-/** Which model answers. Without a base URL it is the demo model, which needs no network and no key. */
+/** Which model answers: an endpoint's, else the browser's own if it is wanted, else the demo model. */
 export interface ModelSettings {
   /** Of an OpenAI-compatible endpoint, such as `http://localhost:11434/v1`. */
   readonly baseUrl: string;
   readonly model: string;
   /** A secret. */
   readonly apiKey: string;
+  /** Whether the model that the browser brings along answers, where it has one. */
+  readonly ownModel: boolean;
   /** Whether the key may outlive a reload, until the tab is closed. */
   readonly keepKey: boolean;
 }
@@ -22,12 +24,12 @@ export interface Settings {
 
 const PLACE = 'demo:model';
 const KEY = 'demo:api-key';
-const NONE: ModelSettings = { baseUrl: '', model: '', apiKey: '', keepKey: false };
+const NONE: ModelSettings = { baseUrl: '', model: '', apiKey: '', ownModel: false, keepKey: false };
 
 /**
  * The model settings of this browser.
  *
- * Base URL and model are kept in `localStorage`. The key is a secret: it lives in memory, and where the person asks
+ * All but the key is kept in `localStorage`. The key is a secret: it lives in memory, and where the person asks
  * for it, in this tab's `sessionStorage`. It is written nowhere else, least of all beside the conversations.
  */
 export function createSettings(): Settings {
@@ -44,8 +46,8 @@ export function createSettings(): Settings {
       return () => listeners.delete(changed);
     },
     save(next) {
-      const { baseUrl, model, apiKey, keepKey } = next;
-      local.set(PLACE, baseUrl === '' && model === '' ? null : JSON.stringify({ baseUrl, model }));
+      const { apiKey, keepKey, ...place } = next;
+      local.set(PLACE, JSON.stringify(place));
       session.set(KEY, keepKey && apiKey !== '' ? apiKey : null);
       change(next);
     },
@@ -62,12 +64,12 @@ function readSettings(): ModelSettings {
   return { ...NONE, ...readPlace(), apiKey: apiKey ?? '', keepKey: apiKey !== null };
 }
 
-function readPlace(): Pick<ModelSettings, 'baseUrl' | 'model'> {
+function readPlace(): Pick<ModelSettings, 'baseUrl' | 'model' | 'ownModel'> {
   try {
-    const { baseUrl, model } = JSON.parse(local.get(PLACE) ?? '{}') as Record<string, unknown>;
-    return { baseUrl: asText(baseUrl), model: asText(model) };
+    const { baseUrl, model, ownModel } = JSON.parse(local.get(PLACE) ?? '{}') as Record<string, unknown>;
+    return { baseUrl: asText(baseUrl), model: asText(model), ownModel: ownModel === true };
   } catch {
-    return { baseUrl: '', model: '' };
+    return NONE;
   }
 }
 
