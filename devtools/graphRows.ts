@@ -1,5 +1,5 @@
 import type { BranchInfo, CheckpointInfo, GraphNode } from 'contextree';
-import { layoutLanes, parentIndices, type Lanes } from './lanes.ts';
+import { indicesById, layoutLanes, parentIndices, type Lanes } from './lanes.ts';
 
 /**
  * A chat's graph as the panel draws it: lanes, and what is written on them. Nodes are indices into `nodes`.
@@ -28,9 +28,9 @@ export function graphModel(
   checkpoints: readonly CheckpointInfo[],
   activeIds: readonly (string | null | undefined)[],
 ): GraphModel {
-  const indexOf = new Map(nodes.map((node, index) => [node.id, index]));
+  const indexOf = indicesById(nodes);
   const active = firstKnown(indexOf, activeIds);
-  const lanes = layoutLanes(parentIndices(nodes), active);
+  const lanes = layoutLanes(parentIndices(nodes, indexOf), active);
   const colour = colourBranches(lanes, branches, indexOf, active);
   return {
     nodes,

@@ -43,13 +43,29 @@ export function layoutLanes(parents: ArrayLike<number>, active: number): Lanes {
   return { ...placeRows(forest, next, active), size, parent: forest.parent, next };
 }
 
-/** The parent of each of these as an index, -1 for a root and for a parent that is not among them. */
-export function parentIndices(
-  nodes: readonly { readonly id: string; readonly parentId: string | null }[],
-): Int32Array {
+/** A message, as far as its place in the graph goes. */
+export interface Placed {
+  readonly id: string;
+  readonly parentId: string | null;
+}
+
+/** Where each message is in a list, by its id. */
+export function indicesById(nodes: readonly Placed[]): ReadonlyMap<string, number> {
   const indexOf = new Map<string, number>();
-  for (let i = 0; i < nodes.length; i += 1) indexOf.set((nodes[i] as { id: string }).id, i);
-  return Int32Array.from(nodes, ({ parentId }) => (parentId === null ? -1 : (indexOf.get(parentId) ?? -1)));
+  for (let i = 0; i < nodes.length; i += 1) indexOf.set((nodes[i] as Placed).id, i);
+  return indexOf;
+}
+
+/** The parent of each message as an index, -1 for a root and for a parent that is not in the list. */
+export function parentIndices(nodes: readonly Placed[], indexOf: ReadonlyMap<string, number>): Int32Array {
+  const parents = new Int32Array(nodes.length);
+  for (let i = 0; i < nodes.length; i += 1) {
+    const { parentId } = nodes[i] as Placed;
+    // Most messages follow the one before them, and a comparison is far cheaper than a look-up.
+    if (parentId === nodes[i - 1]?.id) parents[i] = i - 1;
+    else parents[i] = parentId === null ? -1 : (indexOf.get(parentId) ?? -1);
+  }
+  return parents;
 }
 
 /** A forest in linked lists: of each message the first child and the next sibling, oldest first, -1 at the end. */

@@ -117,9 +117,7 @@ overflow:hidden;text-overflow:ellipsis;max-width:120px;flex:0 1 auto}
 .mark.point{border-radius:3px;border-color:var(--edge)}
 .state{font-size:11px;color:var(--warn)}
 .state.streaming{color:var(--accent);animation:pulse 1.2s ease-in-out infinite alternate}
-.fold{flex:none;font-size:11px;min-height:18px;padding:0 6px;color:var(--muted)}
-.fold.open{display:none}
-.row:hover .fold,.cursor .fold{display:block}
+.fold{flex:none;font-size:11px;line-height:1;min-height:18px;padding:0 4px;border-color:var(--line);color:var(--muted)}
 @keyframes pulse{to{opacity:.55}}
 @media (prefers-reduced-motion:reduce){.state.streaming{animation:none}}
 `;
@@ -157,6 +155,5 @@ const narrow = `
 button,select{min-height:44px;padding:2px 12px}
 .icon{width:44px}
 .fold{min-height:24px}
-.fold.open{display:block}
 }
 `;

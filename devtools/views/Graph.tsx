@@ -6,6 +6,7 @@ import {
   useEffect,
   useId,
   useMemo,
+  useRef,
   useState,
 } from 'react';
 import {
@@ -76,7 +77,8 @@ function Rows({ engine, model, branches, hereId }: RowsProps): ReactNode {
   const cursor = shownRow(model.indexOf.has(cursorId ?? '') ? cursorId : hereId);
   const hereRow = shownRow(hereId);
 
-  useEffect(() => reveal(hereRow), [reveal, hereRow]);
+  const isHereSeen = hereRow >= first && hereRow < end;
+  useFollow(hereId, isHereSeen || cursorId === hereId, () => reveal(hereRow));
 
   const idAt = (row: number): string => model.nodes[rows[row] ?? 0]?.id ?? '';
   const moveTo = (row: number): void => {
@@ -160,6 +162,19 @@ function Rows({ engine, model, branches, hereId }: RowsProps): ReactNode {
   );
 }
 
+/** Scrolls along when what is shown changes, unless the person has scrolled away from it. */
+function useFollow(hereId: string | undefined, isSeen: boolean, revealHere: () => void): void {
+  const before = useRef<{ readonly id: string | undefined; readonly isSeen: boolean }>({
+    id: '',
+    isSeen: true,
+  });
+  useEffect(() => {
+    const follows = before.current.id !== hereId && (before.current.isSeen || isSeen);
+    before.current = { id: hereId, isSeen: isSeen || follows };
+    if (follows) revealHere();
+  });
+}
+
 function messageAt(model: GraphModel, node: number): GraphModel['nodes'][number] {
   return model.nodes[node] as GraphModel['nodes'][number];
 }
@@ -225,10 +240,10 @@ function Row({ id, row, model, node, branches, status, isHere, isCursor, fold }:
     >
       <Glyphs model={model} node={node} isFolded={fold === 'folded'} isCheckpoint={checkpoints.length > 0} />
       <span role="gridcell" className="message">
+        {fold !== 'none' && <FoldButton isOpen={fold === 'open'} hidden={hidden} />}
         <span className="unseen">{message.role}: </span>
         <Preview text={message.content} />
         <Status status={status} />
-        {fold !== 'none' && <FoldButton isOpen={fold === 'open'} hidden={hidden} />}
       </span>
       <span role="gridcell" className="marks">
         <Checkpoints at={checkpoints} />
@@ -252,8 +267,13 @@ function Status({ status }: { readonly status: MessageStatus | undefined }): Rea
 /** For the mouse; the keyboard folds with the arrow keys, so the list stays one stop of the Tab key. */
 function FoldButton({ isOpen, hidden }: { readonly isOpen: boolean; readonly hidden: number }): ReactNode {
   return (
-    <button type="button" className={isOpen ? 'fold open' : 'fold'} tabIndex={-1}>
-      {isOpen ? 'fold' : `+${hidden} more`}
+    <button
+      type="button"
+      className="fold"
+      tabIndex={-1}
+      aria-label={`${isOpen ? 'Fold' : 'Unfold'} ${hidden} more`}
+    >
+      {isOpen ? '▾' : `▸ ${hidden}`}
     </button>
   );
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { layoutLanes, parentIndices, type Lanes } from '../../devtools/lanes.ts';
+import { indicesById, layoutLanes, parentIndices, type Lanes } from '../../devtools/lanes.ts';
 
 // What holds for every picture, whatever the chat: on drawn forests of some hundred messages, on long ones of
 // 100,000, and on data that no honest store would give.
@@ -66,7 +66,7 @@ describe('parentIndices', () => {
       { id: 'b', parentId: 'a' },
       { id: 'c', parentId: 'gone' },
     ];
-    expect([...parentIndices(nodes)]).toEqual([-1, 0, -1]);
+    expect([...parentIndices(nodes, indicesById(nodes))]).toEqual([-1, 0, -1]);
   });
 });
 
