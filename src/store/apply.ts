@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { ContextError } from '../errors.ts';
+import { ContextError, type ContextErrorCode } from '../errors.ts';
 import type { Branch, Chat, Checkpoint, MessageNode, NodeInfo } from '../graph/graph.ts';
 import { infoOf, isVisible, nextBranchName } from '../graph/graph.ts';
 import type { AppendOptions, AppendResult, Change, StoreOp, StoreTransaction } from './store.ts';
@@ -32,441 +32,528 @@ export async function applyOps(
   options: AppendOptions,
   now: number,
 ): Promise<AppendResult> {
-  const work = await begin(tx, options, now);
-  if (await isRepetition(work, ops)) return finish(work);
-  if (options.onConflict === 'rebase') await planRebase(work, ops);
-  for (const op of ops) await carryOut(work, op);
-  return finish(work);
+  const [stored, seq] = await Promise.all([tx.chat(), tx.seq()]);
+  const append = new Append(tx, options, now, stored, seq);
+  if (!(await append.wasDone(ops))) await append.carryOut(ops);
+  return append.finish();
 }
 
 /** Format version of the records that are written here. */
 const RECORD_VERSION = 1;
 
+type OpNamed<Name> = Extract<StoreOp, { readonly op: Name }>;
+type HeadOp = OpNamed<'head'>;
+
+/** What carries a name in a chat. */
+interface Pointers {
+  readonly branch: Branch;
+  readonly checkpoint: Checkpoint;
+}
+
 /** The chat as it will be, and what has to be written for it. */
-interface Work {
-  readonly tx: StoreTransaction;
-  readonly options: AppendOptions;
-  readonly now: number;
-  readonly seq: number;
+class Append {
+  readonly #tx: StoreTransaction;
+  readonly #options: AppendOptions;
+  readonly #now: number;
+  readonly #seq: number;
   /** Whether this write creates the chat: what the transaction still holds of a deleted one is not looked at. */
-  readonly isNew: boolean;
-  chat: Chat;
-  /** Messages that were written, or found as they should be: those that the result shows. */
-  readonly nodes: Map<string, MessageNode>;
-  /** The messages of `nodes` that are to be put; with the stored version of those that it replaces. */
-  readonly puts: Map<string, MessageNode | undefined>;
-  readonly dropped: Map<string, NodeInfo>;
-  readonly branches: Map<string, Branch>;
-  readonly checkpoints: Map<string, Checkpoint>;
-  readonly values: Map<string, unknown>;
-  /** One entry per changed thing, in the order of the first change; numbers are given at the end. */
-  readonly changes: Map<string, Omit<Change, 'seq'>>;
-  /** Branches whose `usedSeq` becomes the number of their change. */
-  readonly used: Set<string>;
+  readonly #isNew: boolean;
+  #chat: Chat;
+  /** Messages that were written, or found as they should be: those that the result tells of. */
+  readonly #nodes = new Map<string, MessageNode>();
+  /** Which of them are to be put, and what each replaces. */
+  readonly #puts = new Map<string, MessageNode | undefined>();
+  readonly #dropped = new Map<string, NodeInfo>();
+  readonly #branches = new Map<string, Branch>();
+  readonly #checkpoints = new Map<string, Checkpoint>();
+  readonly #values = new Map<string, unknown>();
+  /** One entry per changed thing, in the order of the first change; its number is its place. */
+  readonly #changes = new Map<string, Change>();
   /** New parents of messages that are rebased. */
-  readonly rebased: Map<string, string | null>;
+  readonly #rebased = new Map<string, string | null>();
   /** Where the rest of a turn goes when its first part went to a branch of its own. */
-  readonly forks: Map<string, string>;
-  conflict: { readonly policy: 'fork' | 'rebase'; readonly from: Branch; readonly to: string } | undefined;
+  readonly #forks = new Map<string, string>();
+  #conflict: { readonly policy: 'fork' | 'rebase'; readonly from: Branch; readonly to: string } | undefined;
+
+  constructor(
+    tx: StoreTransaction,
+    options: AppendOptions,
+    now: number,
+    stored: Chat | undefined,
+    seq: number,
+  ) {
+    this.#tx = tx;
+    this.#options = options;
+    this.#now = now;
+    this.#seq = seq;
+    this.#isNew = !stored || admit(stored, options);
+    this.#chat = stored && !this.#isNew ? stored : newChat(tx.chatId, stored, options, now);
+    if (!this.#isNew) return;
+    this.#setChat({});
+    this.#create(options.mainBranchId, 'main', undefined, true);
+  }
+
+  // --- Has this been done before? ----------------------------------------------------------------------------------
+
+  /** Whether the caller asks for what it has asked for already. Only new messages can tell: their ids are made by it. */
+  async wasDone(ops: readonly StoreOp[]): Promise<boolean> {
+    const inserted = new Set(ops.filter((op) => op.op === 'insert').map((op) => op.id));
+    if (this.#isNew || inserted.size === 0) return false;
+    for (const op of ops) {
+      if (await this.#isDone(op, inserted)) continue;
+      this.#conflict = undefined;
+      return false;
+    }
+    for (const id of inserted) await this.#findNode(id);
+    return true;
+  }
+
+  async #isDone(op: StoreOp, inserted: ReadonlySet<string>): Promise<boolean> {
+    if (op.op === 'branch') return this.#tell(await this.#findBranch(op.id)) !== undefined;
+    if (op.op === 'head')
+      return op.messageId === null || !inserted.has(op.messageId) || this.#isThere(op, op.messageId);
+    if (op.op !== 'insert') return true;
+    const node = await this.#tx.node(op.id);
+    return node !== undefined && sameContent(node.data, op.data);
+  }
+
+  /** Whether a head has moved to its target, or beyond it, or the target went to its fork. */
+  async #isThere(op: HeadOp, target: string): Promise<boolean> {
+    const from = this.#tell(await this.#findBranch(op.branchId));
+    if (from && from.headMessageId !== op.expected && (await this.#holds(from, target))) return true;
+    const fork = this.#tell(await this.#findBranch(op.forkId));
+    if (!from || !fork || !(await this.#holds(fork, target))) return false;
+    this.#conflict ??= { policy: 'fork', from, to: fork.id };
+    return true;
+  }
+
+  /** Whether a message lies on the way from a branch's head to the root. Costs the distance between them. */
+  async #holds({ headMessageId }: Branch, id: string): Promise<boolean> {
+    const depth = (await this.#findInfo(id))?.depth ?? Infinity;
+    let at = await this.#findInfo(headMessageId);
+    while (at && at.depth > depth) at = await this.#findInfo(at.parentId);
+    return at?.id === id;
+  }
+
+  // --- The operations ----------------------------------------------------------------------------------------------
+
+  async carryOut(ops: readonly StoreOp[]): Promise<void> {
+    if (this.#options.onConflict === 'rebase') await this.#planRebase(ops);
+    for (const op of ops) await this.#carryOutOne(op);
+  }
+
+  async #carryOutOne(op: StoreOp): Promise<void> {
+    switch (op.op) {
+      case 'insert':
+        return this.#insert(op);
+      case 'replace':
+        return this.#replace(op);
+      case 'drop':
+        return this.#drop(op.id);
+      case 'head':
+        return this.#moveHead(op);
+      case 'branch':
+        return this.#makeBranch(op);
+      case 'rename-branch':
+        return this.#rename('branch', op.id, op.name);
+      case 'delete-branch':
+        return this.#deleteBranch(op.id);
+      case 'restore-branch':
+        return this.#restoreBranch(op.id);
+      case 'use':
+        return this.#use(op.branchId);
+      case 'checkpoint':
+        return this.#makeCheckpoint(op);
+      case 'rename-checkpoint':
+        return this.#rename('checkpoint', op.id, op.name);
+      case 'delete-checkpoint':
+        return this.#deleteCheckpoint(op.id);
+      case 'chat':
+        return this.#updateChat(op);
+      case 'set':
+        this.#values.set(op.key, op.value);
+    }
+  }
+
+  async #insert({
+    id,
+    data,
+    status,
+    createdAt = this.#now,
+    sources,
+    ...op
+  }: OpNamed<'insert'>): Promise<void> {
+    const parentId = this.#rebased.has(id) ? (this.#rebased.get(id) ?? null) : op.parentId;
+    const known = await this.#findNode(id);
+    if (known) {
+      if (known.parentId === parentId && sameContent(known.data, data)) return;
+      const message = `Message "${id}" is there already, with other words or in another place. Take a new id.`;
+      refuse('head-moved', message, { reason: 'id-taken', id });
+    }
+    const parent = await this.#getTarget(parentId);
+    const { deviceId, chatId } = this.#tx;
+    const place = { parentId, seq: this.#chat.nextSeq, depth: (parent?.depth ?? 0) + 1, rev: 0, deviceId };
+    const node = {
+      id,
+      chatId,
+      name: data.role,
+      type: 'message',
+      data,
+      createdAt,
+      status,
+      ...place,
+      v: RECORD_VERSION,
+    } as const;
+    this.#setNode(sources ? { ...node, sources } : node, undefined);
+    this.#setChat({ nextSeq: place.seq + 1, updatedAt: this.#now });
+  }
+
+  async #replace({ id, data, status, rev }: OpNamed<'replace'>): Promise<void> {
+    const before = (await this.#findNode(id)) ?? messageNotFound(id);
+    const draft = before.status === 'streaming' && !data ? await this.#tx.draft(id) : undefined;
+    const after = { ...before, data: data ?? draft ?? before.data, status: status ?? before.status };
+    if (after.status === before.status && sameContent(after.data, before.data)) return;
+    if (rev !== undefined && rev !== before.rev) {
+      const message = `Message "${id}" was changed meanwhile: revision ${before.rev}, not ${rev}.`;
+      refuse('head-moved', message, { reason: 'rev', id, expected: rev, actual: before.rev });
+    }
+    this.#setNode(after, before);
+    this.#setChat({ updatedAt: this.#now });
+  }
+
+  /** Takes a reserved message back. One that has words by now, or a message behind it, stays. */
+  async #drop(id: string): Promise<void> {
+    const info = await this.#findInfo(id);
+    if (!info) return;
+    if (isVisible(info) || (await this.#tx.draft(id))?.parts.length || (await this.#isFollowed(info))) {
+      await this.#findNode(id);
+      return;
+    }
+    this.#nodes.delete(id);
+    this.#puts.delete(id);
+    this.#dropped.set(id, info);
+    this.#touch('node', info, 'delete');
+    await this.#movePointers(info);
+  }
+
+  async #isFollowed(info: NodeInfo): Promise<boolean> {
+    const isAnyNew = [...this.#nodes.values()].some((node) => node.parentId === info.id);
+    return isAnyNew || (!this.#isNew && this.#tx.hasChildren(info));
+  }
+
+  /** Branches and checkpoints that end at a message that goes end at its parent. */
+  async #movePointers({ id, parentId, depth }: NodeInfo): Promise<void> {
+    for (const branch of await this.#all('branch')) {
+      if (branch.headMessageId === id)
+        this.#setBranch(branch, { headMessageId: parentId, messageCount: depth - 1 });
+    }
+    for (const checkpoint of await this.#all('checkpoint')) {
+      const change = parentId === null ? { deletedAt: this.#now } : { messageId: parentId };
+      if (checkpoint.messageId === id) this.#setCheckpoint(checkpoint, change);
+    }
+  }
+
+  #updateChat({ title, metadata, usage }: OpNamed<'chat'>): void {
+    const { title: before, ...chat } = this.#chat;
+    const after = title === undefined ? before : (title ?? undefined);
+    const sum = usage && { usage: addUsage(chat.metadata?.['usage'], usage) };
+    this.#chat = after === undefined ? chat : { ...chat, title: after };
+    this.#setChat(metadata || sum ? { metadata: { ...chat.metadata, ...metadata, ...sum } } : {});
+  }
+
+  // --- Heads -------------------------------------------------------------------------------------------------------
+
+  /**
+   * Finds the new parents of turns whose head has moved: the first message goes behind the head that is there now.
+   * A head that moves without new messages can't be rebased: it would take the other's turn out of its branch.
+   */
+  async #planRebase(ops: readonly StoreOp[]): Promise<void> {
+    const parents = new Map(ops.filter((op) => op.op === 'insert').map((op) => [op.id, op.parentId]));
+    const seen = new Set<string>();
+    for (const op of ops) {
+      if (op.op !== 'head' || seen.has(op.branchId)) continue;
+      seen.add(op.branchId);
+      const branch = await this.#findBranch(op.branchId);
+      const first = firstOfTurn(parents, op);
+      const isAhead = branch && isLive(branch) && branch.headMessageId !== op.expected;
+      if (isAhead && first !== undefined) this.#rebased.set(first, branch.headMessageId);
+    }
+  }
+
+  async #moveHead(op: HeadOp): Promise<void> {
+    const branch = await this.#get('branch', op.branchId);
+    const target = await this.#getTarget(op.messageId);
+    const isExpected = branch.headMessageId === op.expected || branch.headMessageId === op.messageId;
+    if (isLive(branch) && (isExpected || this.#isRebased(op.messageId))) {
+      if (!isExpected) this.#conflict ??= { policy: 'rebase', from: branch, to: branch.id };
+      this.#setHead(branch, target);
+    } else if (this.#options.onConflict === 'error') {
+      refuseHead(branch, op);
+    } else {
+      await this.#forkTurn(branch, op, target);
+    }
+  }
+
+  /** Whether a message belongs to a turn that got a new parent. */
+  #isRebased(id: string | null): boolean {
+    let node = this.#nodes.get(id ?? '');
+    while (node && !this.#rebased.has(node.id)) node = this.#nodes.get(node.parentId ?? '');
+    return node !== undefined;
+  }
+
+  /** Gives a turn a branch of its own; the branch that it was meant for stays as the other tab left it. */
+  async #forkTurn(from: Branch, { branchId, forkId }: HeadOp, target: NodeInfo | undefined): Promise<void> {
+    this.#create(forkId, nextBranchName(from.name, await this.#liveNames('branch')), target, true);
+    this.#setChat({ updatedAt: this.#now });
+    this.#forks.set(branchId, forkId);
+    this.#conflict ??= { policy: 'fork', from, to: forkId };
+  }
+
+  #setHead(branch: Branch, target: NodeInfo | undefined): void {
+    const headMessageId = target?.id ?? null;
+    this.#tell(branch);
+    if (branch.headMessageId === headMessageId) return;
+    this.#setBranch(branch, { headMessageId, messageCount: target?.depth ?? 0 }, true);
+    this.#setChat({ updatedAt: this.#now });
+  }
+
+  // --- Branches and checkpoints ------------------------------------------------------------------------------------
+
+  async #makeBranch({ id, name, base, messageId }: OpNamed<'branch'>): Promise<void> {
+    const target = await this.#getTarget(messageId);
+    if (this.#tell(await this.#findBranch(id))) return;
+    const names = await this.#liveNames('branch');
+    if (name !== undefined && names.includes(name)) nameTaken('branch', name, this.#tx.chatId);
+    const { name: active } = await this.#get('branch', this.#chat.activeBranchId);
+    this.#create(id, name ?? nextBranchName(base ?? active, names), target);
+  }
+
+  async #rename(kind: keyof Pointers, id: string, name: string): Promise<void> {
+    const pointer = await this.#get(kind, id);
+    if (pointer.name === name) return;
+    if ((await this.#liveNames(kind)).includes(name)) nameTaken(kind, name, this.#tx.chatId);
+    if (kind === 'branch') this.#setBranch(pointer as Branch, { name });
+    else this.#setCheckpoint(pointer as Checkpoint, { name });
+  }
+
+  async #deleteBranch(branchId: string): Promise<void> {
+    const { id, name, deletedAt } = await this.#get('branch', branchId);
+    if (deletedAt !== undefined) return;
+    const [branch, ...others] = (await this.#all('branch'))
+      .filter(isLive)
+      .toSorted((a, b) => Number(b.id === id) - Number(a.id === id) || b.usedSeq - a.usedSeq);
+    if (!branch || !others[0]) {
+      const message = `Branch "${name}" is the last one of chat "${this.#tx.chatId}" and stays.`;
+      return refuse('last-branch', message, { branch: name, chatId: this.#tx.chatId });
+    }
+    this.#setBranch(branch, { deletedAt: this.#now });
+    if (this.#chat.activeBranchId === id) this.#setChat({ activeBranchId: others[0].id });
+  }
+
+  async #restoreBranch(id: string): Promise<void> {
+    const { deletedAt, ...branch } = await this.#get('branch', id);
+    if (deletedAt === undefined) return;
+    const names = await this.#liveNames('branch');
+    this.#setBranch(branch, {
+      name: names.includes(branch.name) ? nextBranchName(branch.name, names) : branch.name,
+    });
+  }
+
+  async #use(branchId: string): Promise<void> {
+    const branch = await this.#get('branch', branchId);
+    this.#setBranch(branch, {}, true);
+    if (this.#chat.activeBranchId !== branch.id) this.#setChat({ activeBranchId: branch.id });
+  }
+
+  async #makeCheckpoint({ id, name, messageId }: OpNamed<'checkpoint'>): Promise<void> {
+    await this.#getTarget(messageId);
+    const all = await this.#all('checkpoint');
+    const known =
+      all.find((other) => isLive(other) && other.name === name) ?? all.find((other) => other.id === id);
+    const { deletedAt, ...before } = known ?? { id, chatId: this.#tx.chatId, rev: 0, made: this.#nextSeq };
+    const isThere = known?.name === name && known.messageId === messageId && deletedAt === undefined;
+    if (isThere) this.#checkpoints.set(known.id, known);
+    else this.#setCheckpoint({ ...before, name, messageId, createdAt: this.#now }, {});
+  }
+
+  async #deleteCheckpoint(id: string): Promise<void> {
+    const checkpoint = await this.#get('checkpoint', id);
+    if (isLive(checkpoint)) this.#setCheckpoint(checkpoint, { deletedAt: this.#now });
+  }
+
+  // --- What is there -----------------------------------------------------------------------------------------------
+
+  /** A message that this append has written, or that was there; the result tells of it. */
+  async #findNode(id: string): Promise<MessageNode | undefined> {
+    if (this.#dropped.has(id)) return undefined;
+    const node = this.#nodes.get(id) ?? (this.#isNew ? undefined : await this.#tx.node(id));
+    if (node) this.#nodes.set(id, node);
+    return node;
+  }
+
+  async #findInfo(id: string | null): Promise<NodeInfo | undefined> {
+    if (id === null || this.#dropped.has(id)) return undefined;
+    const node = this.#nodes.get(id);
+    if (node) return infoOf(node);
+    return this.#isNew ? undefined : this.#tx.info(id);
+  }
+
+  /** What a pointer is to point at; undefined for null. */
+  async #getTarget(id: string | null): Promise<NodeInfo | undefined> {
+    return (await this.#findInfo(id)) ?? (id === null ? undefined : messageNotFound(id));
+  }
+
+  /**
+   * A branch by its id, deleted ones too. The id that the caller would have given to `main` means the `main` that is
+   * there: two tabs may begin the same chat at the same moment.
+   */
+  async #findBranch(id: string): Promise<Branch | undefined> {
+    const branchId = this.#forks.get(id) ?? id;
+    const known = this.#branches.get(branchId) ?? (this.#isNew ? undefined : await this.#tx.branch(branchId));
+    return known ?? (branchId === this.#options.mainBranchId ? (await this.#all('branch'))[0] : undefined);
+  }
+
+  async #get<K extends keyof Pointers>(kind: K, id: string): Promise<Pointers[K]>;
+  async #get(kind: keyof Pointers, id: string): Promise<Branch | Checkpoint> {
+    const found =
+      kind === 'branch'
+        ? await this.#findBranch(id)
+        : (await this.#all(kind)).find((other) => other.id === id);
+    return found ?? notFound(kind, id, this.#tx.chatId);
+  }
+
+  async #all<K extends keyof Pointers>(kind: K): Promise<Pointers[K][]>;
+  async #all(kind: keyof Pointers): Promise<(Branch | Checkpoint)[]> {
+    const isBranch = kind === 'branch';
+    const stored = this.#isNew ? [] : await (isBranch ? this.#tx.branches() : this.#tx.checkpoints());
+    const changed = isBranch ? this.#branches : this.#checkpoints;
+    return [...new Map([...stored.map((pointer) => [pointer.id, pointer] as const), ...changed]).values()];
+  }
+
+  async #liveNames(kind: keyof Pointers): Promise<string[]> {
+    return (await this.#all(kind)).filter(isLive).map(({ name }) => name);
+  }
+
+  /** Lets the result tell of a branch, changed or not. */
+  #tell(branch: Branch | undefined): Branch | undefined {
+    if (branch) this.#branches.set(branch.id, branch);
+    return branch;
+  }
+
+  // --- What will be written ----------------------------------------------------------------------------------------
+
+  /** The number that the next thing to change will get: new branches and checkpoints keep it as their order. */
+  get #nextSeq(): number {
+    return this.#seq + this.#changes.size + 1;
+  }
+
+  /** Enters a thing among the changes: with its next revision and the next number, once per append. */
+  #touch(
+    kind: Change['kind'],
+    { id, rev }: { readonly id: string; readonly rev: number },
+    op: Change['op'] = 'put',
+  ): Change {
+    const key = `${kind} ${id}`;
+    const before = this.#changes.get(key) ?? { seq: this.#nextSeq, rev: rev + 1 };
+    const change = { seq: before.seq, kind, op, chatId: this.#tx.chatId, id, rev: before.rev };
+    this.#changes.set(key, change);
+    return change;
+  }
+
+  #setChat(change: Partial<Chat>): void {
+    this.#chat = { ...this.#chat, ...change, rev: this.#touch('chat', this.#chat).rev };
+  }
+
+  #setNode(node: MessageNode, replaced: MessageNode | undefined): void {
+    const messageCount = this.#chat.messageCount + countOf(node) - countOf(replaced);
+    if (messageCount !== this.#chat.messageCount) this.#setChat({ messageCount });
+    if (!this.#puts.has(node.id)) this.#puts.set(node.id, replaced);
+    this.#nodes.set(node.id, { ...node, rev: this.#touch('node', node).rev });
+  }
+
+  #create(id: string, name: string, head: NodeInfo | undefined, isUsed = false): void {
+    const { chatId, deviceId } = this.#tx;
+    const times = { createdAt: this.#now, updatedAt: this.#now, usedSeq: 0, made: this.#nextSeq };
+    const branch = { id, chatId, name, headMessageId: head?.id ?? null, messageCount: head?.depth ?? 0 };
+    this.#setBranch({ ...branch, ...times, rev: 0, deviceId }, {}, isUsed);
+  }
+
+  /** `isUsed`: whether the branch is shown or written, and not only managed. */
+  #setBranch(branch: Branch, change: Partial<Branch>, isUsed = false): void {
+    const { seq, rev } = this.#touch('branch', branch);
+    const usedSeq = isUsed ? seq : branch.usedSeq;
+    this.#branches.set(branch.id, { ...branch, ...change, updatedAt: this.#now, usedSeq, rev });
+  }
+
+  #setCheckpoint(checkpoint: Checkpoint, change: Partial<Checkpoint>): void {
+    const { rev } = this.#touch('checkpoint', checkpoint);
+    this.#checkpoints.set(checkpoint.id, { ...checkpoint, ...change, rev });
+  }
+
+  /** Writes all that changed, and tells what is there now. Does not wait. */
+  finish(): AppendResult {
+    this.#write([...this.#changes.values()]);
+    const written = [...this.#nodes.values()].toSorted((a, b) => a.seq - b.seq);
+    const to = this.#conflict && this.#branches.get(this.#conflict.to);
+    return {
+      seq: this.#seq + this.#changes.size,
+      chat: this.#chat,
+      branches: [...this.#branches.values()],
+      checkpoints: [...this.#checkpoints.values()],
+      nodes: written.map(infoOf),
+      dropped: [...this.#dropped.keys()],
+      written,
+      ...(this.#conflict && to ? { conflict: { ...this.#conflict, to } } : {}),
+    };
+  }
+
+  #write(changes: readonly Change[]): void {
+    const tx = this.#tx;
+    const changed = new Set(changes.map(({ kind, id }) => `${kind} ${id}`));
+    if (this.#isNew) tx.purge();
+    if (changed.has(`chat ${tx.chatId}`)) tx.putChat(this.#chat);
+    for (const [id, replaced] of this.#puts) tx.putNode(this.#nodes.get(id) as MessageNode, replaced);
+    for (const info of this.#dropped.values()) tx.dropNode(info);
+    for (const branch of this.#branches.values())
+      if (changed.has(`branch ${branch.id}`)) tx.putBranch(branch);
+    for (const checkpoint of this.#checkpoints.values()) {
+      if (changed.has(`checkpoint ${checkpoint.id}`)) tx.putCheckpoint(checkpoint);
+    }
+    for (const [key, value] of this.#values) tx.putValue(key, value);
+    if (changes.length > 0) tx.putChanges(changes);
+  }
 }
 
-async function begin(tx: StoreTransaction, options: AppendOptions, now: number): Promise<Work> {
-  const [stored, seq] = await Promise.all([tx.chat(), tx.seq()]);
-  const isNew = admit(tx.chatId, stored, options);
-  const work: Work = {
-    tx,
-    options,
-    now,
-    seq,
-    isNew,
-    chat: isNew || !stored ? newChat(tx.chatId, stored, options, now) : stored,
-    nodes: new Map(),
-    puts: new Map(),
-    dropped: new Map(),
-    branches: new Map(),
-    checkpoints: new Map(),
-    values: new Map(),
-    changes: new Map(),
-    used: new Set(),
-    rebased: new Map(),
-    forks: new Map(),
-    conflict: undefined,
-  };
-  if (isNew) createMain(work);
-  return work;
-}
+// --- Chats ----------------------------------------------------------------------------------------------------------
 
-/** Whether the chat has to be created. Refuses writers to another's chat, and those who don't know that it was deleted. */
-function admit(chatId: string, stored: Chat | undefined, { userId, epoch }: AppendOptions): boolean {
-  if (!stored) return true;
-  const isDeleted = stored.deletedAt !== undefined;
+/** Whether the chat was deleted and begins anew. Refuses writers to another's chat, and those of before the deletion. */
+function admit(stored: Chat, { userId, epoch }: AppendOptions): boolean {
+  const isDeleted = !isLive(stored);
   if (!isDeleted && stored.userId !== userId) {
-    const message = `chat "${chatId}" belongs to user "${stored.userId}", not "${userId}"`;
-    throw new ContextError('wrong-user', message, { details: { chatId, owner: stored.userId, userId } });
+    const message = `chat "${stored.id}" belongs to user "${stored.userId}", not "${userId}"`;
+    refuse('wrong-user', message, { chatId: stored.id, owner: stored.userId, userId });
   }
   if (isDeleted ? epoch <= stored.epoch : epoch < stored.epoch) {
-    const message = `Chat "${chatId}" was deleted. Open it anew to begin another one with this id.`;
-    throw new ContextError('chat-deleted', message, { details: { chatId, epoch, stored: stored.epoch } });
+    const message = `Chat "${stored.id}" was deleted. Open it anew to begin another one with this id.`;
+    refuse('chat-deleted', message, { chatId: stored.id, epoch, stored: stored.epoch });
   }
   return isDeleted;
 }
 
 /** A chat as it begins. One that takes the place of a deleted one goes on with its revisions. */
 function newChat(id: string, tombstone: Chat | undefined, options: AppendOptions, now: number): Chat {
+  const { userId, metadata, mainBranchId: activeBranchId } = options;
+  const epoch = tombstone ? tombstone.epoch + 1 : options.epoch;
+  const counters = { rev: tombstone?.rev ?? 0, messageCount: 0, nextSeq: 0, epoch };
   return {
     id,
-    userId: options.userId,
-    ...(options.metadata ? { metadata: options.metadata } : {}),
+    userId,
+    ...(metadata ? { metadata } : {}),
     createdAt: now,
     updatedAt: now,
-    activeBranchId: options.mainBranchId,
-    rev: tombstone?.rev ?? 0,
-    messageCount: 0,
-    nextSeq: 0,
-    epoch: tombstone ? tombstone.epoch + 1 : options.epoch,
+    activeBranchId,
+    ...counters,
   };
-}
-
-function createMain(work: Work): void {
-  setChat(work, {});
-  createBranch(work, work.options.mainBranchId, 'main', undefined);
-  work.used.add(work.options.mainBranchId);
-}
-
-// --- Has this been done before? ------------------------------------------------------------------------------------
-
-/** Whether the caller asks for what it has asked for already. Only new messages can tell: their ids are made by it. */
-async function isRepetition(work: Work, ops: readonly StoreOp[]): Promise<boolean> {
-  const inserted = new Set(ops.filter((op) => op.op === 'insert').map((op) => op.id));
-  if (work.isNew || inserted.size === 0) return false;
-  for (const op of ops) {
-    if (await isDone(work, op, inserted)) continue;
-    work.conflict = undefined;
-    return false;
-  }
-  for (const id of inserted) await find(work, id);
-  return true;
-}
-
-async function isDone(work: Work, op: StoreOp, inserted: ReadonlySet<string>): Promise<boolean> {
-  if (op.op === 'insert') {
-    const node = await work.tx.node(op.id);
-    return node !== undefined && sameContent(node.data, op.data);
-  }
-  if (op.op === 'branch') return show(work, await findBranch(work, op.id)) !== undefined;
-  return op.op !== 'head' || isHeadDone(work, op, inserted);
-}
-
-async function isHeadDone(work: Work, op: HeadOp, inserted: ReadonlySet<string>): Promise<boolean> {
-  const target = op.messageId;
-  if (target === null || !inserted.has(target)) return true;
-  const branch = show(work, await findBranch(work, op.branchId));
-  if (branch && branch.headMessageId !== op.expected && (await holds(work, branch, target))) return true;
-  const fork = show(work, await findBranch(work, op.forkId));
-  if (!branch || !fork || !(await holds(work, fork, target))) return false;
-  work.conflict ??= { policy: 'fork', from: branch, to: fork.id };
-  return true;
-}
-
-/** Whether a message lies on the way from a branch's head to the root. Costs the distance between them. */
-async function holds(work: Work, branch: Branch, id: string): Promise<boolean> {
-  const depth = (await findInfo(work, id))?.depth ?? Infinity;
-  let at = branch.headMessageId === null ? undefined : await findInfo(work, branch.headMessageId);
-  while (at && at.depth > depth && at.parentId !== null) at = await findInfo(work, at.parentId);
-  return at?.id === id;
-}
-
-/** Whether two messages say the same: role, parts and metadata as JSON. */
-function sameContent(a: UIMessage, b: UIMessage): boolean {
-  return contentOf(a) === contentOf(b);
-}
-
-function contentOf({ role, parts, metadata }: UIMessage): string {
-  return JSON.stringify([role, parts, metadata]);
-}
-
-// --- Has a head moved? ----------------------------------------------------------------------------------------------
-
-/**
- * Finds the new parents of a turn whose head has moved: its first message goes behind the head that is there now.
- * A head that moves without new messages can't be rebased: it would take the other's turn out of its branch.
- */
-async function planRebase(work: Work, ops: readonly StoreOp[]): Promise<void> {
-  const moved = new Set<string>();
-  for (const op of ops) {
-    if (op.op !== 'head' || moved.has(op.branchId)) continue;
-    moved.add(op.branchId);
-    const branch = await findBranch(work, op.branchId);
-    if (!branch || !isLive(branch) || branch.headMessageId === op.expected) continue;
-    const first = firstOfTurn(ops, op);
-    if (first !== undefined) work.rebased.set(first, branch.headMessageId);
-  }
-}
-
-/** The id of the first message of the turn that ends at the operation's target and begins behind its expected head. */
-function firstOfTurn(ops: readonly StoreOp[], head: HeadOp): string | undefined {
-  const parents = new Map(ops.filter((op) => op.op === 'insert').map((op) => [op.id, op.parentId]));
-  for (let id = head.messageId; id !== null && parents.has(id);) {
-    const parentId = parents.get(id) ?? null;
-    if (parentId === head.expected) return id;
-    parents.delete(id);
-    id = parentId;
-  }
-  return undefined;
-}
-
-// --- The operations -------------------------------------------------------------------------------------------------
-
-type InsertOp = Extract<StoreOp, { op: 'insert' }>;
-type ReplaceOp = Extract<StoreOp, { op: 'replace' }>;
-type HeadOp = Extract<StoreOp, { op: 'head' }>;
-type ChatOp = Extract<StoreOp, { op: 'chat' }>;
-
-async function carryOut(work: Work, op: StoreOp): Promise<void> {
-  switch (op.op) {
-    case 'insert':
-      return insert(work, op);
-    case 'replace':
-      return replace(work, op);
-    case 'drop':
-      return drop(work, op.id);
-    case 'head':
-      return moveHead(work, op);
-    case 'branch':
-      return makeBranch(work, op);
-    case 'rename-branch':
-      return renameBranch(work, op.id, op.name);
-    case 'delete-branch':
-      return deleteBranch(work, op.id);
-    case 'restore-branch':
-      return restoreBranch(work, op.id);
-    case 'use':
-      return activate(work, await getBranch(work, op.branchId));
-    case 'checkpoint':
-      return makeCheckpoint(work, op.id, op.name, op.messageId);
-    case 'rename-checkpoint':
-      return renameCheckpoint(work, op.id, op.name);
-    case 'delete-checkpoint':
-      return deleteCheckpoint(work, op.id);
-    case 'chat':
-      return updateChat(work, op);
-    case 'set':
-      work.values.set(op.key, op.value);
-  }
-}
-
-async function insert(work: Work, op: InsertOp): Promise<void> {
-  const parentId = work.rebased.has(op.id) ? (work.rebased.get(op.id) ?? null) : op.parentId;
-  const known = await find(work, op.id);
-  if (known) {
-    if (known.parentId === parentId && sameContent(known.data, op.data)) return;
-    const message = `Message "${op.id}" is there already, with other words or in another place. Take a new id.`;
-    throw new ContextError('head-moved', message, { details: { reason: 'id-taken', id: op.id } });
-  }
-  const parent = parentId === null ? undefined : await getInfo(work, parentId);
-  const node: MessageNode = {
-    id: op.id,
-    chatId: work.chat.id,
-    parentId,
-    name: op.data.role,
-    type: 'message',
-    data: op.data,
-    createdAt: op.createdAt ?? work.now,
-    status: op.status,
-    ...(op.sources ? { sources: op.sources } : {}),
-    seq: work.chat.nextSeq,
-    depth: (parent?.depth ?? 0) + 1,
-    rev: 0,
-    deviceId: work.tx.deviceId,
-    v: RECORD_VERSION,
-  };
-  setNode(work, node, undefined);
-  setChat(work, { nextSeq: node.seq + 1, updatedAt: work.now });
-}
-
-/** A message that this append has written, or that was there; the result tells of it. */
-async function find(work: Work, id: string): Promise<MessageNode | undefined> {
-  const node = work.nodes.get(id) ?? (work.isNew ? undefined : await work.tx.node(id));
-  if (node && !work.dropped.has(id)) work.nodes.set(id, node);
-  return node;
-}
-
-async function replace(work: Work, op: ReplaceOp): Promise<void> {
-  const before = await find(work, op.id);
-  if (!before) throw messageNotFound(op.id);
-  const draft = before.status === 'streaming' && !op.data ? await work.tx.draft(op.id) : undefined;
-  const after = { ...before, data: op.data ?? draft ?? before.data, status: op.status ?? before.status };
-  if (after.status === before.status && sameContent(after.data, before.data)) return;
-  if (op.rev !== undefined && op.rev !== before.rev) {
-    const message = `Message "${op.id}" was changed meanwhile: revision ${before.rev}, not ${op.rev}.`;
-    const details = { reason: 'rev', id: op.id, expected: op.rev, actual: before.rev };
-    throw new ContextError('head-moved', message, { details });
-  }
-  setNode(work, after, before);
-  setChat(work, { updatedAt: work.now });
-}
-
-/** Takes a reserved message back. One that has words by now, or a message behind it, stays. */
-async function drop(work: Work, id: string): Promise<void> {
-  const info = await findInfo(work, id);
-  if (!info) return;
-  if (isVisible(info) || (await work.tx.draft(id))?.parts.length || (await isFollowed(work, info))) {
-    await find(work, id);
-    return;
-  }
-  work.nodes.delete(id);
-  work.puts.delete(id);
-  work.dropped.set(id, info);
-  touch(work, 'node', info, 'delete');
-  await movePointers(work, info);
-}
-
-async function isFollowed(work: Work, info: NodeInfo): Promise<boolean> {
-  for (const node of work.puts.keys()) if (work.nodes.get(node)?.parentId === info.id) return true;
-  return !work.isNew && work.tx.hasChildren(info);
-}
-
-/** Branches and checkpoints that end at a message that goes end at its parent. */
-async function movePointers(work: Work, { id, parentId, depth }: NodeInfo): Promise<void> {
-  for (const branch of await allBranches(work)) {
-    if (branch.headMessageId === id)
-      setBranch(work, branch, { headMessageId: parentId, messageCount: depth - 1 });
-  }
-  for (const checkpoint of await allCheckpoints(work)) {
-    if (checkpoint.messageId !== id) continue;
-    setCheckpoint(work, checkpoint, parentId === null ? { deletedAt: work.now } : { messageId: parentId });
-  }
-}
-
-async function moveHead(work: Work, op: HeadOp): Promise<void> {
-  const branch = await getBranch(work, op.branchId);
-  const target = op.messageId === null ? undefined : await getInfo(work, op.messageId);
-  if (isLive(branch) && (branch.headMessageId === op.expected || branch.headMessageId === op.messageId)) {
-    setHead(work, branch, target);
-  } else if (isLive(branch) && work.rebased.has(firstRebased(work, op) ?? '')) {
-    work.conflict ??= { policy: 'rebase', from: branch, to: branch.id };
-    setHead(work, branch, target);
-  } else if (work.options.onConflict === 'error') {
-    throw headMoved(branch, op);
-  } else {
-    await forkTurn(work, branch, op, target);
-  }
-}
-
-/** The message of this turn that got a new parent. */
-function firstRebased(work: Work, op: HeadOp): string | undefined {
-  let node = op.messageId === null ? undefined : work.nodes.get(op.messageId);
-  while (node && !work.rebased.has(node.id))
-    node = node.parentId === null ? undefined : work.nodes.get(node.parentId);
-  return node?.id;
-}
-
-function headMoved(branch: Branch, { expected }: HeadOp): ContextError {
-  const { name, headMessageId: actual } = branch;
-  const message = isLive(branch)
-    ? `Branch "${name}" has moved on: its head is "${actual}", not "${expected}". Read it again and repeat.`
-    : `Branch "${name}" was deleted meanwhile. Write to another one.`;
-  return new ContextError('head-moved', message, { details: { branch: name, expected, actual } });
-}
-
-/** Gives a turn a branch of its own; the branch that it was meant for stays as the other tab left it. */
-async function forkTurn(work: Work, from: Branch, op: HeadOp, target: NodeInfo | undefined): Promise<void> {
-  const name = nextBranchName(from.name, await liveNames(work));
-  createBranch(work, op.forkId, name, target);
-  work.used.add(op.forkId);
-  setChat(work, { updatedAt: work.now });
-  work.forks.set(op.branchId, op.forkId);
-  work.conflict ??= { policy: 'fork', from, to: op.forkId };
-}
-
-function setHead(work: Work, branch: Branch, target: NodeInfo | undefined): void {
-  const headMessageId = target?.id ?? null;
-  show(work, branch);
-  if (branch.headMessageId === headMessageId) return;
-  setBranch(work, branch, { headMessageId, messageCount: target?.depth ?? 0 });
-  work.used.add(branch.id);
-  setChat(work, { updatedAt: work.now });
-}
-
-async function makeBranch(work: Work, op: Extract<StoreOp, { op: 'branch' }>): Promise<void> {
-  const target = op.messageId === null ? undefined : await getInfo(work, op.messageId);
-  const known = await findBranch(work, op.id);
-  if (show(work, known)) return;
-  const names = await liveNames(work);
-  if (op.name !== undefined && names.includes(op.name)) throw nameTaken(work, 'Branch', op.name);
-  const base = op.base ?? (await getBranch(work, work.chat.activeBranchId)).name;
-  createBranch(work, op.id, op.name ?? nextBranchName(base, names), target);
-}
-
-async function renameBranch(work: Work, id: string, name: string): Promise<void> {
-  const branch = await getBranch(work, id);
-  if (branch.name === name) return;
-  if ((await liveNames(work)).includes(name)) throw nameTaken(work, 'Branch', name);
-  setBranch(work, branch, { name });
-}
-
-async function deleteBranch(work: Work, id: string): Promise<void> {
-  const branch = await getBranch(work, id);
-  if (!isLive(branch)) return;
-  const others = (await allBranches(work)).filter((other) => other.id !== branch.id && isLive(other));
-  const next = others.toSorted((a, b) => b.usedSeq - a.usedSeq)[0];
-  if (!next) {
-    const message = `Branch "${branch.name}" is the last one of chat "${work.chat.id}" and stays.`;
-    throw new ContextError('last-branch', message, {
-      details: { branch: branch.name, chatId: work.chat.id },
-    });
-  }
-  setBranch(work, branch, { deletedAt: work.now });
-  if (work.chat.activeBranchId === branch.id) setChat(work, { activeBranchId: next.id });
-}
-
-async function restoreBranch(work: Work, id: string): Promise<void> {
-  const { deletedAt, ...branch } = await getBranch(work, id);
-  if (deletedAt === undefined) return;
-  const names = await liveNames(work);
-  setBranch(work, branch, {
-    name: names.includes(branch.name) ? nextBranchName(branch.name, names) : branch.name,
-  });
-}
-
-function activate(work: Work, branch: Branch): void {
-  setBranch(work, branch, {});
-  work.used.add(branch.id);
-  if (work.chat.activeBranchId !== branch.id) setChat(work, { activeBranchId: branch.id });
-}
-
-async function makeCheckpoint(work: Work, id: string, name: string, messageId: string): Promise<void> {
-  await getInfo(work, messageId);
-  const all = await allCheckpoints(work);
-  const known =
-    all.find((other) => isLive(other) && other.name === name) ?? all.find((other) => other.id === id);
-  const { deletedAt, ...before } = known ?? { id, chatId: work.chat.id, rev: 0, made: nextSeq(work) };
-  const isThere = known?.name === name && known.messageId === messageId && deletedAt === undefined;
-  if (isThere) work.checkpoints.set(known.id, known);
-  else setCheckpoint(work, { ...before, name, messageId, createdAt: work.now }, {});
-}
-
-async function renameCheckpoint(work: Work, id: string, name: string): Promise<void> {
-  const all = await allCheckpoints(work);
-  const checkpoint = findCheckpoint(work, all, id);
-  if (checkpoint.name === name) return;
-  if (all.some((other) => isLive(other) && other.name === name)) throw nameTaken(work, 'Checkpoint', name);
-  setCheckpoint(work, checkpoint, { name });
-}
-
-async function deleteCheckpoint(work: Work, id: string): Promise<void> {
-  const checkpoint = findCheckpoint(work, await allCheckpoints(work), id);
-  if (isLive(checkpoint)) setCheckpoint(work, checkpoint, { deletedAt: work.now });
-}
-
-function updateChat(work: Work, { title, metadata, usage }: ChatOp): void {
-  const sum = usage && { usage: addUsage(work.chat.metadata?.['usage'], usage) };
-  const { title: _, ...untitled } = work.chat;
-  if (title === null) work.chat = untitled;
-  setChat(work, {
-    ...(typeof title === 'string' ? { title } : {}),
-    ...(metadata || sum ? { metadata: { ...work.chat.metadata, ...metadata, ...sum } } : {}),
-  });
 }
 
 /** Usage so far and more of it: numbers are added, at any depth; of anything else the newer stays. */
@@ -478,188 +565,67 @@ function addUsage(sum: unknown, more: unknown): unknown {
   return { ...before, ...Object.fromEntries(added) };
 }
 
-// --- What is there --------------------------------------------------------------------------------------------------
+// --- Messages -------------------------------------------------------------------------------------------------------
 
-function isLive(thing: { readonly deletedAt?: number }): boolean {
-  return thing.deletedAt === undefined;
+/** Whether two messages say the same: role, parts and metadata as JSON. */
+function sameContent(a: UIMessage, b: UIMessage): boolean {
+  return contentOf(a) === contentOf(b);
 }
 
-async function findInfo(work: Work, id: string): Promise<NodeInfo | undefined> {
-  if (work.dropped.has(id)) return undefined;
-  const node = work.nodes.get(id);
-  if (node) return infoOf(node);
-  return work.isNew ? undefined : work.tx.info(id);
-}
-
-async function getInfo(work: Work, id: string): Promise<NodeInfo> {
-  const info = await findInfo(work, id);
-  if (!info) throw messageNotFound(id);
-  return info;
-}
-
-function messageNotFound(id: string): ContextError {
-  return new ContextError('message-not-found', `Message "${id}" not found`, { details: { id } });
-}
-
-/**
- * A branch by its id, deleted ones too. The id that the caller would have given to `main` means the `main` that is
- * there: two tabs may begin the same chat at the same moment.
- */
-async function findBranch(work: Work, id: string): Promise<Branch | undefined> {
-  const branchId = work.forks.get(id) ?? id;
-  const known = work.branches.get(branchId) ?? (work.isNew ? undefined : await work.tx.branch(branchId));
-  if (known || branchId !== work.options.mainBranchId) return known;
-  const [main] = await allBranches(work);
-  return main;
-}
-
-/** Lets the result tell of a branch, changed or not. */
-function show(work: Work, branch: Branch | undefined): Branch | undefined {
-  if (branch) work.branches.set(branch.id, branch);
-  return branch;
-}
-
-async function getBranch(work: Work, id: string): Promise<Branch> {
-  const branch = await findBranch(work, id);
-  if (branch) return branch;
-  const message = `Branch "${id}" not found in chat "${work.chat.id}"`;
-  throw new ContextError('branch-not-found', message, { details: { branch: id, chatId: work.chat.id } });
-}
-
-async function allBranches(work: Work): Promise<Branch[]> {
-  return merged(work.isNew ? [] : await work.tx.branches(), work.branches);
-}
-
-async function allCheckpoints(work: Work): Promise<Checkpoint[]> {
-  return merged(work.isNew ? [] : await work.tx.checkpoints(), work.checkpoints);
-}
-
-function merged<T extends { readonly id: string }>(
-  stored: readonly T[],
-  changed: ReadonlyMap<string, T>,
-): T[] {
-  return [...new Map([...stored.map((thing) => [thing.id, thing] as const), ...changed]).values()];
-}
-
-async function liveNames(work: Work): Promise<string[]> {
-  return (await allBranches(work)).filter(isLive).map((branch) => branch.name);
-}
-
-function findCheckpoint(work: Work, all: readonly Checkpoint[], id: string): Checkpoint {
-  const checkpoint = all.find((other) => other.id === id);
-  if (checkpoint) return checkpoint;
-  const message = `Checkpoint "${id}" not found in chat "${work.chat.id}"`;
-  throw new ContextError('checkpoint-not-found', message, {
-    details: { checkpoint: id, chatId: work.chat.id },
-  });
-}
-
-function nameTaken(work: Work, kind: 'Branch' | 'Checkpoint', name: string): ContextError {
-  const message = `${kind} "${name}" exists already in chat "${work.chat.id}". Choose another name.`;
-  return new ContextError('name-taken', message, { details: { name, chatId: work.chat.id } });
-}
-
-// --- What will be written -------------------------------------------------------------------------------------------
-
-/** Enters a thing among the changes and gives it its next revision, once per append. */
-function touch<T extends { readonly id: string; readonly rev: number }>(
-  work: Work,
-  kind: Change['kind'],
-  thing: T,
-  op: Change['op'] = 'put',
-): T {
-  const key = `${kind} ${thing.id}`;
-  const rev = work.changes.get(key)?.rev ?? thing.rev + 1;
-  work.changes.set(key, { kind, op, chatId: work.chat.id, id: thing.id, rev });
-  return { ...thing, rev };
-}
-
-/** The number that the next thing to change will get: new branches and checkpoints keep it as their order. */
-function nextSeq(work: Work): number {
-  return work.seq + work.changes.size + 1;
-}
-
-function setChat(work: Work, change: Partial<Chat>): void {
-  work.chat = touch(work, 'chat', { ...work.chat, ...change });
-}
-
-function setNode(work: Work, node: MessageNode, replaced: MessageNode | undefined): void {
-  const messageCount = work.chat.messageCount + countOf(node) - countOf(replaced);
-  if (messageCount !== work.chat.messageCount) setChat(work, { messageCount });
-  if (!work.puts.has(node.id)) work.puts.set(node.id, replaced);
-  work.nodes.set(node.id, touch(work, 'node', node));
+function contentOf({ role, parts, metadata }: UIMessage): string {
+  return JSON.stringify([role, parts, metadata]);
 }
 
 function countOf(node: MessageNode | undefined): number {
   return node && isVisible(infoOf(node)) ? 1 : 0;
 }
 
-function createBranch(work: Work, id: string, name: string, head: NodeInfo | undefined): void {
-  const { chat, now, tx } = work;
-  const branch = {
-    id,
-    chatId: chat.id,
-    name,
-    headMessageId: head?.id ?? null,
-    messageCount: head?.depth ?? 0,
-    createdAt: now,
-    updatedAt: now,
-    usedSeq: 0,
-    rev: 0,
-    deviceId: tx.deviceId,
-    made: nextSeq(work),
-  };
-  setBranch(work, branch, {});
-}
-
-function setBranch(work: Work, branch: Branch, change: Partial<Branch>): void {
-  work.branches.set(branch.id, touch(work, 'branch', { ...branch, ...change, updatedAt: work.now }));
-}
-
-function setCheckpoint(work: Work, checkpoint: Checkpoint, change: Partial<Checkpoint>): void {
-  work.checkpoints.set(checkpoint.id, touch(work, 'checkpoint', { ...checkpoint, ...change }));
-}
-
-/** Numbers the changes, writes all that changed, and tells what is there now. Does not wait. */
-function finish(work: Work): AppendResult {
-  const changes = number(work.seq, [...work.changes.values()]);
-  for (const { kind, id, seq } of changes)
-    if (kind === 'branch' && work.used.has(id)) markUsed(work, id, seq);
-  write(work, changes);
-  const { chat, branches, checkpoints, nodes, dropped, conflict } = work;
-  const written = [...nodes.values()].toSorted((a, b) => a.seq - b.seq);
-  const to = conflict && branches.get(conflict.to);
-  return {
-    seq: work.seq + changes.length,
-    chat,
-    branches: [...branches.values()],
-    checkpoints: [...checkpoints.values()],
-    nodes: written.map(infoOf),
-    dropped: [...dropped.keys()],
-    written,
-    ...(conflict && to ? { conflict: { ...conflict, to } } : {}),
-  };
-}
-
-function markUsed(work: Work, id: string, seq: number): void {
-  const branch = work.branches.get(id);
-  if (branch) work.branches.set(id, { ...branch, usedSeq: seq });
-}
-
-function number(seq: number, changes: readonly Omit<Change, 'seq'>[]): Change[] {
-  return changes.map((change, i) => ({ seq: seq + i + 1, ...change }));
-}
-
-function write(work: Work, changes: readonly Change[]): void {
-  const { tx, chat } = work;
-  if (work.isNew) tx.purge();
-  if (changes.some(({ kind }) => kind === 'chat')) tx.putChat(chat);
-  for (const [id, replaced] of work.puts) tx.putNode(work.nodes.get(id) as MessageNode, replaced);
-  for (const info of work.dropped.values()) tx.dropNode(info);
-  for (const { kind, id } of changes) {
-    if (kind === 'branch') tx.putBranch(work.branches.get(id) as Branch);
-    if (kind === 'checkpoint') tx.putCheckpoint(work.checkpoints.get(id) as Checkpoint);
+/** The first of the new messages that end at an operation's target and begin behind its expected head. */
+function firstOfTurn(parents: ReadonlyMap<string, string | null>, head: HeadOp): string | undefined {
+  const seen = new Set<string>();
+  for (let id = head.messageId; id !== null && parents.has(id) && !seen.has(id);) {
+    const parentId = parents.get(id) ?? null;
+    if (parentId === head.expected) return id;
+    seen.add(id);
+    id = parentId;
   }
-  for (const [key, value] of work.values) tx.putValue(key, value);
-  if (changes.length > 0) tx.putChanges(changes);
+  return undefined;
+}
+
+function isLive(thing: { readonly deletedAt?: number }): boolean {
+  return thing.deletedAt === undefined;
+}
+
+// --- Refusals -------------------------------------------------------------------------------------------------------
+
+function refuse(code: ContextErrorCode, message: string, details: Readonly<Record<string, unknown>>): never {
+  throw new ContextError(code, message, { details });
+}
+
+function messageNotFound(id: string): never {
+  return refuse('message-not-found', `Message "${id}" not found`, { id });
+}
+
+function notFound(kind: keyof Pointers, id: string, chatId: string): never {
+  return refuse(`${kind}-not-found`, `${titleOf(kind)} "${id}" not found in chat "${chatId}"`, {
+    [kind]: id,
+    chatId,
+  });
+}
+
+function nameTaken(kind: keyof Pointers, name: string, chatId: string): never {
+  const message = `${titleOf(kind)} "${name}" exists already in chat "${chatId}". Choose another name.`;
+  return refuse('name-taken', message, { name, chatId });
+}
+
+function titleOf(kind: keyof Pointers): string {
+  return kind === 'branch' ? 'Branch' : 'Checkpoint';
+}
+
+function refuseHead(branch: Branch, { expected }: HeadOp): never {
+  const { name, headMessageId: actual } = branch;
+  const message = isLive(branch)
+    ? `Branch "${name}" has moved on: its head is "${actual}", not "${expected}". Read it again and repeat.`
+    : `Branch "${name}" was deleted meanwhile. Write to another one.`;
+  return refuse('head-moved', message, { branch: name, expected, actual });
 }

@@ -1,410 +1,159 @@
-import type { UIMessage } from 'ai';
-import type { Branch, Chat, Checkpoint, MessageNode, NodeInfo } from '../graph/graph.ts';
-import { createGraph, infoOf, reachable } from '../graph/graph.ts';
-import { type GraphData, graphData } from '../graph/visualize.ts';
-import { applyOps } from './apply.ts';
-import { createDeviceId } from './device.ts';
-import { cloneValue, normaliseMessage, normaliseOps } from './normalise.ts';
-import { bringBack, purgeChat, removeChat, tombstone } from './removal.ts';
-import type {
-  AppendOptions,
-  AppendResult,
-  BranchInfo,
-  Change,
-  ChatFilter,
-  ChatInfo,
-  ChatRecords,
-  CheckpointInfo,
-  ContextStore,
-  Persistence,
-  SearchOptions,
-  SearchResult,
-  StoreNotice,
-  StoreOp,
-  StoreTransaction,
-} from './store.ts';
-import {
-  branchInfos,
-  chatInfo,
-  chatNotFound,
-  checkpointInfos,
-  filterChats,
-  infoWithDraft,
-  Listeners,
-  withDraft,
-} from './views.ts';
+import { type Key, LAYOUT, type Span, type Table, type Tables } from './layout.ts';
+import { RecordStore } from './recordStore.ts';
+import type { Backing, Rows } from './rows.ts';
+import type { Persistence } from './store.ts';
 
 /**
  * A store that forgets with the page: for tests, for servers, and for browsers that refuse a database.
  *
- * It keeps the whole contract except durability. Writes queue behind each other, because an append reads, waits and
- * writes; reads need no queue, because the writes of an append happen in one go. What is kept is cut loose from what
- * callers hand in. A body that is read is the same object as long as the message has the same revision, so that lists
- * of messages stay equal where nothing changed; treat it as read-only.
+ * It keeps the whole contract except durability. A body that is read is the same object as long as the message has the
+ * same revision, so that lists of messages stay equal where nothing changed; treat it as read-only.
  */
-export class InMemoryContextStore implements ContextStore {
+export class InMemoryContextStore extends RecordStore {
+  constructor() {
+    super(new MemoryBacking());
+  }
+}
+
+/**
+ * Rows in sorted lists. Transactions queue behind each other, so a reader never sees half a write; writes come after the
+ * last read and without waiting, so there is nothing to undo.
+ */
+class MemoryBacking implements Backing {
   readonly persistence: Persistence = 'memory';
-  readonly #database = new Database();
-  readonly #values = new Map<string, unknown>();
-  readonly #held = new Map<string, string[]>();
-  readonly #timers = new Map<string, ReturnType<typeof setTimeout>>();
-  readonly #listeners = new Listeners();
+  readonly #rows = new MemoryRows();
+  readonly #holds = new Set<{ readonly chatId: string; readonly id: string }>();
   #queue: Promise<unknown> = Promise.resolve();
 
-  async load(chatId: string, since?: number): Promise<ChatRecords> {
-    const { seq } = this.#database;
-    const row = this.#database.chats.get(chatId);
-    const nothing = { seq, branches: [], checkpoints: [], nodes: [], dropped: [] };
-    if (!row || row.chat.deletedAt !== undefined) return { ...nothing, chat: row && tombstone(row.chat) };
-    return since === undefined ? everything(row, seq) : difference(row, seq, since);
-  }
-
-  async getChat(chatId: string): Promise<Chat | undefined> {
-    return this.#find(chatId)?.chat;
-  }
-
-  async getMessage(chatId: string, id: string): Promise<MessageNode | undefined> {
-    return this.#find(chatId)?.read(id);
-  }
-
-  async getMessageChain(
-    chatId: string,
-    headId: string,
-    { limit = Infinity }: { readonly limit?: number } = {},
-  ): Promise<MessageNode[]> {
-    const row = this.#find(chatId);
-    const chain: MessageNode[] = [];
-    for (let node = row?.read(headId); node && chain.length < limit;) {
-      chain.push(node);
-      node = node.parentId === null ? undefined : row?.read(node.parentId);
-    }
-    return chain.toReversed();
-  }
-
-  async getNodes(chatId: string, ids: readonly string[]): Promise<MessageNode[]> {
-    const row = this.#find(chatId);
-    return ids.map((id) => row?.read(id)).filter((node) => node !== undefined);
-  }
-
-  async getMessages(chatId: string): Promise<MessageNode[]> {
-    const row = this.#find(chatId);
-    if (!row) throw chatNotFound(chatId);
-    const head = row.branches.get(row.chat.activeBranchId)?.headMessageId;
-    return head ? this.getMessageChain(chatId, head) : [];
-  }
-
-  async listBranches(chatId: string): Promise<BranchInfo[]> {
-    const row = this.#find(chatId);
-    return row ? branchInfos(row.chat, [...row.branches.values()]) : [];
-  }
-
-  async listCheckpoints(chatId: string): Promise<CheckpointInfo[]> {
-    return checkpointInfos([...(this.#find(chatId)?.checkpoints.values() ?? [])]);
-  }
-
-  async getGraph(chatId: string): Promise<GraphData> {
-    const { chat, nodes, branches, checkpoints } = await this.load(chatId);
-    return graphData(chatId, nodes, branches, checkpoints, chat?.activeBranchId);
-  }
-
-  async listChats(filter: ChatFilter = {}): Promise<ChatInfo[]> {
-    const chats = [...this.#database.chats.values()].map((row) => row.chat);
-    return filterChats(chats, filter).map((chat) => {
-      return chatInfo(chat, [...(this.#find(chat.id)?.branches.values() ?? [])]);
-    });
-  }
-
-  async searchMessages(chatId: string, query: string, options?: SearchOptions): Promise<SearchResult[]> {
-    const { searchNodes } = await import('./search.ts');
-    const row = this.#find(chatId);
-    return row ? searchNodes(row.reached(), query, options) : [];
-  }
-
-  async changesSince(seq: number, limit?: number): Promise<Change[]> {
-    const changes = [...this.#database.chats.values()].flatMap((row) => row.changesSince(seq));
-    return changes.toSorted((a, b) => a.seq - b.seq).slice(0, limit);
-  }
-
-  async append(chatId: string, ops: readonly StoreOp[], options: AppendOptions): Promise<AppendResult> {
-    const ready = normaliseOps(ops);
-    const result = await this.#write(chatId, (tx) => applyOps(tx, ready, options, Date.now()));
-    return result;
-  }
-
-  async saveDraft(chatId: string, id: string, message: UIMessage): Promise<void> {
-    const draft = normaliseMessage(id, message);
-    const row = this.#find(chatId);
-    if (row?.nodes.get(id)?.status !== 'streaming') return;
-    row.drafts.set(id, draft);
-    this.#listeners.tell({ kind: 'draft', chatId, id, seq: this.#database.seq, remote: false });
-  }
-
-  async deleteChat(
-    chatId: string,
-    options: { readonly userId?: string; readonly keepFor?: number } = {},
-  ): Promise<boolean> {
-    const change = await this.#write(chatId, (tx) => removeChat(tx, options, Date.now()));
-    if (change && options.keepFor !== undefined) this.#purgeIn(chatId, options.keepFor);
-    return change !== undefined;
-  }
-
-  #purgeIn(chatId: string, keepFor: number): void {
-    clearTimeout(this.#timers.get(chatId));
-    const purge = (): void => void this.#write(chatId, (tx) => purgeChat(tx, Date.now()));
-    this.#timers.set(chatId, setTimeout(purge, keepFor));
-  }
-
-  async restoreChat(chatId: string): Promise<boolean> {
-    return (await this.#write(chatId, (tx) => bringBack(tx, Date.now()))) !== undefined;
-  }
-
-  async get<T = unknown>(key: string): Promise<T | undefined> {
-    return structuredClone(this.#values.get(key)) as T | undefined;
-  }
-
-  async set(key: string, value: unknown): Promise<void> {
-    this.#values.set(key, cloneValue(key, value));
-  }
-
-  async delete(key: string): Promise<void> {
-    this.#values.delete(key);
-  }
-
-  async hold(chatId: string, id: string): Promise<() => void> {
-    const held = this.#held.get(chatId) ?? [];
-    this.#held.set(chatId, [...held, id]);
-    let isHeld = true;
-    return () => {
-      if (isHeld) this.#held.set(chatId, without(this.#held.get(chatId) ?? [], id));
-      isHeld = false;
-    };
-  }
-
-  async held(chatId: string): Promise<ReadonlySet<string>> {
-    return new Set(this.#held.get(chatId));
-  }
-
-  subscribe(listener: (notice: StoreNotice) => void): () => void {
-    return this.#listeners.add(listener);
-  }
-
-  async clear(): Promise<void> {
-    await this.#queued(async () => {
-      this.#database.chats.clear();
-      this.#values.clear();
-      this.#database.seq += 1;
-    });
-    this.#listeners.tell({ kind: 'clear', seq: this.#database.seq, remote: false });
-  }
-
-  async close(): Promise<void> {
-    for (const timer of this.#timers.values()) clearTimeout(timer);
-    this.#listeners.clear();
-  }
-
-  #find(chatId: string): ChatData | undefined {
-    const row = this.#database.chats.get(chatId);
-    return row?.chat.deletedAt === undefined ? row : undefined;
-  }
-
-  /** One write after the other; then everyone hears, if something changed. */
-  async #write<T>(chatId: string, work: (tx: StoreTransaction) => Promise<T>): Promise<T> {
-    const before = this.#database.seq;
-    const result = await this.#queued(() =>
-      work(new MemoryTransaction(chatId, this.#database, this.#values)),
-    );
-    const { seq } = this.#database;
-    if (seq !== before) this.#listeners.tell({ kind: 'change', chatId, seq, remote: false });
-    return result;
-  }
-
-  #queued<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#queue.then(work);
+  read<T>(_tables: readonly Table[], work: (rows: Rows) => Promise<T>): Promise<T> {
+    const result = this.#queue.then(() => work(this.#rows));
     this.#queue = result.catch(() => undefined);
     return result;
   }
+
+  write<T>(tables: readonly Table[], work: (rows: Rows) => Promise<T>): Promise<T> {
+    return this.read(tables, work);
+  }
+
+  async hold(chatId: string, id: string): Promise<() => void> {
+    const hold = { chatId, id };
+    this.#holds.add(hold);
+    return () => this.#holds.delete(hold);
+  }
+
+  async held(chatId: string): Promise<ReadonlySet<string>> {
+    return new Set([...this.#holds].filter((hold) => hold.chatId === chatId).map(({ id }) => id));
+  }
+
+  join(): undefined {
+    return undefined;
+  }
+
+  close(): void {}
 }
 
-function without(ids: readonly string[], id: string): string[] {
-  const at = ids.indexOf(id);
-  return ids.filter((_, i) => i !== at);
-}
+class MemoryRows implements Rows {
+  /** A list per table and index. In an index, the key of the row stands behind its own, so that no two are equal. */
+  readonly #lists = new Map<string, SortedList>();
 
-class Database {
-  readonly chats: Map<string, ChatData> = new Map();
-  readonly deviceId: string = createDeviceId();
-  seq = 0;
-}
-
-/** Everything of one chat by id, in the order in which it was made. */
-class ChatData {
-  chat: Chat;
-  readonly nodes = new Map<string, MessageNode>();
-  readonly infos = new Map<string, NodeInfo>();
-  readonly drafts = new Map<string, UIMessage>();
-  readonly revisions: MessageNode[] = [];
-  readonly branches = new Map<string, Branch>();
-  readonly checkpoints = new Map<string, Checkpoint>();
-  /** The last change of each thing, oldest first. */
-  readonly changes = new Map<string, Change>();
-
-  constructor(chat: Chat) {
-    this.chat = chat;
+  async get<T extends Table>(table: T, key: Key, index?: string): Promise<Tables[T] | undefined> {
+    return (await this.list(table, { from: key, to: key }, index))[0];
   }
 
-  read(id: string): MessageNode | undefined {
-    const node = this.nodes.get(id);
-    return node && withDraft(node, this.drafts.get(id));
+  async list<T extends Table>(table: T, span?: Span, index?: string, limit?: number): Promise<Tables[T][]> {
+    const { from, to } = span ?? { from: -Infinity, to: LAST };
+    const list = this.#list(table, index);
+    const entries = index === undefined ? list.within(from, to) : list.within([from], [to, LAST]);
+    return entries.slice(0, limit).map(({ row }) => row as Tables[T]);
   }
 
-  info(id: string): NodeInfo | undefined {
-    const info = this.infos.get(id);
-    return info && infoWithDraft(info, this.drafts.get(id));
+  put<T extends Table>(table: T, row: Tables[T], key?: Key): void {
+    const own = key ?? keyOf(row, LAYOUT[table].key);
+    if (own === undefined) return;
+    this.delete(table, { from: own, to: own });
+    this.#list(table).add(own, row);
+    for (const [index, indexed] of indexedKeys(table, row)) this.#list(table, index).add([indexed, own], row);
   }
 
-  changesSince(seq: number): Change[] {
-    return [...this.changes.values()].filter((change) => change.seq > seq);
-  }
-
-  /** The messages that a live branch reaches. */
-  reached(): MessageNode[] {
-    const live = [...this.branches.values()].filter((branch) => branch.deletedAt === undefined);
-    const ids = reachable(
-      createGraph(this.infos.values()),
-      live.map((branch) => branch.headMessageId),
-    );
-    return [...ids].map((id) => this.read(id)).filter((node) => node !== undefined);
-  }
-}
-
-function everything(data: ChatData, seq: number): ChatRecords {
-  return {
-    seq,
-    chat: data.chat,
-    branches: [...data.branches.values()],
-    checkpoints: [...data.checkpoints.values()],
-    nodes: [...data.infos.keys()].map((id) => data.info(id)).filter((info) => info !== undefined),
-    dropped: [],
-  };
-}
-
-function difference(data: ChatData, seq: number, since: number): ChatRecords {
-  const changes = data.changesSince(since);
-  const changed = (kind: Change['kind']): string[] =>
-    changes.filter((change) => change.kind === kind).map(({ id }) => id);
-  const nodes = changed('node')
-    .map((id) => data.info(id))
-    .filter((info) => info !== undefined);
-  return {
-    seq,
-    chat: changed('chat').length > 0 ? data.chat : undefined,
-    branches: changed('branch')
-      .map((id) => data.branches.get(id))
-      .filter((branch) => branch !== undefined),
-    checkpoints: changed('checkpoint')
-      .map((id) => data.checkpoints.get(id))
-      .filter((found) => found !== undefined),
-    nodes: nodes.toSorted((a, b) => a.seq - b.seq),
-    dropped: changed('node').filter((id) => !data.infos.has(id)),
-  };
-}
-
-/** All writes of an append come in one go, after its last read: so they can go straight to where the data is. */
-class MemoryTransaction implements StoreTransaction {
-  readonly chatId: string;
-  readonly deviceId: string;
-  readonly #database: Database;
-  readonly #values: Map<string, unknown>;
-
-  constructor(chatId: string, database: Database, values: Map<string, unknown>) {
-    this.chatId = chatId;
-    this.deviceId = database.deviceId;
-    this.#database = database;
-    this.#values = values;
-  }
-
-  get #data(): ChatData | undefined {
-    return this.#database.chats.get(this.chatId);
-  }
-
-  async chat(): Promise<Chat | undefined> {
-    return this.#data?.chat;
-  }
-
-  async seq(): Promise<number> {
-    return this.#database.seq;
-  }
-
-  async info(id: string): Promise<NodeInfo | undefined> {
-    return this.#data?.infos.get(id);
-  }
-
-  async node(id: string): Promise<MessageNode | undefined> {
-    return this.#data?.nodes.get(id);
-  }
-
-  async draft(id: string): Promise<UIMessage | undefined> {
-    return this.#data?.drafts.get(id);
-  }
-
-  async hasChildren({ id }: NodeInfo): Promise<boolean> {
-    return [...(this.#data?.infos.values() ?? [])].some((info) => info.parentId === id);
-  }
-
-  async branch(id: string): Promise<Branch | undefined> {
-    return this.#data?.branches.get(id);
-  }
-
-  async branches(): Promise<readonly Branch[]> {
-    return [...(this.#data?.branches.values() ?? [])];
-  }
-
-  async checkpoints(): Promise<readonly Checkpoint[]> {
-    return [...(this.#data?.checkpoints.values() ?? [])];
-  }
-
-  purge(): void {
-    this.#database.chats.delete(this.chatId);
-  }
-
-  putChat(chat: Chat): void {
-    const data = this.#data;
-    if (data) data.chat = chat;
-    else this.#database.chats.set(this.chatId, new ChatData(chat));
-  }
-
-  putNode(node: MessageNode, replaced?: MessageNode): void {
-    const data = this.#data;
-    data?.nodes.set(node.id, node);
-    data?.infos.set(node.id, infoOf(node));
-    data?.drafts.delete(node.id);
-    if (replaced) data?.revisions.push(replaced);
-  }
-
-  dropNode({ id }: NodeInfo): void {
-    this.#data?.nodes.delete(id);
-    this.#data?.infos.delete(id);
-    this.#data?.drafts.delete(id);
-  }
-
-  putBranch(branch: Branch): void {
-    this.#data?.branches.set(branch.id, branch);
-  }
-
-  putCheckpoint(checkpoint: Checkpoint): void {
-    this.#data?.checkpoints.set(checkpoint.id, checkpoint);
-  }
-
-  putChanges(changes: readonly Change[]): void {
-    for (const change of changes) {
-      const key = `${change.kind} ${change.id}`;
-      this.#data?.changes.delete(key);
-      this.#data?.changes.set(key, change);
-      this.#database.seq = change.seq;
+  delete(table: Table, { from, to }: Span = { from: -Infinity, to: LAST }): void {
+    for (const { key, row } of this.#list(table).remove(from, to)) {
+      for (const [index, indexed] of indexedKeys(table, row)) {
+        this.#list(table, index).remove([indexed, key], [indexed, key]);
+      }
     }
   }
 
-  putValue(key: string, value: unknown): void {
-    this.#values.set(key, value);
+  #list(table: Table, index = ''): SortedList {
+    const name = `${table} ${index}`;
+    const list = this.#lists.get(name) ?? new SortedList();
+    this.#lists.set(name, list);
+    return list;
   }
+}
+
+/** A key behind all others: a list that begins with a list. */
+const LAST: Key = [[]];
+
+/** The keys that a row has in the indexes of its table. */
+function indexedKeys(table: Table, row: unknown): [index: string, key: Key][] {
+  const indexes = Object.entries(LAYOUT[table].indexes ?? {});
+  return indexes.flatMap(([index, path]) => {
+    const key = keyOf(row, path);
+    return key === undefined ? [] : [[index, key]];
+  });
+}
+
+function keyOf(row: unknown, path: string | readonly string[] = []): Key | undefined {
+  const fields = row as Readonly<Record<string, Key>>;
+  return typeof path === 'string' ? fields[path] : path.map((field) => fields[field] as Key);
+}
+
+interface Entry {
+  readonly key: Key;
+  readonly row: unknown;
+}
+
+/** Entries in the order of their keys. Most are added at the end. */
+class SortedList {
+  readonly #entries: Entry[] = [];
+
+  within(from: Key, to: Key): Entry[] {
+    return this.#entries.slice(this.#place(from, 0), this.#place(to, 1));
+  }
+
+  add(key: Key, row: unknown): void {
+    this.#entries.splice(this.#place(key, 0), 0, { key, row });
+  }
+
+  remove(from: Key, to: Key): Entry[] {
+    const start = this.#place(from, 0);
+    return this.#entries.splice(start, this.#place(to, 1) - start);
+  }
+
+  /** How many entries come before a key; with `reach` 1, those equal to it are counted, too. */
+  #place(key: Key, reach: 0 | 1): number {
+    let [low, high] = [0, this.#entries.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (compareKeys((this.#entries[middle] as Entry).key, key) < reach) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+/** Below, at or above zero, as `a` comes before, at or behind `b`: numbers, then strings, then lists item by item. */
+function compareKeys(a: Key, b: Key): number {
+  if (typeof a === 'object' && typeof b === 'object') {
+    const at = a.findIndex((item, i) => b[i] === undefined || compareKeys(item, b[i]) !== 0);
+    if (at < 0) return a.length - b.length;
+    const [left, right] = [a[at], b[at]];
+    return left === undefined || right === undefined ? 1 : compareKeys(left, right);
+  }
+  const order = rankOf(a) - rankOf(b);
+  return order === 0 ? Number(a > b) - Number(a < b) : order;
+}
+
+function rankOf(key: Key): number {
+  return ['number', 'string', 'object'].indexOf(typeof key);
 }

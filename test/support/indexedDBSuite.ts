@@ -390,7 +390,7 @@ export function indexedDBSuite(freshName: () => string): void {
           release();
           await expect.poll(() => two.held('c')).toEqual(new Set());
           const db = await openDB(name);
-          await db.put('leases', Date.now() - 1, ['c', 'a2']);
+          await db.put('leases', { chatId: 'c', id: 'a2', until: Date.now() - 1 });
           db.close();
           expect(await two.held('c')).toEqual(new Set());
         } finally {

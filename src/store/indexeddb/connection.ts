@@ -1,6 +1,6 @@
-import { openDB } from 'idb';
+import { type IDBPDatabase, openDB } from 'idb';
 import { ContextError, isContextError } from '../../errors.ts';
-import { createLayout, type Database, LAYOUT_VERSION, type Layout } from './layout.ts';
+import { LAYOUT, LAYOUT_VERSION, type Shape } from '../layout.ts';
 
 /**
  * The one connection of a store to its database, and what to do when it breaks.
@@ -17,23 +17,17 @@ import { createLayout, type Database, LAYOUT_VERSION, type Layout } from './layo
 export class Connection {
   readonly #name: string;
   readonly #patience: number;
-  readonly #onOpen: () => void;
-  #opening: Promise<Opened> | undefined;
-  #opened: Opened | undefined;
+  #opening: Promise<Database> | undefined;
+  #db: Database | undefined;
 
-  /** `patience`: how long a call waits for the database to open, ms. `onOpen` is told of each new connection. */
-  constructor(name: string, patience: number, onOpen: () => void) {
+  /** `patience`: how long a call waits for the database to open, ms. */
+  constructor(name: string, patience: number) {
     this.#name = name;
     this.#patience = patience;
-    this.#onOpen = onOpen;
-  }
-
-  get isOpen(): boolean {
-    return this.#opened !== undefined;
   }
 
   /** Does some work on the database. What the database refuses becomes a `ContextError`. */
-  async run<T>(work: (opened: Opened) => Promise<T>): Promise<T> {
+  async run<T>(work: (db: Database) => Promise<T>): Promise<T> {
     try {
       return await this.#attempt(work, true);
     } catch (error) {
@@ -41,13 +35,13 @@ export class Connection {
     }
   }
 
-  async #attempt<T>(work: (opened: Opened) => Promise<T>, mayRepeat: boolean): Promise<T> {
-    const opened = this.#opened ?? (await this.#open());
+  async #attempt<T>(work: (db: Database) => Promise<T>, mayRepeat: boolean): Promise<T> {
+    const db = this.#db ?? (await this.#open());
     try {
-      return await work(opened);
+      return await work(db);
     } catch (error) {
       if (!isDead(error)) throw error;
-      this.#forget(opened);
+      this.#forget(db);
       if (!mayRepeat) throw error;
     }
     return this.#attempt(work, false);
@@ -55,20 +49,19 @@ export class Connection {
 
   /** Closes the connection. Transactions that have begun run to their end; a later call opens another one. */
   close(): void {
-    const opening = this.#opening;
+    this.#opening?.then((db) => this.#forget(db)).catch(() => undefined);
     this.#opening = undefined;
-    this.#opened = undefined;
-    opening?.then(({ db }) => db.close()).catch(() => undefined);
+    this.#db = undefined;
   }
 
-  #forget(opened: Opened): void {
-    opened.db.close();
-    if (this.#opened !== opened) return;
+  #forget(db: Database): void {
+    db.close();
+    if (this.#db !== db) return;
     this.#opening = undefined;
-    this.#opened = undefined;
+    this.#db = undefined;
   }
 
-  #open(): Promise<Opened> {
+  #open(): Promise<Database> {
     const opening = (this.#opening ??= this.#connect());
     opening.catch(() => {
       if (this.#opening === opening) this.#opening = undefined;
@@ -79,29 +72,29 @@ export class Connection {
     });
   }
 
-  async #connect(): Promise<Opened> {
-    const stepAside = (): void => opened && this.#forget(opened);
-    let opened: Opened | undefined;
+  async #connect(): Promise<Database> {
+    const stepAside = (): void => db && this.#forget(db);
+    let db: Database | undefined;
     try {
-      const db = await openDB<Layout>(this.#name, LAYOUT_VERSION, {
-        upgrade: (db, _from, _to, tx) => createLayout(db, tx),
-        blocking: stepAside,
-        terminated: stepAside,
-      });
-      opened = { db, deviceId: String(await db.get('meta', 'deviceId')) };
+      db = await openDB(this.#name, LAYOUT_VERSION, { upgrade, blocking: stepAside, terminated: stepAside });
     } catch (error) {
       throw refused(error, this.#name);
     }
-    this.#opened = opened;
-    this.#onOpen();
-    return opened;
+    this.#db = db;
+    return db;
   }
 }
 
-/** An open database, and the id of this device in it. */
-export interface Opened {
-  readonly db: Database;
-  readonly deviceId: string;
+/** An open database. */
+export type Database = IDBPDatabase;
+
+/** Makes the tables of a new database. */
+function upgrade(db: Database): void {
+  for (const [table, { key, indexes = {} }] of Object.entries<Shape>(LAYOUT)) {
+    const store = db.createObjectStore(table, key === undefined ? {} : { keyPath: key as string });
+    for (const [index, path] of Object.entries(indexes))
+      store.createIndex(index, path as string, { unique: index === 'id' });
+  }
 }
 
 /** The names of failures that say nothing about the call, only about the connection that it was made on. */

@@ -1,5 +1,5 @@
-import type { Connection } from './connection.ts';
-import { type Name, ofChat } from './layout.ts';
+import { ofChat, only } from '../layout.ts';
+import type { Backing } from '../rows.ts';
 
 /**
  * Who writes an answer right now.
@@ -11,17 +11,17 @@ import { type Name, ofChat } from './layout.ts';
  */
 export class NodeLocks {
   readonly #prefix: string;
-  readonly #connection: Connection;
+  readonly #backing: Pick<Backing, 'read' | 'write'>;
 
-  constructor(database: string, connection: Connection) {
+  constructor(database: string, backing: Pick<Backing, 'read' | 'write'>) {
     this.#prefix = `contextree:${escape(database)}:`;
-    this.#connection = connection;
+    this.#backing = backing;
   }
 
   /** Takes the lock of a node; call the result to let go. */
   hold(chatId: string, id: string): Promise<() => void> {
     const locks = webLocks();
-    return locks ? lock(locks, this.#nameOf(chatId) + id) : this.#lease([chatId, id]);
+    return locks ? lock(locks, this.#nameOf(chatId) + id) : this.#lease(chatId, id);
   }
 
   /** The nodes of the chat that some tab holds. */
@@ -37,26 +37,26 @@ export class NodeLocks {
     return `${this.#prefix}${escape(chatId)}:`;
   }
 
-  async #lease(node: Name): Promise<() => void> {
-    const stamp = (): Promise<unknown> =>
-      this.#connection.run(({ db }) => db.put('leases', Date.now() + LEASE, node)).catch(() => undefined);
+  async #lease(chatId: string, id: string): Promise<() => void> {
+    const stamp = (): Promise<void> => {
+      const lease = { chatId, id, until: Date.now() + LEASE };
+      return this.#backing
+        .write(['leases'], async (rows) => rows.put('leases', lease), true)
+        .catch(() => undefined);
+    };
     await stamp();
     const timer = setInterval(stamp, LEASE / 3);
     return () => {
       clearInterval(timer);
-      this.#connection.run(({ db }) => db.delete('leases', node)).catch(() => undefined);
+      this.#backing
+        .write(['leases'], async (rows) => rows.delete('leases', only([chatId, id])))
+        .catch(() => undefined);
     };
   }
 
-  #leased(chatId: string): Promise<ReadonlySet<string>> {
-    return this.#connection.run(async ({ db }) => {
-      const tx = db.transaction('leases');
-      const [names, until] = await Promise.all([
-        tx.store.getAllKeys(ofChat(chatId)),
-        tx.store.getAll(ofChat(chatId)),
-      ]);
-      return new Set(names.filter((_, i) => (until[i] ?? 0) > Date.now()).map(([, id]) => id));
-    });
+  async #leased(chatId: string): Promise<ReadonlySet<string>> {
+    const leases = await this.#backing.read(['leases'], (rows) => rows.list('leases', ofChat(chatId)));
+    return new Set(leases.filter(({ until }) => until > Date.now()).map(({ id }) => id));
   }
 }
 

@@ -1,0 +1,247 @@
+import type { UIMessage } from 'ai';
+import type { Chat, MessageNode, NodeInfo } from '../graph/graph.ts';
+import { createGraph, previewOf, reachable } from '../graph/graph.ts';
+import { between, byAge, ofChat, only, type Table } from './layout.ts';
+import { readMeta, withBody } from './records.ts';
+import { tombstone } from './removal.ts';
+import type { Rows } from './rows.ts';
+import type { Change, ChatFilter, ChatInfo, ChatRecords } from './store.ts';
+
+/**
+ * Reading, at a cost that follows what is asked for.
+ *
+ * A request costs about as much as the record that it brings, so the rule is: few requests, each for a range. The seqs
+ * of a chain are mostly consecutive, because a conversation is mostly written in one go. A walk to the root therefore
+ * asks for blocks of topology, finds a stretch of the chain in each, and only where the chain jumps (at a fork, or where
+ * two tabs wrote by turns) asks the index where it goes on. Blocks grow while they are full of what is wanted, and
+ * shrink where the chat is bushy. Bodies then come in ranges of consecutive seqs.
+ *
+ * A chat that is deleted reads as one that is not there.
+ */
+export async function findChat(rows: Rows, chatId: string): Promise<Chat | undefined> {
+  const chat = await rows.get('chats', chatId);
+  return chat?.deletedAt === undefined ? chat : undefined;
+}
+
+// --- Records --------------------------------------------------------------------------------------------------------
+
+/** The tables that {@link load} reads. */
+export const RECORDS: readonly Table[] = [
+  'chats',
+  'nodes',
+  'drafts',
+  'branches',
+  'checkpoints',
+  'changes',
+  'meta',
+];
+
+/** The chat, its pointers and its topology: all of it, or what changed after `since`. */
+export async function load(rows: Rows, chatId: string, since: number | undefined): Promise<ChatRecords> {
+  const [chat, { seq }] = await Promise.all([rows.get('chats', chatId), readMeta(rows)]);
+  if (!chat || chat.deletedAt !== undefined) {
+    return { seq, chat: chat && tombstone(chat), branches: [], checkpoints: [], nodes: [], dropped: [] };
+  }
+  return since === undefined ? everything(rows, chat, seq) : difference(rows, chat, seq, since);
+}
+
+async function everything(rows: Rows, chat: Chat, seq: number): Promise<ChatRecords> {
+  const [pointers, infos] = await Promise.all([
+    loadPointers(rows, chat.id),
+    rows.list('nodes', ofChat(chat.id)),
+  ]);
+  return { seq, chat, ...pointers, nodes: await withDrafts(rows, infos), dropped: [] };
+}
+
+/** The branches and checkpoints of a chat, deleted ones too, in the order in which they were made. */
+export async function loadPointers(
+  rows: Rows,
+  chatId: string,
+): Promise<Pick<ChatRecords, 'branches' | 'checkpoints'>> {
+  const span = ofChat(chatId);
+  const [branches, checkpoints] = await Promise.all([
+    rows.list('branches', span),
+    rows.list('checkpoints', span),
+  ]);
+  return { branches: byAge(branches), checkpoints: byAge(checkpoints) };
+}
+
+async function difference(rows: Rows, chat: Chat, seq: number, since: number): Promise<ChatRecords> {
+  const changes = await rows.list('changes', between(chat.id, since + 1, Infinity), 'chat');
+  const changed = async <T>(
+    kind: Change['kind'],
+    read: (id: string) => Promise<T | undefined>,
+  ): Promise<T[]> =>
+    present(await Promise.all(changes.filter((change) => change.kind === kind).map(({ id }) => read(id))));
+  const [branches, checkpoints, infos] = await Promise.all([
+    changed('branch', (id) => rows.get('branches', [chat.id, id])),
+    changed('checkpoint', (id) => rows.get('checkpoints', [chat.id, id])),
+    changed('node', (id) => rows.get('nodes', [chat.id, id], 'id')),
+  ]);
+  return {
+    seq,
+    chat: changes.some(({ kind }) => kind === 'chat') ? chat : undefined,
+    branches: byAge(branches),
+    checkpoints: byAge(checkpoints),
+    nodes: (await withDrafts(rows, infos)).toSorted((a, b) => a.seq - b.seq),
+    dropped: changes.filter(({ kind, op }) => kind === 'node' && op === 'delete').map(({ id }) => id),
+  };
+}
+
+function present<T>(things: readonly (T | undefined)[]): T[] {
+  return things.filter((thing) => thing !== undefined);
+}
+
+async function withDrafts(rows: Rows, infos: readonly NodeInfo[]): Promise<NodeInfo[]> {
+  const drafts = await draftsOf(rows, infos);
+  return infos.map((info) => {
+    const draft = drafts.get(info.id);
+    return draft ? { ...info, preview: previewOf(draft), parts: draft.parts.length } : info;
+  });
+}
+
+/** What the streaming ones of these messages have said since they were stored, by id. */
+async function draftsOf(rows: Rows, infos: readonly NodeInfo[]): Promise<Map<string, UIMessage>> {
+  const streaming = infos.filter((info) => info.status === 'streaming');
+  const drafts = await Promise.all(streaming.map(({ chatId, id }) => rows.get('drafts', [chatId, id])));
+  return new Map(present(drafts.map((draft) => draft && ([draft.id, draft] as const))));
+}
+
+/** The chats that a filter lets through, the last updated first. Deleted ones are left out. */
+export async function listChats(rows: Rows, filter: ChatFilter): Promise<ChatInfo[]> {
+  const { userId, metadata, limit, offset = 0 } = filter;
+  const chats = (await rows.list('chats', userId === undefined ? undefined : only(userId), 'user'))
+    .filter((chat) => chat.deletedAt === undefined)
+    .filter((chat) => !metadata || chat.metadata?.[metadata.key] === metadata.value)
+    .toSorted((a, b) => b.updatedAt - a.updatedAt)
+    .slice(offset, limit === undefined ? undefined : offset + limit);
+  return Promise.all(chats.map(async (chat) => chatInfo(chat, (await loadLive(rows, chat.id)).length)));
+}
+
+function chatInfo(
+  { id, userId, title, metadata, messageCount, createdAt, updatedAt }: Chat,
+  branchCount: number,
+): ChatInfo {
+  return { id, userId, title, metadata, messageCount, branchCount, createdAt, updatedAt };
+}
+
+async function loadLive(rows: Rows, chatId: string): Promise<ChatRecords['branches']> {
+  return (await rows.list('branches', ofChat(chatId))).filter((branch) => branch.deletedAt === undefined);
+}
+
+// --- Messages -------------------------------------------------------------------------------------------------------
+
+/** The tables that messages are read from. */
+export const MESSAGES: readonly Table[] = ['chats', 'branches', 'nodes', 'bodies', 'drafts'];
+
+/** The messages with these ids, in the order asked. */
+export async function getNodes(rows: Rows, chatId: string, ids: readonly string[]): Promise<MessageNode[]> {
+  if (!(await findChat(rows, chatId))) return [];
+  return withBodies(rows, present(await findInfos(rows, chatId, ids)));
+}
+
+/**
+ * The last `limit` messages on the way from the root to a head; without a head, to that of the active branch.
+ * Undefined when there is no such chat.
+ */
+export async function getChain(
+  rows: Rows,
+  chatId: string,
+  headId: string | undefined,
+  limit: number,
+): Promise<MessageNode[] | undefined> {
+  const chat = await findChat(rows, chatId);
+  if (!chat) return undefined;
+  const head = headId ?? (await rows.get('branches', [chatId, chat.activeBranchId]))?.headMessageId ?? null;
+  return withBodies(rows, (await walk(rows, chatId, head, limit)).toReversed());
+}
+
+/** The messages that live branches reach, in the order of seq. */
+export async function getReached(rows: Rows, chatId: string): Promise<MessageNode[]> {
+  if (!(await findChat(rows, chatId))) return [];
+  const infos = await rows.list('nodes', ofChat(chatId));
+  const heads = (await loadLive(rows, chatId)).map((branch) => branch.headMessageId);
+  const reached = reachable(createGraph(infos), heads);
+  return withBodies(
+    rows,
+    infos.filter((info) => reached.has(info.id)),
+  );
+}
+
+const SMALL_BLOCK = 16;
+const LARGE_BLOCK = 1024;
+
+/** The topology of a chain from its head towards the root. */
+async function walk(rows: Rows, chatId: string, headId: string | null, limit: number): Promise<NodeInfo[]> {
+  const chain: NodeInfo[] = [];
+  let size = SMALL_BLOCK;
+  for (let id = headId; id !== null && chain.length < limit;) {
+    const last = await rows.get('nodes', [chatId, id], 'id');
+    if (!last) break;
+    const span = between(chatId, last.seq - Math.min(size, limit - chain.length) + 1, last.seq);
+    const found = stretch(await rows.list('nodes', span), last);
+    chain.push(...found);
+    id = (found.at(-1) ?? last).parentId;
+    size = Math.min(Math.max(SMALL_BLOCK, found.length * 2), LARGE_BLOCK);
+  }
+  return chain.slice(0, limit);
+}
+
+/** As much of the chain as a block holds. Parents were written before their children, so damaged data can't turn it. */
+function stretch(block: readonly NodeInfo[], last: NodeInfo): NodeInfo[] {
+  const found = [last];
+  for (const info of block.toReversed()) if (info.id === found.at(-1)?.parentId) found.push(info);
+  return found;
+}
+
+/** The topology of these messages. Many at once are mostly neighbours, and then come in one range. */
+async function findInfos(
+  rows: Rows,
+  chatId: string,
+  ids: readonly string[],
+): Promise<(NodeInfo | undefined)[]> {
+  const find = (id: string): Promise<NodeInfo | undefined> => rows.get('nodes', [chatId, id], 'id');
+  const known = new Map<string, NodeInfo>();
+  if (ids.length > SMALL_BLOCK) {
+    const seqs = present(await Promise.all([ids[0], ids.at(-1)].map((id) => find(id ?? '')))).map(
+      ({ seq }) => seq,
+    );
+    const span = [Math.min(...seqs), Math.max(...seqs)] as const;
+    const isDense = span[1] - span[0] < ids.length * 4;
+    for (const info of isDense ? await rows.list('nodes', between(chatId, ...span)) : [])
+      known.set(info.id, info);
+  }
+  return Promise.all(ids.map(async (id) => known.get(id) ?? find(id)));
+}
+
+/** These messages with their bodies, and streaming ones with what they have said since. */
+async function withBodies(rows: Rows, infos: readonly NodeInfo[]): Promise<MessageNode[]> {
+  const runs = runsOf(infos);
+  const [bodies, drafts] = await Promise.all([
+    Promise.all(runs.map((run) => readRun(rows, run))),
+    draftsOf(rows, infos),
+  ]);
+  const bySeq = new Map(runs.flatMap((run, i) => run.map(({ seq }, j) => [seq, bodies[i]?.[j]] as const)));
+  return infos.map((info) => withBody(info, drafts.get(info.id) ?? bySeq.get(info.seq)));
+}
+
+const LONGEST_RUN = 128;
+
+/** The messages cut into runs of consecutive seqs. Long ones are cut, because several ranges are read side by side. */
+function runsOf(infos: readonly NodeInfo[]): NodeInfo[][] {
+  const runs: NodeInfo[][] = [];
+  for (const info of infos.toSorted((a, b) => a.seq - b.seq)) {
+    const run = runs.at(-1);
+    if (run && run.length < LONGEST_RUN && run.at(-1)?.seq === info.seq - 1) run.push(info);
+    else runs.push([info]);
+  }
+  return runs;
+}
+
+/** The bodies of a run. When one is missing, the others must not take its place. */
+async function readRun(rows: Rows, run: readonly NodeInfo[]): Promise<(UIMessage | undefined)[]> {
+  const [first, last] = [run[0] as NodeInfo, run.at(-1) as NodeInfo];
+  const bodies = await rows.list('bodies', between(first.chatId, first.seq, last.seq));
+  if (bodies.length === run.length) return bodies;
+  return Promise.all(run.map(({ chatId, seq }) => rows.get('bodies', [chatId, seq])));
+}

@@ -1,0 +1,290 @@
+import type { UIMessage } from 'ai';
+import { ContextError } from '../errors.ts';
+import type { Chat, MessageNode } from '../graph/graph.ts';
+import { type GraphData, graphData } from '../graph/visualize.ts';
+import { applyOps } from './apply.ts';
+import type { Channel } from './channel.ts';
+import { ALL_TABLES, CONTENT, only, type Table } from './layout.ts';
+import { cloneValue, normaliseMessage, normaliseOps } from './normalise.ts';
+import {
+  findChat,
+  getChain,
+  getNodes,
+  getReached,
+  listChats,
+  load,
+  loadPointers,
+  MESSAGES,
+  RECORDS,
+} from './reads.ts';
+import { readMeta, RecordTransaction, SELF } from './records.ts';
+import { bringBack, purgeChat, type RemovedChat, removeChat } from './removal.ts';
+import type { Backing, Rows } from './rows.ts';
+import type {
+  AppendOptions,
+  AppendResult,
+  BranchInfo,
+  Change,
+  ChatFilter,
+  ChatInfo,
+  ChatRecords,
+  CheckpointInfo,
+  ContextStore,
+  Persistence,
+  SearchOptions,
+  SearchResult,
+  StoreNotice,
+  StoreOp,
+  StoreTransaction,
+} from './store.ts';
+
+/**
+ * The store's contract over rows, whatever keeps them.
+ *
+ * What an operation means is in `apply.ts`, how a question is answered in `reads.ts`, where things lie in `layout.ts`.
+ * Here they meet: each method is one transaction of the {@link Backing}, and who listens is told after it.
+ */
+export class RecordStore implements ContextStore {
+  readonly #backing: Backing;
+  readonly #listeners = new Set<{ readonly hear: (notice: StoreNotice) => void }>();
+  #channel: Channel | undefined;
+  #sweeper: ReturnType<typeof setTimeout> | undefined;
+  #isAwake = false;
+  /** The last change number that was heard of. */
+  #seq = 0;
+
+  constructor(backing: Backing) {
+    this.#backing = backing;
+  }
+
+  get persistence(): Persistence {
+    return this.#backing.persistence;
+  }
+
+  load(chatId: string, since?: number): Promise<ChatRecords> {
+    return this.#read(RECORDS, (rows) => load(rows, chatId, since));
+  }
+
+  getChat(chatId: string): Promise<Chat | undefined> {
+    return this.#read(['chats'], (rows) => findChat(rows, chatId));
+  }
+
+  async getMessage(chatId: string, id: string): Promise<MessageNode | undefined> {
+    return (await this.getNodes(chatId, [id]))[0];
+  }
+
+  async getMessageChain(
+    chatId: string,
+    headId: string,
+    { limit = Infinity }: { readonly limit?: number } = {},
+  ): Promise<MessageNode[]> {
+    return (await this.#read(MESSAGES, (rows) => getChain(rows, chatId, headId, limit))) ?? [];
+  }
+
+  getNodes(chatId: string, ids: readonly string[]): Promise<MessageNode[]> {
+    return this.#read(MESSAGES, (rows) => getNodes(rows, chatId, ids));
+  }
+
+  async getMessages(chatId: string): Promise<MessageNode[]> {
+    const chain = await this.#read(MESSAGES, (rows) => getChain(rows, chatId, undefined, Infinity));
+    if (chain) return chain;
+    throw new ContextError('chat-missing', `Chat "${chatId}" not found`, { details: { chatId } });
+  }
+
+  async listBranches(chatId: string): Promise<BranchInfo[]> {
+    const { chat, branches } = await this.#loadPointers(chatId);
+    return branches
+      .filter((branch) => branch.deletedAt === undefined)
+      .map(({ id, name, headMessageId, messageCount, createdAt }) => {
+        return { id, name, headMessageId, isActive: id === chat?.activeBranchId, messageCount, createdAt };
+      });
+  }
+
+  async listCheckpoints(chatId: string): Promise<CheckpointInfo[]> {
+    const { checkpoints } = await this.#loadPointers(chatId);
+    return checkpoints
+      .filter((checkpoint) => checkpoint.deletedAt === undefined)
+      .toReversed()
+      .toSorted((a, b) => b.createdAt - a.createdAt)
+      .map(({ id, name, messageId, createdAt }) => ({ id, name, messageId, createdAt }));
+  }
+
+  #loadPointers(chatId: string): Promise<Pick<ChatRecords, 'chat' | 'branches' | 'checkpoints'>> {
+    return this.#read(['chats', 'branches', 'checkpoints'], async (rows) => {
+      const chat = await findChat(rows, chatId);
+      return chat ? { chat, ...(await loadPointers(rows, chatId)) } : { chat, branches: [], checkpoints: [] };
+    });
+  }
+
+  async getGraph(chatId: string): Promise<GraphData> {
+    const { chat, nodes, branches, checkpoints } = await this.load(chatId);
+    return graphData(chatId, nodes, branches, checkpoints, chat?.activeBranchId);
+  }
+
+  listChats(filter: ChatFilter = {}): Promise<ChatInfo[]> {
+    this.#sweep();
+    return this.#read(['chats', 'branches'], (rows) => listChats(rows, filter));
+  }
+
+  async searchMessages(chatId: string, query: string, options?: SearchOptions): Promise<SearchResult[]> {
+    const { searchNodes } = await import('./search.ts');
+    return searchNodes(await this.#read(MESSAGES, (rows) => getReached(rows, chatId)), query, options);
+  }
+
+  changesSince(seq: number, limit?: number): Promise<Change[]> {
+    return this.#read(['changes'], (rows) =>
+      rows.list('changes', { from: seq + 1, to: Infinity }, 'seq', limit),
+    );
+  }
+
+  async append(chatId: string, ops: readonly StoreOp[], options: AppendOptions): Promise<AppendResult> {
+    const ready = normaliseOps(ops);
+    const result = await this.#write(chatId, (tx) => applyOps(tx, ready, options, Date.now()));
+    return result;
+  }
+
+  async saveDraft(chatId: string, id: string, message: UIMessage): Promise<void> {
+    const draft = normaliseMessage(id, message);
+    const keep = async (rows: Rows): Promise<boolean> => {
+      const isGrowing = (await rows.get('nodes', [chatId, id], 'id'))?.status === 'streaming';
+      if (isGrowing) rows.put('drafts', draft, [chatId, id]);
+      return isGrowing;
+    };
+    const isKept = await this.#backing.write(['nodes', 'drafts'], keep, true);
+    if (isKept) this.#tell({ kind: 'draft', chatId, id, seq: this.#seq, remote: false });
+  }
+
+  async deleteChat(
+    chatId: string,
+    options: { readonly userId?: string; readonly keepFor?: number } = {},
+  ): Promise<boolean> {
+    const change = await this.#write(chatId, (tx) => removeChat(tx, options, Date.now()));
+    this.#sweep();
+    return change !== undefined;
+  }
+
+  async restoreChat(chatId: string): Promise<boolean> {
+    return (await this.#write(chatId, (tx) => bringBack(tx, Date.now()))) !== undefined;
+  }
+
+  async get<T = unknown>(key: string): Promise<T | undefined> {
+    return cloneValue(key, await this.#read(['values'], (rows) => rows.get('values', key))) as T | undefined;
+  }
+
+  async set(key: string, value: unknown): Promise<void> {
+    const copy = cloneValue(key, value);
+    await this.#backing.write(['values'], async (rows) => rows.put('values', copy, key));
+  }
+
+  async delete(key: string): Promise<void> {
+    await this.#backing.write(['values'], async (rows) => rows.delete('values', only(key)));
+  }
+
+  hold(chatId: string, id: string): Promise<() => void> {
+    return this.#backing.hold(chatId, id);
+  }
+
+  held(chatId: string): Promise<ReadonlySet<string>> {
+    return this.#backing.held(chatId);
+  }
+
+  subscribe(listener: (notice: StoreNotice) => void): () => void {
+    const own = { hear: listener };
+    this.#join();
+    this.#listeners.add(own);
+    return () => this.#listeners.delete(own);
+  }
+
+  async clear(): Promise<void> {
+    const seq = await this.#backing.write(ALL_TABLES, forgetAll);
+    this.#tell({ kind: 'clear', seq, remote: false });
+  }
+
+  async close(): Promise<void> {
+    this.#isAwake = false;
+    clearTimeout(this.#sweeper);
+    this.#listeners.clear();
+    this.#channel?.close();
+    this.#channel = undefined;
+    this.#backing.close();
+  }
+
+  #read<T>(tables: readonly Table[], work: (rows: Rows) => Promise<T>): Promise<T> {
+    this.#wake();
+    return this.#backing.read(tables, work);
+  }
+
+  /** A write to one chat; once it is durable, everyone hears, if something changed. */
+  async #write<T>(chatId: string, work: (tx: StoreTransaction) => Promise<T>): Promise<T> {
+    this.#wake();
+    const { result, before, seq } = await this.#backing.write(
+      ['chats', 'values', 'meta', ...CONTENT],
+      async (rows) => {
+        const meta = await readMeta(rows);
+        const tx = new RecordTransaction(chatId, rows, meta);
+        return { result: await work(tx), before: meta.seq, seq: await tx.seq() };
+      },
+    );
+    if (seq !== before) this.#tell({ kind: 'change', chatId, seq, remote: false });
+    return result;
+  }
+
+  #tell(notice: StoreNotice): void {
+    this.#hear(notice);
+    this.#join()?.tell(notice);
+  }
+
+  /** A listener that throws does not keep the others from hearing. */
+  #hear(notice: StoreNotice): void {
+    this.#seq = Math.max(this.#seq, notice.seq);
+    for (const { hear } of this.#listeners) {
+      try {
+        hear(notice);
+      } catch (error) {
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    }
+  }
+
+  #join(): Channel | undefined {
+    this.#channel ??= this.#backing.join((notice) => this.#hear(notice));
+    return this.#channel;
+  }
+
+  #wake(): void {
+    if (this.#isAwake) return;
+    this.#isAwake = true;
+    this.#sweep();
+  }
+
+  /** Takes the content of deleted chats whose time is over, and comes back when the next one's is. */
+  #sweep(): void {
+    this.#backing
+      .read(['chats'], (rows) => rows.list('chats', undefined, 'due'))
+      .then((chats) => this.#purge(chats, Date.now()))
+      .catch(() => undefined);
+  }
+
+  async #purge(chats: readonly RemovedChat[], now: number): Promise<void> {
+    for (const { id, purgeAt = 0 } of chats) {
+      if (purgeAt <= now) await this.#write(id, (tx) => purgeChat(tx, now));
+    }
+    const next = Math.min(...chats.map(({ purgeAt = 0 }) => purgeAt).filter((at) => at > now));
+    clearTimeout(this.#sweeper);
+    if (!this.#isAwake || next === Infinity) return;
+    this.#sweeper = setTimeout(() => this.#sweep(), Math.min(next - now, LONGEST_TIMER));
+  }
+}
+
+/** The longest time that a timer can wait, ms. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+
+/** Empties every table; the counter goes on, because other tabs remember its numbers. */
+async function forgetAll(rows: Rows): Promise<number> {
+  const meta = await readMeta(rows);
+  for (const table of ALL_TABLES) rows.delete(table);
+  rows.put('meta', { ...meta, seq: meta.seq + 1 }, SELF);
+  return meta.seq + 1;
+}

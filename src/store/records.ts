@@ -1,0 +1,117 @@
+import type { UIMessage } from 'ai';
+import type { Branch, Chat, Checkpoint, MessageNode, NodeInfo } from '../graph/graph.ts';
+import { infoOf } from '../graph/graph.ts';
+import { createDeviceId } from './device.ts';
+import { between, byAge, CONTENT, type Meta, ofChat, only } from './layout.ts';
+import type { Rows } from './rows.ts';
+import type { Change, StoreTransaction } from './store.ts';
+
+/** A transaction of one chat over the rows of its tables. */
+export class RecordTransaction implements StoreTransaction {
+  readonly chatId: string;
+  readonly deviceId: string;
+  readonly #rows: Rows;
+  #meta: Meta;
+
+  constructor(chatId: string, rows: Rows, meta: Meta) {
+    this.chatId = chatId;
+    this.deviceId = meta.deviceId;
+    this.#rows = rows;
+    this.#meta = meta;
+  }
+
+  chat(): Promise<Chat | undefined> {
+    return this.#rows.get('chats', this.chatId);
+  }
+
+  async seq(): Promise<number> {
+    return this.#meta.seq;
+  }
+
+  info(id: string): Promise<NodeInfo | undefined> {
+    return this.#rows.get('nodes', [this.chatId, id], 'id');
+  }
+
+  async node(id: string): Promise<MessageNode | undefined> {
+    const info = await this.info(id);
+    return info && withBody(info, await this.#rows.get('bodies', [this.chatId, info.seq]));
+  }
+
+  draft(id: string): Promise<UIMessage | undefined> {
+    return this.#rows.get('drafts', [this.chatId, id]);
+  }
+
+  /** Whoever follows a message was written after it; nobody knows without looking, but few come after a new one. */
+  async hasChildren({ id, seq }: NodeInfo): Promise<boolean> {
+    const later = await this.#rows.list('nodes', between(this.chatId, seq + 1, Infinity));
+    return later.some((info) => info.parentId === id);
+  }
+
+  branch(id: string): Promise<Branch | undefined> {
+    return this.#rows.get('branches', [this.chatId, id]);
+  }
+
+  async branches(): Promise<Branch[]> {
+    return byAge(await this.#rows.list('branches', ofChat(this.chatId)));
+  }
+
+  async checkpoints(): Promise<Checkpoint[]> {
+    return byAge(await this.#rows.list('checkpoints', ofChat(this.chatId)));
+  }
+
+  purge(): void {
+    for (const table of CONTENT) this.#rows.delete(table, ofChat(this.chatId));
+  }
+
+  putChat(chat: Chat): void {
+    this.#rows.put('chats', chat);
+  }
+
+  putNode(node: MessageNode, replaced?: MessageNode): void {
+    this.#rows.put('nodes', infoOf(node));
+    this.#rows.put('bodies', node.data, [this.chatId, node.seq]);
+    if (!replaced) return;
+    this.#rows.put('revisions', replaced, [this.chatId, node.id, replaced.rev]);
+    this.#rows.delete('drafts', only([this.chatId, node.id]));
+  }
+
+  dropNode({ id, seq }: NodeInfo): void {
+    this.#rows.delete('nodes', only([this.chatId, seq]));
+    this.#rows.delete('bodies', only([this.chatId, seq]));
+    this.#rows.delete('drafts', only([this.chatId, id]));
+  }
+
+  putBranch(branch: Branch): void {
+    this.#rows.put('branches', branch);
+  }
+
+  putCheckpoint(checkpoint: Checkpoint): void {
+    this.#rows.put('checkpoints', checkpoint);
+  }
+
+  putChanges(changes: readonly Change[]): void {
+    for (const change of changes) this.#rows.put('changes', change);
+    this.#meta = { ...this.#meta, seq: changes.at(-1)?.seq ?? this.#meta.seq };
+    this.#rows.put('meta', this.#meta, SELF);
+  }
+
+  putValue(key: string, value: unknown): void {
+    this.#rows.put('values', value, key);
+  }
+}
+
+/** The key of the row about the database. */
+export const SELF = 'self';
+
+/** What a database knows about itself; a new one learns its names here, and keeps them with its first write. */
+export async function readMeta(rows: Rows): Promise<Meta> {
+  return (
+    (await rows.get('meta', SELF)) ?? { seq: 0, deviceId: createDeviceId(), databaseId: createDeviceId() }
+  );
+}
+
+/** A message from its two halves. One whose body is lost reads as a message without parts. */
+export function withBody(info: NodeInfo, body: UIMessage | undefined): MessageNode {
+  const { preview: _preview, parts: _parts, ...node } = info;
+  return { ...node, data: body ?? { id: info.id, role: info.name as UIMessage['role'], parts: [] } };
+}

@@ -1,0 +1,36 @@
+import type { Channel } from './channel.ts';
+import type { Key, Span, Table, Tables } from './layout.ts';
+import type { Persistence, StoreNotice } from './store.ts';
+
+/**
+ * What a database has to be able to do, and no more: rows in tables, found by key or by range.
+ *
+ * Everything that a store knows about chats is written over these few words, once. Memory and IndexedDB differ only in
+ * where the rows are, so what is tested on one holds on the other.
+ */
+export interface Backing {
+  readonly persistence: Persistence;
+  /** Reads that are true at one moment. */
+  read<T>(tables: readonly Table[], work: (rows: Rows) => Promise<T>): Promise<T>;
+  /**
+   * Reads, and then writes, which happen whole or not at all; a throw undoes them. Resolves when they are durable.
+   * `isRelaxed`: when the platform has them, before the disk does.
+   */
+  write<T>(tables: readonly Table[], work: (rows: Rows) => Promise<T>, isRelaxed?: boolean): Promise<T>;
+  hold(chatId: string, id: string): Promise<() => void>;
+  held(chatId: string): Promise<ReadonlySet<string>>;
+  /** Joins the other tabs, where there can be any. */
+  join(hear: (notice: StoreNotice) => void): Channel | undefined;
+  close(): void;
+}
+
+/** Rows of some tables, within one transaction. All reads come before all writes; a write does not wait. */
+export interface Rows {
+  /** The row with this key, or with this key in an index. */
+  get<T extends Table>(table: T, key: Key, index?: string): Promise<Tables[T] | undefined>;
+  /** The rows within a span, all of them without one, in the order of their keys; the first `limit`. */
+  list<T extends Table>(table: T, span?: Span, index?: string, limit?: number): Promise<Tables[T][]>;
+  put<T extends Table>(table: T, row: Tables[T], key?: Key): void;
+  /** Deletes the rows within a span; all of them without one. */
+  delete(table: Table, span?: Span): void;
+}
