@@ -1,0 +1,144 @@
+import { expect, test } from '@playwright/test';
+import { Demo } from './demo.ts';
+
+test('an unsent chat is nowhere; the first question names it; a name of one own stays', async ({ page }) => {
+  const demo = await Demo.open(page);
+  await demo.button('New chat').click();
+  await expect(demo.chats.getByRole('link')).toHaveCount(0);
+  await demo.ask('What is a graph?');
+  await demo.button('Rename chat: What is a graph?').click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('textbox').fill('Graphs');
+  await dialog.getByRole('textbox').press('Enter');
+  await expect(demo.chats.getByRole('link', { name: 'Graphs' })).toBeVisible();
+  await demo.ask('And a tree?');
+  await expect(demo.chats.getByRole('link', { name: 'Graphs' })).toBeVisible();
+});
+
+test('deleting says how many messages go, and can be undone', async ({ page }) => {
+  const demo = await Demo.open(page);
+  await demo.ask('What is a graph?');
+  await demo.button('Delete chat: What is a graph?').click();
+  const dialog = page.getByRole('dialog');
+  await expect(dialog).toContainText('2 messages');
+  await dialog.getByRole('button', { name: /Delete/ }).click();
+  await expect(demo.chats.getByRole('link', { name: 'What is a graph?' })).toHaveCount(0);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect(demo.chats.getByRole('link', { name: 'What is a graph?' })).toBeVisible();
+});
+
+test('the address names the chat: Back, a reload and an unknown one', async ({ page }) => {
+  const demo = await Demo.open(page);
+  await demo.ask('First chat');
+  const first = page.url();
+  await demo.button('New chat').click();
+  await demo.ask('Second chat');
+  await page.goBack();
+  await expect.poll(() => page.url()).toBe(first);
+  await expect(demo.you).toContainText('First chat');
+  await page.goto('/?speed=0#/chat/no-such-chat');
+  await expect(page.getByText(/no chat|unknown|not found|isn.t here|does not exist/i).first()).toBeVisible();
+});
+
+test('unsent text survives a reload, per chat', async ({ page }) => {
+  const demo = await Demo.open(page);
+  await demo.ask('First chat');
+  await demo.message.fill('half a thought');
+  await page.reload();
+  await expect(demo.message).toHaveValue('half a thought');
+  await demo.button('New chat').click();
+  await expect(demo.message).toHaveValue('');
+});
+
+test('it works with the network off', async ({ page, context }) => {
+  const demo = await Demo.open(page);
+  await demo.ask('Online');
+  await context.setOffline(true);
+  await demo.ask('Offline');
+  await demo.on(demo.assistant.last(), 'Try again').click();
+  await expect(demo.versions('Version 2 of 2')).toBeVisible();
+  await context.setOffline(false);
+  await page.reload();
+  await expect(demo.you.last()).toContainText('Offline');
+  await expect(demo.versions('Version 2 of 2')).toBeVisible();
+});
+
+test('two tabs on one chat, fifty turns each, and none is lost', async ({ page, context }) => {
+  test.setTimeout(240_000);
+  const one = await Demo.open(page);
+  await one.ask('The first question');
+  const other = await Demo.open(await context.newPage(), { at: new URL(page.url()).hash });
+  await expect(other.you).toHaveCount(1);
+  const talk = async (demo: Demo, name: string): Promise<void> => {
+    for (let i = 0; i < 50; i += 1) await demo.ask(`Turn ${i} of ${name}`);
+  };
+  await Promise.all([talk(one, 'one'), talk(other, 'two')]);
+
+  const said = new Set<string>();
+  await expect(async () => {
+    for (const name of await one.branch.locator('option').allTextContents()) {
+      await one.branch.selectOption({ label: name });
+      await page.waitForTimeout(300);
+      for (const text of await one.you.allTextContents()) said.add(/Turn \d+ of (one|two)/.exec(text)?.[0] ?? 'first');
+    }
+    expect(said.size).toBe(101);
+  }).toPass({ timeout: 30_000 });
+});
+
+test('a turn that another tab forced onto a branch says so', async ({ page, context }) => {
+  const one = await Demo.open(page, { pace: true });
+  await one.ask('The first question');
+  const other = await Demo.open(await context.newPage(), { at: new URL(page.url()).hash });
+  await expect(other.you).toHaveCount(1);
+  await one.send('A slow one');
+  await one.streaming(4);
+  await other.ask('Meanwhile');
+  await expect(other.page.getByText('Continued on main-v2: another tab wrote to main').first()).toBeVisible();
+  await expect(other.button('Show')).toBeVisible();
+  await expect(other.you.last()).toContainText('Meanwhile');
+});
+
+test('a chat deleted in another tab says so and keeps the unsent text', async ({ page, context }) => {
+  const one = await Demo.open(page);
+  await one.ask('The first question');
+  const other = await Demo.open(await context.newPage(), { at: new URL(page.url()).hash });
+  await other.message.fill('not yet sent');
+  await one.button('Delete chat: The first question').click();
+  await page.getByRole('dialog').getByRole('button', { name: /Delete/ }).click();
+  await expect(other.page.getByText(/deleted/i).first()).toBeVisible();
+  await expect(other.page.getByText('not yet sent').or(other.message)).toBeVisible();
+});
+
+test('clearing all data leaves no word in any store of the browser', async ({ page, context }) => {
+  const demo = await Demo.open(page);
+  await demo.ask('A secret about zebras');
+  await demo.message.fill('another zebra');
+  const other = await Demo.open(await context.newPage(), { at: new URL(page.url()).hash });
+  await expect(other.you).toHaveCount(1);
+  await demo.button('Data').click();
+  await page.getByRole('menuitem', { name: 'Clear all data' }).or(demo.button('Clear all data')).first().click();
+  await page.getByRole('dialog').getByRole('button', { name: /Clear|Delete/ }).click();
+  await expect(demo.chats.getByRole('link')).toHaveCount(0);
+  await expect(other.chats.getByRole('link')).toHaveCount(0);
+  await expect(other.page.getByRole('article')).toHaveCount(0);
+  const left = await page.evaluate(async () => {
+    const words: string[] = [JSON.stringify({ ...localStorage }), JSON.stringify({ ...sessionStorage })];
+    for (const { name } of await indexedDB.databases()) {
+      const db = await new Promise<IDBDatabase>((resolve, reject) => {
+        const request = indexedDB.open(name as string);
+        request.onsuccess = () => resolve(request.result);
+        request.onerror = () => reject(request.error);
+      });
+      for (const store of db.objectStoreNames) {
+        const all = await new Promise<unknown>((resolve) => {
+          const request = db.transaction(store).objectStore(store).getAll();
+          request.onsuccess = () => resolve(request.result);
+        });
+        words.push(JSON.stringify(all));
+      }
+      db.close();
+    }
+    return words.join('\n');
+  });
+  expect(left).not.toMatch(/zebra/);
+});

@@ -1,0 +1,175 @@
+import { expect, test } from '@playwright/test';
+import { Demo } from './demo.ts';
+
+test('a question is answered, saved, and there again after a reload', async ({ page }) => {
+  const demo = await Demo.open(page);
+  await demo.ask('What is a graph?');
+  await expect(page).toHaveURL(/#\/chat\/.+/);
+  await expect(demo.assistant).toContainText('What is a graph?');
+  await expect(demo.chats.getByRole('link', { name: 'What is a graph?' })).toBeVisible();
+  await page.reload();
+  await expect(demo.you).toContainText('What is a graph?');
+  await expect(demo.assistant).toHaveCount(1);
+  await demo.ask('And a tree?');
+  await expect(demo.you).toHaveCount(2);
+});
+
+test('an answer streams, can be stopped, and is continued without a word lost or said twice', async ({ page }) => {
+  const demo = await Demo.open(page, { pace: true });
+  await demo.send('Tell me a long story about a lighthouse');
+  await demo.streaming();
+  await expect(demo.message).toBeFocused();
+  await expect(demo.assistant).toHaveAttribute('aria-busy', 'true');
+  await demo.button('Stop').click();
+  await expect(demo.assistant).toContainText('Interrupted');
+  const half = await demo.answer();
+
+  await demo.on(demo.assistant, 'Continue').click();
+  await expect.poll(() => demo.answer()).not.toBe(half);
+  await demo.streaming(20);
+  await page.goto(page.url().replace('/#', '/?speed=0#'));
+  await demo.on(demo.assistant, 'Continue').click();
+  await demo.settled();
+  const whole = await demo.answer();
+  expect(whole.startsWith(half.slice(0, -20))).toBe(true);
+  expect(whole.split(/\s+/).length).toBeGreaterThanOrEqual(600);
+  await expect(demo.assistant).not.toContainText('Interrupted');
+
+  // The same question on a new chat gives the same words in one go: nothing was lost or said twice.
+  await demo.button('New chat').click();
+  await demo.ask('Tell me a long story about a lighthouse');
+  expect(await demo.answer()).toBe(whole);
+});
+
+test('a reload in mid-stream keeps the words; they can be continued, or asked for anew', async ({ page }) => {
+  const demo = await Demo.open(page, { pace: true });
+  await demo.send('A slow answer please');
+  await demo.streaming(8);
+  await page.waitForTimeout(700); // a draft is written twice a second
+  await page.reload();
+  await expect(demo.assistant).toContainText('Interrupted');
+  expect((await demo.answer()).split(' ').length).toBeGreaterThan(4);
+  await page.goto(page.url().replace('/#', '/?speed=0#'));
+  await demo.on(demo.assistant, 'Continue').click();
+  await demo.settled();
+  await expect(demo.versions('Version 1 of 1')).toHaveCount(0);
+  await demo.on(demo.assistant, 'Try again').click();
+  await demo.settled();
+  await expect(demo.versions('Version 2 of 2')).toBeVisible();
+});
+
+test('an edited question and three tries are versions that one pages through', async ({ page }) => {
+  const demo = await Demo.open(page);
+  await demo.ask('What is a graph?');
+  for (const n of [2, 3, 4]) {
+    await demo.on(demo.assistant, 'Try again').click();
+    await demo.settled();
+    await expect(demo.versions(`Version ${n} of ${n}`)).toBeVisible();
+  }
+  await expect(demo.branch.locator('option:checked')).toHaveText('main-v4');
+  const texts = new Set<string>();
+  for (const n of [4, 3, 2, 1]) {
+    await expect(demo.versions(`Version ${n} of 4`)).toBeVisible();
+    texts.add(await demo.answer());
+    if (n > 1) await demo.button('Previous version').click();
+  }
+  expect(texts.size).toBe(4);
+  await expect(demo.button('Previous version')).toBeDisabled();
+
+  await demo.on(demo.you, 'Edit').click();
+  const editor = demo.you.getByRole('textbox', { name: 'Edited text' });
+  await editor.fill('What is a forest?');
+  await editor.press('Enter');
+  await demo.settled();
+  await expect(demo.you).toContainText('What is a forest?');
+  await expect(demo.assistant).toContainText('What is a forest?');
+  await demo.you.getByRole('button', { name: 'Previous version' }).click();
+  await expect(demo.you).toContainText('What is a graph?');
+  await expect(demo.versions('Version 1 of 4')).toBeVisible();
+});
+
+test('an edited answer is a version without asking the model', async ({ page }) => {
+  const demo = await Demo.open(page);
+  await demo.ask('What is a graph?');
+  await demo.on(demo.assistant, 'Edit').click();
+  const editor = demo.assistant.getByRole('textbox', { name: 'Edited text' });
+  await editor.press('Escape');
+  await expect(editor).toHaveCount(0);
+  await demo.on(demo.assistant, 'Edit').click();
+  await editor.fill('In my own words.');
+  await demo.on(demo.assistant, 'Send edit').click();
+  await expect(demo.versions('Version 2 of 2')).toBeVisible();
+  await expect(demo.assistant).toContainText('In my own words.');
+  await expect(demo.assistant).toHaveCount(1);
+});
+
+test('by the way: a side branch that one opens later', async ({ page }) => {
+  const demo = await Demo.open(page);
+  await demo.ask('What is a graph?');
+  await demo.button('By the way').click();
+  await expect(page.getByText('Branch main-v2 created').first()).toBeAttached();
+  await expect(demo.branch.locator('option:checked')).toHaveText('main');
+  await demo.ask('Go on');
+  await demo.branch.selectOption({ label: 'main-v2' });
+  await expect(demo.you).toHaveCount(1);
+  await demo.ask('Something else');
+  await demo.branch.selectOption({ label: 'main' });
+  await expect(demo.you.last()).toContainText('Go on');
+});
+
+test('a checkpoint is named, and restored on a branch of its own', async ({ page }) => {
+  const demo = await Demo.open(page);
+  await demo.ask('What is a graph?');
+  await demo.on(demo.assistant, 'Checkpoint here').click();
+  const dialog = page.getByRole('dialog', { name: 'New checkpoint' });
+  const name = dialog.getByRole('textbox', { name: 'Name' });
+  await expect(name).not.toHaveValue('');
+  await name.fill('before trees');
+  await name.press('Enter');
+  await expect(dialog).toBeHidden();
+  await demo.ask('And a tree?');
+  await page.getByRole('button', { name: 'Restore before trees' }).click();
+  await expect(demo.you).toHaveCount(1);
+  await expect(demo.branch.locator('option:checked')).toHaveText('main-v2');
+  await page.getByRole('button', { name: 'Delete checkpoint before trees' }).click();
+  await expect(page.getByRole('button', { name: 'Restore before trees' })).toHaveCount(0);
+});
+
+test('branches are renamed and deleted', async ({ page }) => {
+  const demo = await Demo.open(page);
+  await demo.ask('What is a graph?');
+  await demo.on(demo.assistant, 'Branch from here').click();
+  await expect(demo.branch.locator('option:checked')).toHaveText('main-v2');
+  await demo.button('Rename branch').click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('textbox').fill('ideas');
+  await dialog.getByRole('textbox').press('Enter');
+  await expect(demo.branch.locator('option:checked')).toHaveText('ideas');
+  await demo.button('Delete branch').click();
+  const confirm = page.getByRole('dialog').getByRole('button', { name: /Delete/ });
+  if (await confirm.isVisible()) await confirm.click();
+  await expect(demo.branch.locator('option:checked')).toHaveText('main');
+});
+
+test('a failed answer says why in words, and is tried again', async ({ page }) => {
+  const demo = await Demo.open(page);
+  await demo.send('/fail 401');
+  await expect(demo.assistant.getByRole('alert')).toContainText(/key|401/i);
+  await expect(demo.you).toContainText('/fail 401');
+  await expect(demo.on(demo.assistant, 'Try again')).toBeVisible();
+  await demo.on(demo.you, 'Edit').click();
+  await demo.you.getByRole('textbox', { name: 'Edited text' }).fill('Now please');
+  await demo.on(demo.you, 'Send edit').click();
+  await demo.settled();
+  await expect(demo.assistant).toContainText('Now please');
+});
+
+test('a tool is called, and its result is in the answer; a dangerous one asks first', async ({ page }) => {
+  const demo = await Demo.open(page);
+  await demo.ask('/tool Roll the dice for me');
+  await expect(demo.assistant.last()).toContainText(/\d/);
+  await demo.send('/approve');
+  await page.getByRole('button', { name: 'Deny' }).click();
+  await demo.settled();
+  await expect(demo.assistant).toHaveCount(2);
+});

@@ -1,0 +1,84 @@
+import { expect, type Locator, type Page } from '@playwright/test';
+
+/**
+ * The demo as a person meets it: everything is found by role and name, nothing by class or test id.
+ */
+export class Demo {
+  readonly page: Page;
+
+  constructor(page: Page) {
+    this.page = page;
+  }
+
+  /** Opens the demo; answers come at once unless `pace` asks for the real one. */
+  static async open(page: Page, { pace = false, at = '' }: { pace?: boolean; at?: string } = {}): Promise<Demo> {
+    await page.goto(`/${pace ? '' : '?speed=0'}${at}`);
+    const demo = new Demo(page);
+    await expect(demo.message).toBeVisible();
+    return demo;
+  }
+
+  get message(): Locator {
+    return this.page.getByRole('textbox', { name: 'Message', exact: true });
+  }
+  get chats(): Locator {
+    return this.page.getByRole('navigation', { name: 'Chats' });
+  }
+  get you(): Locator {
+    return this.page.getByRole('article', { name: 'You' });
+  }
+  get assistant(): Locator {
+    return this.page.getByRole('article', { name: 'Assistant' });
+  }
+  get saveState(): Locator {
+    return this.page.getByRole('status', { name: 'Save state' });
+  }
+  get branch(): Locator {
+    return this.page.getByRole('combobox', { name: 'Branch' });
+  }
+
+  button(name: string | RegExp): Locator {
+    return this.page.getByRole('button', { name, exact: typeof name === 'string' });
+  }
+
+  /** A button of one message: `demo.on(demo.assistant.last(), 'Try again')`. */
+  on(article: Locator, name: string): Locator {
+    return article.getByRole('button', { name, exact: true });
+  }
+
+  versions(name: string): Locator {
+    return this.page.getByRole('group', { name, exact: true });
+  }
+
+  /** Sends a question, and waits until its answer has ended. */
+  async ask(question: string): Promise<void> {
+    await this.send(question);
+    await this.settled();
+  }
+
+  async send(question: string): Promise<void> {
+    await this.message.fill(question);
+    await this.message.press('Enter');
+    await expect(this.you.filter({ hasText: question }).last()).toBeVisible();
+  }
+
+  /** Waits until nothing streams and all is saved. */
+  async settled(): Promise<void> {
+    await expect(this.button('Send')).toBeVisible({ timeout: 20_000 });
+    await expect(this.saveState).toHaveText(/Saved/);
+  }
+
+  /** Waits until some words of an answer show. */
+  async streaming(words = 3): Promise<void> {
+    await expect(this.button('Stop')).toBeVisible();
+    await expect
+      .poll(async () => ((await this.assistant.last().textContent()) ?? '').split(/\s+/).length, { timeout: 15_000 })
+      .toBeGreaterThan(words);
+  }
+
+  /** The words of the last answer, without its buttons. */
+  async answer(): Promise<string> {
+    const paragraphs = this.assistant.last().locator('p, li, td, h1, h2, h3, pre');
+    return (await paragraphs.allTextContents()).join(' ').replaceAll(/\s+/g, ' ').trim();
+  }
+}
