@@ -11,7 +11,7 @@ function saying(words: readonly string[]): TransformStream<unknown, string> {
 /** A browser with a model that says these words, and remembers what it was asked. */
 function browserThatSays(words: readonly string[], availability = 'available') {
   const asked: unknown[] = [];
-  const destroy = vi.fn();
+  const destroy = vi.fn<() => void>();
   vi.stubGlobal('LanguageModel', {
     availability: () => Promise.resolve(availability),
     create: ({ initialPrompts }: { initialPrompts: unknown }) => {

@@ -103,12 +103,13 @@ function ByTheWay(): ReactNode {
   return (
     <button
       type="button"
-      className="button"
+      className="button by-the-way"
+      aria-label="By the way"
       title="A branch for a side question; this one stays"
       onClick={() => attempt(begin)}
     >
       <Icon name="aside" />
-      By the way
+      <span>By the way</span>
     </button>
   );
 }

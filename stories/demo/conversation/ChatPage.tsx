@@ -8,7 +8,7 @@ import { Checkpoints } from './Checkpoints.tsx';
 import { Conversation } from './Conversation.tsx';
 import { SaveState } from './SaveState.tsx';
 import { Situation } from './Situation.tsx';
-import { useConflictNotice } from './useConflictNotice.ts';
+import { useChatNotices } from './useChatNotices.ts';
 import { useFirstQuestion } from './useFirstQuestion.ts';
 import { useStanding } from './useStanding.ts';
 import type { Starter } from './Welcome.tsx';
@@ -27,7 +27,7 @@ function OpenChat({ chatId, starters, covered, menuButton }: ChatPageProps): Rea
   const standing = useStanding(chatId);
   const [beside, setBeside] = useState(false);
   useFirstQuestion(chatId);
-  useConflictNotice();
+  useChatNotices();
   const title = useTitle(standing === 'unsent' ? 'New chat' : UNTITLED);
   return (
     <main className="page" inert={covered} data-beside={beside || undefined}>

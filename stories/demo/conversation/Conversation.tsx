@@ -33,11 +33,11 @@ export function Conversation({ chatId, standing, starters }: ConversationProps):
   });
   const { messages, sendMessage, regenerate, stop, addToolApprovalResponse } = chat;
   const composer = useRef<ComposerHandle>(null);
-  const { scroller, content, isAway, jumpToEnd, holdView } = useFollow();
   const streaming = chat.status === 'submitted' || chat.status === 'streaming';
   const shown = withoutEmptyAnswer(messages, streaming);
   const last = shown.at(-1);
   const writing = streaming && last?.role === 'assistant' ? last : undefined;
+  const { scroller, content, isAway, jumpToEnd, holdView } = useFollow(shown.length > 0);
   useReadAtEnd(writing, shown);
 
   const send = (text: string): void => {

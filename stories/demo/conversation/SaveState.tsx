@@ -6,7 +6,7 @@ import { useAttempt } from '../shell/useAttempt.ts';
 /** Whether what was said is safe. Quick saves pass unmentioned; a refusing disk is an alert with a way to retry. */
 export function SaveState(): ReactNode {
   const { state } = useEngineState((engine) => engine.saveState);
-  const isStored = useEngineState((engine) => engine.chat !== null);
+  const isStored = useEngineState((engine) => engine.chat !== null && engine.status !== 'error');
   const inMemory = useEngineState((engine) => engine.persistence === 'memory');
   const isSlow = useSlow(state === 'saving');
   const refused = state === 'error';

@@ -6,7 +6,7 @@ export function UnknownChat(): ReactNode {
   const { newChat } = useWorkspace();
   return (
     <section className="welcome">
-      <h2>Unknown chat</h2>
+      <h2>There is nothing here</h2>
       <p>
         No chat was found at this address. It may have been deleted, or it was begun in another browser: chats
         stay where they were written.

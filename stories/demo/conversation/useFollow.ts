@@ -6,8 +6,10 @@ import { useEffect, useRef, useState, type RefObject } from 'react';
  * Who scrolls up wants to read there, and words that arrive below must not pull them away; whoever returns to the end
  * follows again. Only a movement against the page's own growth counts as going up: the browser also moves the view
  * when something above it changes its height, and then the height of the whole changes by as much.
+ *
+ * `isGrowing` is whether there is a conversation to follow: a page without one is read from its top.
  */
-export function useFollow(): Following {
+export function useFollow(isGrowing: boolean): Following {
   const scroller = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const following = useRef(true);
@@ -16,7 +18,7 @@ export function useFollow(): Following {
   useEffect(() => {
     const box = scroller.current;
     const inner = content.current;
-    if (!box || !inner) return;
+    if (!box || !inner || !isGrowing) return;
     let last = { top: box.scrollTop, height: box.scrollHeight };
     const look = (): void => {
       const { scrollTop: top, scrollHeight: height } = box;
@@ -38,7 +40,7 @@ export function useFollow(): Following {
       grown.disconnect();
       box.removeEventListener('scroll', look);
     };
-  }, []);
+  }, [isGrowing]);
 
   const [jumpToEnd] = useState(() => () => {
     following.current = true;

@@ -17,6 +17,7 @@ export function browserModel(): BrowserModel {
       const question = turns.at(-1)?.content ?? '';
       const session = await promptApi().create({
         initialPrompts: turns.slice(0, -1),
+        ...speaking(),
         ...signalled(abortSignal),
       });
       const words = session.promptStreaming(question, signalled(abortSignal));
@@ -29,7 +30,7 @@ export function browserModel(): BrowserModel {
 /** Whether this browser has a model of its own, ready to answer. Never rejects. */
 export async function hasBrowserModel(): Promise<boolean> {
   try {
-    return (await promptApi().availability()) === 'available';
+    return (await promptApi().availability(speaking())) === 'available';
   } catch {
     return false;
   }
@@ -43,8 +44,10 @@ type StreamPart =
 
 /** As much of the Prompt API as is used here. */
 interface PromptApi {
-  availability(): Promise<'unavailable' | 'downloadable' | 'downloading' | 'available'>;
-  create(options: Signalled & { readonly initialPrompts: readonly PromptTurn[] }): Promise<PromptSession>;
+  availability(options: Speaking): Promise<'unavailable' | 'downloadable' | 'downloading' | 'available'>;
+  create(
+    options: Signalled & Speaking & { readonly initialPrompts: readonly PromptTurn[] },
+  ): Promise<PromptSession>;
 }
 
 interface PromptSession {
@@ -57,6 +60,10 @@ interface PromptTurn {
   readonly content: string;
 }
 
+interface Speaking {
+  readonly expectedOutputs: readonly { readonly type: 'text'; readonly languages: readonly string[] }[];
+}
+
 interface Signalled {
   readonly signal?: AbortSignal;
 }
@@ -66,6 +73,13 @@ function promptApi(): PromptApi {
   if (api === undefined)
     throw new Error('This browser has no model of its own. Choose another in Model settings.');
   return api;
+}
+
+/** The API wants to know what is to be spoken: the browser's language, where it is one that the API knows. */
+function speaking(): Speaking {
+  const own = navigator.language.slice(0, 2);
+  const language = ['de', 'en', 'es', 'fr', 'ja'].includes(own) ? own : 'en';
+  return { expectedOutputs: [{ type: 'text', languages: [language] }] };
 }
 
 function signalled(signal: AbortSignal | undefined): Signalled {

@@ -1,0 +1,30 @@
+import { useEngine } from 'contextree';
+import { useEffect } from 'react';
+import { useNotices } from '../shell/Notices.tsx';
+import { useAttempt } from '../shell/useAttempt.ts';
+
+/**
+ * What this chat tells of: a turn that had to take a branch of its own, because another tab was quicker. Whoever leaves
+ * the chat leaves what it told behind.
+ */
+export function useChatNotices(): void {
+  const engine = useEngine();
+  const { tell, take } = useNotices();
+  const attempt = useAttempt();
+  useEffect(
+    () =>
+      engine.subscribe((event) => {
+        if (event.type !== 'conflict' || event.policy !== 'fork') return;
+        const { from, to } = event;
+        // Where one is shows already; then the other one is what there is to see.
+        const show = (): Promise<void> => engine.switchBranch(engine.branch === to ? from : to);
+        tell({
+          key: 'conflict',
+          text: `Continued on ${to}: another tab wrote to ${from}`,
+          action: { label: 'Show', run: () => attempt(show) },
+        });
+      }),
+    [engine, tell, attempt],
+  );
+  useEffect(() => () => ['conflict', 'branch', 'checkpoint'].forEach(take), [take]);
+}
