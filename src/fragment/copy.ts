@@ -28,8 +28,8 @@ export interface CopyRules {
   /** Where the copied value itself stands. Default: at the root. */
   readonly from?: readonly (string | number)[];
   readonly maxDepth: number;
-  /** Leave null out of lists and records. */
-  readonly dropNull?: boolean;
+  /** Take only what can be shown: no null in lists and records, and U+FFFD for lone surrogates in texts and keys. */
+  readonly shown?: boolean;
   /** Write numbers as JSON does: NaN and infinities become null. */
   readonly json?: boolean;
   /** Handles functions and objects of its own kind; undefined for an object means that it is ordinary. */
@@ -70,18 +70,20 @@ export function refuse(walk: Walk, complaint: string, cause?: unknown): never {
   throw new ContextError(code, `${subject}: ${path || 'it'} ${complaint}`, { details: { path }, cause });
 }
 
-/** `parts[0].input["first name"]`; of a long path its end. */
+/** `parts[0].input["first name"]`; of a long path its beginning. */
 export function formatPath(path: readonly (string | number)[]): string {
   const keys = path.map((key, i) =>
     typeof key === 'string' && /^[\w$]+$/.test(key) ? (i > 0 ? '.' : '') + key : `[${JSON.stringify(key)}]`,
   );
-  return keys.join('').slice(-200);
+  return keys.join('').slice(0, 200);
 }
 
 /** A copy of a value; see the top of this file. */
 export function copyValue(value: unknown, walk: Walk): unknown {
   if (--walk.left < 0) refuse(walk, `is one value too many: ${MAX_VALUES} are allowed`);
   switch (typeof value) {
+    case 'string':
+      return textOf(value, walk);
     case 'number':
       return walk.rules.json && !Number.isFinite(value) ? null : value;
     case 'object':
@@ -109,7 +111,7 @@ function copyList(list: readonly unknown[], walk: Walk): unknown[] {
   const copy: unknown[] = [];
   for (let i = 0; i < list.length; i++) {
     const item = copyAt(list, i, walk) ?? null;
-    if (item !== null || !walk.rules.dropNull) copy.push(item);
+    if (item !== null || !walk.rules.shown) copy.push(item);
   }
   return copy;
 }
@@ -122,12 +124,24 @@ function copyPlain(value: object, walk: Walk): unknown {
   const copy: Record<string, unknown> = {};
   for (const key of Object.keys(value)) {
     const item = copyAt(value, key, walk);
-    if (item === undefined || (item === null && walk.rules.dropNull)) continue;
-    if (key === '__proto__')
-      Object.defineProperty(copy, key, { value: item, enumerable: true, configurable: true, writable: true });
-    else copy[key] = item;
+    if (item === undefined || (item === null && walk.rules.shown)) continue;
+    const name = textOf(key, walk);
+    // Assigned, this one key would set the prototype.
+    if (name !== '__proto__') copy[name] = item;
+    else
+      Object.defineProperty(copy, name, {
+        value: item,
+        enumerable: true,
+        configurable: true,
+        writable: true,
+      });
   }
   return copy;
+}
+
+/** The text as it is, or as it can be shown. */
+export function textOf(text: string, walk: Walk): string {
+  return walk.rules.shown ? text.replace(/\p{Cs}/gu, '\ufffd') : text;
 }
 
 function refuseKind(kind: string, walk: Walk): never {
@@ -147,8 +161,8 @@ export interface FragmentVisitor<R> {
   /** A fragment: the root, and each one inside of data. */
   readonly node: (fragment: ContextFragment, walk: Walk) => R;
   readonly lazy: (value: LazyValue, walk: Walk) => unknown;
-  /** Leave null out of lists and records. */
-  readonly dropNull?: boolean;
+  /** As in {@link CopyRules}. */
+  readonly shown?: boolean;
 }
 
 /** Walks one fragment and all inside it; gives what the visitor makes of the root. */
@@ -173,13 +187,13 @@ export function fragmentRules(
 ): CopyRules {
   const visit = (value: object, walk: Walk): unknown =>
     isBuilt(value) ? enter(value, visitor, walk) : isLazyValue(value) ? visitor.lazy(value, walk) : undefined;
-  const { dropNull = false } = visitor;
+  const { shown = false } = visitor;
   return {
     code: 'invalid-fragment',
     subject: `Fragment "${name}"`,
     from,
     maxDepth: MAX_DEPTH,
-    dropNull,
+    shown,
     visit,
   };
 }
@@ -210,8 +224,8 @@ function copyNode(fragment: ContextFragment, walk: Walk): ContextFragment {
 
 /** For walks that need every value now: refuses one that is only known later. */
 export function refuseLazy(value: LazyValue, walk: Walk): never {
-  const kind = typeof value === 'function' ? 'function' : 'then' in value ? 'promise' : 'iterable';
-  return refuse(walk, `is a ${kind} that is not loaded yet; resolve() and loadFragments() load it`);
+  const kind = typeof value === 'function' ? 'a function' : 'then' in value ? 'a promise' : 'an iterable';
+  return refuse(walk, `is ${kind} that is not loaded yet; resolve() and loadFragments() load it`);
 }
 
 function keepLazy(value: LazyValue): LazyValue {

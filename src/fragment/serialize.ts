@@ -144,7 +144,7 @@ function hydrate(flat: unknown, options: SerializeOptions): ContextFragment {
   if (!isSerialized(flat)) throw error('A serialized fragment is an object with a string type.', {});
   if (isMessageType(flat.type)) throw messageError(flat.type);
   const entry = own(options.registry, flat.type);
-  if (entry) return entry.toFragment(flat, options);
+  if (entry) return copyFragment(entry.toFragment(flat, options));
   const fields = fieldsOf(flat.type, flat);
   return serializable(
     flat.type as SerializableType,

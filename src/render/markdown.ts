@@ -53,16 +53,16 @@ function items(list: readonly RenderData[], pad: string): string {
   return list.map((item) => `${pad}- ${itemText(item, pad)}`).join('\n');
 }
 
-/** An item after its dash; `pad` is what stands before the dash. */
+/** An item after its dash; `pad` is what stands before the dash. A dash alone would make the line above a heading. */
 function itemText(item: RenderData, pad: string): string {
   const below = `\n${pad}  `;
-  if (isScalar(item)) return guardedLines(String(item).trimStart()).join(below);
-  if (isList(item)) return joined(item) ?? items(item, `${pad}  `).trimStart();
+  if (isScalar(item)) return guardedLines(String(item).trimStart()).join(below) || '""';
+  if (isList(item)) return joined(item) || items(item, `${pad}  `).trimStart() || '[]';
   // After an entry of several lines a blank one, or the next entry would read as a part of it.
-  return fields(item, pad).reduce(
-    (above, text) => (above && above + (above.includes('\n') ? '\n' : '') + below) + text,
-    '',
-  );
+  const join = (above: string, text: string): string =>
+    above + (above.includes('\n') ? '\n' : '') + below + text;
+  const texts = fields(item, pad);
+  return texts.length === 0 ? '{}' : texts.reduce(join);
 }
 
 /** `**key**: value` for each entry. A fragment in a record goes by its own name. */

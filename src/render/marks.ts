@@ -49,7 +49,7 @@ export function titleOf(name: string): string {
 
 const SMALL = /^(?:a|the|of|and|or|for|but)$/;
 
-const UNPRINTABLE = /[\0-\x08\v\f\x0e-\x1f\p{Cs}]/gu;
+const UNPRINTABLE = /[\0-\x08\v\f\x0e-\x1f]/g;
 
 /** Where list and quote marks may stand before the mark that counts. */
 const BEFORE = String.raw`^((?:[ \t]*(?:[-+*>]|\d{1,9}[.)]))*[ \t]*)`;

@@ -1,4 +1,4 @@
-import { copyAt, refuseLazy, walkFragment } from '../fragment/copy.ts';
+import { copyAt, refuseLazy, textOf, walkFragment } from '../fragment/copy.ts';
 import type { Walk } from '../fragment/copy.ts';
 import { getFragmentData } from '../fragment/fragment.ts';
 import type { ContextFragment } from '../fragment/fragment.ts';
@@ -53,13 +53,13 @@ export class Section {
  */
 export function prepare(fragments: readonly ContextFragment[]): Section[] {
   return fragments
-    .map((fragment) => walkFragment(fragment, { node: sectionOf, lazy: refuseLazy, dropNull: true }))
+    .map((fragment) => walkFragment(fragment, { node: sectionOf, lazy: refuseLazy, shown: true }))
     .filter((section) => section !== null);
 }
 
 function sectionOf(fragment: ContextFragment, walk: Walk): Section | null {
   const data = copyAt({ data: getFragmentData(fragment) }, 'data', walk) as RenderData | null | undefined;
-  return data === null || data === undefined ? null : new Section(fragment.name, data);
+  return data === null || data === undefined ? null : new Section(textOf(fragment.name, walk), data);
 }
 
 /** Whether a value is text, a number or a truth value. */
@@ -84,11 +84,9 @@ export function joined(list: readonly RenderData[]): string | undefined {
     : undefined;
 }
 
-/** A text between double quotes, escaped as JSON, TOML and TOON all read it. Lone surrogates become U+FFFD. */
+/** A text between double quotes, escaped as JSON, TOML and TOON all read it. */
 export function quoted(text: string): string {
-  const escaped = text
-    .replace(/\p{Cs}/gu, '\ufffd')
-    .replace(/[\\"\0-\x1f\x7f]/g, (found) => ESCAPES[found] ?? `\\u${hexOf(found)}`);
+  const escaped = text.replace(/[\\"\0-\x1f\x7f]/g, (found) => ESCAPES[found] ?? `\\u${hexOf(found)}`);
   return `"${escaped}"`;
 }
 

@@ -96,4 +96,4 @@ const BARE = /^[A-Za-z_][\w.]*$/;
 const PLAIN = /^(?:|true|false|null|-.*|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)$|^\s|\s$/is;
 
 /** Marks of the format, and characters that need an escape. */
-const MARKS = /[:\\"'[\]{}|,\0-\x1f\x7f\p{Cs}]/u;
+const MARKS = /[:\\"'[\]{}|,\0-\x1f\x7f]/u;

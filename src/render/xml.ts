@@ -123,15 +123,18 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '\r': '&#13;',
 };
 
-/** Markup, and what an XML document may not contain: control characters, lone surrogates, two noncharacters. */
-const SPECIAL = /[&<>"'\r\0-\x08\v\f\x0e-\x1f\p{Cs}\ufffe\uffff]/gu;
+/** Markup, and what an XML document may not contain: control characters and two noncharacters. */
+const SPECIAL = /[&<>"'\r\0-\x08\v\f\x0e-\x1f\ufffe\uffff]/g;
 
 function escape(text: string): string {
   return text.replace(SPECIAL, (character) => ENTITIES[character] ?? '\ufffd');
 }
 
-/** What a name may not hold, and what it may not begin with. Colons are left to namespaces; ª, µ and º are no letters to XML. */
-const NOT_IN_NAME = /[^\w.\-\p{L}\p{M}\p{Nd}]|[ªµº]|^[^\p{L}_]/gu;
+/**
+ * What a name may not hold, and what it may not begin with. Colons are left to namespaces; ª, µ and º are no letters to
+ * XML; of the letters beyond U+FFFF not every parser knows that they are.
+ */
+const NOT_IN_NAME = /[^\w.\-\p{L}\p{M}\p{Nd}]|[ªµº\u{10000}-\u{10ffff}]|^[^\p{L}_]/gu;
 
 function nameOf(name: string): string {
   return (

@@ -1,0 +1,170 @@
+import { describe, expect, test } from 'vitest';
+import * as builders from '../../src/fragment/builders.ts';
+import { hint, policy, principle, role, workflow } from '../../src/fragment/builders.ts';
+import { copyFragment } from '../../src/fragment/copy.ts';
+import {
+  fragment,
+  getFragmentData,
+  isFragment,
+  isFragmentObject,
+  isLazyFragment,
+  isMessageFragment,
+  LAZY_ID,
+} from '../../src/fragment/fragment.ts';
+import { assistantText, lastAssistantMessage, user } from '../../src/fragment/message.ts';
+import { fromFragment } from '../../src/fragment/serialize.ts';
+import { XmlRenderer } from '../../src/render/xml.ts';
+
+describe('the guards', () => {
+  test('isFragment() takes a name and data, or a name and a codec', () => {
+    expect(
+      [hint('x'), user('x'), { name: 'a', data: undefined }, { name: 'a', codec: null }].map(isFragment),
+    ).toEqual([true, true, true, true]);
+    expect(
+      [null, undefined, 'a', 1, [], {}, { name: 'a' }, { data: 'a' }, { name: 1, data: 'a' }].some(
+        isFragment,
+      ),
+    ).toBe(false);
+  });
+
+  test('isFragmentObject() takes records only', () => {
+    expect([{}, { a: 1 }, { name: 'a' }].every(isFragmentObject)).toBe(true);
+    expect(
+      [null, 'a', 1, [], hint('x'), Promise.resolve(), new Map(), () => 1, (async function* () {})()].some(
+        isFragmentObject,
+      ),
+    ).toBe(false);
+  });
+
+  test('isMessageFragment() and isLazyFragment() ask what the fragment says of itself', () => {
+    expect(
+      [user('q'), assistantText('a'), lastAssistantMessage('a'), hint('h')].map(isMessageFragment),
+    ).toEqual([true, true, true, false]);
+    expect([lastAssistantMessage('a'), assistantText('a'), hint('h')].map(isLazyFragment)).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    expect(LAZY_ID).toBe(Symbol.for('@deepagents/context:lazy-id'));
+    expect(lastAssistantMessage('new')[LAZY_ID]).toEqual({ type: 'last-assistant', content: 'new' });
+  });
+});
+
+describe('fragment()', () => {
+  test('holds its children in order and is what it looks like', () => {
+    expect(fragment('db', 'text', 1, [2], { k: 3 })).toEqual({
+      name: 'db',
+      data: ['text', 1, [2], { k: 3 }],
+    });
+    expect(JSON.stringify(fragment('db', fragment('sub')))).toBe(
+      '{"name":"db","data":[{"name":"sub","data":[]}]}',
+    );
+  });
+
+  test('takes a hand-made child for a fragment without marking the object of the caller', () => {
+    const child = { name: 'hint', data: 'h' };
+    const before = Reflect.ownKeys(child);
+    fragment('db', child);
+    expect(Reflect.ownKeys(child)).toEqual(before);
+  });
+});
+
+describe('the builders', () => {
+  test('make these nineteen', () => {
+    expect(Object.keys(builders).toSorted()).toEqual(
+      'alias analogy clarification correction example explain glossary guardrail hint identity persona policy preference principle quirk role styleGuide term workflow'.split(
+        ' ',
+      ),
+    );
+  });
+
+  test('leave out optional fields that are empty', () => {
+    expect(builders.guardrail({ rule: 'r', reason: '', action: 'a' }).data).toEqual({
+      rule: 'r',
+      action: 'a',
+    });
+    expect(workflow({ task: 't', steps: [], triggers: [], notes: '' }).data).toEqual({
+      task: 't',
+      steps: [],
+    });
+    expect(principle({ title: 't', description: '', policies: [] }).data).toEqual({
+      title: 't',
+      description: '',
+    });
+    expect(builders.identity({}).data).toEqual({});
+  });
+
+  test('name their fields in a fixed order, whatever the order of the argument', () => {
+    expect(Object.keys(builders.example({ answer: 'a', note: 'n', question: 'q' }).data as object)).toEqual([
+      'question',
+      'answer',
+      'note',
+    ]);
+  });
+
+  test('make a list of terms of a glossary', () => {
+    expect(builders.glossary({ MRR: 'revenue', ARR: 'per year' }).data).toEqual([
+      { term: 'MRR', expression: 'revenue' },
+      { term: 'ARR', expression: 'per year' },
+    ]);
+  });
+});
+
+describe('getFragmentData()', () => {
+  test('gives what the codec decodes to, else the data', () => {
+    expect(getFragmentData(role('r'))).toBe('r');
+    expect(getFragmentData({ name: 'a', data: 1 })).toBe(1);
+    expect(getFragmentData({ name: 'a', data: 1, codec: { encode: () => 2, decode: () => 3 } })).toBe(3);
+    expect(() => getFragmentData({ name: 'z' } as never)).toThrow('Fragment "z" is missing data and codec');
+  });
+
+  test('gives the data of a built fragment that was spread and changed', () => {
+    const changed = { ...hint('a'), data: 'b' };
+    expect(getFragmentData(changed)).toBe('b');
+    expect(fromFragment(changed)).toEqual({ type: 'hint', text: 'b' });
+  });
+});
+
+describe('copyFragment()', () => {
+  test('is a copy in depth: later changes to the original are not seen, also not by its codec', () => {
+    const steps = ['one'];
+    const original = workflow({ task: 't', steps });
+    const copy = copyFragment(original);
+    steps.push('two');
+    expect(copy.data).toEqual({ task: 't', steps: ['one'] });
+    expect(fromFragment(copy)).toEqual({ type: 'workflow', task: 't', steps: ['one'] });
+  });
+
+  test('leaves the original as it was', () => {
+    const original = Object.freeze({
+      name: 'db',
+      data: Object.freeze({ rows: Object.freeze([Object.freeze({ a: 1 })]) }),
+      metadata: Object.freeze({ from: 'test' }),
+    });
+    expect(copyFragment(original)).toEqual(original);
+  });
+
+  test('keeps id, persist, metadata, nested fragments and lazy values', async () => {
+    const later = () => 'later';
+    const copy = copyFragment({
+      ...fragment('db', hint('h'), later, Promise.resolve('soon')),
+      id: 'x',
+      persist: false,
+      metadata: { a: 1 },
+    });
+    expect(copy).toMatchObject({ id: 'x', persist: false, metadata: { a: 1 } });
+    const [inner, lazy, promise] = copy.data as unknown[];
+    expect(new XmlRenderer().render([inner as never])).toBe('<hint>h</hint>');
+    expect(lazy).toBe(later);
+    await expect(promise).resolves.toBe('soon');
+  });
+
+  test('keeps nested fragments known as such', () => {
+    const copy = copyFragment(principle({ title: 't', description: 'd', policies: [policy({ rule: 'r' })] }));
+    expect(fromFragment(copy)).toMatchObject({ policies: [{ type: 'policy', rule: 'r' }] });
+  });
+
+  test.each([null, undefined, 'text', {}, { name: 'x' }, []])('refuses %j', (value) => {
+    expect(() => copyFragment(value as never)).toThrow(expect.objectContaining({ code: 'invalid-fragment' }));
+  });
+});

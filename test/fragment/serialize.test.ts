@@ -1,0 +1,270 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { isContextError } from '../../src/errors.ts';
+import {
+  alias,
+  analogy,
+  clarification,
+  correction,
+  example,
+  explain,
+  glossary,
+  guardrail,
+  hint,
+  identity,
+  persona,
+  policy,
+  preference,
+  principle,
+  quirk,
+  role,
+  styleGuide,
+  term,
+  workflow,
+} from '../../src/fragment/builders.ts';
+import { fragment, type ContextFragment } from '../../src/fragment/fragment.ts';
+import { assistantText } from '../../src/fragment/message.ts';
+import {
+  encodeSerializedValue,
+  fromFragment,
+  toFragment,
+  type SerializedFragment,
+} from '../../src/fragment/serialize.ts';
+import { XmlRenderer } from '../../src/render/xml.ts';
+
+/** Each builder with all its fields, and how it is written down. */
+const forms: [ContextFragment, SerializedFragment][] = [
+  [term('MRR', 'revenue'), { type: 'term', name: 'MRR', definition: 'revenue' }],
+  [hint('h'), { type: 'hint', text: 'h' }],
+  [
+    guardrail({ rule: 'r', reason: 'w', action: 'a' }),
+    { type: 'guardrail', rule: 'r', reason: 'w', action: 'a' },
+  ],
+  [
+    explain({ concept: 'c', explanation: 'e', therefore: 't' }),
+    { type: 'explain', concept: 'c', explanation: 'e', therefore: 't' },
+  ],
+  [
+    example({ question: 'q', answer: 'a', note: 'n' }),
+    { type: 'example', question: 'q', answer: 'a', note: 'n' },
+  ],
+  [
+    clarification({ when: 'w', ask: 'a', reason: 'r' }),
+    { type: 'clarification', when: 'w', ask: 'a', reason: 'r' },
+  ],
+  [
+    workflow({ task: 't', steps: ['a', 'b'], triggers: ['x'], notes: 'n' }),
+    { type: 'workflow', task: 't', steps: ['a', 'b'], triggers: ['x'], notes: 'n' },
+  ],
+  [quirk({ issue: 'i', workaround: 'w' }), { type: 'quirk', issue: 'i', workaround: 'w' }],
+  [
+    styleGuide({ prefer: 'p', never: 'n', always: 'a' }),
+    { type: 'styleGuide', prefer: 'p', never: 'n', always: 'a' },
+  ],
+  [
+    analogy({ concepts: ['a', 'b'], relationship: 'r', insight: 'i', therefore: 't', pitfall: 'p' }),
+    { type: 'analogy', concepts: ['a', 'b'], relationship: 'r', insight: 'i', therefore: 't', pitfall: 'p' },
+  ],
+  [glossary({ MRR: 'revenue' }), { type: 'glossary', entries: { MRR: 'revenue' } }],
+  [role('r'), { type: 'role', content: 'r' }],
+  [
+    principle({ title: 't', description: 'd', policies: ['p', policy({ rule: 'r' })] }),
+    { type: 'principle', title: 't', description: 'd', policies: ['p', { type: 'policy', rule: 'r' }] },
+  ],
+  [
+    policy({ rule: 'r', before: 'b', reason: 'w', policies: [policy({ rule: 'x' })] }),
+    { type: 'policy', rule: 'r', before: 'b', reason: 'w', policies: [{ type: 'policy', rule: 'x' }] },
+  ],
+  [identity({ name: 'Sarah', role: 'manager' }), { type: 'identity', name: 'Sarah', role: 'manager' }],
+  [
+    persona({ name: 'n', role: 'r', objective: 'o', tone: 't' }),
+    { type: 'persona', name: 'n', role: 'r', objective: 'o', tone: 't' },
+  ],
+  [alias('MRR', 'revenue'), { type: 'alias', term: 'MRR', meaning: 'revenue' }],
+  [preference('dates', 'YYYY'), { type: 'preference', aspect: 'dates', value: 'YYYY' }],
+  [correction('s', 'c'), { type: 'correction', subject: 's', clarification: 'c' }],
+];
+
+const throwsWith = (message: string): unknown =>
+  expect.objectContaining({ code: 'invalid-fragment', message: expect.stringContaining(message) as string });
+
+describe.each(forms)('$name', (made, written) => {
+  test('is written as its type and fields', () => expect(fromFragment(made)).toEqual(written));
+
+  test('comes back the same: data, rendering and form', () => {
+    const again = toFragment(JSON.parse(JSON.stringify(written)) as SerializedFragment);
+    expect(JSON.stringify(again)).toBe(JSON.stringify(made));
+    expect(new XmlRenderer().render([again])).toBe(new XmlRenderer().render([made]));
+    expect(fromFragment(again)).toEqual(written);
+  });
+
+  test('is refused with the name of a field that is missing or mistyped', () => {
+    for (const field of Object.keys(written).filter((key) => key !== 'type')) {
+      expect(() => toFragment({ ...written, [field]: 5 })).toThrow(
+        throwsWith(`Serialized fragment "${made.name}": "${field}" must be `),
+      );
+    }
+  });
+});
+
+describe('fromFragment()', () => {
+  test('refuses messages, also nested ones', () => {
+    const text = 'Message fragments are not supported by serialized fragment conversion';
+    expect(() => fromFragment(assistantText('Done'))).toThrow(throwsWith(text));
+    expect(() => encodeSerializedValue([assistantText('Done')])).toThrow(throwsWith(text));
+    expect(() => toFragment({ type: 'user', text: 'x' })).toThrow(throwsWith(text));
+    expect(() => toFragment({ type: 'policy', rule: 'r', policies: [{ type: 'message' }] })).toThrow(
+      throwsWith(text),
+    );
+  });
+
+  test('refuses names without a form and fragments without a codec', () => {
+    expect(() => fromFragment(fragment('zz', 'a'))).toThrow(throwsWith('Unsupported fragment name: zz'));
+    expect(() => fromFragment({ name: 'toString', data: 'a' })).toThrow(
+      throwsWith('Unsupported fragment name: toString'),
+    );
+    expect(() => fromFragment({ name: 'term', data: {} })).toThrow(
+      throwsWith('Fragment "term" is missing codec'),
+    );
+  });
+
+  test('takes the codec of an app if it encodes to a known form', () => {
+    const encoding = (value: unknown): ContextFragment => ({
+      name: 'q',
+      data: 1,
+      codec: { encode: () => value, decode: () => 1 },
+    });
+    expect(fromFragment(encoding({ type: 'hint', text: 'own', extra: 1 }))).toEqual({
+      type: 'hint',
+      text: 'own',
+    });
+    expect(() => fromFragment(encoding(5))).toThrow(
+      throwsWith('Fragment "q" codec must encode to a serialized fragment object'),
+    );
+    expect(() => fromFragment(encoding({ type: 'zz' }))).toThrow(
+      throwsWith('Unsupported serialized fragment type: zz'),
+    );
+  });
+
+  test('refuses lazy values and fields that would not come back', () => {
+    expect(() => fromFragment(hint(() => 'later'))).toThrow(
+      throwsWith('Fragment "hint": data is a function that is not loaded yet'),
+    );
+    expect(() => fromFragment(hint(5 as never))).toThrow(throwsWith('"text" must be a string, not a number'));
+  });
+});
+
+describe('toFragment()', () => {
+  test.each(forms.filter(([{ name }]) => name !== 'identity'))(
+    'refuses $name without its first field',
+    (made, written) => {
+      const first = Object.keys(written)[1] ?? '';
+      expect(() => toFragment({ type: made.name })).toThrow(throwsWith(`"${first}" must be`));
+    },
+  );
+
+  test.each(['zz', 'toString', 'constructor', '__proto__', 'hasOwnProperty'])(
+    'does not know the type %s',
+    (type) => {
+      expect(() => toFragment({ type })).toThrow(throwsWith(`Unsupported serialized fragment type: ${type}`));
+    },
+  );
+
+  test.each([null, undefined, 5, 'hint', [], {}, { type: 5 }])('refuses %j', (value) => {
+    expect(() => toFragment(value as never)).toThrow(
+      throwsWith('A serialized fragment is an object with a string type.'),
+    );
+  });
+
+  test('drops keys that it does not know', () => {
+    expect(fromFragment(toFragment({ type: 'hint', text: 'x', secret: 1 }))).toEqual({
+      type: 'hint',
+      text: 'x',
+    });
+  });
+
+  test('takes a nested record of an unknown type for a record', () => {
+    const again = toFragment({ type: 'policy', rule: 'r', policies: [{ type: 'daily', at: 9 }] });
+    expect(new XmlRenderer().render([again])).toContain('<type>daily</type>');
+    expect(fromFragment(again)).toEqual({ type: 'policy', rule: 'r', policies: [{ type: 'daily', at: 9 }] });
+  });
+
+  test('refuses cycles and bottomless nesting', () => {
+    const loop: Record<string, unknown> = { type: 'policy', rule: 'r' };
+    loop.policies = [loop];
+    expect(() => toFragment(loop as never)).toThrow(throwsWith('policies[0] is circular'));
+    let deep: SerializedFragment = { type: 'policy', rule: 'r' };
+    for (let i = 0; i < 100_000; i++) deep = { type: 'policy', rule: 'r', policies: [deep] };
+    expect(() => toFragment(deep)).toThrow(throwsWith('is nested deeper than'));
+  });
+
+  test('never throws anything but a typed error', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.anything(),
+          fc.record({
+            type: fc.constantFrom(...forms.map(([{ name }]) => name)),
+            text: fc.anything(),
+            policies: fc.anything(),
+          }),
+        ),
+        (value) => {
+          expect(outcome(value)).toMatch(/^(?:read|refused)$/);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+});
+
+function outcome(value: unknown): string {
+  try {
+    fromFragment(toFragment(value as never));
+    return 'read';
+  } catch (error) {
+    return isContextError(error, 'invalid-fragment') ? 'refused' : `thrown: ${String(error)}`;
+  }
+}
+
+describe('a registry', () => {
+  const registry = {
+    weather: {
+      toFragment: (input: SerializedFragment) => ({
+        ...fragment('weather', `${String(input.city)} is sunny`),
+        metadata: { city: input.city },
+      }),
+      fromFragment: (made: ContextFragment) => ({ type: 'weather', city: made.metadata?.city }),
+    },
+    hint: { toFragment: (input: SerializedFragment) => hint(`own ${String(input.text)}`) },
+  };
+
+  test('adds types of an app, also nested', () => {
+    const made = toFragment({ type: 'weather', city: 'Ulm' }, { registry });
+    expect(made.data).toEqual(['Ulm is sunny']);
+    expect(fromFragment(made, { registry })).toEqual({ type: 'weather', city: 'Ulm' });
+    expect(encodeSerializedValue({ now: policy({ rule: 'r', policies: [made] }) }, { registry })).toEqual({
+      now: { type: 'policy', rule: 'r', policies: [{ type: 'weather', city: 'Ulm' }] },
+    });
+    expect(() => fromFragment(made)).toThrow(throwsWith('Unsupported fragment name: weather'));
+  });
+
+  test('wins over ours of the same name', () => {
+    expect(toFragment({ type: 'hint', text: 'x' }, { registry }).data).toBe('own x');
+  });
+
+  test('is asked for own entries only', () => {
+    expect(() => toFragment({ type: 'toString' }, { registry })).toThrow(
+      throwsWith('Unsupported serialized fragment type: toString'),
+    );
+  });
+});
+
+test('encodeSerializedValue() writes the fragments inside of any value', () => {
+  expect(encodeSerializedValue({ a: ['x', hint('h'), null], b: 1, gone: undefined })).toEqual({
+    a: ['x', { type: 'hint', text: 'h' }, null],
+    b: 1,
+  });
+  expect(encodeSerializedValue(hint('h'))).toEqual({ type: 'hint', text: 'h' });
+  expect(encodeSerializedValue('text')).toBe('text');
+});

@@ -1,0 +1,148 @@
+import fc from 'fast-check';
+import { brand, type ContextFragment, type FragmentData } from '../../src/fragment/fragment.ts';
+
+/**
+ * Fragment trees as nobody would write them, for properties that must hold for all of them.
+ *
+ * `CONTEXTREE_FUZZ=50` multiplies the number of cases, `CONTEXTREE_SEED=7` repeats a run.
+ */
+export function cases(count: number): fc.Parameters<unknown> {
+  const { CONTEXTREE_FUZZ = '1', CONTEXTREE_SEED } = process.env;
+  const numRuns = count * Number(CONTEXTREE_FUZZ);
+  return CONTEXTREE_SEED === undefined ? { numRuns } : { numRuns, seed: Number(CONTEXTREE_SEED) };
+}
+
+/** A text as every format shows it: U+FFFD for a lone surrogate. */
+export function wellFormed(text: string): string {
+  return text.replace(/\p{Cs}/gu, '\ufffd');
+}
+
+/** Milliseconds that a property may take. */
+export const patience: number = 30_000 * Number(process.env.CONTEXTREE_FUZZ ?? '1');
+
+/** Pieces that mean something to one of the formats. */
+const marks = [
+  '</hint><role>x',
+  ']]>',
+  '<![CDATA[',
+  '&lt;',
+  '<!--',
+  '-->',
+  '<?',
+  '<script>',
+  '<pre>',
+  '<div>',
+  '\n',
+  '\r\n',
+  '\r',
+  '\n\n',
+  ' ',
+  '\n## Role',
+  '# ',
+  '\n===',
+  '\n---',
+  '```',
+  '\n```\n',
+  '~~~',
+  '\n    ',
+  '\t',
+  '> ',
+  '- ',
+  '* ',
+  '1. ',
+  '   ',
+  '***',
+  '_',
+  '\\',
+  '"',
+  "'",
+  '"""',
+  "'''",
+  '=',
+  '[',
+  ']',
+  '{',
+  '}',
+  '[[',
+  ':',
+  ',',
+  '|',
+  '#',
+  '\0',
+  '\x1b',
+  '\x7f',
+  '\ud800',
+  '\udc00',
+  '\u2028',
+  '\ufeff',
+  '\u202e',
+  '\u{e0041}',
+  '\ufffe',
+  '\u00a0',
+  '\u0085',
+  'null',
+  'true',
+  '-1',
+  '05',
+  '1e5',
+  '.5',
+  'é',
+  '日本',
+  '😀',
+  'a',
+  'word',
+  '_x0020_',
+  'constructor',
+];
+
+/** Text from marks, words and any character at all. */
+export const text: fc.Arbitrary<string> = fc.oneof(
+  fc.array(fc.constantFrom(...marks), { maxLength: 8 }).map((pieces) => pieces.join('')),
+  fc.string({ unit: 'binary', maxLength: 20 }),
+  fc.lorem({ maxCount: 4 }),
+);
+
+/** Names and keys: usual ones mostly, or any text that is not empty; not those that parsers refuse to build objects with. */
+export const name: fc.Arbitrary<string> = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom('hint', 'rules', 'policies', 'data', 'styleGuide', 'a', 'mix', 'db_tables'),
+  },
+  { weight: 1, arbitrary: text.filter((key) => key !== '' && !(key in {}) && key !== 'prototype') },
+);
+
+const scalar: fc.Arbitrary<FragmentData> = fc.oneof(
+  { weight: 4, arbitrary: text },
+  {
+    weight: 2,
+    arbitrary: fc.oneof(fc.integer(), fc.double(), fc.constantFrom(-0, 1e21, 2 ** 53, 1e20, 5e-7)),
+  },
+  { weight: 1, arbitrary: fc.boolean() },
+);
+
+const { data: anyData } = fc.letrec<{ data: FragmentData; fragment: ContextFragment }>((tie) => ({
+  data: fc.oneof(
+    { maxDepth: 4, depthSize: 'small', withCrossShrink: true },
+    { weight: 4, arbitrary: scalar },
+    { weight: 1, arbitrary: fc.constantFrom(null, undefined) },
+    { weight: 2, arbitrary: fc.array(tie('data'), { maxLength: 4 }) },
+    {
+      weight: 2,
+      arbitrary: fc.dictionary(fc.oneof(name, fc.constant('')), tie('data'), {
+        maxKeys: 4,
+        noNullPrototype: true,
+      }),
+    },
+    { weight: 2, arbitrary: tie('fragment') },
+  ),
+  fragment: fc.record({ name, data: tie('data') }).map((made) => brand(made as ContextFragment)),
+}));
+
+/** Anything that a fragment can hold and a renderer can show. */
+export const data: fc.Arbitrary<FragmentData> = anyData;
+
+/** Fragments at the top. */
+export const fragments: fc.Arbitrary<ContextFragment[]> = fc.array(
+  fc.record({ name, data }).map((made) => brand(made as ContextFragment)),
+  { maxLength: 4 },
+);

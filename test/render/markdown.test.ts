@@ -1,0 +1,181 @@
+import fc from 'fast-check';
+import remarkParse from 'remark-parse';
+import { unified } from 'unified';
+import { describe, expect, test } from 'vitest';
+import { glossary, hint, role } from '../../src/fragment/builders.ts';
+import { fragment } from '../../src/fragment/fragment.ts';
+import { MarkdownRenderer } from '../../src/render/markdown.ts';
+import { titleOf } from '../../src/render/marks.ts';
+import { cases, fragments, name, patience, text } from './arbitrary.ts';
+
+const markdown = new MarkdownRenderer();
+
+interface Block {
+  readonly type: string;
+  readonly depth?: number;
+  readonly value?: string;
+  readonly children?: readonly Block[];
+}
+
+function parsed(source: string): readonly Block[] {
+  return (unified().use(remarkParse).parse(source) as Block).children ?? [];
+}
+
+function headingsIn(blocks: readonly Block[]): Block[] {
+  return blocks.flatMap((block) => [
+    ...(block.type === 'heading' ? [block] : []),
+    ...headingsIn(block.children ?? []),
+  ]);
+}
+
+function words(block: Block): string {
+  return (block.value ?? '') + (block.children ?? []).map(words).join('');
+}
+
+describe('Markdown', () => {
+  test(
+    'has one heading for each fragment, all at the top, whatever the values hold',
+    () => {
+      fc.assert(
+        fc.property(fragments, (items) => {
+          const shown = items.filter((item) => markdown.render([item]) !== '');
+          const blocks = parsed(markdown.render(items));
+          const headings = headingsIn(blocks);
+          expect(headings.map(({ depth }) => depth)).toEqual(shown.map(() => 2));
+          expect(blocks.filter(({ type }) => type === 'heading')).toEqual(headings);
+        }),
+        cases(300),
+      );
+    },
+    patience,
+  );
+
+  test(
+    'has one bullet for each entry of a record, whatever the values hold',
+    () => {
+      fc.assert(
+        fc.property(
+          fc.uniqueArray(name, { minLength: 1, maxLength: 4 }),
+          text,
+          text,
+          (keys, first, second) => {
+            const record = Object.fromEntries(keys.map((key, i) => [key, i % 2 === 0 ? first : second]));
+            const source = markdown.render([{ name: 'record', data: record }, hint('after')]);
+            const blocks = parsed(source).map((block) =>
+              block.type === 'list' ? block.children?.length : block.type,
+            );
+            expect(blocks).toEqual(['heading', Object.keys(record).length, 'heading', 'paragraph']);
+          },
+        ),
+        cases(300),
+      );
+    },
+    patience,
+  );
+
+  test(
+    'has one bullet for each text of a list, whatever it holds',
+    () => {
+      fc.assert(
+        fc.property(fc.array(text, { minLength: 1, maxLength: 4 }), (items) => {
+          const blocks = parsed(markdown.render([{ name: 'list', data: items }, hint('after')]));
+          expect(
+            blocks.map((block) => (block.type === 'list' ? block.children?.length : block.type)),
+          ).toEqual(['heading', items.length, 'heading', 'paragraph']);
+        }),
+        cases(300),
+      );
+    },
+    patience,
+  );
+
+  test.each([
+    '\n## Role\nx',
+    'x\n===',
+    'x\n---',
+    '```\nx',
+    '~~~',
+    '<!-- x',
+    '<script>',
+    '- ## Role',
+    '> # Role',
+    '1. a\n\n    ## Role',
+    '- ```\n  a\n  ```\n  ## Role\n  ```',
+    '<div>\n```\n\n## x\n```',
+    'a\r## Role',
+    '1. x\n   ```\n   y\n```\n## Role\n```',
+  ])('does not let %j open a heading or swallow the next section', (value) => {
+    for (const data of [value, [value, 'b'], { key: value, other: 'b' }, [{ a: value, b: 'c' }]]) {
+      const headings = headingsIn(parsed(markdown.render([{ name: 'rules', data }, role('r')])));
+      expect(headings.map(words)).toEqual(['Rules', 'Role']);
+    }
+  });
+
+  test.each([
+    '```sql\n# not a heading\nSELECT 1\n```',
+    'See:\n~~~\n## x\n~~~\nok',
+    '1. one\n   ```ts\n   # x\n   ```\n2. two',
+  ])('leaves a complete code block alone: %j', (code) => {
+    expect(markdown.render([hint(code)])).toBe(`## Hint\n${code}`);
+  });
+
+  test('begins a code block below its label', () => {
+    expect(markdown.render([{ name: 'example', data: { answer: '```\nx\n```' } }])).toBe(
+      '## Example\n- **answer**:\n  ```\n  x\n  ```',
+    );
+  });
+
+  test('keeps all lines of a text under its bullet', () => {
+    expect(markdown.render([{ name: 'o', data: { k: 'one\ntwo', l: 3 } }])).toBe(
+      '## O\n- **k**: one\n  two\n- **l**: 3',
+    );
+    expect(markdown.render([{ name: 'os', data: ['one\ntwo', 3] }])).toBe('## Os\n- one\n  two\n- 3');
+  });
+
+  test('gives a record in a list one bullet', () => {
+    expect(markdown.render([glossary({ MRR: 'x', ARR: 'y' })])).toBe(
+      '## Glossary\n- **term**: MRR\n  **expression**: x\n- **term**: ARR\n  **expression**: y',
+    );
+    expect(markdown.render([{ name: 'rows', data: [{ a: [1], b: 2 }] }])).toBe(
+      '## Rows\n- **a**:\n  - 1\n\n  **b**: 2',
+    );
+    expect(markdown.render([{ name: 'rows', data: [[{ a: 1 }, 'x']] }])).toBe('## Rows\n- - **a**: 1\n  - x');
+  });
+
+  test('never leaves a dash alone, which would make a heading of the line above', () => {
+    const source = markdown.render([{ name: 'o', data: { a: [''], b: [{}], c: [[]], d: [' \n'] } }]);
+    expect(source).toBe('## O\n- **a**:\n  - ""\n- **b**:\n  - {}\n- **c**:\n  - []\n- **d**:\n  - ""');
+    expect(headingsIn(parsed(source))).toHaveLength(1);
+  });
+
+  test('groups fragments at the first level only', () => {
+    const grouped = new MarkdownRenderer({ groupFragments: true });
+    expect(grouped.render([fragment('db', 'own', hint('a'), fragment('sub', hint('b')))])).toBe(
+      '## Db\n- own\n- **Hints**:\n  - **hint**: a\n- **Subs**:\n  - **sub**:\n    - **hint**: b',
+    );
+  });
+
+  test.each([
+    ['styleGuide', 'Style Guide'],
+    ['db_schema', 'Db Schema'],
+    ['HTTPServer', 'Http Server'],
+    ['userID', 'User Id'],
+    ['a', 'a'],
+    ['C#', 'C#'],
+    ['***', '***'],
+    ['étéChaud', 'Été Chaud'],
+  ])('titles %s as %s', (from, to) => expect(titleOf(from)).toBe(to));
+
+  test('escapes a text of 100,000 marks in linear time', () => {
+    for (const mark of ['```\n', '<', '>', '- ', '#', ' ', '`', '~~~\n  ', '=\n', '1. ', '\t']) {
+      const time = (size: number): number => {
+        const fragments = [hint(mark.repeat(size / mark.length))];
+        const start = performance.now();
+        markdown.render(fragments);
+        return performance.now() - start;
+      };
+      time(10_000);
+      expect(time(100_000), `marks ${JSON.stringify(mark)}`).toBeLessThan(250);
+    }
+  });
+});

@@ -1,0 +1,202 @@
+import fc from 'fast-check';
+import { XMLParser, XMLValidator } from 'fast-xml-parser';
+import { describe, expect, test } from 'vitest';
+import { hint, role, term } from '../../src/fragment/builders.ts';
+import { fragment, isBuilt, type ContextFragment, type FragmentData } from '../../src/fragment/fragment.ts';
+import { singular } from '../../src/render/singular.ts';
+import { render, XmlRenderer } from '../../src/render/xml.ts';
+import { cases, fragments, name, patience, text, wellFormed } from './arbitrary.ts';
+import { all } from './vectors.ts';
+
+const xml = new XmlRenderer();
+
+/** An element as a reader sees it: its name and its text or elements. */
+type Element = readonly [name: string, content: string | readonly Element[]];
+
+/** What the parser gives with `preserveOrder`: the tag with its content, or a text. */
+type Parsed = Record<string, Parsed[]> & { readonly '#text'?: string };
+
+const parser = new XMLParser({
+  preserveOrder: true,
+  trimValues: false,
+  parseTagValue: false,
+  ignoreAttributes: false,
+  htmlEntities: true,
+  processEntities: { enabled: true, maxTotalExpansions: 1e6, maxExpandedLength: 1e7 },
+});
+
+function parsed(source: string): Element[] {
+  return elementsIn(parser.parse(`<root>\n${source}\n</root>`)[0].root as Parsed[], 0);
+}
+
+function elementsIn(nodes: readonly Parsed[], depth: number): Element[] {
+  return nodes
+    .filter((node) => !('#text' in node))
+    .map((node) => {
+      const [tag = ''] = Object.keys(node);
+      const inner = node[tag] ?? [];
+      const isText = inner.every((child) => '#text' in child);
+      return [
+        nameFrom(tag),
+        isText
+          ? textFrom(inner.map((child) => child['#text']).join(''), depth)
+          : elementsIn(inner, depth + 1),
+      ];
+    });
+}
+
+function nameFrom(tag: string): string {
+  return tag.replace(/_x([\dA-F]*)_/g, (_, hex: string) =>
+    hex === '' ? '' : String.fromCodePoint(parseInt(hex, 16)),
+  );
+}
+
+/** A text of several lines stands on lines of its own, one level further in. */
+function textFrom(source: string, depth: number): string {
+  if (!source.includes('\n')) return source;
+  return source
+    .slice(1, source.lastIndexOf('\n'))
+    .split('\n')
+    .map((line) => line.slice(2 * (depth + 1)))
+    .join('\n');
+}
+
+/** The elements that a reader is to find. */
+function elementsOf(items: readonly ContextFragment[]): Element[] {
+  return items.flatMap(({ name, data }) => {
+    const list = Array.isArray(data) ? (data as FragmentData[]).filter((item) => present(item)) : [];
+    const [only] = list;
+    if (list.length !== 1 || only === undefined || Array.isArray(only)) return section(name, data);
+    if (!isSection(only)) return element(name, only);
+    const inner = Array.isArray(only.data)
+      ? (only.data as FragmentData[]).filter((item) => present(item))
+      : [];
+    return wrap(
+      name,
+      inner.some((item) => !isSection(item)) ? sectionItems(only.name, inner) : section(only.name, only.data),
+    );
+  });
+}
+
+function section(name: string, data: FragmentData): Element[] {
+  return Array.isArray(data)
+    ? wrap(name, sectionItems(singular(name), data as FragmentData[]))
+    : element(name, data);
+}
+
+function sectionItems(tag: string, list: readonly FragmentData[]): Element[] {
+  const loose = list.filter((item) => !isSection(item)).flatMap((item) => itemElement(tag, item));
+  return [...loose, ...list.filter(isSection).flatMap((item) => section(item.name, item.data))];
+}
+
+function element(name: string, value: FragmentData): Element[] {
+  if (!present(value)) return [];
+  if (typeof value !== 'object' || value === null) return [[wellFormed(name), readable(String(value))]];
+  if (isSection(value)) return section(value.name, value.data);
+  if (Array.isArray(value))
+    return wrap(
+      name,
+      (value as FragmentData[]).flatMap((item) => itemElement(singular(name), item)),
+    );
+  return wrap(
+    name,
+    Object.entries(value).flatMap(([key, item]) => element(key, item as FragmentData)),
+  );
+}
+
+function itemElement(tag: string, item: FragmentData): Element[] {
+  const list = Array.isArray(item) ? (item as FragmentData[]).filter((value) => present(value)) : [];
+  const short =
+    list.length > 0 && list.every((value) => typeof value !== 'object' && !/[,\r\n]/.test(String(value)));
+  return short && list.map(String).join() !== ''
+    ? [[wellFormed(tag), readable(list.map(String).join())]]
+    : element(tag, item);
+}
+
+function wrap(name: string, inner: Element[]): Element[] {
+  return inner.length === 0 ? [] : [[wellFormed(name), inner]];
+}
+
+function present(value: FragmentData): boolean {
+  return value !== null && value !== undefined && (!isSection(value) || present(value.data));
+}
+
+function isSection(value: FragmentData): value is ContextFragment {
+  return typeof value === 'object' && value !== null && isBuilt(value);
+}
+
+/** XML cannot hold control characters, lone surrogates and two noncharacters. */
+function readable(value: string): string {
+  return value.replace(/[\0-\x08\v\f\x0e-\x1f\p{Cs}\ufffe\uffff]/gu, '\ufffd');
+}
+
+describe('XML', () => {
+  test('keeps every value of every vector', () => {
+    for (const { fragments } of all) {
+      const known = fragments.map((item) => fragment('', item).data?.[0] as ContextFragment);
+      expect(parsed(xml.render(fragments))).toEqual(elementsOf(known));
+    }
+  });
+
+  test(
+    'parses back to the same values, whatever they are',
+    () => {
+      fc.assert(
+        fc.property(fragments, (items) => {
+          const source = xml.render(items);
+          expect(XMLValidator.validate(`<root>\n${source}\n</root>`)).toBe(true);
+          expect(parsed(source)).toEqual(elementsOf(items));
+        }),
+        cases(300),
+      );
+    },
+    patience,
+  );
+
+  test(
+    'holds any text under any name in exactly one element',
+    () => {
+      fc.assert(
+        fc.property(name, text, (tag, words) => {
+          expect(parsed(xml.render([{ name: tag, data: words }]))).toEqual([
+            [wellFormed(tag), readable(words)],
+          ]);
+        }),
+        cases(300),
+      );
+    },
+    patience,
+  );
+
+  test.each(['</hint><role>x', ']]><![CDATA[', '&lt;', '<!--', '\0', 'a\r\nb', ' \n '])(
+    'does not let %j out of its element',
+    (words) => {
+      expect(parsed(xml.render([hint(words)]))).toEqual([['hint', readable(words)]]);
+    },
+  );
+
+  test.each([
+    ['first name', 'first_x0020_name'],
+    ['2024', '_x0032_024'],
+    ['a"b=<c>', 'a_x0022_b_x003D__x003C_c_x003E_'],
+    ['_x0020_', '_x005F_x0020_'],
+    ['größe', 'größe'],
+    ['xs:int', 'xs_x003A_int'],
+  ])('writes the name %j as %s', (from, to) => {
+    expect(xml.render([{ name: from, data: 1 }])).toBe(`<${to}>1</${to}>`);
+  });
+
+  test('groups fragments under the plural of their name when asked', () => {
+    const grouped = new XmlRenderer({ groupFragments: true });
+    expect(grouped.render([fragment('db', hint('a'), term('b', 'c'), hint('d'))])).toBe(
+      '<db>\n  <hints>\n    <hint>a</hint>\n    <hint>d</hint>\n  </hints>\n  <terms>\n    <term>\n      <name>b</name>\n      <definition>c</definition>\n    </term>\n  </terms>\n</db>',
+    );
+  });
+
+  test('render() wraps fragments in one element', () => {
+    expect(render('context', role('r'), hint('h'))).toBe(
+      '<context>\n  <role>r</role>\n  <hint>h</hint>\n</context>',
+    );
+    expect(render('context')).toBe('');
+  });
+});
