@@ -53,30 +53,30 @@ export function estimateTokens(text: string): number {
 
 /** A letter beyond the fourth of its word: the more accents a text has, the further it is from English. */
 function longLetter({ count, accented }: { count: number; accented: number }): number {
-  return 0.084 + 0.92 * Math.min(0.4, accented / (count || 1));
+  return 0.097 + 0.94 * Math.min(0.4, accented / (count || 1));
 }
 
 function costOf(kind: number, run: number, before: number): number {
   switch (kind) {
     case DIGIT:
-      return run % 3 === 1 ? 1.81 : 0;
+      return run % 3 === 1 ? 1.13 : 0;
     case MARK:
-      return run > 1 && run < 10 ? 0.102 : 0;
+      return run > 1 && run < 10 ? 0.13 : 0;
     case SPACE:
-      return run === 2 ? 0.391 : 0;
+      return run === 2 ? 0.56 : 0;
     case LINE:
-      return run === 1 && before !== MARK ? 0.33 : 0;
+      return run === 1 && before !== MARK ? 0.49 : 0;
     case ALPHABET:
-      return run === 1 ? 1.938 : 0;
+      return run === 1 ? 1.29 : run > 3 ? 0.22 : 0;
     default:
       return SINGLE[kind] ?? 0;
   }
 }
 
-const WORD = 1.035;
-const WORD_AFTER_MARK = 0.575;
-const CAPITAL = 0.535;
-const MARK_ALONE = 0.934;
+const WORD = 0.96;
+const WORD_AFTER_MARK = 0.71;
+const CAPITAL = 0.7;
+const MARK_ALONE = 1.03;
 
 // Kinds of characters. Those of words come first, then marks, because the loop asks for "a letter" and "not a mark".
 const LOWER = 0;
@@ -95,11 +95,11 @@ const SYMBOL = 12;
 
 /** Per character, in scripts that are not cut into words; `PAIRED` is one half of a character such as an emoji. */
 const SINGLE: Readonly<Record<number, number>> = {
-  [HAN]: 0.787,
-  [KANA]: 0.714,
+  [HAN]: 0.78,
+  [KANA]: 0.7,
   [HANGUL]: 0.76,
-  [PAIRED]: 1.125,
-  [SYMBOL]: 0.727,
+  [PAIRED]: 1.19,
+  [SYMBOL]: 0.64,
 };
 
 function kindOf(code: number): number {
