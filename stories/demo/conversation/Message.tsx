@@ -12,7 +12,8 @@ import { Versions } from './Versions.tsx';
 /**
  * One message: what it says, how it stands, its versions, and what can be done with it.
  *
- * It renders when it changes, and only then: a word that streams into another message costs this one nothing.
+ * It renders when it changes, and only then: a word that streams into another message costs this one nothing. While it
+ * grows, the room for its buttons is kept free below it, so that nothing moves, neither then nor when they come.
  */
 export const Message = memo(function Message({ message, writing, isLast, failure }: MessageProps): ReactNode {
   const engine = useEngine();
@@ -48,16 +49,19 @@ export const Message = memo(function Message({ message, writing, isLast, failure
       )}
       {failure !== undefined && <Failure words={failure} />}
       {!busy && versions.status === 'interrupted' && <Interrupted canGoOn={isLast} />}
-      <footer className="message-foot">
-        <Versions id={message.id} versions={versions} />
-        <MessageActions
-          message={message}
-          idle={!busy}
-          editing={editing}
-          onEdit={() => setEditing(true)}
-          onTryAgain={() => attempt(() => versions.regenerate())}
-        />
-      </footer>
+      {(!busy || versions.hasSiblings) && (
+        <footer className="message-foot">
+          <Versions id={message.id} versions={versions} />
+          {!busy && (
+            <MessageActions
+              message={message}
+              editing={editing}
+              onEdit={() => setEditing(true)}
+              onTryAgain={() => attempt(() => versions.regenerate())}
+            />
+          )}
+        </footer>
+      )}
     </article>
   );
 });
@@ -69,7 +73,6 @@ export function AnswerToCome(): ReactNode {
       <div className="message-body">
         <Dots />
       </div>
-      <footer className="message-foot" />
     </article>
   );
 }

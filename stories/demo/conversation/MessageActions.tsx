@@ -8,48 +8,41 @@ import { Icon, type IconName } from '../ui/Icon.tsx';
 import { NewCheckpoint } from './NewCheckpoint.tsx';
 import { plainText } from './Parts.tsx';
 
-/** What can be done with a message. The buttons keep their place while it streams, and wait. */
-export function MessageActions({
-  message,
-  idle,
-  editing,
-  onEdit,
-  onTryAgain,
-}: MessageActionsProps): ReactNode {
+/** What can be done with a message that is not growing. */
+export function MessageActions({ message, editing, onEdit, onTryAgain }: MessageActionsProps): ReactNode {
   const [marking, setMarking] = useState(false);
   const branchFromHere = useBranchFrom(message.id);
   const editButton = useFocusAfter(editing);
   if (editing) return null;
   return (
-    <div className="message-actions" data-idle={idle}>
+    <div className="message-actions">
       <button
         ref={editButton}
         type="button"
         className="icon-button"
         aria-label="Edit"
         title="Edit"
-        disabled={!idle}
         onClick={onEdit}
       >
         <Icon name="pencil" />
       </button>
-      <Action name="Try again" icon="again" idle={idle} onClick={onTryAgain} />
-      <Action name="Branch from here" icon="branch" idle={idle} onClick={branchFromHere} />
-      <Action name="Checkpoint here" icon="flag" idle={idle} onClick={() => setMarking(true)} />
+      <Action name="Try again" icon="again" onClick={onTryAgain} />
+      <Action name="Branch from here" icon="branch" onClick={branchFromHere} />
+      <Action name="Checkpoint here" icon="flag" onClick={() => setMarking(true)} />
       <CopyButton label="Copy message" text={plainText(message)} />
       {marking && <NewCheckpoint messageId={message.id} onClose={() => setMarking(false)} />}
     </div>
   );
 }
 
-function Action({ name, icon, idle, onClick }: ActionProps): ReactNode {
+function Action({ name, icon, onClick }: ActionProps): ReactNode {
   return (
     <button
       type="button"
       className="icon-button"
       aria-label={name}
       title={name}
-      disabled={!idle}
+
       onClick={onClick}
     >
       <Icon name={icon} />
@@ -81,8 +74,6 @@ function useFocusAfter(away: boolean): RefObject<HTMLButtonElement | null> {
 
 interface MessageActionsProps {
   readonly message: UIMessage;
-  /** Whether nothing streams into it. */
-  readonly idle: boolean;
   readonly editing: boolean;
   readonly onEdit: () => void;
   readonly onTryAgain: () => void;
@@ -91,6 +82,5 @@ interface MessageActionsProps {
 interface ActionProps {
   readonly name: string;
   readonly icon: IconName;
-  readonly idle: boolean;
   readonly onClick: () => void;
 }

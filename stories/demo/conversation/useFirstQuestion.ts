@@ -15,12 +15,14 @@ export function useFirstQuestion(chatId: string): void {
     const first = messages.find((message) => message.role === 'user');
     return first && titleFrom(first);
   });
+  const refused = useEngineState((state) => state.saveState.state === 'error');
   const isStored = useEngineState((state) => state.chat !== null);
   useEffect(() => {
     if (isStored) chatWasSent(chatId);
   }, [chatId, isStored]);
   useEffect(() => {
-    // A refusing disk already says so where the question is saved; the title comes with the next question.
-    if (title !== undefined) engine.updateChat({ title, metadata: { titled: 'question' } }).catch(() => {});
-  }, [engine, title]);
+    // A refusing disk says so beside the save state; the title waits until it takes the question too.
+    if (title === undefined || refused) return;
+    engine.updateChat({ title, metadata: { titled: 'question' } }).catch(() => {});
+  }, [engine, title, refused]);
 }

@@ -1,0 +1,223 @@
+import { cleanup, fireEvent, render, screen, waitFor, within } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { InMemoryContextStore } from 'contextree';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createAnswers } from '../../stories/demo/answers.ts';
+import { App } from '../../stories/demo/App.tsx';
+import { createSettings } from '../../stories/demo/settings/settings.ts';
+
+let store: InMemoryContextStore;
+
+beforeEach(() => {
+  store = new InMemoryContextStore();
+  sessionStorage.clear();
+  localStorage.clear();
+  history.replaceState(null, '', '#/');
+});
+
+afterEach(cleanup);
+
+/** Opens the app; answers come at once. */
+function openApp(): void {
+  const settings = createSettings();
+  render(<App store={store} settings={settings} transport={createAnswers(settings, { speed: 0 })} />);
+}
+
+const message = (): HTMLTextAreaElement =>
+  screen.getByRole<HTMLTextAreaElement>('textbox', { name: 'Message' });
+const chats = (): string[] =>
+  within(screen.getByRole('navigation', { name: 'Chats' }))
+    .queryAllByRole('link')
+    .map((link) => link.textContent ?? '');
+const answers = (): HTMLElement[] => screen.queryAllByRole('article', { name: 'Assistant' });
+const button = (name: string): HTMLElement => screen.getByRole('button', { name });
+
+/** Sends a question, and waits until it is answered and saved. */
+async function ask(question: string): Promise<void> {
+  const before = screen.queryAllByRole('article').length;
+  await userEvent.clear(message());
+  await userEvent.type(message(), `${question}{Enter}`);
+  await waitFor(() => expect(screen.getAllByRole('article')).toHaveLength(before + 2));
+  await screen.findByRole('button', { name: 'Send' });
+}
+
+describe('a new chat', () => {
+  test('is in the address, and neither stored nor listed before it is sent', async () => {
+    openApp();
+    await waitFor(() => expect(location.hash).toMatch(/^#\/chat\/.+/));
+    expect(await store.listChats()).toEqual([]);
+    expect(chats()).toEqual([]);
+  });
+
+  test('takes its title from the first question', async () => {
+    openApp();
+    await ask('How do trees grow?');
+    await waitFor(() => expect(chats()).toEqual(['How do trees grow?']));
+    expect(document.title).toBe('How do trees grow? · contextree');
+  });
+
+  test('keeps the title that it is given', async () => {
+    openApp();
+    await ask('How do trees grow?');
+    await userEvent.click(await screen.findByRole('button', { name: 'Rename chat: How do trees grow?' }));
+    const name = screen.getByRole('textbox', { name: 'Name' });
+    await userEvent.clear(name);
+    await userEvent.type(name, 'Trees{Enter}');
+    await waitFor(() => expect(chats()).toEqual(['Trees']));
+    await ask('And moss?');
+    expect(chats()).toEqual(['Trees']);
+  });
+
+  test('offers six beginnings on the first visit, and none later', async () => {
+    openApp();
+    const starters = await screen.findByRole('list', { name: 'Starter prompts' });
+    expect(within(starters).getAllByRole('button')).toHaveLength(6);
+    await userEvent.click(within(starters).getByRole('button', { name: /like a tree/ }));
+    await waitFor(() => expect(answers()).toHaveLength(1));
+    await waitFor(() => expect(chats()).toHaveLength(1));
+    await userEvent.click(button('New chat'));
+    expect(screen.queryByRole('list', { name: 'Starter prompts' })).toBeNull();
+  });
+
+  test('an address that leads nowhere says so', async () => {
+    history.replaceState(null, '', '#/chat/nowhere');
+    openApp();
+    expect(await screen.findByText(/No chat was found/)).toBeDefined();
+    expect(screen.queryByRole('textbox', { name: 'Message' })).toBeNull();
+  });
+});
+
+describe('the composer', () => {
+  test('breaks the line with Shift and Enter', async () => {
+    openApp();
+    await userEvent.type(message(), 'one{Shift>}{Enter}{/Shift}two');
+    expect(message().value).toBe('one\ntwo');
+    expect(screen.queryByRole('article')).toBeNull();
+  });
+
+  test('leaves the Enter of an input method alone', () => {
+    openApp();
+    fireEvent.change(message(), { target: { value: 'にほん' } });
+    fireEvent.keyDown(message(), { key: 'Enter', isComposing: true });
+    fireEvent.keyDown(message(), { key: 'Enter', keyCode: 229 });
+    expect(message().value).toBe('にほん');
+  });
+
+  test('keeps the focus, and its words when there is nothing to send them to', async () => {
+    openApp();
+    await ask('Hello');
+    expect(document.activeElement).toBe(message());
+    await userEvent.type(message(), '   {Enter}');
+    expect(screen.getAllByRole('article')).toHaveLength(2);
+  });
+
+  test('finds unsent words again, per chat', async () => {
+    openApp();
+    await userEvent.type(message(), 'half a thought');
+    cleanup();
+    openApp();
+    expect(message().value).toBe('half a thought');
+    await userEvent.type(message(), '{Enter}');
+    await waitFor(() => expect(answers()).toHaveLength(1));
+    expect(message().value).toBe('');
+    cleanup();
+    openApp();
+    await waitFor(() => expect(answers()).toHaveLength(1));
+    expect(message().value).toBe('');
+  });
+});
+
+describe('what becomes of it', () => {
+  test('memory that only lives with the page is said in words, and never called saved', async () => {
+    openApp();
+    await ask('Hello');
+    expect(screen.getByText(/Kept in memory only/)).toBeDefined();
+    expect(screen.getByRole('status', { name: 'Save state' }).textContent).toBe('In memory only');
+  });
+
+  test('a failed answer is an alert in words, and is tried again', async () => {
+    openApp();
+    await userEvent.type(message(), '/fail{Enter}');
+    const alert = await screen.findByRole('alert');
+    expect(alert.textContent).toMatch(/could not be reached/);
+    const failed = alert.closest('article');
+    expect(failed?.getAttribute('aria-label')).toBe('Assistant');
+    await userEvent.click(within(failed as HTMLElement).getByRole('button', { name: 'Try again' }));
+    expect(await screen.findByRole('alert')).toBeDefined();
+    expect(screen.getAllByRole('article', { name: 'You' })).toHaveLength(1);
+  });
+
+  test('an answer is read out once, at its end', async () => {
+    const spoken: string[] = [];
+    openApp();
+    const status = document.querySelector('.visually-hidden[role=status]') as HTMLElement;
+    new MutationObserver(() => spoken.push(status.textContent)).observe(status, {
+      childList: true,
+      characterData: true,
+      subtree: true,
+    });
+    await ask('Hello there');
+    await waitFor(() => expect(spoken).toHaveLength(1));
+    expect(spoken[0]).toMatch(/^Assistant: .*Hello there/);
+  });
+
+  test('a deleted chat can be brought back', async () => {
+    openApp();
+    await ask('Keep me');
+    await userEvent.click(await screen.findByRole('button', { name: 'Delete chat: Keep me' }));
+    const dialog = screen.getByRole('dialog', { name: 'Delete chat' });
+    expect(dialog.textContent).toContain('2 messages');
+    await userEvent.click(within(dialog).getByRole('button', { name: 'Delete' }));
+    await waitFor(() => expect(chats()).toEqual([]));
+    await userEvent.click(await screen.findByRole('button', { name: 'Undo' }));
+    await waitFor(() => expect(chats()).toEqual(['Keep me']));
+    await waitFor(() => expect(answers()).toHaveLength(1));
+  });
+
+  test('clearing forgets every word, and the app begins anew', async () => {
+    openApp();
+    await ask('A secret');
+    await userEvent.type(message(), 'and another');
+    await userEvent.click(button('Data'));
+    await userEvent.click(screen.getByRole('menuitem', { name: 'Clear all data' }));
+    const dialog = screen.getByRole('dialog', { name: 'Clear all data' });
+    await userEvent.click(within(dialog).getByRole('button', { name: 'Clear all data' }));
+    await waitFor(() => expect(chats()).toEqual([]));
+    await waitFor(() => expect(message().value).toBe(''));
+    expect(await store.listChats()).toEqual([]);
+    expect(JSON.stringify([localStorage, sessionStorage])).not.toMatch(/secret|another/);
+  });
+});
+
+test('versions are paged through, announced, and keep the focus', async () => {
+  openApp();
+  await ask('Hello');
+  await userEvent.click(within(answers()[0] as HTMLElement).getByRole('button', { name: 'Try again' }));
+  const second = await screen.findByRole('group', { name: 'Version 2 of 2' });
+  await screen.findByRole('button', { name: 'Send' });
+  await userEvent.click(within(second).getByRole('button', { name: 'Previous version' }));
+  const first = await screen.findByRole('group', { name: 'Version 1 of 2' });
+  expect(document.activeElement).toBe(within(first).getByRole('button', { name: 'Previous version' }));
+  expect(screen.getByText('Version 1 of 2')).toBeDefined();
+});
+
+test('a slow save is mentioned, a quick one is not', async () => {
+  const append = store.append.bind(store);
+  let wait = 0;
+  vi.spyOn(store, 'append').mockImplementation(async (...args) => {
+    await new Promise((resolve) => setTimeout(resolve, wait));
+    return append(...args);
+  });
+  openApp();
+  const seen = new Set<string>();
+  const look = setInterval(
+    () => seen.add(screen.getByRole('status', { name: 'Save state' }).textContent ?? ''),
+    20,
+  );
+  await ask('Quick');
+  expect(seen.has('Saving')).toBe(false);
+  wait = 600;
+  await userEvent.type(message(), 'Slow{Enter}');
+  await waitFor(() => expect(seen.has('Saving')).toBe(true), { timeout: 2000 });
+  clearInterval(look);
+});
