@@ -34,6 +34,8 @@ export interface ContextDevtoolsProps extends ContextDevtoolsPanelProps {
   readonly position?: DevtoolsPosition;
   /** Default `bottom-right`. */
   readonly buttonPosition?: DevtoolsButtonPosition;
+  /** Fetch the panel's code at once and not when it is first opened: for apps that go offline. Default false. */
+  readonly preload?: boolean;
   /** Told on mounting and on each change, so that an app can make room: at the sides the panel is 420 pixels wide. */
   readonly onOpenChange?: (isOpen: boolean) => void;
 }
@@ -96,13 +98,14 @@ function Launcher({
   initialIsOpen = false,
   position = 'right',
   buttonPosition = 'bottom-right',
+  preload = false,
   onOpenChange,
   load,
 }: ContextDevtoolsProps & Loading): ReactNode {
   const [isOpen, setIsOpen] = useState(() => recall().isOpen ?? initialIsOpen);
   const [isAsked, setIsAsked] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
-  const loaded = useLoaded(load, isOpen);
+  const loaded = useLoaded(load, isOpen || preload);
   useEffect(() => onOpenChange?.(isOpen), [onOpenChange, isOpen]);
   useEffect(() => {
     if (isAsked && !isOpen) button.current?.focus();

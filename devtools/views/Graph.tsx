@@ -37,7 +37,11 @@ export function Graph({ engine, state }: ViewProps): ReactNode {
 
 function useModel(engine: ContextEngine, state: EngineState): GraphModel {
   const { revision, branches, checkpoints, headMessageId, messages } = state;
-  const read = useMemo(() => ({ revision, nodes: engine.graph().nodes }), [engine, revision]);
+  // A draft changes the words of a message and not the graph.
+  const read = useMemo(
+    () => ({ revision, messages, nodes: engine.graph().nodes }),
+    [engine, revision, messages],
+  );
   const branchHead = branches.find((branch) => branch.isActive)?.headMessageId;
   const lastShown = messages.at(-1)?.id;
   return useMemo(

@@ -12,10 +12,10 @@ type Resolved = Awaited<ReturnType<ViewProps['engine']['resolve']>>;
 /** What a model would be sent now: the system prompt, and the messages in order. */
 export function Prompt({ engine, state }: ViewProps): ReactNode {
   const [format, setFormat] = useState<Format>('App');
-  const { revision, branchId, headMessageId, fragments, pending } = state;
+  const { revision, messages, branchId, headMessageId, fragments, pending } = state;
   const moment = useMemo(
-    () => ({ engine, format, revision, branchId, headMessageId, fragments, pending }),
-    [engine, format, revision, branchId, headMessageId, fragments, pending],
+    () => ({ engine, format, revision, messages, branchId, headMessageId, fragments, pending }),
+    [engine, format, revision, messages, branchId, headMessageId, fragments, pending],
   );
   const { value, error } = useAnswer(resolveAt, moment);
   return (

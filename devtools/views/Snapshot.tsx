@@ -8,10 +8,10 @@ import type { ViewProps } from './Graph.tsx';
 
 /** Everything the engine knows about its context, as `inspect()` gives it. */
 export function Snapshot({ engine, state }: ViewProps): ReactNode {
-  const { revision, branchId, headMessageId, fragments, pending, checkpoints, chat } = state;
+  const { revision, messages, branchId, headMessageId, fragments, pending, checkpoints, chat } = state;
   const moment = useMemo(
-    () => ({ engine, revision, branchId, headMessageId, fragments, pending, checkpoints, chat }),
-    [engine, revision, branchId, headMessageId, fragments, pending, checkpoints, chat],
+    () => ({ engine, revision, messages, branchId, headMessageId, fragments, pending, checkpoints, chat }),
+    [engine, revision, messages, branchId, headMessageId, fragments, pending, checkpoints, chat],
   );
   const { value, error } = useAnswer(inspectAt, moment);
   return (

@@ -1,0 +1,151 @@
+import { act } from '@testing-library/react';
+import { ContextEngine, InMemoryContextStore, user } from 'contextree';
+import { describe, expect, it, vi } from 'vitest';
+import { chat, open, panel, press, row, rows, say, settle, type } from './room.tsx';
+
+/** q1 > a1 > q2 > a2 on main, q1 > a1 > q3 > a3 on main-v2, which is active. */
+async function forked(): Promise<ContextEngine> {
+  const engine = await chat('q1', 'a1', 'q2', 'a2');
+  await act(() => engine.checkpoint('idea', { at: 'a1' }));
+  await act(() => engine.rewind('a1'));
+  await say(engine, 'q3', 'a3');
+  return engine;
+}
+
+const grid = (): HTMLElement => panel().getByRole('treegrid', { name: 'Messages of the chat' });
+const cursor = (): string => panel().getByRole('row', { selected: true }).textContent;
+
+describe('the graph', () => {
+  it('shows the way that was left between the fork and the active way, labels on both', async () => {
+    await open(await forked());
+    expect(rows().map((words) => /[qa]\d/.exec(words)?.[0])).toEqual(['q1', 'a1', 'q2', 'a2', 'q3', 'a3']);
+    expect(
+      panel()
+        .getAllByRole('row')
+        .map((each) => each.ariaLevel ?? each.getAttribute('aria-level')),
+    ).toEqual(['1', '1', '2', '2', '1', '1']);
+    expect(row('a1').textContent).toContain('checkpoint ◆ idea');
+    expect(row('a2').textContent).toContain('branch main');
+    expect(row('a3').textContent).toContain('active branch main-v2');
+    expect(row('a3').getAttribute('aria-current')).toBe('true');
+    expect(panel().getByText('6 messages - 2 branches')).toBeTruthy();
+  });
+
+  it('checks out what is clicked: a head switches, a message before it is shown', async () => {
+    const engine = await forked();
+    await open(engine);
+    await press(row('a2'));
+    expect(engine.branch).toBe('main');
+    expect(row('a2').getAttribute('aria-current')).toBe('true');
+    expect(rows().map((words) => /[qa]\d/.exec(words)?.[0])).toEqual(['q1', 'a1', 'q3', 'a3', 'q2', 'a2']);
+    await press(row('q2'));
+    expect(engine.headMessageId).toBe('q2');
+    expect(row('q2').getAttribute('aria-current')).toBe('true');
+    expect(row('a2').textContent).toContain('active branch main');
+  });
+
+  it('moves with the keys without writing, and checks out with Enter', async () => {
+    const engine = await forked();
+    await open(engine);
+    const write = vi.spyOn(engine, 'checkout');
+    expect(cursor()).toContain('a3');
+    await type(grid(), 'Home');
+    expect(cursor()).toContain('q1');
+    await type(grid(), 'ArrowDown', 'ArrowDown', 'ArrowDown');
+    expect(cursor()).toContain('a2');
+    await type(grid(), 'ArrowUp', 'End', 'ArrowDown');
+    expect(cursor()).toContain('a3');
+    expect(write).not.toHaveBeenCalled();
+    await type(grid(), 'ArrowUp', 'ArrowUp', 'Enter');
+    expect(write).toHaveBeenCalledExactlyOnceWith('a2');
+    expect(engine.branch).toBe('main');
+    expect(panel().getByRole('row', { selected: true }).id).toBe(
+      grid().getAttribute('aria-activedescendant'),
+    );
+  });
+
+  it('folds a way that was left, by key and by its button, and says how many messages it hides', async () => {
+    await open(await forked());
+    await type(grid(), 'Home', 'ArrowDown', 'ArrowDown', 'ArrowLeft');
+    expect(rows()).toHaveLength(5);
+    expect(row('q2').getAttribute('aria-expanded')).toBe('false');
+    expect(row('q2').textContent).toContain('branch main');
+    await type(grid(), 'ArrowRight');
+    expect(rows()).toHaveLength(6);
+    await press(panel().getByRole('button', { name: 'Fold 1 more' }));
+    expect(rows()).toHaveLength(5);
+    await press(panel().getByRole('button', { name: 'Unfold 1 more' }));
+    expect(rows()).toHaveLength(6);
+  });
+
+  it('folds a long way at first, so that the conversation stays together', async () => {
+    const engine = await chat('q1', 'a1', ...Array.from({ length: 40 }, (_, i) => `q-long-${i}`));
+    await act(() => engine.rewind('a1'));
+    await say(engine, 'q2');
+    await open(engine);
+    expect(rows()).toHaveLength(4);
+    expect(row('q-long-0').textContent).toContain('▸ 39');
+    expect(row('q-long-0').textContent).toContain('branch main');
+  });
+
+  it('follows the arrow to the left up to the message before', async () => {
+    await open(await forked());
+    await type(grid(), 'ArrowLeft', 'ArrowLeft');
+    expect(cursor()).toContain('a1');
+  });
+
+  it('grows with the conversation, and tells what streams and what was cut short', async () => {
+    const engine = await chat('q1', 'a1');
+    await open(engine);
+    const question = { id: 'q2', role: 'user' as const, parts: [{ type: 'text' as const, text: 'q2' }] };
+    const id = await act(() => engine.continue(question, { id: 'a2' }));
+    await settle();
+    expect(rows()).toHaveLength(3);
+    expect(row('q2').textContent).toContain('active branch main');
+
+    const answer = { id, role: 'assistant' as const, parts: [{ type: 'text' as const, text: 'half a' }] };
+    await act(() => engine.updateMessage(id, answer, 'streaming'));
+    await settle();
+    expect(row('half a').textContent).toContain('streaming');
+    await act(() => engine.updateMessage(id, answer, 'interrupted'));
+    await settle();
+    expect(row('half a').textContent).toContain('interrupted');
+  });
+
+  it('says why a message could not be checked out', async () => {
+    const engine = await forked();
+    await open(engine);
+    vi.spyOn(engine, 'checkout').mockRejectedValue(new Error('the disk is gone'));
+    await press(row('q1'));
+    expect(panel().getByRole('alert').textContent).toBe('the disk is gone');
+    vi.restoreAllMocks();
+    await press(row('q1'));
+    expect(panel().queryByRole('alert')).toBeNull();
+  });
+
+  it('speaks while there is nothing to draw', async () => {
+    await open(new ContextEngine({ store: new InMemoryContextStore(), chatId: 'new', userId: 'me' }));
+    expect(panel().getByText(/^No messages yet/)).toBeTruthy();
+  });
+
+  it('says why a chat could not be read', async () => {
+    const store = new InMemoryContextStore();
+    const owner = new ContextEngine({ store, chatId: 'c', userId: 'owner' });
+    await owner.set(user('mine')).save();
+    await open(new ContextEngine({ store, chatId: 'c', userId: 'other' }));
+    expect(panel().getByText(/belongs to user "owner"/)).toBeTruthy();
+  });
+
+  it('mounts a window of rows, whatever the size of the chat', async () => {
+    await open(await chat(...Array.from({ length: 10_000 }, (_, i) => `q${i}`)));
+    expect(rows().length).toBeLessThanOrEqual(60);
+    expect(rows().at(-1)).toContain('q9999');
+    expect(grid().getAttribute('aria-rowcount')).toBe('10000');
+    await type(grid(), 'Home');
+    expect(rows()[0]).toContain('q0');
+    expect(rows().length).toBeLessThanOrEqual(60);
+    await type(grid(), 'PageDown', 'PageDown');
+    expect(cursor()).toContain('q40');
+    expect(panel().getByText('10000 messages - 1 branch')).toBeTruthy();
+  });
+});

@@ -1,0 +1,121 @@
+import type { BranchInfo, GraphNode } from 'contextree';
+import { describe, expect, it } from 'vitest';
+import {
+  graphModel,
+  type GraphModel,
+  headsWithin,
+  passingColours,
+  shownFor,
+  visibleRows,
+} from '../../devtools/graphRows.ts';
+
+/** A model of paths like `a > b > c`, each a branch that ends there; the first one is active. */
+function model(...paths: string[]): GraphModel {
+  const nodes = new Map<string, GraphNode>();
+  const branches: BranchInfo[] = [];
+  for (const [index, path] of paths.entries()) {
+    const ids = path.split(' > ');
+    for (const [i, id] of ids.entries()) {
+      nodes.set(id, { id, parentId: ids[i - 1] ?? null, role: 'user', content: id, createdAt: 0 });
+    }
+    const headMessageId = ids.at(-1) ?? null;
+    branches.push({
+      id: path,
+      name: path,
+      headMessageId,
+      isActive: index === 0,
+      messageCount: ids.length,
+      createdAt: 0,
+    });
+  }
+  return graphModel([...nodes.values()], branches, [], [branches[0]?.headMessageId]);
+}
+
+const none: ReadonlyMap<string, boolean> = new Map();
+const ids = (of: GraphModel, choices = none): string[] =>
+  [...visibleRows(of, choices)].map((node) => of.nodes[node]!.id);
+const colourOf = (of: GraphModel, id: string): number => of.colour[of.indexOf.get(id)!]!;
+const long = Array.from({ length: 20 }, (_, i) => `x${i}`).join(' > ');
+
+describe('colours', () => {
+  it('follow branches: the trunk has the active one’s, a side way its own', () => {
+    const drawn = model('a > b > c', 'a > d > e');
+    expect(['a', 'b', 'c', 'd', 'e'].map((id) => colourOf(drawn, id))).toEqual([0, 0, 0, 1, 1]);
+  });
+
+  it('change after the end of the active path, in the same lane', () => {
+    const drawn = model('a > b', 'a > b > c');
+    expect([...drawn.lanes.lane]).toEqual([0, 0, 0]);
+    expect(colourOf(drawn, 'c')).toBe(1);
+  });
+
+  it('tell two branches apart that use a lane one after the other', () => {
+    const drawn = model('a > b', 'a > c', 'a > d');
+    expect(drawn.lanes.lane[drawn.indexOf.get('c')!]).toBe(drawn.lanes.lane[drawn.indexOf.get('d')!]);
+    expect(colourOf(drawn, 'c')).not.toBe(colourOf(drawn, 'd'));
+  });
+
+  it('leave a way that no branch reaches without one', () => {
+    const { nodes } = model('a > b', 'a > c > d');
+    const drawn = graphModel(nodes, [], [], [undefined]);
+    expect([...drawn.colour]).toEqual([-1, -1, -1, -1]);
+  });
+
+  it('of lines that pass a row are those of what goes on below it', () => {
+    const drawn = model('a > b', 'a > c > d', 'a > c > e > f');
+    expect(passingColours(drawn, drawn.indexOf.get('d')!)).toEqual([0, 2]);
+    expect(passingColours(drawn, drawn.indexOf.get('b')!)).toEqual([]);
+  });
+});
+
+describe('folds', () => {
+  it('hide a long way behind its first message, never the active path', () => {
+    const drawn = model('a > b', `a > ${long}`);
+    expect(ids(drawn)).toEqual(['a', 'x0', 'b']);
+    expect(ids(drawn, new Map([['x0', false]]))).toHaveLength(22);
+    expect(ids(model(`a > ${long}`, 'a > b'))).toHaveLength(22);
+  });
+
+  it('follow the person where they fold a short one', () => {
+    const drawn = model('a > b', 'a > c > d > e');
+    expect(ids(drawn, new Map([['c', true]]))).toEqual(['a', 'c', 'b']);
+    expect(
+      ids(
+        drawn,
+        new Map([
+          ['a', true],
+          ['d', true],
+        ]),
+      ),
+    ).toHaveLength(5);
+  });
+
+  it('know which row stands for a hidden message, also where one fold hides another', () => {
+    const drawn = model('a > b', 'a > c > d > e', 'a > c > f > g > h > i');
+    const choices = new Map([
+      ['c', true],
+      ['d', true],
+    ]);
+    expect(drawn.nodes[shownFor(drawn, choices, drawn.indexOf.get('e')!)]?.id).toBe('c');
+    expect(drawn.nodes[shownFor(drawn, new Map([['d', true]]), drawn.indexOf.get('e')!)]?.id).toBe('d');
+    expect(drawn.nodes[shownFor(drawn, none, drawn.indexOf.get('e')!)]?.id).toBe('e');
+    expect(headsWithin(drawn, drawn.indexOf.get('c')!).map(({ headMessageId }) => headMessageId)).toEqual([
+      'e',
+      'i',
+    ]);
+  });
+});
+
+it('marks the active branch at the last message that shows while its head is only reserved', () => {
+  const { nodes } = model('a > b');
+  const branch = {
+    id: 'm',
+    name: 'main',
+    headMessageId: 'reserved',
+    isActive: true,
+    messageCount: 3,
+    createdAt: 0,
+  };
+  const drawn = graphModel(nodes, [branch], [], ['reserved', 'reserved', 'b']);
+  expect(drawn.heads.get(1)).toEqual([branch]);
+});

@@ -1,0 +1,248 @@
+import { act, render } from '@testing-library/react';
+import type { ContextEngine } from 'contextree';
+import { ContextDevtools, ContextDevtoolsPanel } from 'contextree/devtools';
+import { renderToString } from 'react-dom/server';
+import { describe, expect, it, vi } from 'vitest';
+import {
+  App,
+  chat,
+  findOpener,
+  findPanel,
+  focused,
+  open,
+  opener,
+  panel,
+  press,
+  say,
+  settle,
+  show,
+  type,
+} from './room.tsx';
+
+describe('the button', () => {
+  it('is closed at first, opens the panel, and is remembered', async () => {
+    const engine = await chat('q1', 'a1');
+    const first = show(engine);
+    await settle();
+    expect(findPanel()).toBeNull();
+    await press(opener());
+    expect(findPanel()).not.toBeNull();
+    expect(findOpener()).toBeNull();
+    first.unmount();
+
+    show(engine);
+    await settle();
+    expect(findPanel()).not.toBeNull();
+  });
+
+  it('gives focus to the panel, and takes it back when Escape or the close button closes it', async () => {
+    await open(await chat('q1'));
+    expect(focused()).toBe(panel().getByRole('tab', { name: 'Graph' }));
+    await type(focused() as HTMLElement, 'Escape');
+    expect(findPanel()).toBeNull();
+    expect(focused()).toBe(opener());
+
+    await press(opener());
+    await press(panel().getByRole('button', { name: 'Close contextree devtools' }));
+    expect(focused()).toBe(opener());
+  });
+
+  it('takes no focus when the page opens with the panel', async () => {
+    show(await chat('q1'), { initialIsOpen: true });
+    await settle();
+    expect(findPanel()).not.toBeNull();
+    expect(focused()).toBe(document.body);
+  });
+
+  it('works where the browser refuses to remember', async () => {
+    const refuse = (): never => {
+      throw new DOMException('denied', 'SecurityError');
+    };
+    vi.spyOn(Storage.prototype, 'getItem').mockImplementation(refuse);
+    vi.spyOn(Storage.prototype, 'setItem').mockImplementation(refuse);
+    await open(await chat('q1'));
+    expect(findPanel()).not.toBeNull();
+    vi.restoreAllMocks();
+  });
+
+  it('takes damaged memory for a first visit', async () => {
+    localStorage.setItem('contextree:devtools', 'null');
+    show(await chat('q1'));
+    await settle();
+    expect(findPanel()).toBeNull();
+    localStorage.setItem('contextree:devtools', '{"tab":"Gone"');
+    await press(opener());
+    expect(panel().getByRole('tab', { name: 'Graph' }).getAttribute('aria-selected')).toBe('true');
+  });
+
+  it('tells the app when it opens and closes', async () => {
+    const told = vi.fn<(isOpen: boolean) => void>();
+    show(await chat('q1'), { onOpenChange: told });
+    await settle();
+    expect(told).toHaveBeenLastCalledWith(false);
+    await press(opener());
+    expect(told).toHaveBeenLastCalledWith(true);
+  });
+
+  it('renders nothing on a server', async () => {
+    const engine = await chat('q1');
+    const html = renderToString(
+      <App engine={engine}>
+        <ContextDevtools initialIsOpen />
+        <ContextDevtoolsPanel />
+      </App>,
+    );
+    expect(html).toBe('<main>the app</main>');
+  });
+});
+
+describe('a closed panel', () => {
+  it('listens to nothing; an open one listens once', async () => {
+    const engine = await chat('q1', 'a1');
+    const watched = countListeners(engine);
+    show(engine, { engine });
+    await settle();
+    expect(watched.listeners()).toBe(0);
+    await press(opener());
+    expect(watched.listeners()).toBe(1);
+    await type(focused() as HTMLElement, 'Escape');
+    expect(watched.listeners()).toBe(0);
+  });
+
+  it('reads nothing while the conversation goes on', async () => {
+    const engine = await chat('q1', 'a1');
+    show(engine);
+    const read = vi.spyOn(engine, 'graph');
+    await say(engine, 'q2', 'a2');
+    expect(read).not.toHaveBeenCalled();
+  });
+});
+
+describe('an open panel', () => {
+  it('draws at most once per animation frame, whatever happens in between', async () => {
+    const engine = await chat('q1', 'a1');
+    await open(engine);
+    const read = vi.spyOn(engine, 'graph');
+    const frames = stopFrames();
+    for (let i = 0; i < 20; i += 1) await act(() => engine.checkpoint(`point-${i}`));
+    expect(frames.asked()).toBe(1);
+    await frames.go();
+    expect(read.mock.calls.length).toBeLessThanOrEqual(2);
+    expect(panel().getAllByText(/point-/)).toHaveLength(20);
+  });
+
+  it('moves through its tabs with the arrow keys, and remembers the last', async () => {
+    const engine = await chat('q1', 'a1');
+    const { unmount } = await open(engine);
+    await type(focused() as HTMLElement, 'ArrowRight');
+    expect(focused()?.textContent).toBe('Prompt');
+    expect(panel().getByRole('tabpanel', { name: 'Prompt' })).toBeTruthy();
+    await type(focused() as HTMLElement, 'ArrowLeft', 'ArrowLeft');
+    expect(focused()?.textContent).toBe('Snapshot');
+    await type(focused() as HTMLElement, 'Home', 'End');
+    expect(focused()?.textContent).toBe('Snapshot');
+    expect(
+      panel()
+        .getAllByRole('tab')
+        .map((tab) => tab.tabIndex),
+    ).toEqual([-1, -1, 0]);
+    unmount();
+    show(engine);
+    await settle();
+    expect(panel().getByRole('tabpanel', { name: 'Snapshot' })).toBeTruthy();
+  });
+
+  it('keeps its keys and clicks from the app around it', async () => {
+    const engine = await chat('q1', 'a1');
+    const heard = vi.fn<() => void>();
+    render(
+      <App engine={engine}>
+        {/* oxlint-disable-next-line jsx-a11y/no-static-element-interactions */}
+        <div onClick={heard} onKeyDown={heard} onFocus={heard}>
+          <ContextDevtools buttonPosition="relative" />
+        </div>
+      </App>,
+    );
+    await settle();
+    await press(opener());
+    await type(focused() as HTMLElement, 'ArrowRight', 'x');
+    expect(heard).not.toHaveBeenCalled();
+  });
+
+  it('stands in a page without a button to close it', async () => {
+    render(
+      <App engine={await chat('q1', 'a1')}>
+        <ContextDevtoolsPanel />
+      </App>,
+    );
+    await settle();
+    expect(panel().getAllByRole('row')).toHaveLength(2);
+    expect(panel().queryByRole('button', { name: 'Close contextree devtools' })).toBeNull();
+  });
+
+  it('shows the engine that it is given rather than the provider’s', async () => {
+    const other = await chat('q-other');
+    show(await chat('q1'), { engine: other, initialIsOpen: true });
+    await settle();
+    expect(panel().getByRole('row').textContent).toContain('q-other');
+  });
+});
+
+describe('a panel that fails', () => {
+  it('says so, leaves the app alone, and tries again', async () => {
+    vi.spyOn(console, 'error').mockImplementation(() => undefined);
+    const engine = await chat('q1', 'a1');
+    const broken = vi.spyOn(engine, 'graph').mockImplementation(() => {
+      throw new Error('a row is corrupt');
+    });
+    const page = await open(engine);
+    expect(panel().getByRole('alert').textContent).toContain('a row is corrupt');
+    expect(page.getByText('the app')).toBeTruthy();
+    await press(panel().getByRole('tab', { name: 'Prompt' }));
+    expect(panel().queryByRole('alert')).toBeNull();
+    await press(panel().getByRole('tab', { name: 'Graph' }));
+
+    broken.mockRestore();
+    await press(panel().getByRole('button', { name: 'Try again' }));
+    expect(panel().getAllByRole('row')).toHaveLength(2);
+    vi.restoreAllMocks();
+  });
+
+  it('says what is missing where there is neither engine nor provider', async () => {
+    vi.spyOn(console, 'error').mockImplementation(() => undefined);
+    render(<ContextDevtools initialIsOpen />);
+    await settle();
+    expect(panel().getByRole('alert').textContent).toContain('<ContextEngineProvider');
+    vi.restoreAllMocks();
+  });
+});
+
+/** Counts who listens to the engine's state from now on. */
+function countListeners(engine: ContextEngine): { listeners(): number } {
+  const subscribe = engine.state.subscribe;
+  let count = 0;
+  vi.spyOn(engine.state, 'subscribe').mockImplementation((listener) => {
+    const stop = subscribe(listener);
+    count += 1;
+    return () => {
+      count -= 1;
+      stop();
+    };
+  });
+  return { listeners: () => count };
+}
+
+/** Holds back animation frames until told to go on. */
+function stopFrames(): { asked(): number; go(): Promise<void> } {
+  const waiting: FrameRequestCallback[] = [];
+  const spy = vi
+    .spyOn(globalThis, 'requestAnimationFrame')
+    .mockImplementation((callback) => waiting.push(callback));
+  return {
+    asked: () => waiting.length,
+    go: async () => {
+      spy.mockRestore();
+      await act(async () => waiting.forEach((callback) => callback(0)));
+    },
+  };
+}

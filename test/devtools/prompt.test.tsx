@@ -1,0 +1,143 @@
+import { act } from '@testing-library/react';
+import { ContextEngine, hint, InMemoryContextStore, message, role } from 'contextree';
+import { describe, expect, it, vi } from 'vitest';
+import { chat, open, panel, press, say, settle } from './room.tsx';
+
+const view = (): HTMLElement => panel().getByRole('group', { name: 'What would be sent' });
+const turns = (): (string | null)[] =>
+  panel()
+    .queryAllByRole('listitem')
+    .map((turn) => turn.textContent);
+
+describe('the prompt', () => {
+  it('shows what the model would get: the rendered fragments, and the messages in order', async () => {
+    const engine = await chat('q1', 'a1');
+    engine.set(role('You are a tutor.'));
+    await open(engine, 'Prompt');
+    expect(view().querySelector('pre')?.textContent).toBe((await engine.resolve()).systemPrompt);
+    expect(turns()).toEqual(['userq1', 'assistanta1']);
+  });
+
+  it('follows the engine: fragments, new turns, another branch', async () => {
+    const engine = await chat('q1', 'a1');
+    await open(engine, 'Prompt');
+    expect(panel().getByText(/no system prompt/)).toBeTruthy();
+    await act(async () => engine.set(hint('Be brief.')));
+    await settle();
+    expect(view().textContent).toContain('Be brief.');
+    await say(engine, 'q2');
+    expect(turns()).toHaveLength(3);
+    await act(() => engine.rewind('q1'));
+    await settle();
+    expect(turns()).toEqual(['userq1']);
+  });
+
+  it('renders in another format on request', async () => {
+    const engine = await chat('q1');
+    engine.set(role('A tutor'));
+    await open(engine, 'Prompt');
+    const format = panel().getByRole('combobox', { name: 'Format' }) as HTMLSelectElement;
+    for (const [name, words] of [
+      ['XML', '<role>A tutor</role>'],
+      ['Markdown', '## Role'],
+      ['TOML', 'role = "A tutor"'],
+      ['TOON', 'role: A tutor'],
+    ] as const) {
+      await choose(format, name);
+      expect(view().querySelector('pre')?.textContent).toContain(words);
+    }
+  });
+
+  it('copies the system prompt, and says when it can’t', async () => {
+    const engine = await chat('q1');
+    engine.set(role('A tutor'));
+    await open(engine, 'Prompt');
+    const write = vi.spyOn(navigator.clipboard, 'writeText').mockResolvedValue();
+    await press(panel().getByRole('button', { name: 'Copy prompt' }));
+    expect(write).toHaveBeenCalledExactlyOnceWith('<role>A tutor</role>');
+    expect(panel().getByRole('status').textContent).toBe('Copied');
+    write.mockRejectedValue(new DOMException('no', 'NotAllowedError'));
+    await press(panel().getByRole('button', { name: 'Copy prompt' }));
+    expect(panel().getByRole('status').textContent).toContain('Not copied');
+    vi.restoreAllMocks();
+  });
+
+  it('puts parts that are no text into words', async () => {
+    const engine = new ContextEngine({ store: new InMemoryContextStore(), chatId: 'c', userId: 'me' });
+    engine.set(
+      message({
+        id: 'a1',
+        role: 'assistant',
+        parts: [
+          { type: 'step-start' },
+          { type: 'reasoning', text: 'thinking aloud' },
+          { type: 'tool-dice', toolCallId: 't1', state: 'output-available', input: { sides: 6 }, output: 4 },
+          {
+            type: 'file',
+            mediaType: 'image/png',
+            filename: 'cat.png',
+            url: `data:image/png;base64,${'A'.repeat(500)}`,
+          },
+          { type: 'text', text: 'x'.repeat(3_000) },
+        ],
+      }),
+    );
+    await act(() => engine.save());
+    await open(engine, 'Prompt');
+    const words = view().textContent ?? '';
+    expect(words).toContain('reasoningthinking aloud');
+    expect(words).toContain('tool dice - output-available');
+    expect(words).toContain('"sides": 6');
+    expect(words).toContain('file cat.png image/png');
+    expect(words).not.toContain('A'.repeat(300));
+    expect(words).not.toContain('x'.repeat(2_001));
+    await press(panel().getByRole('button', { name: 'Show 1000 more characters' }));
+    expect(view().textContent).toContain('x'.repeat(3_000));
+  });
+
+  it('shows the end of a long conversation, and earlier messages on request', async () => {
+    await open(await chat(...Array.from({ length: 120 }, (_, i) => `q${i}`)), 'Prompt');
+    expect(turns()).toHaveLength(50);
+    expect(turns().at(-1)).toBe('userq119');
+    await press(panel().getByRole('button', { name: 'Show 50 of 70 earlier' }));
+    expect(turns()).toHaveLength(100);
+  });
+
+  it('says why there is no prompt, and recovers', async () => {
+    const engine = await chat('q1');
+    let isDown = true;
+    engine.set(hint(() => (isDown ? Promise.reject(new Error('weather is down')) : 'sunny')));
+    await open(engine, 'Prompt');
+    expect(panel().getByRole('alert').textContent).toContain('weather is down');
+    isDown = false;
+    await say(engine, 'q2');
+    expect(panel().queryByRole('alert')).toBeNull();
+    expect(view().textContent).toContain('sunny');
+  });
+
+  it('asks one question at a time, and of those that come meanwhile only the last', async () => {
+    const engine = await chat('q1');
+    const answers: ((words: string) => void)[] = [];
+    engine.set(hint(() => new Promise<string>((resolve) => answers.push(resolve))));
+    await open(engine, 'Prompt');
+    const asked = answers.length;
+    for (const id of ['q2', 'q3', 'q4']) await say(engine, id);
+    expect(answers).toHaveLength(asked);
+    await act(async () => answers.forEach((answer) => answer('early')));
+    await settle();
+    expect(view().textContent).toContain('early');
+    expect(answers).toHaveLength(asked + 1);
+    await act(async () => answers.at(-1)?.('late'));
+    await settle();
+    expect(view().textContent).toContain('late');
+    expect(turns()).toHaveLength(4);
+  });
+});
+
+async function choose(select: HTMLSelectElement, value: string): Promise<void> {
+  await act(async () => {
+    select.value = value;
+    select.dispatchEvent(new Event('change', { bubbles: true }));
+  });
+  await settle();
+}

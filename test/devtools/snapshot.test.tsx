@@ -1,0 +1,85 @@
+import { role } from 'contextree';
+import { describe, expect, it, vi } from 'vitest';
+import { chat, open, panel, press, say, type } from './room.tsx';
+
+const tree = (): HTMLElement => panel().getByRole('tree', { name: 'Snapshot' });
+const items = (): string[] =>
+  panel()
+    .queryAllByRole('treeitem')
+    .map((item) => item.textContent.replaceAll(/[▸▾]|\u00A0/g, ''));
+const item = (words: string): HTMLElement =>
+  panel()
+    .getAllByRole('treeitem')
+    .find((each) => each.textContent.includes(words))!;
+const cursor = (): string => panel().getByRole('treeitem', { selected: true }).textContent;
+
+describe('the snapshot', () => {
+  it('shows what inspect() gives, as a tree', async () => {
+    const engine = await chat('q1', 'a1');
+    engine.set(role('A tutor'));
+    await open(engine, 'Snapshot');
+    expect(items().filter((line) => /^(estimate|rendered|fragments|graph|meta):/.test(line))).toHaveLength(6);
+    expect(items()).toContain('chatId:"c"');
+    expect(items()).toContain('branch:"main"');
+    expect(items()).toContain('rendered:"<role>A tutor</role>"');
+  });
+
+  it('opens and closes by keyboard, and moves between levels', async () => {
+    await open(await chat('q1', 'a1'), 'Snapshot');
+    await type(tree(), 'Home');
+    expect(cursor()).toContain('estimate');
+    const before = items().length;
+    await type(tree(), 'ArrowLeft');
+    expect(items().length).toBeLessThan(before);
+    expect(item('estimate').getAttribute('aria-expanded')).toBe('false');
+    await type(tree(), 'ArrowRight');
+    expect(items()).toHaveLength(before);
+    await type(tree(), 'ArrowRight');
+    expect(cursor()).toContain('model');
+    await type(tree(), 'ArrowDown', 'ArrowLeft');
+    expect(cursor()).toContain('estimate');
+    await type(tree(), 'Enter');
+    expect(item('estimate').getAttribute('aria-expanded')).toBe('false');
+    await type(tree(), 'End');
+    expect(cursor()).toContain('timestamp');
+  });
+
+  it('opens by a click, and stays open while the engine goes on', async () => {
+    const engine = await chat('q1', 'a1');
+    await open(engine, 'Snapshot');
+    await press(item('graph:'));
+    await press(item('branches:'));
+    expect(items().filter((line) => line.startsWith('nodes:'))).toEqual(['nodes:[2]']);
+    await say(engine, 'q2');
+    expect(items().filter((line) => line.startsWith('nodes:'))).toEqual(['nodes:[3]']);
+    expect(items()).toContain('0:{ name: main }');
+  });
+
+  it('copies JSON that is the snapshot', async () => {
+    const engine = await chat('q1', 'a1');
+    await open(engine, 'Snapshot');
+    const write = vi.spyOn(navigator.clipboard, 'writeText').mockResolvedValue();
+    await press(panel().getByRole('button', { name: 'Copy JSON' }));
+    const copied = JSON.parse(write.mock.calls[0]![0]) as { meta: object; graph: object };
+    const { meta, ...snapshot } = await engine.inspect();
+    expect(copied).toMatchObject(JSON.parse(JSON.stringify(snapshot)) as object);
+    expect(copied.meta).toMatchObject({ chatId: meta.chatId, branch: meta.branch });
+    vi.restoreAllMocks();
+  });
+
+  it('stays small for a large chat', async () => {
+    await open(await chat(...Array.from({ length: 1_000 }, (_, i) => `q${i}`)), 'Snapshot');
+    await press(item('graph:'));
+    await press(item('nodes:'));
+    expect(items()).toContain('900 - 999:');
+    expect(panel().getAllByRole('treeitem').length).toBeLessThanOrEqual(60);
+  });
+
+  it('says why there is none', async () => {
+    const engine = await chat('q1');
+    vi.spyOn(engine, 'inspect').mockRejectedValue(new Error('nothing to see'));
+    await open(engine, 'Snapshot');
+    expect(panel().getByRole('alert').textContent).toContain('nothing to see');
+    vi.restoreAllMocks();
+  });
+});
