@@ -9,10 +9,12 @@
  * - `abort`: the request succeeds, and then the transaction is aborted.
  * - `dead`: opening the transaction fails, as on a lost connection (`InvalidStateError`).
  * - `late`: all requests succeed, and the commit fails.
+ * - `torn`: a readonly transaction is aborted while it reads.
  */
-export type Fault = 'throw' | 'refuse' | 'abort' | 'dead' | 'late';
+export type Fault = 'throw' | 'refuse' | 'abort' | 'dead' | 'late' | 'torn';
 
-export const FAULTS: readonly Fault[] = ['throw', 'refuse', 'abort', 'dead', 'late'];
+/** Those that strike writes. */
+export const WRITE_FAULTS: readonly Fault[] = ['throw', 'refuse', 'abort', 'dead', 'late'];
 
 interface Plan {
   readonly fault: Fault;
@@ -83,6 +85,7 @@ export class Faults {
           throw new DOMException('injected', 'InvalidStateError');
         const tx = original.apply(this, args) as IDBTransaction;
         if (args[1] === 'readwrite' && strikes('late')) failAtCommit(tx);
+        if (tx.mode === 'readonly' && strikes('torn')) queueMicrotask(() => abortAs(tx, 'UnknownError'));
         return tx;
       };
     });

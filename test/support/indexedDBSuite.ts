@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { isContextError } from '../../src/errors.ts';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import type { ContextStore, StoreNotice, StoreOp } from '../../src/store/store.ts';
-import { FAULTS, Faults } from './faults.ts';
+import { Faults, WRITE_FAULTS } from './faults.ts';
 import { given, head, insert, line, me, message, turn } from './graph.ts';
 
 /**
@@ -82,6 +82,23 @@ export function indexedDBSuite(freshName: () => string): void {
       expect(ids(await store.getMessageChain('c', 'm759', { limit: 100 }))).toEqual(whole.slice(-100));
       expect(ids(await store.getNodes('c', whole.toReversed()))).toEqual(whole.toReversed());
       expect((await store.getNodes('c', whole)).every((node) => node.data.id === node.id)).toBe(true);
+    });
+
+    it('waits for the disk with every write, but not with drafts', async () => {
+      const store = open();
+      await append(store, [insert('a1', null, '', 'streaming')]);
+      const transactions = vi.spyOn(IDBDatabase.prototype, 'transaction');
+      const durabilityOf = async (work: () => Promise<unknown>): Promise<unknown> => {
+        transactions.mockClear();
+        await work();
+        return transactions.mock.calls.find(([, mode]) => mode === 'readwrite')?.[2]?.durability;
+      };
+      expect(await durabilityOf(() => append(store, turn('q1', null)))).toBe('strict');
+      expect(await durabilityOf(() => store.saveDraft('c', 'a1', message('a1', 'w')))).toBe('relaxed');
+      expect(await durabilityOf(() => store.set('k', 1))).toBe('strict');
+      expect(await durabilityOf(() => store.deleteChat('c'))).toBe('strict');
+      expect(await durabilityOf(() => store.clear())).toBe('strict');
+      transactions.mockRestore();
     });
 
     describe('with two connections', () => {
@@ -288,7 +305,15 @@ export function indexedDBSuite(freshName: () => string): void {
         expect(await store.getMessages('c')).toHaveLength(4);
       });
 
-      it.each(FAULTS)('writes a turn whole or not at all, wherever it fails: %s', async (fault) => {
+      it('reads again when a read is torn', async () => {
+        const store = open();
+        await given(store, 'q1 > a1');
+        faults.order('torn', 1);
+        expect(await store.getMessages('c')).toHaveLength(2);
+        expect(faults.struck).toBe(true);
+      });
+
+      it.each(WRITE_FAULTS)('writes a turn whole or not at all, wherever it fails: %s', async (fault) => {
         const ops: StoreOp[] = [
           insert('q2', 'a1'),
           insert('a2', 'q2'),
