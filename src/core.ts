@@ -71,6 +71,10 @@ export { TomlRenderer } from './render/toml.ts';
 export { ToonRenderer } from './render/toon.ts';
 export type { ContextRenderer, GroupOptions } from './render/renderer.ts';
 
+// How large a text is for a model.
+export { estimateTokens } from './tokens/tokenizer.ts';
+export type { Tokenizer } from './tokens/tokenizer.ts';
+
 // The conversation as a graph.
 export type { Branch, Chat, Checkpoint, Fork, MessageNode, MessageStatus, NodeInfo } from './graph/graph.ts';
 export { visualizeGraph } from './graph/visualize.ts';

@@ -89,11 +89,8 @@ describe('the engine of a chat', () => {
       if (engines.at(-1) !== engine) engines.push(engine);
       return status;
     };
-    const page = (mode: 'visible' | 'hidden'): ReactNode => (
-      <Activity mode={mode}>
-        <Part />
-      </Activity>
-    );
+    const part = <Part />;
+    const page = (mode: 'visible' | 'hidden'): ReactNode => <Activity mode={mode}>{part}</Activity>;
     const { container, rerender } = render(page('visible'));
     await settle(5);
     const dispose = vi.spyOn(engines[0]!, 'dispose');
@@ -163,10 +160,11 @@ describe('options that differ from the first ones', () => {
 
   const asked = (first: object, second: object): void => {
     const options = { chatId: 'c', store: new InMemoryContextStore() };
-    renderHook(() => [
+    const { rerender } = renderHook(() => [
       useContextEngine({ ...options, ...first }),
       useContextEngine({ ...options, ...second }),
     ]);
+    rerender();
   };
 
   it.each([

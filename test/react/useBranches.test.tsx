@@ -1,7 +1,7 @@
 import { act, renderHook, waitFor } from '@testing-library/react';
 import { useBranches, useCheckpoint } from 'contextree';
 import { describe, expect, it } from 'vitest';
-import { engineOn, say, shown, under } from './harness.tsx';
+import { engineOn, say, settle, shown, under } from './harness.tsx';
 
 async function talk() {
   const engine = engineOn();
@@ -121,6 +121,7 @@ describe('useCheckpoint', () => {
     const engine = await talk();
     const { result } = renderHook(() => useCheckpoint(), { wrapper: under(engine) });
     await act(() => result.current.checkpoint('here'));
+    await settle(2);
     await act(() => result.current.checkpoint('early', { at: 'a1' }));
     expect(result.current.checkpoints.map(({ name, messageId }) => [name, messageId])).toEqual([
       ['early', 'a1'],

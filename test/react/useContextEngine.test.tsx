@@ -5,6 +5,7 @@ import {
   InMemoryContextStore,
   useContextEngine,
   useEngineState,
+  useMessageBranch,
   user,
 } from 'contextree';
 import { hydrateRoot } from 'react-dom/client';
@@ -101,15 +102,20 @@ describe('useContextEngine', () => {
   it('hydrates what a server rendered, without a complaint, when the chat is read already', async () => {
     const engine = engineOn();
     await say(engine, 'q1', 'a1');
-    const Page = (): ReactNode => <p>{useContextEngine(engine).messages.length} messages</p>;
     const fresh = new ContextEngine({ store: engine.store, chatId: 'chat', userId: 'me' });
-    const OnServer = (): ReactNode => <p>{useContextEngine(fresh).messages.length} messages</p>;
+    const Page = ({ engine }: { engine: ContextEngine }): ReactNode => {
+      const { messages } = useContextEngine(engine);
+      const { count, status } = useMessageBranch('a1', engine);
+      return <p>{`${messages.length} messages, ${count} versions, ${status}`}</p>;
+    };
     const container = document.createElement('div');
-    container.innerHTML = renderToString(<OnServer />);
-    expect(container.textContent).toBe('0 messages');
+    container.innerHTML = renderToString(<Page engine={fresh} />);
+    expect(container.textContent).toBe('0 messages, 0 versions, undefined');
     const complaint = vi.fn<() => void>();
-    const root = await act(async () => hydrateRoot(container, <Page />, { onRecoverableError: complaint }));
-    expect(container.textContent).toBe('2 messages');
+    const root = await act(async () =>
+      hydrateRoot(container, <Page engine={engine} />, { onRecoverableError: complaint }),
+    );
+    expect(container.textContent).toBe('2 messages, 1 versions, complete');
     expect(complaint).not.toHaveBeenCalled();
     act(() => root.unmount());
   });

@@ -128,6 +128,25 @@ describe('useMessageBranch', () => {
     expect(result.current.status).toBe('interrupted');
   });
 
+  it('has no place for a new answer before its first word', async () => {
+    const engine = engineOn();
+    await say(engine, 'q1', 'a1');
+    const question = engine.message('q1')!;
+    await act(() => engine.continue(question, { id: 'a2' }));
+    const { result } = renderHook(() => useMessageBranch('a2'), { wrapper: under(engine) });
+    expect(result.current).toMatchObject({
+      index: -1,
+      hasPrevious: false,
+      hasNext: false,
+      status: 'streaming',
+    });
+    await act(() => result.current.goToNext());
+    expect(engine.headMessageId).toBe('a2');
+    const words = { id: 'a2', role: 'assistant' as const, parts: [{ type: 'text' as const, text: 'he' }] };
+    await act(() => engine.updateMessage('a2', words, 'streaming'));
+    expect(result.current).toMatchObject({ branchNumber: 2, count: 2, hasPrevious: true, hasNext: false });
+  });
+
   it('gives the same functions in every render', async () => {
     const engine = await threeAnswers();
     const { result, rerender } = renderHook(() => useMessageBranch('a1'), { wrapper: under(engine) });
