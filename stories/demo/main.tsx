@@ -18,6 +18,3 @@ createRoot(root).render(
     <App store={store} transport={transport} settings={settings} />
   </StrictMode>,
 );
-
-// The devtools load their panel when it is first opened; fetched now, it opens without a network too.
-if (import.meta.env.DEV) requestIdleCallback(() => void import('contextree/devtools/production'));

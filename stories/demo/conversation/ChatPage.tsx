@@ -1,5 +1,6 @@
 import { ContextEngineProvider, useEngineState } from 'contextree';
-import { ContextDevtools } from 'contextree/devtools';
+// The devtools that stay in a production build: in this app they are part of what is shown.
+import { ContextDevtools } from 'contextree/devtools/production';
 import { useEffect, useState, type ReactNode } from 'react';
 import { UNTITLED } from '../titles.ts';
 import { USER, useWorkspace } from '../shell/Workspace.ts';
