@@ -116,10 +116,11 @@ overflow:hidden;text-overflow:ellipsis;max-width:120px;flex:0 1 auto}
 .mark.active{color:var(--on-accent)}
 .mark.point{border-radius:3px;border-color:var(--edge)}
 .state{font-size:11px;color:var(--warn)}
-.state.streaming{color:var(--accent);animation:pulse 1.2s ease-in-out infinite alternate}
+.state.streaming{color:var(--accent)}
+.row.streaming .dot{animation:pulse 1.2s ease-in-out infinite alternate}
 .fold{flex:none;font-size:11px;line-height:1;min-height:18px;padding:0 4px;border-color:var(--line);color:var(--muted)}
-@keyframes pulse{to{opacity:.55}}
-@media (prefers-reduced-motion:reduce){.state.streaming{animation:none}}
+@keyframes pulse{to{opacity:.35}}
+@media (prefers-reduced-motion:reduce){.row.streaming .dot{animation:none}}
 `;
 
 const prompt = `

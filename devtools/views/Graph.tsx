@@ -227,7 +227,7 @@ function Row({ id, row, model, node, branches, status, isHere, isCursor, fold }:
   const heads = fold === 'folded' ? headsWithin(model, node) : (model.heads.get(node) ?? []);
   const checkpoints = model.checkpoints.get(node) ?? [];
   const hidden = (model.lanes.size[node] as number) - 1;
-  const classes = ['row', message.role, lane > 0 && 'aside', isHere && 'here', isCursor && 'cursor'];
+  const classes = ['row', message.role, status, lane > 0 && 'aside', isHere && 'here', isCursor && 'cursor'];
   return (
     <div
       id={id}
