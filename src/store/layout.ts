@@ -45,7 +45,7 @@ export interface Made {
 }
 
 /** Until when a node is held, ms since epoch; used where the platform has no locks. */
-export interface Lease {
+interface Lease {
   readonly chatId: string;
   readonly id: string;
   readonly until: number;

@@ -5,7 +5,7 @@ import { type GraphData, graphData } from '../graph/visualize.ts';
 import { applyOps } from './apply.ts';
 import type { Channel } from './channel.ts';
 import { ALL_TABLES, CONTENT, only, type Table } from './layout.ts';
-import { cloneValue, normaliseMessage, normaliseOps } from './normalise.ts';
+import { asJson, cloneValue, normaliseMessage, normaliseOps } from './normalise.ts';
 import {
   findChat,
   getChain,
@@ -139,8 +139,8 @@ export class RecordStore implements ContextStore {
 
   async append(chatId: string, ops: readonly StoreOp[], options: AppendOptions): Promise<AppendResult> {
     const ready = normaliseOps(ops);
-    const result = await this.#write(chatId, (tx) => applyOps(tx, ready, options, Date.now()));
-    return result;
+    const settled = asJson(options, 'The metadata of a chat');
+    return this.#write(chatId, (tx) => applyOps(tx, ready, settled, Date.now()));
   }
 
   async saveDraft(chatId: string, id: string, message: UIMessage): Promise<void> {

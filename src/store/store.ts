@@ -24,8 +24,9 @@ import type { GraphData } from '../graph/visualize.ts';
  * Everyone hears. After a transaction is durable, and only then, listeners in this tab and in the others are told ids
  * and revisions, never content.
  *
- * What the operations mean is written once, in `apply.ts`, over the few reads and writes of a {@link StoreTransaction};
- * a store brings the layout. One suite (`test/support/storeSuite.ts`) holds all of it.
+ * What the operations mean is written once, in `apply.ts`, over the few reads and writes of a {@link StoreTransaction}.
+ * Both stores of this package are written once, too, over rows (`recordStore.ts`, `rows.ts`); they differ in where the
+ * rows lie. One suite (`test/support/storeSuite.ts`) holds all of it.
  */
 export interface ContextStore {
   /** Where the data lives: what a person is told when it is only memory. */
@@ -137,7 +138,10 @@ export type StoreOp =
       readonly status?: MessageStatus;
       readonly rev?: number;
     }
-  /** Takes back a reserved message that never said anything; a branch that ends there ends at its parent. */
+  /**
+   * Takes back a reserved message that never said anything; a branch or checkpoint that ends there ends at its parent.
+   * One that has words by now, or a message behind it, stays, and the result shows it.
+   */
   | { readonly op: 'drop'; readonly id: string }
   /**
    * Moves a branch's head from `expected` to `messageId`. If it is elsewhere by now, or the branch is deleted, the
@@ -187,7 +191,10 @@ export interface AppendOptions {
   readonly userId: string;
   /** The chat's `epoch` as the caller knows it; 0 for a chat that it has never seen. */
   readonly epoch: number;
-  /** The id of `main`, if this write creates the chat. */
+  /**
+   * The id of `main`, if this write creates the chat. If another tab has created it meanwhile, this id means the `main`
+   * that is there: the result tells its real id.
+   */
   readonly mainBranchId: string;
   /** Metadata of the chat, if this write creates it. */
   readonly metadata?: Readonly<Record<string, unknown>>;
@@ -209,10 +216,10 @@ export interface ChatRecords {
   readonly dropped: readonly string[];
 }
 
-/** What an append did: the records that it wrote, as they are now. */
+/** What an append did: the records that it spoke of, as they are now, also those that were there and equal. */
 export interface AppendResult extends ChatRecords {
   readonly chat: Chat;
-  /** Bodies of the messages that were inserted or replaced, with their final places. */
+  /** Bodies of the messages that were inserted or replaced, with their final places, in the order of `seq`. */
   readonly written: readonly MessageNode[];
   /** Set when the head had moved: from which branch the turn was taken, and to which it went. */
   readonly conflict?: { readonly policy: 'fork' | 'rebase'; readonly from: Branch; readonly to: Branch };
@@ -294,7 +301,7 @@ export interface SearchResult {
   readonly message: MessageNode;
   /** Higher is better. */
   readonly rank: number;
-  /** The words around the first hit, the hit between `<mark>` and `</mark>`. */
+  /** The words around the first hit, the hit between `<mark>` and `</mark>`. HTML: the text in it is escaped. */
   readonly snippet: string;
 }
 

@@ -85,6 +85,16 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
         expect(await store.getMessages('c')).toEqual([]);
       });
 
+      it('keeps its metadata apart from the object that it was given', async () => {
+        const metadata = { tags: ['a'], at: new Date(5) };
+        await append([], { metadata });
+        metadata.tags.push('b');
+        expect((await store.getChat('c'))?.metadata).toEqual({ tags: ['a'], at: '1970-01-01T00:00:00.005Z' });
+        expect((await refusal(store.append('d', [], { ...me, metadata: { big: 1n } }))).code).toBe(
+          'invalid-messages',
+        );
+      });
+
       it('keeps the metadata that the chat was created with', async () => {
         await append([], { metadata: { topic: 'trees' } });
         await append(turn('q1', null), { metadata: { topic: 'stones' } });
