@@ -6,7 +6,8 @@ import { expect, test } from 'vitest';
  * What a turn costs in a long chat, on a real IndexedDB. Figures are ratios within one run: both sides are measured
  * in turns, so that a busy machine slows both. `npm run bench` runs them; RESULTS.md keeps the last figures.
  */
-const WORDS = 'The quick brown fox jumps over the lazy dog while the graph remembers every word it said. '.repeat(11);
+const WORDS =
+  'The quick brown fox jumps over the lazy dog while the graph remembers every word it said. '.repeat(11);
 
 function message(id: string, i: number): UIMessage {
   return { id, role: i % 2 === 0 ? 'user' : 'assistant', parts: [{ type: 'text', text: `${i} ${WORDS}` }] };
@@ -22,7 +23,13 @@ async function chatOf(length: number): Promise<{ store: IndexedDBContextStore; o
     const until = Math.min(length, from + 1000);
     const ops: StoreOp[] = [];
     for (let i = from; i < until; i += 1) {
-      ops.push({ op: 'insert', id: `m${i}`, parentId: i === 0 ? null : `m${i - 1}`, data: message(`m${i}`, i), status: 'complete' });
+      ops.push({
+        op: 'insert',
+        id: `m${i}`,
+        parentId: i === 0 ? null : `m${i - 1}`,
+        data: message(`m${i}`, i),
+        status: 'complete',
+      });
     }
     ops.push({
       op: 'head',
@@ -36,7 +43,8 @@ async function chatOf(length: number): Promise<{ store: IndexedDBContextStore; o
   return { store, open };
 }
 
-const median = (times: readonly number[]): number => times.toSorted((a, b) => a - b)[times.length >> 1] as number;
+const median = (times: readonly number[]): number =>
+  times.toSorted((a, b) => a - b)[times.length >> 1] as number;
 
 async function timed(run: () => Promise<unknown>): Promise<number> {
   const start = performance.now();
@@ -59,30 +67,44 @@ test('a turn at 10,000 messages costs at most 1.5 times a turn at 100', { timeou
   const times: { short: number[]; long: number[] } = { short: [], long: [] };
   for (let round = 0; round < 160; round += 1) {
     const [a, b] = [await timed(inShort), await timed(inLong)];
-    if (round >= 10) [times.short.push(a), times.long.push(b)];
+    if (round < 10) continue;
+    times.short.push(a);
+    times.long.push(b);
   }
   const ratio = median(times.long) / median(times.short);
-  report('append of one turn, 10,000 against 100 messages', ratio, `${median(times.long).toFixed(2)} ms / ${median(times.short).toFixed(2)} ms`);
+  report(
+    'append of one turn, 10,000 against 100 messages',
+    ratio,
+    `${median(times.long).toFixed(2)} ms / ${median(times.short).toFixed(2)} ms`,
+  );
   expect(ratio).toBeLessThanOrEqual(1.5);
 });
 
-test('resolve() after one new turn is at least 100 times faster than the first one', { timeout: 300_000 }, async () => {
-  const { open } = await chatOf(10_000);
-  const first: number[] = [];
-  const warm: number[] = [];
-  for (let round = 0; round < 5; round += 1) {
-    const engine = open();
-    first.push(await timed(() => engine.resolve()));
-    for (let i = 0; i < 5; i += 1) {
-      await turn(engine)();
-      warm.push(await timed(() => engine.resolve()));
+test(
+  'resolve() after one new turn is at least 100 times faster than the first one',
+  { timeout: 300_000 },
+  async () => {
+    const { open } = await chatOf(10_000);
+    const first: number[] = [];
+    const warm: number[] = [];
+    for (let round = 0; round < 5; round += 1) {
+      const engine = open();
+      first.push(await timed(() => engine.resolve()));
+      for (let i = 0; i < 5; i += 1) {
+        await turn(engine)();
+        warm.push(await timed(() => engine.resolve()));
+      }
+      engine.dispose();
     }
-    engine.dispose();
-  }
-  const ratio = median(first) / median(warm);
-  report('first resolve() of 10,000 messages against a warm one after a turn', ratio, `${median(first).toFixed(1)} ms / ${median(warm).toFixed(3)} ms`);
-  expect(ratio).toBeGreaterThanOrEqual(100);
-});
+    const ratio = median(first) / median(warm);
+    report(
+      'first resolve() of 10,000 messages against a warm one after a turn',
+      ratio,
+      `${median(first).toFixed(1)} ms / ${median(warm).toFixed(3)} ms`,
+    );
+    expect(ratio).toBeGreaterThanOrEqual(100);
+  },
+);
 
 function report(what: string, ratio: number, figures: string): void {
   console.log(`| ${what} | ${ratio.toFixed(2)}x | ${figures} |`);

@@ -79,7 +79,8 @@ test('two tabs on one chat, fifty turns each, and none is lost', async ({ page, 
     for (const name of await one.branch.locator('option').allTextContents()) {
       await one.branch.selectOption({ label: name });
       await page.waitForTimeout(300);
-      for (const text of await one.you.allTextContents()) said.add(/Turn \d+ of (one|two)/.exec(text)?.[0] ?? 'first');
+      for (const text of await one.you.allTextContents())
+        said.add(/Turn \d+ of (one|two)/.exec(text)?.[0] ?? 'first');
     }
     expect(said.size).toBe(101);
   }).toPass({ timeout: 30_000 });
@@ -104,7 +105,10 @@ test('a chat deleted in another tab says so and keeps the unsent text', async ({
   const other = await Demo.open(await context.newPage(), { at: new URL(page.url()).hash });
   await other.message.fill('not yet sent');
   await one.button('Delete chat: The first question').click();
-  await page.getByRole('dialog').getByRole('button', { name: /Delete/ }).click();
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: /Delete/ })
+    .click();
   await expect(other.page.getByText(/deleted/i).first()).toBeVisible();
   await expect(other.page.getByText('not yet sent').or(other.message)).toBeVisible();
 });
@@ -116,13 +120,22 @@ test('clearing all data leaves no word in any store of the browser', async ({ pa
   const other = await Demo.open(await context.newPage(), { at: new URL(page.url()).hash });
   await expect(other.you).toHaveCount(1);
   await demo.button('Data').click();
-  await page.getByRole('menuitem', { name: 'Clear all data' }).or(demo.button('Clear all data')).first().click();
-  await page.getByRole('dialog').getByRole('button', { name: /Clear|Delete/ }).click();
+  await page
+    .getByRole('menuitem', { name: 'Clear all data' })
+    .or(demo.button('Clear all data'))
+    .first()
+    .click();
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: /Clear|Delete/ })
+    .click();
   await expect(demo.chats.getByRole('link')).toHaveCount(0);
   await expect(other.chats.getByRole('link')).toHaveCount(0);
   await expect(other.page.getByRole('article')).toHaveCount(0);
   const left = await page.evaluate(async () => {
-    const words: string[] = [JSON.stringify({ ...localStorage }), JSON.stringify({ ...sessionStorage })];
+    const words: string[] = [localStorage, sessionStorage].map((kept) =>
+      JSON.stringify(Object.entries(kept)),
+    );
     for (const { name } of await indexedDB.databases()) {
       const db = await new Promise<IDBDatabase>((resolve, reject) => {
         const request = indexedDB.open(name as string);

@@ -14,7 +14,9 @@ test('a question is answered, saved, and there again after a reload', async ({ p
   await expect(demo.you).toHaveCount(2);
 });
 
-test('an answer streams, can be stopped, and is continued without a word lost or said twice', async ({ page }) => {
+test('an answer streams, can be stopped, and is continued without a word lost or said twice', async ({
+  page,
+}) => {
   const demo = await Demo.open(page, { pace: true });
   await demo.send('Tell me a long story about a lighthouse');
   await demo.streaming();

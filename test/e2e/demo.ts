@@ -11,7 +11,10 @@ export class Demo {
   }
 
   /** Opens the demo; answers come at once unless `pace` asks for the real one. */
-  static async open(page: Page, { pace = false, at = '' }: { pace?: boolean; at?: string } = {}): Promise<Demo> {
+  static async open(
+    page: Page,
+    { pace = false, at = '' }: { pace?: boolean; at?: string } = {},
+  ): Promise<Demo> {
     await page.goto(`/${pace ? '' : '?speed=0'}${at}`);
     const demo = new Demo(page);
     await expect(demo.message).toBeVisible();
@@ -72,7 +75,9 @@ export class Demo {
   async streaming(words = 3): Promise<void> {
     await expect(this.button('Stop')).toBeVisible();
     await expect
-      .poll(async () => ((await this.assistant.last().textContent()) ?? '').split(/\s+/).length, { timeout: 15_000 })
+      .poll(async () => ((await this.assistant.last().textContent()) ?? '').split(/\s+/).length, {
+        timeout: 15_000,
+      })
       .toBeGreaterThan(words);
   }
 

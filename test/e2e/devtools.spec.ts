@@ -1,7 +1,9 @@
 import { expect, test } from '@playwright/test';
 import { Demo } from './demo.ts';
 
-test('the devtools show the graph, the prompt and the snapshot, and remember that they were open', async ({ page }) => {
+test('the devtools show the graph, the prompt and the snapshot, and remember that they were open', async ({
+  page,
+}) => {
   const demo = await Demo.open(page);
   await demo.ask('What is a graph?');
   await demo.on(demo.assistant, 'Try again').click();

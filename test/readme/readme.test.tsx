@@ -11,7 +11,11 @@ import { ChatPage } from './ChatPage.tsx';
 const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
 const example = readFileSync(new URL('./ChatPage.tsx', import.meta.url), 'utf8');
 
-beforeEach(() => vi.stubGlobal('fetch', (_url: string, init: RequestInit) => route(new Request('http://localhost/api/chat', init))));
+beforeEach(() =>
+  vi.stubGlobal('fetch', (_url: string, init: RequestInit) =>
+    route(new Request('http://localhost/api/chat', init)),
+  ),
+);
 afterEach(() => {
   cleanup();
   vi.unstubAllGlobals();

@@ -16,13 +16,23 @@ import { modelThatSays } from './model.ts';
 
 /** The flows of the engine's reference page. */
 function open(store = new InMemoryContextStore()) {
-  const context = new ContextEngine({ store, chatId: 'chat-001', userId: 'user-001', metadata: { source: 'web' } });
+  const context = new ContextEngine({
+    store,
+    chatId: 'chat-001',
+    userId: 'user-001',
+    metadata: { source: 'web' },
+  });
   return { store, context, branches: () => branchesIn(store, 'chat-001') };
 }
 
 test('properties before and after the first save', async () => {
   const { context } = open();
-  expect([context.chatId, context.branch, context.headMessageId, context.chat]).toEqual(['chat-001', 'main', undefined, null]);
+  expect([context.chatId, context.branch, context.headMessageId, context.chat]).toEqual([
+    'chat-001',
+    'main',
+    undefined,
+    null,
+  ]);
   context.set(user('Hello', { id: 'q1' }));
   await context.save();
   expect([context.branch, context.headMessageId]).toEqual(['main', 'q1']);
@@ -63,7 +73,10 @@ test('checkpoint and restore: both choices are kept, across sessions', async () 
   context.set(user('Should I learn Python or JavaScript?'));
   context.set(assistantText('Both are great!', { id: 'msg-xxx' }));
   await context.save();
-  expect(await context.checkpoint('before-choice')).toMatchObject({ name: 'before-choice', messageId: 'msg-xxx' });
+  expect(await context.checkpoint('before-choice')).toMatchObject({
+    name: 'before-choice',
+    messageId: 'msg-xxx',
+  });
   context.set(user('Python'));
   await context.save();
   const later = open(store).context;
@@ -137,7 +150,10 @@ describe('complete flows', () => {
     const model = modelThatSays('Hello, human.');
     context.set(role('You are a friendly assistant.'), hint('Keep responses brief.'));
     context.set(user('Hi'));
-    const { text } = await generateText({ model, ...(await toPrompt(await context.resolve({ renderer: new XmlRenderer() }))) });
+    const { text } = await generateText({
+      model,
+      ...(await toPrompt(await context.resolve({ renderer: new XmlRenderer() }))),
+    });
     context.set(assistant(text));
     await context.save();
     expect(await branchesIn(store, 'chat-001')).toEqual({ main: 'Hi > Hello, human.' });
@@ -146,7 +162,8 @@ describe('complete flows', () => {
   test('branching: a second answer under another hint', async () => {
     const { context, branches } = open();
     const model = modelThatSays('A function that calls itself.', 'A doll inside a doll.');
-    const ask = async () => (await generateText({ model, ...(await toPrompt(await context.resolve())) })).text;
+    const ask = async () =>
+      (await generateText({ model, ...(await toPrompt(await context.resolve())) })).text;
     context.set(role('You are helpful.'), user('Explain recursion', { id: 'q1' }));
     context.set(assistant(await ask()));
     await context.save();
@@ -181,7 +198,10 @@ test('deviation: an edited message keeps row id and message id the same', async 
   await context.save();
   context.set(assistantText('better', { id: 'a1' }));
   const { headMessageId } = await context.save();
-  expect(await store.getMessage('chat-001', headMessageId as string)).toMatchObject({ id: headMessageId, data: { id: headMessageId } });
+  expect(await store.getMessage('chat-001', headMessageId as string)).toMatchObject({
+    id: headMessageId,
+    data: { id: headMessageId },
+  });
 });
 
 test('deviation: saving moves updatedAt', async () => {

@@ -50,14 +50,20 @@ describe('the guards', () => {
   test('tell fragments, plain objects, messages and lazy ones apart', () => {
     expect(isFragment(term('MRR', 'monthly recurring revenue'))).toBe(true);
     expect(isFragment({ name: 'x' })).toBe(false);
-    expect([isFragmentObject({ a: 1 }), isFragmentObject([1]), isFragmentObject(hint('x')), isFragmentObject('x')]).toEqual([
+    expect([
+      isFragmentObject({ a: 1 }),
+      isFragmentObject([1]),
+      isFragmentObject(hint('x')),
+      isFragmentObject('x'),
+    ]).toEqual([true, false, false, false]);
+    expect([isMessageFragment(user('x')), isMessageFragment(guardrail({ rule: 'x' }))]).toEqual([
       true,
       false,
-      false,
+    ]);
+    expect([isLazyFragment(lastAssistantMessage('x')), isLazyFragment(assistantText('x'))]).toEqual([
+      true,
       false,
     ]);
-    expect([isMessageFragment(user('x')), isMessageFragment(guardrail({ rule: 'x' }))]).toEqual([true, false]);
-    expect([isLazyFragment(lastAssistantMessage('x')), isLazyFragment(assistantText('x'))]).toEqual([true, false]);
   });
 
   test('deviation: a plain row with name and data inside a list is data, not a fragment', () => {
@@ -71,11 +77,19 @@ describe('message codecs', () => {
     const one = user('Hello');
     expect(one.codec?.encode()).toEqual(one.codec?.decode());
     expect(one).toMatchObject({ name: 'user', type: 'message', persist: true });
-    expect(one.codec?.encode()).toMatchObject({ id: one.id, role: 'user', parts: [{ type: 'text', text: 'Hello' }] });
+    expect(one.codec?.encode()).toMatchObject({
+      id: one.id,
+      role: 'user',
+      parts: [{ type: 'text', text: 'Hello' }],
+    });
   });
 
   test('an existing UIMessage goes through assistant() or message()', () => {
-    const stored = { id: 'm1', role: 'assistant' as const, parts: [{ type: 'text' as const, text: 'Hi there!' }] };
+    const stored = {
+      id: 'm1',
+      role: 'assistant' as const,
+      parts: [{ type: 'text' as const, text: 'Hi there!' }],
+    };
     expect(assistant(stored).codec?.encode()).toEqual(stored);
     expect(message(stored).codec?.encode()).toEqual(stored);
   });
@@ -87,7 +101,13 @@ describe('message codecs', () => {
   test("a custom codec is asked to encode; to decode only where it can't", async () => {
     const body = { id: 'm1', role: 'user' as const, parts: [{ type: 'text' as const, text: 'from decode' }] };
     const context = engine();
-    context.set({ id: 'm1', name: 'user', type: 'message', data: 'content', codec: { decode: () => body } as never });
+    context.set({
+      id: 'm1',
+      name: 'user',
+      type: 'message',
+      data: 'content',
+      codec: { decode: () => body } as never,
+    });
     expect(texts((await context.resolve()).messages)).toBe('from decode');
   });
 });
@@ -127,7 +147,10 @@ describe('lastAssistantMessage()', () => {
 test('set() routes messages to one lane and everything else to the other', () => {
   const context = engine().set(role('x'), user('y'), hint('z'));
   const { fragments, pending } = context.state.getState();
-  expect([fragments.map(({ name }) => name), pending.map(({ name }) => name)]).toEqual([['role', 'hint'], ['user']]);
+  expect([fragments.map(({ name }) => name), pending.map(({ name }) => name)]).toEqual([
+    ['role', 'hint'],
+    ['user'],
+  ]);
 });
 
 test('resolve() gives the rendered prompt, then the saved messages, then the pending ones', async () => {

@@ -31,8 +31,12 @@ test('toFragment() gives a fragment back', async () => {
 });
 
 test('encodeSerializedValue() encodes fragments inside plain values', () => {
-  const value = encodeSerializedValue({ policies: ['Prefer low-risk actions first', hint('Validate assumptions')] });
-  expect(value).toEqual({ policies: ['Prefer low-risk actions first', { type: 'hint', text: 'Validate assumptions' }] });
+  const value = encodeSerializedValue({
+    policies: ['Prefer low-risk actions first', hint('Validate assumptions')],
+  });
+  expect(value).toEqual({
+    policies: ['Prefer low-risk actions first', { type: 'hint', text: 'Validate assumptions' }],
+  });
 });
 
 test('a round trip through a database of JSON', async () => {
@@ -41,7 +45,11 @@ test('a round trip through a database of JSON', async () => {
     fromFragment(preference('date format', 'YYYY-MM-DD')),
   ];
   const stored = JSON.parse(JSON.stringify(rows)) as typeof rows;
-  const context = new ContextEngine({ store: new InMemoryContextStore(), chatId: 'chat-001', userId: 'user-001' });
+  const context = new ContextEngine({
+    store: new InMemoryContextStore(),
+    chatId: 'chat-001',
+    userId: 'user-001',
+  });
   context.set(...stored.map((entry) => toFragment(entry)));
   const { systemPrompt } = await context.resolve();
   expect(systemPrompt).toContain('<name>Sarah</name>');
@@ -61,12 +69,14 @@ test('nested fragments round-trip too', () => {
 
 describe('refused with the reason', () => {
   test('messages', () => {
-    expect(() => fromFragment(assistantText('Done'))).toThrow('Message fragments are not supported by serialized fragment conversion');
+    expect(() => fromFragment(assistantText('Done'))).toThrow(
+      'Message fragments are not supported by serialized fragment conversion',
+    );
   });
 
   test('unknown names and types, also those of every object', () => {
     expect(() => fromFragment({ name: 'zz', data: 'x' })).toThrow('Unsupported fragment name: zz');
-    expect(() => toFragment({ type: 'zz' } as never)).toThrow('Unsupported serialized fragment type: zz');
-    expect(() => toFragment({ type: 'toString' } as never)).toThrow('Unsupported serialized fragment type: toString');
+    expect(() => toFragment({ type: 'zz' })).toThrow('Unsupported serialized fragment type: zz');
+    expect(() => toFragment({ type: 'toString' })).toThrow('Unsupported serialized fragment type: toString');
   });
 });

@@ -17,7 +17,12 @@ import { modelThatSays } from './model.ts';
 
 /** The flows of the page on resolving and rendering. */
 function engine(options: { store?: InMemoryContextStore; persistFragments?: boolean } = {}) {
-  return new ContextEngine({ store: new InMemoryContextStore(), chatId: 'chat-001', userId: 'user-001', ...options });
+  return new ContextEngine({
+    store: new InMemoryContextStore(),
+    chatId: 'chat-001',
+    userId: 'user-001',
+    ...options,
+  });
 }
 
 describe('fragments that an app stored itself', () => {
@@ -57,7 +62,11 @@ test('messages of an earlier session come before those of this one', async () =>
 });
 
 test('regular fragments become the system prompt, messages the conversation, whatever the order of set()', async () => {
-  const context = engine().set(role('You are helpful.')).set(user('Hello')).set(hint('Be concise.')).set(assistant('Hi!'));
+  const context = engine()
+    .set(role('You are helpful.'))
+    .set(user('Hello'))
+    .set(hint('Be concise.'))
+    .set(assistant('Hi!'));
   const { systemPrompt, messages } = await context.resolve();
   expect(systemPrompt).toBe('<role>You are helpful.</role>\n<hint>Be concise.</hint>');
   expect(toSimpleMessages(messages).map(({ content }) => content)).toEqual(['Hello', 'Hi!']);
@@ -72,8 +81,12 @@ test('XML is the renderer when none is named', async () => {
 
 test('another renderer is given to resolve()', async () => {
   const context = engine().set(role('You are a SQL expert.'), fragment('style', hint('Short.')));
-  expect((await context.resolve({ renderer: new MarkdownRenderer() })).systemPrompt).toContain('## Role\nYou are a SQL expert.');
-  expect((await context.resolve({ renderer: new ToonRenderer() })).systemPrompt).toContain('role: You are a SQL expert.');
+  expect((await context.resolve({ renderer: new MarkdownRenderer() })).systemPrompt).toContain(
+    '## Role\nYou are a SQL expert.',
+  );
+  expect((await context.resolve({ renderer: new ToonRenderer() })).systemPrompt).toContain(
+    'role: You are a SQL expert.',
+  );
 });
 
 test('deviation: messages are UIMessages; toSimpleMessages() gives { role, content }', async () => {

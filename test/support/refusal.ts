@@ -5,7 +5,7 @@ import type { ContextStore } from '../../src/store/store.ts';
 export interface RefusingStore {
   readonly store: ContextStore;
   /** From now on `append` and `saveDraft` reject with this code; undefined: they work again. */
-  refuse(code: ContextErrorCode | undefined): void;
+  readonly refuse: (code: ContextErrorCode | undefined) => void;
 }
 
 /** Puts a switch in front of a store's writes. */
