@@ -56,13 +56,18 @@ function items(list: readonly RenderData[], pad: string): string {
 /** An item after its dash; `pad` is what stands before the dash. A dash alone would make the line above a heading. */
 function itemText(item: RenderData, pad: string): string {
   const below = `\n${pad}  `;
-  if (isScalar(item)) return guardedLines(String(item).trimStart()).join(below) || '""';
-  if (isList(item)) return joined(item) || items(item, `${pad}  `).trimStart() || '[]';
-  // After an entry of several lines a blank one, or the next entry would read as a part of it.
-  const join = (above: string, text: string): string =>
-    above + (above.includes('\n') ? '\n' : '') + below + text;
-  const texts = fields(item, pad);
-  return texts.length === 0 ? '{}' : texts.reduce(join);
+  const text = isScalar(item) ? String(item) : isList(item) ? joined(item) : undefined;
+  if (text !== undefined)
+    return guardedLines(text.trimStart()).join(below) || (isList(item) && item.length === 0 ? '[]' : '""');
+  if (isList(item)) return items(item, `${pad}  `).trimStart();
+  const several = !(item instanceof Section) && Object.keys(item).length > 1;
+  const texts = fields(item, several ? `${pad}  ` : pad);
+  return texts.map((field, i) => (i > 0 ? gapAfter(texts[i - 1]) + below : '') + field).join('') || '{}';
+}
+
+/** After an entry of several lines a blank one, or the next entry would read as a part of it. */
+function gapAfter(entry = ''): string {
+  return entry.includes('\n') ? '\n' : '';
 }
 
 /** `**key**: value` for each entry. A fragment in a record goes by its own name. */

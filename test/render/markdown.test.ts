@@ -136,8 +136,8 @@ describe('Markdown', () => {
     expect(markdown.render([glossary({ MRR: 'x', ARR: 'y' })])).toBe(
       '## Glossary\n- **term**: MRR\n  **expression**: x\n- **term**: ARR\n  **expression**: y',
     );
-    expect(markdown.render([{ name: 'rows', data: [{ a: [1], b: 2 }] }])).toBe(
-      '## Rows\n- **a**:\n  - 1\n\n  **b**: 2',
+    expect(markdown.render([{ name: 'rows', data: [{ a: [1], b: 2, c: 3 }] }])).toBe(
+      '## Rows\n- **a**:\n    - 1\n\n  **b**: 2\n  **c**: 3',
     );
     expect(markdown.render([{ name: 'rows', data: [[{ a: 1 }, 'x']] }])).toBe('## Rows\n- - **a**: 1\n  - x');
   });
