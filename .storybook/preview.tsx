@@ -1,8 +1,51 @@
 import type { Preview } from '@storybook/react-vite';
+import { useLayoutEffect, type ReactNode } from 'react';
+import { configure } from 'storybook/test';
+
+// A machine that runs everything at once is slow, not wrong.
+configure({ asyncUtilTimeout: 8000 });
+
+/** Dresses the page in a colour scheme; `system` leaves the choice to the browser. */
+function Dressed({
+  scheme,
+  children,
+}: {
+  readonly scheme: unknown;
+  readonly children: ReactNode;
+}): ReactNode {
+  useLayoutEffect(() => {
+    document.documentElement.style.colorScheme = scheme === 'light' || scheme === 'dark' ? scheme : '';
+  }, [scheme]);
+  return children;
+}
 
 /** A story that axe finds fault with is a failing test. */
 const preview: Preview = {
-  parameters: { layout: 'fullscreen', a11y: { test: 'error' } },
+  parameters: {
+    layout: 'fullscreen',
+    a11y: { test: 'error' },
+    // Each story is a page: it has an address, a scheme and a width of its own.
+    docs: { story: { inline: false, iframeHeight: 640 } },
+    viewport: {
+      options: {
+        phone: { name: 'The narrowest phone', styles: { width: '320px', height: '640px' }, type: 'mobile' },
+      },
+    },
+  },
+  initialGlobals: { scheme: 'system' },
+  globalTypes: {
+    scheme: {
+      description: 'Colour scheme',
+      toolbar: { title: 'Scheme', icon: 'mirror', items: ['system', 'light', 'dark'], dynamicTitle: true },
+    },
+  },
+  decorators: [
+    (Story, { globals }) => (
+      <Dressed scheme={globals['scheme']}>
+        <Story />
+      </Dressed>
+    ),
+  ],
   tags: ['autodocs'],
 };
 

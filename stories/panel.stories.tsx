@@ -1,0 +1,212 @@
+import type { Meta, StoryObj } from '@storybook/react-vite';
+import {
+  fragment,
+  hint,
+  IndexedDBContextStore,
+  role,
+  type ContextEngine,
+  type ContextRenderer,
+} from 'contextree';
+import { ContextDevtoolsPanel } from 'contextree/devtools/production';
+import { expect, userEvent, waitFor, within } from 'storybook/test';
+import { say } from './support/earlier.ts';
+import { MANY, openEngine, PanelPage, tenThousandMessages, thirtyBranches } from './support/panelPage.tsx';
+
+/** The devtools panel beside an app. */
+const meta: Meta<typeof ContextDevtoolsPanel> = {
+  title: 'Devtools panel',
+  component: ContextDevtoolsPanel,
+  argTypes: { engine: { control: false }, theme: { control: 'radio', options: ['light', 'dark', 'system'] } },
+  render: ({ theme = 'system' }, { loaded }) => <PanelPage engine={engineIn(loaded)} theme={theme} />,
+  beforeEach:
+    ({ loaded }) =>
+    () =>
+      engineIn(loaded).dispose(),
+};
+
+export default meta;
+
+type Story = StoryObj<typeof meta>;
+type Canvas = ReturnType<typeof within>;
+
+function engineIn(loaded: Record<string, unknown>): ContextEngine {
+  return loaded['engine'] as ContextEngine;
+}
+
+/** What stands in the panel's shadow root, when it is there. */
+async function panelIn(page: HTMLElement): Promise<Canvas> {
+  const inside = await waitFor(() => {
+    const roots = [...page.querySelectorAll('div')].map(({ shadowRoot }) =>
+      shadowRoot?.querySelector('.root'),
+    );
+    const found = roots.find((root) => root?.querySelector('[role=tab]'));
+    if (!found) throw new Error('The panel is not there yet.');
+    return found as HTMLElement;
+  });
+  return within(inside);
+}
+
+/** The rows that are mounted. */
+async function rowsIn(panel: Canvas): Promise<HTMLElement[]> {
+  return within(await panel.findByRole('treegrid')).getAllByRole('row');
+}
+
+/** A chat in which nothing was said. */
+export const Empty: Story = {
+  loaders: [async () => ({ engine: await openEngine() })],
+  play: async ({ canvasElement }) => {
+    const panel = await panelIn(canvasElement);
+    await expect(panel.getByRole('region', { name: 'contextree devtools' })).toBeVisible();
+    await expect(panel.getByRole('tab', { name: 'Graph' })).toHaveAttribute('aria-selected', 'true');
+    await expect(panel.getByText(/^No messages yet/)).toBeVisible();
+    await expect(panel.queryByRole('row')).toBeNull();
+  },
+};
+
+/** Thirty branches: each has a line and a label, and a click shows what was said there. */
+export const ThirtyBranches: Story = {
+  loaders: [async () => ({ engine: await openEngine(thirtyBranches) })],
+  play: async ({ canvas, canvasElement }) => {
+    const panel = await panelIn(canvasElement);
+    await expect(await panel.findByText(/ - 30 branches$/)).toBeVisible();
+    await expect(panel.getByText('active branch main')).toBeInTheDocument();
+    await expect(panel.getByText(/A good start/)).toBeVisible();
+    const levels = (await rowsIn(panel)).map((row) => row.getAttribute('aria-level'));
+    await expect(levels).toEqual(expect.arrayContaining(['1', '2', '3']));
+    await userEvent.click(panel.getByText('Other answer of try 29'));
+    await expect(await canvas.findByRole('heading', { name: 'An app on main-v24-v2' })).toBeVisible();
+    await expect(await panel.findByText('active branch main-v24-v2')).toBeInTheDocument();
+  },
+};
+
+/** 10,000 messages: only the rows in sight are mounted, wherever one looks. */
+export const TenThousandMessages: Story = {
+  loaders: [async () => ({ engine: await openEngine(tenThousandMessages) })],
+  play: async ({ canvasElement }) => {
+    const panel = await panelIn(canvasElement);
+    await expect(await panel.findByText(`${MANY} messages - 20 branches`)).toBeVisible();
+    const grid = await panel.findByRole('treegrid');
+    await expect(Number(grid.getAttribute('aria-rowcount'))).toBeGreaterThan(9000);
+    for (const [key, words] of [
+      ['{Home}', 'Message 1'],
+      ['{End}', 'Message 10000'],
+      ['{PageUp}', 'Message 9961'],
+    ] as const) {
+      grid.focus();
+      await userEvent.keyboard(key);
+      await expect(await panel.findByText(words)).toBeVisible();
+      await expect((await rowsIn(panel)).length).toBeLessThan(60);
+    }
+  },
+};
+
+async function talkOfTea(engine: ContextEngine): Promise<void> {
+  engine.set(role('You are a concise tutor.'), hint('Answer in plain words.'));
+  const [, answer = ''] = await say(
+    engine,
+    'Why is tea brown?',
+    'Its leaves were left to darken in the air.',
+  );
+  await engine.edit(answer, 'Oxygen turns the green of the leaves brown, as it does with a cut apple.');
+}
+
+/** What a model would be sent now. */
+export const Prompt: Story = {
+  loaders: [async () => ({ engine: await openEngine(talkOfTea) })],
+  play: async ({ canvasElement }) => {
+    const panel = await panelIn(canvasElement);
+    await userEvent.click(panel.getByRole('tab', { name: 'Prompt' }));
+    await expect(await panel.findByText(/<role>You are a concise tutor\.<\/role>/)).toBeVisible();
+    await expect(panel.getByText('Why is tea brown?')).toBeVisible();
+    await userEvent.selectOptions(panel.getByRole('combobox', { name: 'Format' }), 'Markdown');
+    await expect(await panel.findByText(/^## Role/)).toBeVisible();
+  },
+};
+
+/** Everything that the engine knows about its context. */
+export const Snapshot: Story = {
+  loaders: [async () => ({ engine: await openEngine(talkOfTea) })],
+  play: async ({ canvasElement }) => {
+    const panel = await panelIn(canvasElement);
+    await userEvent.click(panel.getByRole('tab', { name: 'Snapshot' }));
+    const tree = await panel.findByRole('tree', { name: 'Snapshot' });
+    await expect(within(tree).getByRole('treeitem', { name: /chatId: *"story"/ })).toBeVisible();
+    await expect(panel.getByRole('button', { name: 'Copy JSON' })).toBeEnabled();
+  },
+};
+
+/** A fragment that can't be had right now. The view says so in words, and the app beside it goes on. */
+export const PromptUnavailable: Story = {
+  loaders: [
+    async () => {
+      const weather = fragment('weather', () => Promise.reject(new Error('The weather service is closed.')));
+      const talk = (engine: ContextEngine): Promise<unknown> => talkOfTea(engine.set(weather));
+      return { engine: await openEngine(talk) };
+    },
+  ],
+  play: async ({ canvas, canvasElement }) => {
+    const panel = await panelIn(canvasElement);
+    await userEvent.click(panel.getByRole('tab', { name: 'Prompt' }));
+    const alert = await panel.findByRole('alert');
+    await expect(alert).toHaveTextContent(/^The prompt could not be made: .*The weather service is closed\./);
+    await goesOn(canvas);
+  },
+};
+
+/** A renderer of the app's own that gives a record where a text belongs. */
+const unreadable: ContextRenderer = {
+  name: 'record',
+  render: (fragments) => ({ length: fragments.length }) as unknown as string,
+};
+
+/** A view that breaks stops alone: the other views work, and so does the app. */
+export const ViewStopped: Story = {
+  loaders: [async () => ({ engine: await openEngine(talkOfTea, { renderer: unreadable }) })],
+  play: async ({ canvas, canvasElement }) => {
+    const panel = await panelIn(canvasElement);
+    await userEvent.click(panel.getByRole('tab', { name: 'Prompt' }));
+    const alert = await panel.findByRole('alert');
+    await expect(alert).toHaveTextContent(/^This view stopped: .+The app goes on as before\./);
+    await goesOn(canvas);
+    await userEvent.click(panel.getByRole('tab', { name: 'Graph' }));
+    await waitFor(async () => expect(await rowsIn(panel)).toHaveLength(5));
+    await userEvent.click(panel.getByRole('tab', { name: 'Prompt' }));
+    await expect(await panel.findByRole('button', { name: 'Try again' })).toBeEnabled();
+  },
+};
+
+async function goesOn(app: Canvas): Promise<void> {
+  await userEvent.click(app.getByRole('button', { name: 'Say something' }));
+  await expect(await app.findByText('I am.')).toBeVisible();
+}
+
+const LATER = 'contextree-story-of-a-later-version';
+
+/** The database is that of a later version of this library, as after a step back. */
+export const ChatUnreadable: Story = {
+  loaders: [
+    async () => {
+      const request = indexedDB.open(LATER, 10_000);
+      await new Promise((resolve) => request.addEventListener('success', resolve));
+      request.result.close();
+      return { engine: await openEngine(undefined, { store: new IndexedDBContextStore(LATER) }) };
+    },
+  ],
+  beforeEach: () => () => {
+    indexedDB.deleteDatabase(LATER);
+  },
+  play: async ({ canvas, canvasElement }) => {
+    const panel = await panelIn(canvasElement);
+    await expect(
+      await panel.findByText(/^The chat could not be read: .*newer version of contextree/),
+    ).toBeVisible();
+    await expect(canvas.getByRole('heading', { name: 'An app on main' })).toBeVisible();
+  },
+};
+
+/** By night. */
+export const Dark: Story = {
+  ...ThirtyBranches,
+  args: { theme: 'dark' },
+  globals: { scheme: 'dark' },
+};

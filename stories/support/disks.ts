@@ -1,0 +1,24 @@
+import type { ContextStore } from 'contextree';
+import { Faults } from '../../test/support/faults.ts';
+
+/** The same store on a disk that was asked for a chat and has not answered yet. The list of chats is there. */
+export function thatIsSlow(store: ContextStore): ContextStore {
+  return new Proxy(store, {
+    get(target, key) {
+      const value: unknown = Reflect.get(target, key, target);
+      if (typeof value !== 'function') return value;
+      return key === 'load' || key === 'getMessageChain' ? notYet : value.bind(target);
+    },
+  });
+}
+
+function notYet(): Promise<never> {
+  return new Promise(() => {});
+}
+
+/** From now on the browser's disk is full for every database of this page. Call the result to make room. */
+export function fillDisk(): () => void {
+  const faults = new Faults();
+  faults.order('refuse', 1, true);
+  return () => faults.remove();
+}

@@ -1,0 +1,136 @@
+import {
+  ContextEngine,
+  ContextEngineProvider,
+  InMemoryContextStore,
+  type ContextEngineOptions,
+} from 'contextree';
+import { useEngine, useEngineState, type StoreOp } from 'contextree';
+import { ContextDevtoolsPanel, type ContextDevtoolsPanelProps } from 'contextree/devtools/production';
+import type { CSSProperties, ReactNode } from 'react';
+import { forgetTab, say } from './earlier.ts';
+import '../demo/styles/index.css';
+
+/**
+ * A page that an app shares with the devtools panel. Both look at one engine; the panel is a guest, so whatever
+ * happens in it, the app on the left goes on.
+ */
+export function PanelPage({ engine, ...panel }: PanelPageProps): ReactNode {
+  return (
+    <ContextEngineProvider engine={engine}>
+      <div style={page}>
+        <SmallApp />
+        <ContextDevtoolsPanel {...panel} />
+      </div>
+    </ContextEngineProvider>
+  );
+}
+
+interface PanelPageProps extends Omit<ContextDevtoolsPanelProps, 'engine'> {
+  readonly engine: ContextEngine;
+}
+
+/** The least that is a chat app: what was said last, and a way to say more. */
+function SmallApp(): ReactNode {
+  const engine = useEngine();
+  const branch = useEngineState((state) => state.branch);
+  const messages = useEngineState((state) => state.messages);
+  return (
+    <main style={app}>
+      <h1>An app on {branch}</h1>
+      <button type="button" className="button" onClick={() => void say(engine, 'Are you there?', 'I am.')}>
+        Say something
+      </button>
+      {messages.slice(-8).map((message) => (
+        <article key={message.id} aria-label={message.role === 'user' ? 'You' : 'Assistant'} dir="auto">
+          {message.parts.map((part) => (part.type === 'text' ? part.text : ''))}
+        </article>
+      ))}
+    </main>
+  );
+}
+
+const page: CSSProperties = {
+  display: 'grid',
+  grid: 'minmax(0, 1fr) / 16rem minmax(0, 1fr)',
+  blockSize: '100dvh',
+};
+const app: CSSProperties = {
+  display: 'grid',
+  alignContent: 'start',
+  gap: '0.75rem',
+  padding: '1rem',
+  overflow: 'auto',
+};
+
+/** A chat in memory (or where the options say), opened and talked in. Whatever the panel remembered of an earlier story is forgotten. */
+export async function openEngine(
+  talk: (engine: ContextEngine) => Promise<unknown> = async () => {},
+  options: Partial<ContextEngineOptions> = {},
+): Promise<ContextEngine> {
+  forgetTab();
+  const store = new InMemoryContextStore();
+  const engine = new ContextEngine({ store, chatId: 'story', userId: 'local', ...options });
+  // What can't be read is a state of its own.
+  await engine.ready().catch(() => {});
+  await talk(engine);
+  return engine;
+}
+
+/** A chat with 30 branches: questions that were asked otherwise, and for every fifth of them two answers. */
+export async function thirtyBranches(engine: ContextEngine): Promise<void> {
+  const trunk = await say(engine, ...Array.from({ length: 12 }, (_, i) => `Words ${i + 1} of the first try`));
+  for (let branch = 2; branch <= 30; branch += 1) {
+    if (branch % 5 === 0) {
+      await engine.edit(engine.headMessageId ?? '', `Other answer of try ${branch - 1}`);
+      continue;
+    }
+    await engine.switchBranch('main');
+    await engine.rewind(trunk[(branch * 2) % trunk.length] ?? '');
+    await say(engine, `Question of try ${branch}`, `Answer of try ${branch}`);
+  }
+  await engine.switchBranch('main');
+  await engine.checkpoint('A good start', { at: trunk[10] ?? '' });
+}
+
+/** How many messages {@link tenThousandMessages} writes. */
+export const MANY = 10_000;
+
+/** A chat of 10,000 messages: a long trunk, and a side branch of 20 after every 500 messages. */
+export async function tenThousandMessages(engine: ContextEngine): Promise<void> {
+  const inserts: StoreOp[] = [];
+  const write = (parentId: string | null): string => {
+    const id = `m${inserts.length}`;
+    const role = inserts.length % 2 === 0 ? 'user' : 'assistant';
+    const data = { id, role, parts: [{ type: 'text', text: `Message ${inserts.length + 1}` }] } as const;
+    inserts.push({
+      op: 'insert',
+      id,
+      parentId,
+      data: { ...data, parts: [...data.parts] },
+      status: 'complete',
+    });
+    return id;
+  };
+  const branches: StoreOp[] = [];
+  let head: string | null = null;
+  for (let steps = 1; inserts.length < MANY; steps += 1) {
+    head = write(head);
+    if (steps % 500 !== 0) continue;
+    let side = head;
+    for (let length = 0; length < 20 && inserts.length < MANY; length += 1) side = write(side);
+    branches.push({ op: 'branch', id: `side-${steps}`, base: 'main', messageId: side });
+  }
+  const trunk: StoreOp = {
+    op: 'head',
+    branchId: 'trunk',
+    expected: null,
+    messageId: head,
+    forkId: 'nowhere',
+  };
+  const { userId } = engine;
+  await engine.store.append(engine.chatId, [...inserts, trunk, ...branches], {
+    userId,
+    epoch: 0,
+    mainBranchId: 'trunk',
+  });
+}
