@@ -47,7 +47,9 @@ export function Panel({
       nonce={styleNonce}
       theme={theme}
       host={
-        position ? 'position:relative!important;z-index:2147483000!important' : 'display:block!important;height:100%!important'
+        position
+          ? 'position:relative!important;z-index:2147483000!important'
+          : 'display:block!important;height:100%!important'
       }
       className={position ? `floating ${position}` : 'embedded'}
     >

@@ -38,16 +38,30 @@ export function Graph({ engine, state }: ViewProps): ReactNode {
 function useModel(engine: ContextEngine, state: EngineState): GraphModel {
   const { revision, branches, checkpoints, headMessageId, messages } = state;
   // A draft changes the words of a message and not the graph.
-  const read = useMemo(
-    () => ({ revision, messages, nodes: engine.graph().nodes }),
-    [engine, revision, messages],
-  );
+  const nodes = useMemo(() => nodesAt({ engine, revision, messages }), [engine, revision, messages]);
   const branchHead = branches.find((branch) => branch.isActive)?.headMessageId;
   const lastShown = messages.at(-1)?.id;
   return useMemo(
-    () => graphModel(read.nodes, branches, checkpoints, [branchHead, headMessageId, lastShown]),
-    [read, branches, checkpoints, branchHead, headMessageId, lastShown],
+    () => graphModel(nodes, branches, checkpoints, [branchHead, headMessageId, lastShown]),
+    [nodes, branches, checkpoints, branchHead, headMessageId, lastShown],
   );
+}
+
+/**
+ * What the engine is asked takes the moment along: a compiler that remembers results for equal arguments must see that
+ * another moment may have another answer.
+ */
+interface Moment extends Pick<ViewProps, 'engine'>, Pick<EngineState, 'revision' | 'messages'> {}
+
+function nodesAt({ engine }: Moment): GraphModel['nodes'] {
+  return engine.graph().nodes;
+}
+
+function statusAt(
+  { engine }: { readonly engine: ContextEngine; readonly model: GraphModel },
+  id: string,
+): MessageStatus | undefined {
+  return engine.status(id);
 }
 
 function Empty({ state }: { readonly state: EngineState }): ReactNode {
@@ -152,7 +166,7 @@ function Rows({ engine, model, branches, hereId }: RowsProps): ReactNode {
                 model={model}
                 node={node}
                 branches={branches}
-                status={engine.status(message.id)}
+                status={statusAt({ engine, model }, message.id)}
                 isHere={message.id === hereId}
                 isCursor={row === cursor}
                 fold={foldOf(model, choices, node)}
