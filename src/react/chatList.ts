@@ -6,7 +6,7 @@ import type { ChatInfo, ContextStore } from '../store/store.ts';
  * The chats of one user, as a list that is always as the store has it.
  *
  * The store tells of each durable change, of this tab and of others; the list is then read again. Changes come in
- * bursts, so the read waits for the end of the task, and while one is under way at most one more waits.
+ * bursts, and one read covers all that happened before it began: while one is under way, at most one more waits.
  * A chat that did not change keeps its object, so its row does not render.
  *
  * A chat that a person removes is gone at once, before the disk has answered, and is back if the disk refuses.
@@ -31,18 +31,9 @@ export class ChatList {
   /** Reads the list, and again with each change. Returns the way to stop. */
   follow(): () => void {
     void this.refresh();
-    let due: ReturnType<typeof setTimeout> | undefined;
-    const read = (): void => {
-      due = undefined;
-      void this.refresh();
-    };
-    const stop = this.#store.subscribe(({ kind }) => {
-      if (kind !== 'draft') due ??= setTimeout(read);
+    return this.#store.subscribe(({ kind }) => {
+      if (kind !== 'draft') void this.refresh();
     });
-    return () => {
-      clearTimeout(due);
-      stop();
-    };
   }
 
   /** Resolves when the list shows all that was durable at the time of the call. Failures are in the state. */

@@ -34,6 +34,7 @@ const MOUNT_WITHIN = 60_000;
 
 /** The shared engine for these options; undefined without options. The component's first store stays its store. */
 export function useSharedEngine(options: EngineOptions | undefined): ContextEngine | undefined {
+  'use no memo'; // each render looks, for the engine of the last one may be gone
   const [store] = useState(options?.store);
   const [, lookAgain] = useReducer((times: number) => times + 1, 0);
   const shared = options && engineFor(store === undefined ? options : { ...options, store });
