@@ -9,9 +9,10 @@
  * - `abort`: the request succeeds, and then the transaction is aborted.
  * - `dead`: opening the transaction fails, as on a lost connection (`InvalidStateError`).
  * - `late`: all requests succeed, and the commit fails.
+ * - `unheard`: the transaction is committed, and its answer gets lost with the connection.
  * - `torn`: a readonly transaction is aborted while it reads.
  */
-export type Fault = 'throw' | 'refuse' | 'abort' | 'dead' | 'late' | 'torn';
+export type Fault = 'throw' | 'refuse' | 'abort' | 'dead' | 'late' | 'unheard' | 'torn';
 
 /** Those that strike writes. */
 export const WRITE_FAULTS: readonly Fault[] = ['throw', 'refuse', 'abort', 'dead', 'late'];
@@ -85,6 +86,7 @@ export class Faults {
           throw new DOMException('injected', 'InvalidStateError');
         const tx = original.apply(this, args) as IDBTransaction;
         if (args[1] === 'readwrite' && strikes('late')) failAtCommit(tx);
+        if (args[1] === 'readwrite' && strikes('unheard')) loseAnswer(tx);
         if (tx.mode === 'readonly' && strikes('torn')) queueMicrotask(() => abortAs(tx, 'UnknownError'));
         return tx;
       };
@@ -121,4 +123,13 @@ function failAtCommit(tx: IDBTransaction): void {
     else store.count().addEventListener('success', ask);
   };
   ask();
+}
+
+/** Whoever waits for the end hears of a lost connection when the transaction is complete. */
+function loseAnswer(tx: IDBTransaction): void {
+  const listen = tx.addEventListener.bind(tx);
+  tx.addEventListener = (type: string, listener: EventListenerOrEventListenerObject): void => {
+    if (type === 'abort') listen('complete', listener);
+    else if (type !== 'complete') listen(type, listener);
+  };
 }

@@ -305,6 +305,23 @@ export function indexedDBSuite(freshName: () => string): void {
         expect(await store.getMessages('c')).toHaveLength(4);
       });
 
+      it('writes a turn once, and counts its usage once, when the answer to the first try got lost', async () => {
+        const store = open();
+        await given(store, 'q1 > a1');
+        faults.order('unheard', 1);
+        const result = await append(store, [...turn('q2', 'a1'), { op: 'chat', usage: { tokens: 3 } }]);
+        expect(faults.struck).toBe(true);
+        expect(result).toMatchObject({
+          branches: [{ headMessageId: 'q2' }],
+          written: [{ id: 'q2', rev: 1 }],
+        });
+        expect(await store.getMessages('c')).toHaveLength(3);
+        expect(await store.getChat('c')).toMatchObject({
+          messageCount: 3,
+          metadata: { usage: { tokens: 3 } },
+        });
+      });
+
       it('reads again when a read is torn', async () => {
         const store = open();
         await given(store, 'q1 > a1');
