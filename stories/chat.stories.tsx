@@ -97,10 +97,8 @@ export const Loading: Story = {
   play: async ({ canvas }) => {
     const skeleton = await canvas.findByRole('img', { name: 'Loading the conversation' });
     await waitFor(() => expect(getComputedStyle(skeleton).opacity).toBe('1'));
-    await expect(canvas.getByRole('link', { name: 'Why rivers bend' })).toHaveAttribute(
-      'aria-current',
-      'page',
-    );
+    const link = await canvas.findByRole('link', { name: 'Why rivers bend' });
+    await expect(link).toHaveAttribute('aria-current', 'page');
     await expect(canvas.getByRole('textbox', { name: 'Message' })).toBeEnabled();
     await expect(canvas.queryByRole('article')).toBeNull();
   },
