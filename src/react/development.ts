@@ -1,5 +1,3 @@
-declare const process: { readonly env: { readonly NODE_ENV?: string } };
-
 /**
  * Whether this is a development build. Bundlers write the answer in; a page without a bundler, where `process` is not
  * defined, counts as production.

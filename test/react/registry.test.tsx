@@ -103,6 +103,29 @@ describe('the engine of a chat', () => {
     expect(container.textContent).toBe('ready');
   });
 
+  it('leaves no listener behind, however often chats are opened and closed', async () => {
+    const store = new InMemoryContextStore();
+    const stopped = vi.fn<() => void>();
+    const subscribe = store.subscribe.bind(store);
+    const subscribed = vi.spyOn(store, 'subscribe').mockImplementation((listener) => {
+      const stop = subscribe(listener);
+      return () => {
+        stopped();
+        stop();
+      };
+    });
+    for (let i = 0; i < 50; i++) {
+      const { unmount } = renderHook(() => useContextEngine({ chatId: `c${i}`, store }), {
+        reactStrictMode: true,
+      });
+      if (i % 2 === 0) await settle();
+      unmount();
+    }
+    await settle(20);
+    expect(subscribed.mock.calls.length).toBeGreaterThan(10);
+    expect(stopped).toHaveBeenCalledTimes(subscribed.mock.calls.length);
+  });
+
   it('stays while an answer streams, and goes when it is complete', async () => {
     const options = { chatId: 'c', store: new InMemoryContextStore() };
     const { result, unmount } = renderHook(() => useContextEngine(options));
