@@ -9,9 +9,9 @@ import type { BoundCodec, ContextFragment, FragmentData, LazyValue } from './fra
  * copy: no cycles, bounded depth and size, no getters left that could throw, nothing that rendering or storage would
  * silently lose. What cannot be taken is refused with the path to it.
  *
- * The walk recurses, because depth is bounded by {@link CopyRules.maxDepth}. A cycle is found by that bound too, which
- * costs nothing on the usual way: only when the depth runs out does anyone look whether an object stands twice on the
- * trail. Objects that are shared but not circular are copied each time they are met.
+ * The walk recurses, because its depth is bounded. A cycle is found by that bound too, which costs nothing on the usual
+ * way: only when the depth runs out does anyone look whether an object stands twice on the trail. Objects that are
+ * shared but not circular are copied each time they are met.
  */
 
 /** Values (of any kind) that one fragment or message may hold. */
@@ -20,33 +20,41 @@ const MAX_VALUES = 1_000_000;
 /** Levels of nesting in fragments: lists, records and fragments each count one. */
 export const MAX_DEPTH = 128;
 
-/** What the walk needs to know of the thing it copies. */
+/** What a walk does with what it meets. */
 export interface CopyRules {
   readonly code: 'invalid-fragment' | 'invalid-messages';
-  /** How an error begins: `Fragment "hint"`. */
-  readonly subject: string;
-  /** Where the copied value itself stands. Default: at the root. */
-  readonly from?: readonly (string | number)[];
   readonly maxDepth: number;
-  /** Take only what can be shown: no null in lists and records, and U+FFFD for lone surrogates in texts and keys. */
-  readonly shown?: boolean;
   /** Write numbers as JSON does: NaN and infinities become null. */
   readonly json?: boolean;
-  /** Handles functions and objects of its own kind; undefined for an object means that it is ordinary. */
-  readonly visit?: (value: object, walk: Walk) => unknown;
+  /** Take only what can be shown: no null in lists and records, and U+FFFD for lone surrogates in texts and keys. */
+  readonly shown?: boolean;
+  /** What becomes of a fragment; without it, fragments are plain records. */
+  readonly node?: (fragment: ContextFragment, walk: Walk) => unknown;
+  /** What becomes of a value that is only known later; without it, such values are refused. */
+  readonly lazy?: (value: LazyValue, walk: Walk) => unknown;
 }
+
+/** Where a value stands: keys and indexes from the root. */
+export type Path = readonly (string | number)[];
 
 /** Where a walk is. */
 export interface Walk {
   readonly rules: CopyRules;
+  /** How an error begins: `Fragment "hint"`. */
+  readonly subject: string;
+  readonly from: Path;
   readonly path: (string | number)[];
+  /** The objects on the way from the root to here. */
   readonly trail: object[];
   left: number;
 }
 
-/** Begins a walk; whatever is thrown on the way becomes a ContextError that names the path. */
-export function walkWith<R>(rules: CopyRules, begin: (walk: Walk) => R): R {
-  const walk: Walk = { rules, path: [...(rules.from ?? [])], trail: [], left: MAX_VALUES };
+/**
+ * Begins a walk, at the root or where `from` says; whatever is thrown on the way becomes a ContextError that names the
+ * path.
+ */
+export function walkWith<R>(rules: CopyRules, subject: string, begin: (walk: Walk) => R, from: Path = []): R {
+  const walk: Walk = { rules, subject, from, path: [...from], trail: [], left: MAX_VALUES };
   try {
     return begin(walk);
   } catch (cause) {
@@ -65,13 +73,15 @@ export function copyAt(holder: object, key: string | number, walk: Walk): unknow
 
 /** Throws for the value that the walk stands at. */
 export function refuse(walk: Walk, complaint: string, cause?: unknown): never {
-  const { code, subject } = walk.rules;
   const path = formatPath(walk.path);
-  throw new ContextError(code, `${subject}: ${path || 'it'} ${complaint}`, { details: { path }, cause });
+  throw new ContextError(walk.rules.code, `${walk.subject}: ${path || 'it'} ${complaint}`, {
+    details: { path },
+    cause,
+  });
 }
 
 /** `parts[0].input["first name"]`; of a long path its beginning. */
-export function formatPath(path: readonly (string | number)[]): string {
+export function formatPath(path: Path): string {
   const keys = path.map((key, i) =>
     typeof key === 'string' && /^[\w$]+$/.test(key) ? (i > 0 ? '.' : '') + key : `[${JSON.stringify(key)}]`,
   );
@@ -89,7 +99,7 @@ export function copyValue(value: unknown, walk: Walk): unknown {
     case 'object':
       return value === null ? null : copyObject(value, walk);
     case 'function':
-      return walk.rules.visit ? walk.rules.visit(value, walk) : refuseKind(typeof value, walk);
+      return walk.rules.lazy ? walk.rules.lazy(value as LazyValue, walk) : refuseKind('function', walk);
     case 'bigint':
     case 'symbol':
       return refuseKind(typeof value, walk);
@@ -101,10 +111,16 @@ export function copyValue(value: unknown, walk: Walk): unknown {
 function copyObject(value: object, walk: Walk): unknown {
   if (walk.trail.length >= walk.rules.maxDepth) refuseDepth(value, walk);
   walk.trail.push(value);
-  const special = Array.isArray(value) ? copyList(value, walk) : walk.rules.visit?.(value, walk);
-  const copy = special === undefined ? copyPlain(value, walk) : special;
+  const copy = copyByKind(value, walk);
   walk.trail.pop();
   return copy;
+}
+
+function copyByKind(value: object, walk: Walk): unknown {
+  const { node, lazy } = walk.rules;
+  if (Array.isArray(value)) return copyList(value, walk);
+  if (node && isBuilt(value)) return named(value, walk, node);
+  return lazy && isLazyValue(value) ? lazy(value, walk) : copyPlain(value, walk);
 }
 
 function copyList(list: readonly unknown[], walk: Walk): unknown[] {
@@ -141,7 +157,7 @@ function copyPlain(value: object, walk: Walk): unknown {
 
 /** The text as it is, or as it can be shown. */
 export function textOf(text: string, walk: Walk): string {
-  return walk.rules.shown ? text.replace(/\p{Cs}/gu, '\ufffd') : text;
+  return walk.rules.shown && /[\ud800-\udfff]/.test(text) ? text.replace(/\p{Cs}/gu, '\ufffd') : text;
 }
 
 function refuseKind(kind: string, walk: Walk): never {
@@ -149,56 +165,35 @@ function refuseKind(kind: string, walk: Walk): never {
 }
 
 function refuseDepth(value: object, walk: Walk): never {
-  const { trail, path, rules } = walk;
+  const { trail, path, from, rules } = walk;
   const again = trail.findIndex((seen, i) => trail.indexOf(seen) < i);
   if (again < 0 && !trail.includes(value)) refuse(walk, `is nested deeper than ${rules.maxDepth} levels`);
-  if (again >= 0) path.length = Math.min(path.length, again + (rules.from?.length ?? 0));
+  if (again >= 0) path.length = Math.min(path.length, again + from.length);
   return refuse(walk, 'is circular: it leads back to a value that it is in');
 }
 
-/** What becomes of the two kinds of value that only fragments hold. */
-export interface FragmentVisitor<R> {
-  /** A fragment: the root, and each one inside of data. */
-  readonly node: (fragment: ContextFragment, walk: Walk) => R;
-  readonly lazy: (value: LazyValue, walk: Walk) => unknown;
-  /** As in {@link CopyRules}. */
-  readonly shown?: boolean;
-}
-
-/** Walks one fragment and all inside it; gives what the visitor makes of the root. */
-export function walkFragment<R>(fragment: ContextFragment, visitor: FragmentVisitor<R>): R {
+/** What rules with a `node` make of one fragment and all inside it. */
+export function walkFragment<R>(
+  fragment: ContextFragment,
+  rules: CopyRules & { readonly node: (fragment: ContextFragment, walk: Walk) => R },
+): R {
   if (!isFragment(fragment)) {
     throw new ContextError(
       'invalid-fragment',
       'Not a fragment: it needs a name and data, as role() and fragment() give them.',
     );
   }
-  return walkWith(fragmentRules(fragment.name, visitor), (walk) => {
+  return walkWith(rules, `Fragment "${fragment.name}"`, (walk) => {
     walk.trail.push(fragment);
-    return enter(fragment, visitor, walk);
+    return named(fragment, walk, rules.node);
   });
 }
 
-/** The rules for what is inside of a fragment. */
-export function fragmentRules(
-  name: string,
-  visitor: FragmentVisitor<unknown>,
-  from: CopyRules['from'] = [],
-): CopyRules {
-  const visit = (value: object, walk: Walk): unknown =>
-    isBuilt(value) ? enter(value, visitor, walk) : isLazyValue(value) ? visitor.lazy(value, walk) : undefined;
-  const { shown = false } = visitor;
-  return {
-    code: 'invalid-fragment',
-    subject: `Fragment "${name}"`,
-    from,
-    maxDepth: MAX_DEPTH,
-    shown,
-    visit,
-  };
-}
-
-function enter<R>(fragment: ContextFragment, { node }: FragmentVisitor<R>, walk: Walk): R {
+function named<R>(
+  fragment: ContextFragment,
+  walk: Walk,
+  node: (fragment: ContextFragment, walk: Walk) => R,
+): R {
   return fragment.name === ''
     ? refuse(walk, 'has no name, which its tag, heading or key is made of')
     : node(fragment, walk);
@@ -212,9 +207,9 @@ function enter<R>(fragment: ContextFragment, { node }: FragmentVisitor<R>, walk:
  */
 export function copyFragment<F extends ContextFragment>(
   fragment: F,
-  lazy: FragmentVisitor<unknown>['lazy'] = keepLazy,
+  lazy: NonNullable<CopyRules['lazy']> = keepLazy,
 ): F {
-  return walkFragment(fragment, { node: copyNode, lazy }) as F;
+  return walkFragment(fragment, { code: 'invalid-fragment', maxDepth: MAX_DEPTH, node: copyNode, lazy }) as F;
 }
 
 function copyNode(fragment: ContextFragment, walk: Walk): ContextFragment {

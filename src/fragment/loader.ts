@@ -1,6 +1,6 @@
 import { ContextError } from '../errors.ts';
-import { copyAt, copyValue, formatPath, fragmentRules, walkFragment, walkWith, withData } from './copy.ts';
-import type { FragmentVisitor, Walk } from './copy.ts';
+import { copyAt, copyValue, MAX_DEPTH, refuse, walkFragment, walkWith, withData } from './copy.ts';
+import type { CopyRules, Walk } from './copy.ts';
 import { BIND, brand, getFragmentData, isBuilt, isLazyValue } from './fragment.ts';
 import type { ContextFragment, FragmentData, LazyValue } from './fragment.ts';
 
@@ -25,10 +25,12 @@ export interface LoadOptions {
   readonly maxItems?: number;
 }
 
+const RULES = { code: 'invalid-fragment', maxDepth: MAX_DEPTH } as const;
+
 /** Whether anything in a fragment is only known later. */
 export function hasLazy(fragment: ContextFragment): boolean {
   let found = false;
-  walkFragment(fragment, { node: dataOf, lazy: () => (found = true) });
+  walkFragment(fragment, { ...RULES, node: dataOf, lazy: () => (found = true) });
   return found;
 }
 
@@ -48,58 +50,49 @@ export async function loadFragments(
 }
 
 async function loadFragment(fragment: ContextFragment, options: LoadOptions): Promise<ContextFragment> {
-  return (await load(fragment.name, options, (visitor) =>
-    walkFragment(fragment, visitor),
-  )) as ContextFragment;
+  return (await load(options, (rules) => walkFragment(fragment, rules))) as ContextFragment;
 }
 
-/** A lazy value that a walk met, and then what it gave. */
+/** A lazy value that a walk met, where that was, and then what it gave. */
 interface Later {
   readonly value: LazyValue;
-  readonly path: readonly (string | number)[];
-  readonly depth: number;
+  readonly walk: Walk;
   result?: unknown;
 }
 
-/** Copies what `begin` walks over, then loads all that is lazy in the copy. */
-async function load(
-  name: string,
-  options: LoadOptions,
-  begin: (visitor: FragmentVisitor<unknown>) => unknown,
-  depth = 0,
-): Promise<unknown> {
+type LoadRules = CopyRules & { readonly node: (fragment: ContextFragment, walk: Walk) => unknown };
+
+/** Copies what `begin` walks over, then loads all that is lazy in the copy. `depth`: lazy values around it. */
+async function load(options: LoadOptions, begin: (rules: LoadRules) => unknown, depth = 0): Promise<unknown> {
   const later = new Set<unknown>();
   const copy = begin({
+    ...RULES,
     node: (fragment, walk) => withData(fragment, dataOf(fragment, walk)),
-    lazy: (value, { path }) => {
-      const one: Later = { value, path: [...path], depth };
+    lazy: (value, walk) => {
+      const one: Later = { value, walk: { ...walk, path: [...walk.path] } };
       later.add(one);
       return one;
     },
   });
-  await Promise.all([...later].map((one) => loadLater(one as Later, name, options)));
+  await Promise.all([...later].map((one) => loadLater(one as Later, options, depth)));
   return fill(copy, later);
 }
 
-async function loadLater(later: Later, name: string, options: LoadOptions): Promise<void> {
-  const { value, path, depth } = later;
-  const { maxDepth = 10 } = options;
-  if (depth >= maxDepth) throw failure(name, path, `is lazy in more than ${maxDepth} levels`);
+async function loadLater(later: Later, options: LoadOptions, depth: number): Promise<void> {
+  const { value, walk } = later;
+  const { maxDepth = 10, signal } = options;
+  if (depth >= maxDepth) refuse(walk, `is lazy in more than ${maxDepth} levels`);
   const found = await obtain(value, options).catch((cause: unknown) => {
-    if (options.signal?.aborted) throw aborted(options.signal);
-    throw failure(
-      name,
-      path,
+    if (signal?.aborted) throw aborted(signal);
+    return refuse(
+      walk,
       `could not be loaded: ${cause instanceof Error ? cause.message : String(cause)}`,
       cause,
     );
   });
-  later.result = await load(
-    name,
-    options,
-    (visitor) => walkWith(fragmentRules(name, visitor, path), (walk) => copyValue(found, walk)),
-    depth + 1,
-  );
+  const again = (rules: LoadRules): unknown =>
+    walkWith(rules, walk.subject, (inner) => copyValue(found, inner), walk.path);
+  later.result = await load(options, again, depth + 1);
 }
 
 /** The copy with results where lazy values stood. */
@@ -168,19 +161,6 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 
 function dataOf(fragment: ContextFragment, walk: Walk): FragmentData {
   return copyAt({ data: getFragmentData(fragment) }, 'data', walk) as FragmentData;
-}
-
-function failure(
-  name: string,
-  path: readonly (string | number)[],
-  complaint: string,
-  cause?: unknown,
-): ContextError {
-  const where = formatPath(path);
-  return new ContextError('invalid-fragment', `Fragment "${name}": ${where} ${complaint}`, {
-    details: { path: where },
-    cause,
-  });
 }
 
 function aborted(signal: AbortSignal): ContextError {

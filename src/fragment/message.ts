@@ -80,7 +80,7 @@ export function messageOf(fragment: ContextFragment): UIMessage {
     );
   }
   const subject = `Message "${id ?? name}"`;
-  const encoded = walkWith({ ...RULES, subject }, (): unknown =>
+  const encoded = walkWith(RULES, subject, (): unknown =>
     typeof codec.encode === 'function' ? codec.encode() : codec.decode(),
   );
   const content = normaliseMessage(encoded, subject);
@@ -107,7 +107,7 @@ export function checkMessage(value: unknown): UIMessage {
  */
 export function normaliseMessage(value: unknown, subject = 'Message'): UIMessage {
   return checkStoredMessage(
-    walkWith({ ...RULES, subject }, (walk) => copyValue(value, walk)),
+    walkWith(RULES, subject, (walk) => copyValue(value, walk)),
     subject,
   );
 }
@@ -119,7 +119,7 @@ export function normaliseMessage(value: unknown, subject = 'Message'): UIMessage
  * @throws invalid-messages, naming the path
  */
 export function checkStoredMessage(value: unknown, subject = 'Message'): UIMessage {
-  return walkWith({ ...RULES, subject }, (walk) => {
+  return walkWith(RULES, subject, (walk) => {
     const expect = (holds: boolean, path: (string | number)[], what: string): void => {
       if (holds) return;
       walk.path.push(...path);

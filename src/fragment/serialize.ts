@@ -233,14 +233,10 @@ function flatten(type: SerializableType, data: FragmentData): FragmentData {
 
 /** A copy that is surely JSON: no cycles, no getters, no functions. */
 function plain(value: unknown): unknown {
-  const rules = {
-    code: 'invalid-fragment',
-    subject: 'Serialized fragment',
-    maxDepth: MAX_DEPTH,
-    json: true,
-  } as const;
-  return walkWith(rules, (walk) => copyValue(value, walk));
+  return walkWith(PLAIN, 'Serialized fragment', (walk) => copyValue(value, walk));
 }
+
+const PLAIN = { code: 'invalid-fragment', maxDepth: MAX_DEPTH, json: true } as const;
 
 function own<T>(table: Readonly<Record<string, T>> | undefined, key: string): T | undefined {
   return table && Object.hasOwn(table, key) ? table[key] : undefined;

@@ -55,14 +55,22 @@ function items(list: readonly RenderData[], pad: string): string {
 
 /** An item after its dash; `pad` is what stands before the dash. A dash alone would make the line above a heading. */
 function itemText(item: RenderData, pad: string): string {
-  const below = `\n${pad}  `;
-  const text = isScalar(item) ? String(item) : isList(item) ? joined(item) : undefined;
-  if (text !== undefined)
-    return guardedLines(text.trimStart()).join(below) || (isList(item) && item.length === 0 ? '[]' : '""');
-  if (isList(item)) return items(item, `${pad}  `).trimStart();
-  const several = !(item instanceof Section) && Object.keys(item).length > 1;
-  const texts = fields(item, several ? `${pad}  ` : pad);
-  return texts.map((field, i) => (i > 0 ? gapAfter(texts[i - 1]) + below : '') + field).join('') || '{}';
+  if (isScalar(item)) return lineText(String(item), pad);
+  if (!isList(item)) return recordText(item, pad);
+  const text = joined(item);
+  if (text === undefined) return items(item, `${pad}  `).trimStart();
+  return item.length > 0 ? lineText(text, pad) : '[]';
+}
+
+function lineText(text: string, pad: string): string {
+  return guardedLines(text.trimStart()).join(`\n${pad}  `) || '""';
+}
+
+/** A record as one item: further entries stand below the first, and what belongs to an entry further in. */
+function recordText(record: Section | RenderRecord, pad: string): string {
+  const several = !(record instanceof Section) && Object.keys(record).length > 1;
+  const texts = fields(record, several ? `${pad}  ` : pad);
+  return texts.map((text, i) => (i > 0 ? `${gapAfter(texts[i - 1])}\n${pad}  ` : '') + text).join('') || '{}';
 }
 
 /** After an entry of several lines a blank one, or the next entry would read as a part of it. */

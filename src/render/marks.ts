@@ -12,6 +12,7 @@
 
 /** The lines of a text, safe at the beginning of a block and below it. */
 export function guardedLines(text: string): string[] {
+  if (!SUSPECT.test(text)) return [text];
   const lines = text.replace(/\r\n?/g, '\n').replace(UNPRINTABLE, '\ufffd').split('\n');
   let html = false;
   let next = 0;
@@ -26,6 +27,7 @@ export function guardedLines(text: string): string[] {
 
 /** A name on a line: one line, and no mark that would end or nest it. */
 export function inlineText(text: string): string {
+  if (/^\w+$/.test(text)) return text;
   return text
     .replace(UNPRINTABLE, '\ufffd')
     .replace(/\s+/g, ' ')
@@ -35,21 +37,28 @@ export function inlineText(text: string): string {
 
 /** `styleGuide` -> `Style Guide`; a name without letters stays. */
 export function titleOf(name: string): string {
-  const words = name
-    .replace(/([\p{Ll}\d])(?=\p{Lu})|(\p{Lu})(?=\p{Lu}\p{Ll})/gu, '$1$2 ')
+  const words = /^[a-z]+$/.test(name) ? [name] : wordsOf(name);
+  return words.map((word) => (SMALL.test(word) ? word : word.replace(/^./u, upper))).join(' ') || name;
+}
+
+function wordsOf(name: string): string[] {
+  const spaced = name.replace(/([\p{Ll}\d])(?=\p{Lu})|(\p{Lu})(?=\p{Lu}\p{Ll})/gu, '$1$2 ');
+  return spaced
+    .toLowerCase()
     .split(/[\s_.-]+/)
-    .filter((word) => word !== '')
-    .map((word) => word.toLowerCase());
-  return (
-    words
-      .map((word) => (SMALL.test(word) ? word : word.replace(/^./u, (first) => first.toUpperCase())))
-      .join(' ') || name
-  );
+    .filter(Boolean);
+}
+
+function upper(text: string): string {
+  return text.toUpperCase();
 }
 
 const SMALL = /^(?:a|the|of|and|or|for|but)$/;
 
 const UNPRINTABLE = /[\0-\x08\v\f\x0e-\x1f]/g;
+
+/** What every text has that is more than a line of words. */
+const SUSPECT = /[\0-\x1f#=`~<]|-\s*$/;
 
 /** Where list and quote marks may stand before the mark that counts. */
 const BEFORE = String.raw`^((?:[ \t]*(?:[-+*>]|\d{1,9}[.)]))*[ \t]*)`;

@@ -1,4 +1,4 @@
-import { copyAt, refuseLazy, textOf, walkFragment } from '../fragment/copy.ts';
+import { copyAt, MAX_DEPTH, refuseLazy, textOf, walkFragment } from '../fragment/copy.ts';
 import type { Walk } from '../fragment/copy.ts';
 import { getFragmentData } from '../fragment/fragment.ts';
 import type { ContextFragment } from '../fragment/fragment.ts';
@@ -52,10 +52,16 @@ export class Section {
  * @throws invalid-fragment, naming the path, for cycles, lazy values, and what is neither text, number, list or record
  */
 export function prepare(fragments: readonly ContextFragment[]): Section[] {
-  return fragments
-    .map((fragment) => walkFragment(fragment, { node: sectionOf, lazy: refuseLazy, shown: true }))
-    .filter((section) => section !== null);
+  return fragments.map((fragment) => walkFragment(fragment, RULES)).filter((section) => section !== null);
 }
+
+const RULES = {
+  code: 'invalid-fragment',
+  maxDepth: MAX_DEPTH,
+  shown: true,
+  node: sectionOf,
+  lazy: refuseLazy,
+} as const;
 
 function sectionOf(fragment: ContextFragment, walk: Walk): Section | null {
   const data = copyAt({ data: getFragmentData(fragment) }, 'data', walk) as RenderData | null | undefined;

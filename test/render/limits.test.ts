@@ -56,17 +56,18 @@ describe.each(renderers)('$name', (renderer) => {
     expect(shown(nested(100_000))).toContain(`Fragment "db": data[0].a.a`);
   });
 
-  test('refuses a million values, also where they come of a few shared ones', () => {
-    expect(shown(Array.from({ length: 1_000_001 }, () => 0))).toContain(
-      `Fragment "db": data[0][999998] is one value too many`,
-    );
-    expect(shown(Object.assign([], { length: 1e8 }))).toContain(
-      `Fragment "db": data[0][999998] is one value too many`,
-    );
-    let laughs: unknown[] = ['ha'];
-    for (let i = 0; i < 40; i++) laughs = [laughs, laughs];
-    expect(shown(laughs)).toContain(`Fragment "db": data[0][0][0]`);
-  });
+  test(
+    'refuses a million values, also where they come of a few shared ones',
+    () => {
+      const tooMany = 'Fragment "db": data[0][999998] is one value too many';
+      expect(shown(Array.from({ length: 1_000_001 }, () => 0))).toContain(tooMany);
+      expect(shown(Object.assign([], { length: 1e8 }))).toContain(tooMany);
+      let laughs: unknown[] = ['ha'];
+      for (let i = 0; i < 40; i++) laughs = [laughs, laughs];
+      expect(shown(laughs)).toContain('Fragment "db": data[0][0][0]');
+    },
+    patience,
+  );
 
   test.each<[string, unknown, string]>([
     ['a function', { later: () => 1 }, 'data[0].later is a function that is not loaded yet'],
