@@ -2,7 +2,6 @@ import { useEffect, useReducer, useState } from 'react';
 import { ContextEngine, type ContextEngineOptions } from '../engine/engine.ts';
 import { defaultStore } from '../store/default.ts';
 import type { ContextStore } from '../store/store.ts';
-import { inDevelopment } from './development.ts';
 
 /**
  * One engine per store, chat and user, for all components of a page that ask for it.
@@ -46,7 +45,11 @@ export function useSharedEngine(options: EngineOptions | undefined): ContextEngi
     return undefined;
   }, [shared]);
   useEffect(() => {
-    if (options && shared && inDevelopment()) warnOfDifferences(shared, options);
+    try {
+      if (process.env.NODE_ENV !== 'production' && options && shared) warnOfDifferences(shared, options);
+    } catch {
+      // A page without a bundler knows no `process`, and counts as production.
+    }
   });
   return shared?.engine;
 }
@@ -143,21 +146,16 @@ function warnOfDifferences({ engine, options, warned }: SharedEngine, asked: Eng
     if (asked[name] === undefined || warned.has(name) || isSame(options[name], asked[name])) continue;
     warned.add(name);
     console.warn(
-      `contextree: the engine of chat "${engine.chatId}" keeps the \`${name}\` that it was first made with; another ` +
-        'one was given later and is not used. Give all components of a chat the same options, made outside of them; ' +
-        'to begin anew with another one, change the `key` of the component that makes the engine.',
+      `contextree: chat "${engine.chatId}" keeps the \`${name}\` that it was first opened with; another one was given ` +
+        'later and is not used. Give all components of a chat the same options, made outside of them. ' +
+        (name === 'store' ? 'To change a component to another store, give it another `key`.' : ''),
     );
   }
 }
 
 /** Equal in identity, or as data of the same class. Functions are equal: an inline one is new with each render. */
 function isSame(a: unknown, b: unknown): boolean {
-  if (a === b || isStore(a) || isStore(b)) return a === b;
-  try {
-    return written(a) === written(b);
-  } catch {
-    return false;
-  }
+  return a === b || (!isStore(a) && !isStore(b) && written(a) === written(b));
 }
 
 function isStore(value: unknown): boolean {

@@ -6,7 +6,7 @@ import {
   XmlRenderer,
   useContextEngine,
 } from 'contextree';
-import type { ContextEngine } from 'contextree';
+import type { ContextEngine, ContextStore } from 'contextree';
 import { Activity, StrictMode, type ReactNode } from 'react';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { settle } from './harness.tsx';
@@ -45,6 +45,7 @@ describe('the engine of a chat', () => {
   });
 
   it('is the same in every render, even with a store that is made anew each time', async () => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
     const { result, rerender } = renderHook(() =>
       useContextEngine({ chatId: 'c', store: new InMemoryContextStore() }),
     );
@@ -52,6 +53,7 @@ describe('the engine of a chat', () => {
     rerender();
     await settle(5);
     expect(result.current.engine).toBe(engine);
+    expect(warn.mock.calls.join()).toMatch(/`store`.*`key`/);
   });
 
   it('is disposed a task after its last user is gone, and not before', async () => {
@@ -68,6 +70,15 @@ describe('the engine of a chat', () => {
     expect(dispose).toHaveBeenCalledOnce();
     const { result } = renderHook(() => useContextEngine(options));
     expect(result.current.engine).not.toBe(second.result.current.engine);
+  });
+
+  it('moves to another store with another key', async () => {
+    const [one, two] = [new InMemoryContextStore(), new InMemoryContextStore()];
+    const Part = ({ store }: { store: ContextStore }): ReactNode =>
+      useContextEngine({ chatId: 'c', store }).engine.store === two ? 'two' : 'one';
+    const { container, rerender } = render(<Part key="one" store={one} />);
+    rerender(<Part key="two" store={two} />);
+    expect(container.textContent).toBe('two');
   });
 
   it('survives StrictMode and a remount in the same task', async () => {
@@ -179,7 +190,7 @@ describe('the engine of a chat', () => {
 
 describe('options that differ from the first ones', () => {
   const warn = vi.spyOn(console, 'warn');
-  beforeEach(() => warn.mockReset());
+  beforeEach(() => void warn.mockReset().mockImplementation(() => {}));
 
   const asked = (first: object, second: object): void => {
     const options = { chatId: 'c', store: new InMemoryContextStore() };
