@@ -1,6 +1,5 @@
 import { Chat } from '@ai-sdk/react';
 import {
-  convertFileListToFileUIParts,
   type ChatInit,
   type ChatStatus,
   type ChatTransport,
@@ -20,6 +19,7 @@ import {
   openTurn,
   passOn,
   request,
+  savedOn,
   type OpenedTurn,
   type PrepareRequest,
   type SendOptions,
@@ -44,8 +44,8 @@ export interface ChatHost<M extends UIMessage> {
   land(chat: ContextChat<M>, branchId: string, forkId: string): void;
   /** The chat of another branch that satisfies a test. */
   find(test: (chat: ContextChat<M>) => boolean): ContextChat<M> | undefined;
-  /** Something ended: the branch may have moved meanwhile. */
-  settled(): void;
+  /** Looks at what the engine shows now: while a chat was busy, its branch may have moved. */
+  sync(): void;
 }
 
 /**
@@ -74,8 +74,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   #seam: Seam | undefined;
   #tail: Promise<unknown> = Promise.resolve();
   #loading: Promise<void> | undefined;
-  #statusChanges = 0;
-  readonly #writes: Set<Promise<void>> = new Set();
+  #writes: Promise<unknown> = Promise.resolve();
 
   /** @internal Made by the registry. Without a branch it waits for one: see `bind`. */
   constructor(host: ChatHost<M>, branchId?: string) {
@@ -84,9 +83,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     const self = (): ContextChat<M> => chat.current as ContextChat<M>;
     const greeting = options.messages ?? [];
     super({
-      ...(options.messageMetadataSchema ? { messageMetadataSchema: options.messageMetadataSchema } : {}),
-      ...(options.dataPartSchemas ? { dataPartSchemas: options.dataPartSchemas } : {}),
-      ...(options.experimental_queue ? { experimental_queue: true } : {}),
+      ...options,
       // One of its own: older versions of useChat tell chats apart by it. Requests carry the id of the conversation.
       id: createId(),
       messages: greeting,
@@ -111,7 +108,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     this.#greeting = greeting;
     this.#wrapVerbs();
     this['~registerStatusCallback'](() => {
-      if (!this.isBusy) host.settled();
+      if (!this.isBusy) host.sync();
     });
   }
 
@@ -127,9 +124,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
 
   /** Resolves when everything that was said in this chat so far is saved, also after a stop or a failure. */
   async whenSettled(): Promise<void> {
-    while (this.#turn?.isSettled === false || this.#writes.size > 0) {
-      await Promise.all([this.#turn?.settled, ...this.#writes]);
-    }
+    await Promise.all([this.#turn?.settled, this.#writes]);
   }
 
   // ------------------------------------------------------------------ its place
@@ -142,9 +137,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   /** @internal Reads the branch, for a chat that is not the one shown. */
   load(): void {
     const { engine } = this.#host;
-    const head = engine.state.getState().branches.find(({ id }) => id === this.#branchId)?.headMessageId;
-    if (!head) return;
-    this.#loading = engine.resolve({ at: head }).then(({ messages }) => this.follow(messages));
+    this.#loading = savedOn(engine, this.#branchId).then((messages) => this.follow(messages));
     // Whoever sends hears of it; a chat that is only looked at stays empty.
     this.#loading.catch(() => {});
   }
@@ -157,15 +150,14 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     if (shown === this.#followed) return;
     if (this.isBusy) return this.#prepend(shown as readonly M[]);
     this.#followed = shown;
-    const wasShown = this.#isShownWhole();
+    const isUnchanged = sameItems(this.messages, this.#whole);
     this.#saved = [...this.#before(shown[0]), ...this.#reuse(shown as readonly M[])];
-    const next = this.#saved.length > 0 ? this.#saved : this.#greeting;
-    if (wasShown && !sameItems(next, this.messages)) this.messages = [...next];
+    if (isUnchanged && !sameItems(this.messages, this.#whole)) this.messages = [...this.#whole];
   }
 
-  /** Whether the list shows what is saved, no more and no less. */
-  #isShownWhole(): boolean {
-    return sameItems(this.messages, this.#saved.length > 0 ? this.#saved : this.#greeting);
+  /** What the list shows when nobody changes it. */
+  get #whole(): readonly M[] {
+    return this.#saved.length > 0 ? this.#saved : this.#greeting;
   }
 
   /** The part of the conversation before a message that this chat has loaded and the engine has not. */
@@ -237,6 +229,8 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
         (owner) => owner.addToolOutput(output),
       );
     this.addToolResult = this.addToolOutput;
+    // AI SDK 5 knows no approvals.
+    if (!addToolApprovalResponse) return;
     this.addToolApprovalResponse = (response) =>
       this.#answerCall(
         ({ approval }) => approval?.id === response.id,
@@ -251,7 +245,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     const index = (): number =>
       this.messages.findIndex(({ id, role }) => id === messageId && role === 'user');
     if (index() === -1) return send(message, options);
-    const content = await asParts(words as Message<M>);
+    const content = asParts(words as Message<M>);
     if (this.isBusy) await this.stop();
     await this.#reveal(messageId);
     return this.#inTurn(() => {
@@ -288,34 +282,27 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     await this.#turn?.settled;
   }
 
-  /** A tool's result, or a person's word on it, goes to the chat and the node that asked, whichever is shown. */
+  /** A tool's result, or a person's word on a tool, goes to the chat and the node that asked, whichever is shown. */
   async #answerCall(
     isCall: (part: ToolPart) => boolean,
     own: () => void | PromiseLike<void>,
     pass: (owner: ContextChat<M>) => void | PromiseLike<void>,
   ): Promise<void> {
-    if (!this.#messageWith(isCall)) {
-      const owner = this.#host.find((chat) => chat !== this && chat.#messageWith(isCall) !== undefined);
-      if (owner) return pass(owner);
-    }
+    const asking = (chat: ContextChat<M>): M | undefined =>
+      chat.messages.findLast(({ parts }) => parts.some((part) => isToolPart(part) && isCall(part)));
+    const owner = asking(this) ? this : this.#host.find((chat) => asking(chat) !== undefined);
+    if (owner && owner !== this) return pass(owner);
     await own();
-    const message = this.#messageWith(isCall);
+    const message = asking(this);
     if (message) await this.#keep(message);
   }
 
-  #messageWith(isCall: (part: ToolPart) => boolean): M | undefined {
-    return this.messages.findLast(({ parts }) => parts.some((part) => isToolPart(part) && isCall(part)));
-  }
-
   async #keep(message: M): Promise<void> {
-    if (this.#turn?.id === message.id && this.#turn.isOpen) return this.#turn.savePoint();
+    if (this.#turn?.options.id === message.id && this.#turn.isOpen) return this.#turn.savePoint();
     if (!this.#host.engine.node(message.id)) return;
-    this.#saved = this.#saved.map((saved) => (saved.id === message.id ? message : saved));
+    this.#saved = put(this.#saved, message);
     const write = keepMessage(this.#host.engine, message.id, message, undefined);
-    const settled = write.catch(() => {});
-    this.#writes.add(settled);
-    await settled;
-    this.#writes.delete(settled);
+    this.#writes = Promise.allSettled([this.#writes, write]);
     await write;
   }
 
@@ -324,10 +311,9 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   async #send(sent: SendOptions<M>): Promise<ReadableStream<UIMessageChunk>> {
     await this.#ready();
     await this.#turn?.settled;
-    const plan = planTurn(this.messages, this.#saved, sent.messageId);
-    const turn = this.#begin(plan, await this.#open(plan));
-    this.#seam = plan.answer && seamOf({ ...plan.answer, id: turn.id });
     const { transport, options } = this.#host;
+    const turn = await this.#begin(planTurn(this.messages, this.#saved, sent.messageId));
+    this.#seam = seamOf(turn.options.read());
     return request(turn, transport, { ...sent, chatId: this.#conversation() }, options.request);
   }
 
@@ -335,59 +321,39 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     return this.#host.options.id ?? this.#host.engine.chatId;
   }
 
-  async #open(plan: TurnPlan<M>): Promise<OpenedTurn<M>> {
+  /** Saves the turn, on a branch of its own where it needs one, and takes the chat along. */
+  async #begin(plan: TurnPlan<M>): Promise<Turn<M>> {
     const { engine } = this.#host;
-    const branchId = this.#branchId ?? engine.state.getState().branchId;
     const forkId = createId();
-    let landed = branchId;
+    let branchId = this.#branchId ?? engine.state.getState().branchId;
     this.#host.expect(forkId, this);
     try {
       const opened = await openTurn(engine, plan, { branchId, forkId });
-      landed = opened.branchId;
-      return opened;
+      branchId = opened.branchId;
+      return (this.#turn = this.#turnOf(opened, plan.inPlace));
     } catch (error) {
       // A message that can't be kept is not part of the chat; anything else may be tried again from the list.
       if (isContextError(error, 'invalid-messages')) this.messages = [...this.#saved];
       throw error;
     } finally {
-      this.#host.land(this, landed, forkId);
+      this.#host.land(this, branchId, forkId);
     }
   }
 
-  #begin(plan: TurnPlan<M>, { id, branchId, fresh }: OpenedTurn<M>): Turn<M> {
-    const answer = plan.answer && (plan.answer.id === id ? plan.answer : { ...plan.answer, id });
-    this.#rename(
-      [...plan.fresh, ...(plan.answer ? [plan.answer] : [])],
-      [...fresh, ...(answer ? [answer] : [])],
-    );
-    this.#saved = plan.inPlace
-      ? this.#saved.map((message) => (message.id === id && answer ? answer : message))
-      : [...plan.kept, ...fresh, ...(answer ? [answer] : [])];
-    this.#turn = new Turn<M>({
+  #turnOf({ id, branchId, answer, before, renamed }: OpenedTurn<M>, inPlace: boolean): Turn<M> {
+    if (renamed.size > 0) this.messages = this.messages.map((message) => renamed.get(message) ?? message);
+    if (!inPlace) this.#saved = before;
+    if (answer) this.#saved = put(this.#saved, answer);
+    return new Turn<M>({
       engine: this.#host.engine,
       id,
       branchId,
       read: () => this.messages.findLast((message) => message.id === id),
-      ended: (message) => this.#ended(id, message),
+      ended: (message) => {
+        if (message) this.#saved = put(this.#saved, message);
+        else if (this.messages.at(-1)?.id === id) this.messages = this.messages.slice(0, -1);
+      },
     });
-    return this.#turn;
-  }
-
-  /** Puts messages into the list under the ids that they are saved with. */
-  #rename(before: readonly M[], after: readonly M[]): void {
-    const renamed = new Map(
-      before.flatMap((message, i) => (after[i] && after[i] !== message ? [[message, after[i]]] : [])),
-    );
-    if (renamed.size > 0) this.messages = this.messages.map((message) => renamed.get(message) ?? message);
-  }
-
-  #ended(id: string, message: M | undefined): void {
-    const isKnown = this.#saved.some((saved) => saved.id === id);
-    if (!message) {
-      if (this.messages.some((shown) => shown.id === id))
-        this.messages = this.messages.filter((shown) => shown.id !== id);
-    } else if (isKnown) this.#saved = this.#saved.map((saved) => (saved.id === id ? message : saved));
-    else this.#saved = [...this.#saved, message];
   }
 
   /**
@@ -404,8 +370,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
       last &&
       this.#host.engine.status(last.id) !== (last.role === 'user' ? undefined : 'complete')
     ) {
-      const plan = planTurn(this.#saved, this.#saved);
-      return passOn(this.#begin(plan, await this.#open(plan)), sent.abortSignal, () => source);
+      return passOn(await this.#begin(planTurn(this.#saved, this.#saved)), sent.abortSignal, () => source);
     }
     await source?.cancel();
     return null;
@@ -413,16 +378,14 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
 
   /** A chat that says `ready` has saved everything, also after a stop. */
   protected override setStatus(next: { status: ChatStatus; error?: Error }): void {
-    this.#statusChanges += 1;
     const turn = this.#turn;
     if (next.status !== 'ready' || !turn || turn.isOpen || turn.isSettled) return super.setStatus(next);
     void this.#whenSaved(turn, () => super.setStatus(next));
   }
 
   async #whenSaved(turn: Turn<M>, change: () => void): Promise<void> {
-    const changes = this.#statusChanges;
     await turn.settled;
-    if (changes === this.#statusChanges) change();
+    if (turn === this.#turn) change();
   }
 }
 
@@ -430,15 +393,22 @@ type Send<M extends UIMessage> = Chat<M>['sendMessage'];
 type Message<M extends UIMessage> = NonNullable<Parameters<Send<M>>[0]>;
 type ReconnectOptions<M extends UIMessage> = Parameters<ChatTransport<M>['reconnectToStream']>[0];
 
-/** A message in the form that takes effect at once: files that have to be read are read here. */
-async function asParts<M extends UIMessage>(message: Message<M>): Promise<Message<M>> {
-  const { text, files, metadata } = message as {
-    text?: string;
-    files?: FileList | FileUIPart[];
-    metadata?: unknown;
-  };
-  if (text === undefined && files === undefined) return message;
-  const read = Array.isArray(files) ? files : await convertFileListToFileUIParts(files);
-  const parts = [...read, ...(text === undefined ? [] : [{ type: 'text', text }])];
-  return { parts, metadata } as unknown as Message<M>;
+/** A message in the form that takes effect at once, without files that have to be read first. */
+function asParts<M extends UIMessage>(message: Message<M>): Message<M> {
+  const { text, files = [], parts, ...rest } = message as Words;
+  if (parts || !Array.isArray(files)) return message;
+  const said = text === undefined ? [] : [{ type: 'text', text }];
+  return { ...rest, parts: [...files, ...said] } as unknown as Message<M>;
+}
+
+interface Words {
+  readonly text?: string;
+  readonly files?: FileList | FileUIPart[];
+  readonly parts?: UIMessage['parts'];
+}
+
+/** A list with a message in the place of the one with its id, or at its end. */
+function put<M extends UIMessage>(list: readonly M[], message: M): readonly M[] {
+  const at = list.findIndex(({ id }) => id === message.id);
+  return at === -1 ? [...list, message] : list.with(at, message);
 }

@@ -64,7 +64,7 @@ export function chatsOf<M extends UIMessage>(
  */
 export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<M> {
   readonly engine: ContextEngine;
-  #options: ContextChatOptions<M>;
+  options: ContextChatOptions<M>;
   #fallback: ChatTransport<M> | undefined;
   readonly #chats: Map<string, ContextChat<M>> = new Map();
   readonly #expected: Map<string, ContextChat<M>> = new Map();
@@ -73,28 +73,23 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
   #blank: ContextChat<M> | undefined;
   #shown: string | undefined;
   #isDeleted = false;
-  /** Branches that are not shown, and since when, in ms. */
-  readonly #hidden: Map<string, number> = new Map();
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** When the chats of branches that are not shown are let go. */
+  readonly #timers: Map<string, ReturnType<typeof setTimeout>> = new Map();
   readonly #release: readonly (() => void)[];
 
   constructor(engine: ContextEngine, options: ContextChatOptions<M>) {
     this.engine = engine;
-    this.#options = options;
-    this.#release = [engine.state.subscribe(() => this.#sync()), engine.attach(this.#attachment())];
-    this.#sync();
-  }
-
-  get options(): ContextChatOptions<M> {
-    return this.#options;
+    this.options = options;
+    this.#release = [engine.state.subscribe(() => this.sync()), engine.attach(this.#attachment())];
+    this.sync();
   }
 
   get transport(): ChatTransport<M> {
-    return this.#options.transport ?? (this.#fallback ??= new DefaultChatTransport<M>());
+    return this.options.transport ?? (this.#fallback ??= new DefaultChatTransport<M>());
   }
 
   configure(options: ContextChatOptions<M>): void {
-    this.#options = options;
+    this.options = options;
   }
 
   get active(): ContextChat<M> {
@@ -138,7 +133,7 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
 
   async dispose({ stop = false }: { readonly stop?: boolean } = {}): Promise<void> {
     for (const release of this.#release) release();
-    clearTimeout(this.#timer);
+    for (const timer of this.#timers.values()) clearTimeout(timer);
     registries.delete(this.engine);
     if (stop) await Promise.all([...this.#chats.values()].map((chat) => chat.stop()));
     await this.whenSettled();
@@ -162,13 +157,9 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
     return [this.active, ...this.#chats.values()].find(test);
   }
 
-  settled(): void {
-    this.#sync();
-  }
-
   // ------------------------------------------------------------------ what the engine tells
 
-  #sync(): void {
+  sync(): void {
     const { status, error, branchId, messages } = this.engine.state.getState();
     const isDeleted = error?.code === 'chat-deleted';
     if (isDeleted && !this.#isDeleted) this.#stopAll();
@@ -187,28 +178,19 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
   }
 
   #show(branchId: string): void {
-    if (this.#shown !== undefined) this.#hidden.set(this.#shown, Date.now());
-    this.#hidden.delete(branchId);
+    if (this.#shown !== undefined) this.#hide(this.#shown);
+    clearTimeout(this.#timers.get(branchId));
     this.#shown = branchId;
-    this.#sweepLater();
   }
 
-  #sweepLater(): void {
-    if (this.#timer !== undefined || this.#hidden.size === 0) return;
-    this.#timer = setTimeout(() => this.#sweep(), KEEP_HIDDEN);
-    (this.#timer as { unref?: () => void }).unref?.();
-  }
-
-  /** Lets go of chats that were not shown for a while, and do nothing. The engine knows all that they know. */
-  #sweep(): void {
-    this.#timer = undefined;
-    const before = Date.now() - KEEP_HIDDEN;
-    for (const [branchId, since] of this.#hidden) {
-      if (since > before || this.#chats.get(branchId)?.isBusy) continue;
-      this.#chats.delete(branchId);
-      this.#hidden.delete(branchId);
-    }
-    this.#sweepLater();
+  /** Lets go of a chat that is not shown for a while, and does nothing. The engine knows all that it knows. */
+  #hide(branchId: string): void {
+    const timer = setTimeout(() => {
+      if (this.#chats.get(branchId)?.isBusy) this.#hide(branchId);
+      else this.#chats.delete(branchId);
+    }, KEEP_HIDDEN);
+    (timer as { unref?: () => void }).unref?.();
+    this.#timers.set(branchId, timer);
   }
 
   // ------------------------------------------------------------------ what pagers ask

@@ -80,17 +80,11 @@ type Part = UIMessage['parts'][number];
 function isSendable(part: Part): boolean {
   if (part.type === 'text') return part.text !== '';
   if (part.type === 'reasoning') return part.state !== 'streaming';
-  if (!isToolPart(part)) return true;
-  return SETTLED.has(part.state) && part.preliminary !== true;
+  return !isToolPart(part) || (HAS_RESULT.test(part.state) && !part.preliminary);
 }
 
 /** The states of a tool call that a model can be told of. */
-const SETTLED: ReadonlySet<string> = new Set([
-  'approval-responded',
-  'output-available',
-  'output-error',
-  'output-denied',
-]);
+const HAS_RESULT = /^(output-|approval-responded)/;
 
 /** A call of a tool, of whichever tool and version of the AI SDK. */
 export interface ToolPart {

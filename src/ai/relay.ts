@@ -13,7 +13,7 @@ export function relay<M extends UIMessage>(
   turn: Turn<M>,
 ): ReadableStream<UIMessageChunk> {
   const reader = source.getReader();
-  const passage = new Passage(turn.id);
+  const passage = new Passage(turn.options.id);
 
   const next = async (controller: ReadableStreamDefaultController<UIMessageChunk>): Promise<void> => {
     if (passage.isStep) void turn.savePoint();
@@ -27,7 +27,7 @@ export function relay<M extends UIMessage>(
       }
       const chunks = passage.pass(value);
       for (const chunk of chunks) {
-        turn.take(chunk);
+        turn.options.take?.(chunk);
         controller.enqueue(chunk);
       }
       if (chunks.length > 0) return;
@@ -41,8 +41,9 @@ export function relay<M extends UIMessage>(
           await turn.end('interrupted', passage.usage);
           controller.error(error);
         }),
-      cancel: async (reason) => {
-        await Promise.all([turn.end('interrupted', passage.usage), reader.cancel(reason).catch(() => {})]);
+      cancel: (reason) => {
+        reader.cancel(reason).catch(() => {});
+        return turn.end('interrupted', passage.usage);
       },
     },
     { highWaterMark: 0 },
@@ -57,6 +58,7 @@ class Passage {
   #hasSteps = false;
   #isFinished = false;
   #isBroken = false;
+  /** Texts and thoughts that were begun and not closed. */
   readonly #open: Set<string> = new Set();
   /** Whether the last chunk closed a step. */
   isStep = false;
@@ -68,51 +70,52 @@ class Passage {
   }
 
   /**
-   * How an answer whose stream has ended came to its end. Without a finish chunk the connection was cut; but a
-   * transport made by hand may know no steps and no finish, and then closed parts are a proper end.
+   * How an answer whose stream has ended came to its end. One that uses steps, or has not closed its texts, was cut if
+   * there was no finish; a transport made by hand may know neither.
    */
   get status(): 'complete' | 'interrupted' {
-    if (this.#isBroken) return 'interrupted';
-    const wasCut = this.#hasSteps || this.#open.size > 0;
-    return this.#isFinished || !wasCut ? 'complete' : 'interrupted';
+    const isWhole = this.#isFinished || (!this.#hasSteps && this.#open.size === 0);
+    return isWhole && !this.#isBroken ? 'complete' : 'interrupted';
   }
 
-  /** What to hand on for a chunk that came in. */
+  /** What to hand on for a chunk that came in. Words that stray in after the finish are dropped. */
   pass(chunk: UIMessageChunk): UIMessageChunk[] {
-    this.isStep = chunk.type === 'finish-step';
-    this.#note(chunk);
+    const isStray = this.#note(chunk);
     if (chunk.type === 'error') return [chunk];
     const named = chunk.type === 'start' ? { ...chunk, messageId: this.#id } : chunk;
-    if (!this.#opening) return this.#follows(chunk) ? [named] : [];
+    if (!this.#opening) return isStray ? [] : [named];
     this.#opening.push(named);
     return isSilent(chunk) ? [] : this.#begin(this.#opening);
   }
 
   #begin(opening: UIMessageChunk[]): UIMessageChunk[] {
     this.#opening = undefined;
-    for (const chunk of opening) this.#follows(chunk);
     const hasStart = opening.some(({ type }) => type === 'start');
     return hasStart ? opening : [{ type: 'start', messageId: this.#id }, ...opening];
   }
 
-  #note(chunk: UIMessageChunk): void {
+  /** Remembers what a chunk says of the answer. True for the words of a part that is not open, after the finish. */
+  #note(chunk: UIMessageChunk): boolean {
+    const { type } = chunk;
+    this.isStep = type === 'finish-step';
     if ('messageMetadata' in chunk) this.usage = usageIn(chunk.messageMetadata) ?? this.usage;
-    if (chunk.type === 'start-step') this.#hasSteps = true;
-    if (chunk.type === 'error' || chunk.type === 'abort') this.#isBroken = true;
-    if (chunk.type !== 'finish') return;
-    this.#isFinished = true;
-    if (chunk.finishReason === 'error' || chunk.finishReason === 'interrupted') this.#isBroken = true;
+    if (type === 'start-step') this.#hasSteps = true;
+    if (type === 'error' || type === 'abort') this.#isBroken = true;
+    if (type === 'finish') this.#finish(chunk.finishReason);
+    const [kind, phase] = type.split('-');
+    if ((kind !== 'text' && kind !== 'reasoning') || !('id' in chunk)) return false;
+    const part = kind + chunk.id;
+    if (phase === 'start') this.#open.add(part);
+    const isOpen = this.#open.has(part);
+    if (phase === 'end') this.#open.delete(part);
+    return this.#isFinished && !isOpen;
   }
 
-  /** Whether a chunk continues what was begun. After the finish, stray words of a part that is not open are dropped. */
-  #follows(chunk: UIMessageChunk): boolean {
-    const [kind, phase] = chunk.type.split('-');
-    if ((kind !== 'text' && kind !== 'reasoning') || !('id' in chunk)) return true;
-    const part = `${kind} ${chunk.id}`;
-    const isOpen = this.#open.has(part);
-    if (phase === 'start') this.#open.add(part);
-    if (phase === 'end') this.#open.delete(part);
-    return isOpen || phase === 'start' || !this.#isFinished;
+  /** A finish that knows no reason, in the middle of a text, is a model's connection that was cut. */
+  #finish(reason: string | undefined): void {
+    this.#isFinished = true;
+    const isCut = (reason === 'other' || reason === 'unknown') && this.#open.size > 0;
+    if (isCut || reason === 'error' || reason === 'interrupted') this.#isBroken = true;
   }
 }
 

@@ -14,10 +14,10 @@ export interface Seam {
   readonly text: string;
 }
 
-/** The seam of an answer that is to go on; undefined where it did not break off in a text. */
-export function seamOf(answer: UIMessage): Seam | undefined {
-  const last = answer.parts.at(-1);
-  if (last?.type !== 'text' || last.state !== 'streaming') return undefined;
+/** The seam of an answer that is to go on; undefined where there is none, or it did not break off in a text. */
+export function seamOf(answer: UIMessage | undefined): Seam | undefined {
+  const last = answer?.parts.at(-1);
+  if (!answer || last?.type !== 'text' || last.state !== 'streaming') return undefined;
   return { id: answer.id, at: answer.parts.length, text: last.text };
 }
 

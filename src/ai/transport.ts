@@ -9,48 +9,42 @@ import { keepMessage, Turn, type TurnOptions } from './turn.ts';
 /** A request as the AI SDK's `Chat` makes it. */
 export type SendOptions<M extends UIMessage> = Parameters<ChatTransport<M>['sendMessages']>[0];
 
-/** A request with everything known that goes into it, before it goes out. */
-export interface ResolvedRequest<M extends UIMessage = UIMessage> {
-  readonly chatId: string;
-  /** The branch that the answer will grow on: its name. */
+/**
+ * What stands under `contextree` in the metadata of each request. Transports see it (`requestMetadata` in
+ * `prepareSendMessagesRequest`); nothing of it goes over HTTP by itself.
+ */
+export interface RequestNote {
+  /** The branch that the answer grows on: its name. */
   readonly branch: string;
   readonly branchId: string;
   /** The id of the answer. */
   readonly answerId: string;
   /** How many versions of this answer there are already: 0 for a first one. */
   readonly attempt: number;
-  /** The rendered fragments; '' where there are none. */
-  readonly systemPrompt: string;
-  /** The conversation, oldest first, without what a provider would refuse. */
-  readonly messages: M[];
-  readonly trigger: SendOptions<M>['trigger'];
-  /** The message that the app named: the answer to try again, say. */
-  readonly messageId: string | undefined;
-  readonly body: object | undefined;
-  readonly headers: SendOptions<M>['headers'];
-  readonly metadata: unknown;
-  readonly abortSignal: AbortSignal | undefined;
 }
+
+/** A request with everything known that goes into it, before it goes out: the app's own, and what is resolved. */
+export type ResolvedRequest<M extends UIMessage = UIMessage> = RequestNote &
+  Omit<SendOptions<M>, 'messages'> & {
+    /** The rendered fragments; '' where there are none. */
+    readonly systemPrompt: string;
+    /** The conversation, oldest first, without what a provider would refuse. */
+    readonly messages: M[];
+  };
 
 /** What to send instead of what is sent by default; what is left out stays as it is. */
 export interface RequestParts<M extends UIMessage = UIMessage> {
   /** Default: the app's own body with `system`, the system prompt. */
-  readonly body?: object | undefined;
+  readonly body?: object;
   /** Default: the conversation. */
-  readonly messages?: M[] | undefined;
-  readonly headers?: SendOptions<M>['headers'] | undefined;
+  readonly messages?: M[];
+  readonly headers?: NonNullable<SendOptions<M>['headers']>;
 }
 
 /** Makes a request its own. */
 export type PrepareRequest<M extends UIMessage = UIMessage> = (
   request: ResolvedRequest<M>,
 ) => RequestParts<M> | PromiseLike<RequestParts<M>>;
-
-/**
- * What stands under `contextree` in the metadata of each request. Transports see it (`requestMetadata` in
- * `prepareSendMessagesRequest`); nothing of it goes over HTTP by itself.
- */
-export type RequestNote = Pick<ResolvedRequest, 'branch' | 'branchId' | 'answerId' | 'attempt'>;
 
 /** How {@link withContext} asks. */
 export interface WithContextOptions<M extends UIMessage = UIMessage> {
@@ -72,7 +66,8 @@ export function withContext<M extends UIMessage>(
   engine: ContextEngine,
   options: WithContextOptions<M> = {},
 ): ChatTransport<M> {
-  const names = new Names<M>();
+  // Messages of a chat that is not ours to change, stored under another id than their own.
+  const storedAs: WeakMap<M, string> = new WeakMap();
   return {
     get resumeStreamIsReplay() {
       return transport.resumeStreamIsReplay ?? false;
@@ -81,14 +76,15 @@ export function withContext<M extends UIMessage>(
     sendMessages: async (sent) => {
       await engine.ready();
       const branchId = idOfBranch(engine, options.branch);
-      const list = names.stored(sent.messages);
+      const list = sent.messages.map((message) => {
+        const id = storedAs.get(message);
+        return id === undefined ? message : { ...message, id };
+      });
       const saved = (await savedOn(engine, branchId)) as M[];
-      const plan = planTurn(list, sameWindow(list, saved), names.of(sent.messageId));
-      const { id, branchId: landed, fresh } = await openTurn(engine, plan, { branchId });
-      names.rename(plan.fresh, fresh);
-      if (plan.answer) names.rename([plan.answer], [{ ...plan.answer, id }]);
-      const answer = accumulate(plan.answer && { ...plan.answer, id });
-      const turn = new Turn<M>({ engine, id, branchId: landed, ...answer });
+      const plan = planTurn(list, sameWindow(list, saved), sent.messageId);
+      const opened = await openTurn(engine, plan, { branchId });
+      for (const [own, stored] of opened.renamed) storedAs.set(own, stored.id);
+      const turn = new Turn<M>({ engine, ...opened, ...accumulate(opened.answer) });
       return request(turn, transport, sent, options.request);
     },
     reconnectToStream: (sent) => transport.reconnectToStream({ ...sent, chatId: engine.chatId }),
@@ -100,7 +96,8 @@ function idOfBranch(engine: ContextEngine, branch: string | undefined): string {
   return branches.find(({ id, name }) => id === branch || name === branch)?.id ?? branch ?? branchId;
 }
 
-async function savedOn(engine: ContextEngine, branchId: string): Promise<UIMessage[]> {
+/** The messages of a branch as they are saved, oldest first. */
+export async function savedOn(engine: ContextEngine, branchId: string | undefined): Promise<UIMessage[]> {
   const head = engine.state.getState().branches.find(({ id }) => id === branchId)?.headMessageId;
   return head ? (await engine.resolve({ at: head })).messages : [];
 }
@@ -109,32 +106,6 @@ async function savedOn(engine: ContextEngine, branchId: string): Promise<UIMessa
 function sameWindow<M extends UIMessage>(list: readonly M[], saved: readonly M[]): readonly M[] {
   const from = saved.findIndex(({ id }) => id === list[0]?.id);
   return saved.slice(Math.max(0, from));
-}
-
-/** Which messages of a chat that we can't change are stored under another id than their own. */
-class Names<M extends UIMessage> {
-  readonly #stored: WeakMap<M, string> = new WeakMap();
-  readonly #byId: Map<string, string> = new Map();
-
-  stored(list: readonly M[]): M[] {
-    return list.map((message) => {
-      const id = this.#stored.get(message);
-      return id === undefined ? message : { ...message, id };
-    });
-  }
-
-  of(id: string | undefined): string | undefined {
-    return id === undefined ? undefined : (this.#byId.get(id) ?? id);
-  }
-
-  rename(before: readonly M[], after: readonly M[]): void {
-    before.forEach((message, i) => {
-      const id = after[i]?.id;
-      if (id === undefined || id === message.id) return;
-      this.#stored.set(message, id);
-      this.#byId.set(message.id, id);
-    });
-  }
 }
 
 /** An answer put together from its parts, beside the chat that shows it. */
@@ -178,31 +149,38 @@ export interface OpenedTurn<M extends UIMessage> {
   readonly id: string;
   /** The branch that the turn is on: the fork, if it needed one. */
   readonly branchId: string;
-  /** The fresh messages as they are saved: with ids of their own, where theirs were taken. */
-  readonly fresh: readonly M[];
+  /** The answer that goes on, as it is saved. */
+  readonly answer: M | undefined;
+  /** The conversation up to it, as it is saved, oldest first. */
+  readonly before: readonly M[];
+  /** Messages of the plan whose ids were taken, and what they are saved as. */
+  readonly renamed: ReadonlyMap<M, M>;
 }
 
 /** Saves what a plan asks for, and reserves the answer, or opens the one that goes on. */
 export async function openTurn<M extends UIMessage>(
   engine: ContextEngine,
-  plan: TurnPlan<M>,
+  { kept, fresh, answer, inPlace }: TurnPlan<M>,
   { branchId, forkId = createId() }: Place,
 ): Promise<OpenedTurn<M>> {
-  const { kept, answer } = plan;
-  if (answer && plan.inPlace) {
-    await keepMessage(engine, answer.id, answer, 'streaming');
-    return { id: answer.id, branchId, fresh: [] };
+  const renamed = new Map<M, M>();
+  const ownId = (message: M): M => {
+    if (!engine.node(message.id)) return message;
+    const own = { ...message, id: createId() };
+    renamed.set(message, own);
+    return own;
+  };
+  const begun = answer && !inPlace ? ownId(answer) : answer;
+  const id = begun?.id ?? createId();
+  const added = fresh.map(ownId);
+  if (!inPlace) {
+    const turn = added.length > 0 ? added : kept.slice(-1);
+    const parent = added.length > 0 ? { parentId: kept.at(-1)?.id ?? null } : {};
+    await engine.continue(turn, { branch: branchId, forkId, id, ...parent });
   }
-  const isTaken = (id: string): boolean => engine.node(id) !== undefined;
-  const fresh = plan.fresh.map((message) => (isTaken(message.id) ? { ...message, id: createId() } : message));
-  const parentId = kept.at(-1)?.id ?? null;
-  const id = answer && !isTaken(answer.id) ? answer.id : createId();
-  const where = { branch: branchId, forkId, id };
-  if (fresh.length > 0) await engine.continue(fresh, { ...where, parentId });
-  else await engine.continue(kept.slice(-1), where);
-  if (answer) await keepMessage(engine, id, { ...answer, id }, 'streaming');
+  if (begun) await keepMessage(engine, id, begun, 'streaming');
   const isFork = engine.state.getState().branches.some((branch) => branch.id === forkId);
-  return { id, branchId: isFork ? forkId : branchId, fresh };
+  return { id, branchId: isFork ? forkId : branchId, answer: begun, before: [...kept, ...added], renamed };
 }
 
 /** Sends a request for an opened turn, and lets its answer pass. */
@@ -228,10 +206,18 @@ export async function passOn<M extends UIMessage>(
   signal: AbortSignal | undefined,
   ask: () => ReadableStream<UIMessageChunk> | PromiseLike<ReadableStream<UIMessageChunk>>,
 ): Promise<ReadableStream<UIMessageChunk>> {
-  signal?.addEventListener('abort', () => void turn.end('interrupted'), { once: true });
+  const aborted = new Promise<never>((_resolve, reject) => {
+    const abort = (): void => {
+      void turn.end('interrupted');
+      reject(signal?.reason as Error);
+    };
+    signal?.addEventListener('abort', abort, { once: true });
+  });
   try {
     signal?.throwIfAborted();
-    return relay(await untilAborted(async () => ask(), signal), turn);
+    const stream = Promise.resolve(ask());
+    stream.then((late) => (signal?.aborted ? late.cancel() : undefined)).catch(() => {});
+    return relay(await Promise.race([stream, aborted]), turn);
   } catch (error) {
     await turn.end('interrupted');
     throw error;
@@ -243,31 +229,19 @@ async function prepareRequest<M extends UIMessage>(
   sent: SendOptions<M>,
   prepare: PrepareRequest<M> | undefined,
 ): Promise<SendOptions<M>> {
-  const { engine, id, branchId } = turn;
+  const { engine, id, branchId } = turn.options;
   const { abortSignal } = sent;
   const { systemPrompt, messages } = await engine.resolve({ at: id, signal: abortSignal });
   const branch = engine.state.getState().branches.find((one) => one.id === branchId)?.name ?? engine.branch;
   const note: RequestNote = { branch, branchId, answerId: id, attempt: attemptOf(engine, id) };
-  const resolved: ResolvedRequest<M> = {
-    ...note,
-    chatId: engine.chatId,
-    systemPrompt,
-    messages: toSendable(messages as M[]),
-    trigger: sent.trigger,
-    messageId: sent.messageId,
-    body: sent.body,
-    headers: sent.headers,
-    metadata: sent.metadata,
-    abortSignal,
-  };
+  const resolved = { ...sent, ...note, systemPrompt, messages: toSendable(messages as M[]) };
   const parts = await prepare?.(resolved);
-  const headers = parts?.headers ?? sent.headers;
   return {
     ...sent,
-    ...(headers ? { headers } : {}),
-    messages: parts?.messages ?? resolved.messages,
-    body: parts?.body ?? { ...sent.body, system: systemPrompt },
+    messages: resolved.messages,
+    body: { ...sent.body, system: systemPrompt },
     metadata: withNote(sent.metadata, note),
+    ...parts,
   };
 }
 
@@ -280,22 +254,4 @@ function attemptOf(engine: ContextEngine, id: string): number {
 function withNote(metadata: unknown, note: RequestNote): unknown {
   if (typeof metadata !== 'object' || Array.isArray(metadata)) return metadata ?? { contextree: note };
   return { ...metadata, contextree: note };
-}
-
-/** Rejects as soon as the signal says so; a stream that comes later is let go. */
-async function untilAborted(
-  ask: () => Promise<ReadableStream<UIMessageChunk>>,
-  signal: AbortSignal | undefined,
-): Promise<ReadableStream<UIMessageChunk>> {
-  const opening = ask();
-  if (!signal) return opening;
-  const aborted = new Promise<never>((_resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-  });
-  try {
-    return await Promise.race([opening, aborted]);
-  } catch (error) {
-    opening.then((late) => late.cancel()).catch(() => {});
-    throw error;
-  }
 }

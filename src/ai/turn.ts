@@ -32,10 +32,7 @@ export interface TurnOptions<M extends UIMessage> {
  * what was said until then is saved. A store that refuses is the engine's concern; it never stops an answer.
  */
 export class Turn<M extends UIMessage> {
-  readonly engine: ContextEngine;
-  readonly id: string;
-  readonly branchId: string;
-  readonly #options: TurnOptions<M>;
+  readonly options: TurnOptions<M>;
   #last: M | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #end: Promise<void> | undefined;
@@ -46,10 +43,7 @@ export class Turn<M extends UIMessage> {
   });
 
   constructor(options: TurnOptions<M>) {
-    this.#options = options;
-    this.engine = options.engine;
-    this.id = options.id;
-    this.branchId = options.branchId;
+    this.options = options;
   }
 
   /** Whether the answer still grows; no longer as soon as its end is being saved. */
@@ -59,11 +53,6 @@ export class Turn<M extends UIMessage> {
 
   /** Whether the end is saved. */
   isSettled = false;
-
-  /** A part of the answer is passed on. */
-  take(chunk: UIMessageChunk): void {
-    this.#options.take?.(chunk);
-  }
 
   /** What was passed on has been read: its words are drafted soon, the first ones at once. */
   draft(): void {
@@ -82,11 +71,11 @@ export class Turn<M extends UIMessage> {
     this.#timer = undefined;
     const message = this.#read();
     // What can't be kept now is kept at the end, or reported there.
-    if (message) await keepMessage(this.engine, this.id, message, status).catch(() => {});
+    if (message) await keepMessage(this.options.engine, this.options.id, message, status).catch(() => {});
   }
 
   #read(): M | undefined {
-    const message = this.#options.read();
+    const message = this.options.read();
     if (message && hasWords(message)) this.#last = message;
     return this.#last;
   }
@@ -102,13 +91,13 @@ export class Turn<M extends UIMessage> {
 
   async #store(status: MessageStatus, usage: Readonly<Record<string, unknown>> | undefined): Promise<void> {
     clearTimeout(this.#timer);
-    if (this.#options.flush) await this.#options.flush();
+    if (this.options.flush) await this.options.flush();
     const message = this.#read();
-    this.#options.ended?.(message);
-    const words = message ?? { id: this.id, role: 'assistant', parts: [] };
+    this.options.ended?.(message);
+    const words = message ?? { id: this.options.id, role: 'assistant', parts: [] };
     try {
-      await keepMessage(this.engine, this.id, words, status);
-      if (usage) await this.engine.trackUsage(usage);
+      await keepMessage(this.options.engine, this.options.id, words, status);
+      if (usage) await this.options.engine.trackUsage(usage);
     } catch {
       // The engine has reported it: the chat was deleted, say. The answer is on the page; there is nobody to tell twice.
     }

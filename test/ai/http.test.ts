@@ -35,8 +35,8 @@ async function answer(request: IncomingMessage, response: ServerResponse, handle
   handle(response, JSON.parse(json || '{}') as Record<string, unknown>, request);
 }
 
-const speak = (response: ServerResponse, ...texts: string[]): void =>
-  pipeUIMessageStreamToResponse({
+const speak = (response: ServerResponse, ...texts: string[]): void => {
+  void pipeUIMessageStreamToResponse({
     response,
     stream: createUIMessageStream({
       execute: ({ writer }) => {
@@ -48,6 +48,7 @@ const speak = (response: ServerResponse, ...texts: string[]): void =>
       },
     }),
   });
+};
 
 describe('over HTTP', () => {
   it('the body carries the chat, the system prompt and the conversation', async () => {

@@ -73,7 +73,7 @@ describe('a list that the app changed', () => {
 
   it('may take an id twice: the second one gets its own', async () => {
     const [first] = page.chats.active.messages;
-    const sent = page.chats.active.sendMessage(say('user', 'Three?', first!.id) as never);
+    const sent = page.chats.active.sendMessage(say('user', 'Three?', first!.id));
     await (await page.script.next()).answer('Third.');
     await sent;
     expect(await page.stored()).toBe('q: One? | a: First. | q: Two? | a: Second. | q: Three? | a: Third.');
@@ -106,7 +106,7 @@ describe('messages to begin with', () => {
 
 describe('a message that no store can keep', () => {
   it('is refused by name, and the chat goes on without it', async () => {
-    await page.chats.active.sendMessage({ text: 'Bad?', metadata: { callback: () => {} } as never });
+    await page.chats.active.sendMessage({ text: 'Bad?', metadata: { callback: () => {} } });
     expect(page.chats.active.status).toBe('error');
     expect(page.chats.active.error).toMatchObject({ code: 'invalid-messages' });
     expect(page.shown()).toBe('q: One? | a: First. | q: Two? | a: Second.');

@@ -1,0 +1,342 @@
+import { useChat, type UseChatHelpers } from '@ai-sdk/react';
+import { act, cleanup, render, screen } from '@testing-library/react';
+import type { UIMessage } from 'ai';
+import { StrictMode, useEffect, type ReactNode } from 'react';
+import { renderToString } from 'react-dom/server';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { useContextChat, type UseContextChatOptions } from '../../src/ai/index.ts';
+import { ContextEngine } from '../../src/engine/engine.ts';
+import { ContextEngineProvider } from '../../src/react/provider.tsx';
+import { useMessageBranch } from '../../src/react/useMessageBranch.ts';
+import { InMemoryContextStore } from '../../src/store/memory.ts';
+import { scriptedTransport, settle, type Exchange, type ScriptedTransport } from '../support/transport.ts';
+import { afterReload, words } from './story.ts';
+
+let engine: ContextEngine;
+let script: ScriptedTransport;
+/** What useChat gave the component last. */
+let chat: UseChatHelpers<UIMessage>;
+/** Every frame that was committed: the branch, the list and the status. */
+let frames: string[];
+
+beforeEach(() => {
+  engine = new ContextEngine({ store: new InMemoryContextStore(), chatId: 'c', userId: 'u' });
+  script = scriptedTransport();
+  frames = [];
+});
+
+afterEach(cleanup);
+
+type OnFinish = NonNullable<UseContextChatOptions['onFinish']>;
+
+function Chat(options: Partial<UseContextChatOptions>): ReactNode {
+  const helpers = useChat(useContextChat({ transport: script.transport, ...options }));
+  const frame = `${engine.branch}> ${words(helpers.messages)} :${helpers.status}`;
+  useEffect(() => {
+    chat = helpers;
+    if (frames.at(-1) !== frame) frames.push(frame);
+  });
+  return (
+    <ol>
+      {helpers.messages.map((message) => (
+        <li key={message.id}>
+          {words([message])} <Versions id={message.id} />
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Versions({ id }: { readonly id: string }): ReactNode {
+  const { branchNumber, count, goToPrevious, regenerate, edit } = useMessageBranch(id);
+  return (
+    <span data-testid={id}>
+      {branchNumber}/{count}
+      <button onClick={() => void goToPrevious()}>previous</button>
+      <button onClick={() => void regenerate()}>again</button>
+      <button onClick={() => void edit('Edited')}>edit</button>
+    </span>
+  );
+}
+
+const app = (options: Partial<UseContextChatOptions> = {}): ReactNode => (
+  <StrictMode>
+    <ContextEngineProvider engine={engine}>
+      <Chat {...options} />
+    </ContextEngineProvider>
+  </StrictMode>
+);
+
+async function open(options?: Partial<UseContextChatOptions>): Promise<ReturnType<typeof render>> {
+  const page = render(app(options));
+  await act(() => engine.ready());
+  return page;
+}
+
+/** Does something, and gives the request that it leads to. */
+async function requestAfter(action: () => unknown): Promise<Exchange> {
+  let exchange!: Exchange;
+  await act(async () => {
+    void action();
+    exchange = await script.next();
+    await settle();
+  });
+  return exchange;
+}
+
+async function answer(exchange: Exchange, ...texts: string[]): Promise<void> {
+  await act(() => exchange.say(...texts));
+  await act(() => exchange.finish());
+}
+
+const shown = (): string => words(chat.messages);
+
+/**
+ * The frames, but for those of an answer that is about to say its first word: AI SDK 5 and 6 commit them one by one,
+ * within the task that says it.
+ */
+const told = (): string[] => frames.filter((frame) => !frame.includes('a:  :'));
+
+describe('an untouched useChat', () => {
+  it('sends, streams and comes to rest', async () => {
+    await open();
+    const exchange = await requestAfter(() => chat.sendMessage({ text: 'One?' }));
+    await act(() => exchange.say('Fir'));
+    await act(() => exchange.say('st.'));
+    await act(() => exchange.finish());
+    expect(told()).toEqual([
+      'main>  :ready',
+      'main> q: One? :submitted',
+      'main> q: One? | a: Fir :streaming',
+      'main> q: One? | a: First. :streaming',
+      'main> q: One? | a: First. :ready',
+    ]);
+  });
+
+  it('forks without a frame that shows something else', async () => {
+    await open();
+    await answer(await requestAfter(() => chat.sendMessage({ text: 'One?' })), 'First.');
+    await answer(await requestAfter(() => chat.sendMessage({ text: 'Two?' })), 'Second.');
+    frames = [];
+    await answer(await requestAfter(() => chat.regenerate()), 'Other.');
+    expect(told().map((frame) => frame.replace(/^main(-v2)?> /, ''))).toEqual([
+      'q: One? | a: First. | q: Two? :submitted',
+      'q: One? | a: First. | q: Two? | a: Other. :streaming',
+      'q: One? | a: First. | q: Two? | a: Other. :ready',
+    ]);
+    frames = [];
+    const [first] = chat.messages;
+    await answer(
+      await requestAfter(() => chat.sendMessage({ text: 'Un?', messageId: first!.id })),
+      'Premier.',
+    );
+    expect(told().map((frame) => frame.replace(/^main(-v\d)?> /, ''))).toEqual([
+      'q: Un? :submitted',
+      'q: Un? | a: Premier. :streaming',
+      'q: Un? | a: Premier. :ready',
+    ]);
+  });
+
+  it('shows one branch at a time while two of them stream', async () => {
+    await open();
+    await answer(await requestAfter(() => chat.sendMessage({ text: 'One?' })), 'First.');
+    const hidden = await requestAfter(() => chat.sendMessage({ text: 'Two?' }));
+    await act(() => hidden.say('Sec'));
+    frames = [];
+    await act(async () => void (await engine.rewind(chat.messages[1]!.id)));
+    const other = await requestAfter(() => chat.sendMessage({ text: 'Other?' }));
+    await act(() => other.say('Oth'));
+    await act(() => hidden.say('ond.'));
+    await act(() => hidden.finish());
+    await act(() => engine.switchBranch('main'));
+    await act(() => other.say('er.'));
+    await act(() => other.finish());
+    await act(() => engine.switchBranch('main-v2'));
+    expect(told()).toEqual([
+      'main-v2> q: One? | a: First. :ready',
+      'main-v2> q: One? | a: First. | q: Other? :submitted',
+      'main-v2> q: One? | a: First. | q: Other? | a: Oth :streaming',
+      'main> q: One? | a: First. | q: Two? | a: Second. :ready',
+      'main-v2> q: One? | a: First. | q: Other? | a: Other. :ready',
+    ]);
+  });
+
+  it('keeps the objects of messages that did not change, through a stream and back to a branch', async () => {
+    await open();
+    await answer(await requestAfter(() => chat.sendMessage({ text: 'One?' })), 'First.');
+    const before = chat.messages;
+    const exchange = await requestAfter(() => chat.sendMessage({ text: 'Two?' }));
+    await act(() => exchange.say('Sec'));
+    expect(chat.messages.slice(0, 2).every((message, i) => message === before[i])).toBe(true);
+    await act(() => exchange.finish());
+    expect(chat.messages.slice(0, 2).every((message, i) => message === before[i])).toBe(true);
+  });
+
+  it('is served by the pager: versions, again and edit', async () => {
+    await open();
+    await answer(await requestAfter(() => chat.sendMessage({ text: 'One?' })), 'First.');
+    const press = (role: number, name: string): void => screen.getAllByText(name)[role]!.click();
+    await answer(await requestAfter(() => press(1, 'again')), 'Second.');
+    expect(screen.getByTestId(chat.messages[1]!.id).textContent).toContain('2/2');
+    await act(async () => press(1, 'previous'));
+    expect(shown()).toBe('q: One? | a: First.');
+    await answer(await requestAfter(() => press(0, 'edit')), 'Third.');
+    expect(shown()).toBe('q: Edited | a: Third.');
+    await act(async () => press(1, 'edit'));
+    expect(shown()).toBe('q: Edited | a: Edited');
+    expect(script.requests).toHaveLength(3);
+  });
+
+  it('calls back what it was given last', async () => {
+    const first = vi.fn<OnFinish>();
+    const last = vi.fn<OnFinish>();
+    const page = await open({ onFinish: first });
+    const exchange = await requestAfter(() => chat.sendMessage({ text: 'One?' }));
+    page.rerender(app({ onFinish: last }));
+    await answer(exchange, 'First.');
+    expect(first).not.toHaveBeenCalled();
+    expect(last).toHaveBeenCalledOnce();
+    expect(words([last.mock.calls[0]![0].message])).toBe('a: First.');
+  });
+
+  it('waits for the chat to be read: what is sent at once is sent to the loaded branch', async () => {
+    await engine.continue({ id: 'q', role: 'user', parts: [{ type: 'text', text: 'Old?' }] }, { id: 'a' });
+    await engine.updateMessage(
+      'a',
+      { id: 'a', role: 'assistant', parts: [{ type: 'text', text: 'Old.' }] },
+      'complete',
+    );
+    engine = new ContextEngine({ store: engine.store, chatId: 'c', userId: 'u' });
+    render(app());
+    const exchange = await requestAfter(() => chat.sendMessage({ text: 'New?' }));
+    await answer(exchange, 'New.');
+    expect(shown()).toBe('q: Old? | a: Old. | q: New? | a: New.');
+    expect(engine.state.getState().branches).toHaveLength(1);
+  });
+
+  it('sends from an effect on mount, once, also under StrictMode', async () => {
+    function Eager(): ReactNode {
+      const helpers = useChat(useContextChat({ transport: script.transport }));
+      const { sendMessage } = helpers;
+      useEffect(() => {
+        chat = helpers;
+      });
+      useEffect(() => {
+        void sendMessage({ text: 'Hello?' });
+      }, [sendMessage]);
+      return null;
+    }
+    render(
+      <ContextEngineProvider engine={engine}>
+        <Eager />
+      </ContextEngineProvider>,
+    );
+    let exchange!: Exchange;
+    await act(async () => {
+      exchange = await script.next();
+    });
+    await answer(exchange, 'Hi.');
+    expect(shown()).toBe('q: Hello? | a: Hi.');
+  });
+});
+
+describe('a component that goes', () => {
+  it('does not take the answer along', async () => {
+    const page = await open();
+    const exchange = await requestAfter(() => chat.sendMessage({ text: 'One?' }));
+    await act(() => exchange.say('Fir'));
+    page.unmount();
+    await exchange.say('st.');
+    await exchange.finish();
+    expect(exchange.isStopped).toBe(false);
+    expect(words((await engine.store.getMessages('c')).map(({ data }) => data))).toBe('q: One? | a: First.');
+  });
+
+  it('and comes back finds the answer growing', async () => {
+    const page = await open();
+    const exchange = await requestAfter(() => chat.sendMessage({ text: 'One?' }));
+    await act(() => exchange.say('Fir'));
+    page.unmount();
+    await open();
+    expect(shown()).toBe('q: One? | a: Fir');
+    await act(() => exchange.say('st.'));
+    expect(shown()).toBe('q: One? | a: First.');
+    expect(chat.status).toBe('streaming');
+    await act(() => exchange.finish());
+  });
+
+  it('stops the answer when it was asked to', async () => {
+    const page = await open({ stopOnUnmount: true });
+    const exchange = await requestAfter(() => chat.sendMessage({ text: 'One?' }));
+    await act(() => exchange.say('Fir'));
+    page.unmount();
+    await settle();
+    expect(exchange.isStopped).toBe(true);
+  });
+
+  it('in mid-stream with its page leaves the words, and Continue says the rest', async () => {
+    const page = await open();
+    const cut = await requestAfter(() => chat.sendMessage({ text: 'One?' }));
+    await act(() => cut.say('The quick '));
+    page.unmount();
+    engine = new ContextEngine({ store: afterReload(engine.store), chatId: 'c', userId: 'u' });
+    await open();
+    expect(shown()).toBe('q: One? | a: The quick ');
+    const { id } = chat.messages[1]!;
+    expect(engine.status(id)).toBe('interrupted');
+    frames = [];
+    await answer(await requestAfter(() => chat.sendMessage()), 'brown fox.');
+    const texts = frames.map((frame) => frame.replace(/^main> q: One\? \| a: (.*) :\w+$/, '$1'));
+    expect([...new Set(texts)]).toEqual(['The quick ', 'The quick brown fox.']);
+    expect(chat.messages[1]!.id).toBe(id);
+  });
+});
+
+describe('two components of one engine', () => {
+  it('show the same chat', async () => {
+    let other: UIMessage[] = [];
+    function Other(): ReactNode {
+      const { messages } = useChat(useContextChat({ transport: script.transport }));
+      useEffect(() => {
+        other = messages;
+      });
+      return null;
+    }
+    render(
+      <ContextEngineProvider engine={engine}>
+        <Chat />
+        <Other />
+      </ContextEngineProvider>,
+    );
+    await act(() => engine.ready());
+    const exchange = await requestAfter(() => chat.sendMessage({ text: 'One?' }));
+    await act(() => exchange.say('Fir'));
+    expect(words(other)).toBe('q: One? | a: Fir');
+    expect(other).toBe(chat.messages);
+    await act(() => exchange.finish());
+  });
+});
+
+describe('on a server', () => {
+  it('shows nothing, reads nothing, and needs no more than a provider', () => {
+    const Page = (): ReactNode => {
+      const { messages, status } = useChat(useContextChat({ transport: script.transport }));
+      return `${messages.length} ${status}`;
+    };
+    expect(
+      renderToString(
+        <ContextEngineProvider chatId="c" store={new InMemoryContextStore()}>
+          <Page />
+        </ContextEngineProvider>,
+      ),
+    ).toBe('0 ready');
+  });
+
+  it('is refused by name without a provider', () => {
+    const Page = (): ReactNode => {
+      useContextChat({ transport: script.transport });
+      return null;
+    };
+    expect(() => renderToString(<Page />)).toThrow(expect.objectContaining({ code: 'provider-missing' }));
+  });
+});
