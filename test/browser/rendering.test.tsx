@@ -66,6 +66,7 @@ test(
       const { messages, sendMessage } = useChat(useContextChat({ transport: server.transport }));
       return (
         <ul>
+          <button onClick={() => void sendMessage({ text: 'one more question' })}>Send</button>
           {messages.map((message) => (
             <Message key={message.id} message={message} />
           ))}

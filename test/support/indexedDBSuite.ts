@@ -174,6 +174,7 @@ export function indexedDBSuite(freshName: () => string): void {
           { ...fine, id: 1 },
           fine,
         ];
+        await store.getChat('c');
         // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel reaches one origin only
         for (const data of messages) junk.postMessage(data);
         await expect.poll(() => heard.length).toBe(1);
@@ -408,15 +409,31 @@ export function indexedDBSuite(freshName: () => string): void {
         expect(await patient).toBe('opened');
       });
 
-      it('says that there is none, when there is none', async () => {
+      it('is memory where the browser has no database, and says so; what it took is there', async () => {
         const factory = Object.getOwnPropertyDescriptor(globalThis, 'indexedDB');
         const store = open();
+        expect(store.persistence).toBe('indexeddb');
         Object.defineProperty(globalThis, 'indexedDB', { configurable: true, value: undefined });
-        expect(await codeOf(store.getChat('c'))).toBe('store-unavailable');
-        expect(await codeOf(given(store, 'q1'))).toBe('store-unavailable');
+        expect(await store.getChat('c')).toBeUndefined();
+        expect(store.persistence).toBe('memory');
+        await given(store, 'q1');
         if (factory) Object.defineProperty(globalThis, 'indexedDB', factory);
         else Reflect.deleteProperty(globalThis, 'indexedDB');
+        expect((await store.getMessages('c')).map(({ id }) => id)).toEqual(['q1']);
+        expect(store.persistence).toBe('memory');
+      });
+
+      it('stays with a database that has answered once, even when it is refused later', async () => {
+        const store = open();
         await given(store, 'q1');
+        await store.close();
+        const factory = Object.getOwnPropertyDescriptor(globalThis, 'indexedDB');
+        Object.defineProperty(globalThis, 'indexedDB', { configurable: true, value: undefined });
+        expect(await codeOf(store.getChat('c'))).toBe('store-unavailable');
+        expect(store.persistence).toBe('indexeddb');
+        if (factory) Object.defineProperty(globalThis, 'indexedDB', factory);
+        else Reflect.deleteProperty(globalThis, 'indexedDB');
+        expect(await store.getChat('c')).toBeDefined();
       });
     });
 

@@ -1,0 +1,204 @@
+import type { UIMessage } from 'ai';
+import { ContextError } from '../errors.ts';
+import type { Chat, MessageNode } from '../graph/graph.ts';
+import type { GraphData } from '../graph/visualize.ts';
+import type {
+  AppendOptions,
+  AppendResult,
+  BranchInfo,
+  Change,
+  ChatFilter,
+  ChatInfo,
+  ChatRecords,
+  CheckpointInfo,
+  ContextStore,
+  Persistence,
+  SearchOptions,
+  SearchResult,
+  StoreNotice,
+  StoreOp,
+} from './store.ts';
+
+/**
+ * A store whose code comes when it is first used.
+ *
+ * A page paints before it reads, and a server that only renders never reads at all. So what people make is this: a
+ * store by name, a few hundred bytes, that fetches the store itself with its first call and hands everything on. Who
+ * listens is kept here, so that one can listen before there is anything to hear.
+ */
+export class DeferredStore implements ContextStore {
+  readonly #open: () => Promise<ContextStore>;
+  readonly #expected: Persistence;
+  readonly #listeners: Set<{ readonly hear: (notice: StoreNotice) => void }> = new Set();
+  #opening: Promise<ContextStore> | undefined;
+  #store: ContextStore | undefined;
+  #stop: (() => void) | undefined;
+
+  /** `expected` is what `persistence` says before the store is there. */
+  constructor(expected: Persistence, open: () => Promise<ContextStore>) {
+    this.#expected = expected;
+    this.#open = open;
+  }
+
+  get persistence(): Persistence {
+    return this.#store?.persistence ?? this.#expected;
+  }
+
+  load(chatId: string, since?: number): Promise<ChatRecords> {
+    return this.#use((store) => store.load(chatId, since));
+  }
+
+  getChat(chatId: string): Promise<Chat | undefined> {
+    return this.#use((store) => store.getChat(chatId));
+  }
+
+  getMessage(chatId: string, id: string): Promise<MessageNode | undefined> {
+    return this.#use((store) => store.getMessage(chatId, id));
+  }
+
+  getMessageChain(
+    chatId: string,
+    headId: string,
+    options?: { readonly limit?: number },
+  ): Promise<MessageNode[]> {
+    return this.#use((store) => store.getMessageChain(chatId, headId, options));
+  }
+
+  getNodes(chatId: string, ids: readonly string[]): Promise<MessageNode[]> {
+    return this.#use((store) => store.getNodes(chatId, ids));
+  }
+
+  getMessages(chatId: string): Promise<MessageNode[]> {
+    return this.#use((store) => store.getMessages(chatId));
+  }
+
+  listBranches(chatId: string): Promise<BranchInfo[]> {
+    return this.#use((store) => store.listBranches(chatId));
+  }
+
+  listCheckpoints(chatId: string): Promise<CheckpointInfo[]> {
+    return this.#use((store) => store.listCheckpoints(chatId));
+  }
+
+  getGraph(chatId: string): Promise<GraphData> {
+    return this.#use((store) => store.getGraph(chatId));
+  }
+
+  listChats(filter?: ChatFilter): Promise<ChatInfo[]> {
+    return this.#use((store) => store.listChats(filter));
+  }
+
+  searchMessages(chatId: string, query: string, options?: SearchOptions): Promise<SearchResult[]> {
+    return this.#use((store) => store.searchMessages(chatId, query, options));
+  }
+
+  changesSince(seq: number, limit?: number): Promise<Change[]> {
+    return this.#use((store) => store.changesSince(seq, limit));
+  }
+
+  append(chatId: string, ops: readonly StoreOp[], options: AppendOptions): Promise<AppendResult> {
+    return this.#use((store) => store.append(chatId, ops, options));
+  }
+
+  saveDraft(chatId: string, id: string, message: UIMessage): Promise<void> {
+    return this.#use((store) => store.saveDraft(chatId, id, message));
+  }
+
+  deleteChat(
+    chatId: string,
+    options?: { readonly userId?: string; readonly keepFor?: number },
+  ): Promise<boolean> {
+    return this.#use((store) => store.deleteChat(chatId, options));
+  }
+
+  restoreChat(chatId: string): Promise<boolean> {
+    return this.#use((store) => store.restoreChat(chatId));
+  }
+
+  get<T = unknown>(key: string): Promise<T | undefined> {
+    return this.#use((store) => store.get<T>(key));
+  }
+
+  set(key: string, value: unknown): Promise<void> {
+    return this.#use((store) => store.set(key, value));
+  }
+
+  delete(key: string): Promise<void> {
+    return this.#use((store) => store.delete(key));
+  }
+
+  hold(chatId: string, id: string): Promise<() => void> {
+    return this.#use((store) => store.hold(chatId, id));
+  }
+
+  held(chatId: string): Promise<ReadonlySet<string>> {
+    return this.#use((store) => store.held(chatId));
+  }
+
+  subscribe(listener: (notice: StoreNotice) => void): () => void {
+    const own = { hear: listener };
+    this.#listeners.add(own);
+    // A failure to load is met again, and told, by the first call.
+    void this.#ready().then(
+      (store) => this.#listen(store),
+      () => undefined,
+    );
+    return () => this.#listeners.delete(own);
+  }
+
+  clear(): Promise<void> {
+    return this.#use((store) => store.clear());
+  }
+
+  async close(): Promise<void> {
+    this.#listeners.clear();
+    const store = await this.#opening?.catch(() => undefined);
+    this.#stop?.();
+    this.#stop = undefined;
+    await store?.close();
+  }
+
+  /** Calls the store at once where it is there already, so that arguments are taken as they are now. */
+  #use<T>(call: (store: ContextStore) => Promise<T>): Promise<T> {
+    return this.#store ? call(this.#store) : this.#ready().then(call);
+  }
+
+  #ready(): Promise<ContextStore> {
+    this.#opening ??= this.#load();
+    return this.#opening;
+  }
+
+  async #load(): Promise<ContextStore> {
+    try {
+      this.#store = await this.#open();
+      this.#listen(this.#store);
+      return this.#store;
+    } catch (cause) {
+      this.#opening = undefined;
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new ContextError(
+        'store-unavailable',
+        `The code of the store could not be loaded: ${reason}. Try again.`,
+        { cause },
+      );
+    }
+  }
+
+  /** Hears what the store tells, once; a store that was closed has forgotten us. */
+  #listen(store: ContextStore): void {
+    this.#stop ??= store.subscribe((notice) => this.#tell(notice));
+  }
+
+  /** A listener that throws does not keep the others from hearing. */
+  #tell(notice: StoreNotice): void {
+    for (const { hear } of this.#listeners) {
+      try {
+        hear(notice);
+      } catch (error) {
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    }
+  }
+}

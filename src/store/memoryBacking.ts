@@ -1,0 +1,146 @@
+import { type Key, LAYOUT, type Span, type Table, type Tables } from './layout.ts';
+import type { Backing, Rows } from './rows.ts';
+import type { Persistence } from './store.ts';
+
+/**
+ * Rows in sorted lists. Transactions queue behind each other, so a reader never sees half a write; writes come after the
+ * last read and without waiting, so there is nothing to undo.
+ */
+export class MemoryBacking implements Backing {
+  readonly persistence: Persistence = 'memory';
+  readonly #rows = new MemoryRows();
+  readonly #holds = new Set<{ readonly chatId: string; readonly id: string }>();
+  #queue: Promise<unknown> = Promise.resolve();
+
+  read<T>(_tables: readonly Table[], work: (rows: Rows) => Promise<T>): Promise<T> {
+    const result = this.#queue.then(() => work(this.#rows));
+    this.#queue = result.catch(() => undefined);
+    return result;
+  }
+
+  write<T>(tables: readonly Table[], work: (rows: Rows) => Promise<T>): Promise<T> {
+    return this.read(tables, work);
+  }
+
+  async hold(chatId: string, id: string): Promise<() => void> {
+    const hold = { chatId, id };
+    this.#holds.add(hold);
+    return () => this.#holds.delete(hold);
+  }
+
+  async held(chatId: string): Promise<ReadonlySet<string>> {
+    return new Set([...this.#holds].filter((hold) => hold.chatId === chatId).map(({ id }) => id));
+  }
+
+  join(): undefined {
+    return undefined;
+  }
+
+  close(): void {}
+}
+
+class MemoryRows implements Rows {
+  /** A list per table and index. In an index, the key of the row stands behind its own, so that no two are equal. */
+  readonly #lists = new Map<string, SortedList>();
+
+  async get<T extends Table>(table: T, key: Key, index?: string): Promise<Tables[T] | undefined> {
+    return (await this.list(table, { from: key, to: key }, index))[0];
+  }
+
+  async list<T extends Table>(table: T, span?: Span, index?: string, limit?: number): Promise<Tables[T][]> {
+    const { from, to } = span ?? { from: -Infinity, to: LAST };
+    const list = this.#list(table, index);
+    const entries = index === undefined ? list.within(from, to) : list.within([from], [to, LAST]);
+    return entries.slice(0, limit).map(({ row }) => row as Tables[T]);
+  }
+
+  put<T extends Table>(table: T, row: Tables[T], key?: Key): void {
+    const own = key ?? keyOf(row, LAYOUT[table].key);
+    if (own === undefined) return;
+    this.delete(table, { from: own, to: own });
+    this.#list(table).add(own, row);
+    for (const [index, indexed] of indexedKeys(table, row)) this.#list(table, index).add([indexed, own], row);
+  }
+
+  delete(table: Table, { from, to }: Span = { from: -Infinity, to: LAST }): void {
+    for (const { key, row } of this.#list(table).remove(from, to)) {
+      for (const [index, indexed] of indexedKeys(table, row)) {
+        this.#list(table, index).remove([indexed, key], [indexed, key]);
+      }
+    }
+  }
+
+  #list(table: Table, index = ''): SortedList {
+    const name = `${table} ${index}`;
+    const list = this.#lists.get(name) ?? new SortedList();
+    this.#lists.set(name, list);
+    return list;
+  }
+}
+
+/** A key behind all others: a list that begins with a list. */
+const LAST: Key = [[]];
+
+/** The keys that a row has in the indexes of its table. */
+function indexedKeys(table: Table, row: unknown): [index: string, key: Key][] {
+  const indexes = Object.entries(LAYOUT[table].indexes ?? {});
+  return indexes.flatMap(([index, path]) => {
+    const key = keyOf(row, path);
+    return key === undefined ? [] : [[index, key]];
+  });
+}
+
+function keyOf(row: unknown, path: string | readonly string[] = []): Key | undefined {
+  const fields = row as Readonly<Record<string, Key>>;
+  return typeof path === 'string' ? fields[path] : path.map((field) => fields[field] as Key);
+}
+
+interface Entry {
+  readonly key: Key;
+  readonly row: unknown;
+}
+
+/** Entries in the order of their keys. Most are added at the end. */
+class SortedList {
+  readonly #entries: Entry[] = [];
+
+  within(from: Key, to: Key): Entry[] {
+    return this.#entries.slice(this.#place(from, 0), this.#place(to, 1));
+  }
+
+  add(key: Key, row: unknown): void {
+    this.#entries.splice(this.#place(key, 0), 0, { key, row });
+  }
+
+  remove(from: Key, to: Key): Entry[] {
+    const start = this.#place(from, 0);
+    return this.#entries.splice(start, this.#place(to, 1) - start);
+  }
+
+  /** How many entries come before a key; with `reach` 1, those equal to it are counted, too. */
+  #place(key: Key, reach: 0 | 1): number {
+    let [low, high] = [0, this.#entries.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (compareKeys((this.#entries[middle] as Entry).key, key) < reach) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+/** Below, at or above zero, as `a` comes before, at or behind `b`: numbers, then strings, then lists item by item. */
+function compareKeys(a: Key, b: Key): number {
+  if (typeof a === 'object' && typeof b === 'object') {
+    const at = a.findIndex((item, i) => b[i] === undefined || compareKeys(item, b[i]) !== 0);
+    if (at < 0) return a.length - b.length;
+    const [left, right] = [a[at], b[at]];
+    return left === undefined || right === undefined ? 1 : compareKeys(left, right);
+  }
+  const order = rankOf(a) - rankOf(b);
+  return order === 0 ? Number(a > b) - Number(a < b) : order;
+}
+
+function rankOf(key: Key): number {
+  return ['number', 'string', 'object'].indexOf(typeof key);
+}

@@ -1,0 +1,74 @@
+import { isContextError } from '../errors.ts';
+import type { Channel } from './channel.ts';
+import { IndexedDBBacking } from './indexeddb/backing.ts';
+import type { Table } from './layout.ts';
+import { MemoryBacking } from './memoryBacking.ts';
+import { RecordStore } from './recordStore.ts';
+import type { Backing, Rows } from './rows.ts';
+import type { ContextStore, Persistence, StoreNotice } from './store.ts';
+
+// The stores themselves, apart from the classes that people make: those are small, and load this file when first used.
+
+/** A store in memory. */
+export function openMemory(): ContextStore {
+  return new RecordStore(new MemoryBacking());
+}
+
+/** A store in a database; in memory where the browser refuses it. */
+export function openIndexedDB(name: string, patience: number): ContextStore {
+  return new RecordStore(new BackingOrMemory(new IndexedDBBacking(name, patience)));
+}
+
+/**
+ * Rows where they last, or in memory where that is refused from the start: a private window, a site without storage, a
+ * server. Once the database has answered it is never left again, because what is in it must not seem to be gone.
+ */
+class BackingOrMemory implements Backing {
+  #backing: Backing;
+  #mayFallBack = true;
+
+  constructor(backing: Backing) {
+    this.#backing = backing;
+  }
+
+  get persistence(): Persistence {
+    return this.#backing.persistence;
+  }
+
+  read<T>(tables: readonly Table[], work: (rows: Rows) => Promise<T>): Promise<T> {
+    return this.#use((backing) => backing.read(tables, work));
+  }
+
+  write<T>(tables: readonly Table[], work: (rows: Rows) => Promise<T>, isRelaxed?: boolean): Promise<T> {
+    return this.#use((backing) => backing.write(tables, work, isRelaxed));
+  }
+
+  hold(chatId: string, id: string): Promise<() => void> {
+    return this.#use((backing) => backing.hold(chatId, id));
+  }
+
+  held(chatId: string): Promise<ReadonlySet<string>> {
+    return this.#use((backing) => backing.held(chatId));
+  }
+
+  join(hear: (notice: StoreNotice) => void): Channel | undefined {
+    return this.#backing.join(hear);
+  }
+
+  close(): void {
+    this.#backing.close();
+  }
+
+  async #use<T>(call: (backing: Backing) => Promise<T>): Promise<T> {
+    const backing = this.#backing;
+    try {
+      const result = await call(backing);
+      this.#mayFallBack = false;
+      return result;
+    } catch (error) {
+      if (!this.#mayFallBack || !isContextError(error, 'store-unavailable')) throw error;
+      if (this.#backing === backing) this.#backing = new MemoryBacking();
+      return call(this.#backing);
+    }
+  }
+}
