@@ -16,6 +16,7 @@ import { Skeleton } from './Skeleton.tsx';
 import { Turn, type TurnActions } from './Turn.ts';
 import { UnknownChat } from './UnknownChat.tsx';
 import type { Standing } from './useStanding.ts';
+import { useEndFirst } from './useEndFirst.ts';
 import { useFollow } from './useFollow.ts';
 import { useReadAtEnd } from './useReadAtEnd.ts';
 import { Welcome, type Starter } from './Welcome.tsx';
@@ -35,9 +36,10 @@ export function Conversation({ chatId, standing, starters }: ConversationProps):
   const composer = useRef<ComposerHandle>(null);
   const streaming = chat.status === 'submitted' || chat.status === 'streaming';
   const shown = withoutEmptyAnswer(messages, streaming);
+  const onPage = useEndFirst(shown);
   const last = shown.at(-1);
   const writing = streaming && last?.role === 'assistant' ? last : undefined;
-  const { scroller, content, isAway, jumpToEnd, holdView } = useFollow(shown.length > 0);
+  const { scroller, content, isAway, jumpToEnd } = useFollow(onPage[0]?.id);
   useReadAtEnd(writing, shown);
 
   const send = (text: string): void => {
@@ -64,8 +66,8 @@ export function Conversation({ chatId, standing, starters }: ConversationProps):
             {shown.length === 0 && (standing === 'unsent' || standing === 'open') && (
               <Welcome starters={starters} onStart={send} />
             )}
-            <EarlierMessages scroller={scroller} onLoad={holdView} />
-            {shown.map((message) => (
+            {onPage.length === shown.length && <EarlierMessages scroller={scroller} />}
+            {onPage.map((message) => (
               <Message
                 key={message.id}
                 message={message}

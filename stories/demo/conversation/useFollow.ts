@@ -1,19 +1,23 @@
-import { useEffect, useRef, useState, type RefObject } from 'react';
+import { useEffect, useLayoutEffect, useRef, useState, type RefObject } from 'react';
 
 /**
  * Keeps the end of a growing conversation in sight, until its reader goes up.
  *
  * Who scrolls up wants to read there, and words that arrive below must not pull them away; whoever returns to the end
  * follows again. Only a movement against the page's own growth counts as going up: the browser also moves the view
- * when something above it changes its height, and then the height of the whole changes by as much.
+ * when something above it changes its height, and then the height of the whole changes by as much. Earlier messages
+ * that are put above leave the view where it is: as far from the end as before.
  *
- * `isGrowing` is whether there is a conversation to follow: a page without one is read from its top.
+ * `first` is the id of the first message on the page; undefined while there is none, and such a page is read from its
+ * top.
  */
-export function useFollow(isGrowing: boolean): Following {
+export function useFollow(first: string | undefined): Following {
   const scroller = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const following = useRef(true);
+  const fromEnd = useRef(0);
   const [isAway, setAway] = useState(false);
+  const isGrowing = first !== undefined;
 
   useEffect(() => {
     const box = scroller.current;
@@ -22,10 +26,10 @@ export function useFollow(isGrowing: boolean): Following {
     let last = { top: box.scrollTop, height: box.scrollHeight };
     const look = (): void => {
       const { scrollTop: top, scrollHeight: height } = box;
-      const gap = height - top - box.clientHeight;
-      if (gap <= NEAR) following.current = true;
+      if (height - top - box.clientHeight <= NEAR) following.current = true;
       else if (top < last.top - 1 && height >= last.height) following.current = false;
       last = { top, height };
+      fromEnd.current = height - top;
       setAway(!following.current);
     };
     const keepUp = (): void => {
@@ -42,15 +46,21 @@ export function useFollow(isGrowing: boolean): Following {
     };
   }, [isGrowing]);
 
+  const firstBefore = useRef(first);
+  useLayoutEffect(() => {
+    const before = firstBefore.current;
+    firstBefore.current = first;
+    const box = scroller.current;
+    if (!box || following.current || before === undefined || before === first) return;
+    const isStillThere = box.querySelector(`[data-message="${CSS.escape(before)}"]`) !== null;
+    if (isStillThere) box.scrollTop = box.scrollHeight - fromEnd.current;
+  }, [first]);
+
   const [jumpToEnd] = useState(() => () => {
     following.current = true;
     if (scroller.current) toEnd(scroller.current);
   });
-  const [holdView] = useState(() => () => {
-    // At the very top the browser would not hold the view when something is put above it.
-    if (scroller.current && scroller.current.scrollTop < 1) scroller.current.scrollTop = 1;
-  });
-  return { scroller, content, isAway, jumpToEnd, holdView };
+  return { scroller, content, isAway, jumpToEnd };
 }
 
 /** How near to the end still counts as being there, in CSS pixels. */
@@ -69,6 +79,4 @@ interface Following {
   readonly isAway: boolean;
   /** Goes to the end and follows again. Stable. */
   readonly jumpToEnd: () => void;
-  /** Before something is put above: what is being read stays in view. Stable. */
-  readonly holdView: () => void;
 }
