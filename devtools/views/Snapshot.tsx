@@ -54,7 +54,6 @@ function Tree({ value }: { readonly value: unknown }): ReactNode {
     reveal(row);
   };
   const toggle = ({ path, isOpen }: TreeRow): void => {
-    if (isOpen === undefined) return;
     const paths = new Set(open);
     if (isOpen) paths.delete(path);
     else paths.add(path);

@@ -1,4 +1,4 @@
-import { act, render } from '@testing-library/react';
+import { act, render, within } from '@testing-library/react';
 import type { ContextEngine } from 'contextree';
 import { ContextDevtools, ContextDevtoolsPanel } from 'contextree/devtools';
 import { renderToString } from 'react-dom/server';
@@ -26,7 +26,8 @@ describe('the button', () => {
     await settle();
     expect(findPanel()).toBeNull();
     await press(opener());
-    expect(findPanel()).not.toBeNull();
+    const region = within(findPanel()?.parentElement as HTMLElement).getByRole('region');
+    expect(region.ariaLabel ?? region.getAttribute('aria-label')).toBe('contextree devtools');
     expect(findOpener()).toBeNull();
     first.unmount();
 

@@ -4,10 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { chat, open, panel, press, say, settle } from './room.tsx';
 
 const view = (): HTMLElement => panel().getByRole('group', { name: 'What would be sent' });
-const turns = (): (string | null)[] =>
-  panel()
-    .queryAllByRole('listitem')
-    .map((turn) => turn.textContent);
+const turns = (): (string | null)[] => [...view().querySelectorAll('li')].map((turn) => turn.textContent);
 
 describe('the prompt', () => {
   it('shows what the model would get: the rendered fragments, and the messages in order', async () => {

@@ -11,10 +11,12 @@ import {
 import { assistantText, ContextEngine, ContextEngineProvider, InMemoryContextStore, user } from 'contextree';
 import { ContextDevtools, type ContextDevtoolsProps } from 'contextree/devtools';
 import { type ReactNode, StrictMode } from 'react';
-import { afterEach, beforeAll, beforeEach } from 'vitest';
+import { afterEach, beforeAll, beforeEach, vi } from 'vitest';
 
 // The room in which the stories of the panel play: an engine in memory, an app around it, and eyes that see into
 // shadow roots, as those of a person do.
+
+vi.setConfig({ testTimeout: 30_000 });
 
 // The panel's code comes when it is wanted, and a busy machine takes its time over the first import.
 beforeAll(() => import('../../devtools/Panel.tsx'));
@@ -69,49 +71,47 @@ export async function open(
   return result;
 }
 
-type Queries = BoundFunctions<typeof queries>;
-
-/** What stands in some shadow root of the page. */
-function inShadow(select: (queries: Queries) => HTMLElement | null): HTMLElement | null {
-  for (const host of document.querySelectorAll('*')) {
-    const root = host.shadowRoot?.querySelector<HTMLElement>('.root');
-    const found = root && select(within(root));
-    if (found) return found;
-  }
-  return null;
+/** The insides of the shadow roots of the page. */
+function shadows(): HTMLElement[] {
+  return [...document.querySelectorAll('div')].flatMap(
+    (host) => host.shadowRoot?.querySelector<HTMLElement>('.root') ?? [],
+  );
 }
 
 /** The button that opens the panel; null while it is open. */
 export function findOpener(): HTMLElement | null {
-  return inShadow((queries) => queries.queryByRole('button', { name: 'Open contextree devtools' }));
+  const name = 'Open contextree devtools';
+  const found = shadows().map((root) => within(root).queryByRole('button', { name }));
+  return found.find((button) => button !== null) ?? null;
 }
 
 export function opener(): HTMLElement {
   return findOpener() ?? missing('the button that opens the devtools');
 }
 
-/** The panel's region; null while it is closed. */
+/** The panel; null while it is closed. By selector: queries by role weigh every element, and there are many rows. */
 export function findPanel(): HTMLElement | null {
-  return inShadow((queries) => queries.queryByRole('region', { name: 'contextree devtools' }));
+  const found = shadows().map((root) => root.querySelector<HTMLElement>('section[aria-label]'));
+  return found.find((section) => section !== null) ?? null;
 }
 
-export function panel(): Queries {
+export function panel(): BoundFunctions<typeof queries> {
   return within(findPanel() ?? missing('the panel'));
 }
 
-/** The rows of the graph that are mounted, top down: what is written on them. */
+/** What is written on the rows that are mounted, top down. */
 export function rows(): string[] {
-  return panel()
-    .queryAllByRole('row')
-    .map((row) => row.textContent);
+  return rowElements().map((element) => element.textContent);
 }
 
 /** The row with these words. */
 export function row(words: string): HTMLElement {
-  const found = panel()
-    .getAllByRole('row')
-    .find((row) => row.textContent.includes(words));
+  const found = rowElements().find((element) => element.textContent.includes(words));
   return found ?? missing(`a row that says "${words}"`);
+}
+
+function rowElements(): HTMLElement[] {
+  return [...(findPanel()?.querySelectorAll<HTMLElement>('[role=row], [role=treeitem]') ?? [])];
 }
 
 export async function press(element: HTMLElement): Promise<void> {
@@ -131,9 +131,9 @@ export async function type(element: HTMLElement, ...keys: string[]): Promise<voi
   await settle();
 }
 
-/** Lets what is under way arrive: promises, the panel's code, an animation frame. */
-export async function settle(ms = 20): Promise<void> {
-  await act(() => new Promise((resolve) => void setTimeout(resolve, ms)));
+/** Lets what is under way arrive: an animation frame, then the answers to what it asked. */
+export async function settle(): Promise<void> {
+  for (const ms of [20, 5]) await act(() => new Promise((resolve) => void setTimeout(resolve, ms)));
 }
 
 /** The element that has focus, in whatever shadow root it is. */
