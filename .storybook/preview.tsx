@@ -1,20 +1,15 @@
 import type { Preview } from '@storybook/react-vite';
 import { useLayoutEffect, type ReactNode } from 'react';
 import { configure } from 'storybook/test';
+import './schemes.css';
 
 // A machine that runs everything at once is slow, not wrong.
 configure({ asyncUtilTimeout: 8000 });
 
 /** Dresses the page in a colour scheme; `system` leaves the choice to the browser. */
-function Dressed({
-  scheme,
-  children,
-}: {
-  readonly scheme: unknown;
-  readonly children: ReactNode;
-}): ReactNode {
+function Dressed({ scheme, children }: { readonly scheme: string; readonly children: ReactNode }): ReactNode {
   useLayoutEffect(() => {
-    document.documentElement.style.colorScheme = scheme === 'light' || scheme === 'dark' ? scheme : '';
+    document.documentElement.dataset['scheme'] = scheme;
   }, [scheme]);
   return children;
 }
@@ -24,8 +19,6 @@ const preview: Preview = {
   parameters: {
     layout: 'fullscreen',
     a11y: { test: 'error' },
-    // Each story is a page: it has an address, a scheme and a width of its own.
-    docs: { story: { inline: false, iframeHeight: 640 } },
     viewport: {
       options: {
         phone: { name: 'The narrowest phone', styles: { width: '320px', height: '640px' }, type: 'mobile' },
@@ -41,12 +34,11 @@ const preview: Preview = {
   },
   decorators: [
     (Story, { globals }) => (
-      <Dressed scheme={globals['scheme']}>
+      <Dressed scheme={String(globals['scheme'])}>
         <Story />
       </Dressed>
     ),
   ],
-  tags: ['autodocs'],
 };
 
 export default preview;

@@ -2,9 +2,9 @@ import type { Meta, StoryObj } from '@storybook/react-vite';
 import { IndexedDBContextStore, InMemoryContextStore, type ContextEngine } from 'contextree';
 import { expect, userEvent, waitFor, within } from 'storybook/test';
 import { pausesAfter } from './support/answers.ts';
-import { CHAT, ChatApp, chatScene, type ChatScene } from './support/chatScene.tsx';
+import { ChatApp, chatScene, type ChatScene } from './support/chatScene.tsx';
 import { fillDisk, thatIsSlow } from './support/disks.ts';
-import { say, tell } from './support/earlier.ts';
+import { CHAT, say, tell } from './support/earlier.ts';
 
 /** The chat app, whole, in every state that a person can meet. */
 const meta: Meta = {

@@ -81,8 +81,9 @@ export const ThirtyBranches: Story = {
 
 /** 10,000 messages: only the rows in sight are mounted, wherever one looks. */
 export const TenThousandMessages: Story = {
-  loaders: [async () => ({ engine: await openEngine(tenThousandMessages) })],
-  play: async ({ canvasElement }) => {
+  loaders: [async () => ({ engine: await openEngine(undefined, { store: await tenThousandMessages() }) })],
+  play: async ({ canvas, canvasElement }) => {
+    await expect(await canvas.findByText(`Message ${MANY}`)).toBeVisible();
     const panel = await panelIn(canvasElement);
     await expect(await panel.findByText(`${MANY} messages - 20 branches`)).toBeVisible();
     const grid = await panel.findByRole('treegrid');

@@ -5,7 +5,7 @@ import { addressOf } from '../demo/address.ts';
 import { createAnswers } from '../demo/answers.ts';
 import { App } from '../demo/App.tsx';
 import { createSettings, type Settings } from '../demo/settings/settings.ts';
-import { forgetTab, tell } from './earlier.ts';
+import { CHAT, forgetTab, tell } from './earlier.ts';
 import '../demo/styles/index.css';
 
 /**
@@ -59,9 +59,6 @@ export async function chatScene({ before, ...given }: SceneOptions = {}): Promis
     ...(chatId !== undefined && { chatId }),
   };
 }
-
-/** The chat that a story is about. */
-export const CHAT = 'story';
 
 /** The app in a scene. */
 export function ChatApp({ store, transport, settings }: ChatScene): ReactNode {

@@ -3,6 +3,9 @@ import { USER } from '../demo/shell/Workspace.ts';
 
 // What went on before a story begins.
 
+/** The chat that a story is about. */
+export const CHAT = 'story';
+
 /** Talks in a chat with an engine of its own, as another visit would. */
 export async function tell(
   store: ContextStore,

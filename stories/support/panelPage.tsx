@@ -1,13 +1,18 @@
+import type { UIMessage } from 'ai';
 import {
   ContextEngine,
   ContextEngineProvider,
   InMemoryContextStore,
+  useEngine,
+  useEngineState,
   type ContextEngineOptions,
+  type ContextStore,
+  type StoreOp,
 } from 'contextree';
-import { useEngine, useEngineState, type StoreOp } from 'contextree';
 import { ContextDevtoolsPanel, type ContextDevtoolsPanelProps } from 'contextree/devtools/production';
 import type { CSSProperties, ReactNode } from 'react';
-import { forgetTab, say } from './earlier.ts';
+import { USER } from '../demo/shell/Workspace.ts';
+import { CHAT, forgetTab, say } from './earlier.ts';
 import '../demo/styles/index.css';
 
 /**
@@ -36,7 +41,7 @@ function SmallApp(): ReactNode {
   const messages = useEngineState((state) => state.messages);
   return (
     <main style={app}>
-      <h1>An app on {branch}</h1>
+      <h1 style={{ font: '600 1rem/1.4 var(--sans)' }}>An app on {branch}</h1>
       <button type="button" className="button" onClick={() => void say(engine, 'Are you there?', 'I am.')}>
         Say something
       </button>
@@ -69,7 +74,7 @@ export async function openEngine(
 ): Promise<ContextEngine> {
   forgetTab();
   const store = new InMemoryContextStore();
-  const engine = new ContextEngine({ store, chatId: 'story', userId: 'local', ...options });
+  const engine = new ContextEngine({ store, chatId: CHAT, userId: USER, ...options });
   // What can't be read is a state of its own.
   await engine.ready().catch(() => {});
   await talk(engine);
@@ -95,20 +100,18 @@ export async function thirtyBranches(engine: ContextEngine): Promise<void> {
 /** How many messages {@link tenThousandMessages} writes. */
 export const MANY = 10_000;
 
-/** A chat of 10,000 messages: a long trunk, and a side branch of 20 after every 500 messages. */
-export async function tenThousandMessages(engine: ContextEngine): Promise<void> {
+/** A store that holds a chat of 10,000 messages: a long trunk, and a side branch of 20 after every 500 messages. */
+export async function tenThousandMessages(): Promise<ContextStore> {
   const inserts: StoreOp[] = [];
   const write = (parentId: string | null): string => {
     const id = `m${inserts.length}`;
     const role = inserts.length % 2 === 0 ? 'user' : 'assistant';
-    const data = { id, role, parts: [{ type: 'text', text: `Message ${inserts.length + 1}` }] } as const;
-    inserts.push({
-      op: 'insert',
+    const data = {
       id,
-      parentId,
-      data: { ...data, parts: [...data.parts] },
-      status: 'complete',
-    });
+      role,
+      parts: [{ type: 'text', text: `Message ${inserts.length + 1}` }],
+    } satisfies UIMessage;
+    inserts.push({ op: 'insert', id, parentId, data, status: 'complete' });
     return id;
   };
   const branches: StoreOp[] = [];
@@ -127,10 +130,11 @@ export async function tenThousandMessages(engine: ContextEngine): Promise<void> 
     messageId: head,
     forkId: 'nowhere',
   };
-  const { userId } = engine;
-  await engine.store.append(engine.chatId, [...inserts, trunk, ...branches], {
-    userId,
+  const store = new InMemoryContextStore();
+  await store.append(CHAT, [...inserts, trunk, ...branches], {
+    userId: USER,
     epoch: 0,
     mainBranchId: 'trunk',
   });
+  return store;
 }
