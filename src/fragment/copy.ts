@@ -135,8 +135,7 @@ function copyList(list: readonly unknown[], walk: Walk): unknown[] {
 function copyPlain(value: object, walk: Walk): unknown {
   const { toJSON } = value as { toJSON?: unknown };
   if (typeof toJSON === 'function') return copyValue(toJSON.call(value, ''), walk);
-  const kind = Object.prototype.toString.call(value).slice(8, -1);
-  if (kind !== 'Object') refuseKind(kind, walk);
+  if (Object.getPrototypeOf(value) !== Object.prototype) refuseExotic(value, walk);
   const copy: Record<string, unknown> = {};
   for (const key of Object.keys(value)) {
     const item = copyAt(value, key, walk);
@@ -158,6 +157,12 @@ function copyPlain(value: object, walk: Walk): unknown {
 /** The text as it is, or as it can be shown. */
 export function textOf(text: string, walk: Walk): string {
   return walk.rules.shown && /[\ud800-\udfff]/.test(text) ? text.replace(/\p{Cs}/gu, '\ufffd') : text;
+}
+
+/** Refuses what keeps its content where `Object.keys` does not look: errors, maps, binary data. */
+function refuseExotic(value: object, walk: Walk): void {
+  const kind = Object.prototype.toString.call(value).slice(8, -1);
+  if (kind !== 'Object') refuseKind(kind, walk);
 }
 
 function refuseKind(kind: string, walk: Walk): never {

@@ -121,11 +121,15 @@ export function arrange(list: readonly RenderData[], grouped: boolean): Arranged
   const loose: RenderData[] = [];
   const groups = new Map<string, Section[]>();
   for (const item of list) {
-    if (!(item instanceof Section)) loose.push(item);
-    else {
-      const key = grouped ? plural(item.name) : '';
-      groups.set(key, [...(groups.get(key) ?? []), item]);
-    }
+    if (item instanceof Section) addTo(groups, grouped ? plural(item.name) : '', item);
+    else loose.push(item);
   }
   return { loose, groups };
+}
+
+/** Adds a value to the list under a name. */
+export function addTo<V>(lists: Map<string, V[]>, name: string, value: V): void {
+  const list = lists.get(name);
+  if (list) list.push(value);
+  else lists.set(name, [value]);
 }

@@ -1,5 +1,5 @@
 import type { ContextFragment } from '../fragment/fragment.ts';
-import { isList, isScalar, prepare, quoted, Section } from './renderer.ts';
+import { addTo, isList, isScalar, prepare, quoted, Section } from './renderer.ts';
 import type { ContextRenderer, RenderData } from './renderer.ts';
 import { singular } from './singular.ts';
 
@@ -15,8 +15,9 @@ export class TomlRenderer implements ContextRenderer {
   readonly name = 'toml';
 
   render(fragments: readonly ContextFragment[]): string {
-    const { plain, tables } = linesOf(gather(prepare(fragments), ''), []);
-    return [...plain, ...tables].join('\n\n');
+    const blocks: string[] = [];
+    const plain = linesOf(gather(prepare(fragments), ''), '', blocks);
+    return [...plain, ...blocks].join('\n\n');
   }
 }
 
@@ -27,18 +28,14 @@ type Table = ReadonlyMap<string, Value>;
 function gather(items: readonly RenderData[], owner: string): Table {
   const found = new Map<string, Value[]>();
   for (const item of items) {
-    const [name, value] =
-      item instanceof Section
-        ? [item.name, valueOf(item.data, item.name)]
-        : [singular(owner), valueOf(item, owner)];
-    found.set(name, [...(found.get(name) ?? []), value]);
+    if (item instanceof Section) addTo(found, item.name, valueOf(item.data, item.name));
+    else addTo(found, singular(owner), valueOf(item, owner));
   }
-  return new Map(
-    [...found].map(([name, values]) => [
-      name,
-      values.length === 1 && values[0] !== undefined ? values[0] : values,
-    ]),
-  );
+  return new Map([...found].map(([name, values]) => [name, soleOf(values)]));
+}
+
+function soleOf(values: readonly Value[]): Value {
+  return values.length === 1 && values[0] !== undefined ? values[0] : values;
 }
 
 function valueOf(data: RenderData, name: string): Value {
@@ -50,25 +47,25 @@ function valueOf(data: RenderData, name: string): Value {
     : data.map((item) => valueOf(item, name));
 }
 
-/** `key = value` for what fits on a line, and the blocks of the tables below. */
-function linesOf(table: Table, path: readonly string[]): { plain: string[]; tables: string[] } {
+/** `key = value` for what is no table; tables go to `blocks`, each with its header. `path` is what headers begin with. */
+function linesOf(table: Table, path: string, blocks: string[]): string[] {
   const plain: string[] = [];
-  const tables: string[] = [];
   for (const [key, value] of table) {
-    const inner = [...path, keyOf(key)];
-    if (value instanceof Map) tables.push(...tableOf(value, inner, '[', ']'));
-    else if (isTables(value)) tables.push(...value.flatMap((item) => tableOf(item, inner, '[[', ']]')));
+    if (value instanceof Map) addBlock(value, `${path}${keyOf(key)}`, '[', ']', blocks);
+    else if (isTables(value))
+      for (const item of value) addBlock(item, `${path}${keyOf(key)}`, '[[', ']]', blocks);
     else
       plain.push(
         `${keyOf(key)} = ${typeof value === 'string' && value.includes('\n') ? longText(value) : literal(value, ', ')}`,
       );
   }
-  return { plain, tables };
+  return plain;
 }
 
-function tableOf(table: Table, path: readonly string[], open: string, close: string): string[] {
-  const { plain, tables } = linesOf(table, path);
-  return [[`${open}${path.join('.')}${close}`, ...plain].join('\n'), ...tables];
+/** Adds a table before the tables in it. */
+function addBlock(table: Table, path: string, open: string, close: string, blocks: string[]): void {
+  const at = blocks.push('') - 1;
+  blocks[at] = [open + path + close, ...linesOf(table, `${path}.`, blocks)].join('\n');
 }
 
 function isTables(value: Value): value is readonly Table[] {

@@ -1,5 +1,5 @@
 import type { ContextFragment } from '../fragment/fragment.ts';
-import { entriesOf, isList, isScalar, prepare, quoted, Section } from './renderer.ts';
+import { addTo, entriesOf, isList, isScalar, prepare, quoted, Section } from './renderer.ts';
 import type { ContextRenderer, RenderData, RenderRecord } from './renderer.ts';
 
 /**
@@ -14,7 +14,7 @@ export class ToonRenderer implements ContextRenderer {
 
   render(fragments: readonly ContextFragment[]): string {
     const named = new Map<string, RenderData[]>();
-    for (const { name, data } of prepare(fragments)) named.set(name, [...(named.get(name) ?? []), data]);
+    for (const { name, data } of prepare(fragments)) addTo(named, name, data);
     return [...named]
       .map(([name, all]) => entry(name, all.length === 1 && all[0] !== undefined ? all[0] : all, ''))
       .join('\n');
