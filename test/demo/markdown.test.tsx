@@ -83,3 +83,10 @@ describe('an answer is cut where no later word can reach', () => {
     expect(page.querySelector('em')?.textContent).toBe('two');
   });
 });
+
+test('the headings of an answer begin below the title of the page, and skip no level', () => {
+  const levels = (text: string): string[] =>
+    [...shown(text).querySelectorAll('h1, h2, h3, h4, h5, h6')].map((h) => h.tagName);
+  expect(levels('# One\n\n## Two\n\n### Three')).toEqual(['H2', 'H3', 'H4']);
+  expect(levels('### Deep\n\nwords\n\n#### Deeper')).toEqual(['H2', 'H3']);
+});

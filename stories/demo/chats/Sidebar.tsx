@@ -16,7 +16,7 @@ export function Sidebar({ current, drawer }: SidebarProps): ReactNode {
     <>
       {isOpen && <div className="backdrop" onClick={close} aria-hidden="true" />}
       <div id="chats" className="sidebar" data-open={isOpen || undefined}>
-        <div className="brand">
+        <header className="brand">
           <span>contextree</span>
           <button
             ref={closer}
@@ -27,12 +27,12 @@ export function Sidebar({ current, drawer }: SidebarProps): ReactNode {
           >
             <Icon name="close" />
           </button>
-        </div>
+        </header>
         <ChatList current={current} onChoose={close} />
-        <div className="sidebar-foot">
+        <footer className="sidebar-foot">
           <ModelSettingsButton />
           <DataMenu onKeep={close} />
-        </div>
+        </footer>
       </div>
     </>
   );

@@ -8,7 +8,11 @@ const PAGE = 50;
 /**
  * What stands before the first loaded message: a door to the earlier ones, which opens by itself when one comes near.
  */
-export function EarlierMessages({ scroller }: { readonly scroller: RefObject<HTMLElement | null> }): ReactNode {
+export function EarlierMessages({
+  scroller,
+}: {
+  readonly scroller: RefObject<HTMLElement | null>;
+}): ReactNode {
   const engine = useEngine();
   const earlier = useEngineState((state) => state.loadedFrom);
   const door = useRef<HTMLButtonElement>(null);

@@ -9,24 +9,26 @@ import { safeLink } from './safeLink.ts';
  *
  * A model may write anything, so nothing it writes is trusted: raw HTML stays text, a link leads only to the web or
  * to a mail, and a picture is offered as a link, because loading it would tell its server that it was seen. Each block
- * takes its own direction, wide tables and code scroll within themselves, and headings go below those of the page.
+ * takes its own direction, wide tables and code scroll within themselves, and headings go below that of the page.
  *
  * Long answers grow word by word. They are cut into blocks that no later word can change, so that a new word costs
  * the last block only.
  */
 export function Markdown({ text }: { readonly text: string }): ReactNode {
+  const blocks = settledBlocks(text);
+  const top = Math.min(...blocks.map(highestHeading));
   return (
     <div className="prose">
-      {settledBlocks(text).map((block, i) => (
-        <Block key={i} text={block} />
+      {blocks.map((block, i) => (
+        <Block key={i} text={block} top={top} />
       ))}
     </div>
   );
 }
 
-const Block = memo(function Block({ text }: { readonly text: string }): ReactNode {
+const Block = memo(function Block({ text, top }: { readonly text: string; readonly top: number }): ReactNode {
   return (
-    <ReactMarkdown remarkPlugins={plugins} urlTransform={passLink} components={components}>
+    <ReactMarkdown remarkPlugins={plugins} urlTransform={passLink} components={componentsUnder(top)}>
       {text}
     </ReactMarkdown>
   );
@@ -93,18 +95,12 @@ function Checkbox({ checked }: ComponentProps<'input'>): ReactNode {
   );
 }
 
-const components: Components = {
+const parts: Components = {
   a: ({ href, children }) => <Link href={href}>{children}</Link>,
   img: ({ src, alt }) => <Picture src={src} alt={alt} />,
   table: ({ children }) => <Table>{children}</Table>,
   input: ({ checked }) => <Checkbox checked={checked} />,
   pre: ({ node }) => <CodeBlock node={node} />,
-  h1: ({ children }) => <h3 dir="auto">{children}</h3>,
-  h2: ({ children }) => <h4 dir="auto">{children}</h4>,
-  h3: ({ children }) => <h5 dir="auto">{children}</h5>,
-  h4: ({ children }) => <h6 dir="auto">{children}</h6>,
-  h5: ({ children }) => <h6 dir="auto">{children}</h6>,
-  h6: ({ children }) => <h6 dir="auto">{children}</h6>,
   p: ({ children }) => <p dir="auto">{children}</p>,
   ul: ({ children }) => <ul dir="auto">{children}</ul>,
   ol: ({ children, start }) => (
@@ -124,3 +120,32 @@ const components: Components = {
     </td>
   ),
 };
+
+/** The level of the highest heading in a text; 6 where there is none. */
+function highestHeading(text: string): number {
+  const marks = text.match(/^ {0,3}#{1,6}(?=\s)/gm) ?? [];
+  return Math.min(6, ...marks.map((mark) => mark.trim().length));
+}
+
+/**
+ * Headings stand under the title of the chat, which is the page's first: the highest of an answer is a second, however
+ * many marks it was written with. How large it looks follows the marks.
+ */
+function componentsUnder(top: number): Components {
+  return (known[top] ??= {
+    ...parts,
+    ...Object.fromEntries(LEVELS.map((level) => [`h${level}`, heading(level, top)])),
+  });
+}
+
+const LEVELS = [1, 2, 3, 4, 5, 6] as const;
+const known: Record<number, Components> = {};
+
+function heading(level: number, top: number): (props: ComponentProps<'h2'>) => ReactNode {
+  const Tag = `h${Math.min(6, Math.max(2, level - top + 2))}` as 'h2';
+  return ({ children }) => (
+    <Tag dir="auto" className={`heading-${level}`}>
+      {children}
+    </Tag>
+  );
+}

@@ -1,4 +1,4 @@
-import { useEffect, useState, useSyncExternalStore, type FormEvent, type ReactNode } from 'react';
+import { useEffect, useId, useState, useSyncExternalStore, type FormEvent, type ReactNode } from 'react';
 import { useWorkspace } from '../shell/Workspace.ts';
 import { Dialog } from '../ui/Dialog.tsx';
 import { Icon } from '../ui/Icon.tsx';
@@ -9,17 +9,18 @@ import type { ModelSettings } from './settings.ts';
 /** The way to the settings of the model. It says which one answers now. */
 export function ModelSettingsButton(): ReactNode {
   const [open, setOpen] = useState(false);
+  const nowId = useId();
   const { settings } = useWorkspace();
   const { baseUrl, model, ownModel } = useSyncExternalStore(settings.subscribe, settings.get);
   return (
-    <>
-      <button type="button" className="row-button" aria-label="Model settings" onClick={() => setOpen(true)}>
+    <div className="row">
+      <button type="button" className="row-button" aria-describedby={nowId} onClick={() => setOpen(true)}>
         <Icon name="sliders" />
         <span>Model settings</span>
-        <small>{baseUrl !== '' ? model : ownModel ? 'Browser' : 'Demo model'}</small>
       </button>
+      <small id={nowId}>{baseUrl !== '' ? model : ownModel ? 'Browser' : 'Demo model'}</small>
       {open && <ModelSettingsDialog onClose={() => setOpen(false)} />}
-    </>
+    </div>
   );
 }
 
