@@ -1,5 +1,13 @@
 import { ContextError, isContextError } from '../errors.ts';
-import { BIND, brand, isBuilt, isFragment, isLazyValue, isMessageFragment } from './fragment.ts';
+import {
+  BIND,
+  brand,
+  getFragmentData,
+  isBuilt,
+  isFragment,
+  isLazyValue,
+  isMessageFragment,
+} from './fragment.ts';
 import type { BoundCodec, ContextFragment, FragmentData, LazyValue } from './fragment.ts';
 
 /**
@@ -154,6 +162,11 @@ function copyPlain(value: object, walk: Walk): unknown {
   return copy;
 }
 
+/** Whether a value is an object other than null and lists. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** The text as it is, or as it can be shown. */
 export function textOf(text: string, walk: Walk): string {
   return walk.rules.shown && /[\ud800-\udfff]/.test(text) ? text.replace(/\p{Cs}/gu, '\ufffd') : text;
@@ -220,6 +233,23 @@ export function copyFragment<F extends ContextFragment>(
 function copyNode(fragment: ContextFragment, walk: Walk): ContextFragment {
   if (isMessageFragment(fragment) || !('data' in fragment)) return brand({ ...fragment });
   return withData(fragment, copyAt(fragment, 'data', walk) as FragmentData);
+}
+
+/** Whether anything in a fragment is only known later. */
+export function hasLazy(fragment: ContextFragment): boolean {
+  let found = false;
+  walkFragment(fragment, {
+    code: 'invalid-fragment',
+    maxDepth: MAX_DEPTH,
+    node: dataOf,
+    lazy: () => (found = true),
+  });
+  return found;
+}
+
+/** A copy of what a fragment renders. */
+export function dataOf(fragment: ContextFragment, walk: Walk): FragmentData {
+  return copyAt({ data: getFragmentData(fragment) }, 'data', walk) as FragmentData;
 }
 
 /** For walks that need every value now: refuses one that is only known later. */

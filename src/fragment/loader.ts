@@ -1,7 +1,7 @@
 import { ContextError } from '../errors.ts';
-import { copyAt, copyValue, MAX_DEPTH, refuse, walkFragment, walkWith, withData } from './copy.ts';
+import { copyValue, dataOf, hasLazy, MAX_DEPTH, refuse, walkFragment, walkWith, withData } from './copy.ts';
 import type { CopyRules, Walk } from './copy.ts';
-import { BIND, brand, getFragmentData, isBuilt, isLazyValue } from './fragment.ts';
+import { BIND, brand, isBuilt, isLazyValue } from './fragment.ts';
 import type { ContextFragment, FragmentData, LazyValue } from './fragment.ts';
 
 /**
@@ -13,6 +13,8 @@ import type { ContextFragment, FragmentData, LazyValue } from './fragment.ts';
  * load does not cost the next one its items.
  *
  * What comes may hold lazy values again, to a depth; what a function gives passes the same checks as what was set.
+ *
+ * Most prompts hold nothing lazy, so an engine asks `hasLazy` first and loads this module only for those that do.
  */
 
 /** Options of {@link loadFragments}. */
@@ -26,13 +28,6 @@ export interface LoadOptions {
 }
 
 const RULES = { code: 'invalid-fragment', maxDepth: MAX_DEPTH } as const;
-
-/** Whether anything in a fragment is only known later. */
-export function hasLazy(fragment: ContextFragment): boolean {
-  let found = false;
-  walkFragment(fragment, { ...RULES, node: dataOf, lazy: () => (found = true) });
-  return found;
-}
 
 /**
  * The fragments with every lazy value loaded. Without any, the same array; a fragment without any is the same object.
@@ -157,10 +152,6 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
     signal.addEventListener('abort', stop, { once: true });
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
   });
-}
-
-function dataOf(fragment: ContextFragment, walk: Walk): FragmentData {
-  return copyAt({ data: getFragmentData(fragment) }, 'data', walk) as FragmentData;
 }
 
 function aborted(signal: AbortSignal): ContextError {

@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai';
 import { ContextError } from '../errors.ts';
-import { copyValue, refuse, walkWith } from './copy.ts';
+import { copyValue, isRecord, refuse, walkWith } from './copy.ts';
 import { brand, isFragment, isLazyFragment, isMessageFragment, LAZY_ID } from './fragment.ts';
 import type { ContextFragment, LazyFragment } from './fragment.ts';
 import { createId } from './id.ts';
@@ -186,8 +186,4 @@ function fragmentOf(content: UIMessage): ContextFragment {
     persist: true,
     codec: { encode: own, decode: own },
   });
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

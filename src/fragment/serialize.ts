@@ -1,5 +1,5 @@
 import { ContextError } from '../errors.ts';
-import { copyFragment, copyValue, MAX_DEPTH, refuseLazy, walkWith } from './copy.ts';
+import { copyFragment, copyValue, isRecord, MAX_DEPTH, refuseLazy, walkWith } from './copy.ts';
 import { BIND, brand, fragment, isBuilt, isMessageFragment } from './fragment.ts';
 import type { BoundCodec, ContextFragment, FragmentData } from './fragment.ts';
 
@@ -190,10 +190,13 @@ function fieldsOf(type: string, flat: Fields): Fields {
     const value = own(flat, name);
     if (optional && isEmpty(value)) continue;
     if (!fits(kind, value)) {
-      throw error(`Serialized fragment "${type}": "${name}" must be ${KINDS[kind]}, not ${describe(value)}`, {
-        type,
-        field: name,
-      });
+      throw error(
+        `Serialized fragment "${type}": "${name}" must be ${KINDS[kind]}, not ${value === null ? 'null' : typeof value}`,
+        {
+          type,
+          field: name,
+        },
+      );
     }
     fields[name] = value;
   }
@@ -252,16 +255,6 @@ function isMessageType(type: string): boolean {
 
 function isEmpty(value: unknown): boolean {
   return !value || (Array.isArray(value) && value.length === 0);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function describe(value: unknown): string {
-  if (value === undefined) return 'missing';
-  if (value === null) return 'null';
-  return Array.isArray(value) ? 'a list' : `a ${typeof value}`;
 }
 
 function messageError(name: string): ContextError {

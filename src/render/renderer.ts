@@ -1,6 +1,5 @@
-import { copyAt, MAX_DEPTH, refuseLazy, textOf, walkFragment } from '../fragment/copy.ts';
+import { dataOf, MAX_DEPTH, refuseLazy, textOf, walkFragment } from '../fragment/copy.ts';
 import type { Walk } from '../fragment/copy.ts';
-import { getFragmentData } from '../fragment/fragment.ts';
 import type { ContextFragment } from '../fragment/fragment.ts';
 import { plural } from './singular.ts';
 
@@ -64,7 +63,7 @@ const RULES = {
 } as const;
 
 function sectionOf(fragment: ContextFragment, walk: Walk): Section | null {
-  const data = copyAt({ data: getFragmentData(fragment) }, 'data', walk) as RenderData | null | undefined;
+  const data = dataOf(fragment, walk) as RenderData | null | undefined;
   return data === null || data === undefined ? null : new Section(textOf(fragment.name, walk), data);
 }
 

@@ -1,13 +1,13 @@
 import { describe, expect, test, vi } from 'vitest';
 import { hint, term, workflow } from '../../src/fragment/builders.ts';
-import { copyFragment } from '../../src/fragment/copy.ts';
+import { copyFragment, hasLazy } from '../../src/fragment/copy.ts';
 import {
   fragment,
   getFragmentData,
   type ContextFragment,
   type FragmentData,
 } from '../../src/fragment/fragment.ts';
-import { hasLazy, loadFragments, type LoadOptions } from '../../src/fragment/loader.ts';
+import { loadFragments, type LoadOptions } from '../../src/fragment/loader.ts';
 import { fromFragment } from '../../src/fragment/serialize.ts';
 import { XmlRenderer } from '../../src/render/xml.ts';
 

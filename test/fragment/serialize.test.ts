@@ -150,7 +150,7 @@ describe('fromFragment()', () => {
     expect(() => fromFragment(hint(() => 'later'))).toThrow(
       throwsWith('Fragment "hint": data is a function that is not loaded yet'),
     );
-    expect(() => fromFragment(hint(5 as never))).toThrow(throwsWith('"text" must be a string, not a number'));
+    expect(() => fromFragment(hint(5 as never))).toThrow(throwsWith('"text" must be a string, not number'));
   });
 });
 
