@@ -105,6 +105,7 @@ describe('TOON', () => {
   });
 
   test('quotes what would be read as something else', () => {
+    expect(toon.render([{ name: 'v', data: ['- x', "it's"] }])).toBe(`v[2]: "- x","it's"`);
     const texts = [
       '',
       ' a',
