@@ -190,8 +190,7 @@ function hostOf(position: DevtoolsButtonPosition): string {
   return `position:fixed!important;z-index:2147482999!important;${sides.join('')}`;
 }
 
-const buttonCss = `.root{color-scheme:light dark}.root[data-theme=light]{color-scheme:light}.root[data-theme=dark]{color-scheme:dark}
-.hidden{visibility:hidden}
+const buttonCss = `.hidden{visibility:hidden}
 button{display:grid;place-items:center;width:44px;height:44px;margin:0;padding:0;border-radius:22px;cursor:pointer;
 color:light-dark(#1f5fd0,#82aeff);background:light-dark(#fff,#15171c);border:1px solid light-dark(#8b929e,#747c89)}
 button:hover{background:light-dark(#f0f2f6,#21252d)}

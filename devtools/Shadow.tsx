@@ -41,7 +41,12 @@ export function Shadow({
     if (root && canAdopt(root)) adopt(root, css);
   }, [root, css]);
   const content = root && (
-    <div className={`root ${className}`} data-theme={theme} lang="en" {...quiet}>
+    <div
+      className={`root ${className}`}
+      style={{ colorScheme: theme === 'system' ? 'light dark' : theme }}
+      lang="en"
+      {...quiet}
+    >
       {!canAdopt(root) && <style nonce={nonce}>{css}</style>}
       {children}
     </div>

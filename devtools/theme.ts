@@ -53,10 +53,8 @@ function variables(): string {
 }
 
 const frame = `
-.root{color-scheme:light dark;box-sizing:border-box;direction:ltr;text-align:left;
+.root{box-sizing:border-box;direction:ltr;text-align:left;
 font:12px/1.45 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;color:var(--text)}
-.root[data-theme=light]{color-scheme:light}
-.root[data-theme=dark]{color-scheme:dark}
 .root *,.root *::before,.root *::after{box-sizing:border-box}
 .root.embedded{height:100%;min-height:240px;display:flex}
 .panel{display:flex;flex-direction:column;min-width:0;background:var(--ground);color:var(--text);overflow:hidden}

@@ -74,7 +74,8 @@ function entriesOf(value: unknown): [string, unknown][] {
 
 function listEntries(items: readonly unknown[], from: number): [string, unknown][] {
   if (items.length <= RANGE) return items.map((item, i) => [String(from + i), item]);
-  const step = RANGE ** Math.floor(Math.log(items.length - 1) / Math.log(RANGE) + 1e-9);
+  let step = RANGE;
+  while (items.length > step * RANGE) step *= RANGE;
   return Array.from({ length: Math.ceil(items.length / step) }, (_, i) => {
     const part = items.slice(i * step, (i + 1) * step);
     const first = from + i * step;

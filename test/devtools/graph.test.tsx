@@ -112,6 +112,17 @@ describe('the graph', () => {
     expect(row('half a').textContent).toContain('interrupted');
   });
 
+  it('scrolls along with the conversation, unless one looks elsewhere', async () => {
+    const engine = await chat(...Array.from({ length: 100 }, (_, i) => `q${i}`));
+    await open(engine);
+    await say(engine, 'q100');
+    expect(rows().at(-1)).toContain('q100');
+    await type(grid(), 'Home');
+    await say(engine, 'q101');
+    expect(rows()[0]).toContain('q0');
+    expect(cursor()).toContain('q0');
+  });
+
   it('says why a message could not be checked out', async () => {
     const engine = await forked();
     await open(engine);

@@ -46,7 +46,11 @@ describe('colours', () => {
   it('change after the end of the active path, in the same lane', () => {
     const drawn = model('a > b', 'a > b > c');
     expect([...drawn.lanes.lane]).toEqual([0, 0, 0]);
-    expect(colourOf(drawn, 'c')).toBe(1);
+    expect(['a', 'b', 'c'].map((id) => colourOf(drawn, id))).toEqual([0, 0, 1]);
+  });
+
+  it('lead on where a branch ends and another goes on from there', () => {
+    expect(colourOf(model('a > b', 'a > c', 'a > c > d'), 'c')).toBe(2);
   });
 
   it('tell two branches apart that use a lane one after the other', () => {

@@ -189,6 +189,18 @@ describe('an open panel', () => {
   });
 });
 
+it('wears the theme that it is given, or the system’s', async () => {
+  const engine = await chat('q1');
+  const schemeOf = (): string | undefined => findPanel()?.closest<HTMLElement>('.root')?.style.colorScheme;
+  const { unmount } = show(engine, { initialIsOpen: true });
+  await settle();
+  expect(schemeOf()).toBe('light dark');
+  unmount();
+  show(engine, { initialIsOpen: true, theme: 'dark' });
+  await settle();
+  expect(schemeOf()).toBe('dark');
+});
+
 describe('a panel that fails', () => {
   it('says so, leaves the app alone, and tries again', async () => {
     vi.spyOn(console, 'error').mockImplementation(() => undefined);
