@@ -72,7 +72,7 @@ export function walkWith<R>(rules: CopyRules, subject: string, begin: (walk: Wal
 }
 
 /** A copy of what an object holds under a key; the path is kept for errors, those of getters included. */
-export function copyAt(holder: object, key: string | number, walk: Walk): unknown {
+function copyAt(holder: object, key: string | number, walk: Walk): unknown {
   walk.path.push(key);
   const copy = copyValue((holder as Record<string | number, unknown>)[key], walk);
   walk.path.pop();
@@ -89,7 +89,7 @@ export function refuse(walk: Walk, complaint: string, cause?: unknown): never {
 }
 
 /** `parts[0].input["first name"]`; of a long path its beginning. */
-export function formatPath(path: Path): string {
+function formatPath(path: Path): string {
   const keys = path.map((key, i) =>
     typeof key === 'string' && /^[\w$]+$/.test(key) ? (i > 0 ? '.' : '') + key : `[${JSON.stringify(key)}]`,
   );

@@ -24,7 +24,7 @@ export interface FoldContext {
 }
 
 /** Gives a message with something folded in, or the same object. Never rejects. */
-export type Fold = (message: UIMessage, context: FoldContext) => Promise<UIMessage>;
+type Fold = (message: UIMessage, context: FoldContext) => Promise<UIMessage>;
 
 /** The key under which a fragment holds its {@link Fold}. */
 export const FOLD: unique symbol = Symbol.for('contextree:fold');
@@ -35,7 +35,7 @@ export interface FoldingFragment extends ContextFragment {
 }
 
 /** Whether a fragment has something for the next user message. */
-export function isFolding(fragment: ContextFragment): fragment is FoldingFragment {
+function isFolding(fragment: ContextFragment): fragment is FoldingFragment {
   return FOLD in fragment;
 }
 

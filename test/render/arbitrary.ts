@@ -139,7 +139,7 @@ const { data: anyData } = fc.letrec<{ data: FragmentData; fragment: ContextFragm
 }));
 
 /** Anything that a fragment can hold and a renderer can show. */
-export const data: fc.Arbitrary<FragmentData> = anyData;
+const data: fc.Arbitrary<FragmentData> = anyData;
 
 /** Fragments at the top. */
 export const fragments: fc.Arbitrary<ContextFragment[]> = fc.array(
