@@ -167,18 +167,11 @@ describe('Markdown', () => {
   ])('titles %s as %s', (from, to) => expect(titleOf(from)).toBe(to));
 
   test.each(['```\n', '<', '>', '- ', '#', ' ', '`', '~~~\n  ', '=\n', '1. ', '\t', 'x\n'])(
-    'takes four times as long for four times as many marks %j, not sixteen times',
+    'takes milliseconds for 400,000 marks %j, where a quadratic walk would take minutes',
     (mark) => {
-      const time = (size: number): number => {
-        const fragments = [hint(mark.repeat(size / mark.length))];
-        const runs = [1, 2, 3].map(() => {
-          const start = performance.now();
-          markdown.render(fragments);
-          return performance.now() - start;
-        });
-        return Math.min(...runs);
-      };
-      expect(time(400_000) / (time(100_000) + 1)).toBeLessThan(10);
+      const start = performance.now();
+      markdown.render([hint(mark.repeat(400_000 / mark.length))]);
+      expect(performance.now() - start).toBeLessThan(5000);
     },
     patience,
   );
