@@ -22,3 +22,13 @@ export function fillDisk(): () => void {
   faults.order('refuse', 1, true);
   return () => faults.remove();
 }
+
+/** From now on the browser refuses databases, as one that blocks cookies does. Call the result to allow them again. */
+export function refuseDatabases(): () => void {
+  Object.defineProperty(indexedDB, 'open', { configurable: true, value: denied });
+  return () => Reflect.deleteProperty(indexedDB, 'open');
+}
+
+function denied(): never {
+  throw new DOMException('The user denied permission to access the database.', 'SecurityError');
+}
