@@ -23,6 +23,7 @@ import { XmlRenderer } from '../render/xml.ts';
 import { defaultStore } from '../store/default.ts';
 import { InMemoryContextStore } from '../store/memory.ts';
 import type {
+  AppendOptions,
   AppendResult,
   BranchInfo,
   ChatRecords,
@@ -32,12 +33,12 @@ import type {
   StoreNotice,
   StoreOp,
 } from '../store/store.ts';
-import { History, sameItems, type Versions } from './history.ts';
+import { type Busy, History, sameItems, type Versions } from './history.ts';
 import { takeSnapshot, type ContextSnapshot, type InspectOptions } from './inspect.ts';
-import { applyLocally, countMessages, isRefusal, type Unsaved } from './outbox.ts';
+import { applyLocally, isRefusal, Outbox } from './outbox.ts';
 import { Prompt, splitLanes } from './prompt.ts';
 import { Chains } from './resolve.ts';
-import { planSave, sameContent, type PendingMessage, type SavePlan } from './save.ts';
+import { lastAnswer, planSave, sameContent, sameJson, type PendingMessage, type SavePlan } from './save.ts';
 import type { ContextEvent, EngineState, SaveState } from './state.ts';
 
 /** How an engine is made. */
@@ -145,23 +146,31 @@ export class ContextEngine {
   /** The message checked out, when it is not the head of its branch. */
   #at: string | null = null;
   /** The ids of the active chain, root first, and the index of the first one that is loaded. */
-  #shown: { head: string | null; ids: string[]; from: number } = { head: null, ids: [], from: 0 };
+  #shown: Shown = { head: null, ids: [], from: 0, moves: 0 };
   #epoch = 0;
-  #metadataMerged = false;
-  #storedFragments: string | undefined;
+  #isMetadataMerged = false;
+  /** The fragments that are kept with the chat, as JSON. */
+  #keptFragments = '[]';
   #ready: Promise<void> | undefined;
   #tail: Promise<unknown> = Promise.resolve();
   #unsubscribe: (() => void) | undefined;
   readonly #notices: Set<number> = new Set();
   readonly #ownChanges: Set<number> = new Set();
   #writing = 0;
-  #unsaved: readonly Unsaved[] = [];
+  /** Why nothing is written any more: the chat was deleted elsewhere. */
+  #gone: ContextError | undefined;
+  readonly #outbox: Outbox = new Outbox();
+  /** Repeats the save() that the disk refused last. */
+  #refusedSave: (() => Promise<unknown>) | undefined;
+  #saveState: SaveState = { state: 'idle', pending: 0 };
   #retryTimer: ReturnType<typeof setTimeout> | undefined;
   #retryDelay: number = RETRY_FIRST;
   #watchTimer: ReturnType<typeof setTimeout> | undefined;
   readonly #streams: Map<string, Stream> = new Map();
-  #attached: readonly AttachedChat[] = [];
-  #disposed = false;
+  #attached: readonly { readonly chat: AttachedChat }[] = [];
+  #revision = 0;
+  #isOpen = false;
+  #isDisposed = false;
 
   constructor(options: ContextEngineOptions) {
     if (!options.chatId) throw new ContextError('invalid-options', 'chatId is required');
@@ -195,7 +204,7 @@ export class ContextEngine {
       loadedFrom: 0,
       pending: [],
       fragments: [],
-      saveState: { state: 'idle', pending: 0 },
+      saveState: this.#saveState,
       persistence: this.store.persistence,
       revision: 0,
     };
@@ -220,7 +229,7 @@ export class ContextEngine {
 
   /** The chat attached last: what serves `edit` and `regenerate`. */
   get attached(): AttachedChat | undefined {
-    return this.#attached.at(-1);
+    return this.#attached.at(-1)?.chat;
   }
 
   /**
@@ -230,6 +239,7 @@ export class ContextEngine {
   ready(): Promise<void> {
     this.#ready ??= this.#open().catch((error: unknown) => {
       this.#ready = undefined;
+      this.#stopListening();
       this.#publish({ status: 'error', error: asContextError(error) });
       throw error;
     });
@@ -237,15 +247,19 @@ export class ContextEngine {
   }
 
   async #open(): Promise<void> {
+    // Before the first read, so that nothing which others write meanwhile is missed.
+    if (!this.#isDisposed) this.#unsubscribe ??= this.store.subscribe((notice) => this.#hear(notice));
     const records = await this.store.load(this.chatId);
     this.#checkOwner(records.chat);
-    this.#epoch = records.chat === undefined ? 0 : records.chat.epoch + (records.chat.deletedAt === undefined ? 0 : 1);
-    if (records.chat?.deletedAt === undefined) await this.#absorbRemote(records);
-    else this.#history.seq = records.seq;
-    if (this.#options.persistFragments) await this.#restoreFragments();
+    const isThere = records.chat !== undefined && records.chat.deletedAt === undefined;
+    this.#epoch = nextEpoch(records.chat);
+    this.#history.seq = records.seq;
+    if (isThere) await this.#absorbRemote(records);
+    if (this.#options.persistFragments) await this.#readFragments(isThere);
     await this.#show(this.#branchToOpen());
-    if (!this.#disposed) this.#unsubscribe ??= this.store.subscribe((notice) => this.#hear(notice));
     this.#publish({ status: 'ready', error: null });
+    this.#isOpen = true;
+    this.#settleNotices();
   }
 
   #checkOwner(chat: Chat | undefined): void {
@@ -271,16 +285,10 @@ export class ContextEngine {
   set(...fragments: ContextFragment[]): this {
     const { messages, context } = splitLanes(fragments);
     const pending = messages.map(pendingOf);
-    const before = this.#prompt.list().length;
-    try {
-      for (const fragment of context) this.#prompt.add(fragment);
-    } catch (error) {
-      for (const fragment of context) this.#prompt.remove(fragment);
-      throw error;
-    }
+    this.#prompt.add(context);
     this.#pending = [...this.#pending, ...pending];
-    this.#emit({ type: 'set', fragments: this.#prompt.list().length - before, messages: pending.length });
     this.#publish();
+    this.#emit({ type: 'set', fragments: context.length, messages: pending.length });
     return this;
   }
 
@@ -288,9 +296,11 @@ export class ContextEngine {
   unset(idOrFragment: string | ContextFragment): this {
     const is = ({ fragment, original }: Pending): boolean =>
       original === idOrFragment || (typeof idOrFragment === 'string' && fragment.id === idOrFragment);
+    const wasWaiting = this.#pending.length > 0;
     this.#pending = this.#pending.filter((pending) => !is(pending));
     this.#prompt.remove(idOrFragment);
     this.#publish();
+    if (wasWaiting && this.#pending.length === 0 && this.#isOpen) this.#inBackground(() => this.#refresh());
     return this;
   }
 
@@ -315,22 +325,20 @@ export class ContextEngine {
     if (this.#prompt.unmount(owner)) this.#publish();
   }
 
-  async #restoreFragments(): Promise<void> {
+  /** Those of a deleted chat with the same id are not taken over; the first write replaces them. */
+  async #readFragments(isThere: boolean): Promise<void> {
     const records = await this.store.get(fragmentsKey(this.chatId));
-    this.#prompt.restore(records);
-    this.#storedFragments = JSON.stringify(records ?? []);
+    if (isThere) this.#prompt.restore(records);
+    this.#keptFragments = JSON.stringify(records ?? []);
   }
 
   /** The write of the chat's fragments, when they are kept and changed. */
-  #fragmentOps(): StoreOp[] {
+  #fragmentOps(): Extract<StoreOp, { readonly op: 'set' }>[] {
     if (!this.#options.persistFragments) return [];
-    const records = this.#prompt.serialize((name, reason) => {
+    const value = this.#prompt.serialize((name, reason) => {
       this.#emit({ type: 'error', code: 'invalid-fragment', message: `Fragment "${name}" is not kept: ${reason}` });
     });
-    const json = JSON.stringify(records);
-    if (json === (this.#storedFragments ?? '[]')) return [];
-    this.#storedFragments = json;
-    return [{ op: 'set', key: fragmentsKey(this.chatId), value: records }];
+    return JSON.stringify(value) === this.#keptFragments ? [] : [{ op: 'set', key: fragmentsKey(this.chatId), value }];
   }
 
   // ------------------------------------------------------------------ resolve
@@ -356,7 +364,7 @@ export class ContextEngine {
     await this.ready();
     const systemPrompt = await this.#renderLoaded(options);
     const messages = await this.#serial(() => this.#resolveMessages(options));
-    const branch = options.branch ?? this.branch;
+    const branch = this.#branchOrActive(options.branch).name;
     this.#emit({ type: 'resolve', branch, messages: messages.length, characters: systemPrompt.length }, start);
     return { systemPrompt, messages };
   }
@@ -371,9 +379,11 @@ export class ContextEngine {
     if (at !== undefined) return [...(await this.#chains.messages(this.#node(at).id))];
     const target = this.#branchOrActive(branch);
     if (target.id !== this.#activeId || this.#pending.length === 0) return [...(await this.#chains.messages(this.#headOf(target.id)))];
-    const plan = await this.#plan(false);
-    const saved = (await this.#chains.messages(plan.base)).map((message) => plan.replaced.get(message.id) ?? message);
-    return [...saved, ...plan.tail.filter(({ parts }) => parts.length > 0)];
+    const { base, replaced, tail } = await this.#plan(this.#pending, false);
+    const saved = await this.#chains.messages(base);
+    const changed = new Set(await this.#chains.sound([...replaced.values()]));
+    const kept = replaced.size === 0 ? saved : saved.map((message) => replaced.get(message.id) ?? message);
+    return [...kept.filter((message) => !replaced.has(message.id) || changed.has(message)), ...(await this.#chains.sound(tail))];
   }
 
   // ------------------------------------------------------------------ save
@@ -392,71 +402,66 @@ export class ContextEngine {
     const start = performance.now();
     await this.#recover();
     const taken = this.#pending;
-    const plan = await this.#plan(inPlace);
-    const ops = [...plan.ops, ...this.#fragmentOps()];
-    if (ops.length > 0 || !this.#history.chat) await this.#commitPlan(plan, ops);
+    const { ops, forkId } = await this.#saveAs(taken, inPlace);
     this.#pending = this.#pending.filter((pending) => !taken.includes(pending));
-    const ids = plan.ops.flatMap((op) => (op.op === 'insert' || op.op === 'replace' ? [op.id] : []));
+    await this.#refresh();
+    const ids = ops.flatMap((op) => (op.op === 'insert' || op.op === 'replace' ? [op.id] : []));
+    if (forkId !== undefined) this.#emitBranch('create', forkId);
     if (ids.length > 0) this.#emit({ type: 'save', branch: this.#active().name, ids }, start);
     this.#publish();
     return { headMessageId: this.#head() ?? undefined };
   }
 
-  async #commitPlan(plan: SavePlan, ops: readonly StoreOp[]): Promise<void> {
+  /** Carries a plan out; another one, if a message has changed elsewhere since it was made. */
+  async #saveAs(pending: readonly Pending[], inPlace: boolean): Promise<SavePlan> {
+    const again = (): Promise<SaveResult> => this.#save(inPlace);
     try {
-      const use = plan.forkId === undefined ? this.#useOps() : [];
-      await this.#commit([...ops, ...use], { keep: false });
+      return await this.#commitPlan(await this.#plan(pending, inPlace), again);
     } catch (error) {
-      this.#storedFragments = undefined;
       if (!isContextError(error, 'head-moved') || this.#options.onConflict === 'error') throw error;
       await this.#pull();
-      const again = await this.#plan(false);
-      await this.#commit([...again.ops, ...this.#fragmentOps()], { keep: false });
-      return this.#land(again);
+      return this.#commitPlan(await this.#plan(pending, false), again);
     }
-    return this.#land(plan);
   }
 
-  async #land(plan: SavePlan): Promise<void> {
-    if (plan.forkId === undefined || !this.#history.branches.has(plan.forkId)) return;
-    await this.#show(plan.forkId);
-    this.#emitBranch('create', plan.forkId);
+  async #commitPlan(plan: SavePlan, again: () => Promise<unknown>): Promise<SavePlan> {
+    const fragments = this.#fragmentOps();
+    if (plan.ops.length > 0 || fragments.length > 0 || !this.#history.chat) {
+      await this.#commit([...plan.ops, ...fragments], { again });
+      for (const { value } of fragments) this.#keptFragments = JSON.stringify(value);
+    }
+    if (plan.forkId !== undefined) await this.#show(plan.forkId);
+    return plan;
   }
 
-  /** Marks the active branch as the one shown last, unless it is. */
-  #useOps(): StoreOp[] {
-    const { chat, branches } = this.#history;
-    if (!chat || chat.activeBranchId === this.#activeId || !branches.has(this.#activeId)) return [];
-    return [{ op: 'use', branchId: this.#activeId }];
-  }
-
-  async #plan(inPlace: boolean): Promise<SavePlan> {
+  async #plan(pending: readonly Pending[], inPlace: boolean): Promise<SavePlan> {
     const history = this.#history;
+    const messages = pending.map(({ content }) => content);
     const head = this.#head();
-    const chain = this.#pending.some(({ content }) => content.kind === 'last-assistant') ? chainIds(history.graph, head) : [];
-    await this.#loadBodies(history.missing(this.#comparedIds(chain)));
-    const branch = this.#active();
+    const chain = messages.some(({ kind }) => kind === 'last-assistant') ? chainIds(history.graph, head) : [];
+    await this.#loadBodies(this.#comparedIds(messages, chain));
+    const { id, name } = this.#active();
     return planSave({
       graph: history.graph,
       messageOf: (id) => history.body(id)?.data,
-      branch: { id: this.#activeId, name: branch.name },
+      branch: { id, name },
       head,
       detached: this.#at !== null,
       chain,
-      pending: this.#pending.map(({ content }) => content),
+      pending: messages,
       inPlace,
-      isShared: (id) => history.isShared(id, this.#activeId),
-      forkBase: (parentId, role) => history.forkBase(parentId, role, branch.name),
+      isShared: (message) => history.isShared(message, id),
+      forkBase: (parentId, role) => history.forkBase(parentId, role, name),
       newId: createId,
     });
   }
 
   /** The saved messages that a plan compares with: those pending again, and the last assistant's. */
-  #comparedIds(chain: readonly string[]): string[] {
+  #comparedIds(pending: readonly PendingMessage[], chain: readonly string[]): string[] {
     const { nodes } = this.#history.graph;
-    const known = this.#pending.flatMap(({ content }) => (content.kind === 'message' && nodes.has(content.message.id) ? [content.message.id] : []));
-    const last = chain.findLast((id) => nodes.get(id)?.name === 'assistant');
-    return last === undefined ? known : [...known, last];
+    const known = pending.flatMap((one) => (one.kind === 'message' && nodes.has(one.message.id) ? [one.message.id] : []));
+    const last = lastAnswer(this.#history.graph, chain);
+    return last ? [...known, last.id] : known;
   }
 
   // ------------------------------------------------------------------ turns that stream
@@ -481,21 +486,25 @@ export class ContextEngine {
     const id = options.id ?? createId();
     const forkId = options.forkId ?? createId();
     const ops = await this.#turnOps(turn, branch, { ...options, id, forkId });
-    await this.#beginStream(id, forkId, branch.id);
-    const active = branch.id === this.#activeId;
+    const isActive = branch.id === this.#activeId;
+    const stream = await this.#beginStream(id, forkId);
     try {
-      await this.#commit([...ops, ...(active ? this.#useAfter(ops, branch.id) : [])], { keep: true });
+      await this.#commit(isActive ? [...ops, useAfter(ops, branch.id)] : ops, { keep: true });
     } catch (error) {
       this.#endStream(id);
       throw error;
     }
-    const landed = this.#history.findBranch(forkId) ? forkId : branch.id;
-    this.#streams.set(id, { ...(this.#streams.get(id) as Stream), branchId: landed });
-    if (active) await this.#show(landed);
-    if (landed === forkId) this.#emitBranch('create', forkId);
-    this.#emit({ type: 'stream', phase: 'start', branch: this.#history.branches.get(landed)?.name ?? branch.name, id, status: 'streaming' }, start);
+    stream.branchId = this.#landing(forkId, branch.id);
+    if (isActive) await this.#show(stream.branchId);
+    if (stream.branchId === forkId) this.#emitBranch('create', forkId);
+    this.#emit({ type: 'stream', phase: 'start', branch: this.#branchName(stream.branchId), id, status: 'streaming' }, start);
     this.#publish();
     return id;
+  }
+
+  /** Where a turn went: to the branch made for it, to the one that it was meant for, or to the `main` of another tab. */
+  #landing(forkId: string, branchId: string): string {
+    return [forkId, branchId].find((id) => this.#history.branches.has(id)) ?? this.#activeId;
   }
 
   async #turnOps(turn: readonly UIMessage[], branch: Branch, options: ContinueOptions & { id: string; forkId: string }): Promise<StoreOp[]> {
@@ -515,7 +524,7 @@ export class ContextEngine {
   async #newOnesOf(turn: readonly UIMessage[], parentId: string | null): Promise<{ under: string | null; fresh: UIMessage[] }> {
     const { nodes } = this.#history.graph;
     const knownIds = turn.map(({ id }) => id).filter((id) => nodes.has(id));
-    await this.#loadBodies(this.#history.missing(knownIds));
+    await this.#loadBodies(knownIds);
     let under = parentId;
     const fresh: UIMessage[] = [];
     for (const message of turn) {
@@ -526,18 +535,14 @@ export class ContextEngine {
     return { under, fresh };
   }
 
-  #useAfter(ops: readonly StoreOp[], branchId: string): StoreOp[] {
-    const made = ops.find((op) => op.op === 'branch');
-    return [{ op: 'use', branchId: made?.op === 'branch' ? made.id : branchId }];
-  }
-
   /**
    * New words for a message that this tab streams or owns. `streaming`: a draft, at most two a second reach the disk;
    * `complete` and `interrupted` end the turn, durably; without a status, a durable update that keeps it (a tool's
    * result, a finished step).
    * A settled message becomes `streaming` again when an answer is continued. An answer that ends without a word is
-   * taken back, and the head with it. Rejects with `message-not-found`, `invalid-messages`; a refusing disk does not
-   * reject: the words stay in memory and are tried again.
+   * taken back, and the head with it. Rejects with `message-not-found`, with `invalid-messages`, and with
+   * `invalid-options` for a settled message that is to end once more; a refusing disk does not reject: the words stay
+   * in memory and are tried again.
    */
   async updateMessage(id: string, message: UIMessage, status?: MessageStatus): Promise<void> {
     const data = normaliseMessage({ ...message, id });
@@ -556,11 +561,10 @@ export class ContextEngine {
   }
 
   #writeDraft(id: string, stream: Stream): void {
-    clearTimeout(stream.timer);
-    stream.timer = undefined;
     const data = stream.latest;
+    stopDrafts(stream);
     if (!data || this.#streams.get(id) !== stream) return;
-    this.#history.grow(id, data);
+    if (this.#history.grow(id, data)) this.#revision += 1;
     this.#chains.cut(id);
     this.#publish();
     this.#emit({ type: 'stream', phase: 'draft', branch: this.#branchName(stream.branchId), id, status: 'streaming' });
@@ -572,40 +576,73 @@ export class ContextEngine {
   async #settle(id: string, data: UIMessage, status: MessageStatus | undefined): Promise<void> {
     const start = performance.now();
     if (this.#history.abandoned.has(id)) await this.#recover();
-    const info = this.#node(id);
-    const next = status ?? info.status;
-    if (next === 'streaming' && !this.#streams.has(id)) await this.#beginStream(id, undefined, this.#branchHolding(id));
-    const stream = this.#streams.get(id);
-    clearTimeout(stream?.timer);
-    await stream?.draft;
-    const isEmpty = data.parts.length === 0 && info.status === 'streaming' && next !== 'streaming';
-    const ops: StoreOp[] = [isEmpty ? { op: 'drop', id } : { op: 'replace', id, data, status: next }];
-    await this.#commit(ops, { keep: true });
-    if (isEmpty) this.#dropHead(id);
+    const { status: before } = this.#node(id);
+    const next = this.#nextStatus(id, before, status);
+    const isBegun = next === 'streaming' && !this.#streams.has(id);
+    const stream = isBegun ? await this.#beginStream(id, this.#branchHolding(id)) : this.#streams.get(id);
+    try {
+      await this.#commitWords(id, data, next, stream);
+    } catch (error) {
+      if (isBegun) this.#endStream(id);
+      throw error;
+    }
     if (next !== 'streaming') this.#endStream(id);
-    this.#emit({ type: 'stream', phase: phaseOf(info.status, next), branch: this.#branchName(stream?.branchId), id, status: next }, start);
+    await this.#refresh();
+    this.#emit({ type: 'stream', phase: phaseOf(before, next), branch: this.#branchName(stream?.branchId), id, status: next }, start);
     this.#publish();
   }
 
-  #dropHead(id: string): void {
-    if (this.#at === id) this.#at = null;
-    this.#history.recount();
+  /** A settled message keeps its status, or streams again; only what streams ends. */
+  #nextStatus(id: string, before: MessageStatus, status: MessageStatus = before): MessageStatus {
+    if (status === before || status === 'streaming' || before === 'streaming' || this.#streams.has(id)) return status;
+    throw new ContextError('invalid-options', `Message "${id}" is ${before}, and can't become ${status} without streaming.`, {
+      details: { id, before, status },
+    });
   }
 
-  async #beginStream(id: string, forkId: string | undefined, branchId: string): Promise<void> {
-    const stream: Stream = { branchId: forkId ?? branchId, timer: undefined, latest: undefined, draft: undefined, release: () => {} };
+  async #commitWords(id: string, data: UIMessage, status: MessageStatus, stream: Stream | undefined): Promise<void> {
+    if (stream) stopDrafts(stream);
+    await stream?.draft;
+    const info = this.#node(id);
+    const isEnd = info.status === 'streaming' && status !== 'streaming';
+    // Words that were drafted are not taken back by an end without any.
+    const words = isEnd && data.parts.length === 0 ? (this.#history.body(id)?.data ?? data) : data;
+    if (isEnd && words.parts.length === 0) return this.#endSilently(id);
+    try {
+      await this.#commit([{ op: 'replace', id, data: words, status }], { keep: true });
+    } catch (error) {
+      if (!stream || !isContextError(error, 'message-not-found')) throw error;
+      this.#history.forget(id);
+      await this.#commit(backOps(info, words, status, stream.branchId), { keep: true });
+    }
+  }
+
+  /** An answer without a word is taken back; one that something hangs on stays where it is, and does not show. */
+  async #endSilently(id: string): Promise<void> {
+    const op = this.#silentEnd(id);
+    await this.#commit([op], { keep: true });
+    if (op.op === 'drop') this.#history.forget(id);
+  }
+
+  #silentEnd(id: string): StoreOp {
+    return this.#history.isFollowed(id) ? { op: 'replace', id, status: 'interrupted' } : { op: 'drop', id };
+  }
+
+  async #beginStream(id: string, branchId: string): Promise<Stream> {
+    const stream: Stream = { branchId, timer: undefined, latest: undefined, draft: undefined, release: () => {} };
     this.#streams.set(id, stream);
     try {
       stream.release = await this.store.hold(this.chatId, id);
     } catch {
       // Without a lock other tabs may take the answer for interrupted; nothing that is written can be lost by that.
     }
+    return stream;
   }
 
   #endStream(id: string): void {
     const stream = this.#streams.get(id);
     if (!stream) return;
-    clearTimeout(stream.timer);
+    stopDrafts(stream);
     this.#streams.delete(id);
     stream.release();
   }
@@ -667,7 +704,7 @@ export class ContextEngine {
     await this.#recover();
     const id = createId();
     const ops: StoreOp[] = [{ op: 'branch', id, base: this.#active().name, messageId }];
-    await this.#commit(use ? [...ops, { op: 'use', branchId: id }] : ops, { keep: false });
+    await this.#commit(use ? [...ops, { op: 'use', branchId: id }] : ops);
     if (use) {
       this.#pending = [];
       await this.#show(id);
@@ -680,11 +717,7 @@ export class ContextEngine {
   /** Shows another branch. Pending messages are dropped. */
   async switchBranch(nameOrId: string): Promise<void> {
     await this.ready();
-    return this.#serial(async () => {
-      const branch = this.#findBranch(nameOrId);
-      this.#pending = [];
-      await this.#switchTo(branch.id, null);
-    });
+    return this.#serial(() => this.#switchTo(this.#findBranch(nameOrId).id, null, { drop: true }));
   }
 
   /** Shows a message: the branch whose head it is, or the branch used last that holds it, up to it. Makes no branch. */
@@ -699,11 +732,12 @@ export class ContextEngine {
     });
   }
 
-  async #switchTo(branchId: string, at: string | null): Promise<void> {
+  async #switchTo(branchId: string, at: string | null, { drop = false }: { readonly drop?: boolean } = {}): Promise<void> {
     const start = performance.now();
     const from = this.#active().name;
     const isOther = branchId !== this.#activeId;
     if (isOther) await this.#commit([{ op: 'use', branchId }], { keep: true, quiet: true });
+    if (drop) this.#pending = [];
     await this.#show(branchId, at);
     if (isOther) this.#emit({ type: 'switch', from, to: this.#active().name }, start);
     this.#publish();
@@ -715,7 +749,7 @@ export class ContextEngine {
     await this.ready();
     return this.#serial(async () => {
       const { id } = this.#findBranch(nameOrId);
-      await this.#commit([{ op: 'rename-branch', id, name: to }], { keep: false });
+      await this.#commit([{ op: 'rename-branch', id, name: to }]);
       this.#emitBranch('rename', id);
       this.#publish();
       return this.#infoOf(id);
@@ -727,8 +761,7 @@ export class ContextEngine {
     await this.ready();
     return this.#serial(async () => {
       const { id } = this.#findBranch(nameOrId);
-      await this.#commit([{ op: 'delete-branch', id }], { keep: false });
-      this.#history.recount();
+      await this.#commit([{ op: 'delete-branch', id }]);
       if (id === this.#activeId) {
         this.#pending = [];
         await this.#show(this.#branchToOpen());
@@ -747,7 +780,7 @@ export class ContextEngine {
     return this.#serial(async () => {
       const messageId = options.at === undefined ? this.#history.settledAt(this.#head()) : this.#node(options.at).id;
       if (messageId === null) throw new ContextError('empty-branch', 'Cannot create checkpoint: no messages in conversation');
-      await this.#commit([{ op: 'checkpoint', id: createId(), name: to, messageId }], { keep: false });
+      await this.#commit([{ op: 'checkpoint', id: createId(), name: to, messageId }]);
       this.#emit({ type: 'checkpoint', action: 'create', name: to, messageId });
       this.#publish();
       return checkpointInfo(this.#findCheckpoint(to));
@@ -760,7 +793,7 @@ export class ContextEngine {
     await this.ready();
     return this.#serial(async () => {
       const { id, messageId } = this.#findCheckpoint(name);
-      await this.#commit([{ op: 'rename-checkpoint', id, name: next }], { keep: false });
+      await this.#commit([{ op: 'rename-checkpoint', id, name: next }]);
       this.#emit({ type: 'checkpoint', action: 'rename', name: next, messageId });
       this.#publish();
       return checkpointInfo(this.#findCheckpoint(next));
@@ -772,7 +805,7 @@ export class ContextEngine {
     await this.ready();
     return this.#serial(async () => {
       const { id, messageId } = this.#findCheckpoint(name);
-      await this.#commit([{ op: 'delete-checkpoint', id }], { keep: false });
+      await this.#commit([{ op: 'delete-checkpoint', id }]);
       this.#emit({ type: 'checkpoint', action: 'delete', name, messageId });
       this.#publish();
     });
@@ -831,7 +864,7 @@ export class ContextEngine {
   async updateChat(updates: { readonly title?: string | null; readonly metadata?: Readonly<Record<string, unknown>> }): Promise<void> {
     await this.ready();
     return this.#serial(async () => {
-      await this.#commit([{ op: 'chat', ...updates }], { keep: false });
+      await this.#commit([{ op: 'chat', ...updates }]);
       this.#publish();
     });
   }
@@ -865,8 +898,7 @@ export class ContextEngine {
   /** The chat as a graph of previews. Complete once the engine is ready. */
   graph(): GraphData {
     const { graph, checkpoints } = this.#history;
-    const branches = this.#history.seenBranches().map((branch) => ({ ...branch, headMessageId: this.#history.visibleAt(branch.headMessageId) }));
-    return graphData(this.chatId, graph.nodes.values(), branches, checkpoints.values(), this.#activeId);
+    return graphData(this.chatId, graph.nodes.values(), this.#history.seenBranches(), checkpoints.values(), this.#activeId);
   }
 
   // ------------------------------------------------------------------ listening
@@ -879,9 +911,10 @@ export class ContextEngine {
 
   /** Lets a chat serve `edit` and `regenerate`; the last attached one does. Returns the way to detach it. */
   attach(chat: AttachedChat): () => void {
-    this.#attached = [...this.#attached, chat];
+    const own = { chat };
+    this.#attached = [...this.#attached, own];
     return () => {
-      this.#attached = this.#attached.filter((other) => other !== chat);
+      this.#attached = this.#attached.filter((other) => other !== own);
     };
   }
 
@@ -892,28 +925,39 @@ export class ContextEngine {
     return child;
   }
 
-  /** Stops listening to the store. Streams go on, and their words are still saved. */
+  /** Stops listening, and being listened to. Streams go on, and their words are still saved, or tried again. */
   dispose(): void {
-    this.#disposed = true;
-    this.#unsubscribe?.();
-    this.#unsubscribe = undefined;
-    clearTimeout(this.#retryTimer);
+    this.#isDisposed = true;
+    this.#stopListening();
     clearTimeout(this.#watchTimer);
     this.#listeners.clear();
   }
 
+  #stopListening(): void {
+    this.#unsubscribe?.();
+    this.#unsubscribe = undefined;
+  }
+
   // ------------------------------------------------------------------ writing
 
-  /** Tries again at once what could only be kept in memory. Rejects with the reason when it still can't be saved. */
+  /**
+   * Tries again at once what could only be kept in memory, and a save() that was refused. Rejects with the reason when
+   * it still can't be saved.
+   */
   async retry(): Promise<void> {
     await this.ready();
     return this.#serial(async () => {
+      const before = this.#saveState;
       try {
         await this.#flush();
-        this.#saved();
-      } finally {
+      } catch (error) {
+        this.#fail(asContextError(error), before);
         this.#publish();
+        throw error;
       }
+      await this.#refusedSave?.();
+      if (this.#saveState.state === 'error') this.#succeed(before);
+      this.#publish();
     });
   }
 
@@ -923,37 +967,32 @@ export class ContextEngine {
     return run;
   }
 
-  /**
-   * One transaction. `keep`: when the disk refuses, carry it out in memory and try again later, instead of rejecting.
-   * The result is taken in; the caller publishes it.
-   */
-  async #commit(ops: readonly StoreOp[], { keep, quiet = false }: { readonly keep: boolean; readonly quiet?: boolean }): Promise<void> {
-    if (!quiet) this.#publishSaveState({ state: 'saving', pending: countMessages(this.#unsaved) });
+  /** One transaction, after what still waits for one. The result is taken in; the caller publishes it. */
+  async #commit(ops: readonly StoreOp[], { keep = false, quiet = false, again }: CommitOptions = {}): Promise<void> {
+    const before = this.#saveState;
+    if (!quiet) this.#publishSaveState({ state: 'saving', pending: this.#outbox.count });
+    if (again) this.#refusedSave = undefined;
     try {
       await this.#flush();
-      await this.#append(this.#withMetadata(ops));
-      this.#saved();
+      await this.#append(ops);
+      this.#succeed(before);
     } catch (error) {
       if (keep && isRefusal(error)) return this.#keepInMemory(ops, error);
-      this.#refused(asContextError(error));
+      if (again && isRefusal(error)) this.#refusedSave = again;
+      this.#fail(asContextError(error), before);
+      this.#publish();
       throw error;
     }
   }
 
-  #withMetadata(ops: readonly StoreOp[]): readonly StoreOp[] {
-    const { metadata } = this.#options;
-    if (this.#metadataMerged || !metadata || !this.#history.chat) return ops;
-    return [...ops, { op: 'chat', metadata }];
-  }
-
-  async #append(ops: readonly StoreOp[]): Promise<AppendResult> {
+  async #append(ops: readonly StoreOp[], onConflict: ConflictPolicy = this.#options.onConflict ?? 'fork'): Promise<void> {
+    if (this.#gone) throw this.#gone;
     this.#writing += 1;
     try {
-      const result = await this.store.append(this.chatId, ops, this.#appendOptions());
+      const result = await this.store.append(this.chatId, this.#withMetadata(ops), this.#appendOptions(onConflict));
       this.#ownChanges.add(result.seq);
-      this.#metadataMerged = true;
-      await this.#absorbOwn(result);
-      return result;
+      this.#isMetadataMerged = true;
+      await this.#absorbOwn(result, headsIn(ops).filter((branchId) => !this.#outbox.movesHead(branchId)));
     } catch (error) {
       if (isContextError(error, 'chat-deleted')) this.#deleted(error);
       throw error;
@@ -963,36 +1002,38 @@ export class ContextEngine {
     }
   }
 
-  #appendOptions(): Parameters<ContextStore['append']>[2] {
-    const { metadata, onConflict } = this.#options;
-    return {
-      userId: this.userId,
-      epoch: this.#history.chat?.epoch ?? this.#epoch,
-      mainBranchId: this.#mainBranchId,
-      ...(metadata ? { metadata } : {}),
-      onConflict: onConflict ?? 'fork',
-    };
+  #withMetadata(ops: readonly StoreOp[]): readonly StoreOp[] {
+    const { metadata } = this.#options;
+    return metadata && !this.#isMetadataMerged ? [...ops, { op: 'chat', metadata }] : ops;
   }
 
+  #appendOptions(onConflict: ConflictPolicy): AppendOptions {
+    const epoch = this.#history.chat?.epoch ?? this.#epoch;
+    return { userId: this.userId, epoch, mainBranchId: this.#mainBranchId, onConflict };
+  }
+
+  /** What the disk refused is carried out here, and tried again in a while. */
   async #keepInMemory(ops: readonly StoreOp[], error: ContextError): Promise<void> {
-    const result = await applyLocally(this.#history, this.chatId, ops, this.#appendOptions());
-    this.#unsaved = [...this.#unsaved, { ops }];
-    await this.#absorbOwn(result);
-    this.#refused(error);
+    const result = await applyLocally(this.#history, this.chatId, ops, this.#appendOptions('fork'));
+    this.#outbox.add(ops);
+    await this.#absorbOwn(result, headsIn(ops));
+    this.#fail(error, this.#saveState);
     this.#scheduleRetry();
   }
 
-  /** Writes what was kept in memory, first to last. Rejects with the first refusal; the rest waits. */
+  /**
+   * Writes what was kept in memory, first to last. Rejects with the first refusal; the rest waits. Where another tab
+   * was faster, kept turns go to a branch of their own, even if conflicts are errors: whoever sent them is not there
+   * to decide any more.
+   */
   async #flush(): Promise<void> {
-    while (this.#unsaved.length > 0) {
-      const [first, ...rest] = this.#unsaved as readonly [Unsaved, ...Unsaved[]];
-      const { conflict } = await this.#append(first.ops);
-      this.#unsaved = conflict ? rest.map((unsaved) => redirect(unsaved, conflict.from.id, conflict.to.id)) : rest;
-    }
+    const onConflict = this.#options.onConflict === 'rebase' ? 'rebase' : 'fork';
+    if (!this.#outbox.isEmpty) await this.#recover();
+    while (!this.#outbox.isEmpty) await this.#outbox.sendFirst((ops) => this.#append(ops, onConflict));
   }
 
   #scheduleRetry(): void {
-    if (this.#retryTimer !== undefined || this.#disposed) return;
+    if (this.#retryTimer !== undefined) return;
     this.#retryTimer = setTimeout(() => {
       this.#retryTimer = undefined;
       this.retry().catch(() => this.#scheduleRetry());
@@ -1000,44 +1041,49 @@ export class ContextEngine {
     this.#retryDelay = Math.min(this.#retryDelay * 2, RETRY_LAST);
   }
 
-  #saved(): void {
+  /** The disk took it. A save() that it refused before may wait still. */
+  #succeed(before: SaveState): void {
     clearTimeout(this.#retryTimer);
     this.#retryTimer = undefined;
     this.#retryDelay = RETRY_FIRST;
-    this.#saveState = { state: 'saved', pending: 0 };
+    this.#setSaveState(this.#unsavedCount === 0 ? { state: 'saved', pending: 0 } : before);
   }
 
-  #refused(error: ContextError): void {
+  /** It did not happen. That concerns what is saved only if something stays unsaved by it. */
+  #fail(error: ContextError, before: SaveState): void {
     this.#emit({ type: 'error', code: error.code, message: error.message });
-    const unsaved = countMessages(this.#unsaved);
-    const isWorld = isRefusal(error);
-    this.#saveState = isWorld || unsaved > 0 ? { state: 'error', error, pending: unsaved } : { state: 'idle', pending: 0 };
-    this.#publish();
+    const pending = this.#unsavedCount;
+    if (pending > 0 || !this.#outbox.isEmpty) this.#setSaveState(isRefusal(error) ? { state: 'error', error, pending } : before);
+    else this.#setSaveState(before.state === 'error' ? { state: 'saved', pending: 0 } : before);
   }
 
-  #saveState: SaveState = { state: 'idle', pending: 0 };
+  /** Messages that should be saved and are not. */
+  get #unsavedCount(): number {
+    return this.#outbox.count + (this.#refusedSave ? this.#pending.length : 0);
+  }
 
-  #publishSaveState(saveState: SaveState): void {
-    this.#saveState = saveState;
-    this.#zustand.setState({ saveState });
+  #setSaveState(next: SaveState): void {
+    const { state, error, pending } = this.#saveState;
+    const isSame = state === next.state && pending === next.pending && error?.message === next.error?.message;
+    if (!isSame) this.#saveState = next;
+  }
+
+  #publishSaveState(next: SaveState): void {
+    this.#setSaveState(next);
+    this.#zustand.setState({ saveState: this.#saveState });
   }
 
   /**
    * Stores what a tab that died left behind: answers that were cut off become interrupted, ones that never began are
-   * taken back. Another tab may do the same at the same moment; then it is done.
+   * taken back. Another tab may do the same at the same moment, or go on with the answer; then it is done.
    */
   async #recover(): Promise<void> {
-    const { abandoned } = this.#history;
-    if (abandoned.size === 0) return;
-    const ids = [...abandoned];
-    await this.#loadBodies(this.#history.missing(ids));
-    const ops = ids.map((id): StoreOp => {
-      const node = this.#history.body(id);
-      if (!node || node.data.parts.length === 0) return { op: 'drop', id };
-      return { op: 'replace', id, data: node.data, status: 'interrupted', rev: node.rev };
-    });
+    if (this.#history.abandoned.size === 0) return;
+    const held = await this.store.held(this.chatId);
+    const ids = [...this.#history.abandoned].filter((id) => !held.has(id));
+    await this.#loadBodies(ids);
     try {
-      await this.#append(ops);
+      await this.#append(ids.map((id) => this.#endOp(id)));
     } catch (error) {
       if (isRefusal(error)) return;
       if (!isContextError(error, 'head-moved') && !isContextError(error, 'message-not-found')) throw error;
@@ -1045,24 +1091,38 @@ export class ContextEngine {
     }
   }
 
-  // ------------------------------------------------------------------ taking in
-
-  async #absorbOwn(result: AppendResult): Promise<void> {
-    const own = new Set(this.#streams.keys());
-    const changed = this.#history.absorb(result, new Set(), own, () => true);
-    this.#history.keep(result.written);
-    this.#graphChanged(changed);
-    for (const node of result.written) this.#chains.cut(node.id);
-    if (result.conflict) await this.#followConflict(result.conflict);
-    if (this.#at !== null && this.#history.view(this.#activeId) === this.#at) this.#at = null;
-    await this.#loadShown(0);
+  #endOp(id: string): StoreOp {
+    const node = this.#history.body(id);
+    if (!node || node.data.parts.length === 0) return this.#silentEnd(id);
+    return { op: 'replace', id, data: node.data, status: 'interrupted', rev: node.rev };
   }
 
-  async #followConflict({ policy, from, to }: NonNullable<AppendResult['conflict']>): Promise<void> {
+  // ------------------------------------------------------------------ taking in
+
+  /** Takes in what this engine wrote; the views of the branches that it `moved` go with it. */
+  async #absorbOwn(result: AppendResult, moved: readonly string[]): Promise<void> {
+    this.#absorb(result, { held: new Set(this.#history.foreign), own: this.#own() });
+    this.#history.keep(result.written);
+    this.#history.follow(this.#own(), (branchId) => moved.includes(branchId) || this.#mayFollow(branchId));
+    if (result.conflict) await this.#followConflict(result.conflict, moved);
+    if (moved.includes(this.#activeId) && !this.#history.branches.has(this.#activeId)) this.#activeId = this.#branchToOpen();
+    await this.#refresh();
+  }
+
+  async #followConflict({ policy, from, to }: NonNullable<AppendResult['conflict']>, moved: readonly string[]): Promise<void> {
+    const isActive = this.#activeId === from.id || moved.includes(this.#activeId);
+    const view = this.#history.view(from.id);
+    this.#outbox.redirect(from.id, to.id);
+    if (this.#outbox.movesHead(to.id)) this.#history.look(to.id, view);
     await this.#pull();
-    const wasActive = this.#activeId === from.id || !this.#history.branches.has(this.#activeId);
-    if (wasActive) await this.#show(to.id);
+    if (isActive) await this.#show(to.id);
     this.#emit({ type: 'conflict', policy, from: from.name, to: to.name, toId: to.id });
+  }
+
+  /** Takes in what others did. */
+  async #catchUp(): Promise<void> {
+    await this.#pull();
+    await this.#refresh();
   }
 
   /** Reads what changed since, whoever changed it. */
@@ -1080,29 +1140,38 @@ export class ContextEngine {
   }
 
   async #absorbRemote(records: ChatRecords): Promise<void> {
-    const own = new Set(this.#streams.keys());
-    const watched = records.nodes.some(({ status }) => status === 'streaming');
-    const held = watched ? await this.store.held(this.chatId) : new Set<string>();
-    const changed = this.#history.absorb(records, held, own, (branchId) => this.#mayFollow(branchId));
+    const isWatched = records.nodes.some(({ status }) => status === 'streaming');
+    const held = isWatched ? await this.store.held(this.chatId) : new Set<string>();
+    this.#absorb(records, { held, own: this.#own() });
     this.#history.seq = Math.max(this.#history.seq, records.seq);
-    this.#graphChanged(changed);
-    for (const id of changed) this.#chains.cut(id);
     if (records.chat && this.#zustand.getState().error?.code === 'chat-deleted') this.#revive();
     this.#watch();
+  }
+
+  #absorb(records: ChatRecords, busy: Busy): void {
+    const changed = this.#history.absorb(records, busy);
+    for (const id of changed) this.#chains.cut(id);
+    if (changed.length > 0 || records.branches.length > 0) this.#revision += 1;
+  }
+
+  /** The messages on which this engine has the last word for now. */
+  #own(): Set<string> {
+    return new Set([...this.#streams.keys(), ...this.#outbox.messageIds()]);
   }
 
   /** A view moves with another tab's turn only when nothing of this engine's is under way on the branch. */
   #mayFollow(branchId: string): boolean {
     if (branchId === this.#activeId && this.#pending.length > 0) return false;
+    if (this.#outbox.movesHead(branchId)) return false;
     return ![...this.#streams.values()].some((stream) => stream.branchId === branchId);
   }
 
   /** A tab that dies says nothing: while another one streams, look from time to time whether it still does. */
   #watch(): void {
-    if (this.#history.foreign.size === 0 || this.#watchTimer !== undefined || this.#disposed) return;
+    if (this.#history.foreign.size === 0 || this.#watchTimer !== undefined || this.#isDisposed) return;
     this.#watchTimer = setTimeout(() => {
       this.#watchTimer = undefined;
-      void this.#serial(() => this.#lookAtForeign()).catch((error: unknown) => this.#reportQuietly(error));
+      this.#inBackground(() => this.#lookAtForeign());
     }, WATCH_INTERVAL);
   }
 
@@ -1110,36 +1179,43 @@ export class ContextEngine {
     const held = await this.store.held(this.chatId);
     const ids = [...this.#history.foreign].filter((id) => !held.has(id));
     if (ids.length > 0) {
-      const records = await this.store.load(this.chatId);
-      await this.#absorbRemote(records);
-      await this.#loadShown(0);
-      this.#publish();
+      await this.#absorbRemote(await this.store.load(this.chatId));
+      await this.#refresh();
     }
     this.#watch();
   }
 
   #hear(notice: StoreNotice): void {
     if (notice.chatId !== undefined && notice.chatId !== this.chatId) return;
-    if (notice.kind === 'draft') return;
-    if (notice.kind === 'clear') {
-      this.#deleted(chatDeleted(this.chatId));
-      return;
-    }
+    if (notice.kind === 'draft' || this.#gone) return;
+    if (notice.kind === 'clear') return this.#cleared();
     this.#notices.add(notice.seq);
     this.#settleNotices();
   }
 
+  /** Everything is gone, and the store has no memory of this chat that could refuse its writes. */
+  #cleared(): void {
+    if (!this.#history.chat) return;
+    this.#gone = chatDeleted(this.chatId);
+    this.#deleted(this.#gone);
+  }
+
   /** Drops the notices of our own writes, and reads what the others did. */
   #settleNotices(): void {
-    if (this.#writing > 0) return;
+    if (this.#writing > 0 || !this.#isOpen) return;
     for (const seq of this.#ownChanges) if (this.#notices.delete(seq)) this.#ownChanges.delete(seq);
     if (this.#notices.size === 0) return;
     this.#notices.clear();
-    void this.#serial(async () => {
-      await this.#pull();
-      await this.#loadShown(0);
+    this.#inBackground(() => this.#catchUp());
+  }
+
+  /** Does what nobody waits for, and shows it. */
+  #inBackground(task: () => Promise<void>): void {
+    const run = this.#serial(async () => {
+      await task();
       this.#publish();
-    }).catch((error: unknown) => this.#reportQuietly(error));
+    });
+    run.catch((error: unknown) => this.#reportQuietly(error));
   }
 
   #reportQuietly(error: unknown): void {
@@ -1148,7 +1224,8 @@ export class ContextEngine {
   }
 
   #deleted(error: ContextError): void {
-    for (const stream of this.#streams.values()) clearTimeout(stream.timer);
+    for (const id of this.#streams.keys()) this.#endStream(id);
+    if (this.#zustand.getState().error?.code === error.code) return;
     this.#publish({ status: 'error', error });
     this.#emit({ type: 'error', code: error.code, message: error.message });
   }
@@ -1167,7 +1244,27 @@ export class ContextEngine {
   async #show(branchId: string, at: string | null = null): Promise<void> {
     this.#activeId = branchId;
     this.#at = at;
+    await this.#refresh();
+  }
+
+  /** Lets the views follow what is settled elsewhere, leaves a branch that is gone, and loads what is shown. */
+  async #refresh(): Promise<void> {
+    if (this.#history.follow(this.#own(), (branchId) => this.#mayFollow(branchId))) this.#revision += 1;
+    if (this.#isAdrift) [this.#activeId, this.#at] = [this.#branchToOpen(), null];
+    if (this.#at !== null && this.#isPassed(this.#at)) this.#at = null;
     await this.#loadShown(0);
+  }
+
+  /** Whether the branch shown was deleted by another tab, or never came to be, because another tab made `main` first. */
+  get #isAdrift(): boolean {
+    const { chat, branches } = this.#history;
+    const active = branches.get(this.#activeId);
+    return chat !== undefined && (!active || active.deletedAt !== undefined) && this.#mayFollow(this.#activeId);
+  }
+
+  /** Whether a message checked out is no longer one before the head: it is the head by now, or it was taken back. */
+  #isPassed(id: string): boolean {
+    return this.#history.view(this.#activeId) === id || !this.#history.graph.nodes.has(id);
   }
 
   #headOf(branchId: string): string | null {
@@ -1180,40 +1277,32 @@ export class ContextEngine {
 
   /** Brings the shown chain up to date and loads its last messages: at least `count`, or as many as were loaded. */
   async #loadShown(count: number): Promise<void> {
-    const head = this.#head();
-    const { ids, shared } = this.#chainTo(head);
+    const { head, ids, shared } = this.#chainTo(this.#head());
     const kept = this.#shown.from < shared ? this.#shown.from : Math.max(0, ids.length - PAGE);
     const from = Math.min(kept, Math.max(0, ids.length - count));
-    this.#shown = { head, ids, from };
-    await this.#loadBodies(this.#history.missing(ids.slice(from)));
+    this.#shown = { head, ids, from, moves: this.#history.moves };
+    await this.#loadBodies(ids.slice(from));
   }
 
   /** The chain of a head, made from the shown one where they share a beginning. */
-  #chainTo(head: string | null): { readonly ids: string[]; readonly shared: number } {
-    const { graph } = this.#history;
-    const { ids } = this.#shown;
-    if (head === this.#shown.head) return { ids, shared: ids.length };
-    const added = chainIds(graph, head, ids.at(-1) ?? null);
-    const first = added[0];
-    if (first !== undefined && ids.length > 0 && graph.nodes.get(first)?.parentId === ids.at(-1)) {
-      return { ids: [...ids, ...added], shared: ids.length };
+  #chainTo(head: string | null): { readonly head: string | null; readonly ids: readonly string[]; readonly shared: number } {
+    const { graph, moves } = this.#history;
+    const { ids, head: before } = this.#shown;
+    if (moves === this.#shown.moves) {
+      if (head === before) return { head, ids, shared: ids.length };
+      const added = chainIds(graph, head, before);
+      if (before !== null && graph.nodes.get(added[0] ?? '')?.parentId === before) return { head, ids: [...ids, ...added], shared: ids.length };
     }
     const whole = chainIds(graph, head);
     let shared = 0;
     while (shared < whole.length && whole[shared] === ids[shared]) shared += 1;
-    return { ids: whole, shared };
+    return { head, ids: whole, shared };
   }
 
   async #loadBodies(ids: readonly string[]): Promise<void> {
-    if (ids.length === 0) return;
-    this.#history.keep(await this.store.getNodes(this.chatId, ids));
+    const missing = this.#history.missing(ids);
+    if (missing.length > 0) this.#history.keep(await this.store.getNodes(this.chatId, missing));
   }
-
-  #graphChanged(changed: readonly string[]): void {
-    if (changed.length > 0) this.#revision += 1;
-  }
-
-  #revision = 0;
 
   /** The one door for state: computes it from what is known, keeps what is equal, and sets it once. */
   #publish(patch: Partial<EngineState> = {}): void {
@@ -1228,7 +1317,7 @@ export class ContextEngine {
     const branches = history.seenBranches().map((branch) => this.#branchInfo(branch, before.branches));
     const checkpoints = history.liveCheckpoints().map((one) => reuse(before.checkpoints, checkpointInfo(one)));
     return {
-      chat: history.chat ?? null,
+      chat: sameJson(before.chat, history.chat) ? before.chat : (history.chat ?? null),
       branch: this.#active().name,
       branchId: this.#activeId,
       headMessageId: this.#head() ?? undefined,
@@ -1302,16 +1391,42 @@ export class ContextEngine {
     this.#emit({ type: 'branch', action, name, id }, start);
   }
 
+  /** A listener that throws is not this engine's failure, and keeps nobody else from hearing. */
   #emit(event: EventBody, start?: number): void {
-    if (this.#listeners.size === 0) return;
     const ms = start === undefined ? 0 : performance.now() - start;
-    for (const listener of this.#listeners) listener({ ...event, at: Date.now(), ms });
+    for (const listener of this.#listeners) {
+      try {
+        listener({ ...event, at: Date.now(), ms });
+      } catch (error) {
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    }
   }
+}
+
+interface CommitOptions {
+  /** When the disk refuses: carry it out in memory and try again later, instead of rejecting. */
+  readonly keep?: boolean;
+  /** Don't say that something is being saved: nothing is. */
+  readonly quiet?: boolean;
+  /** When the disk refuses: what `retry()` is to do again. */
+  readonly again?: () => Promise<unknown>;
+}
+
+/** The chain shown: all of its ids, root first, and the index of the first one that is loaded. */
+interface Shown {
+  readonly head: string | null;
+  readonly ids: readonly string[];
+  readonly from: number;
+  /** The {@link History.moves} for which this is true. */
+  readonly moves: number;
 }
 
 /** An answer that this engine streams. */
 interface Stream {
-  readonly branchId: string;
+  branchId: string;
   timer: ReturnType<typeof setTimeout> | undefined;
   /** The newest words, not yet in a draft. */
   latest: UIMessage | undefined;
@@ -1337,12 +1452,6 @@ function pendingOf(fragment: ContextFragment): Pending {
     ? { kind: 'last-assistant', text: lazy.content, persist }
     : { kind: 'message', message: messageOf(fragment), persist };
   return { original: fragment, fragment: { ...fragment }, content };
-}
-
-function redirect({ ops }: Unsaved, from: string, to: string): Unsaved {
-  return {
-    ops: ops.map((op) => ((op.op === 'head' || op.op === 'use') && op.branchId === from ? { ...op, branchId: to } : op)),
-  };
 }
 
 function keepIfSame<T>(before: readonly T[], now: readonly T[]): readonly T[] {
@@ -1380,6 +1489,38 @@ function insertsOf(parentId: string | null, messages: readonly UIMessage[]): Sto
     status: i === messages.length - 1 ? 'streaming' : 'complete',
     createdAt,
   }));
+}
+
+/** Marks the branch that a turn goes to as the one shown last. */
+function useAfter(ops: readonly StoreOp[], branchId: string): StoreOp {
+  const made = ops.find((op) => op.op === 'branch');
+  return { op: 'use', branchId: made?.id ?? branchId };
+}
+
+/** The branches whose heads these operations move. */
+function headsIn(ops: readonly StoreOp[]): string[] {
+  return ops.flatMap((op) => (op.op === 'head' ? [op.branchId] : []));
+}
+
+/** An answer that another tab took for dead and took back is put in its place again. */
+function backOps({ id, parentId, createdAt }: NodeInfo, data: UIMessage, status: MessageStatus, branchId: string): StoreOp[] {
+  return [
+    { op: 'insert', id, parentId, data, status, createdAt },
+    { op: 'head', branchId, expected: parentId, messageId: id, forkId: createId() },
+  ];
+}
+
+/** What was said and not drafted yet is not drafted any more. */
+function stopDrafts(stream: Stream): void {
+  clearTimeout(stream.timer);
+  stream.timer = undefined;
+  stream.latest = undefined;
+}
+
+/** How many chats with this id were deleted before the one that a first write would begin. */
+function nextEpoch(chat: Chat | undefined): number {
+  if (!chat) return 0;
+  return chat.deletedAt === undefined ? chat.epoch : chat.epoch + 1;
 }
 
 function messageNotFound(id: string): ContextError {

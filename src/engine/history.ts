@@ -12,6 +12,7 @@ import {
   siblingsOf,
 } from '../graph/graph.ts';
 import type { ChatRecords } from '../store/store.ts';
+import { sameJson } from './save.ts';
 
 /**
  * What one engine knows of its chat: the records as the store last told them, the bodies that were loaded, and, for
@@ -30,86 +31,112 @@ export class History {
   readonly graph: MessageGraph = createGraph();
   readonly branches: Map<string, Branch> = new Map();
   readonly checkpoints: Map<string, Checkpoint> = new Map();
-  /** The change number up to which everything is known. */
+  /** The change number up to which everything is known... */
   seq = 0;
+  /** ...and the largest that was heard of: what is only kept in memory counts on from here. */
+  lastSeq = 0;
+  /** The `seq` that the next message of the chat gets. */
+  nextSeq = 0;
+  /** Grows when a message gets another parent: chains that were walked before are not true any more. */
+  moves = 0;
   /** Streaming nodes that nobody holds: to be stored as interrupted, or dropped, by the next write. */
   readonly abandoned: Set<string> = new Set();
   /** Streaming nodes that some other engine holds. */
   readonly foreign: Set<string> = new Set();
   readonly #views: Map<string, string | null> = new Map();
   readonly #bodies: Map<string, MessageNode> = new Map();
+  /** Bodies that are not true any more; what replaces them may still say the same. */
+  readonly #stale: Set<string> = new Set();
   readonly #versions: Map<string, Versions> = new Map();
   #reached: Set<string> | undefined;
 
   /**
-   * Takes in records that the store read or wrote.
-   * `held`: nodes that some tab streams; `own`: nodes that this engine streams; `follow`: whether a branch's view may
-   * move to a settled head. Returns the ids of nodes whose body or place changed.
+   * Takes in records that the store read or wrote. Views stay where they are: {@link follow} moves them.
+   * Returns the ids of messages whose words, status or place changed.
    */
-  absorb(records: ChatRecords, held: ReadonlySet<string>, own: ReadonlySet<string>, follow: (branchId: string) => boolean): string[] {
+  absorb(records: ChatRecords, busy: Busy): string[] {
+    this.lastSeq = Math.max(this.lastSeq, records.seq);
     if (records.chat) this.chat = records.chat.deletedAt === undefined ? records.chat : undefined;
-    const changed = [...records.dropped, ...records.nodes.filter((info) => this.#absorbNode(info, held, own)).map((info) => info.id)];
-    for (const id of records.dropped) this.#forget(id);
-    for (const branch of records.branches) this.#absorbBranch(branch, own);
-    this.#follow(own, follow);
+    const dropped = records.dropped.filter((id) => !busy.own.has(id));
+    const changed = records.nodes.filter((info) => this.#absorbNode(info, busy)).map(({ id }) => id);
+    for (const id of dropped) this.forget(id);
+    for (const branch of records.branches) this.#absorbBranch(branch, busy.own);
     for (const checkpoint of records.checkpoints) this.checkpoints.set(checkpoint.id, checkpoint);
-    return changed;
+    return [...dropped, ...changed];
   }
 
-  #absorbNode(info: NodeInfo, held: ReadonlySet<string>, own: ReadonlySet<string>): boolean {
-    const streaming = info.status === 'streaming' && !own.has(info.id);
-    this.#mark(this.abandoned, info.id, streaming && !held.has(info.id));
-    this.#mark(this.foreign, info.id, streaming && held.has(info.id));
-    const seen = this.abandoned.has(info.id) ? { ...info, status: 'interrupted' as const } : info;
+  #absorbNode(info: NodeInfo, { held, own }: Busy): boolean {
+    this.nextSeq = Math.max(this.nextSeq, info.seq + 1);
+    const isLeft = info.status === 'streaming' && !own.has(info.id);
+    mark(this.abandoned, info.id, isLeft && !held.has(info.id));
+    mark(this.foreign, info.id, isLeft && held.has(info.id));
+    const seen: NodeInfo = this.abandoned.has(info.id) ? { ...info, status: 'interrupted' } : info;
     const known = this.graph.nodes.get(info.id);
-    if (known && own.has(info.id) && known.rev === info.rev) return false;
-    if (known && known.rev === seen.rev && known.status === seen.status && known.parts === seen.parts) return false;
+    if (known && (own.has(info.id) ? info.rev <= known.rev : isSame(known, seen))) return this.#place(known, info);
     putNode(this.graph, seen);
-    if (known?.rev !== seen.rev || streaming) this.#bodies.delete(info.id);
+    this.#stale.add(info.id);
     return true;
   }
 
-  #mark(set: Set<string>, id: string, on: boolean): void {
-    if (on) set.add(id);
-    else set.delete(id);
+  /** Nothing is new about a message but, perhaps, its place: one that was kept in memory gets it when it is stored. */
+  #place(known: NodeInfo, { parentId, depth, seq, createdAt, deviceId }: NodeInfo): boolean {
+    if (known.seq === seq && known.parentId === parentId && known.deviceId === deviceId) return false;
+    if (known.parentId !== parentId) this.moves += 1;
+    putNode(this.graph, { ...known, parentId, depth, seq, createdAt, deviceId });
+    return true;
   }
 
-  #forget(id: string): void {
+  /** A message is gone: it was reserved, and nothing was ever said. Whoever looked at it looks at its parent. */
+  forget(id: string): void {
+    const parentId = this.graph.nodes.get(id)?.parentId ?? null;
+    for (const [branchId, view] of this.#views) if (view === id) this.#views.set(branchId, parentId);
     dropNode(this.graph, id);
     this.#bodies.delete(id);
     this.abandoned.delete(id);
     this.foreign.delete(id);
-    this.#reached = undefined;
+    this.recount();
   }
 
   #absorbBranch(branch: Branch, own: ReadonlySet<string>): void {
+    const before = this.branches.get(branch.id);
     this.branches.set(branch.id, branch);
-    const seen = this.#views.get(branch.id);
-    const isLost = seen === undefined || (seen !== null && !this.graph.nodes.has(seen));
-    if (isLost) this.#views.set(branch.id, this.#isOwnOrSettled(branch.headMessageId, own) ? branch.headMessageId : this.settledAt(branch.headMessageId));
-    this.#reach(branch);
+    if (before?.deletedAt !== branch.deletedAt) this.recount();
+    if (!this.#views.has(branch.id)) this.look(branch.id, this.#isOwnOrSettled(branch.headMessageId, own) ? branch.headMessageId : this.settledAt(branch.headMessageId));
   }
 
-  /** Moves each view to its branch's head, where that is settled (or ours) and the view is free to move. */
-  #follow(own: ReadonlySet<string>, follow: (branchId: string) => boolean): void {
-    for (const branch of this.branches.values()) {
-      const head = branch.headMessageId;
-      if (this.view(branch.id) === head || !this.#isOwnOrSettled(head, own) || !follow(branch.id)) continue;
-      this.#views.set(branch.id, head);
-      this.#reach(branch);
+  /**
+   * Moves each view to its branch's head, where that is settled (or `own`) and the view is free to move.
+   * Returns whether one moved.
+   */
+  follow(own: ReadonlySet<string>, isFree: (branchId: string) => boolean): boolean {
+    let hasMoved = false;
+    for (const { id, headMessageId } of this.branches.values()) {
+      const head = this.#spoken(headMessageId);
+      if (this.view(id) === head || !this.#isOwnOrSettled(head, own) || !isFree(id)) continue;
+      this.look(id, head);
+      hasMoved = true;
     }
+    return hasMoved;
+  }
+
+  /** Without the answers at the end of a chain that nobody writes any more and that never said anything. */
+  #spoken(head: string | null): string | null {
+    let info = this.graph.nodes.get(head ?? '');
+    while (info && info.status !== 'streaming' && !isVisible(info)) info = this.graph.nodes.get(info.parentId ?? '');
+    return info?.id ?? null;
+  }
+
+  /** Sees the head of a branch here from now on. */
+  look(branchId: string, head: string | null): void {
+    const before = this.view(branchId);
+    this.#views.set(branchId, head);
+    if (this.branches.get(branchId)?.deletedAt !== undefined || !this.#reached) return;
+    if (before === null || contains(this.graph, head, before)) markChain(this.graph, this.#reached, head);
+    else this.recount();
   }
 
   #isOwnOrSettled(head: string | null, own: ReadonlySet<string>): boolean {
     return head === null || own.has(head) || this.#isSettled(head);
-  }
-
-  #reach(branch: Branch): void {
-    const reached = this.#reached;
-    if (!reached) return;
-    const view = this.view(branch.id);
-    if (branch.deletedAt !== undefined || (view !== null && !this.graph.nodes.has(view))) this.#reached = undefined;
-    else markChain(this.graph, reached, view);
   }
 
   #isSettled(id: string): boolean {
@@ -165,7 +192,7 @@ export class History {
     return this.#reached;
   }
 
-  /** Counts anew what is reachable, after branches came or went. */
+  /** Counts anew what is reachable, after a branch or a message went. */
   recount(): void {
     this.#reached = undefined;
   }
@@ -191,46 +218,66 @@ export class History {
     return fallback;
   }
 
+  /** Whether some message hangs on this one. */
+  isFollowed(id: string): boolean {
+    return this.graph.children.has(id);
+  }
+
   /** Whether something other than `branchId` points at a message: another branch, a checkpoint, or a child. */
   isShared(id: string, branchId: string): boolean {
     return (
-      (this.graph.children.get(id)?.length ?? 0) > 0 ||
+      this.isFollowed(id) ||
       this.liveBranches().some((branch) => branch.id !== branchId && (branch.headMessageId === id || this.view(branch.id) === id)) ||
       this.liveCheckpoints().some((checkpoint) => checkpoint.messageId === id)
     );
   }
 
-  /** Keeps bodies that were loaded or written. */
+  /**
+   * Keeps bodies that were loaded or written. A message that says what it said before stays the object that it is, so
+   * that nobody renders it again.
+   */
   keep(nodes: Iterable<MessageNode>): void {
-    for (const node of nodes) this.#bodies.set(node.id, node);
+    for (const node of nodes) {
+      const known = this.#bodies.get(node.id);
+      if (known && known.rev >= node.rev && !this.#stale.has(node.id)) continue;
+      this.#bodies.set(node.id, known && sameJson(known.data, node.data) ? { ...node, data: known.data } : node);
+      this.#stale.delete(node.id);
+    }
   }
 
   /** The body of a message, where it is loaded. */
   body(id: string): MessageNode | undefined {
-    return this.#bodies.get(id);
+    return this.#stale.has(id) ? undefined : this.#bodies.get(id);
   }
 
-  /** A streaming message grew: its words, before they are stored. */
-  grow(id: string, data: UIMessage): void {
+  /** A streaming message grew: its words, before they are stored. Returns whether it shows from now on. */
+  grow(id: string, data: UIMessage): boolean {
     const info = this.graph.nodes.get(id);
-    if (!info) return;
+    if (!info) return false;
     const { preview: _preview, parts: _parts, ...rest } = info;
     const node: MessageNode = { ...rest, data };
+    const grown = infoOf(node);
     this.#bodies.set(id, node);
-    putNode(this.graph, infoOf(node));
+    this.#stale.delete(id);
+    putNode(this.graph, grown);
+    return isVisible(grown) && !isVisible(info);
   }
 
-  /** Ids on the way to `head` whose bodies are not loaded, oldest first. */
+  /** Those of these ids whose bodies are not loaded. */
   missing(ids: readonly string[]): string[] {
-    return ids.filter((id) => !this.#bodies.has(id));
+    return ids.filter((id) => !this.body(id));
   }
+}
 
-  /** The last message on the way from `id` to the root that shows; null when there is none. */
-  visibleAt(id: string | null): string | null {
-    let at = id === null ? undefined : this.graph.nodes.get(id);
-    while (at && !isVisible(at)) at = at.parentId === null ? undefined : this.graph.nodes.get(at.parentId);
-    return at?.id ?? null;
-  }
+/** Who is busy with which messages, when records are taken in. */
+export interface Busy {
+  /** Messages that some tab streams. */
+  readonly held: ReadonlySet<string>;
+  /**
+   * Messages that this engine streams, or keeps for a store that refuses: their words here are newer than the
+   * records, as long as their revision is not.
+   */
+  readonly own: ReadonlySet<string>;
 }
 
 /** The versions of a message, oldest first, and which of them it is. */
@@ -245,6 +292,15 @@ const NO_VERSIONS: Versions = { index: -1, ids: [] };
 /** Whether two lists hold the same things in the same order. */
 export function sameItems(a: readonly unknown[], b: readonly unknown[]): boolean {
   return a.length === b.length && a.every((item, i) => item === b[i]);
+}
+
+function mark(set: Set<string>, id: string, on: boolean): void {
+  if (on) set.add(id);
+  else set.delete(id);
+}
+
+function isSame(a: NodeInfo, b: NodeInfo): boolean {
+  return a.rev === b.rev && a.status === b.status && a.parts === b.parts;
 }
 
 function byAge(a: Branch, b: Branch): number {

@@ -11,26 +11,63 @@ import type { History } from './history.ts';
  * A full disk is no reason to lose an answer. When the store refuses, the operations are carried out on the engine's
  * own records instead, by the same code that a store uses, and kept here in order. They are tried again, first to
  * last, before any later write. Until then the words live in this tab only, and `saveState` says so.
+ *
+ * Trying again may stop half-way. What is still here is then newer than what the store tells: its words are kept as
+ * they are, and the branches that it moves stay where it moved them.
  */
-export interface Unsaved {
-  readonly ops: readonly StoreOp[];
+export class Outbox {
+  #writes: readonly (readonly StoreOp[])[] = [];
+
+  get isEmpty(): boolean {
+    return this.#writes.length === 0;
+  }
+
+  /** How many messages wait here. */
+  get count(): number {
+    return this.messageIds().size;
+  }
+
+  add(ops: readonly StoreOp[]): void {
+    this.#writes = [...this.#writes, ops];
+  }
+
+  /** Hands out the first write; it is put back if `send` rejects. */
+  async sendFirst(send: (ops: readonly StoreOp[]) => Promise<unknown>): Promise<void> {
+    const [first, ...rest] = this.#writes;
+    if (!first) return;
+    this.#writes = rest;
+    try {
+      await send(first);
+    } catch (error) {
+      this.#writes = [first, ...this.#writes];
+      throw error;
+    }
+  }
+
+  /** The messages that wait here, or whose newer words do. */
+  messageIds(): Set<string> {
+    return new Set(this.#writes.flat().flatMap((op) => (op.op === 'insert' || op.op === 'replace' ? [op.id] : [])));
+  }
+
+  /** Whether a branch has another head here than in the store. */
+  movesHead(branchId: string): boolean {
+    return this.#writes.flat().some((op) => op.op === 'head' && op.branchId === branchId);
+  }
+
+  /** The first part of what is here went to a branch of its own: the rest follows it there. */
+  redirect(from: string, to: string): void {
+    const turn = (op: StoreOp): StoreOp =>
+      (op.op === 'head' || op.op === 'use') && op.branchId === from ? { ...op, branchId: to } : op;
+    this.#writes = this.#writes.map((ops) => ops.map(turn));
+  }
 }
 
 /** Whether a store's refusal is one to wait out, with the words kept in memory. */
 export function isRefusal(error: unknown): error is ContextError {
-  return (
-    isContextError(error, 'quota-exceeded') ||
-    isContextError(error, 'store-closed') ||
-    isContextError(error, 'store-unavailable') ||
-    isContextError(error, 'store-blocked')
-  );
+  return isContextError(error) && REFUSALS.has(error.code);
 }
 
-/** How many messages these writes hold. */
-export function countMessages(unsaved: readonly Unsaved[]): number {
-  const ids = unsaved.flatMap(({ ops }) => ops.flatMap((op) => (op.op === 'insert' || op.op === 'replace' ? [op.id] : [])));
-  return new Set(ids).size;
-}
+const REFUSALS: ReadonlySet<string> = new Set(['quota-exceeded', 'store-closed', 'store-unavailable', 'store-blocked']);
 
 /** Carries operations out on what the engine knows, as a store would. The records get their final numbers later. */
 export function applyLocally(
@@ -54,11 +91,12 @@ class LocalTransaction implements StoreTransaction {
   }
 
   async chat(): Promise<Chat | undefined> {
-    return this.#history.chat;
+    const { chat, nextSeq } = this.#history;
+    return chat && { ...chat, nextSeq };
   }
 
   async seq(): Promise<number> {
-    return this.#history.seq;
+    return this.#history.lastSeq;
   }
 
   async info(id: string): Promise<NodeInfo | undefined> {

@@ -23,21 +23,17 @@ export class Prompt {
     return [...this.#mounted.values()].toSorted((a, b) => a.order - b.order).flatMap(({ fragments }) => fragments);
   }
 
-  /** Adds a copy, so that the caller's object is never changed. */
-  add(fragment: ContextFragment): void {
-    this.#set = [...this.#set, { original: fragment, copy: copyFragment(fragment) }];
+  /** Adds copies, so that the caller's objects are never changed; none of them, if one can't be copied. */
+  add(fragments: readonly ContextFragment[]): void {
+    this.#set = [...this.#set, ...fragments.map((original) => ({ original, copy: copyFragment(original) }))];
   }
 
-  /** Takes out the fragments with this id, or this very fragment. Returns whether there was one. */
-  remove(idOrFragment: string | ContextFragment): boolean {
+  /** Takes out the fragments with this id, or this very fragment. */
+  remove(idOrFragment: string | ContextFragment): void {
     const is = (fragment: ContextFragment): boolean =>
       fragment === idOrFragment || (typeof idOrFragment === 'string' && fragment.id === idOrFragment);
-    const set = this.#set.filter(({ original, copy }) => !is(original) && !is(copy));
-    const stored = this.#stored.filter((fragment) => !is(fragment));
-    const changed = set.length !== this.#set.length || stored.length !== this.#stored.length;
-    this.#set = set;
-    this.#stored = stored;
-    return changed;
+    this.#set = this.#set.filter(({ original, copy }) => !is(original) && !is(copy));
+    this.#stored = this.#stored.filter((fragment) => !is(fragment));
   }
 
   /** Takes out all but those of mounted components. */

@@ -44,35 +44,57 @@ export class Chains {
   /** The messages up to `head`, oldest first, that can be sent: with parts, and valid. Costs what is new. */
   async messages(head: string | null): Promise<readonly UIMessage[]> {
     const chain = this.#chainFor(head);
-    const ids = chainIds(this.#history.graph, head, chain.ids.at(-1) ?? null);
-    const missing = this.#history.missing(ids);
-    if (missing.length > 0) await this.#load(missing);
-    const fresh = ids.flatMap((id) => this.#history.body(id)?.data ?? []);
-    await this.#check(fresh);
-    for (const id of ids) this.#extend(chain, id, this.#history.body(id)?.data);
+    while (!(await this.#extend(chain, head)));
     return chain.messages;
   }
 
-  #extend(chain: Chain, id: string, message: UIMessage | undefined): void {
+  /** Those of these messages that can be sent. */
+  async sound(messages: readonly UIMessage[]): Promise<UIMessage[]> {
+    await this.#check(messages);
+    return messages.filter((message) => this.#isSendable(message));
+  }
+
+  #isSendable(message: UIMessage): boolean {
+    return message.parts.length > 0 && this.#checked.get(message) === true;
+  }
+
+  /** Adds what is new on the way to `head`; false when a message grew meanwhile, and it is to be looked at again. */
+  async #extend(chain: Chain, head: string | null): Promise<boolean> {
+    const { length } = chain.ids;
+    const ids = chainIds(this.#history.graph, head, chain.ids.at(-1) ?? null);
+    await this.#load(ids);
+    const messages = ids.map((id) => this.#history.body(id)?.data);
+    await this.#check(messages.filter((message) => message !== undefined));
+    if (chain.ids.length !== length || ids.some((id, i) => this.#history.body(id)?.data !== messages[i])) return false;
+    for (const [i, id] of ids.entries()) this.#add(chain, id, messages[i]);
+    return true;
+  }
+
+  #add(chain: Chain, id: string, message: UIMessage | undefined): void {
     chain.places.set(id, chain.ids.length);
     chain.ids.push(id);
-    if (message && message.parts.length > 0 && this.#checked.get(message)) chain.messages.push(message);
+    if (message && this.#isSendable(message)) chain.messages.push(message);
     chain.sent.push(chain.messages.length);
   }
 
-  /** The kept chain that this head extends, shortened to what they share; at most a few are kept. */
+  /** A kept chain shortened to what it shares with the way to `head`; at most a few are kept. */
   #chainFor(head: string | null): Chain {
-    const graph = this.#history.graph;
-    let best: Chain = emptyChain();
-    let shared = 0;
-    for (const chain of this.#chains) {
-      const length = sharedLength(chain, graph, head);
-      const isWhole = length === chain.ids.length;
-      if (length > shared || (isWhole && length === shared)) [best, shared] = [chain, length];
-    }
-    const chain = shared === best.ids.length ? best : copyOf(best, shared);
+    const { chain: best, length } = this.#longestShared(head);
+    const chain = fitted(best, length);
     this.#chains = [chain, ...this.#chains.filter((other) => other !== chain)].slice(0, KEPT_CHAINS);
     return chain;
+  }
+
+  /** The kept chain that shares most with the way to `head`, and how many ids that is. Costs the way to there. */
+  #longestShared(head: string | null): { readonly chain: Chain; readonly length: number } {
+    const { nodes } = this.#history.graph;
+    for (let id = head; id !== null; id = nodes.get(id)?.parentId ?? null) {
+      const at = id;
+      const holding = this.#chains.filter(({ places }) => places.has(at));
+      const chain = holding.find(({ ids }) => ids.at(-1) === at) ?? holding[0];
+      if (chain) return { chain, length: (chain.places.get(at) ?? 0) + 1 };
+    }
+    return { chain: emptyChain(), length: 0 };
   }
 
   async #check(messages: readonly UIMessage[]): Promise<void> {
@@ -129,6 +151,13 @@ function emptyChain(): Chain {
   return { ids: [], places: new Map(), messages: [], sent: [] };
 }
 
+/** The chain up to a length: itself, cut, if little is lost by that, or else a copy of its beginning. */
+function fitted(chain: Chain, length: number): Chain {
+  if (chain.ids.length - length > length) return copyOf(chain, length);
+  truncate(chain, length);
+  return chain;
+}
+
 function copyOf(chain: Chain, length: number): Chain {
   const ids = chain.ids.slice(0, length);
   return {
@@ -143,13 +172,4 @@ function truncate(chain: Chain, length: number): void {
   for (const id of chain.ids.splice(length)) chain.places.delete(id);
   chain.sent.length = length;
   chain.messages.length = chain.sent[length - 1] ?? 0;
-}
-
-/** How many ids a kept chain and the way to `head` share. */
-function sharedLength(chain: Chain, graph: History['graph'], head: string | null): number {
-  for (let id = head; id !== null; id = graph.nodes.get(id)?.parentId ?? null) {
-    const at = chain.places.get(id);
-    if (at !== undefined) return at + 1;
-  }
-  return 0;
 }

@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import type { MessageGraph } from '../graph/graph.ts';
+import { isVisible, type MessageGraph, type NodeInfo } from '../graph/graph.ts';
 import type { StoreOp } from '../store/store.ts';
 
 /**
@@ -45,8 +45,6 @@ export interface SaveInput {
 /** What a save would do. */
 export interface SavePlan {
   readonly ops: readonly StoreOp[];
-  /** The head that the branch shown has afterwards. */
-  readonly head: string | null;
   /** The branch that the save makes; undefined when it stays on its branch. */
   readonly forkId: string | undefined;
   /** The chain of the branch shown afterwards: saved messages up to this one... */
@@ -91,51 +89,55 @@ function resolveLast(
   const parts: UIMessage['parts'] = [{ type: 'text', text: lazy.text }];
   const pending = settled.findLast(({ message }) => message.role === 'assistant');
   if (pending) return { ...pending, message: { ...pending.message, parts } };
-  const known = input.chain.findLast((id) => input.graph.nodes.get(id)?.name === 'assistant');
-  const body = known === undefined ? undefined : input.messageOf(known);
+  const last = lastAnswer(input.graph, input.chain);
+  const body = last && input.messageOf(last.id);
   const message: UIMessage = body ? { ...body, parts } : { id: input.newId(), role: 'assistant', parts };
-  const overwrite = known !== undefined && known === input.head && !input.detached && !input.isShared(known);
-  return { message, persist: lazy.persist, overwrite };
+  return { message, persist: lazy.persist, overwrite: last !== undefined && isReplaceable(input, last) };
+}
+
+/** The last answer of a chain; one that is reserved and has said nothing yet is none. */
+export function lastAnswer({ nodes }: MessageGraph, chain: readonly string[]): NodeInfo | undefined {
+  const isAnswer = (info: NodeInfo | undefined): boolean => info?.name === 'assistant' && isVisible(info);
+  return nodes.get(chain.findLast((id) => isAnswer(nodes.get(id))) ?? '');
+}
+
+/** Whether nothing hangs on an answer, nobody points at it, and nobody writes it right now. */
+function isReplaceable({ head, detached, isShared }: SaveInput, { id, status }: NodeInfo): boolean {
+  return id === head && !detached && status !== 'streaming' && !isShared(id);
 }
 
 class Plan {
   readonly #input: SaveInput;
   readonly #ops: StoreOp[] = [];
   readonly #replaced = new Map<string, UIMessage>();
-  readonly #forkId: string;
-  #fork: { readonly base: string } | undefined;
-  /** The chain shown afterwards ends at this saved message, followed by the tail. */
+  /** The branch that new messages make; undefined while they go to the head of the branch shown. */
+  #branch: { readonly id: string; readonly base: string } | undefined;
+  #isFork = false;
+  /** Where new messages begin: a saved message, followed by the tail... */
   #base: string | null;
   #tail: UIMessage[] = [];
+  /** ...whose last written one is this. */
   #cursor: string | null;
 
   constructor(input: SaveInput) {
     this.#input = input;
-    this.#forkId = input.newId();
+    this.#branch = input.detached ? { id: input.newId(), base: input.branch.name } : undefined;
     this.#base = input.head;
     this.#cursor = input.head;
   }
 
   take({ message, persist, overwrite }: Settled): void {
+    const isKnown = this.#input.graph.nodes.has(message.id);
     if (!persist) this.#tail.push(message);
-    else if (this.#fork) this.#insert(this.#isKnown(message.id) ? this.#renamed(message) : message);
-    else if (!this.#isKnown(message.id)) this.#insertNew(message);
+    else if (!isKnown) this.#insert(message);
+    else if (this.#isFork) this.#insert(this.#renamed(message));
     else if (sameContent(this.#input.messageOf(message.id), message)) return;
     else if (this.#input.inPlace || overwrite) this.#replace(message);
     else this.#forkAt(message);
   }
 
-  #isKnown(id: string): boolean {
-    return this.#input.graph.nodes.has(id);
-  }
-
   #renamed(message: UIMessage): UIMessage {
     return { ...message, id: this.#input.newId() };
-  }
-
-  #insertNew(message: UIMessage): void {
-    if (this.#input.detached) this.#fork = { base: this.#input.branch.name };
-    this.#insert(message);
   }
 
   #insert(message: UIMessage): void {
@@ -152,38 +154,35 @@ class Plan {
 
   /** The first changed message makes a sibling of its old version; what was new before it stays where it was. */
   #forkAt(message: UIMessage): void {
-    const parentId = this.#input.graph.nodes.get(message.id)?.parentId ?? null;
-    this.#moveHead();
-    this.#fork = { base: this.#input.forkBase(parentId, message.role) };
+    const { graph, forkBase, newId } = this.#input;
+    const parentId = graph.nodes.get(message.id)?.parentId ?? null;
+    this.#close();
+    this.#branch = { id: newId(), base: forkBase(parentId, message.role) };
+    this.#isFork = true;
     this.#base = parentId;
     this.#tail = [];
     this.#cursor = parentId;
     this.#insert(this.#renamed(message));
   }
 
-  /** The head op of the branch itself, when something new was put on it. */
-  #moveHead(): void {
-    const { branch, head, newId } = this.#input;
-    if (this.#cursor === head) return;
-    this.#ops.push({ op: 'head', branchId: branch.id, expected: head, messageId: this.#cursor, forkId: newId() });
+  /** Points at the last message of what was written: with the head of the branch shown, or with a branch of its own. */
+  #close(): void {
+    const { branch, head: expected, newId } = this.#input;
+    const messageId = this.#cursor;
+    if (!this.#isWritten) return;
+    if (this.#branch) this.#ops.push({ op: 'branch', ...this.#branch, messageId });
+    else this.#ops.push({ op: 'head', branchId: branch.id, expected, messageId, forkId: newId() });
+  }
+
+  get #isWritten(): boolean {
+    return this.#cursor !== this.#base;
   }
 
   finish(): SavePlan {
-    if (this.#fork) this.#makeBranch(this.#fork.base);
-    else this.#moveHead();
-    return {
-      ops: this.#ops,
-      head: this.#cursor,
-      forkId: this.#fork ? this.#forkId : undefined,
-      base: this.#base,
-      replaced: this.#replaced,
-      tail: this.#tail,
-    };
-  }
-
-  #makeBranch(base: string): void {
-    this.#ops.push({ op: 'branch', id: this.#forkId, base, messageId: this.#cursor });
-    this.#ops.push({ op: 'use', branchId: this.#forkId });
+    this.#close();
+    const forkId = this.#isWritten ? this.#branch?.id : undefined;
+    if (this.#isWritten) this.#ops.push({ op: 'use', branchId: forkId ?? this.#input.branch.id });
+    return { ops: this.#ops, forkId, base: this.#base, replaced: this.#replaced, tail: this.#tail };
   }
 }
 

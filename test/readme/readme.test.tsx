@@ -1,5 +1,6 @@
 import 'fake-indexeddb/auto';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { cleanup, render, screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { convertToModelMessages, streamText, type UIMessage } from 'ai';
@@ -8,8 +9,8 @@ import { createDemoModel } from '../../stories/demo/model.ts';
 import { ChatPage } from './ChatPage.tsx';
 
 /** The README's example, as it stands there, against the README's route. */
-const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-const example = readFileSync(new URL('./ChatPage.tsx', import.meta.url), 'utf8');
+const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
+const example = readFileSync(join(import.meta.dirname, 'ChatPage.tsx'), 'utf8');
 
 beforeEach(() =>
   vi.stubGlobal('fetch', (_url: string, init: RequestInit) =>

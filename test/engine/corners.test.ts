@@ -1,0 +1,477 @@
+import { describe, expect, test, vi } from 'vitest';
+import type { ContextEngine, ContextEngineOptions } from '../../src/engine/engine.ts';
+import { hint, role } from '../../src/fragment/builders.ts';
+import { assistant, lastAssistantMessage, user } from '../../src/fragment/message.ts';
+import { InMemoryContextStore } from '../../src/store/memory.ts';
+import type { ContextStore } from '../../src/store/store.ts';
+import { branchesIn, engineOn, said, say, texts } from '../support/engine.ts';
+import { refusing } from '../support/refusal.ts';
+
+const shown = (engine: ContextEngine) => texts(engine.state.getState().messages);
+/** Until an engine has done all that it began, also what notices of other tabs made it do. */
+const quiet = async (...engines: readonly ContextEngine[]) => {
+  for (let i = 0; i < 3; i += 1) for (const engine of engines) await engine.loadMore(0);
+};
+
+async function chat(words: readonly string[] = [], options: Partial<ContextEngineOptions> = {}) {
+  const disk = new InMemoryContextStore();
+  const { store, refuse } = refusing(disk);
+  const engine = engineOn(store, options);
+  if (words.length > 0) await say(engine, ...words);
+  return { disk, store, refuse, engine, branches: () => branchesIn(disk) };
+}
+
+/** A store whose locks nobody sees, as where the platform has none. */
+function lockless(inner: ContextStore): ContextStore {
+  return new Proxy(inner, {
+    get(target, key) {
+      if (key === 'hold') return () => Promise.reject(new Error('no locks here'));
+      const value: unknown = Reflect.get(target, key, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}
+
+/** Asks, and answers with these words. */
+async function turn(engine: ContextEngine, question: string, answer: string): Promise<void> {
+  const id = await engine.continue(said(question), { id: answer });
+  await engine.updateMessage(id, said(answer), 'complete');
+}
+
+describe('set()', () => {
+  test('adds nothing when one of its fragments is broken, and leaves alone what was set before', () => {
+    const engine = engineOn();
+    const first = hint('stay');
+    const broken = { name: 'x', data: { self: null as unknown } };
+    broken.data.self = broken.data;
+    engine.set(first);
+    expect(() => engine.set(first, role('new'), broken as never)).toThrow(/circular/);
+    expect(engine.render()).toBe('<hint>stay</hint>');
+  });
+});
+
+describe('metadata of the engine', () => {
+  test('is merged by the first write, also when that write finds an answer that was cut off', async () => {
+    const { disk, engine } = await chat(['q1']);
+    await engine.continue(said('q2'), { id: 'a2' });
+    await engine.updateMessage('a2', said('a2', 'half'), 'streaming');
+    vi.spyOn(disk, 'held').mockResolvedValue(new Set());
+    const next = engineOn(disk, { metadata: { source: 'web' } });
+    await say(next, 'q3');
+    expect((await disk.getChat('c'))?.metadata).toEqual({ source: 'web' });
+  });
+
+  test('is merged when the first write had to wait for the disk', async () => {
+    const { disk } = await chat(['q1']);
+    const { store, refuse } = refusing(disk);
+    const next = engineOn(store, { metadata: { source: 'web' } });
+    await next.ready();
+    refuse('quota-exceeded');
+    await turn(next, 'q2', 'a2');
+    refuse(undefined);
+    await next.retry();
+    expect((await disk.getChat('c'))?.metadata).toEqual({ source: 'web' });
+  });
+});
+
+describe('save()', () => {
+  test('leaves what is set while it runs for the next one', async () => {
+    const { engine, disk, store, branches } = await chat(['q1', 'a1']);
+    await engine.rewind('q1');
+    const late = engineOn(store);
+    await late.ready();
+    late.set(assistant(said('a1', 'better')));
+    const read = disk.getNodes.bind(disk);
+    vi.spyOn(disk, 'getNodes').mockImplementationOnce((chatId, ids) => {
+      late.set(lastAssistantMessage('best'));
+      return read(chatId, ids);
+    });
+    await late.save();
+    expect([late.state.getState().pending.length, shown(late)]).toEqual([1, 'q1 > better']);
+    await late.save();
+    expect(await branches()).toMatchObject({ main: 'q1 > a1', 'main-v3': 'q1 > best' });
+  });
+
+  test('that had to fork leaves its fork as the one that a new tab opens', async () => {
+    const { engine, store } = await chat(['q1', 'a1']);
+    const other = engineOn(store);
+    await other.ready();
+    other.set(user(said('q7')));
+    await say(engine, 'q2');
+    await other.save();
+    const fresh = engineOn(store);
+    await fresh.ready();
+    expect([other.branch, fresh.branch]).toEqual(['main-v2', 'main-v2']);
+  });
+
+  test('on a message checked out: what is new goes on from it, what is changed forks at its own place', async () => {
+    const { engine, branches } = await chat(['q1', 'a1', 'q2', 'a2']);
+    await engine.checkout('a1');
+    engine.set(user(said('q9')), assistant(said('a1', 'better')));
+    await engine.save();
+    expect(await branches()).toEqual({ main: 'q1 > a1 > q2 > a2', 'main-v2': 'q1 > a1 > q9', 'main-v3': 'q1 > better' });
+    expect([engine.branch, shown(engine)]).toEqual(['main-v3', 'q1 > better']);
+  });
+});
+
+describe('a chat that another tab begins', () => {
+  test('is followed by a tab that has not sent anything', async () => {
+    const { engine, store } = await chat();
+    const other = engineOn(store);
+    await Promise.all([engine.ready(), other.ready()]);
+    await say(engine, 'q1', 'a1');
+    await quiet(other);
+    expect([shown(other), other.state.getState().branches.map(({ isActive }) => isActive)]).toEqual(['q1 > a1', [true]]);
+    await say(other, 'q2');
+    expect(await branchesIn(store)).toEqual({ main: 'q1 > a1 > q2' });
+  });
+
+  test('is the one that a first turn goes to, when both begin at once and nothing was said yet', async () => {
+    const { engine, store } = await chat();
+    const other = engineOn(store);
+    await Promise.all([engine.ready(), other.ready()]);
+    await Promise.all([engine.save(), turn(other, 'q1', 'a1')]);
+    expect([shown(other), other.headMessageId]).toEqual(['q1 > a1', 'a1']);
+    expect(await branchesIn(store)).toEqual({ main: 'q1 > a1' });
+  });
+
+  test('takes the turn behind its own with rebase, and both tabs show it', async () => {
+    const { engine, store } = await chat();
+    const other = engineOn(store, { onConflict: 'rebase' });
+    await Promise.all([engine.ready(), other.ready()]);
+    await Promise.all([say(engine, 'q1'), turn(other, 'q2', 'a2')]);
+    await quiet(engine, other);
+    expect(await branchesIn(store)).toEqual({ main: 'q1 > q2 > a2' });
+    expect([shown(engine), shown(other)]).toEqual(['q1 > q2 > a2', 'q1 > q2 > a2']);
+  });
+});
+
+describe('an answer', () => {
+  test('that ends without a word is kept as a silent place when something was said behind it', async () => {
+    const { engine, disk, branches } = await chat(['q1']);
+    const id = await engine.continue(said('q2'), { id: 'a2' });
+    await say(engine, 'q3');
+    await engine.updateMessage(id, { id, role: 'assistant', parts: [] }, 'interrupted');
+    expect([shown(engine), engine.status('a2')]).toEqual(['q1 > q2 > q3', 'interrupted']);
+    expect(await disk.getMessage('c', 'a2')).toMatchObject({ status: 'interrupted' });
+    expect(await branches()).toEqual({ main: 'q1 > q2 >  > q3' });
+  });
+
+  test('keeps the words of its drafts when it ends with none', async () => {
+    const { engine, branches } = await chat();
+    const id = await engine.continue(said('q1'), { id: 'a1' });
+    await engine.updateMessage(id, said('a1', 'half'), 'streaming');
+    await engine.updateMessage(id, { id, role: 'assistant', parts: [] }, 'interrupted');
+    expect([shown(engine), engine.status('a1')]).toEqual(['q1 > half', 'interrupted']);
+    expect(await branches()).toEqual({ main: 'q1 > half' });
+  });
+
+  test('lets go of its lock when it could not be opened again', async () => {
+    const { engine, disk } = await chat(['q1', 'a1']);
+    await disk.deleteChat('c');
+    await expect(engine.updateMessage('a1', said('a1'), 'streaming')).rejects.toMatchObject({ code: 'chat-deleted' });
+    expect(await disk.held('c')).toEqual(new Set());
+  });
+
+  test('that a tab without locks took for dead is put back with its words', async () => {
+    const { engine: writer, store, branches } = await chat();
+    const tab = engineOn(lockless(store));
+    const id = await tab.continue(said('q1'), { id: 'a1' });
+    await say(writer, 'q1');
+    await quiet(tab, writer);
+    expect(await store.getMessage('c', 'a1')).toBeUndefined();
+    await tab.updateMessage(id, said('a1', 'words'), 'streaming');
+    await tab.updateMessage(id, said('a1', 'words after all'), 'complete');
+    await quiet(tab, writer);
+    expect(await branches()).toEqual({ main: 'q1 > words after all' });
+    expect([shown(tab), shown(writer)]).toEqual(['q1 > words after all', 'q1 > words after all']);
+  });
+
+  test('that was put back when the branch had moved on gets a branch of its own', async () => {
+    const { engine: writer, store, branches } = await chat();
+    const tab = engineOn(lockless(store));
+    const id = await tab.continue(said('q1'), { id: 'a1' });
+    await say(writer, 'q2');
+    await tab.updateMessage(id, said('a1', 'words after all'), 'complete');
+    expect(await branches()).toEqual({ main: 'q1 > q2', 'main-v2': 'q1 > words after all' });
+    expect([tab.branch, shown(tab)]).toEqual(['main-v2', 'q1 > words after all']);
+  });
+
+  test('that is whole is not cut short later, nor one that was cut short made whole without being continued', async () => {
+    const { engine } = await chat();
+    await turn(engine, 'q1', 'a1');
+    await expect(engine.updateMessage('a1', said('a1'), 'interrupted')).rejects.toMatchObject({ code: 'invalid-options' });
+    const id = await engine.continue(said('q2'), { id: 'a2' });
+    await engine.updateMessage(id, said('a2', 'half'), 'interrupted');
+    await expect(engine.updateMessage('a2', said('a2'), 'complete')).rejects.toMatchObject({ code: 'invalid-options' });
+    expect([engine.status('a1'), engine.status('a2')]).toEqual(['complete', 'interrupted']);
+  });
+
+  test('goes on being drafted after one of its steps was saved', async () => {
+    vi.useFakeTimers();
+    try {
+      const { engine } = await chat();
+      const id = await engine.continue(said('q1'), { id: 'a1' });
+      await engine.updateMessage(id, said('a1', 'one'), 'streaming');
+      await engine.updateMessage(id, said('a1', 'one two'), 'streaming');
+      await engine.updateMessage(id, said('a1', 'one two.'));
+      await engine.updateMessage(id, said('a1', 'one two. three'), 'streaming');
+      await vi.advanceTimersByTimeAsync(600);
+      expect(shown(engine)).toBe('q1 > one two. three');
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test('on a hidden branch tells the pager of its siblings when its first word comes', async () => {
+    const { engine } = await chat(['q1', 'a1']);
+    const id = await engine.continue(said('q1'), { id: 'a2' });
+    await engine.switchBranch('main');
+    expect(engine.siblings('a1').ids).toEqual(['a1']);
+    const { revision } = engine.state.getState();
+    await engine.updateMessage(id, said('a2', 'now'), 'streaming');
+    expect(engine.siblings('a1').ids).toEqual(['a1', 'a2']);
+    expect(engine.state.getState().revision).toBeGreaterThan(revision);
+  });
+});
+
+describe('when the disk says no', () => {
+  test('in the middle of trying again, nothing that is shown goes away', async () => {
+    const { disk } = await chat(['q1', 'a1']);
+    let left = 0;
+    let isFull = false;
+    const { store, refuse } = refusing(disk);
+    const narrow = new Proxy(store, {
+      get(target, key) {
+        if (key === 'append' && isFull && (left -= 1) < 0) refuse('quota-exceeded');
+        return Reflect.get(target, key, target) as unknown;
+      },
+    });
+    const engine = engineOn(narrow);
+    await engine.ready();
+    refuse('quota-exceeded');
+    for (const n of [2, 3, 4]) await turn(engine, `q${n}`, `a${n}`);
+    for (const room of [1, 2, 1]) {
+      [left, isFull] = [room, true];
+      refuse(undefined);
+      await expect(engine.retry()).rejects.toMatchObject({ code: 'quota-exceeded' });
+      expect(shown(engine)).toBe('q1 > a1 > q2 > a2 > q3 > a3 > q4 > a4');
+      expect(texts((await engine.resolve()).messages)).toBe('q1 > a1 > q2 > a2 > q3 > a3 > q4 > a4');
+    }
+    isFull = false;
+    refuse(undefined);
+    await engine.retry();
+    expect(await branchesIn(disk)).toEqual({ main: 'q1 > a1 > q2 > a2 > q3 > a3 > q4 > a4' });
+  });
+
+  test('kept turns that meet another tab go to a branch even where conflicts are errors: nobody is there to ask', async () => {
+    const { disk, engine, refuse } = await chat(['q1', 'a1'], { onConflict: 'error' });
+    refuse('quota-exceeded');
+    await turn(engine, 'q2', 'a2');
+    await say(engineOn(disk), 'q9');
+    refuse(undefined);
+    await engine.retry();
+    expect(await branchesIn(disk)).toEqual({ main: 'q1 > a1 > q9', 'main-v2': 'q1 > a1 > q2 > a2' });
+    expect(shown(engine)).toBe('q1 > a1 > q2 > a2');
+  });
+
+  test('retry() after a refused save() saves, and is not told as saved before', async () => {
+    const { engine, refuse, branches } = await chat(['q1']);
+    engine.set(assistant(said('a1')));
+    refuse('quota-exceeded');
+    await expect(engine.save()).rejects.toMatchObject({ code: 'quota-exceeded' });
+    expect(engine.state.getState().saveState).toMatchObject({ state: 'error', pending: 1 });
+    await expect(engine.retry()).rejects.toMatchObject({ code: 'quota-exceeded' });
+    expect(engine.state.getState().saveState.state).toBe('error');
+    refuse(undefined);
+    await engine.retry();
+    expect(engine.state.getState()).toMatchObject({ saveState: { state: 'saved', pending: 0 }, pending: [] });
+    expect(await branches()).toEqual({ main: 'q1 > a1' });
+  });
+
+  test('a call that is refused for reasons of its own leaves the save state alone', async () => {
+    const { engine } = await chat(['q1']);
+    await engine.btw();
+    await expect(engine.renameBranch('main', 'main-v2')).rejects.toMatchObject({ code: 'name-taken' });
+    expect(engine.state.getState().saveState).toEqual({ state: 'saved', pending: 0 });
+  });
+
+  test('a kept turn is shown in one step, on the branch where it landed', async () => {
+    const { engine, refuse } = await chat(['q1', 'a1']);
+    refuse('quota-exceeded');
+    const frames: string[] = [];
+    engine.state.subscribe(({ branch, branches, messages }) => frames.push(`${branch} of ${branches.length}: ${texts(messages)}`));
+    await engine.continue(said('q9'), { parentId: null, id: 'a9' });
+    expect([...new Set(frames)]).toEqual(['main of 1: q1 > a1', 'main-v2 of 2: q9']);
+  });
+
+  test('kept messages stand among their siblings where the store put them', async () => {
+    const { disk, engine, refuse } = await chat(['q1', 'a1']);
+    refuse('quota-exceeded');
+    await engine.edit('a1', 'kept');
+    await engineOn(disk).edit('a1', 'from elsewhere');
+    refuse(undefined);
+    await engine.retry();
+    const fresh = engineOn(disk);
+    await fresh.ready();
+    expect(engine.siblings('a1').ids).toHaveLength(3);
+    expect(engine.siblings('a1')).toEqual(fresh.siblings('a1'));
+  });
+
+  test('a view that was left still tries', async () => {
+    vi.useFakeTimers();
+    try {
+      const { engine, refuse, branches } = await chat(['q1', 'a1']);
+      refuse('quota-exceeded');
+      const id = await engine.continue(said('q2'), { id: 'a2' });
+      engine.dispose();
+      await engine.updateMessage(id, said('a2'), 'complete');
+      refuse(undefined);
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect(await branches()).toEqual({ main: 'q1 > a1 > q2 > a2' });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
+describe('another tab', () => {
+  test('that deletes the branch shown here leaves the one used before it', async () => {
+    const { engine, store } = await chat(['q1', 'a1']);
+    const other = engineOn(store);
+    await other.ready();
+    await other.rewind('q1');
+    await engine.deleteBranch('main-v2');
+    await quiet(other);
+    expect([other.branch, shown(other)]).toEqual(['main', 'q1 > a1']);
+  });
+
+  test('that deletes it while a turn waits here: the turn goes to a branch of its own', async () => {
+    const { engine, store } = await chat(['q1', 'a1']);
+    const other = engineOn(store);
+    await other.ready();
+    await other.rewind('q1');
+    other.set(user(said('q7')));
+    await engine.deleteBranch('main-v2');
+    await quiet(other);
+    expect(texts((await other.resolve()).messages)).toBe('q1 > q7');
+    await other.save();
+    expect(await branchesIn(store)).toEqual({ main: 'q1 > a1', 'main-v2-v2': 'q1 > q7' });
+    expect(shown(other)).toBe('q1 > q7');
+  });
+
+  test('is heard from the moment on in which the chat is read', async () => {
+    const { engine, disk } = await chat(['q1', 'a1']);
+    const slow = new Proxy(disk, {
+      get(target, key) {
+        const value: unknown = Reflect.get(target, key, target);
+        if (key === 'getNodes') {
+          return async (chatId: string, ids: readonly string[]) => {
+            const nodes = await target.getNodes(chatId, ids);
+            await say(engine, 'q2');
+            return nodes;
+          };
+        }
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+    const late = engineOn(slow);
+    await late.ready();
+    await quiet(late);
+    expect(shown(late)).toBe('q1 > a1 > q2');
+  });
+
+  test('is followed again as soon as nothing waits here any more', async () => {
+    const { engine, store } = await chat(['q1', 'a1']);
+    const other = engineOn(store);
+    await other.ready();
+    other.set(user(said('q7')));
+    await say(engine, 'q2');
+    await quiet(other);
+    expect(shown(other)).toBe('q1 > a1');
+    other.unset('q7');
+    await quiet(other);
+    expect(shown(other)).toBe('q1 > a1 > q2');
+  });
+
+  test('does not get between a turn that waits here and its context, whatever else is written', async () => {
+    const { engine, store } = await chat(['q1', 'a1']);
+    const other = engineOn(store);
+    await other.ready();
+    other.set(user(said('q7')));
+    await say(engine, 'q2');
+    await other.checkpoint('here');
+    expect(other.state.getState().checkpoints).toMatchObject([{ messageId: 'a1' }]);
+    await other.save();
+    expect(await branchesIn(store)).toEqual({ main: 'q1 > a1 > q2', 'main-v2': 'q1 > a1 > q7' });
+  });
+
+  test('that clears everything ends the chats that were there, and none that was not begun', async () => {
+    const { engine, store } = await chat(['q1', 'a1']);
+    const unsent = engineOn(store, { chatId: 'd' });
+    await unsent.ready();
+    await store.clear();
+    await quiet(engine, unsent);
+    expect(engine.state.getState()).toMatchObject({ status: 'error', error: { code: 'chat-deleted' } });
+    await expect(engine.continue(said('q7'), { parentId: null })).rejects.toMatchObject({ code: 'chat-deleted' });
+    expect(unsent.state.getState().status).toBe('ready');
+    await say(unsent, 'q1');
+    expect((await store.listChats()).map(({ id }) => id)).toEqual(['d']);
+  });
+
+  test('that deletes the chat does not cost a word that waits here', async () => {
+    const { engine, store } = await chat(['q1', 'a1']);
+    const other = engineOn(store);
+    await other.ready();
+    await other.rewind('q1');
+    other.set(user(said('q7')));
+    await store.deleteChat('c');
+    await quiet(engine, other);
+    await expect(other.switchBranch('main')).rejects.toMatchObject({ code: 'chat-deleted' });
+    expect(other.state.getState().pending).toHaveLength(1);
+  });
+});
+
+describe('those who listen', () => {
+  test('do not keep a save from happening when one of them throws', async () => {
+    const { engine, branches } = await chat(['q1']);
+    const later = vi.spyOn(globalThis, 'queueMicrotask').mockImplementation(() => {});
+    engine.subscribe(() => {
+      throw new Error('a listener of the app');
+    });
+    const heard: string[] = [];
+    engine.subscribe(({ type }) => heard.push(type));
+    await say(engine, 'a1');
+    expect(await branches()).toEqual({ main: 'q1 > a1' });
+    expect(heard).toContain('save');
+    expect(later.mock.calls[0]?.[0]).toThrow('a listener of the app');
+    later.mockRestore();
+  });
+});
+
+describe('attach()', () => {
+  const chatNamed = () => ({ edit: async () => {}, regenerate: async () => {} });
+
+  test('the chat attached last serves; detaching gives way to the one before it', () => {
+    const engine = engineOn();
+    const [a, b] = [chatNamed(), chatNamed()];
+    const [detachA, detachB] = [engine.attach(a), engine.attach(b)];
+    expect(engine.attached).toBe(b);
+    detachA();
+    expect(engine.attached).toBe(b);
+    detachB();
+    expect(engine.attached).toBeUndefined();
+  });
+
+  test('a chat attached twice stays until both are detached, and detaching twice is once', () => {
+    const engine = engineOn();
+    const a = chatNamed();
+    const first = engine.attach(a);
+    const second = engine.attach(a);
+    first();
+    first();
+    expect(engine.attached).toBe(a);
+    second();
+    expect(engine.attached).toBeUndefined();
+  });
+});
