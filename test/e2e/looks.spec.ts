@@ -1,0 +1,77 @@
+import { AxeBuilder } from '@axe-core/playwright';
+import { expect, test, type Page } from '@playwright/test';
+import { Demo } from './demo.ts';
+
+async function violations(page: Page): Promise<string[]> {
+  const { violations: found } = await new AxeBuilder({ page }).analyze();
+  return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`);
+}
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test(`a chat with versions, a table and a checkpoint is readable for all, in the ${colorScheme}`, async ({
+    page,
+  }) => {
+    await page.emulateMedia({ colorScheme });
+    const demo = await Demo.open(page);
+    expect(await violations(page)).toEqual([]);
+    await demo.ask('/markdown Compare tea and coffee');
+    await demo.on(demo.assistant, 'Try again').click();
+    await demo.settled();
+    await demo.on(demo.assistant, 'Checkpoint here').click();
+    await page.getByRole('dialog').getByRole('textbox').press('Enter');
+    await expect(page.getByRole('button', { name: /^Restore / })).toBeAttached();
+    expect(await violations(page)).toEqual([]);
+    await demo.button('Open contextree devtools').click();
+    await expect(page.getByRole('region', { name: 'contextree devtools' })).toBeVisible();
+    expect(await violations(page)).toEqual([]);
+  });
+}
+
+test('at 320 px nothing scrolls sideways but wide tables, and every button can be hit', async ({ page }) => {
+  await page.setViewportSize({ width: 320, height: 640 });
+  const demo = await Demo.open(page);
+  await demo.ask('/markdown Compare tea and coffee');
+  const width = await page.evaluate(() => document.documentElement.scrollWidth);
+  expect(width).toBeLessThanOrEqual(320);
+  const boxes = await page.getByRole('button').evaluateAll((buttons) =>
+    buttons
+      .filter((button) => button.checkVisibility({ visibilityProperty: true }))
+      .map((button) => ({
+        name: button.getAttribute('aria-label') ?? button.textContent,
+        box: button.getBoundingClientRect(),
+      }))
+      .filter(({ box }) => box.width > 0 && (box.width < 44 || box.height < 44))
+      .map(({ name, box }) => `${name}: ${box.width} x ${box.height}`),
+  );
+  expect(boxes).toEqual([]);
+  expect(await violations(page)).toEqual([]);
+});
+
+test('words that stream in shift nothing', async ({ page }) => {
+  const demo = await Demo.open(page, { pace: true });
+  await demo.ask('Hello');
+  await page.evaluate(() => {
+    const shifts: number[] = [];
+    (globalThis as unknown as { shifts: number[] }).shifts = shifts;
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) shifts.push((entry as unknown as { value: number }).value);
+    }).observe({ type: 'layout-shift', buffered: false });
+  });
+  await demo.ask('What is a graph?');
+  const shifts = await page.evaluate(() => (globalThis as unknown as { shifts: number[] }).shifts);
+  expect(shifts.reduce((sum, value) => sum + value, 0)).toBeLessThan(0.01);
+});
+
+test('the view follows the words unless one scrolls up, and jumps to the latest on demand', async ({
+  page,
+}) => {
+  const demo = await Demo.open(page, { pace: true });
+  await demo.send('Tell me a long story about a lighthouse');
+  await demo.streaming(150);
+  await expect(demo.button('Jump to latest')).toHaveCount(0);
+  await demo.assistant.last().hover();
+  await page.mouse.wheel(0, -2000);
+  await expect(demo.button('Jump to latest')).toBeVisible();
+  await demo.button('Jump to latest').click();
+  await expect(demo.button('Jump to latest')).toHaveCount(0);
+});
