@@ -264,9 +264,13 @@ export class ContextEngine {
 
   #checkOwner(chat: Chat | undefined): void {
     if (!chat || chat.deletedAt !== undefined || chat.userId === this.userId) return;
-    throw new ContextError('wrong-user', `chat "${this.chatId}" belongs to user "${chat.userId}", not "${this.userId}"`, {
-      details: { chatId: this.chatId, owner: chat.userId, userId: this.userId },
-    });
+    throw new ContextError(
+      'wrong-user',
+      `chat "${this.chatId}" belongs to user "${chat.userId}", not "${this.userId}"`,
+      {
+        details: { chatId: this.chatId, owner: chat.userId, userId: this.userId },
+      },
+    );
   }
 
   #branchToOpen(): string {
@@ -314,7 +318,10 @@ export class ContextEngine {
   /** Puts the fragments of a mounted component into the prompt, after those of `set()`, in the order of `order`. */
   mountFragments(owner: object, order: number, fragments: readonly ContextFragment[]): void {
     if (fragments.some(isMessageFragment)) {
-      throw new ContextError('invalid-fragment', 'useFragments() takes fragments of the system prompt, not messages.');
+      throw new ContextError(
+        'invalid-fragment',
+        'useFragments() takes fragments of the system prompt, not messages.',
+      );
     }
     this.#prompt.mount(owner, order, fragments);
     this.#publish();
@@ -336,9 +343,15 @@ export class ContextEngine {
   #fragmentOps(): Extract<StoreOp, { readonly op: 'set' }>[] {
     if (!this.#options.persistFragments) return [];
     const value = this.#prompt.serialize((name, reason) => {
-      this.#emit({ type: 'error', code: 'invalid-fragment', message: `Fragment "${name}" is not kept: ${reason}` });
+      this.#emit({
+        type: 'error',
+        code: 'invalid-fragment',
+        message: `Fragment "${name}" is not kept: ${reason}`,
+      });
     });
-    return JSON.stringify(value) === this.#keptFragments ? [] : [{ op: 'set', key: fragmentsKey(this.chatId), value }];
+    return JSON.stringify(value) === this.#keptFragments
+      ? []
+      : [{ op: 'set', key: fragmentsKey(this.chatId), value }];
   }
 
   // ------------------------------------------------------------------ resolve
@@ -365,12 +378,19 @@ export class ContextEngine {
     const systemPrompt = await this.#renderLoaded(options);
     const messages = await this.#serial(() => this.#resolveMessages(options));
     const branch = this.#branchOrActive(options.branch).name;
-    this.#emit({ type: 'resolve', branch, messages: messages.length, characters: systemPrompt.length }, start);
+    this.#emit(
+      { type: 'resolve', branch, messages: messages.length, characters: systemPrompt.length },
+      start,
+    );
     return { systemPrompt, messages };
   }
 
   async #renderLoaded({ renderer, signal }: ResolveOptions): Promise<string> {
-    if (renderer === null) throw new ContextError('invalid-options', 'resolve() was given null as its renderer. Leave it out for XML.');
+    if (renderer === null)
+      throw new ContextError(
+        'invalid-options',
+        'resolve() was given null as its renderer. Leave it out for XML.',
+      );
     const loaded = await loadFragments(this.#prompt.list(), signal ? { signal } : {});
     return (renderer ?? this.#renderer()).render(loaded);
   }
@@ -378,12 +398,16 @@ export class ContextEngine {
   async #resolveMessages({ branch, at }: ResolveOptions): Promise<UIMessage[]> {
     if (at !== undefined) return [...(await this.#chains.messages(this.#node(at).id))];
     const target = this.#branchOrActive(branch);
-    if (target.id !== this.#activeId || this.#pending.length === 0) return [...(await this.#chains.messages(this.#headOf(target.id)))];
+    if (target.id !== this.#activeId || this.#pending.length === 0)
+      return [...(await this.#chains.messages(this.#headOf(target.id)))];
     const { base, replaced, tail } = await this.#plan(this.#pending, false);
     const saved = await this.#chains.messages(base);
     const changed = new Set(await this.#chains.sound([...replaced.values()]));
     const kept = replaced.size === 0 ? saved : saved.map((message) => replaced.get(message.id) ?? message);
-    return [...kept.filter((message) => !replaced.has(message.id) || changed.has(message)), ...(await this.#chains.sound(tail))];
+    return [
+      ...kept.filter((message) => !replaced.has(message.id) || changed.has(message)),
+      ...(await this.#chains.sound(tail)),
+    ];
   }
 
   // ------------------------------------------------------------------ save
@@ -459,7 +483,9 @@ export class ContextEngine {
   /** The saved messages that a plan compares with: those pending again, and the last assistant's. */
   #comparedIds(pending: readonly PendingMessage[], chain: readonly string[]): string[] {
     const { nodes } = this.#history.graph;
-    const known = pending.flatMap((one) => (one.kind === 'message' && nodes.has(one.message.id) ? [one.message.id] : []));
+    const known = pending.flatMap((one) =>
+      one.kind === 'message' && nodes.has(one.message.id) ? [one.message.id] : [],
+    );
     const last = lastAnswer(this.#history.graph, chain);
     return last ? [...known, last.id] : known;
   }
@@ -474,7 +500,8 @@ export class ContextEngine {
    */
   async continue(message: UIMessage | readonly UIMessage[], options: ContinueOptions = {}): Promise<string> {
     const turn = (Array.isArray(message) ? message : [message]).map((one) => normaliseMessage(one));
-    if (turn.length === 0) throw new ContextError('invalid-messages', 'continue() needs at least one message.');
+    if (turn.length === 0)
+      throw new ContextError('invalid-messages', 'continue() needs at least one message.');
     await this.ready();
     return this.#serial(() => this.#continue(turn, options));
   }
@@ -489,7 +516,7 @@ export class ContextEngine {
     const isActive = branch.id === this.#activeId;
     const stream = await this.#beginStream(id, forkId);
     try {
-      await this.#commit(isActive ? [...ops, useAfter(ops, branch.id)] : ops, { keep: true });
+      await this.#commit(isActive ? [...ops, showing(ops, branch.id)] : ops, { keep: true });
     } catch (error) {
       this.#endStream(id);
       throw error;
@@ -497,7 +524,10 @@ export class ContextEngine {
     stream.branchId = this.#landing(forkId, branch.id);
     if (isActive) await this.#show(stream.branchId);
     if (stream.branchId === forkId) this.#emitBranch('create', forkId);
-    this.#emit({ type: 'stream', phase: 'start', branch: this.#branchName(stream.branchId), id, status: 'streaming' }, start);
+    this.#emit(
+      { type: 'stream', phase: 'start', branch: this.#branchName(stream.branchId), id, status: 'streaming' },
+      start,
+    );
     this.#publish();
     return id;
   }
@@ -507,21 +537,33 @@ export class ContextEngine {
     return [forkId, branchId].find((id) => this.#history.branches.has(id)) ?? this.#activeId;
   }
 
-  async #turnOps(turn: readonly UIMessage[], branch: Branch, options: ContinueOptions & { id: string; forkId: string }): Promise<StoreOp[]> {
+  async #turnOps(
+    turn: readonly UIMessage[],
+    branch: Branch,
+    options: ContinueOptions & { id: string; forkId: string },
+  ): Promise<StoreOp[]> {
     const known = this.#history.graph.nodes.get((turn[0] as UIMessage).id);
-    const parentId = options.parentId !== undefined ? options.parentId : known ? known.parentId : this.#headOf(branch.id);
+    const parentId =
+      options.parentId !== undefined ? options.parentId : known ? known.parentId : this.#headOf(branch.id);
     if (parentId !== null) this.#node(parentId);
     const { under, fresh } = await this.#newOnesOf(turn, parentId);
     const answer: UIMessage = { id: options.id, role: 'assistant', parts: [] };
     const ops: StoreOp[] = insertsOf(under, [...fresh, answer]);
     const head = this.#history.view(branch.id);
-    if (under === head) return [...ops, { op: 'head', branchId: branch.id, expected: head, messageId: answer.id, forkId: options.forkId }];
+    if (under === head)
+      return [
+        ...ops,
+        { op: 'head', branchId: branch.id, expected: head, messageId: answer.id, forkId: options.forkId },
+      ];
     const base = this.#history.forkBase(under, (fresh[0] ?? answer).role, branch.name);
     return [...ops, { op: 'branch', id: options.forkId, base, messageId: answer.id }];
   }
 
   /** The messages of a turn that are not saved yet, and what they hang on. A changed one gets an id of its own. */
-  async #newOnesOf(turn: readonly UIMessage[], parentId: string | null): Promise<{ under: string | null; fresh: UIMessage[] }> {
+  async #newOnesOf(
+    turn: readonly UIMessage[],
+    parentId: string | null,
+  ): Promise<{ under: string | null; fresh: UIMessage[] }> {
     const { nodes } = this.#history.graph;
     const knownIds = turn.map(({ id }) => id).filter((id) => nodes.has(id));
     await this.#loadBodies(knownIds);
@@ -567,7 +609,13 @@ export class ContextEngine {
     if (this.#history.grow(id, data)) this.#revision += 1;
     this.#chains.cut(id);
     this.#publish();
-    this.#emit({ type: 'stream', phase: 'draft', branch: this.#branchName(stream.branchId), id, status: 'streaming' });
+    this.#emit({
+      type: 'stream',
+      phase: 'draft',
+      branch: this.#branchName(stream.branchId),
+      id,
+      status: 'streaming',
+    });
     stream.draft = this.store.saveDraft(this.chatId, id, data).catch(() => {
       // A draft that is refused loses nothing: the words are here, and the turn's end is written durably.
     });
@@ -588,19 +636,38 @@ export class ContextEngine {
     }
     if (next !== 'streaming') this.#endStream(id);
     await this.#refresh();
-    this.#emit({ type: 'stream', phase: phaseOf(before, next), branch: this.#branchName(stream?.branchId), id, status: next }, start);
+    this.#emit(
+      {
+        type: 'stream',
+        phase: phaseOf(before, next),
+        branch: this.#branchName(stream?.branchId),
+        id,
+        status: next,
+      },
+      start,
+    );
     this.#publish();
   }
 
   /** A settled message keeps its status, or streams again; only what streams ends. */
   #nextStatus(id: string, before: MessageStatus, status: MessageStatus = before): MessageStatus {
-    if (status === before || status === 'streaming' || before === 'streaming' || this.#streams.has(id)) return status;
-    throw new ContextError('invalid-options', `Message "${id}" is ${before}, and can't become ${status} without streaming.`, {
-      details: { id, before, status },
-    });
+    if (status === before || status === 'streaming' || before === 'streaming' || this.#streams.has(id))
+      return status;
+    throw new ContextError(
+      'invalid-options',
+      `Message "${id}" is ${before}, and can't become ${status} without streaming.`,
+      {
+        details: { id, before, status },
+      },
+    );
   }
 
-  async #commitWords(id: string, data: UIMessage, status: MessageStatus, stream: Stream | undefined): Promise<void> {
+  async #commitWords(
+    id: string,
+    data: UIMessage,
+    status: MessageStatus,
+    stream: Stream | undefined,
+  ): Promise<void> {
     if (stream) stopDrafts(stream);
     await stream?.draft;
     const info = this.#node(id);
@@ -629,7 +696,13 @@ export class ContextEngine {
   }
 
   async #beginStream(id: string, branchId: string): Promise<Stream> {
-    const stream: Stream = { branchId, timer: undefined, latest: undefined, draft: undefined, release: () => {} };
+    const stream: Stream = {
+      branchId,
+      timer: undefined,
+      latest: undefined,
+      draft: undefined,
+      release: () => {},
+    };
     this.#streams.set(id, stream);
     try {
       stream.release = await this.store.hold(this.chatId, id);
@@ -658,12 +731,20 @@ export class ContextEngine {
       const start = performance.now();
       await this.#recover();
       const info = this.#node(id);
-      const words = typeof content === 'string' ? { parts: [{ type: 'text' as const, text: content }] } : content;
+      const words =
+        typeof content === 'string' ? { parts: [{ type: 'text' as const, text: content }] } : content;
       const message = normaliseMessage({ ...words, id: createId(), role: info.name });
       const base = this.#history.forkBase(info.parentId, info.name, this.#active().name);
       const forkId = createId();
       const ops: StoreOp[] = [
-        { op: 'insert', id: message.id, parentId: info.parentId, data: message, status: 'complete', createdAt: Date.now() },
+        {
+          op: 'insert',
+          id: message.id,
+          parentId: info.parentId,
+          data: message,
+          status: 'complete',
+          createdAt: Date.now(),
+        },
         { op: 'branch', id: forkId, base, messageId: message.id },
         { op: 'use', branchId: forkId },
       ];
@@ -686,7 +767,9 @@ export class ContextEngine {
   /** Goes back to a checkpoint: makes a branch that ends there, and switches to it. */
   async restore(checkpoint: string): Promise<BranchInfo> {
     await this.ready();
-    return this.#serial(async () => this.#branchAt(this.#findCheckpoint(checkpoint).messageId, { use: true }));
+    return this.#serial(async () =>
+      this.#branchAt(this.#findCheckpoint(checkpoint).messageId, { use: true }),
+    );
   }
 
   /** "By the way": makes a branch that ends where this one does, and stays. Pending messages stay too. */
@@ -694,7 +777,8 @@ export class ContextEngine {
     await this.ready();
     return this.#serial(async () => {
       const head = this.#history.settledAt(this.#head());
-      if (head === null) throw new ContextError('empty-branch', 'Cannot create btw branch: no messages in conversation');
+      if (head === null)
+        throw new ContextError('empty-branch', 'Cannot create btw branch: no messages in conversation');
       return this.#branchAt(head, { use: false });
     });
   }
@@ -727,12 +811,17 @@ export class ContextEngine {
       this.#node(id);
       const seen = this.#history.seenBranches();
       const heads = seen.filter((branch) => branch.headMessageId === id);
-      const branch = lastUsedWith(this.#history.graph, heads, id) ?? lastUsedWith(this.#history.graph, seen, id);
+      const branch =
+        lastUsedWith(this.#history.graph, heads, id) ?? lastUsedWith(this.#history.graph, seen, id);
       await this.#switchTo(branch?.id ?? this.#activeId, branch?.headMessageId === id ? null : id);
     });
   }
 
-  async #switchTo(branchId: string, at: string | null, { drop = false }: { readonly drop?: boolean } = {}): Promise<void> {
+  async #switchTo(
+    branchId: string,
+    at: string | null,
+    { drop = false }: { readonly drop?: boolean } = {},
+  ): Promise<void> {
     const start = performance.now();
     const from = this.#active().name;
     const isOther = branchId !== this.#activeId;
@@ -778,8 +867,10 @@ export class ContextEngine {
     const to = checkName(name, 'checkpoint');
     await this.ready();
     return this.#serial(async () => {
-      const messageId = options.at === undefined ? this.#history.settledAt(this.#head()) : this.#node(options.at).id;
-      if (messageId === null) throw new ContextError('empty-branch', 'Cannot create checkpoint: no messages in conversation');
+      const messageId =
+        options.at === undefined ? this.#history.settledAt(this.#head()) : this.#node(options.at).id;
+      if (messageId === null)
+        throw new ContextError('empty-branch', 'Cannot create checkpoint: no messages in conversation');
       await this.#commit([{ op: 'checkpoint', id: createId(), name: to, messageId }]);
       this.#emit({ type: 'checkpoint', action: 'create', name: to, messageId });
       this.#publish();
@@ -861,7 +952,10 @@ export class ContextEngine {
   // ------------------------------------------------------------------ the chat
 
   /** Changes the title (null takes it away) and merges metadata, shallow. */
-  async updateChat(updates: { readonly title?: string | null; readonly metadata?: Readonly<Record<string, unknown>> }): Promise<void> {
+  async updateChat(updates: {
+    readonly title?: string | null;
+    readonly metadata?: Readonly<Record<string, unknown>>;
+  }): Promise<void> {
     await this.ready();
     return this.#serial(async () => {
       await this.#commit([{ op: 'chat', ...updates }]);
@@ -881,7 +975,8 @@ export class ContextEngine {
   /** Everything that one needs to understand a prompt, as JSON: works offline, and at any message. */
   async inspect(options: InspectOptions = {}): Promise<ContextSnapshot> {
     const { systemPrompt, messages } = await this.resolve({ renderer: options.renderer, at: options.at });
-    const pending = options.at === undefined ? this.#pending.map(({ fragment, content }) => ({ fragment, content })) : [];
+    const pending =
+      options.at === undefined ? this.#pending.map(({ fragment, content }) => ({ fragment, content })) : [];
     return takeSnapshot({
       options,
       systemPrompt,
@@ -898,7 +993,13 @@ export class ContextEngine {
   /** The chat as a graph of previews. Complete once the engine is ready. */
   graph(): GraphData {
     const { graph, checkpoints } = this.#history;
-    return graphData(this.chatId, graph.nodes.values(), this.#history.seenBranches(), checkpoints.values(), this.#activeId);
+    return graphData(
+      this.chatId,
+      graph.nodes.values(),
+      this.#history.seenBranches(),
+      checkpoints.values(),
+      this.#activeId,
+    );
   }
 
   // ------------------------------------------------------------------ listening
@@ -920,7 +1021,12 @@ export class ContextEngine {
 
   /** A child in memory: the same fragments, no messages. */
   fork(): ContextEngine {
-    const child = new ContextEngine({ ...this.#options, store: new InMemoryContextStore(), chatId: createId(), persistFragments: false });
+    const child = new ContextEngine({
+      ...this.#options,
+      store: new InMemoryContextStore(),
+      chatId: createId(),
+      persistFragments: false,
+    });
     child.set(...this.#prompt.list());
     return child;
   }
@@ -968,7 +1074,10 @@ export class ContextEngine {
   }
 
   /** One transaction, after what still waits for one. The result is taken in; the caller publishes it. */
-  async #commit(ops: readonly StoreOp[], { keep = false, quiet = false, again }: CommitOptions = {}): Promise<void> {
+  async #commit(
+    ops: readonly StoreOp[],
+    { keep = false, quiet = false, again }: CommitOptions = {},
+  ): Promise<void> {
     const before = this.#saveState;
     if (!quiet) this.#publishSaveState({ state: 'saving', pending: this.#outbox.count });
     if (again) this.#refusedSave = undefined;
@@ -985,14 +1094,24 @@ export class ContextEngine {
     }
   }
 
-  async #append(ops: readonly StoreOp[], onConflict: ConflictPolicy = this.#options.onConflict ?? 'fork'): Promise<void> {
+  async #append(
+    ops: readonly StoreOp[],
+    onConflict: ConflictPolicy = this.#options.onConflict ?? 'fork',
+  ): Promise<void> {
     if (this.#gone) throw this.#gone;
     this.#writing += 1;
     try {
-      const result = await this.store.append(this.chatId, this.#withMetadata(ops), this.#appendOptions(onConflict));
+      const result = await this.store.append(
+        this.chatId,
+        this.#withMetadata(ops),
+        this.#appendOptions(onConflict),
+      );
       this.#ownChanges.add(result.seq);
       this.#isMetadataMerged = true;
-      await this.#absorbOwn(result, headsIn(ops).filter((branchId) => !this.#outbox.movesHead(branchId)));
+      await this.#absorbOwn(
+        result,
+        headsIn(ops).filter((branchId) => !this.#outbox.movesHead(branchId)),
+      );
     } catch (error) {
       if (isContextError(error, 'chat-deleted')) this.#deleted(error);
       throw error;
@@ -1053,7 +1172,8 @@ export class ContextEngine {
   #fail(error: ContextError, before: SaveState): void {
     this.#emit({ type: 'error', code: error.code, message: error.message });
     const pending = this.#unsavedCount;
-    if (pending > 0 || !this.#outbox.isEmpty) this.#setSaveState(isRefusal(error) ? { state: 'error', error, pending } : before);
+    if (pending > 0 || !this.#outbox.isEmpty)
+      this.#setSaveState(isRefusal(error) ? { state: 'error', error, pending } : before);
     else this.#setSaveState(before.state === 'error' ? { state: 'saved', pending: 0 } : before);
   }
 
@@ -1105,11 +1225,15 @@ export class ContextEngine {
     this.#history.keep(result.written);
     this.#history.follow(this.#own(), (branchId) => moved.includes(branchId) || this.#mayFollow(branchId));
     if (result.conflict) await this.#followConflict(result.conflict, moved);
-    if (moved.includes(this.#activeId) && !this.#history.branches.has(this.#activeId)) this.#activeId = this.#branchToOpen();
+    if (moved.includes(this.#activeId) && !this.#history.branches.has(this.#activeId))
+      this.#activeId = this.#branchToOpen();
     await this.#refresh();
   }
 
-  async #followConflict({ policy, from, to }: NonNullable<AppendResult['conflict']>, moved: readonly string[]): Promise<void> {
+  async #followConflict(
+    { policy, from, to }: NonNullable<AppendResult['conflict']>,
+    moved: readonly string[],
+  ): Promise<void> {
     const isActive = this.#activeId === from.id || moved.includes(this.#activeId);
     const view = this.#history.view(from.id);
     this.#outbox.redirect(from.id, to.id);
@@ -1136,7 +1260,9 @@ export class ContextEngine {
   /** Whether the chat that this engine opened is deleted, even if another one has its id by now. */
   #isGone(chat: Chat | undefined): boolean {
     const epoch = this.#history.chat?.epoch ?? this.#epoch;
-    return chat !== undefined && (chat.epoch > epoch || (chat.epoch === epoch && chat.deletedAt !== undefined));
+    return (
+      chat !== undefined && (chat.epoch > epoch || (chat.epoch === epoch && chat.deletedAt !== undefined))
+    );
   }
 
   async #absorbRemote(records: ChatRecords): Promise<void> {
@@ -1259,7 +1385,9 @@ export class ContextEngine {
   get #isAdrift(): boolean {
     const { chat, branches } = this.#history;
     const active = branches.get(this.#activeId);
-    return chat !== undefined && (!active || active.deletedAt !== undefined) && this.#mayFollow(this.#activeId);
+    return (
+      chat !== undefined && (!active || active.deletedAt !== undefined) && this.#mayFollow(this.#activeId)
+    );
   }
 
   /** Whether a message checked out is no longer one before the head: it is the head by now, or it was taken back. */
@@ -1285,13 +1413,18 @@ export class ContextEngine {
   }
 
   /** The chain of a head, made from the shown one where they share a beginning. */
-  #chainTo(head: string | null): { readonly head: string | null; readonly ids: readonly string[]; readonly shared: number } {
+  #chainTo(head: string | null): {
+    readonly head: string | null;
+    readonly ids: readonly string[];
+    readonly shared: number;
+  } {
     const { graph, moves } = this.#history;
     const { ids, head: before } = this.#shown;
     if (moves === this.#shown.moves) {
       if (head === before) return { head, ids, shared: ids.length };
       const added = chainIds(graph, head, before);
-      if (before !== null && graph.nodes.get(added[0] ?? '')?.parentId === before) return { head, ids: [...ids, ...added], shared: ids.length };
+      if (before !== null && graph.nodes.get(added[0] ?? '')?.parentId === before)
+        return { head, ids: [...ids, ...added], shared: ids.length };
     }
     const whole = chainIds(graph, head);
     let shared = 0;
@@ -1315,7 +1448,9 @@ export class ContextEngine {
   #slices(before: EngineState): Partial<EngineState> {
     const history = this.#history;
     const branches = history.seenBranches().map((branch) => this.#branchInfo(branch, before.branches));
-    const checkpoints = history.liveCheckpoints().map((one) => reuse(before.checkpoints, checkpointInfo(one)));
+    const checkpoints = history
+      .liveCheckpoints()
+      .map((one) => reuse(before.checkpoints, checkpointInfo(one)));
     return {
       chat: sameJson(before.chat, history.chat) ? before.chat : (history.chat ?? null),
       branch: this.#active().name,
@@ -1326,7 +1461,10 @@ export class ContextEngine {
       checkpoints: keepIfSame(before.checkpoints, checkpoints),
       messages: keepIfSame(before.messages, this.#shownMessages()),
       loadedFrom: this.#shown.from,
-      pending: keepIfSame(before.pending, this.#pending.map(({ fragment }) => fragment)),
+      pending: keepIfSame(
+        before.pending,
+        this.#pending.map(({ fragment }) => fragment),
+      ),
       fragments: keepIfSame(before.fragments, this.#prompt.list()),
       saveState: this.#saveState,
       persistence: this.store.persistence,
@@ -1337,15 +1475,25 @@ export class ContextEngine {
   #shownMessages(): UIMessage[] {
     const { nodes } = this.#history.graph;
     return this.#shown.ids.slice(this.#shown.from).flatMap((id) => {
-      const info = nodes.get(id) as NodeInfo | undefined;
+      const info = nodes.get(id);
       return info && isVisible(info) ? (this.#history.body(id)?.data ?? []) : [];
     });
   }
 
   #branchInfo(branch: Branch, known: readonly BranchInfo[]): BranchInfo {
     const { id, name, headMessageId, createdAt } = branch;
-    const messageCount = headMessageId === null ? 0 : (this.#history.graph.nodes.get(headMessageId)?.depth ?? branch.messageCount);
-    return reuse(known, { id, name, headMessageId, isActive: id === this.#activeId, messageCount, createdAt });
+    const messageCount =
+      headMessageId === null
+        ? 0
+        : (this.#history.graph.nodes.get(headMessageId)?.depth ?? branch.messageCount);
+    return reuse(known, {
+      id,
+      name,
+      headMessageId,
+      isActive: id === this.#activeId,
+      messageCount,
+      createdAt,
+    });
   }
 
   #infoOf(branchId: string): BranchInfo {
@@ -1377,9 +1525,13 @@ export class ContextEngine {
   #findCheckpoint(name: string): Checkpoint {
     const checkpoint = this.#history.findCheckpoint(name);
     if (checkpoint) return checkpoint;
-    throw new ContextError('checkpoint-not-found', `Checkpoint "${name}" not found in chat "${this.chatId}"`, {
-      details: { chatId: this.chatId, checkpoint: name },
-    });
+    throw new ContextError(
+      'checkpoint-not-found',
+      `Checkpoint "${name}" not found in chat "${this.chatId}"`,
+      {
+        details: { chatId: this.chatId, checkpoint: name },
+      },
+    );
   }
 
   #branchName(id: string | undefined): string {
@@ -1470,7 +1622,9 @@ function checkpointInfo({ id, name, messageId, createdAt }: Checkpoint): Checkpo
 function checkName(name: string, what: string): string {
   const trimmed = name.trim();
   if (trimmed) return trimmed;
-  throw new ContextError('invalid-options', `A ${what} needs a name: got ${JSON.stringify(name)}.`, { details: { name } });
+  throw new ContextError('invalid-options', `A ${what} needs a name: got ${JSON.stringify(name)}.`, {
+    details: { name },
+  });
 }
 
 function phaseOf(before: MessageStatus, after: MessageStatus): 'start' | 'draft' | 'end' {
@@ -1492,7 +1646,7 @@ function insertsOf(parentId: string | null, messages: readonly UIMessage[]): Sto
 }
 
 /** Marks the branch that a turn goes to as the one shown last. */
-function useAfter(ops: readonly StoreOp[], branchId: string): StoreOp {
+function showing(ops: readonly StoreOp[], branchId: string): StoreOp {
   const made = ops.find((op) => op.op === 'branch');
   return { op: 'use', branchId: made?.id ?? branchId };
 }
@@ -1503,7 +1657,12 @@ function headsIn(ops: readonly StoreOp[]): string[] {
 }
 
 /** An answer that another tab took for dead and took back is put in its place again. */
-function backOps({ id, parentId, createdAt }: NodeInfo, data: UIMessage, status: MessageStatus, branchId: string): StoreOp[] {
+function backOps(
+  { id, parentId, createdAt }: NodeInfo,
+  data: UIMessage,
+  status: MessageStatus,
+  branchId: string,
+): StoreOp[] {
   return [
     { op: 'insert', id, parentId, data, status, createdAt },
     { op: 'head', branchId, expected: parentId, messageId: id, forkId: createId() },
@@ -1528,7 +1687,9 @@ function messageNotFound(id: string): ContextError {
 }
 
 function chatDeleted(chatId: string): ContextError {
-  return new ContextError('chat-deleted', `Chat "${chatId}" was deleted in another tab.`, { details: { chatId } });
+  return new ContextError('chat-deleted', `Chat "${chatId}" was deleted in another tab.`, {
+    details: { chatId },
+  });
 }
 
 function asContextError(error: unknown): ContextError {

@@ -72,7 +72,8 @@ export class History {
     mark(this.foreign, info.id, isLeft && held.has(info.id));
     const seen: NodeInfo = this.abandoned.has(info.id) ? { ...info, status: 'interrupted' } : info;
     const known = this.graph.nodes.get(info.id);
-    if (known && (own.has(info.id) ? info.rev <= known.rev : isSame(known, seen))) return this.#place(known, info);
+    if (known && (own.has(info.id) ? info.rev <= known.rev : isSame(known, seen)))
+      return this.#place(known, info);
     putNode(this.graph, seen);
     this.#stale.add(info.id);
     return true;
@@ -101,7 +102,13 @@ export class History {
     const before = this.branches.get(branch.id);
     this.branches.set(branch.id, branch);
     if (before?.deletedAt !== branch.deletedAt) this.recount();
-    if (!this.#views.has(branch.id)) this.look(branch.id, this.#isOwnOrSettled(branch.headMessageId, own) ? branch.headMessageId : this.settledAt(branch.headMessageId));
+    if (!this.#views.has(branch.id))
+      this.look(
+        branch.id,
+        this.#isOwnOrSettled(branch.headMessageId, own)
+          ? branch.headMessageId
+          : this.settledAt(branch.headMessageId),
+      );
   }
 
   /**
@@ -122,7 +129,8 @@ export class History {
   /** Without the answers at the end of a chain that nobody writes any more and that never said anything. */
   #spoken(head: string | null): string | null {
     let info = this.graph.nodes.get(head ?? '');
-    while (info && info.status !== 'streaming' && !isVisible(info)) info = this.graph.nodes.get(info.parentId ?? '');
+    while (info && info.status !== 'streaming' && !isVisible(info))
+      info = this.graph.nodes.get(info.parentId ?? '');
     return info?.id ?? null;
   }
 
@@ -188,7 +196,10 @@ export class History {
 
   /** Every id that a live branch reaches. */
   reached(): ReadonlySet<string> {
-    this.#reached ??= reachable(this.graph, this.liveBranches().map((branch) => this.view(branch.id)));
+    this.#reached ??= reachable(
+      this.graph,
+      this.liveBranches().map((branch) => this.view(branch.id)),
+    );
     return this.#reached;
   }
 
@@ -227,7 +238,9 @@ export class History {
   isShared(id: string, branchId: string): boolean {
     return (
       this.isFollowed(id) ||
-      this.liveBranches().some((branch) => branch.id !== branchId && (branch.headMessageId === id || this.view(branch.id) === id)) ||
+      this.liveBranches().some(
+        (branch) => branch.id !== branchId && (branch.headMessageId === id || this.view(branch.id) === id),
+      ) ||
       this.liveCheckpoints().some((checkpoint) => checkpoint.messageId === id)
     );
   }
@@ -240,7 +253,10 @@ export class History {
     for (const node of nodes) {
       const known = this.#bodies.get(node.id);
       if (known && known.rev >= node.rev && !this.#stale.has(node.id)) continue;
-      this.#bodies.set(node.id, known && sameJson(known.data, node.data) ? { ...node, data: known.data } : node);
+      this.#bodies.set(
+        node.id,
+        known && sameJson(known.data, node.data) ? { ...node, data: known.data } : node,
+      );
       this.#stale.delete(node.id);
     }
   }

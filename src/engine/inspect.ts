@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { isLazyFragment, isLazyValue, type ContextFragment, type FragmentData } from '../fragment/fragment.ts';
+import { isLazyFragment, isLazyValue, type ContextFragment } from '../fragment/fragment.ts';
 import type { GraphData } from '../graph/visualize.ts';
 import type { ContextRenderer } from '../render/renderer.ts';
 import { estimateTokens } from '../tokens/tokenizer.ts';
@@ -53,9 +53,18 @@ export interface Estimate {
   readonly tokens: number;
   /** US dollars; null while the model's price is unknown. */
   readonly cost: number | null;
-  readonly limits: { readonly context: number | null; readonly output: number | null; readonly exceedsContext: boolean };
+  readonly limits: {
+    readonly context: number | null;
+    readonly output: number | null;
+    readonly exceedsContext: boolean;
+  };
   /** Each fragment rendered alone. */
-  readonly fragments: readonly { readonly id?: string; readonly name: string; readonly tokens: number; readonly cost: number | null }[];
+  readonly fragments: readonly {
+    readonly id?: string;
+    readonly name: string;
+    readonly tokens: number;
+    readonly cost: number | null;
+  }[];
 }
 
 /** Puts a snapshot together. Pure. */
@@ -84,10 +93,17 @@ export function takeSnapshot(input: {
   };
 }
 
-function estimatePrompt({ options, systemPrompt, fragments, renderer, messages }: Parameters<typeof takeSnapshot>[0]): Estimate {
+function estimatePrompt({
+  options,
+  systemPrompt,
+  fragments,
+  renderer,
+  messages,
+}: Parameters<typeof takeSnapshot>[0]): Estimate {
   const modelId = options.modelId ?? '';
   const [provider = '', model = ''] = modelId.includes(':') ? modelId.split(/:(.*)/s) : ['', modelId];
-  const tokens = estimateTokens(systemPrompt) + messages.reduce((sum, message) => sum + messageTokens(message), 0);
+  const tokens =
+    estimateTokens(systemPrompt) + messages.reduce((sum, message) => sum + messageTokens(message), 0);
   return {
     model,
     provider,
@@ -98,9 +114,17 @@ function estimatePrompt({ options, systemPrompt, fragments, renderer, messages }
   };
 }
 
-function fragmentEstimate(fragment: ContextFragment, renderer: ContextRenderer): Estimate['fragments'][number] {
+function fragmentEstimate(
+  fragment: ContextFragment,
+  renderer: ContextRenderer,
+): Estimate['fragments'][number] {
   const { id, name } = fragment;
-  return { ...(id === undefined ? {} : { id }), name, tokens: estimateTokens(renderAlone(fragment, renderer)), cost: null };
+  return {
+    ...(id === undefined ? {} : { id }),
+    name,
+    tokens: estimateTokens(renderAlone(fragment, renderer)),
+    cost: null,
+  };
 }
 
 function renderAlone(fragment: ContextFragment, renderer: ContextRenderer): string {
@@ -113,7 +137,9 @@ function renderAlone(fragment: ContextFragment, renderer: ContextRenderer): stri
 
 /** The words of a message, as a model reads them: texts as they are, other parts as JSON. */
 function messageTokens(message: UIMessage): number {
-  const words = message.parts.map((part) => ('text' in part && typeof part.text === 'string' ? part.text : JSON.stringify(part)));
+  const words = message.parts.map((part) =>
+    'text' in part && typeof part.text === 'string' ? part.text : JSON.stringify(part),
+  );
   return estimateTokens(words.join('\n'));
 }
 
@@ -124,12 +150,14 @@ function pendingMessage(content: PendingMessage): UIMessage {
 
 function snapshotOf(fragment: ContextFragment): FragmentSnapshot {
   const { id, name } = fragment;
-  const data = isLazyFragment(fragment) ? '[lazy]' : plain(fragment.data ?? fragment.codec?.encode(), new Set());
+  const data = isLazyFragment(fragment)
+    ? '[lazy]'
+    : plain(fragment.data ?? fragment.codec?.encode(), new Set());
   return { ...(id === undefined ? {} : { id }), name, data };
 }
 
 /** Data that JSON can hold: lazy values named as such, cycles cut. */
-function plain(data: FragmentData | unknown, trail: ReadonlySet<unknown>): unknown {
+function plain(data: unknown, trail: ReadonlySet<unknown>): unknown {
   if (typeof data === 'bigint') return String(data);
   if (typeof data !== 'object' || data === null) return typeof data === 'function' ? '[lazy]' : data;
   if (trail.has(data)) return '[circular]';

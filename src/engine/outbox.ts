@@ -46,7 +46,9 @@ export class Outbox {
 
   /** The messages that wait here, or whose newer words do. */
   messageIds(): Set<string> {
-    return new Set(this.#writes.flat().flatMap((op) => (op.op === 'insert' || op.op === 'replace' ? [op.id] : [])));
+    return new Set(
+      this.#writes.flat().flatMap((op) => (op.op === 'insert' || op.op === 'replace' ? [op.id] : [])),
+    );
   }
 
   /** Whether a branch has another head here than in the store. */
@@ -67,7 +69,12 @@ export function isRefusal(error: unknown): error is ContextError {
   return isContextError(error) && REFUSALS.has(error.code);
 }
 
-const REFUSALS: ReadonlySet<string> = new Set(['quota-exceeded', 'store-closed', 'store-unavailable', 'store-blocked']);
+const REFUSALS: ReadonlySet<string> = new Set([
+  'quota-exceeded',
+  'store-closed',
+  'store-unavailable',
+  'store-blocked',
+]);
 
 /** Carries operations out on what the engine knows, as a store would. The records get their final numbers later. */
 export function applyLocally(
@@ -107,7 +114,10 @@ class LocalTransaction implements StoreTransaction {
     const info = this.#history.graph.nodes.get(id);
     if (!info) return undefined;
     const { preview: _preview, parts: _parts, ...rest } = info;
-    return { ...rest, data: this.#history.body(id)?.data ?? { id, role: info.name as UIMessage['role'], parts: [] } };
+    return {
+      ...rest,
+      data: this.#history.body(id)?.data ?? { id, role: info.name as UIMessage['role'], parts: [] },
+    };
   }
 
   async draft(id: string): Promise<UIMessage | undefined> {

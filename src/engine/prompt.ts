@@ -10,7 +10,8 @@ import { fromFragment, toFragment } from '../fragment/serialize.ts';
 export class Prompt {
   #stored: readonly ContextFragment[] = [];
   #set: readonly Entry[] = [];
-  readonly #mounted: Map<object, { readonly order: number; readonly fragments: readonly ContextFragment[] }> = new Map();
+  readonly #mounted: Map<object, { readonly order: number; readonly fragments: readonly ContextFragment[] }> =
+    new Map();
 
   /** All of them, in order; one that is stored and set again, equal, stands once. */
   list(): ContextFragment[] {
@@ -20,7 +21,9 @@ export class Prompt {
   }
 
   #mountedInOrder(): ContextFragment[] {
-    return [...this.#mounted.values()].toSorted((a, b) => a.order - b.order).flatMap(({ fragments }) => fragments);
+    return [...this.#mounted.values()]
+      .toSorted((a, b) => a.order - b.order)
+      .flatMap(({ fragments }) => fragments);
   }
 
   /** Adds copies, so that the caller's objects are never changed; none of them, if one can't be copied. */
@@ -64,7 +67,9 @@ export class Prompt {
 
   /** Those that are kept with the chat, as data; ones that can't be (functions, unknown names) are named to `skip`. */
   serialize(skip: (name: string, reason: string) => void): unknown[] {
-    const own = [...this.#stored, ...this.#set.map(({ copy }) => copy)].filter(({ persist }) => persist !== false);
+    const own = [...this.#stored, ...this.#set.map(({ copy }) => copy)].filter(
+      ({ persist }) => persist !== false,
+    );
     const records = new Map<string, unknown>();
     for (const fragment of own) {
       try {
@@ -97,5 +102,8 @@ export function splitLanes(fragments: readonly ContextFragment[]): {
   readonly messages: readonly ContextFragment[];
   readonly context: readonly ContextFragment[];
 } {
-  return { messages: fragments.filter(isMessageFragment), context: fragments.filter((one) => !isMessageFragment(one)) };
+  return {
+    messages: fragments.filter(isMessageFragment),
+    context: fragments.filter((one) => !isMessageFragment(one)),
+  };
 }

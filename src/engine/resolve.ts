@@ -65,7 +65,8 @@ export class Chains {
     await this.#load(ids);
     const messages = ids.map((id) => this.#history.body(id)?.data);
     await this.#check(messages.filter((message) => message !== undefined));
-    if (chain.ids.length !== length || ids.some((id, i) => this.#history.body(id)?.data !== messages[i])) return false;
+    if (chain.ids.length !== length || ids.some((id, i) => this.#history.body(id)?.data !== messages[i]))
+      return false;
     for (const [i, id] of ids.entries()) this.#add(chain, id, messages[i]);
     return true;
   }

@@ -66,7 +66,8 @@ export function planSave(input: SaveInput): SavePlan {
 function settlePending(input: SaveInput): Settled[] {
   const settled: Settled[] = [];
   for (const pending of input.pending) {
-    const next = pending.kind === 'message' ? { ...pending, overwrite: false } : resolveLast(input, settled, pending);
+    const next =
+      pending.kind === 'message' ? { ...pending, overwrite: false } : resolveLast(input, settled, pending);
     const at = settled.findIndex(({ message }) => message.id === next.message.id);
     if (at < 0) settled.push(next);
     else settled[at] = next;
@@ -97,8 +98,11 @@ function resolveLast(
 
 /** The last answer of a chain; one that is reserved and has said nothing yet is none. */
 export function lastAnswer({ nodes }: MessageGraph, chain: readonly string[]): NodeInfo | undefined {
-  const isAnswer = (info: NodeInfo | undefined): boolean => info?.name === 'assistant' && isVisible(info);
   return nodes.get(chain.findLast((id) => isAnswer(nodes.get(id))) ?? '');
+}
+
+function isAnswer(info: NodeInfo | undefined): boolean {
+  return info?.name === 'assistant' && isVisible(info);
 }
 
 /** Whether nothing hangs on an answer, nobody points at it, and nobody writes it right now. */
@@ -141,7 +145,13 @@ class Plan {
   }
 
   #insert(message: UIMessage): void {
-    this.#ops.push({ op: 'insert', id: message.id, parentId: this.#cursor, data: message, status: 'complete' });
+    this.#ops.push({
+      op: 'insert',
+      id: message.id,
+      parentId: this.#cursor,
+      data: message,
+      status: 'complete',
+    });
     this.#tail.push(message);
     this.#cursor = message.id;
   }
@@ -188,7 +198,9 @@ class Plan {
 
 /** Whether two messages say the same: role, parts and metadata, as JSON would keep them. */
 export function sameContent(a: UIMessage | undefined, b: UIMessage): boolean {
-  return a !== undefined && a.role === b.role && sameJson(a.parts, b.parts) && sameJson(a.metadata, b.metadata);
+  return (
+    a !== undefined && a.role === b.role && sameJson(a.parts, b.parts) && sameJson(a.metadata, b.metadata)
+  );
 }
 
 /** Whether two values are equal as JSON: keys in any order, undefined like absent. */
@@ -199,5 +211,7 @@ export function sameJson(a: unknown, b: unknown): boolean {
   const left = Object.entries(a).filter(([, value]) => value !== undefined);
   const right = Object.entries(b).filter(([, value]) => value !== undefined);
   if (left.length !== right.length) return false;
-  return left.every(([key, value]) => Object.hasOwn(b, key) && sameJson(value, (b as Record<string, unknown>)[key]));
+  return left.every(
+    ([key, value]) => Object.hasOwn(b, key) && sameJson(value, (b as Record<string, unknown>)[key]),
+  );
 }

@@ -60,7 +60,12 @@ export type ContextEvent = {
   readonly ms: number;
 } & (
   | { readonly type: 'set'; readonly fragments: number; readonly messages: number }
-  | { readonly type: 'resolve'; readonly branch: string; readonly messages: number; readonly characters: number }
+  | {
+      readonly type: 'resolve';
+      readonly branch: string;
+      readonly messages: number;
+      readonly characters: number;
+    }
   | { readonly type: 'save'; readonly branch: string; readonly ids: readonly string[] }
   | { readonly type: 'switch'; readonly from: string; readonly to: string }
   | {
@@ -90,5 +95,10 @@ export type ContextEvent = {
       readonly to: string;
       readonly toId: string;
     }
-  | { readonly type: 'error'; readonly code: ContextErrorCode; readonly message: string; readonly id?: string }
+  | {
+      readonly type: 'error';
+      readonly code: ContextErrorCode;
+      readonly message: string;
+      readonly id?: string;
+    }
 );

@@ -1,11 +1,15 @@
-import type { Branch, Checkpoint, NodeInfo } from './graph.ts';
+import { isVisible, type Branch, type Checkpoint, type NodeInfo } from './graph.ts';
 
 /** A chat's graph as plain data: previews instead of bodies, names instead of ids where people read them. */
 export interface GraphData {
   readonly chatId: string;
   /** In the order in which they were written. */
   readonly nodes: readonly GraphNode[];
-  readonly branches: readonly { readonly name: string; readonly headMessageId: string | null; readonly isActive: boolean }[];
+  readonly branches: readonly {
+    readonly name: string;
+    readonly headMessageId: string | null;
+    readonly isActive: boolean;
+  }[];
   readonly checkpoints: readonly { readonly name: string; readonly messageId: string }[];
 }
 
@@ -21,7 +25,10 @@ export interface GraphNode {
   readonly createdAt: number;
 }
 
-/** Records of a chat as a graph of previews: live branches and checkpoints only, reserved nodes left out. */
+/**
+ * Records of a chat as a graph of previews: live branches and checkpoints only. A message that does not show (an
+ * answer that is reserved, or ended without a word) is left out, and what hangs on it hangs on the message before it.
+ */
 export function graphData(
   chatId: string,
   nodes: Iterable<NodeInfo>,
@@ -29,15 +36,27 @@ export function graphData(
   checkpoints: Iterable<Checkpoint>,
   activeBranchId: string | undefined,
 ): GraphData {
+  const all = [...nodes].toSorted((a, b) => a.seq - b.seq);
+  const hidden = new Map(all.filter((node) => !isVisible(node)).map(({ id, parentId }) => [id, parentId]));
+  const visible = (id: string | null): string | null => {
+    let at = id;
+    while (at !== null && hidden.has(at)) at = hidden.get(at) ?? null;
+    return at;
+  };
   return {
     chatId,
-    nodes: [...nodes]
-      .filter((node) => node.parts > 0 || node.status === 'complete')
-      .toSorted((a, b) => a.seq - b.seq)
-      .map(({ id, parentId, name, preview, createdAt }) => ({ id, parentId, role: name, content: preview, createdAt })),
+    nodes: all
+      .filter(({ id }) => !hidden.has(id))
+      .map(({ id, parentId, name, preview, createdAt }) => {
+        return { id, parentId: visible(parentId), role: name, content: preview, createdAt };
+      }),
     branches: [...branches]
       .filter((branch) => branch.deletedAt === undefined)
-      .map(({ id, name, headMessageId }) => ({ name, headMessageId, isActive: id === activeBranchId })),
+      .map(({ id, name, headMessageId }) => ({
+        name,
+        headMessageId: visible(headMessageId),
+        isActive: id === activeBranchId,
+      })),
     checkpoints: [...checkpoints]
       .filter((checkpoint) => checkpoint.deletedAt === undefined)
       .map(({ name, messageId }) => ({ name, messageId })),
@@ -104,7 +123,8 @@ function marksByMessage({ branches, checkpoints }: GraphData): Map<string, strin
     return entry;
   };
   for (const branch of branches) {
-    if (branch.headMessageId !== null) at(branch.headMessageId).heads.push(branch.name + (branch.isActive ? ' *' : ''));
+    if (branch.headMessageId !== null)
+      at(branch.headMessageId).heads.push(branch.name + (branch.isActive ? ' *' : ''));
   }
   for (const { name, messageId } of checkpoints) at(messageId).checkpoints.push(name);
   const marks = new Map<string, string>();

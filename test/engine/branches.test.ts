@@ -7,7 +7,12 @@ async function chat(...words: readonly string[]) {
   const store = new InMemoryContextStore();
   const engine = engineOn(store);
   await say(engine, ...words);
-  return { store, engine, shown: () => texts(engine.state.getState().messages), branches: () => branchesIn(store) };
+  return {
+    store,
+    engine,
+    shown: () => texts(engine.state.getState().messages),
+    branches: () => branchesIn(store),
+  };
 }
 
 describe('before anything is read', () => {
@@ -39,7 +44,12 @@ describe('before anything is read', () => {
 describe('rewind()', () => {
   test('makes a branch that ends at the message and shows it', async () => {
     const { engine, shown, branches } = await chat('q1', 'a1');
-    expect(await engine.rewind('q1')).toMatchObject({ name: 'main-v2', headMessageId: 'q1', isActive: true, messageCount: 1 });
+    expect(await engine.rewind('q1')).toMatchObject({
+      name: 'main-v2',
+      headMessageId: 'q1',
+      isActive: true,
+      messageCount: 1,
+    });
     expect(shown()).toBe('q1');
     await say(engine, 'a9');
     expect(await branches()).toEqual({ main: 'q1 > a1', 'main-v2': 'q1 > a9' });
@@ -68,7 +78,10 @@ describe('rewind()', () => {
 
   test('refuses an unknown message', async () => {
     const { engine } = await chat('q1');
-    await expect(engine.rewind('zzz')).rejects.toMatchObject({ code: 'message-not-found', message: 'Message "zzz" not found' });
+    await expect(engine.rewind('zzz')).rejects.toMatchObject({
+      code: 'message-not-found',
+      message: 'Message "zzz" not found',
+    });
   });
 
   test("can't reach into another chat", async () => {
@@ -93,7 +106,10 @@ describe('switchBranch()', () => {
   test('refuses an unknown name and keeps what is pending', async () => {
     const { engine } = await chat('q1');
     engine.set(user(said('q2')));
-    await expect(engine.switchBranch('nope')).rejects.toMatchObject({ code: 'branch-not-found', message: 'Branch "nope" not found in chat "c"' });
+    await expect(engine.switchBranch('nope')).rejects.toMatchObject({
+      code: 'branch-not-found',
+      message: 'Branch "nope" not found in chat "c"',
+    });
     expect(engine.state.getState().pending).toHaveLength(1);
   });
 });
@@ -121,7 +137,10 @@ describe('btw()', () => {
 describe('checkpoints', () => {
   test('name a message, and restore() goes back there on a branch of its own', async () => {
     const { engine, shown, branches } = await chat('q1', 'a1');
-    expect(await engine.checkpoint('before-choice')).toMatchObject({ name: 'before-choice', messageId: 'a1' });
+    expect(await engine.checkpoint('before-choice')).toMatchObject({
+      name: 'before-choice',
+      messageId: 'a1',
+    });
     await say(engine, 'q2');
     expect(await engine.restore('before-choice')).toMatchObject({ name: 'main-v2', headMessageId: 'a1' });
     expect(shown()).toBe('q1 > a1');
@@ -153,7 +172,9 @@ describe('checkpoints', () => {
       code: 'checkpoint-not-found',
       message: 'Checkpoint "nope" not found in chat "c"',
     });
-    await expect(engine.checkpoint('here')).rejects.toThrow('Cannot create checkpoint: no messages in conversation');
+    await expect(engine.checkpoint('here')).rejects.toThrow(
+      'Cannot create checkpoint: no messages in conversation',
+    );
   });
 });
 
@@ -246,7 +267,11 @@ describe('checkout()', () => {
     expect(await branches()).toEqual({ main: 'q1 > a1 > q2 > a2' });
     await say(engine, 'q9');
     expect(await branches()).toEqual({ main: 'q1 > a1 > q2 > a2', 'main-v2': 'q1 > a1 > q9' });
-    expect([engine.branch, shown(), engine.state.getState().detached]).toEqual(['main-v2', 'q1 > a1 > q9', false]);
+    expect([engine.branch, shown(), engine.state.getState().detached]).toEqual([
+      'main-v2',
+      'q1 > a1 > q9',
+      false,
+    ]);
   });
 });
 
@@ -271,7 +296,10 @@ describe('the chat', () => {
     const { store, engine } = await chat('q1');
     await engine.updateChat({ title: 'Python', metadata: { tags: ['a'], n: { x: 1 } } });
     await engine.updateChat({ metadata: { n: { y: 2 } } });
-    await Promise.all([engine.trackUsage({ inputTokens: 2, details: { cached: 1 } }), engineOn(store).trackUsage({ inputTokens: 3, details: { cached: 4 } })]);
+    await Promise.all([
+      engine.trackUsage({ inputTokens: 2, details: { cached: 1 } }),
+      engineOn(store).trackUsage({ inputTokens: 3, details: { cached: 4 } }),
+    ]);
     await engine.ready();
     expect(await store.getChat('c')).toMatchObject({
       title: 'Python',

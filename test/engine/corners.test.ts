@@ -109,7 +109,11 @@ describe('save()', () => {
     await engine.checkout('a1');
     engine.set(user(said('q9')), assistant(said('a1', 'better')));
     await engine.save();
-    expect(await branches()).toEqual({ main: 'q1 > a1 > q2 > a2', 'main-v2': 'q1 > a1 > q9', 'main-v3': 'q1 > better' });
+    expect(await branches()).toEqual({
+      main: 'q1 > a1 > q2 > a2',
+      'main-v2': 'q1 > a1 > q9',
+      'main-v3': 'q1 > better',
+    });
     expect([engine.branch, shown(engine)]).toEqual(['main-v3', 'q1 > better']);
   });
 });
@@ -121,7 +125,10 @@ describe('a chat that another tab begins', () => {
     await Promise.all([engine.ready(), other.ready()]);
     await say(engine, 'q1', 'a1');
     await quiet(other);
-    expect([shown(other), other.state.getState().branches.map(({ isActive }) => isActive)]).toEqual(['q1 > a1', [true]]);
+    expect([shown(other), other.state.getState().branches.map(({ isActive }) => isActive)]).toEqual([
+      'q1 > a1',
+      [true],
+    ]);
     await say(other, 'q2');
     expect(await branchesIn(store)).toEqual({ main: 'q1 > a1 > q2' });
   });
@@ -169,7 +176,9 @@ describe('an answer', () => {
   test('lets go of its lock when it could not be opened again', async () => {
     const { engine, disk } = await chat(['q1', 'a1']);
     await disk.deleteChat('c');
-    await expect(engine.updateMessage('a1', said('a1'), 'streaming')).rejects.toMatchObject({ code: 'chat-deleted' });
+    await expect(engine.updateMessage('a1', said('a1'), 'streaming')).rejects.toMatchObject({
+      code: 'chat-deleted',
+    });
     expect(await disk.held('c')).toEqual(new Set());
   });
 
@@ -200,10 +209,14 @@ describe('an answer', () => {
   test('that is whole is not cut short later, nor one that was cut short made whole without being continued', async () => {
     const { engine } = await chat();
     await turn(engine, 'q1', 'a1');
-    await expect(engine.updateMessage('a1', said('a1'), 'interrupted')).rejects.toMatchObject({ code: 'invalid-options' });
+    await expect(engine.updateMessage('a1', said('a1'), 'interrupted')).rejects.toMatchObject({
+      code: 'invalid-options',
+    });
     const id = await engine.continue(said('q2'), { id: 'a2' });
     await engine.updateMessage(id, said('a2', 'half'), 'interrupted');
-    await expect(engine.updateMessage('a2', said('a2'), 'complete')).rejects.toMatchObject({ code: 'invalid-options' });
+    await expect(engine.updateMessage('a2', said('a2'), 'complete')).rejects.toMatchObject({
+      code: 'invalid-options',
+    });
     expect([engine.status('a1'), engine.status('a2')]).toEqual(['complete', 'interrupted']);
   });
 
@@ -300,7 +313,9 @@ describe('when the disk says no', () => {
     const { engine, refuse } = await chat(['q1', 'a1']);
     refuse('quota-exceeded');
     const frames: string[] = [];
-    engine.state.subscribe(({ branch, branches, messages }) => frames.push(`${branch} of ${branches.length}: ${texts(messages)}`));
+    engine.state.subscribe(({ branch, branches, messages }) =>
+      frames.push(`${branch} of ${branches.length}: ${texts(messages)}`),
+    );
     await engine.continue(said('q9'), { parentId: null, id: 'a9' });
     expect([...new Set(frames)]).toEqual(['main of 1: q1 > a1', 'main-v2 of 2: q9']);
   });
@@ -413,7 +428,9 @@ describe('another tab', () => {
     await store.clear();
     await quiet(engine, unsent);
     expect(engine.state.getState()).toMatchObject({ status: 'error', error: { code: 'chat-deleted' } });
-    await expect(engine.continue(said('q7'), { parentId: null })).rejects.toMatchObject({ code: 'chat-deleted' });
+    await expect(engine.continue(said('q7'), { parentId: null })).rejects.toMatchObject({
+      code: 'chat-deleted',
+    });
     expect(unsent.state.getState().status).toBe('ready');
     await say(unsent, 'q1');
     expect((await store.listChats()).map(({ id }) => id)).toEqual(['d']);

@@ -142,7 +142,11 @@ describe('lastAssistantMessage()', () => {
 describe('a message that can not be kept', () => {
   test.each([
     ['that is no message', { role: 'user', content: 'x' }, /id/],
-    ['that holds a function', { id: 'x', role: 'user', parts: [{ type: 'data-x', data: { run: () => 1 } }] }, /parts\[0\]\.data\.run/],
+    [
+      'that holds a function',
+      { id: 'x', role: 'user', parts: [{ type: 'data-x', data: { run: () => 1 } }] },
+      /parts\[0\]\.data\.run/,
+    ],
     ['that holds a cycle', circular(), /parts\[0\]\.data/],
   ])('is refused at the door when it is one %s, and leaves the others alone', async (_what, broken, path) => {
     const { engine, branches } = await chat('q1');
@@ -154,7 +158,9 @@ describe('a message that can not be kept', () => {
 
   test('is refused when it has no codec', () => {
     const engine = engineOn();
-    expect(() => engine.set({ name: 'user', type: 'message', data: 'content' })).toThrow('Fragment "user" is missing codec');
+    expect(() => engine.set({ name: 'user', type: 'message', data: 'content' })).toThrow(
+      'Fragment "user" is missing codec',
+    );
     expect(engine.state.getState().pending).toEqual([]);
   });
 });

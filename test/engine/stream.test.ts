@@ -19,7 +19,11 @@ describe('continue()', () => {
     expect(shown()).toBe('q1');
     expect(engine.siblings(id)).toEqual({ index: -1, ids: [] });
     expect(texts((await engine.resolve()).messages)).toBe('q1');
-    expect(await store.getMessage('c', id)).toMatchObject({ status: 'streaming', parentId: 'q1', data: { parts: [] } });
+    expect(await store.getMessage('c', id)).toMatchObject({
+      status: 'streaming',
+      parentId: 'q1',
+      data: { parts: [] },
+    });
   });
 
   test('an answer grows, and is whole at the end', async () => {
@@ -29,7 +33,10 @@ describe('continue()', () => {
     expect([shown(), engine.status(id)]).toEqual(['q1 > one', 'streaming']);
     await engine.updateMessage(id, said(id, 'one two three'), 'complete');
     expect([shown(), engine.status(id)]).toEqual(['q1 > one two three', 'complete']);
-    expect(await store.getMessage('c', id)).toMatchObject({ status: 'complete', data: said(id, 'one two three') });
+    expect(await store.getMessage('c', id)).toMatchObject({
+      status: 'complete',
+      data: said(id, 'one two three'),
+    });
   });
 
   test('drafts reach the disk at most twice a second, and the state with them', async () => {
@@ -53,7 +60,11 @@ describe('continue()', () => {
     const { store, engine, shown, branches } = await chat('q1', 'a1');
     const id = await engine.continue(said('q2'));
     await engine.updateMessage(id, { id, role: 'assistant', parts: [] }, 'interrupted');
-    expect([engine.headMessageId, shown(), await store.getMessage('c', id)]).toEqual(['q2', 'q1 > a1 > q2', undefined]);
+    expect([engine.headMessageId, shown(), await store.getMessage('c', id)]).toEqual([
+      'q2',
+      'q1 > a1 > q2',
+      undefined,
+    ]);
     expect(await branches()).toEqual({ main: 'q1 > a1 > q2' });
   });
 
@@ -105,10 +116,18 @@ describe('continue()', () => {
 
   test('refuses what is no message, an unknown parent and an unknown branch', async () => {
     const { engine } = await chat('q1');
-    await expect(engine.continue({ role: 'user' } as never)).rejects.toMatchObject({ code: 'invalid-messages' });
-    await expect(engine.continue(said('q2'), { parentId: 'zzz' })).rejects.toMatchObject({ code: 'message-not-found' });
-    await expect(engine.continue(said('q2'), { branch: 'nope' })).rejects.toMatchObject({ code: 'branch-not-found' });
-    await expect(engine.updateMessage('zzz', said('zzz'))).rejects.toMatchObject({ code: 'message-not-found' });
+    await expect(engine.continue({ role: 'user' } as never)).rejects.toMatchObject({
+      code: 'invalid-messages',
+    });
+    await expect(engine.continue(said('q2'), { parentId: 'zzz' })).rejects.toMatchObject({
+      code: 'message-not-found',
+    });
+    await expect(engine.continue(said('q2'), { branch: 'nope' })).rejects.toMatchObject({
+      code: 'branch-not-found',
+    });
+    await expect(engine.updateMessage('zzz', said('zzz'))).rejects.toMatchObject({
+      code: 'message-not-found',
+    });
   });
 });
 
@@ -117,7 +136,11 @@ describe('a message that is settled', () => {
     const { store, engine } = await chat('q1', 'a1');
     await engine.resolve();
     await engine.updateMessage('a1', said('a1', 'with the result'));
-    expect(await store.getMessage('c', 'a1')).toMatchObject({ status: 'complete', rev: 2, data: said('a1', 'with the result') });
+    expect(await store.getMessage('c', 'a1')).toMatchObject({
+      status: 'complete',
+      rev: 2,
+      data: said('a1', 'with the result'),
+    });
     expect(texts((await engine.resolve()).messages)).toBe('q1 > with the result');
   });
 
@@ -148,10 +171,16 @@ describe('a tab that dies in mid-stream', () => {
   test('leaves its words, which read as interrupted, and the next writer stores that', async () => {
     const { store, engine } = await interrupted('half an answer');
     await engine.ready();
-    expect([texts(engine.state.getState().messages), engine.status('a1')]).toEqual(['q1 > half an answer', 'interrupted']);
+    expect([texts(engine.state.getState().messages), engine.status('a1')]).toEqual([
+      'q1 > half an answer',
+      'interrupted',
+    ]);
     expect(await store.getMessage('c', 'a1')).toMatchObject({ status: 'streaming' });
     await say(engine, 'q2');
-    expect(await store.getMessage('c', 'a1')).toMatchObject({ status: 'interrupted', data: said('a1', 'half an answer') });
+    expect(await store.getMessage('c', 'a1')).toMatchObject({
+      status: 'interrupted',
+      data: said('a1', 'half an answer'),
+    });
     expect(await branchesIn(store)).toEqual({ main: 'q1 > half an answer > q2' });
   });
 

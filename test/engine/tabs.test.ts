@@ -50,7 +50,9 @@ describe('another tab', () => {
     b.subscribe((event) => events.push(event));
     const id = await b.continue(said('q7'), { id: 'a7' });
     expect(b.branch).toBe('main-v2');
-    expect(events).toContainEqual(expect.objectContaining({ type: 'conflict', policy: 'fork', from: 'main', to: 'main-v2' }));
+    expect(events).toContainEqual(
+      expect.objectContaining({ type: 'conflict', policy: 'fork', from: 'main', to: 'main-v2' }),
+    );
     await b.updateMessage(id, said('a7'), 'complete');
     await a.updateMessage('a2', said('a2'), 'complete');
     await settled();
@@ -58,7 +60,7 @@ describe('another tab', () => {
     expect(await branches()).toEqual({ main: 'q1 > a1 > q2 > a2', 'main-v2': 'q1 > a1 > q7 > a7' });
   });
 
-  test("opening while it streams shows what is settled, and follows when it ends", async () => {
+  test('opening while it streams shows what is settled, and follows when it ends', async () => {
     const { store, a } = await tabs('q1', 'a1');
     const id = await a.continue(said('q2'), { id: 'a2' });
     const late = engineOn(store);
@@ -148,7 +150,11 @@ describe('when the disk says no', () => {
     await engine.updateMessage(id, said('a2', 'words of an answer'), 'complete');
     expect(shown(engine)).toBe('q1 > a1 > q2 > words of an answer');
     expect(texts((await engine.resolve()).messages)).toBe('q1 > a1 > q2 > words of an answer');
-    expect(engine.state.getState().saveState).toMatchObject({ state: 'error', pending: 2, error: { code: 'quota-exceeded' } });
+    expect(engine.state.getState().saveState).toMatchObject({
+      state: 'error',
+      pending: 2,
+      error: { code: 'quota-exceeded' },
+    });
     expect(await branchesIn(inner)).toEqual({ main: 'q1 > a1' });
     await expect(engine.retry()).rejects.toMatchObject({ code: 'quota-exceeded' });
     refuse(undefined);
@@ -161,7 +167,9 @@ describe('when the disk says no', () => {
     const { inner, engine, refuse } = await full();
     await engine.continue(said('q2'), { id: 'a2' });
     refuse(undefined);
-    await vi.waitFor(async () => expect(await branchesIn(inner)).toEqual({ main: 'q1 > a1 > q2 > ' }), { timeout: 3000 });
+    await vi.waitFor(async () => expect(await branchesIn(inner)).toEqual({ main: 'q1 > a1 > q2 > ' }), {
+      timeout: 3000,
+    });
   });
 
   test('several turns are written in their order, before any later one', async () => {
@@ -173,7 +181,10 @@ describe('when the disk says no', () => {
     await engine.edit('a3', 'b3');
     refuse(undefined);
     await say(engine, 'q4');
-    expect(await branchesIn(inner)).toEqual({ main: 'q1 > a1 > q2 > a2 > q3 > a3', 'main-v2': 'q1 > a1 > q2 > a2 > q3 > b3 > q4' });
+    expect(await branchesIn(inner)).toEqual({
+      main: 'q1 > a1 > q2 > a2 > q3 > a3',
+      'main-v2': 'q1 > a1 > q2 > a2 > q3 > b3 > q4',
+    });
   });
 
   test('another tab may write meanwhile: the kept turns go to a branch together', async () => {
@@ -185,7 +196,10 @@ describe('when the disk says no', () => {
     await say(engineOn(inner), 'q9', 'a9');
     refuse(undefined);
     await engine.retry();
-    expect(await branchesIn(inner)).toEqual({ main: 'q1 > a1 > q9 > a9', 'main-v2': 'q1 > a1 > q2 > a2 > q3 > a3' });
+    expect(await branchesIn(inner)).toEqual({
+      main: 'q1 > a1 > q9 > a9',
+      'main-v2': 'q1 > a1 > q2 > a2 > q3 > a3',
+    });
     expect([engine.branch, shown(engine)]).toEqual(['main-v2', 'q1 > a1 > q2 > a2 > q3 > a3']);
   });
 
@@ -220,7 +234,9 @@ describe('a chat that is deleted elsewhere', () => {
     const { store, a, b } = await tabs('q1', 'a1');
     b.set(user(said('q2')));
     await store.deleteChat('c');
-    await vi.waitFor(() => expect(b.state.getState()).toMatchObject({ status: 'error', error: { code: 'chat-deleted' } }));
+    await vi.waitFor(() =>
+      expect(b.state.getState()).toMatchObject({ status: 'error', error: { code: 'chat-deleted' } }),
+    );
     await expect(b.save()).rejects.toMatchObject({ code: 'chat-deleted' });
     expect(b.state.getState().pending).toHaveLength(1);
     await expect(a.continue(said('q3'))).rejects.toMatchObject({ code: 'chat-deleted' });
