@@ -1,9 +1,10 @@
 import { cleanup, fireEvent, render, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
-import { InMemoryContextStore } from 'contextree';
+import { ContextError, InMemoryContextStore } from 'contextree';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createAnswers } from '../../stories/demo/answers.ts';
 import { App } from '../../stories/demo/App.tsx';
+import { exportData } from '../../stories/demo/settings/exportData.ts';
 import { createSettings } from '../../stories/demo/settings/settings.ts';
 
 let store: InMemoryContextStore;
@@ -220,4 +221,63 @@ test('a slow save is mentioned, a quick one is not', async () => {
   await userEvent.type(message(), 'Slow{Enter}');
   await waitFor(() => expect(seen.has('Saving')).toBe(true), { timeout: 2000 });
   clearInterval(look);
+});
+
+describe('a disk that says no', () => {
+  test('is an alert with the reason, and a way to try again', async () => {
+    const append = store.append.bind(store);
+    const refuse = vi
+      .spyOn(store, 'append')
+      .mockRejectedValue(new ContextError('quota-exceeded', 'The disk is full'));
+    openApp();
+    await userEvent.type(message(), 'Hello{Enter}');
+    await waitFor(() => expect(answers()).toHaveLength(1));
+    const alert = await screen.findByRole('alert');
+    expect(alert.textContent).toMatch(/Not saved.*The disk is full/);
+    expect(screen.getByRole('status', { name: 'Save state' }).contains(alert)).toBe(true);
+
+    refuse.mockImplementation(append);
+    await userEvent.click(within(alert).getByRole('button', { name: 'Retry' }));
+    await waitFor(() => expect(screen.queryByRole('alert')).toBeNull());
+    await waitFor(() => expect(chats()).toEqual(['Hello']));
+    expect((await store.listChats())[0]?.messageCount).toBe(2);
+  });
+});
+
+test('a chat deleted elsewhere says so, and its unsent words move on', async () => {
+  openApp();
+  await ask('Hello');
+  await userEvent.type(message(), 'half a thought');
+  await store.deleteChat(decodeURIComponent(location.hash.split('/')[2] ?? ''));
+  expect(await screen.findByText(/deleted in another tab/)).toBeDefined();
+  expect(message().value).toBe('half a thought');
+  await userEvent.click(button('Continue in a new chat'));
+  await waitFor(() => expect(screen.queryByRole('article')).toBeNull());
+  expect(message().value).toBe('half a thought');
+});
+
+test('words that stream in do not render the messages before them', async () => {
+  openApp();
+  await ask('Hello');
+  const question = screen.getByRole('article', { name: 'You' });
+  const answer = answers()[0] as HTMLElement;
+  const touched: MutationRecord[] = [];
+  const watch = new MutationObserver((records) => touched.push(...records));
+  for (const article of [question, answer])
+    watch.observe(article, { subtree: true, childList: true, attributes: true, characterData: true });
+  await ask('Tell me a long story');
+  watch.disconnect();
+  expect(touched).toEqual([]);
+});
+
+test('what is exported is everything that was said, and no secret', async () => {
+  openApp();
+  await ask('Hello');
+  await userEvent.click(within(answers()[0] as HTMLElement).getByRole('button', { name: 'Try again' }));
+  await screen.findByRole('group', { name: 'Version 2 of 2' });
+  await screen.findByRole('button', { name: 'Send' });
+  const data = await exportData(store);
+  expect(
+    data.chats.map(({ chat, branches, messages }) => [chat.title, branches.length, messages.length]),
+  ).toEqual([['Hello', 2, 3]]);
 });

@@ -15,14 +15,14 @@ export function useFirstQuestion(chatId: string): void {
     const first = messages.find((message) => message.role === 'user');
     return first && titleFrom(first);
   });
-  const refused = useEngineState((state) => state.saveState.state === 'error');
+  const isSaved = useEngineState((state) => state.saveState.pending === 0);
   const isStored = useEngineState((state) => state.chat !== null);
   useEffect(() => {
     if (isStored) chatWasSent(chatId);
   }, [chatId, isStored]);
   useEffect(() => {
-    // A refusing disk says so beside the save state; the title waits until it takes the question too.
-    if (title === undefined || refused) return;
+    // A title waits for its question: a disk that refuses the one refuses the other.
+    if (title === undefined || !isSaved) return;
     engine.updateChat({ title, metadata: { titled: 'question' } }).catch(() => {});
-  }, [engine, title, refused]);
+  }, [engine, title, isSaved]);
 }

@@ -36,13 +36,19 @@ export function useFollow(first: string | undefined): Following {
       if (following.current) toEnd(box);
       look();
     };
+    // Whoever unfolds something wants to see it, not the end that it pushes away.
+    const unfold = (event: Event): void => {
+      if (event.target instanceof Element && event.target.closest('summary')) following.current = false;
+    };
     const grown = new ResizeObserver(keepUp);
     grown.observe(box);
     grown.observe(inner);
     box.addEventListener('scroll', look, { passive: true });
+    box.addEventListener('click', unfold);
     return () => {
       grown.disconnect();
       box.removeEventListener('scroll', look);
+      box.removeEventListener('click', unfold);
     };
   }, [isGrowing]);
 
