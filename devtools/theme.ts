@@ -56,7 +56,7 @@ const frame = `
 .root{box-sizing:border-box;direction:ltr;text-align:left;
 font:12px/1.45 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;color:var(--text)}
 .root *,.root *::before,.root *::after{box-sizing:border-box}
-.root.embedded{height:100%;min-height:240px;display:flex}
+.root.embedded{height:100%;min-height:240px;max-height:100vh;display:flex}
 .panel{display:flex;flex-direction:column;min-width:0;background:var(--ground);color:var(--text);overflow:hidden}
 .embedded .panel{flex:1;border:1px solid var(--line);border-radius:6px}
 .floating .panel{position:fixed;box-shadow:0 0 24px rgb(0 0 0/.18)}

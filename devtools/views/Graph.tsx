@@ -148,7 +148,7 @@ function Rows({ engine, model, branches, hereId }: RowsProps): ReactNode {
         role="treegrid"
         aria-label="Messages of the chat"
         aria-rowcount={rows.length}
-        aria-activedescendant={`${idPrefix}${cursor}`}
+        aria-activedescendant={cursor >= first && cursor < end ? `${idPrefix}${cursor}` : undefined}
         tabIndex={0}
         onScroll={onScroll}
         onKeyDown={onKeyDown}

@@ -85,7 +85,7 @@ function Tree({ value }: { readonly value: unknown }): ReactNode {
       className="rows tree code"
       role="tree"
       aria-label="Snapshot"
-      aria-activedescendant={`${idPrefix}${cursor}`}
+      aria-activedescendant={cursor >= first && cursor < end ? `${idPrefix}${cursor}` : undefined}
       tabIndex={0}
       onScroll={onScroll}
       onKeyDown={onKeyDown}
