@@ -1,9 +1,10 @@
-// What each entry costs an app, in bytes after minifying and gzip -9; run as a script, prints the table.
+// What each entry costs an app, in bytes after minifying and gzip -9; run as a script, prints the table, and with
+// `--readme` writes it into the README.
 //
 // An entry is bundled as a user's bundler would, with `export *` of it and NODE_ENV "production" unless said
 // otherwise. Peers stay outside, idb and zustand come in. Lazy chunks are counted apart, because nobody waits for
 // them at the start. An entry that only adds to another one is measured without the modules of that other one.
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { argv, exit } from 'node:process';
 import { fileURLToPath } from 'node:url';
@@ -163,8 +164,33 @@ function kilobytes(/** @type {number} */ bytes) {
   return `${(bytes / 1000).toFixed(2)} kB`;
 }
 
+/** The table as the README shows it: what an app loads at once, and what it loads when it is first used. */
+export function readmeTable(/** @type {Size[]} */ measured) {
+  const shown = measured.filter(({ entry }) => !entry.startsWith('tokenizers/'));
+  const rows = shown.map(({ entry, bytes, lazy, beyond }) => {
+    const name = `\`${specifier(entry)}\`${beyond === undefined ? '' : ` beyond \`${specifier(beyond)}\``}`;
+    return `| ${name} | ${rounded(bytes)} | ${lazy === 0 ? '' : rounded(lazy)} |`;
+  });
+  return ['| entry | at once | when first used |', '| --- | --: | --: |', ...rows].join('\n');
+}
+
+/** To a hundred bytes: a byte more or less is no news. */
+function rounded(/** @type {number} */ bytes) {
+  return (Math.round(bytes / 100) * 100).toLocaleString('en-US');
+}
+
+/** The part of the README that holds the table. */
+export const readmeBlock = /<!-- sizes -->\n([\s\S]*?)\n?<!-- \/sizes -->/;
+
+function writeReadme(/** @type {Size[]} */ measured) {
+  const path = join(root, 'README.md');
+  const text = readFileSync(path, 'utf8');
+  writeFileSync(path, text.replace(readmeBlock, `<!-- sizes -->\n${readmeTable(measured)}\n<!-- /sizes -->`));
+}
+
 if (argv[1] === fileURLToPath(import.meta.url)) {
   const measured = await sizes();
   for (const size of measured) console.log(line(size));
+  if (argv.includes('--readme')) writeReadme(measured);
   exit(measured.some(({ bytes, budget }) => budget !== null && bytes > budget) ? 1 : 0);
 }
