@@ -1,0 +1,48 @@
+import { cleanup, render, screen, waitFor } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { InMemoryContextStore } from 'contextree';
+import { afterEach, expect, test, vi } from 'vitest';
+import { createAnswers } from '../../stories/demo/answers.ts';
+import { App } from '../../stories/demo/App.tsx';
+import type * as Original from '../../stories/demo/conversation/Parts.tsx';
+import { createSettings } from '../../stories/demo/settings/settings.ts';
+
+/** How often the body of each message was rendered, by the id of the message. */
+const rendered = new Map<string, number>();
+
+vi.mock('../../stories/demo/conversation/Parts.tsx', async (importOriginal) => {
+  const original = await importOriginal<typeof Original>();
+  return {
+    ...original,
+    Parts: (props: Parameters<typeof original.Parts>[0]) => {
+      const { id } = props.message;
+      rendered.set(id, (rendered.get(id) ?? 0) + 1);
+      return original.Parts(props);
+    },
+  };
+});
+
+afterEach(cleanup);
+
+test('words that stream in render the message that they belong to, and no other', async () => {
+  const settings = createSettings();
+  const transport = createAnswers(settings, { speed: 20 });
+  render(<App store={new InMemoryContextStore()} settings={settings} transport={transport} />);
+  const message = screen.getByRole('textbox', { name: 'Message' });
+  await userEvent.type(message, 'First{Enter}');
+  await waitFor(() => expect(screen.getAllByRole('article')).toHaveLength(2));
+  await screen.findByRole('button', { name: 'Send' });
+  await waitFor(() => expect(screen.queryByText('Saving')).toBeNull());
+
+  await userEvent.type(message, 'Second, and a long one{Enter}');
+  await waitFor(() => expect(screen.getAllByRole('article')).toHaveLength(4));
+  const before = new Map(rendered);
+  const [question, answer, , growing] = screen
+    .getAllByRole('article')
+    .map((one) => one.dataset['message'] ?? '');
+  await screen.findByRole('button', { name: 'Send' }, { timeout: 8000 });
+
+  expect(rendered.get(growing ?? '')).toBeGreaterThan((before.get(growing ?? '') ?? 0) + 5);
+  expect(rendered.get(question ?? '')).toBe(before.get(question ?? ''));
+  expect(rendered.get(answer ?? '')).toBe(before.get(answer ?? ''));
+}, 20_000);
