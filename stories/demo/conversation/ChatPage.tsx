@@ -11,7 +11,7 @@ import { SaveState } from './SaveState.tsx';
 import { Situation } from './Situation.tsx';
 import { useChatNotices } from './useChatNotices.ts';
 import { useFirstQuestion } from './useFirstQuestion.ts';
-import { useStanding } from './useStanding.ts';
+import { useStanding, type Standing } from './useStanding.ts';
 import type { Starter } from './Welcome.tsx';
 
 /** A chat by its address, with everything that belongs to it. */
@@ -29,12 +29,12 @@ function OpenChat({ chatId, starters, covered, menuButton }: ChatPageProps): Rea
   const [beside, setBeside] = useState(false);
   useFirstQuestion(chatId);
   useChatNotices();
-  const title = useTitle(standing === 'unsent' ? 'New chat' : UNTITLED);
+  const title = useTitle(titles[standing]);
   return (
     <main className="page" inert={covered} data-beside={beside || undefined}>
       <header className="page-head">
         {menuButton}
-        <h1 dir="auto">{standing === 'unknown' ? 'Unknown chat' : title}</h1>
+        <h1 dir="auto">{title}</h1>
         <SaveState />
         {standing === 'open' && <BranchBar />}
         <ContextDevtools buttonPosition="relative" onOpenChange={setBeside} />
@@ -45,6 +45,16 @@ function OpenChat({ chatId, starters, covered, menuButton }: ChatPageProps): Rea
     </main>
   );
 }
+
+/** What a chat without a title is called. */
+const titles: Readonly<Record<Standing, string>> = {
+  loading: 'Loading…',
+  open: UNTITLED,
+  unsent: 'New chat',
+  unknown: 'Unknown chat',
+  deleted: UNTITLED,
+  broken: UNTITLED,
+};
 
 function useTitle(otherwise: string): string {
   const title = useEngineState((state) => state.chat?.title) ?? otherwise;

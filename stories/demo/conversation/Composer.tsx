@@ -1,4 +1,12 @@
-import { useImperativeHandle, useRef, useState, type KeyboardEvent, type ReactNode, type Ref } from 'react';
+import {
+  useEffect,
+  useImperativeHandle,
+  useRef,
+  useState,
+  type KeyboardEvent,
+  type ReactNode,
+  type Ref,
+} from 'react';
 import { Icon } from '../ui/Icon.tsx';
 import { keepUnsentText, unsentText } from '../unsent.ts';
 
@@ -9,9 +17,21 @@ import { keepUnsentText, unsentText } from '../unsent.ts';
  * Shift+Enter breaks the line; while an input method composes, its Enter is its own. Send and Stop are one button that
  * changes its word, so that whoever is on it with the keyboard stays there.
  */
-export function Composer({ chatId, streaming, canSend, onSend, onStop, ref }: ComposerProps): ReactNode {
+export function Composer({
+  chatId,
+  isNew,
+  streaming,
+  canSend,
+  onSend,
+  onStop,
+  ref,
+}: ComposerProps): ReactNode {
   const [text, setText] = useState(() => unsentText(chatId));
   const textbox = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => {
+    // On a touch screen the keyboard would cover the greeting.
+    if (isNew && matchMedia('(pointer: fine)').matches) textbox.current?.focus();
+  }, [isNew]);
   useImperativeHandle(ref, () => ({ focus: () => textbox.current?.focus() }), []);
 
   const write = (next: string): void => {
@@ -80,6 +100,8 @@ export interface ComposerHandle {
 
 interface ComposerProps {
   readonly chatId: string;
+  /** Whether the chat begins here: the first question can be typed at once. */
+  readonly isNew: boolean;
   /** Whether the shown branch streams: `Stop` stands in place of `Send`. */
   readonly streaming: boolean;
   readonly canSend: boolean;

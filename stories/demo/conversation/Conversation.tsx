@@ -1,6 +1,6 @@
 import { useChat } from '@ai-sdk/react';
 import { lastAssistantMessageIsCompleteWithApprovalResponses, type UIMessage } from 'ai';
-import { useFragments } from 'contextree';
+import { useEngineState, useFragments } from 'contextree';
 import { useContextChat } from 'contextree/ai';
 import { useMemo, useRef, type ReactNode } from 'react';
 import { describeFailure } from '../failure.ts';
@@ -10,7 +10,7 @@ import { Icon } from '../ui/Icon.tsx';
 import { Composer, type ComposerHandle } from './Composer.tsx';
 import { EarlierMessages } from './EarlierMessages.tsx';
 import { house } from './house.ts';
-import { AnswerThatFailed, AnswerToCome, Message } from './Message.tsx';
+import { AnswerThatFailed, AnswerToCome, Message, Unanswered } from './Message.tsx';
 import { saysSomething } from './Parts.tsx';
 import { Skeleton } from './Skeleton.tsx';
 import { Turn, type TurnActions } from './Turn.ts';
@@ -54,6 +54,9 @@ export function Conversation({ chatId, standing, starters }: ConversationProps):
     }),
     [sendMessage, addToolApprovalResponse],
   );
+  const head = useEngineState((state) => state.headMessageId);
+  const isUnanswered =
+    chat.status === 'ready' && last?.role === 'user' && last.id === head && standing === 'open';
   const failure = chat.status === 'error' ? describeFailure(chat.error) : undefined;
 
   return (
@@ -77,6 +80,7 @@ export function Conversation({ chatId, standing, starters }: ConversationProps):
               />
             ))}
             {streaming && last?.role === 'user' && <AnswerToCome />}
+            {isUnanswered && <Unanswered onAsk={() => void regenerate()} />}
             {failure !== undefined && last?.role !== 'assistant' && (
               <AnswerThatFailed words={failure} onTryAgain={() => void regenerate()} />
             )}
@@ -94,6 +98,7 @@ export function Conversation({ chatId, standing, starters }: ConversationProps):
         <Composer
           ref={composer}
           chatId={chatId}
+          isNew={standing === 'unsent'}
           streaming={streaming}
           canSend={standing !== 'deleted' && standing !== 'broken'}
           onSend={send}

@@ -92,6 +92,18 @@ export function AnswerThatFailed({ words, onTryAgain }: FailedProps): ReactNode 
   );
 }
 
+/** A question that nobody is answering: its turn failed in an earlier visit, or a branch ends with it. */
+export function Unanswered({ onAsk }: { readonly onAsk: () => void }): ReactNode {
+  return (
+    <div className="interrupted">
+      <span>Not answered</span>
+      <button type="button" className="button" onClick={onAsk}>
+        Get an answer
+      </button>
+    </div>
+  );
+}
+
 function Failure({ words }: { readonly words: string }): ReactNode {
   return (
     <p className="failure" role="alert" dir="auto">
