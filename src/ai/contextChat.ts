@@ -75,6 +75,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   #tail: Promise<unknown> = Promise.resolve();
   #loading: Promise<void> | undefined;
   #writes: Promise<unknown> = Promise.resolve();
+  #writing = 0;
 
   /** @internal Made by the registry. Without a branch it waits for one: see `bind`. */
   constructor(host: ChatHost<M>, branchId?: string) {
@@ -107,9 +108,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     this.#branchId = branchId;
     this.#greeting = greeting;
     this.#wrapVerbs();
-    this['~registerStatusCallback'](() => {
-      if (!this.isBusy) host.sync();
-    });
+    this['~registerStatusCallback'](() => host.sync());
   }
 
   /** The id of the branch that this chat is on; undefined until the engine has read the conversation. */
@@ -117,9 +116,13 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     return this.#branchId;
   }
 
-  /** Whether an answer is asked for, or growing. */
+  /** Whether an answer is asked for, growing, or not yet saved. */
   get isBusy(): boolean {
-    return this.status === 'submitted' || this.status === 'streaming' || (this.#turn?.isOpen ?? false);
+    return this.#isAsking || this.#turn?.isSettled === false || this.#writing > 0;
+  }
+
+  get #isAsking(): boolean {
+    return this.status === 'submitted' || this.status === 'streaming';
   }
 
   /** Resolves when everything that was said in this chat so far is saved, also after a stop or a failure. */
@@ -206,9 +209,11 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
 
     const { sendMessage, regenerate, stop, addToolOutput, addToolApprovalResponse } = this;
 
-    this.sendMessage = async (message, options) => {
+    this.sendMessage = async (given, options) => {
+      const message = given && asParts<M>(given);
+      const before = this.#listBefore(message?.messageId);
       await this.#ready().catch(() => {});
-      if (message?.messageId !== undefined) return this.#edit(sendMessage, message, options);
+      if (before) return this.#edit(sendMessage, message as Message<M>, before, options);
       if (this.#host.options.experimental_queue) return sendMessage(message, options);
       return this.#inTurn(() => sendMessage(message, options));
     };
@@ -239,28 +244,38 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
       );
   }
 
-  /** New words in place of a question: the list is cut before it, and they are sent from there. */
-  async #edit(send: Send<M>, message: Message<M>, options: Parameters<Send<M>>[1]): Promise<void> {
-    const { messageId, ...words } = message;
-    const index = (): number =>
-      this.messages.findIndex(({ id, role }) => id === messageId && role === 'user');
-    if (index() === -1) return send(message, options);
-    const content = asParts(words as Message<M>);
+  /** The list up to a question, as it is now; undefined where there is no such question. */
+  #listBefore(messageId: string | undefined): readonly M[] | undefined {
+    const index = this.messages.findIndex(({ id, role }) => id === messageId && role === 'user');
+    return index === -1 ? undefined : this.messages.slice(0, index);
+  }
+
+  /** New words in place of a question: they are sent from where the list stood before it. */
+  async #edit(
+    send: Send<M>,
+    { messageId, ...content }: Message<M>,
+    before: readonly M[],
+    options: Parameters<Send<M>>[1],
+  ): Promise<void> {
     if (this.isBusy) await this.stop();
-    await this.#reveal(messageId);
+    const earlier = before.length === 0 ? await this.#reveal(messageId) : [];
     return this.#inTurn(() => {
-      this.messages = this.messages.slice(0, Math.max(0, index()));
-      return send(content, options);
+      const now = new Map(this.#saved.map((message) => [message.id, message]));
+      const current = (message: M): M =>
+        now.get(message.id) ?? ((this.#host.engine.message(message.id) ?? message) as M);
+      this.messages = [...earlier, ...before].map(current);
+      return send(content as Message<M>, options);
     });
   }
 
-  /** Loads what stands before the first message of the list, when a turn is about to begin there. */
-  async #reveal(messageId: string | undefined): Promise<void> {
+  /** Loads what stands before the first message of the list, when a turn is about to begin there, and gives it. */
+  async #reveal(messageId: string | undefined): Promise<readonly M[]> {
     const { engine } = this.#host;
-    const [first] = this.messages;
-    if (first === undefined || first.id !== messageId || !engine.node(first.id)?.parentId) return;
-    const { messages } = await engine.resolve({ at: first.id });
+    if (messageId === undefined || messageId !== this.messages[0]?.id || !engine.node(messageId)?.parentId)
+      return [];
+    const { messages } = await engine.resolve({ at: messageId });
     this.#prepend(messages as M[]);
+    return messages.slice(0, -1) as M[];
   }
 
   /** One after another: the next request begins when the answer before it, and what it led to, is there. */
@@ -271,15 +286,16 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   }
 
   async #whenIdle(): Promise<void> {
-    if (!this.isBusy) return;
-    await new Promise<void>((resolve) => {
+    while (this.isBusy) await (this.#isAsking ? this.#statusChange() : this.whenSettled());
+  }
+
+  #statusChange(): Promise<void> {
+    return new Promise((resolve) => {
       const unsubscribe = this['~registerStatusCallback'](() => {
-        if (this.isBusy) return;
         unsubscribe();
         resolve();
       });
     });
-    await this.#turn?.settled;
   }
 
   /** A tool's result, or a person's word on a tool, goes to the chat and the node that asked, whichever is shown. */
@@ -303,7 +319,13 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     this.#saved = put(this.#saved, message);
     const write = keepMessage(this.#host.engine, message.id, message, undefined);
     this.#writes = Promise.allSettled([this.#writes, write]);
-    await write;
+    this.#writing += 1;
+    try {
+      await write;
+    } finally {
+      this.#writing -= 1;
+      this.#host.sync();
+    }
   }
 
   // ------------------------------------------------------------------ its requests
@@ -344,7 +366,8 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     if (renamed.size > 0) this.messages = this.messages.map((message) => renamed.get(message) ?? message);
     if (!inPlace) this.#saved = before;
     if (answer) this.#saved = put(this.#saved, answer);
-    return new Turn<M>({
+    this.#followed = undefined;
+    const turn = new Turn<M>({
       engine: this.#host.engine,
       id,
       branchId,
@@ -354,6 +377,8 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
         else if (this.messages.at(-1)?.id === id) this.messages = this.messages.slice(0, -1);
       },
     });
+    void turn.settled.then(() => this.#host.sync());
+    return turn;
   }
 
   /**
@@ -393,7 +418,7 @@ type Send<M extends UIMessage> = Chat<M>['sendMessage'];
 type Message<M extends UIMessage> = NonNullable<Parameters<Send<M>>[0]>;
 type ReconnectOptions<M extends UIMessage> = Parameters<ChatTransport<M>['reconnectToStream']>[0];
 
-/** A message in the form that takes effect at once, without files that have to be read first. */
+/** A message in the form that takes effect at once. Files that have to be read first stay for the AI SDK to read. */
 function asParts<M extends UIMessage>(message: Message<M>): Message<M> {
   const { text, files = [], parts, ...rest } = message as Words;
   if (parts || !Array.isArray(files)) return message;

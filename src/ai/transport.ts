@@ -1,5 +1,7 @@
 import { readUIMessageStream, type ChatTransport, type UIMessage, type UIMessageChunk } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
+import { sameContent } from '../engine/save.ts';
+import { ContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
 import { planTurn, type TurnPlan } from './plan.ts';
 import { toSendable } from './prompt.ts';
@@ -160,9 +162,10 @@ export interface OpenedTurn<M extends UIMessage> {
 /** Saves what a plan asks for, and reserves the answer, or opens the one that goes on. */
 export async function openTurn<M extends UIMessage>(
   engine: ContextEngine,
-  { kept, fresh, answer, inPlace }: TurnPlan<M>,
+  { answer, inPlace, ...plan }: TurnPlan<M>,
   { branchId, forkId = createId() }: Place,
 ): Promise<OpenedTurn<M>> {
+  const { kept, fresh } = withOthers(engine, plan);
   const renamed = new Map<M, M>();
   const ownId = (message: M): M => {
     if (!engine.node(message.id)) return message;
@@ -170,6 +173,7 @@ export async function openTurn<M extends UIMessage>(
     renamed.set(message, own);
     return own;
   };
+  if (answer && inPlace && engine.status(answer.id) === 'streaming') throw stillGrowing(answer.id);
   const begun = answer && !inPlace ? ownId(answer) : answer;
   const id = begun?.id ?? createId();
   const added = fresh.map(ownId);
@@ -181,6 +185,31 @@ export async function openTurn<M extends UIMessage>(
   if (begun) await keepMessage(engine, id, begun, 'streaming');
   const isFork = engine.state.getState().branches.some((branch) => branch.id === forkId);
   return { id, branchId: isFork ? forkId : branchId, answer: begun, before: [...kept, ...added], renamed };
+}
+
+/** What the list has in common with other branches is kept as well. What another tab changed since is not loaded. */
+function withOthers<M extends UIMessage>(
+  engine: ContextEngine,
+  { kept, fresh }: Pick<TurnPlan<M>, 'kept' | 'fresh'>,
+): Pick<TurnPlan<M>, 'kept' | 'fresh'> {
+  const isNew = (message: M, i: number): boolean => {
+    const parentId = (fresh[i - 1] ?? kept.at(-1))?.id ?? null;
+    const known = engine.message(message.id) ?? message;
+    return engine.node(message.id)?.parentId !== parentId || !sameContent(known, message);
+  };
+  const first = fresh.findIndex(isNew);
+  const shared = first === -1 ? fresh.length : first;
+  return { kept: [...kept, ...fresh.slice(0, shared)], fresh: fresh.slice(shared) };
+}
+
+function stillGrowing(id: string): ContextError {
+  return new ContextError(
+    'busy',
+    `Answer "${id}" is still being written. Stop it first, or wait for its end.`,
+    {
+      details: { id },
+    },
+  );
 }
 
 /** Sends a request for an opened turn, and lets its answer pass. */

@@ -1,17 +1,10 @@
 import { useChat } from '@ai-sdk/react';
 import { act, cleanup, render, screen } from '@testing-library/react';
-import {
-  DefaultChatTransport,
-  DirectChatTransport,
-  ToolLoopAgent,
-  type ChatTransport,
-  type UIMessage,
-} from 'ai';
+import type { ChatTransport, UIMessage } from 'ai';
 import { ContextEngineProvider, hint, role, useFragments, useMessageBranch } from 'contextree';
-import { useContextChat, withContext } from 'contextree/ai';
-import { createLocalTransport } from 'contextree/ai/local';
+import { useContextChat } from 'contextree/ai';
 import type { ReactNode } from 'react';
-import { afterEach, describe, expect, expectTypeOf, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import { scriptedTransport } from '../support/transport.ts';
 
@@ -19,39 +12,39 @@ afterEach(cleanup);
 
 /** The example of the README, with the store and the transport that a test can look into. */
 function ChatPage({ transport }: { readonly transport: ChatTransport<UIMessage> }): ReactNode {
-  function Chat(): ReactNode {
-    useFragments(role('You are a concise tutor.'), hint('Answer in plain words.'));
-    const { messages, sendMessage, regenerate } = useChat(useContextChat({ transport }));
-    return (
-      <>
-        {messages.map((message) => (
-          <article key={message.id}>
-            {message.parts.map((part, i) => part.type === 'text' && <p key={i}>{part.text}</p>)}
-            <Versions id={message.id} />
-            <button onClick={() => void regenerate({ messageId: message.id })}>Try again</button>
-          </article>
-        ))}
-        <button onClick={() => void sendMessage({ text: 'Why?' })}>Send</button>
-      </>
-    );
-  }
-
-  function Versions({ id }: { readonly id: string }): ReactNode {
-    const { branchNumber, count, goToPrevious, goToNext } = useMessageBranch(id);
-    return (
-      count > 1 && (
-        <>
-          <button onClick={goToPrevious}>‹</button> {branchNumber} / {count}{' '}
-          <button onClick={goToNext}>›</button>
-        </>
-      )
-    );
-  }
-
   return (
     <ContextEngineProvider chatId="demo" userId="me" store={store}>
-      <Chat />
+      <Chat transport={transport} />
     </ContextEngineProvider>
+  );
+}
+
+function Chat({ transport }: { readonly transport: ChatTransport<UIMessage> }): ReactNode {
+  useFragments(role('You are a concise tutor.'), hint('Answer in plain words.'));
+  const { messages, sendMessage, regenerate } = useChat(useContextChat({ transport }));
+  return (
+    <>
+      {messages.map((message) => (
+        <article key={message.id}>
+          {message.parts.map((part, i) => part.type === 'text' && <p key={i}>{part.text}</p>)}
+          <Versions id={message.id} />
+          <button onClick={() => void regenerate({ messageId: message.id })}>Try again</button>
+        </article>
+      ))}
+      <button onClick={() => void sendMessage({ text: 'Why?' })}>Send</button>
+    </>
+  );
+}
+
+function Versions({ id }: { readonly id: string }): ReactNode {
+  const { branchNumber, count, goToPrevious, goToNext } = useMessageBranch(id);
+  return (
+    count > 1 && (
+      <>
+        <button onClick={goToPrevious}>‹</button> {branchNumber} / {count}{' '}
+        <button onClick={goToNext}>›</button>
+      </>
+    )
   );
 }
 
@@ -76,30 +69,4 @@ it('is the whole integration', async () => {
   const { system } = script.requests[1]!.sent.body as { system: string };
   expect(system).toContain('You are a concise tutor.');
   expect(system).toContain('Answer in plain words.');
-});
-
-describe('the types', () => {
-  it('of messages come from the transport', () => {
-    type Own = UIMessage<{ readonly mood: string }>;
-    const own = new DefaultChatTransport<Own>();
-    const agent = new ToolLoopAgent({ model: 'none/at-all' });
-    const Page = (): void => {
-      expectTypeOf(useChat(useContextChat({ transport: own })).messages).toEqualTypeOf<Own[]>();
-      expectTypeOf(useChat(useContextChat({ transport: new DefaultChatTransport() })).messages).toEqualTypeOf<
-        UIMessage[]
-      >();
-      const direct = useChat(useContextChat({ transport: new DirectChatTransport({ agent }) }));
-      expectTypeOf(direct.messages).toEqualTypeOf<UIMessage<unknown, never, {}>[]>();
-      const local = useChat(useContextChat({ transport: createLocalTransport({ model: 'none/at-all' }) }));
-      expectTypeOf(local.messages).toEqualTypeOf<UIMessage[]>();
-      useChat({ ...useContextChat({ transport: own }), throttle: 50 });
-      useContextChat({
-        transport: own,
-        onFinish: ({ message }) => expectTypeOf(message).toEqualTypeOf<Own>(),
-        request: ({ messages }) => ({ messages: messages.slice(-3) }),
-      });
-    };
-    expect(Page).toBeTypeOf('function');
-    expectTypeOf(withContext<Own>).returns.toExtend<ChatTransport<Own>>();
-  });
 });
