@@ -37,7 +37,7 @@ function OpenChat({ chatId, starters, covered, menuButton }: ChatPageProps): Rea
         <h1 dir="auto">{title}</h1>
         <SaveState />
         {standing === 'open' && <BranchBar />}
-        <ContextDevtools buttonPosition="relative" onOpenChange={setBeside} />
+        <ContextDevtools preload buttonPosition="relative" onOpenChange={setBeside} />
         <Checkpoints />
       </header>
       <Situation chatId={chatId} standing={standing} />

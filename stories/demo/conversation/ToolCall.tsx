@@ -1,4 +1,4 @@
-import { getToolName, type UIMessage } from 'ai';
+import { getToolName } from 'ai';
 import { use, type ReactNode } from 'react';
 import { Turn } from './Turn.ts';
 
@@ -64,9 +64,4 @@ function Json({ label, value }: { readonly label: string; readonly value: unknow
       </dd>
     </dl>
   );
-}
-
-/** Whether a message waits for a person's word on one of its tools. */
-export function waitsForApproval(message: UIMessage | undefined): boolean {
-  return message?.parts.some((part) => 'state' in part && part.state === 'approval-requested') ?? false;
 }

@@ -12,7 +12,7 @@ export interface Export {
 }
 
 /** A chat with all of its versions. */
-export interface ExportedChat {
+interface ExportedChat {
   readonly chat: Chat;
   readonly branches: ChatRecords['branches'];
   readonly checkpoints: ChatRecords['checkpoints'];

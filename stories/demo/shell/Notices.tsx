@@ -9,7 +9,7 @@ import { Icon } from '../ui/Icon.tsx';
  */
 
 /** What to tell. */
-export interface Notice {
+interface Notice {
   readonly key: string;
   readonly text: string;
   readonly action?: { readonly label: string; readonly run: () => unknown };
