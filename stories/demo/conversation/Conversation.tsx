@@ -1,74 +1,45 @@
-import { useChat } from '@ai-sdk/react';
-import { lastAssistantMessageIsCompleteWithApprovalResponses, type UIMessage } from 'ai';
-import { useEngineState, useFragments } from 'contextree';
-import { useContextChat } from 'contextree/ai';
 import { useMemo, useRef, type ReactNode } from 'react';
-import { describeFailure } from '../failure.ts';
 import { Notices } from '../shell/Notices.tsx';
-import { useWorkspace } from '../shell/Workspace.ts';
 import { Icon } from '../ui/Icon.tsx';
+import { AbsentAnswer } from './AbsentAnswer.tsx';
+import { Around, type Surroundings } from './Around.ts';
 import { Composer, type ComposerHandle } from './Composer.tsx';
 import { EarlierMessages } from './EarlierMessages.tsx';
-import { house } from './house.ts';
-import { AnswerThatFailed, AnswerToCome, Message, Unanswered } from './Message.tsx';
-import { saysSomething } from './Parts.tsx';
+import { Message } from './Message.tsx';
 import { Skeleton } from './Skeleton.tsx';
-import { Turn, type TurnActions } from './Turn.ts';
 import { UnknownChat } from './UnknownChat.tsx';
-import type { Standing } from './useStanding.ts';
 import { useEndFirst } from './useEndFirst.ts';
 import { useFollow } from './useFollow.ts';
 import { useReadAtEnd } from './useReadAtEnd.ts';
+import type { Standing } from './useStanding.ts';
+import { useTurn } from './useTurn.ts';
 import { Welcome, type Starter } from './Welcome.tsx';
 
 /** The shown branch of a chat, growing at its end, and the place to write. */
 export function Conversation({ chatId, standing, starters }: ConversationProps): ReactNode {
-  const { transport } = useWorkspace();
-  useFragments(...house);
-  const chat = useChat({
-    ...useContextChat({
-      transport,
-      sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
-    }),
-    throttle: 40,
-  });
-  const { messages, sendMessage, regenerate, stop, addToolApprovalResponse } = chat;
-  const composer = useRef<ComposerHandle>(null);
-  const streaming = chat.status === 'submitted' || chat.status === 'streaming';
-  const shown = withoutEmptyAnswer(messages, streaming);
+  const turn = useTurn();
+  const { shown, streaming, writing, failure, goOn, approve } = turn;
   const onPage = useEndFirst(shown);
-  const last = shown.at(-1);
-  const writing = streaming && last?.role === 'assistant' ? last : undefined;
   const { scroller, content, isAway, jumpToEnd } = useFollow(onPage[0]?.id);
+  const composer = useRef<ComposerHandle>(null);
   useReadAtEnd(writing, shown);
 
   const send = (text: string): void => {
     jumpToEnd();
-    void sendMessage({ text });
+    turn.send(text);
   };
-  const actions: TurnActions = useMemo(
-    () => ({
-      goOn: () => void sendMessage(),
-      approve: (id, approved) => void addToolApprovalResponse({ id, approved }),
-      focusComposer: () => composer.current?.focus(),
-    }),
-    [sendMessage, addToolApprovalResponse],
+  const around: Surroundings = useMemo(
+    () => ({ goOn, approve, focusComposer: () => composer.current?.focus() }),
+    [goOn, approve],
   );
-  const head = useEngineState((state) => state.headMessageId);
-  const isUnanswered =
-    chat.status === 'ready' && last?.role === 'user' && last.id === head && standing === 'open';
-  const failure = chat.status === 'error' ? describeFailure(chat.error) : undefined;
+  const last = shown.at(-1);
 
   return (
-    <Turn value={actions}>
+    <Around value={around}>
       <div className="conversation">
         <div ref={scroller} className="scroller">
           <div ref={content} className="history">
-            {standing === 'loading' && <Skeleton />}
-            {standing === 'unknown' && <UnknownChat />}
-            {shown.length === 0 && (standing === 'unsent' || standing === 'open') && (
-              <Welcome starters={starters} onStart={send} />
-            )}
+            {shown.length === 0 && <Blank standing={standing} starters={starters} onStart={send} />}
             {onPage.length === shown.length && <EarlierMessages scroller={scroller} />}
             {onPage.map((message) => (
               <Message
@@ -79,19 +50,10 @@ export function Conversation({ chatId, standing, starters }: ConversationProps):
                 failure={message === last && message.role === 'assistant' ? failure : undefined}
               />
             ))}
-            {streaming && last?.role === 'user' && <AnswerToCome />}
-            {isUnanswered && <Unanswered onAsk={() => void regenerate()} />}
-            {failure !== undefined && last?.role !== 'assistant' && (
-              <AnswerThatFailed words={failure} onTryAgain={() => void regenerate()} />
-            )}
+            <AbsentAnswer turn={turn} canAsk={standing === 'open'} />
           </div>
         </div>
-        {isAway && shown.length > 0 && (
-          <button type="button" className="button jump" onClick={jumpToEnd}>
-            <Icon name="down" />
-            Jump to latest
-          </button>
-        )}
+        {isAway && shown.length > 0 && <JumpToLatest onJump={jumpToEnd} />}
       </div>
       <Notices />
       {standing !== 'unknown' && (
@@ -102,18 +64,28 @@ export function Conversation({ chatId, standing, starters }: ConversationProps):
           streaming={streaming}
           canSend={standing !== 'deleted' && standing !== 'broken'}
           onSend={send}
-          onStop={() => void stop()}
+          onStop={turn.stop}
         />
       )}
-    </Turn>
+    </Around>
   );
 }
 
-/** An answer that was stopped or failed before its first word leaves nothing to look at. */
-function withoutEmptyAnswer(messages: readonly UIMessage[], streaming: boolean): readonly UIMessage[] {
-  const last = messages.at(-1);
-  const isEmpty = last?.role === 'assistant' && !streaming && !saysSomething(last);
-  return isEmpty ? messages.slice(0, -1) : messages;
+/** A conversation without a message: being read, unknown, or about to begin. */
+function Blank({ standing, starters, onStart }: BlankProps): ReactNode {
+  if (standing === 'loading') return <Skeleton />;
+  if (standing === 'unknown') return <UnknownChat />;
+  if (standing === 'unsent' || standing === 'open') return <Welcome starters={starters} onStart={onStart} />;
+  return null;
+}
+
+function JumpToLatest({ onJump }: { readonly onJump: () => void }): ReactNode {
+  return (
+    <button type="button" className="button jump" onClick={onJump}>
+      <Icon name="down" />
+      Jump to latest
+    </button>
+  );
 }
 
 interface ConversationProps {
@@ -121,4 +93,8 @@ interface ConversationProps {
   readonly standing: Standing;
   /** What to begin with, on the first visit. */
   readonly starters: readonly Starter[];
+}
+
+interface BlankProps extends Pick<ConversationProps, 'standing' | 'starters'> {
+  readonly onStart: (question: string) => void;
 }

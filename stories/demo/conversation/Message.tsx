@@ -3,10 +3,10 @@ import { useEngine, useMessageBranch } from 'contextree';
 import { memo, use, useState, type ReactNode } from 'react';
 import { useAttempt } from '../shell/useAttempt.ts';
 import { Icon } from '../ui/Icon.tsx';
+import { Around } from './Around.ts';
 import { EditMessage } from './EditMessage.tsx';
 import { MessageActions } from './MessageActions.tsx';
 import { Parts, plainText, saysSomething } from './Parts.tsx';
-import { Turn } from './Turn.ts';
 import { Versions } from './Versions.tsx';
 
 /**
@@ -19,7 +19,7 @@ export const Message = memo(function Message({ message, writing, isLast, failure
   const engine = useEngine();
   const versions = useMessageBranch(message.id);
   const [editing, setEditing] = useState(false);
-  const { focusComposer } = use(Turn);
+  const { focusComposer } = use(Around);
   const attempt = useAttempt();
   const isQuestion = message.role === 'user';
   const busy = writing || versions.status === 'streaming';
@@ -66,45 +66,8 @@ export const Message = memo(function Message({ message, writing, isLast, failure
   );
 });
 
-/** The answer that has not said anything yet, in the place where it will stand. */
-export function AnswerToCome(): ReactNode {
-  return (
-    <article className="message" aria-label="Assistant" aria-busy="true" data-role="assistant">
-      <div className="message-body">
-        <Dots />
-      </div>
-    </article>
-  );
-}
-
-/** The answer that never came: why, and once more. */
-export function AnswerThatFailed({ words, onTryAgain }: FailedProps): ReactNode {
-  return (
-    <article className="message" aria-label="Assistant" data-role="assistant">
-      <Failure words={words} />
-      <footer className="message-foot">
-        <button type="button" className="button" onClick={onTryAgain}>
-          <Icon name="again" />
-          Try again
-        </button>
-      </footer>
-    </article>
-  );
-}
-
-/** A question that nobody is answering: its turn failed in an earlier visit, or a branch ends with it. */
-export function Unanswered({ onAsk }: { readonly onAsk: () => void }): ReactNode {
-  return (
-    <div className="interrupted">
-      <span>Not answered</span>
-      <button type="button" className="button" onClick={onAsk}>
-        Get an answer
-      </button>
-    </div>
-  );
-}
-
-function Failure({ words }: { readonly words: string }): ReactNode {
+/** Why a turn failed. */
+export function Failure({ words }: { readonly words: string }): ReactNode {
   return (
     <p className="failure" role="alert" dir="auto">
       {words}
@@ -113,7 +76,7 @@ function Failure({ words }: { readonly words: string }): ReactNode {
 }
 
 function Interrupted({ canGoOn }: { readonly canGoOn: boolean }): ReactNode {
-  const { goOn } = use(Turn);
+  const { goOn } = use(Around);
   return (
     <div className="interrupted">
       <span>Interrupted</span>
@@ -127,7 +90,8 @@ function Interrupted({ canGoOn }: { readonly canGoOn: boolean }): ReactNode {
   );
 }
 
-function Dots(): ReactNode {
+/** An answer that is being thought of. */
+export function Dots(): ReactNode {
   return (
     <span className="dots" aria-hidden="true">
       <i />
@@ -145,9 +109,4 @@ interface MessageProps {
   readonly isLast: boolean;
   /** Why its turn failed, in words. */
   readonly failure: string | undefined;
-}
-
-interface FailedProps {
-  readonly words: string;
-  readonly onTryAgain: () => void;
 }

@@ -1,6 +1,6 @@
 import { getToolName } from 'ai';
 import { use, type ReactNode } from 'react';
-import { Turn } from './Turn.ts';
+import { Around } from './Around.ts';
 
 type ToolPart = Parameters<typeof getToolName>[0];
 
@@ -23,7 +23,7 @@ export function ToolCall({ part }: { readonly part: ToolPart }): ReactNode {
 }
 
 function Approval({ id, name }: { readonly id: string; readonly name: string }): ReactNode {
-  const { approve } = use(Turn);
+  const { approve } = use(Around);
   return (
     <div className="approval" role="group" aria-label={`May ${name} be used?`}>
       <p>

@@ -1,0 +1,81 @@
+import { useChat } from '@ai-sdk/react';
+import { lastAssistantMessageIsCompleteWithApprovalResponses, type UIMessage } from 'ai';
+import { useEngineState, useFragments } from 'contextree';
+import { useContextChat } from 'contextree/ai';
+import { useMemo } from 'react';
+import { describeFailure } from '../failure.ts';
+import { useWorkspace } from '../shell/Workspace.ts';
+import { house } from './house.ts';
+import { saysSomething } from './Parts.tsx';
+
+/** What the shown branch says, how its last turn stands, and what can be said and done next. */
+export interface TurnState extends TurnActions {
+  /** The messages to show, oldest first. */
+  readonly shown: readonly UIMessage[];
+  /** Whether the branch streams, or is about to. */
+  readonly streaming: boolean;
+  /** The answer that this tab writes right now; undefined before its first part. */
+  readonly writing: UIMessage | undefined;
+  /** Why the last turn failed, in words. */
+  readonly failure: string | undefined;
+  /** Whether the branch ends with a question, and nobody is at work on it. */
+  readonly isUnanswered: boolean;
+}
+
+/** What one can do at the end of a branch. Stable for as long as it is shown. */
+interface TurnActions {
+  readonly send: (text: string) => void;
+  readonly stop: () => void;
+  /** Asks the last question again. */
+  readonly askAgain: () => void;
+  /** Goes on with the interrupted answer at the end. */
+  readonly goOn: () => void;
+  /** Answers a tool that asked for permission. */
+  readonly approve: (approvalId: string, approved: boolean) => void;
+}
+
+/** The AI SDK's own chat on the branch that is shown: everything above the network is this. */
+export function useTurn(): TurnState {
+  const { transport } = useWorkspace();
+  useFragments(...house);
+  const chat = useChat({
+    ...useContextChat({
+      transport,
+      sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
+    }),
+    // Faster than one reads, slower than the screen.
+    throttle: 40,
+  });
+  const { sendMessage, regenerate, stop, addToolApprovalResponse } = chat;
+  const actions: TurnActions = useMemo(
+    () => ({
+      send: (text) => void sendMessage({ text }),
+      stop: () => void stop(),
+      askAgain: () => void regenerate(),
+      goOn: () => void sendMessage(),
+      approve: (id, approved) => void addToolApprovalResponse({ id, approved }),
+    }),
+    [sendMessage, regenerate, stop, addToolApprovalResponse],
+  );
+  const streaming = chat.status === 'submitted' || chat.status === 'streaming';
+  const shown = withoutEmptyAnswer(chat.messages, streaming);
+  const last = shown.at(-1);
+  // A head beyond the question is an answer that another tab is about to write.
+  const endsWithQuestion =
+    useEngineState((state) => state.headMessageId) === last?.id && last?.role === 'user';
+  return {
+    ...actions,
+    shown,
+    streaming,
+    writing: streaming && last?.role === 'assistant' ? last : undefined,
+    failure: chat.status === 'error' ? describeFailure(chat.error) : undefined,
+    isUnanswered: chat.status === 'ready' && endsWithQuestion,
+  };
+}
+
+/** An answer that was stopped or failed before its first word leaves nothing to look at. */
+function withoutEmptyAnswer(messages: readonly UIMessage[], streaming: boolean): readonly UIMessage[] {
+  const last = messages.at(-1);
+  const isEmpty = last?.role === 'assistant' && !streaming && !saysSomething(last);
+  return isEmpty ? messages.slice(0, -1) : messages;
+}
