@@ -301,7 +301,7 @@ export class ContextEngine {
     const is = ({ fragment, original }: Pending): boolean =>
       original === idOrFragment || (typeof idOrFragment === 'string' && fragment.id === idOrFragment);
     const wasWaiting = this.#pending.length > 0;
-    this.#pending = this.#pending.filter((pending) => !is(pending));
+    this.#wait(this.#pending.filter((pending) => !is(pending)));
     this.#prompt.remove(idOrFragment);
     this.#publish();
     if (wasWaiting && this.#pending.length === 0 && this.#isOpen) this.#inBackground(() => this.#refresh());
@@ -427,7 +427,7 @@ export class ContextEngine {
     await this.#recover();
     const taken = this.#pending;
     const { ops, forkId } = await this.#saveAs(taken, inPlace);
-    this.#pending = this.#pending.filter((pending) => !taken.includes(pending));
+    this.#wait(this.#pending.filter((pending) => !taken.includes(pending)));
     await this.#refresh();
     const ids = ops.flatMap((op) => (op.op === 'insert' || op.op === 'replace' ? [op.id] : []));
     if (forkId !== undefined) this.#emitBranch('create', forkId);
@@ -790,7 +790,7 @@ export class ContextEngine {
     const ops: StoreOp[] = [{ op: 'branch', id, base: this.#active().name, messageId }];
     await this.#commit(use ? [...ops, { op: 'use', branchId: id }] : ops);
     if (use) {
-      this.#pending = [];
+      this.#wait([]);
       await this.#show(id);
     }
     this.#emitBranch('create', id, start);
@@ -826,7 +826,7 @@ export class ContextEngine {
     const from = this.#active().name;
     const isOther = branchId !== this.#activeId;
     if (isOther) await this.#commit([{ op: 'use', branchId }], { keep: true, quiet: true });
-    if (drop) this.#pending = [];
+    if (drop) this.#wait([]);
     await this.#show(branchId, at);
     if (isOther) this.#emit({ type: 'switch', from, to: this.#active().name }, start);
     this.#publish();
@@ -852,7 +852,7 @@ export class ContextEngine {
       const { id } = this.#findBranch(nameOrId);
       await this.#commit([{ op: 'delete-branch', id }]);
       if (id === this.#activeId) {
-        this.#pending = [];
+        this.#wait([]);
         await this.#show(this.#branchToOpen());
       }
       this.#emitBranch('delete', id);
@@ -1160,12 +1160,20 @@ export class ContextEngine {
     this.#retryDelay = Math.min(this.#retryDelay * 2, RETRY_LAST);
   }
 
+  /** What waits from now on. Where nothing does, no refused save() is left either. */
+  #wait(pending: readonly Pending[]): void {
+    this.#pending = pending;
+    if (pending.length > 0 || !this.#refusedSave) return;
+    this.#refusedSave = undefined;
+    if (this.#outbox.isEmpty) this.#setSaveState(SAVED);
+  }
+
   /** The disk took it. A save() that it refused before may wait still. */
   #succeed(before: SaveState): void {
     clearTimeout(this.#retryTimer);
     this.#retryTimer = undefined;
     this.#retryDelay = RETRY_FIRST;
-    this.#setSaveState(this.#unsavedCount === 0 ? { state: 'saved', pending: 0 } : before);
+    this.#setSaveState(this.#unsavedCount === 0 ? SAVED : before);
   }
 
   /** It did not happen. That concerns what is saved only if something stays unsaved by it. */
@@ -1174,7 +1182,7 @@ export class ContextEngine {
     const pending = this.#unsavedCount;
     if (pending > 0 || !this.#outbox.isEmpty)
       this.#setSaveState(isRefusal(error) ? { state: 'error', error, pending } : before);
-    else this.#setSaveState(before.state === 'error' ? { state: 'saved', pending: 0 } : before);
+    else this.#setSaveState(before.state === 'error' ? SAVED : before);
   }
 
   /** Messages that should be saved and are not. */
@@ -1557,6 +1565,8 @@ export class ContextEngine {
     }
   }
 }
+
+const SAVED: SaveState = { state: 'saved', pending: 0 };
 
 interface CommitOptions {
   /** When the disk refuses: carry it out in memory and try again later, instead of rejecting. */

@@ -271,7 +271,7 @@ export class History {
     const info = this.graph.nodes.get(id);
     if (!info) return false;
     const { preview: _preview, parts: _parts, ...rest } = info;
-    const node: MessageNode = { ...rest, data };
+    const node: MessageNode = { ...rest, name: data.role, data };
     const grown = infoOf(node);
     this.#bodies.set(id, node);
     this.#stale.delete(id);

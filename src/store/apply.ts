@@ -211,7 +211,8 @@ class Append {
   async #replace({ id, data, status, rev }: OpNamed<'replace'>): Promise<void> {
     const before = (await this.#findNode(id)) ?? messageNotFound(id);
     const draft = before.status === 'streaming' && !data ? await this.#tx.draft(id) : undefined;
-    const after = { ...before, data: data ?? draft ?? before.data, status: status ?? before.status };
+    const words = data ?? draft ?? before.data;
+    const after = { ...before, name: words.role, data: words, status: status ?? before.status };
     if (after.status === before.status && sameContent(after.data, before.data)) return;
     if (rev !== undefined && rev !== before.rev) {
       const message = `Message "${id}" was changed meanwhile: revision ${before.rev}, not ${rev}.`;

@@ -118,6 +118,16 @@ describe('save()', () => {
   });
 });
 
+describe('a message that is replaced by one of another role', () => {
+  test('has that role everywhere', async () => {
+    const { engine, disk } = await chat(['q1', 'a1']);
+    engine.set(user({ ...said('a1', 'a question after all'), role: 'user' }));
+    await engine.save({ branch: false });
+    expect(await disk.getMessage('c', 'a1')).toMatchObject({ name: 'user', data: { role: 'user' } });
+    expect(engine.node('a1')).toMatchObject({ name: 'user' });
+  });
+});
+
 describe('a chat that another tab begins', () => {
   test('is followed by a tab that has not sent anything', async () => {
     const { engine, store } = await chat();
