@@ -9,36 +9,23 @@ import {
   forksOf,
   lastUsedWith,
   type Branch,
-  type Chat,
   type Fork,
   type MessageStatus,
   type NodeInfo,
 } from '../graph/graph.ts';
 import { graphData, type GraphData } from '../graph/visualize.ts';
-import type {
-  AppendOptions,
-  AppendResult,
-  BranchInfo,
-  ChatRecords,
-  CheckpointInfo,
-  ConflictPolicy,
-  StoreNotice,
-  StoreOp,
-} from '../store/store.ts';
-import { asContextError, refuseToLoad, type Desk, type Pending } from './desk.ts';
+import type { BranchInfo, CheckpointInfo, StoreNotice, StoreOp } from '../store/store.ts';
+import { refuseToLoad, type Desk, type Pending } from './desk.ts';
 import type { ContinueOptions, MessageContent, ResolveOptions, ResolveResult, SaveResult } from './engine.ts';
-import { type Busy, History, type Versions } from './history.ts';
+import { History, type Versions } from './history.ts';
 import { takeSnapshot, type ContextSnapshot, type InspectOptions } from './inspect.ts';
-import { applyLocally, isRefusal, Outbox } from './outbox.ts';
 import { Chains } from './resolve.ts';
-import { Safety } from './safety.ts';
+
 import { sameContent } from './same.ts';
 import { lastAnswer, planSave, type PendingMessage, type SavePlan } from './save.ts';
 import { stopDrafts, Streams, type Stream } from './streams.ts';
+import { Sync } from './sync.ts';
 import { checkpointInfo, messageNotFound, PAGE, View } from './view.ts';
-
-/** How often an answer that another tab streams is looked at, in ms: a tab that dies sends no notice. */
-const WATCH_INTERVAL = 2000;
 
 /**
  * The part of an engine that needs its chat.
@@ -55,63 +42,36 @@ export class Session {
   readonly #history: History = new History();
   readonly #view: View;
   readonly #chains: Chains;
-  readonly #outbox: Outbox = new Outbox();
   readonly #streams: Streams;
-  readonly #safety: Safety;
-  #epoch = 0;
-  #isMetadataMerged = false;
+  readonly #sync: Sync;
   /** The fragments that are kept with the chat, as JSON. */
   #keptFragments = '[]';
-  #tail: Promise<unknown> = Promise.resolve();
-  readonly #notices: Set<number> = new Set();
-  readonly #ownChanges: Set<number> = new Set();
-  #writing = 0;
-  /** Why nothing is written any more: the chat was deleted elsewhere. */
-  #gone: ContextError | undefined;
-  #watchTimer: ReturnType<typeof setTimeout> | undefined;
-  #isOpen = false;
 
   constructor(desk: Desk) {
+    const history = this.#history;
     this.#desk = desk;
-    this.#view = new View(desk, this.#history, {
-      own: () => this.#own(),
-      mayFollow: (branchId) => this.#mayFollow(branchId),
+    this.#view = new View(desk, history, {
+      own: () => this.#sync.own(),
+      mayFollow: (branchId) => this.#sync.mayFollow(branchId),
     });
     this.#chains = new Chains({
-      history: this.#history,
+      history,
       load: (ids) => this.#view.loadBodies(ids),
       validate: desk.options.validate,
       report: (id, error) => desk.emit({ type: 'error', code: error.code, message: error.message, id }),
     });
-    this.#streams = new Streams(desk, this.#history, (id, data) => this.#grow(id, data));
-    this.#safety = new Safety(desk, this.#outbox, () => this.retry());
-    desk.ofChat = (before) => ({ ...this.#view.slices(before), saveState: this.#safety.state });
+    this.#streams = new Streams(desk, history, (id, data) => this.#grow(id, data));
+    this.#sync = new Sync(desk, { history, view: this.#view, chains: this.#chains, streams: this.#streams });
+    desk.ofChat = (before) => ({ ...this.#view.slices(before), saveState: this.#sync.saveState });
   }
 
   /** Reads the chat and shows its branch. Rejects with what the store says; it may be called again then. */
   async open(): Promise<void> {
-    const records = await this.#desk.store.load(this.#desk.chatId);
-    this.#checkOwner(records.chat);
-    const isThere = records.chat !== undefined && records.chat.deletedAt === undefined;
-    this.#epoch = nextEpoch(records.chat);
-    this.#history.seq = records.seq;
-    if (isThere) await this.#absorbRemote(records);
-    if (this.#desk.options.persistFragments) await this.#readFragments(isThere);
+    const chat = await this.#sync.read();
+    if (this.#desk.options.persistFragments) await this.#readFragments(chat !== undefined);
     await this.#view.show(this.#view.branchToOpen());
     this.#desk.publish({ status: 'ready', error: null });
-    this.#isOpen = true;
-    this.#settleNotices();
-  }
-
-  #checkOwner(chat: Chat | undefined): void {
-    if (!chat || chat.deletedAt !== undefined || chat.userId === this.#desk.userId) return;
-    throw new ContextError(
-      'wrong-user',
-      `chat "${this.#desk.chatId}" belongs to user "${chat.userId}", not "${this.#desk.userId}"`,
-      {
-        details: { chatId: this.#desk.chatId, owner: chat.userId, userId: this.#desk.userId },
-      },
-    );
+    this.#sync.listen();
   }
 
   /** Those of a deleted chat with the same id are not taken over; the first write replaces them. */
@@ -185,7 +145,7 @@ export class Session {
 
   async #save(inPlace: boolean): Promise<SaveResult> {
     const start = performance.now();
-    await this.#recover();
+    await this.#sync.recover();
     const taken = this.#desk.pending;
     const { ops, forkId } = await this.#saveAs(taken, inPlace);
     this.#desk.pending = this.#desk.pending.filter((pending) => !taken.includes(pending));
@@ -204,7 +164,7 @@ export class Session {
       return await this.#commitPlan(await this.#plan(pending, inPlace), again);
     } catch (error) {
       if (!isContextError(error, 'head-moved') || this.#desk.options.onConflict === 'error') throw error;
-      await this.#pull();
+      await this.#sync.pull();
       return this.#commitPlan(await this.#plan(pending, false), again);
     }
   }
@@ -212,7 +172,7 @@ export class Session {
   async #commitPlan(plan: SavePlan, again: () => Promise<unknown>): Promise<SavePlan> {
     const fragments = this.#fragmentOps();
     if (plan.ops.length > 0 || fragments.length > 0 || !this.#history.chat) {
-      await this.#commit([...plan.ops, ...fragments], { again });
+      await this.#sync.commit([...plan.ops, ...fragments], { again });
       for (const { value } of fragments) this.#keptFragments = JSON.stringify(value);
     }
     if (plan.forkId !== undefined) await this.#view.show(plan.forkId);
@@ -257,7 +217,7 @@ export class Session {
 
   async #continue(turn: readonly UIMessage[], options: ContinueOptions): Promise<string> {
     const start = performance.now();
-    await this.#recover();
+    await this.#sync.recover();
     const branch = this.#view.branchOrActive(options.branch);
     const id = options.id ?? createId();
     const forkId = options.forkId ?? createId();
@@ -265,7 +225,7 @@ export class Session {
     const isActive = branch.id === this.#view.activeId;
     const stream = await this.#streams.begin(id, forkId);
     try {
-      await this.#commit(isActive ? [...ops, showing(ops, branch.id)] : ops, { keep: true });
+      await this.#sync.commit(isActive ? [...ops, showing(ops, branch.id)] : ops, { keep: true });
     } catch (error) {
       this.#streams.end(id);
       throw error;
@@ -338,7 +298,7 @@ export class Session {
 
   async #settle(id: string, data: UIMessage, status: MessageStatus | undefined): Promise<void> {
     const start = performance.now();
-    if (this.#history.abandoned.has(id)) await this.#recover();
+    if (this.#history.abandoned.has(id)) await this.#sync.recover();
     const { status: before } = this.#view.node(id);
     const next = this.#nextStatus(id, before, status);
     const isBegun = next === 'streaming' && !this.#streams.get(id);
@@ -387,23 +347,19 @@ export class Session {
     const words = isEnd && data.parts.length === 0 ? (this.#history.body(id)?.data ?? data) : data;
     if (isEnd && words.parts.length === 0) return this.#endSilently(id);
     try {
-      await this.#commit([{ op: 'replace', id, data: words, status }], { keep: true });
+      await this.#sync.commit([{ op: 'replace', id, data: words, status }], { keep: true });
     } catch (error) {
       if (!stream || !isContextError(error, 'message-not-found')) throw error;
       this.#history.forget(id);
-      await this.#commit(backOps(info, words, status, stream.branchId), { keep: true });
+      await this.#sync.commit(backOps(info, words, status, stream.branchId), { keep: true });
     }
   }
 
   /** An answer without a word is taken back; one that something hangs on stays where it is, and does not show. */
   async #endSilently(id: string): Promise<void> {
-    const op = this.#silentEnd(id);
-    await this.#commit([op], { keep: true });
+    const op = this.#sync.silentEnd(id);
+    await this.#sync.commit([op], { keep: true });
     if (op.op === 'drop') this.#history.forget(id);
-  }
-
-  #silentEnd(id: string): StoreOp {
-    return this.#history.isFollowed(id) ? { op: 'replace', id, status: 'interrupted' } : { op: 'drop', id };
   }
 
   #branchHolding(id: string): string {
@@ -413,7 +369,7 @@ export class Session {
   edit(id: string, content: MessageContent): Promise<string> {
     return this.#serial(async () => {
       const start = performance.now();
-      await this.#recover();
+      await this.#sync.recover();
       const info = this.#view.node(id);
       const words =
         typeof content === 'string' ? { parts: [{ type: 'text' as const, text: content }] } : content;
@@ -432,7 +388,7 @@ export class Session {
         { op: 'branch', id: forkId, base, messageId: message.id },
         { op: 'use', branchId: forkId },
       ];
-      await this.#commit(ops, { keep: true });
+      await this.#sync.commit(ops, { keep: true });
       await this.#view.show(forkId);
       this.#emitBranch('create', forkId, start);
       this.#desk.publish();
@@ -461,10 +417,10 @@ export class Session {
 
   async #branchAt(messageId: string, { use }: { readonly use: boolean }): Promise<BranchInfo> {
     const start = performance.now();
-    await this.#recover();
+    await this.#sync.recover();
     const id = createId();
     const ops: StoreOp[] = [{ op: 'branch', id, base: this.#view.active().name, messageId }];
-    await this.#commit(use ? [...ops, { op: 'use', branchId: id }] : ops);
+    await this.#sync.commit(use ? [...ops, { op: 'use', branchId: id }] : ops);
     if (use) {
       this.#desk.pending = [];
       await this.#view.show(id);
@@ -497,7 +453,7 @@ export class Session {
     const start = performance.now();
     const from = this.#view.active().name;
     const isOther = branchId !== this.#view.activeId;
-    if (isOther) await this.#commit([{ op: 'use', branchId }], { keep: true, quiet: true });
+    if (isOther) await this.#sync.commit([{ op: 'use', branchId }], { keep: true, quiet: true });
     if (drop) this.#desk.pending = [];
     await this.#view.show(branchId, at);
     if (isOther) this.#desk.emit({ type: 'switch', from, to: this.#view.active().name }, start);
@@ -507,7 +463,7 @@ export class Session {
   renameBranch(nameOrId: string, to: string): Promise<BranchInfo> {
     return this.#serial(async () => {
       const { id } = this.#view.findBranch(nameOrId);
-      await this.#commit([{ op: 'rename-branch', id, name: to }]);
+      await this.#sync.commit([{ op: 'rename-branch', id, name: to }]);
       this.#emitBranch('rename', id);
       this.#desk.publish();
       return this.#view.infoOf(id);
@@ -517,7 +473,7 @@ export class Session {
   deleteBranch(nameOrId: string): Promise<void> {
     return this.#serial(async () => {
       const { id } = this.#view.findBranch(nameOrId);
-      await this.#commit([{ op: 'delete-branch', id }]);
+      await this.#sync.commit([{ op: 'delete-branch', id }]);
       if (id === this.#view.activeId) {
         this.#desk.pending = [];
         await this.#view.show(this.#view.branchToOpen());
@@ -535,7 +491,7 @@ export class Session {
           : this.#view.node(options.at).id;
       if (messageId === null)
         throw new ContextError('empty-branch', 'Cannot create checkpoint: no messages in conversation');
-      await this.#commit([{ op: 'checkpoint', id: createId(), name: to, messageId }]);
+      await this.#sync.commit([{ op: 'checkpoint', id: createId(), name: to, messageId }]);
       this.#desk.emit({ type: 'checkpoint', action: 'create', name: to, messageId });
       this.#desk.publish();
       return checkpointInfo(this.#view.findCheckpoint(to));
@@ -545,7 +501,7 @@ export class Session {
   renameCheckpoint(name: string, to: string): Promise<CheckpointInfo> {
     return this.#serial(async () => {
       const { id, messageId } = this.#view.findCheckpoint(name);
-      await this.#commit([{ op: 'rename-checkpoint', id, name: to }]);
+      await this.#sync.commit([{ op: 'rename-checkpoint', id, name: to }]);
       this.#desk.emit({ type: 'checkpoint', action: 'rename', name: to, messageId });
       this.#desk.publish();
       return checkpointInfo(this.#view.findCheckpoint(to));
@@ -555,7 +511,7 @@ export class Session {
   deleteCheckpoint(name: string): Promise<void> {
     return this.#serial(async () => {
       const { id, messageId } = this.#view.findCheckpoint(name);
-      await this.#commit([{ op: 'delete-checkpoint', id }]);
+      await this.#sync.commit([{ op: 'delete-checkpoint', id }]);
       this.#desk.emit({ type: 'checkpoint', action: 'delete', name, messageId });
       this.#desk.publish();
     });
@@ -563,10 +519,6 @@ export class Session {
 
   siblings(id: string): Versions {
     return this.#history.versions(id);
-  }
-
-  status(id: string): MessageStatus | undefined {
-    return this.#history.graph.nodes.get(id)?.status;
   }
 
   selectSibling(id: string): Promise<void> {
@@ -602,14 +554,14 @@ export class Session {
     readonly metadata?: Readonly<Record<string, unknown>>;
   }): Promise<void> {
     return this.#serial(async () => {
-      await this.#commit([{ op: 'chat', ...updates }]);
+      await this.#sync.commit([{ op: 'chat', ...updates }]);
       this.#desk.publish();
     });
   }
 
   trackUsage(usage: Readonly<Record<string, unknown>>): Promise<void> {
     return this.#serial(async () => {
-      await this.#commit([{ op: 'chat', usage }], { keep: true });
+      await this.#sync.commit([{ op: 'chat', usage }], { keep: true });
       this.#desk.publish();
     });
   }
@@ -645,272 +597,6 @@ export class Session {
     );
   }
 
-  retry(): Promise<void> {
-    return this.#serial(async () => {
-      const before = this.#safety.state;
-      try {
-        await this.#flush();
-      } catch (error) {
-        this.#safety.fail(asContextError(error), before);
-        this.#desk.publish();
-        throw error;
-      }
-      await this.#safety.refusedSave?.();
-      if (this.#safety.state.state === 'error') this.#safety.succeed(before);
-      this.#desk.publish();
-    });
-  }
-
-  /** Tasks run one after another, in the order in which they came. */
-  #serial<T>(task: () => Promise<T>): Promise<T> {
-    const run = this.#tail.then(task);
-    this.#tail = run.catch(() => {});
-    return run;
-  }
-
-  /** One transaction, after what still waits for one. The result is taken in; the caller publishes it. */
-  async #commit(
-    ops: readonly StoreOp[],
-    { keep = false, quiet = false, again }: CommitOptions = {},
-  ): Promise<void> {
-    const before = this.#safety.state;
-    if (!quiet) this.#safety.publish({ state: 'saving', pending: this.#outbox.count });
-    if (again) this.#safety.refusedSave = undefined;
-    try {
-      await this.#flush();
-      await this.#append(ops);
-      this.#safety.succeed(before);
-    } catch (error) {
-      if (keep && isRefusal(error)) return this.#keepInMemory(ops, error);
-      if (again && isRefusal(error)) this.#safety.refusedSave = again;
-      this.#safety.fail(asContextError(error), before);
-      this.#desk.publish();
-      throw error;
-    }
-  }
-
-  async #append(
-    ops: readonly StoreOp[],
-    onConflict: ConflictPolicy = this.#desk.options.onConflict ?? 'fork',
-  ): Promise<void> {
-    if (this.#gone) throw this.#gone;
-    this.#writing += 1;
-    try {
-      const result = await this.#desk.store.append(
-        this.#desk.chatId,
-        this.#withMetadata(ops),
-        this.#appendOptions(onConflict),
-      );
-      this.#ownChanges.add(result.seq);
-      this.#isMetadataMerged = true;
-      await this.#absorbOwn(
-        result,
-        headsIn(ops).filter((branchId) => !this.#outbox.movesHead(branchId)),
-      );
-    } catch (error) {
-      if (isContextError(error, 'chat-deleted')) this.#deleted(error);
-      throw error;
-    } finally {
-      this.#writing -= 1;
-      this.#settleNotices();
-    }
-  }
-
-  #withMetadata(ops: readonly StoreOp[]): readonly StoreOp[] {
-    const { metadata } = this.#desk.options;
-    return metadata && !this.#isMetadataMerged ? [...ops, { op: 'chat', metadata }] : ops;
-  }
-
-  #appendOptions(onConflict: ConflictPolicy): AppendOptions {
-    const epoch = this.#history.chat?.epoch ?? this.#epoch;
-    return { userId: this.#desk.userId, epoch, mainBranchId: this.#desk.mainBranchId, onConflict };
-  }
-
-  /** What the disk refused is carried out here, and tried again in a while. */
-  async #keepInMemory(ops: readonly StoreOp[], error: ContextError): Promise<void> {
-    const result = await applyLocally(this.#history, this.#desk.chatId, ops, this.#appendOptions('fork'));
-    this.#outbox.add(ops);
-    await this.#absorbOwn(result, headsIn(ops));
-    this.#safety.fail(error, this.#safety.state);
-    this.#safety.scheduleRetry();
-  }
-
-  /**
-   * Writes what was kept in memory, first to last. Rejects with the first refusal; the rest waits. Where another tab
-   * was faster, kept turns go to a branch of their own, even if conflicts are errors: whoever sent them is not there
-   * to decide any more.
-   */
-  async #flush(): Promise<void> {
-    const onConflict = this.#desk.options.onConflict === 'rebase' ? 'rebase' : 'fork';
-    if (!this.#outbox.isEmpty) await this.#recover();
-    while (!this.#outbox.isEmpty) await this.#outbox.sendFirst((ops) => this.#append(ops, onConflict));
-  }
-
-  /**
-   * Stores what a tab that died left behind: answers that were cut off become interrupted, ones that never began are
-   * taken back. Another tab may do the same at the same moment, or go on with the answer; then it is done.
-   */
-  async #recover(): Promise<void> {
-    if (this.#history.abandoned.size === 0) return;
-    const held = await this.#desk.store.held(this.#desk.chatId);
-    const ids = [...this.#history.abandoned].filter((id) => !held.has(id));
-    await this.#view.loadBodies(ids);
-    try {
-      await this.#append(ids.map((id) => this.#endOp(id)));
-    } catch (error) {
-      if (isRefusal(error)) return;
-      if (!isContextError(error, 'head-moved') && !isContextError(error, 'message-not-found')) throw error;
-      await this.#pull();
-    }
-  }
-
-  #endOp(id: string): StoreOp {
-    const node = this.#history.body(id);
-    if (!node || node.data.parts.length === 0) return this.#silentEnd(id);
-    return { op: 'replace', id, data: node.data, status: 'interrupted', rev: node.rev };
-  }
-
-  /** Takes in what this engine wrote; the views of the branches that it `moved` go with it. */
-  async #absorbOwn(result: AppendResult, moved: readonly string[]): Promise<void> {
-    this.#absorb(result, { held: new Set(this.#history.foreign), own: this.#own() });
-    this.#history.keep(result.written);
-    this.#history.follow(this.#own(), (branchId) => moved.includes(branchId) || this.#mayFollow(branchId));
-    if (result.conflict) await this.#followConflict(result.conflict, moved);
-    if (moved.includes(this.#view.activeId) && !this.#history.branches.has(this.#view.activeId))
-      this.#view.activeId = this.#view.branchToOpen();
-    await this.#view.refresh();
-  }
-
-  async #followConflict(
-    { policy, from, to }: NonNullable<AppendResult['conflict']>,
-    moved: readonly string[],
-  ): Promise<void> {
-    const isActive = this.#view.activeId === from.id || moved.includes(this.#view.activeId);
-    const view = this.#history.view(from.id);
-    this.#outbox.redirect(from.id, to.id);
-    if (this.#outbox.movesHead(to.id)) this.#history.look(to.id, view);
-    await this.#pull();
-    if (isActive) await this.#view.show(to.id);
-    this.#desk.emit({ type: 'conflict', policy, from: from.name, to: to.name, toId: to.id });
-  }
-
-  /** Takes in what others did. */
-  async #catchUp(): Promise<void> {
-    await this.#pull();
-    await this.#view.refresh();
-  }
-
-  /** Reads what changed since, whoever changed it. */
-  async #pull(): Promise<void> {
-    const records = await this.#desk.store.load(this.#desk.chatId, this.#history.seq);
-    if (!this.#isGone(records.chat)) return this.#absorbRemote(records);
-    this.#history.seq = records.seq;
-    this.#deleted(chatDeleted(this.#desk.chatId));
-  }
-
-  /** Whether the chat that this engine opened is deleted, even if another one has its id by now. */
-  #isGone(chat: Chat | undefined): boolean {
-    const epoch = this.#history.chat?.epoch ?? this.#epoch;
-    return (
-      chat !== undefined && (chat.epoch > epoch || (chat.epoch === epoch && chat.deletedAt !== undefined))
-    );
-  }
-
-  async #absorbRemote(records: ChatRecords): Promise<void> {
-    const isWatched = records.nodes.some(({ status }) => status === 'streaming');
-    const held = isWatched ? await this.#desk.store.held(this.#desk.chatId) : new Set<string>();
-    this.#absorb(records, { held, own: this.#own() });
-    this.#history.seq = Math.max(this.#history.seq, records.seq);
-    if (records.chat && this.#desk.state.getState().error?.code === 'chat-deleted') this.#revive();
-    this.#watch();
-  }
-
-  #absorb(records: ChatRecords, busy: Busy): void {
-    const changed = this.#history.absorb(records, busy);
-    for (const id of changed) this.#chains.cut(id);
-    if (changed.length > 0 || records.branches.length > 0) this.#view.revision += 1;
-  }
-
-  /** The messages on which this engine has the last word for now. */
-  #own(): Set<string> {
-    return new Set([...this.#streams.ids(), ...this.#outbox.messageIds()]);
-  }
-
-  /** A view moves with another tab's turn only when nothing of this engine's is under way on the branch. */
-  #mayFollow(branchId: string): boolean {
-    if (branchId === this.#view.activeId && this.#desk.pending.length > 0) return false;
-    if (this.#outbox.movesHead(branchId)) return false;
-    return !this.#streams.isOn(branchId);
-  }
-
-  /** A tab that dies says nothing: while another one streams, look from time to time whether it still does. */
-  #watch(): void {
-    if (this.#history.foreign.size === 0 || this.#watchTimer !== undefined || this.#desk.isDisposed) return;
-    this.#watchTimer = setTimeout(() => {
-      this.#watchTimer = undefined;
-      this.#inBackground(() => this.#lookAtForeign());
-    }, WATCH_INTERVAL);
-  }
-
-  async #lookAtForeign(): Promise<void> {
-    const held = await this.#desk.store.held(this.#desk.chatId);
-    const ids = [...this.#history.foreign].filter((id) => !held.has(id));
-    if (ids.length > 0) {
-      await this.#absorbRemote(await this.#desk.store.load(this.#desk.chatId));
-      await this.#view.refresh();
-    }
-    this.#watch();
-  }
-
-  hear(notice: StoreNotice): void {
-    if (notice.chatId !== undefined && notice.chatId !== this.#desk.chatId) return;
-    if (notice.kind === 'draft' || this.#gone) return;
-    if (notice.kind === 'clear') return this.#cleared();
-    this.#notices.add(notice.seq);
-    this.#settleNotices();
-  }
-
-  /** Everything is gone, and the store has no memory of this chat that could refuse its writes. */
-  #cleared(): void {
-    if (!this.#history.chat) return;
-    this.#gone = chatDeleted(this.#desk.chatId);
-    this.#deleted(this.#gone);
-  }
-
-  /** Drops the notices of our own writes, and reads what the others did. */
-  #settleNotices(): void {
-    if (this.#writing > 0 || !this.#isOpen) return;
-    for (const seq of this.#ownChanges) if (this.#notices.delete(seq)) this.#ownChanges.delete(seq);
-    if (this.#notices.size === 0) return;
-    this.#notices.clear();
-    this.#inBackground(() => this.#catchUp());
-  }
-
-  /** Does what nobody waits for, and shows it. */
-  #inBackground(task: () => Promise<void>): void {
-    const run = this.#serial(async () => {
-      await task();
-      this.#desk.publish();
-    });
-    run.catch((error: unknown) => this.#reportQuietly(error));
-  }
-
-  #reportQuietly(error: unknown): void {
-    const { code, message } = asContextError(error);
-    this.#desk.emit({ type: 'error', code, message });
-  }
-
-  #deleted(error: ContextError): void {
-    for (const id of this.#streams.ids()) this.#streams.end(id);
-    if (this.#desk.state.getState().error?.code === error.code) return;
-    this.#desk.publish({ status: 'error', error });
-    this.#desk.emit({ type: 'error', code: error.code, message: error.message });
-  }
-
-  #revive(): void {
-    this.#desk.state.setState({ status: 'ready', error: null });
-  }
-
   #emitBranch(action: 'create' | 'rename' | 'delete', id: string, start?: number): void {
     const name = this.#history.branches.get(id)?.name ?? id;
     this.#desk.emit({ type: 'branch', action, name, id }, start);
@@ -935,24 +621,28 @@ export class Session {
     this.#desk.emit({ type: 'stream', phase, branch, id, status }, start);
   }
 
-  /** A message left the pending lane, and none is left: the view may follow other tabs again. */
+  /** No message waits any more: the view may follow other tabs again. */
   follow(): void {
-    if (this.#isOpen) this.#inBackground(() => this.#view.refresh());
+    if (this.#sync.isOpen) this.#sync.inBackground(() => this.#view.refresh());
+  }
+
+  retry(): Promise<void> {
+    return this.#sync.retry();
+  }
+
+  /** A store's notice. */
+  hear(notice: StoreNotice): void {
+    this.#sync.hear(notice);
   }
 
   /** Stops watching others. What is under way goes on. */
   dispose(): void {
-    clearTimeout(this.#watchTimer);
+    this.#sync.dispose();
   }
-}
 
-interface CommitOptions {
-  /** When the disk refuses: carry it out in memory and try again later, instead of rejecting. */
-  readonly keep?: boolean;
-  /** Don't say that something is being saved: nothing is. */
-  readonly quiet?: boolean;
-  /** When the disk refuses: what `retry()` is to do again. */
-  readonly again?: () => Promise<unknown>;
+  #serial<T>(task: () => Promise<T>): Promise<T> {
+    return this.#sync.inTurn(task);
+  }
 }
 
 function phaseOf(before: MessageStatus, after: MessageStatus): 'start' | 'draft' | 'end' {
@@ -979,11 +669,6 @@ function showing(ops: readonly StoreOp[], branchId: string): StoreOp {
   return { op: 'use', branchId: made?.id ?? branchId };
 }
 
-/** The branches whose heads these operations move. */
-function headsIn(ops: readonly StoreOp[]): string[] {
-  return ops.flatMap((op) => (op.op === 'head' ? [op.branchId] : []));
-}
-
 /** An answer that another tab took for dead and took back is put in its place again. */
 function backOps(
   { id, parentId, createdAt }: NodeInfo,
@@ -995,18 +680,6 @@ function backOps(
     { op: 'insert', id, parentId, data, status, createdAt },
     { op: 'head', branchId, expected: parentId, messageId: id, forkId: createId() },
   ];
-}
-
-/** How many chats with this id were deleted before the one that a first write would begin. */
-function nextEpoch(chat: Chat | undefined): number {
-  if (!chat) return 0;
-  return chat.deletedAt === undefined ? chat.epoch : chat.epoch + 1;
-}
-
-function chatDeleted(chatId: string): ContextError {
-  return new ContextError('chat-deleted', `Chat "${chatId}" was deleted in another tab.`, {
-    details: { chatId },
-  });
 }
 
 function fragmentsKey(chatId: string): string {

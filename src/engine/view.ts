@@ -52,6 +52,7 @@ export class View {
     return this.#shown.ids.length - this.#shown.from;
   }
 
+  /** The branch shown; `main`, to be, in a chat that nothing was saved to. */
   active(): Pick<Branch, 'id' | 'name'> {
     return this.#history.branches.get(this.activeId) ?? { id: this.activeId, name: 'main' };
   }
@@ -85,6 +86,7 @@ export class View {
     return this.#history.view(this.activeId) === id || !this.#history.graph.nodes.has(id);
   }
 
+  /** The branch to show when none is: the one shown last in any tab, or else the one used last. */
   branchToOpen(): string {
     const live = this.#history.liveBranches();
     const stored = this.#history.chat?.activeBranchId;
@@ -92,10 +94,12 @@ export class View {
     return live.find((branch) => branch.id === stored)?.id ?? last?.id ?? this.#desk.mainBranchId;
   }
 
+  /** The last message of a branch as it is seen here; of the branch shown, the one checked out if there is one. */
   headOf(branchId: string): string | null {
     return branchId === this.activeId ? this.head() : this.#history.view(branchId);
   }
 
+  /** The last message shown; null when there is none. */
   head(): string | null {
     return this.at ?? this.#history.view(this.activeId);
   }
@@ -129,11 +133,13 @@ export class View {
     return { head, ids: whole, shared };
   }
 
+  /** Loads those of these messages that are not. */
   async loadBodies(ids: readonly string[]): Promise<void> {
     const missing = this.#history.missing(ids);
     if (missing.length > 0) this.#history.keep(await this.#desk.store.getNodes(this.#desk.chatId, missing));
   }
 
+  /** What the state says of the chat; what did not change keeps its identity. */
   slices(before: EngineState): Partial<EngineState> {
     const history = this.#history;
     const branches = history.seenBranches().map((branch) => this.#branchInfo(branch, before.branches));
@@ -178,22 +184,26 @@ export class View {
     });
   }
 
+  /** A branch as the state tells it. */
   infoOf(branchId: string): BranchInfo {
     return this.#desk.state.getState().branches.find(({ id }) => id === branchId) as BranchInfo;
   }
 
+  /** What is known of a message. Throws `message-not-found`. */
   node(id: string): NodeInfo {
     const info = this.#history.graph.nodes.get(id);
     if (!info) throw messageNotFound(id);
     return info;
   }
 
+  /** A branch by name or id; without, the one shown. Throws `branch-not-found`. */
   branchOrActive(nameOrId: string | undefined): Branch {
     if (nameOrId !== undefined && nameOrId !== this.activeId) return this.findBranch(nameOrId);
     const active = this.#history.branches.get(this.activeId);
     return active ?? ({ id: this.activeId, name: 'main', headMessageId: null } as Branch);
   }
 
+  /** A live branch by name or id. Throws `branch-not-found`. */
   findBranch(nameOrId: string): Branch {
     const branch = this.#history.findBranch(nameOrId);
     if (branch) return branch;
@@ -206,6 +216,7 @@ export class View {
     );
   }
 
+  /** A live checkpoint by name or id. Throws `checkpoint-not-found`. */
   findCheckpoint(name: string): Checkpoint {
     const checkpoint = this.#history.findCheckpoint(name);
     if (checkpoint) return checkpoint;
@@ -218,6 +229,7 @@ export class View {
     );
   }
 
+  /** What a branch is called; without one, or for one that never came to be, what the one shown is. */
   branchName(id: string | undefined): string {
     return (id === undefined ? undefined : this.#history.branches.get(id)?.name) ?? this.active().name;
   }
