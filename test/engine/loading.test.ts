@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { ContextEngine } from '../../src/engine/engine.ts';
+import type { ContextEngine } from '../../src/engine/engine.ts';
 import { hint } from '../../src/fragment/builders.ts';
 import { user } from '../../src/fragment/message.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
