@@ -8,8 +8,7 @@ import {
   type UIMessageChunk,
 } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
-import { sameItems } from '../engine/history.ts';
-import { sameContent } from '../engine/save.ts';
+import { sameContent, sameItems } from '../engine/same.ts';
 import { isContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
 import { planTurn, type TurnPlan } from './plan.ts';

@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { sameContent } from '../engine/save.ts';
+import { sameContent } from '../engine/same.ts';
 import { hasWords } from './prompt.ts';
 
 /**

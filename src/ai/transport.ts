@@ -1,6 +1,6 @@
 import { readUIMessageStream, type ChatTransport, type UIMessage, type UIMessageChunk } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
-import { sameContent } from '../engine/save.ts';
+import { sameContent } from '../engine/same.ts';
 import { ContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
 import { planTurn, type TurnPlan } from './plan.ts';

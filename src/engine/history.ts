@@ -12,7 +12,8 @@ import {
   siblingsOf,
 } from '../graph/graph.ts';
 import type { ChatRecords } from '../store/store.ts';
-import { sameJson } from './save.ts';
+import { sameItems, sameJson } from './same.ts';
+import { NO_VERSIONS } from './state.ts';
 
 /**
  * What one engine knows of its chat: the records as the store last told them, the bodies that were loaded, and, for
@@ -301,13 +302,6 @@ export interface Versions {
   /** Its place among them, from 0; -1 for an unknown message. */
   readonly index: number;
   readonly ids: readonly string[];
-}
-
-const NO_VERSIONS: Versions = { index: -1, ids: [] };
-
-/** Whether two lists hold the same things in the same order. */
-export function sameItems(a: readonly unknown[], b: readonly unknown[]): boolean {
-  return a.length === b.length && a.every((item, i) => item === b[i]);
 }
 
 function mark(set: Set<string>, id: string, on: boolean): void {

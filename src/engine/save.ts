@@ -1,6 +1,7 @@
 import type { UIMessage } from 'ai';
 import { isVisible, type MessageGraph, type NodeInfo } from '../graph/graph.ts';
 import type { StoreOp } from '../store/store.ts';
+import { sameContent } from './same.ts';
 
 /**
  * Which message goes where.
@@ -194,24 +195,4 @@ class Plan {
     if (this.#isWritten) this.#ops.push({ op: 'use', branchId: forkId ?? this.#input.branch.id });
     return { ops: this.#ops, forkId, base: this.#base, replaced: this.#replaced, tail: this.#tail };
   }
-}
-
-/** Whether two messages say the same: role, parts and metadata, as JSON would keep them. */
-export function sameContent(a: UIMessage | undefined, b: UIMessage): boolean {
-  return (
-    a !== undefined && a.role === b.role && sameJson(a.parts, b.parts) && sameJson(a.metadata, b.metadata)
-  );
-}
-
-/** Whether two values are equal as JSON: keys in any order, undefined like absent. */
-export function sameJson(a: unknown, b: unknown): boolean {
-  if (Object.is(a, b)) return true;
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-  if (Array.isArray(a) !== Array.isArray(b)) return false;
-  const left = Object.entries(a).filter(([, value]) => value !== undefined);
-  const right = Object.entries(b).filter(([, value]) => value !== undefined);
-  if (left.length !== right.length) return false;
-  return left.every(
-    ([key, value]) => Object.hasOwn(b, key) && sameJson(value, (b as Record<string, unknown>)[key]),
-  );
 }

@@ -3,6 +3,7 @@ import type { ContextError, ContextErrorCode } from '../errors.ts';
 import type { ContextFragment } from '../fragment/fragment.ts';
 import type { Chat, MessageStatus } from '../graph/graph.ts';
 import type { BranchInfo, CheckpointInfo, Persistence } from '../store/store.ts';
+import type { Versions } from './history.ts';
 
 /**
  * Everything about a chat that an interface may show: one immutable value.
@@ -102,3 +103,6 @@ export type ContextEvent = {
       readonly id?: string;
     }
 );
+
+/** The versions of a message that nobody knows. */
+export const NO_VERSIONS: Versions = { index: -1, ids: [] };

@@ -1,0 +1,145 @@
+import { createStore, type StoreApi } from 'zustand/vanilla';
+import { ContextError, isContextError } from '../errors.ts';
+import { isLazyFragment, LAZY_ID, type ContextFragment } from '../fragment/fragment.ts';
+import { createId } from '../fragment/id.ts';
+import { messageOf } from '../fragment/message.ts';
+import type { ContextRenderer } from '../render/renderer.ts';
+import { XmlRenderer } from '../render/xml.ts';
+import { defaultStore } from '../store/default.ts';
+import type { ContextStore } from '../store/store.ts';
+import type { ContextEngineOptions } from './engine.ts';
+import { Prompt } from './prompt.ts';
+import type { PendingMessage } from './save.ts';
+import { keepIfSame } from './same.ts';
+import type { ContextEvent, EngineState } from './state.ts';
+
+/** A message in the pending lane: the fragment as the state shows it, and what it will be saved as. */
+export interface Pending {
+  readonly original: ContextFragment;
+  readonly fragment: ContextFragment;
+  readonly content: PendingMessage;
+}
+
+/** The pending form of a message fragment. Throws `invalid-messages` for what is no message. */
+export function pendingOf(fragment: ContextFragment): Pending {
+  const persist = fragment.persist !== false;
+  const lazy = isLazyFragment(fragment) ? fragment[LAZY_ID] : undefined;
+  const content: PendingMessage = lazy
+    ? { kind: 'last-assistant', text: lazy.content, persist }
+    : { kind: 'message', message: messageOf(fragment), persist };
+  return { original: fragment, fragment: { ...fragment }, content };
+}
+
+/** An event before it is told: when, and how long it took, is added then. */
+export type EventBody = ContextEvent extends infer E
+  ? E extends unknown
+    ? Omit<E, 'at' | 'ms'>
+    : never
+  : never;
+
+/**
+ * What the two halves of an engine share: the face, which is there at once, and the session, whose code comes with the
+ * first read. Here lie the two lanes, the observable state and its one door, and who listens; whatever one half puts
+ * down here the other finds.
+ */
+export class Desk {
+  readonly options: ContextEngineOptions;
+  readonly chatId: string;
+  readonly userId: string;
+  readonly store: ContextStore;
+  /** The id of the branch that a first write makes. */
+  readonly mainBranchId: string = createId();
+  readonly state: StoreApi<EngineState>;
+  /** The lane of the system prompt. */
+  readonly prompt: Prompt = new Prompt();
+  /** The lane of messages that wait for `save()`. */
+  pending: readonly Pending[] = [];
+  readonly listeners: Set<(event: ContextEvent) => void> = new Set();
+  isDisposed = false;
+  /** What the session adds to the state, computed from what it knows; nothing before there is one. */
+  ofChat: (before: EngineState) => Partial<EngineState> = () => ({});
+
+  constructor(options: ContextEngineOptions) {
+    this.options = options;
+    this.chatId = options.chatId;
+    this.userId = options.userId;
+    this.store = options.store ?? defaultStore();
+    this.state = createStore<EngineState>()(() => this.#initialState());
+  }
+
+  #initialState(): EngineState {
+    return {
+      status: 'loading',
+      error: null,
+      chat: null,
+      branch: 'main',
+      branchId: this.mainBranchId,
+      headMessageId: undefined,
+      detached: false,
+      branches: [],
+      checkpoints: [],
+      messages: [],
+      loadedFrom: 0,
+      pending: [],
+      fragments: [],
+      saveState: { state: 'idle', pending: 0 },
+      persistence: this.store.persistence,
+      revision: 0,
+    };
+  }
+
+  /** What renders where nothing else is asked for. */
+  get renderer(): ContextRenderer {
+    return this.options.renderer ?? new XmlRenderer();
+  }
+
+  /** The one door for state: computes it from what is known, keeps what is equal, and sets it once. */
+  publish(patch: Partial<EngineState> = {}): void {
+    const before = this.state.getState();
+    const next: EngineState = { ...before, ...this.#lanes(before), ...this.ofChat(before), ...patch };
+    const keys = Object.keys(next) as (keyof EngineState)[];
+    if (keys.some((key) => next[key] !== before[key])) this.state.setState(next, true);
+  }
+
+  #lanes(before: EngineState): Partial<EngineState> {
+    const pending = this.pending.map(({ fragment }) => fragment);
+    return {
+      pending: keepIfSame(before.pending, pending),
+      fragments: keepIfSame(before.fragments, this.prompt.list()),
+      persistence: this.store.persistence,
+    };
+  }
+
+  /**
+   * Tells of what happened; `start` (as of `performance.now()`) gives how long it took.
+   * A listener that throws is not this engine's failure, and keeps nobody else from hearing.
+   */
+  emit(event: EventBody, start?: number): void {
+    const ms = start === undefined ? 0 : performance.now() - start;
+    for (const listener of this.listeners) {
+      try {
+        listener({ ...event, at: Date.now(), ms });
+      } catch (error) {
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    }
+  }
+}
+
+/** The error that an engine tells of: a ContextError as it is, anything else as `invariant`. */
+export function asContextError(error: unknown): ContextError {
+  if (isContextError(error)) return error;
+  return new ContextError('invariant', `Unexpected failure: ${reasonOf(error)}`, { cause: error });
+}
+
+/** Throws `store-unavailable` for code that did not come: a page that is offline, or older than its server. */
+export function refuseToLoad(cause: unknown): never {
+  const message = `The code of the engine could not be loaded: ${reasonOf(cause)}. Try again.`;
+  throw new ContextError('store-unavailable', message, { cause });
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,85 @@
+import type { ContextError } from '../errors.ts';
+import type { Desk } from './desk.ts';
+import { isRefusal, type Outbox } from './outbox.ts';
+import type { SaveState } from './state.ts';
+
+/** The first pause before an unsaved turn is tried again, in ms; it doubles up to half a minute. */
+const RETRY_FIRST = 1000;
+const RETRY_LAST = 30_000;
+
+const SAVED: SaveState = { state: 'saved', pending: 0 };
+
+/**
+ * Whether what was said is safe: the light that people look at before they close the tab.
+ *
+ * It is red while something should be on the disk and is not, and only then. A name that is taken or a branch that is
+ * gone fails too, but leaves nothing unsaved; such a failure is told, and the light stays as it was.
+ */
+export class Safety {
+  state: SaveState;
+  /** Repeats the save() that the disk refused last. */
+  refusedSave: (() => Promise<unknown>) | undefined;
+  readonly #desk: Desk;
+  readonly #outbox: Outbox;
+  readonly #retry: () => Promise<void>;
+  #retryTimer: ReturnType<typeof setTimeout> | undefined;
+  #retryDelay: number = RETRY_FIRST;
+
+  constructor(desk: Desk, outbox: Outbox, retry: () => Promise<void>) {
+    this.#desk = desk;
+    this.#outbox = outbox;
+    this.#retry = retry;
+    this.state = desk.state.getState().saveState;
+  }
+
+  /** Tries again in a while, and again until it works. */
+  scheduleRetry(): void {
+    if (this.#retryTimer !== undefined) return;
+    this.#retryTimer = setTimeout(() => {
+      this.#retryTimer = undefined;
+      this.#retry().catch(() => this.scheduleRetry());
+    }, this.#retryDelay);
+    this.#retryDelay = Math.min(this.#retryDelay * 2, RETRY_LAST);
+  }
+
+  /** The disk took it. A save() that it refused before may wait still. */
+  succeed(before: SaveState): void {
+    clearTimeout(this.#retryTimer);
+    this.#retryTimer = undefined;
+    this.#retryDelay = RETRY_FIRST;
+    this.#become(this.#unsavedCount === 0 ? SAVED : before);
+  }
+
+  /** It did not happen. That concerns what is saved only if something stays unsaved by it. */
+  fail(error: ContextError, before: SaveState): void {
+    this.#desk.emit({ type: 'error', code: error.code, message: error.message });
+    const pending = this.#unsavedCount;
+    if (pending > 0 || !this.#outbox.isEmpty)
+      this.#become(isRefusal(error) ? { state: 'error', error, pending } : before);
+    else this.#become(before.state === 'error' ? SAVED : before);
+  }
+
+  /** What waits was sent or dropped: where nothing waits any more, neither does a save() that was refused. */
+  forget(): void {
+    if (this.#desk.pending.length > 0 || !this.refusedSave) return;
+    this.refusedSave = undefined;
+    if (this.#outbox.isEmpty) this.#become(SAVED);
+  }
+
+  /** Messages that should be saved and are not. */
+  get #unsavedCount(): number {
+    return this.#outbox.count + (this.refusedSave ? this.#desk.pending.length : 0);
+  }
+
+  #become(next: SaveState): void {
+    const { state, error, pending } = this.state;
+    const isSame = state === next.state && pending === next.pending && error?.message === next.error?.message;
+    if (!isSame) this.state = next;
+  }
+
+  /** Shows at once that a write is under way, before it is known how it ends. */
+  publish(next: SaveState): void {
+    this.#become(next);
+    this.#desk.state.setState({ saveState: this.state });
+  }
+}

@@ -1,0 +1,695 @@
+import type { UIMessage } from 'ai';
+import { ContextError, isContextError } from '../errors.ts';
+import { hasLazy } from '../fragment/copy.ts';
+import type { ContextFragment } from '../fragment/fragment.ts';
+import { createId } from '../fragment/id.ts';
+import { normaliseMessage } from '../fragment/message.ts';
+import {
+  chainIds,
+  forksOf,
+  lastUsedWith,
+  type Branch,
+  type Fork,
+  type MessageStatus,
+  type NodeInfo,
+} from '../graph/graph.ts';
+import { graphData, type GraphData } from '../graph/visualize.ts';
+import type { BranchInfo, CheckpointInfo, StoreNotice, StoreOp } from '../store/store.ts';
+import { refuseToLoad, type Desk, type Pending } from './desk.ts';
+import type { ContinueOptions, MessageContent, ResolveOptions, ResolveResult, SaveResult } from './engine.ts';
+import { History, type Versions } from './history.ts';
+import { takeSnapshot, type ContextSnapshot, type InspectOptions } from './inspect.ts';
+import { Chains } from './resolve.ts';
+
+import { sameContent } from './same.ts';
+import { lastAnswer, planSave, type PendingMessage, type SavePlan } from './save.ts';
+import { stopDrafts, Streams, type Stream } from './streams.ts';
+import { Sync } from './sync.ts';
+import { checkpointInfo, messageNotFound, PAGE, View } from './view.ts';
+
+/**
+ * The part of an engine that needs its chat.
+ *
+ * A page paints before it reads. What it paints with (fragments set, messages waiting, a prompt rendered) is the face,
+ * in `engine.ts`; all that asks the graph, writes, streams or listens to other tabs stands here, and its code comes
+ * with the first read. There is one session for each engine, made when that code has come, and it lives as long.
+ *
+ * Its public methods are those of the face with the same names; the face has waited for {@link open}, and has checked
+ * what was handed in. They run one after another. Each is one transaction of the store and one publication.
+ */
+export class Session {
+  readonly #desk: Desk;
+  readonly #history: History = new History();
+  readonly #view: View;
+  readonly #chains: Chains;
+  readonly #streams: Streams;
+  readonly #sync: Sync;
+  /** The fragments that are kept with the chat, as JSON. */
+  #keptFragments = '[]';
+
+  constructor(desk: Desk) {
+    const history = this.#history;
+    this.#desk = desk;
+    this.#view = new View(desk, history, {
+      own: () => this.#sync.own(),
+      mayFollow: (branchId) => this.#sync.mayFollow(branchId),
+    });
+    this.#chains = new Chains({
+      history,
+      load: (ids) => this.#view.loadBodies(ids),
+      validate: desk.options.validate,
+      report: (id, error) => desk.emit({ type: 'error', code: error.code, message: error.message, id }),
+    });
+    this.#streams = new Streams(desk, history, (id, data) => this.#grow(id, data));
+    this.#sync = new Sync(desk, { history, view: this.#view, chains: this.#chains, streams: this.#streams });
+    desk.ofChat = (before) => ({ ...this.#view.slices(before), saveState: this.#sync.saveState });
+  }
+
+  /** Reads the chat and shows its branch. Rejects with what the store says; it may be called again then. */
+  async open(): Promise<void> {
+    const chat = await this.#sync.read();
+    if (this.#desk.options.persistFragments) await this.#readFragments(chat !== undefined);
+    await this.#view.show(this.#view.branchToOpen());
+    this.#desk.publish({ status: 'ready', error: null });
+    this.#sync.listen();
+  }
+
+  /** Those of a deleted chat with the same id are not taken over; the first write replaces them. */
+  async #readFragments(isThere: boolean): Promise<void> {
+    const records = await this.#desk.store.get(fragmentsKey(this.#desk.chatId));
+    if (isThere) this.#desk.prompt.restore(records);
+    this.#keptFragments = JSON.stringify(records ?? []);
+  }
+
+  /** The write of the chat's fragments, when they are kept and changed. */
+  #fragmentOps(): Extract<StoreOp, { readonly op: 'set' }>[] {
+    if (!this.#desk.options.persistFragments) return [];
+    const value = this.#desk.prompt.serialize((name, reason) => {
+      this.#desk.emit({
+        type: 'error',
+        code: 'invalid-fragment',
+        message: `Fragment "${name}" is not kept: ${reason}`,
+      });
+    });
+    return JSON.stringify(value) === this.#keptFragments
+      ? []
+      : [{ op: 'set', key: fragmentsKey(this.#desk.chatId), value }];
+  }
+
+  async resolve(options: ResolveOptions, start: number): Promise<ResolveResult> {
+    const systemPrompt = await this.#renderLoaded(options);
+    const messages = await this.#serial(() => this.#resolveMessages(options));
+    const branch = this.#view.branchOrActive(options.branch).name;
+    this.#desk.emit(
+      { type: 'resolve', branch, messages: messages.length, characters: systemPrompt.length },
+      start,
+    );
+    return { systemPrompt, messages };
+  }
+
+  async #renderLoaded({ renderer, signal }: ResolveOptions): Promise<string> {
+    if (renderer === null)
+      throw new ContextError(
+        'invalid-options',
+        'resolve() was given null as its renderer. Leave it out for XML.',
+      );
+    return (renderer ?? this.#desk.renderer).render(await this.#loadedFragments(signal));
+  }
+
+  /** The code that loads what is lazy comes when something is. */
+  async #loadedFragments(signal: AbortSignal | undefined): Promise<readonly ContextFragment[]> {
+    const fragments = this.#desk.prompt.list();
+    if (!fragments.some(hasLazy)) return fragments;
+    const { loadFragments } = await import('../fragment/loader.ts').catch(refuseToLoad);
+    return loadFragments(fragments, signal ? { signal } : {});
+  }
+
+  async #resolveMessages({ branch, at }: ResolveOptions): Promise<UIMessage[]> {
+    if (at !== undefined) return [...(await this.#chains.messages(this.#view.node(at).id))];
+    const target = this.#view.branchOrActive(branch);
+    if (target.id !== this.#view.activeId || this.#desk.pending.length === 0)
+      return [...(await this.#chains.messages(this.#view.headOf(target.id)))];
+    const { base, replaced, tail } = await this.#plan(this.#desk.pending, false);
+    const saved = await this.#chains.messages(base);
+    const changed = new Set(await this.#chains.sound([...replaced.values()]));
+    const kept = replaced.size === 0 ? saved : saved.map((message) => replaced.get(message.id) ?? message);
+    return [
+      ...kept.filter((message) => !replaced.has(message.id) || changed.has(message)),
+      ...(await this.#chains.sound(tail)),
+    ];
+  }
+
+  save(options: { readonly branch?: boolean }): Promise<SaveResult> {
+    return this.#serial(() => this.#save(options.branch === false));
+  }
+
+  async #save(inPlace: boolean): Promise<SaveResult> {
+    const start = performance.now();
+    await this.#sync.recover();
+    const taken = this.#desk.pending;
+    const { ops, forkId } = await this.#saveAs(taken, inPlace);
+    this.#wait(this.#desk.pending.filter((pending) => !taken.includes(pending)));
+    await this.#view.refresh();
+    const ids = ops.flatMap((op) => (op.op === 'insert' || op.op === 'replace' ? [op.id] : []));
+    if (forkId !== undefined) this.#emitBranch('create', forkId);
+    if (ids.length > 0) this.#desk.emit({ type: 'save', branch: this.#view.active().name, ids }, start);
+    this.#desk.publish();
+    return { headMessageId: this.#view.head() ?? undefined };
+  }
+
+  /** Carries a plan out; another one, if a message has changed elsewhere since it was made. */
+  async #saveAs(pending: readonly Pending[], inPlace: boolean): Promise<SavePlan> {
+    const again = (): Promise<SaveResult> => this.#save(inPlace);
+    try {
+      return await this.#commitPlan(await this.#plan(pending, inPlace), again);
+    } catch (error) {
+      if (!isContextError(error, 'head-moved') || this.#desk.options.onConflict === 'error') throw error;
+      await this.#sync.pull();
+      return this.#commitPlan(await this.#plan(pending, false), again);
+    }
+  }
+
+  async #commitPlan(plan: SavePlan, again: () => Promise<unknown>): Promise<SavePlan> {
+    const fragments = this.#fragmentOps();
+    if (plan.ops.length > 0 || fragments.length > 0 || !this.#history.chat) {
+      await this.#sync.commit([...plan.ops, ...fragments], { again });
+      for (const { value } of fragments) this.#keptFragments = JSON.stringify(value);
+    }
+    if (plan.forkId !== undefined) await this.#view.show(plan.forkId);
+    return plan;
+  }
+
+  async #plan(pending: readonly Pending[], inPlace: boolean): Promise<SavePlan> {
+    const history = this.#history;
+    const messages = pending.map(({ content }) => content);
+    const head = this.#view.head();
+    const chain = messages.some(({ kind }) => kind === 'last-assistant') ? chainIds(history.graph, head) : [];
+    await this.#view.loadBodies(this.#comparedIds(messages, chain));
+    const { id, name } = this.#view.active();
+    return planSave({
+      graph: history.graph,
+      messageOf: (id) => history.body(id)?.data,
+      branch: { id, name },
+      head,
+      detached: this.#view.at !== null,
+      chain,
+      pending: messages,
+      inPlace,
+      isShared: (message) => history.isShared(message, id),
+      forkBase: (parentId, role) => history.forkBase(parentId, role, name),
+      newId: createId,
+    });
+  }
+
+  /** The saved messages that a plan compares with: those pending again, and the last assistant's. */
+  #comparedIds(pending: readonly PendingMessage[], chain: readonly string[]): string[] {
+    const { nodes } = this.#history.graph;
+    const known = pending.flatMap((one) =>
+      one.kind === 'message' && nodes.has(one.message.id) ? [one.message.id] : [],
+    );
+    const last = lastAnswer(this.#history.graph, chain);
+    return last ? [...known, last.id] : known;
+  }
+
+  continue(turn: readonly UIMessage[], options: ContinueOptions): Promise<string> {
+    return this.#serial(() => this.#continue(turn, options));
+  }
+
+  async #continue(turn: readonly UIMessage[], options: ContinueOptions): Promise<string> {
+    const start = performance.now();
+    await this.#sync.recover();
+    const branch = this.#view.branchOrActive(options.branch);
+    const id = options.id ?? createId();
+    const forkId = options.forkId ?? createId();
+    const ops = await this.#turnOps(turn, branch, { ...options, id, forkId });
+    const isActive = branch.id === this.#view.activeId;
+    const stream = await this.#streams.begin(id, forkId);
+    try {
+      await this.#sync.commit(isActive ? [...ops, showing(ops, branch.id)] : ops, { keep: true });
+    } catch (error) {
+      this.#streams.end(id);
+      throw error;
+    }
+    stream.branchId = this.#landing(forkId, branch.id);
+    if (isActive) await this.#view.show(stream.branchId);
+    if (stream.branchId === forkId) this.#emitBranch('create', forkId);
+    this.#emitStream('start', id, 'streaming', stream, start);
+    this.#desk.publish();
+    return id;
+  }
+
+  /** Where a turn went: to the branch made for it, to the one that it was meant for, or to the `main` of another tab. */
+  #landing(forkId: string, branchId: string): string {
+    return [forkId, branchId].find((id) => this.#history.branches.has(id)) ?? this.#view.activeId;
+  }
+
+  async #turnOps(
+    turn: readonly UIMessage[],
+    branch: Branch,
+    options: ContinueOptions & { id: string; forkId: string },
+  ): Promise<StoreOp[]> {
+    const known = this.#history.graph.nodes.get((turn[0] as UIMessage).id);
+    const parentId =
+      options.parentId !== undefined
+        ? options.parentId
+        : known
+          ? known.parentId
+          : this.#view.headOf(branch.id);
+    if (parentId !== null) this.#view.node(parentId);
+    const { under, fresh } = await this.#newOnesOf(turn, parentId);
+    const answer: UIMessage = { id: options.id, role: 'assistant', parts: [] };
+    const ops: StoreOp[] = insertsOf(under, [...fresh, answer]);
+    const head = this.#history.view(branch.id);
+    if (under === head)
+      return [
+        ...ops,
+        { op: 'head', branchId: branch.id, expected: head, messageId: answer.id, forkId: options.forkId },
+      ];
+    const base = this.#history.forkBase(under, (fresh[0] ?? answer).role, branch.name);
+    return [...ops, { op: 'branch', id: options.forkId, base, messageId: answer.id }];
+  }
+
+  /** The messages of a turn that are not saved yet, and what they hang on. A changed one gets an id of its own. */
+  async #newOnesOf(
+    turn: readonly UIMessage[],
+    parentId: string | null,
+  ): Promise<{ under: string | null; fresh: UIMessage[] }> {
+    const { nodes } = this.#history.graph;
+    const knownIds = turn.map(({ id }) => id).filter((id) => nodes.has(id));
+    await this.#view.loadBodies(knownIds);
+    let under = parentId;
+    const fresh: UIMessage[] = [];
+    for (const message of turn) {
+      const isSaved = nodes.has(message.id) && sameContent(this.#history.body(message.id)?.data, message);
+      if (isSaved && fresh.length === 0) under = message.id;
+      else fresh.push(nodes.has(message.id) ? { ...message, id: createId() } : message);
+    }
+    return { under, fresh };
+  }
+
+  /** `data` is checked already, and has this id. */
+  async updateMessage(id: string, data: UIMessage, status: MessageStatus | undefined): Promise<void> {
+    const info = this.#view.node(id);
+    const stream = this.#streams.get(id);
+    if (stream && info.status === 'streaming' && status === 'streaming')
+      return this.#streams.draft(id, data, stream);
+    return this.#serial(() => this.#settle(id, data, status));
+  }
+
+  async #settle(id: string, data: UIMessage, status: MessageStatus | undefined): Promise<void> {
+    const start = performance.now();
+    if (this.#history.abandoned.has(id)) await this.#sync.recover();
+    const { status: before } = this.#view.node(id);
+    const next = this.#nextStatus(id, before, status);
+    const isBegun = next === 'streaming' && !this.#streams.get(id);
+    const stream = isBegun ? await this.#streams.begin(id, this.#branchHolding(id)) : this.#streams.get(id);
+    try {
+      await this.#commitWords(id, data, next, stream);
+    } catch (error) {
+      if (isBegun) this.#streams.end(id);
+      throw error;
+    }
+    if (next !== 'streaming') this.#streams.end(id);
+    await this.#view.refresh();
+    this.#emitStream(phaseOf(before, next), id, next, stream, start);
+    this.#desk.publish();
+  }
+
+  /** A settled message keeps its status, or streams again; only what streams ends. */
+  #nextStatus(id: string, before: MessageStatus, status: MessageStatus = before): MessageStatus {
+    if (
+      status === before ||
+      status === 'streaming' ||
+      before === 'streaming' ||
+      this.#streams.get(id) !== undefined
+    )
+      return status;
+    throw new ContextError(
+      'invalid-options',
+      `Message "${id}" is ${before}, and can't become ${status} without streaming.`,
+      {
+        details: { id, before, status },
+      },
+    );
+  }
+
+  async #commitWords(
+    id: string,
+    data: UIMessage,
+    status: MessageStatus,
+    stream: Stream | undefined,
+  ): Promise<void> {
+    if (stream) stopDrafts(stream);
+    await stream?.draft;
+    const info = this.#view.node(id);
+    const isEnd = info.status === 'streaming' && status !== 'streaming';
+    // Words that were drafted are not taken back by an end without any.
+    const words = isEnd && data.parts.length === 0 ? (this.#history.body(id)?.data ?? data) : data;
+    if (isEnd && words.parts.length === 0) return this.#endSilently(id);
+    try {
+      await this.#sync.commit([{ op: 'replace', id, data: words, status }], { keep: true });
+    } catch (error) {
+      if (!stream || !isContextError(error, 'message-not-found')) throw error;
+      this.#history.forget(id);
+      await this.#sync.commit(backOps(info, words, status, stream.branchId), { keep: true });
+    }
+  }
+
+  /** An answer without a word is taken back; one that something hangs on stays where it is, and does not show. */
+  async #endSilently(id: string): Promise<void> {
+    const op = this.#sync.silentEnd(id);
+    await this.#sync.commit([op], { keep: true });
+    if (op.op === 'drop') this.#history.forget(id);
+  }
+
+  #branchHolding(id: string): string {
+    return lastUsedWith(this.#history.graph, this.#history.seenBranches(), id)?.id ?? this.#view.activeId;
+  }
+
+  edit(id: string, content: MessageContent): Promise<string> {
+    return this.#serial(async () => {
+      const start = performance.now();
+      await this.#sync.recover();
+      const info = this.#view.node(id);
+      const words =
+        typeof content === 'string' ? { parts: [{ type: 'text' as const, text: content }] } : content;
+      const message = normaliseMessage({ ...words, id: createId(), role: info.name });
+      const base = this.#history.forkBase(info.parentId, info.name, this.#view.active().name);
+      const forkId = createId();
+      const ops: StoreOp[] = [
+        {
+          op: 'insert',
+          id: message.id,
+          parentId: info.parentId,
+          data: message,
+          status: 'complete',
+          createdAt: Date.now(),
+        },
+        { op: 'branch', id: forkId, base, messageId: message.id },
+        { op: 'use', branchId: forkId },
+      ];
+      await this.#sync.commit(ops, { keep: true });
+      await this.#view.show(forkId);
+      this.#emitBranch('create', forkId, start);
+      this.#desk.publish();
+      return message.id;
+    });
+  }
+
+  rewind(messageId: string): Promise<BranchInfo> {
+    return this.#serial(async () => this.#branchAt(this.#view.node(messageId).id, { use: true }));
+  }
+
+  restore(checkpoint: string): Promise<BranchInfo> {
+    return this.#serial(async () =>
+      this.#branchAt(this.#view.findCheckpoint(checkpoint).messageId, { use: true }),
+    );
+  }
+
+  btw(): Promise<BranchInfo> {
+    return this.#serial(async () => {
+      const head = this.#history.settledAt(this.#view.head());
+      if (head === null)
+        throw new ContextError('empty-branch', 'Cannot create btw branch: no messages in conversation');
+      return this.#branchAt(head, { use: false });
+    });
+  }
+
+  async #branchAt(messageId: string, { use }: { readonly use: boolean }): Promise<BranchInfo> {
+    const start = performance.now();
+    await this.#sync.recover();
+    const id = createId();
+    const ops: StoreOp[] = [{ op: 'branch', id, base: this.#view.active().name, messageId }];
+    await this.#sync.commit(use ? [...ops, { op: 'use', branchId: id }] : ops);
+    if (use) {
+      this.#wait([]);
+      await this.#view.show(id);
+    }
+    this.#emitBranch('create', id, start);
+    this.#desk.publish();
+    return this.#view.infoOf(id);
+  }
+
+  switchBranch(nameOrId: string): Promise<void> {
+    return this.#serial(() => this.#switchTo(this.#view.findBranch(nameOrId).id, null, { drop: true }));
+  }
+
+  checkout(id: string): Promise<void> {
+    return this.#serial(async () => {
+      this.#view.node(id);
+      const seen = this.#history.seenBranches();
+      const heads = seen.filter((branch) => branch.headMessageId === id);
+      const branch =
+        lastUsedWith(this.#history.graph, heads, id) ?? lastUsedWith(this.#history.graph, seen, id);
+      await this.#switchTo(branch?.id ?? this.#view.activeId, branch?.headMessageId === id ? null : id);
+    });
+  }
+
+  async #switchTo(
+    branchId: string,
+    at: string | null,
+    { drop = false }: { readonly drop?: boolean } = {},
+  ): Promise<void> {
+    const start = performance.now();
+    const from = this.#view.active().name;
+    const isOther = branchId !== this.#view.activeId;
+    if (isOther) await this.#sync.commit([{ op: 'use', branchId }], { keep: true, quiet: true });
+    if (drop) this.#wait([]);
+    await this.#view.show(branchId, at);
+    if (isOther) this.#desk.emit({ type: 'switch', from, to: this.#view.active().name }, start);
+    this.#desk.publish();
+  }
+
+  renameBranch(nameOrId: string, to: string): Promise<BranchInfo> {
+    return this.#serial(async () => {
+      const { id } = this.#view.findBranch(nameOrId);
+      await this.#sync.commit([{ op: 'rename-branch', id, name: to }]);
+      this.#emitBranch('rename', id);
+      this.#desk.publish();
+      return this.#view.infoOf(id);
+    });
+  }
+
+  deleteBranch(nameOrId: string): Promise<void> {
+    return this.#serial(async () => {
+      const { id } = this.#view.findBranch(nameOrId);
+      await this.#sync.commit([{ op: 'delete-branch', id }]);
+      if (id === this.#view.activeId) {
+        this.#wait([]);
+        await this.#view.show(this.#view.branchToOpen());
+      }
+      this.#emitBranch('delete', id);
+      this.#desk.publish();
+    });
+  }
+
+  checkpoint(to: string, options: { readonly at?: string }): Promise<CheckpointInfo> {
+    return this.#serial(async () => {
+      const messageId =
+        options.at === undefined
+          ? this.#history.settledAt(this.#view.head())
+          : this.#view.node(options.at).id;
+      if (messageId === null)
+        throw new ContextError('empty-branch', 'Cannot create checkpoint: no messages in conversation');
+      await this.#sync.commit([{ op: 'checkpoint', id: createId(), name: to, messageId }]);
+      this.#desk.emit({ type: 'checkpoint', action: 'create', name: to, messageId });
+      this.#desk.publish();
+      return checkpointInfo(this.#view.findCheckpoint(to));
+    });
+  }
+
+  renameCheckpoint(name: string, to: string): Promise<CheckpointInfo> {
+    return this.#serial(async () => {
+      const { id, messageId } = this.#view.findCheckpoint(name);
+      await this.#sync.commit([{ op: 'rename-checkpoint', id, name: to }]);
+      this.#desk.emit({ type: 'checkpoint', action: 'rename', name: to, messageId });
+      this.#desk.publish();
+      return checkpointInfo(this.#view.findCheckpoint(to));
+    });
+  }
+
+  deleteCheckpoint(name: string): Promise<void> {
+    return this.#serial(async () => {
+      const { id, messageId } = this.#view.findCheckpoint(name);
+      await this.#sync.commit([{ op: 'delete-checkpoint', id }]);
+      this.#desk.emit({ type: 'checkpoint', action: 'delete', name, messageId });
+      this.#desk.publish();
+    });
+  }
+
+  siblings(id: string): Versions {
+    return this.#history.versions(id);
+  }
+
+  selectSibling(id: string): Promise<void> {
+    return this.#serial(async () => {
+      this.#view.node(id);
+      const branch = lastUsedWith(this.#history.graph, this.#history.seenBranches(), id);
+      if (!branch) throw messageNotFound(id);
+      await this.#switchTo(branch.id, null);
+    });
+  }
+
+  forks(): readonly Fork[] {
+    return forksOf(this.#history.graph, this.#history.reached());
+  }
+
+  node(id: string): NodeInfo | undefined {
+    return this.#history.graph.nodes.get(id);
+  }
+
+  message(id: string): UIMessage | undefined {
+    return this.#history.body(id)?.data;
+  }
+
+  loadMore(count: number = PAGE): Promise<void> {
+    return this.#serial(async () => {
+      await this.#view.loadShown(this.#view.loadedCount + count);
+      this.#desk.publish();
+    });
+  }
+
+  updateChat(updates: {
+    readonly title?: string | null;
+    readonly metadata?: Readonly<Record<string, unknown>>;
+  }): Promise<void> {
+    return this.#serial(async () => {
+      await this.#sync.commit([{ op: 'chat', ...updates }]);
+      this.#desk.publish();
+    });
+  }
+
+  trackUsage(usage: Readonly<Record<string, unknown>>): Promise<void> {
+    return this.#serial(async () => {
+      await this.#sync.commit([{ op: 'chat', usage }], { keep: true });
+      this.#desk.publish();
+    });
+  }
+
+  async inspect(options: InspectOptions, start: number): Promise<ContextSnapshot> {
+    const { renderer, at } = options;
+    const { systemPrompt, messages } = await this.resolve({ renderer, at }, start);
+    const pending =
+      options.at === undefined
+        ? this.#desk.pending.map(({ fragment, content }) => ({ fragment, content }))
+        : [];
+    return takeSnapshot({
+      options,
+      systemPrompt,
+      fragments: this.#desk.prompt.list(),
+      renderer: options.renderer ?? this.#desk.renderer,
+      messages,
+      pending,
+      graph: this.graph(),
+      chatId: this.#desk.chatId,
+      branch: this.#desk.state.getState().branch,
+    });
+  }
+
+  graph(): GraphData {
+    const { graph, checkpoints } = this.#history;
+    return graphData(
+      this.#desk.chatId,
+      graph.nodes.values(),
+      this.#history.seenBranches(),
+      checkpoints.values(),
+      this.#view.activeId,
+    );
+  }
+
+  #emitBranch(action: 'create' | 'rename' | 'delete', id: string, start?: number): void {
+    const name = this.#history.branches.get(id)?.name ?? id;
+    this.#desk.emit({ type: 'branch', action, name, id }, start);
+  }
+
+  /** A draft is what shows of an answer, before any of it is stored. */
+  #grow(id: string, data: UIMessage): void {
+    if (this.#history.grow(id, data)) this.#view.revision += 1;
+    this.#chains.cut(id);
+    this.#desk.publish();
+    this.#emitStream('draft', id, 'streaming', this.#streams.get(id));
+  }
+
+  #emitStream(
+    phase: 'start' | 'draft' | 'end',
+    id: string,
+    status: MessageStatus,
+    stream: Stream | undefined,
+    start?: number,
+  ): void {
+    const branch = this.#view.branchName(stream?.branchId);
+    this.#desk.emit({ type: 'stream', phase, branch, id, status }, start);
+  }
+
+  /** What waits from now on. Where nothing does, no refused save() is left either. */
+  #wait(pending: readonly Pending[]): void {
+    this.#desk.pending = pending;
+    this.#sync.forgetRefused();
+  }
+
+  /** No message waits any more: the view may follow other tabs again, and no refused save() is left. */
+  follow(): void {
+    this.#sync.forgetRefused();
+    this.#desk.publish();
+    if (this.#sync.isOpen) this.#sync.inBackground(() => this.#view.refresh());
+  }
+
+  retry(): Promise<void> {
+    return this.#sync.retry();
+  }
+
+  /** A store's notice. */
+  hear(notice: StoreNotice): void {
+    this.#sync.hear(notice);
+  }
+
+  /** Stops watching others. What is under way goes on. */
+  dispose(): void {
+    this.#sync.dispose();
+  }
+
+  #serial<T>(task: () => Promise<T>): Promise<T> {
+    return this.#sync.inTurn(task);
+  }
+}
+
+function phaseOf(before: MessageStatus, after: MessageStatus): 'start' | 'draft' | 'end' {
+  if (after !== 'streaming') return 'end';
+  return before === 'streaming' ? 'draft' : 'start';
+}
+
+/** A chain of new messages under a parent; the last one, the answer, is reserved. */
+function insertsOf(parentId: string | null, messages: readonly UIMessage[]): StoreOp[] {
+  const createdAt = Date.now();
+  return messages.map((data, i) => ({
+    op: 'insert',
+    id: data.id,
+    parentId: messages[i - 1]?.id ?? parentId,
+    data,
+    status: i === messages.length - 1 ? 'streaming' : 'complete',
+    createdAt,
+  }));
+}
+
+/** Marks the branch that a turn goes to as the one shown last. */
+function showing(ops: readonly StoreOp[], branchId: string): StoreOp {
+  const made = ops.find((op) => op.op === 'branch');
+  return { op: 'use', branchId: made?.id ?? branchId };
+}
+
+/** An answer that another tab took for dead and took back is put in its place again. */
+function backOps(
+  { id, parentId, createdAt }: NodeInfo,
+  data: UIMessage,
+  status: MessageStatus,
+  branchId: string,
+): StoreOp[] {
+  return [
+    { op: 'insert', id, parentId, data, status, createdAt },
+    { op: 'head', branchId, expected: parentId, messageId: id, forkId: createId() },
+  ];
+}
+
+function fragmentsKey(chatId: string): string {
+  return `contextree:fragments:${chatId}`;
+}

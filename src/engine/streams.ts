@@ -1,0 +1,107 @@
+import type { UIMessage } from 'ai';
+import type { Desk } from './desk.ts';
+import type { History } from './history.ts';
+
+/** The pause between two drafts of one answer, in ms. */
+const DRAFT_INTERVAL = 500;
+
+/** An answer that this engine streams. */
+export interface Stream {
+  /** The branch that it is on. */
+  branchId: string;
+  timer: ReturnType<typeof setTimeout> | undefined;
+  /** The newest words, not yet in a draft. */
+  latest: UIMessage | undefined;
+  /** The draft that is being written. */
+  draft: Promise<void> | undefined;
+  /** Lets go of the lock. */
+  release: () => void;
+}
+
+/**
+ * The answers that this engine is writing.
+ *
+ * Words come by the dozen a second, and a disk is no place for each. The first ones are drafted at once, because they
+ * make the answer visible; later ones at most twice a second, the newest of them. Only the end of a turn is durable,
+ * and that is no draft any more. While an answer streams its lock is held, so that other tabs know it is not dead.
+ */
+export class Streams {
+  readonly #desk: Desk;
+  readonly #history: History;
+  readonly #grow: (id: string, data: UIMessage) => void;
+  readonly #streams: Map<string, Stream> = new Map();
+
+  /** `grow` shows what a draft says. */
+  constructor(desk: Desk, history: History, grow: (id: string, data: UIMessage) => void) {
+    this.#desk = desk;
+    this.#history = history;
+    this.#grow = grow;
+  }
+
+  /** The stream of an answer; undefined when this engine does not write it. */
+  get(id: string): Stream | undefined {
+    return this.#streams.get(id);
+  }
+
+  /** The answers being written. */
+  ids(): string[] {
+    return [...this.#streams.keys()];
+  }
+
+  /** Whether an answer on this branch is being written. */
+  isOn(branchId: string): boolean {
+    return [...this.#streams.values()].some((stream) => stream.branchId === branchId);
+  }
+
+  /** Takes an answer's lock. */
+  async begin(id: string, branchId: string): Promise<Stream> {
+    const stream: Stream = {
+      branchId,
+      timer: undefined,
+      latest: undefined,
+      draft: undefined,
+      release: () => {},
+    };
+    this.#streams.set(id, stream);
+    try {
+      stream.release = await this.#desk.store.hold(this.#desk.chatId, id);
+    } catch {
+      // Without a lock other tabs may take the answer for interrupted; nothing that is written can be lost by that.
+    }
+    return stream;
+  }
+
+  /** Lets go of an answer, and of drafts not yet written. */
+  end(id: string): void {
+    const stream = this.#streams.get(id);
+    if (!stream) return;
+    stopDrafts(stream);
+    this.#streams.delete(id);
+    stream.release();
+  }
+
+  /** Drafts the newest words of an answer: the first ones at once, later ones in a while. */
+  draft(id: string, data: UIMessage, stream: Stream): void {
+    const isFirst = (this.#history.graph.nodes.get(id)?.parts ?? 0) === 0 && data.parts.length > 0;
+    stream.latest = data;
+    if (isFirst) this.#write(id, stream);
+    else stream.timer ??= setTimeout(() => this.#write(id, stream), DRAFT_INTERVAL);
+  }
+
+  #write(id: string, stream: Stream): void {
+    const data = stream.latest;
+    stopDrafts(stream);
+    if (!data || this.#streams.get(id) !== stream) return;
+    this.#grow(id, data);
+    stream.draft = this.#desk.store.saveDraft(this.#desk.chatId, id, data).catch(() => {
+      // A draft that is refused loses nothing: the words are here, and the turn's end is written durably.
+    });
+  }
+}
+
+/** What was said and not drafted yet is not drafted any more. */
+export function stopDrafts(stream: Stream): void {
+  clearTimeout(stream.timer);
+  stream.timer = undefined;
+  stream.latest = undefined;
+}

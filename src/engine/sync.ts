@@ -1,0 +1,416 @@
+import { ContextError, isContextError } from '../errors.ts';
+import type { Chat } from '../graph/graph.ts';
+import type {
+  AppendOptions,
+  AppendResult,
+  ChatRecords,
+  ConflictPolicy,
+  StoreNotice,
+  StoreOp,
+} from '../store/store.ts';
+import { asContextError, type Desk } from './desk.ts';
+import type { Busy, History } from './history.ts';
+import { applyLocally, isRefusal, Outbox } from './outbox.ts';
+import type { Chains } from './resolve.ts';
+import { Safety } from './safety.ts';
+import type { SaveState } from './state.ts';
+import type { Streams } from './streams.ts';
+import type { View } from './view.ts';
+
+/** How often an answer that another tab streams is looked at, in ms: a tab that dies sends no notice. */
+const WATCH_INTERVAL = 2000;
+
+/**
+ * What goes to the store, and what comes from it.
+ *
+ * Several tabs write one chat, and a disk may refuse. So a write is more than a call. What was refused before goes
+ * first, in order. The store's answer says what became of the write, which may be another branch than the one meant,
+ * and is taken in like anything that is read. The store also tells of every change, by number: those of our own writes
+ * are known and dropped, any other means that somebody else was here, and what changed since is read.
+ *
+ * All of it, and every method of the session, runs in one line: a task begins when the one before it has ended.
+ */
+export class Sync {
+  readonly #desk: Desk;
+  readonly #history: History;
+  readonly #view: View;
+  readonly #chains: Chains;
+  readonly #streams: Streams;
+  readonly #outbox: Outbox = new Outbox();
+  readonly #safety: Safety;
+  #epoch = 0;
+  #isMetadataMerged = false;
+  #tail: Promise<unknown> = Promise.resolve();
+  readonly #notices: Set<number> = new Set();
+  readonly #ownChanges: Set<number> = new Set();
+  #writing = 0;
+  /** Why nothing is written any more: the chat was deleted elsewhere. */
+  #gone: ContextError | undefined;
+  #watchTimer: ReturnType<typeof setTimeout> | undefined;
+  #isOpen = false;
+
+  constructor(
+    desk: Desk,
+    session: {
+      readonly history: History;
+      readonly view: View;
+      readonly chains: Chains;
+      readonly streams: Streams;
+    },
+  ) {
+    this.#desk = desk;
+    this.#history = session.history;
+    this.#view = session.view;
+    this.#chains = session.chains;
+    this.#streams = session.streams;
+    this.#safety = new Safety(desk, this.#outbox, () => this.retry());
+  }
+
+  /** Whether the chat is read, and notices are followed. */
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** Whether what was said is safe. */
+  get saveState(): SaveState {
+    return this.#safety.state;
+  }
+
+  /** Nothing waits any more, so no save() that was refused does either. */
+  forgetRefused(): void {
+    this.#safety.forget();
+  }
+
+  /** Reads the chat; undefined where there is none. Rejects with `wrong-user`, or with what the store says. */
+  async read(): Promise<Chat | undefined> {
+    const records = await this.#desk.store.load(this.#desk.chatId);
+    const chat = records.chat?.deletedAt === undefined ? records.chat : undefined;
+    this.#checkOwner(chat);
+    this.#epoch = nextEpoch(records.chat);
+    this.#history.seq = records.seq;
+    if (chat) await this.#absorbRemote(records);
+    return chat;
+  }
+
+  /** Follows what the store tells from now on, and what it told while the chat was read. */
+  listen(): void {
+    this.#isOpen = true;
+    this.#settleNotices();
+  }
+
+  #checkOwner(chat: Chat | undefined): void {
+    if (!chat || chat.userId === this.#desk.userId) return;
+    throw new ContextError(
+      'wrong-user',
+      `chat "${this.#desk.chatId}" belongs to user "${chat.userId}", not "${this.#desk.userId}"`,
+      {
+        details: { chatId: this.#desk.chatId, owner: chat.userId, userId: this.#desk.userId },
+      },
+    );
+  }
+
+  /** Tries again at once what the disk refused. Rejects with the reason when it still does. */
+  retry(): Promise<void> {
+    return this.inTurn(async () => {
+      const before = this.#safety.state;
+      try {
+        await this.#flush();
+      } catch (error) {
+        this.#safety.fail(asContextError(error), before);
+        this.#desk.publish();
+        throw error;
+      }
+      await this.#safety.refusedSave?.();
+      if (this.#safety.state.state === 'error') this.#safety.succeed(before);
+      this.#desk.publish();
+    });
+  }
+
+  /** One transaction, after what still waits for one. The result is taken in; the caller publishes it. */
+  async commit(
+    ops: readonly StoreOp[],
+    { keep = false, quiet = false, again }: CommitOptions = {},
+  ): Promise<void> {
+    const before = this.#safety.state;
+    if (!quiet) this.#safety.publish({ state: 'saving', pending: this.#outbox.count });
+    if (again) this.#safety.refusedSave = undefined;
+    try {
+      await this.#flush();
+      await this.#append(ops);
+      this.#safety.succeed(before);
+    } catch (error) {
+      if (keep && isRefusal(error)) return this.#keepInMemory(ops, error);
+      if (again && isRefusal(error)) this.#safety.refusedSave = again;
+      this.#safety.fail(asContextError(error), before);
+      this.#desk.publish();
+      throw error;
+    }
+  }
+
+  async #append(
+    ops: readonly StoreOp[],
+    onConflict: ConflictPolicy = this.#desk.options.onConflict ?? 'fork',
+  ): Promise<void> {
+    if (this.#gone) throw this.#gone;
+    this.#writing += 1;
+    try {
+      const result = await this.#desk.store.append(
+        this.#desk.chatId,
+        this.#withMetadata(ops),
+        this.#appendOptions(onConflict),
+      );
+      this.#ownChanges.add(result.seq);
+      this.#isMetadataMerged = true;
+      await this.#absorbOwn(
+        result,
+        headsIn(ops).filter((branchId) => !this.#outbox.movesHead(branchId)),
+      );
+    } catch (error) {
+      if (isContextError(error, 'chat-deleted')) this.#deleted(error);
+      throw error;
+    } finally {
+      this.#writing -= 1;
+      this.#settleNotices();
+    }
+  }
+
+  #withMetadata(ops: readonly StoreOp[]): readonly StoreOp[] {
+    const { metadata } = this.#desk.options;
+    return metadata && !this.#isMetadataMerged ? [...ops, { op: 'chat', metadata }] : ops;
+  }
+
+  #appendOptions(onConflict: ConflictPolicy): AppendOptions {
+    const epoch = this.#history.chat?.epoch ?? this.#epoch;
+    return { userId: this.#desk.userId, epoch, mainBranchId: this.#desk.mainBranchId, onConflict };
+  }
+
+  /** What the disk refused is carried out here, and tried again in a while. */
+  async #keepInMemory(ops: readonly StoreOp[], error: ContextError): Promise<void> {
+    const result = await applyLocally(this.#history, this.#desk.chatId, ops, this.#appendOptions('fork'));
+    this.#outbox.add(ops);
+    await this.#absorbOwn(result, headsIn(ops));
+    this.#safety.fail(error, this.#safety.state);
+    this.#safety.scheduleRetry();
+  }
+
+  /**
+   * Writes what was kept in memory, first to last. Rejects with the first refusal; the rest waits. Where another tab
+   * was faster, kept turns go to a branch of their own, even if conflicts are errors: whoever sent them is not there
+   * to decide any more.
+   */
+  async #flush(): Promise<void> {
+    const onConflict = this.#desk.options.onConflict === 'rebase' ? 'rebase' : 'fork';
+    if (!this.#outbox.isEmpty) await this.recover();
+    while (!this.#outbox.isEmpty) await this.#outbox.sendFirst((ops) => this.#append(ops, onConflict));
+  }
+
+  /**
+   * Stores what a tab that died left behind: answers that were cut off become interrupted, ones that never began are
+   * taken back. Another tab may do the same at the same moment, or go on with the answer; then it is done.
+   */
+  async recover(): Promise<void> {
+    if (this.#history.abandoned.size === 0) return;
+    const held = await this.#desk.store.held(this.#desk.chatId);
+    const ids = [...this.#history.abandoned].filter((id) => !held.has(id));
+    await this.#view.loadBodies(ids);
+    try {
+      await this.#append(ids.map((id) => this.#endOp(id)));
+    } catch (error) {
+      if (isRefusal(error)) return;
+      if (!isContextError(error, 'head-moved') && !isContextError(error, 'message-not-found')) throw error;
+      await this.pull();
+    }
+  }
+
+  #endOp(id: string): StoreOp {
+    const node = this.#history.body(id);
+    if (!node || node.data.parts.length === 0) return this.silentEnd(id);
+    return { op: 'replace', id, data: node.data, status: 'interrupted', rev: node.rev };
+  }
+
+  /** How an answer without a word ends: taken back, or cut short where something hangs on it. */
+  silentEnd(id: string): StoreOp {
+    return this.#history.isFollowed(id) ? { op: 'replace', id, status: 'interrupted' } : { op: 'drop', id };
+  }
+
+  /** Takes in what this engine wrote; the views of the branches that it `moved` go with it. */
+  async #absorbOwn(result: AppendResult, moved: readonly string[]): Promise<void> {
+    this.#absorb(result, { held: new Set(this.#history.foreign), own: this.own() });
+    this.#history.keep(result.written);
+    this.#history.follow(this.own(), (branchId) => moved.includes(branchId) || this.mayFollow(branchId));
+    if (result.conflict) await this.#followConflict(result.conflict, moved);
+    if (moved.includes(this.#view.activeId) && !this.#history.branches.has(this.#view.activeId))
+      this.#view.activeId = this.#view.branchToOpen();
+    await this.#view.refresh();
+  }
+
+  async #followConflict(
+    { policy, from, to }: NonNullable<AppendResult['conflict']>,
+    moved: readonly string[],
+  ): Promise<void> {
+    const isActive = this.#view.activeId === from.id || moved.includes(this.#view.activeId);
+    const view = this.#history.view(from.id);
+    this.#outbox.redirect(from.id, to.id);
+    if (this.#outbox.movesHead(to.id)) this.#history.look(to.id, view);
+    await this.pull();
+    if (isActive) await this.#view.show(to.id);
+    this.#desk.emit({ type: 'conflict', policy, from: from.name, to: to.name, toId: to.id });
+  }
+
+  /** Takes in what others did. */
+  async #catchUp(): Promise<void> {
+    await this.pull();
+    await this.#view.refresh();
+  }
+
+  /** Reads what changed since, whoever changed it. */
+  async pull(): Promise<void> {
+    const records = await this.#desk.store.load(this.#desk.chatId, this.#history.seq);
+    if (!this.#isGone(records.chat)) return this.#absorbRemote(records);
+    this.#history.seq = records.seq;
+    this.#deleted(chatDeleted(this.#desk.chatId));
+  }
+
+  /** Whether the chat that this engine opened is deleted, even if another one has its id by now. */
+  #isGone(chat: Chat | undefined): boolean {
+    const epoch = this.#history.chat?.epoch ?? this.#epoch;
+    return (
+      chat !== undefined && (chat.epoch > epoch || (chat.epoch === epoch && chat.deletedAt !== undefined))
+    );
+  }
+
+  async #absorbRemote(records: ChatRecords): Promise<void> {
+    const isWatched = records.nodes.some(({ status }) => status === 'streaming');
+    const held = isWatched ? await this.#desk.store.held(this.#desk.chatId) : new Set<string>();
+    this.#absorb(records, { held, own: this.own() });
+    this.#history.seq = Math.max(this.#history.seq, records.seq);
+    if (records.chat && this.#desk.state.getState().error?.code === 'chat-deleted') this.#revive();
+    this.#watch();
+  }
+
+  #absorb(records: ChatRecords, busy: Busy): void {
+    const changed = this.#history.absorb(records, busy);
+    for (const id of changed) this.#chains.cut(id);
+    if (changed.length > 0 || records.branches.length > 0) this.#view.revision += 1;
+  }
+
+  /** The messages on which this engine has the last word for now. */
+  own(): Set<string> {
+    return new Set([...this.#streams.ids(), ...this.#outbox.messageIds()]);
+  }
+
+  /** A view moves with another tab's turn only when nothing of this engine's is under way on the branch. */
+  mayFollow(branchId: string): boolean {
+    if (branchId === this.#view.activeId && this.#desk.pending.length > 0) return false;
+    if (this.#outbox.movesHead(branchId)) return false;
+    return !this.#streams.isOn(branchId);
+  }
+
+  /** A tab that dies says nothing: while another one streams, look from time to time whether it still does. */
+  #watch(): void {
+    if (this.#history.foreign.size === 0 || this.#watchTimer !== undefined || this.#desk.isDisposed) return;
+    this.#watchTimer = setTimeout(() => {
+      this.#watchTimer = undefined;
+      this.inBackground(() => this.#lookAtForeign());
+    }, WATCH_INTERVAL);
+  }
+
+  async #lookAtForeign(): Promise<void> {
+    const held = await this.#desk.store.held(this.#desk.chatId);
+    const ids = [...this.#history.foreign].filter((id) => !held.has(id));
+    if (ids.length > 0) {
+      await this.#absorbRemote(await this.#desk.store.load(this.#desk.chatId));
+      await this.#view.refresh();
+    }
+    this.#watch();
+  }
+
+  /** A store's notice. */
+  hear(notice: StoreNotice): void {
+    if (notice.chatId !== undefined && notice.chatId !== this.#desk.chatId) return;
+    if (notice.kind === 'draft' || this.#gone) return;
+    if (notice.kind === 'clear') return this.#cleared();
+    this.#notices.add(notice.seq);
+    this.#settleNotices();
+  }
+
+  /** Everything is gone, and the store has no memory of this chat that could refuse its writes. */
+  #cleared(): void {
+    if (!this.#history.chat) return;
+    this.#gone = chatDeleted(this.#desk.chatId);
+    this.#deleted(this.#gone);
+  }
+
+  /** Drops the notices of our own writes, and reads what the others did. */
+  #settleNotices(): void {
+    if (this.#writing > 0 || !this.#isOpen) return;
+    for (const seq of this.#ownChanges) if (this.#notices.delete(seq)) this.#ownChanges.delete(seq);
+    if (this.#notices.size === 0) return;
+    this.#notices.clear();
+    this.inBackground(() => this.#catchUp());
+  }
+
+  /** Tasks run one after another, in the order in which they came. */
+  inTurn<T>(task: () => Promise<T>): Promise<T> {
+    const run = this.#tail.then(task);
+    this.#tail = run.catch(() => {});
+    return run;
+  }
+
+  /** Does what nobody waits for, and shows it. */
+  inBackground(task: () => Promise<void>): void {
+    const run = this.inTurn(async () => {
+      await task();
+      this.#desk.publish();
+    });
+    run.catch((error: unknown) => this.#reportQuietly(error));
+  }
+
+  #reportQuietly(error: unknown): void {
+    const { code, message } = asContextError(error);
+    this.#desk.emit({ type: 'error', code, message });
+  }
+
+  #deleted(error: ContextError): void {
+    for (const id of this.#streams.ids()) this.#streams.end(id);
+    if (this.#desk.state.getState().error?.code === error.code) return;
+    this.#desk.publish({ status: 'error', error });
+    this.#desk.emit({ type: 'error', code: error.code, message: error.message });
+  }
+
+  #revive(): void {
+    this.#desk.state.setState({ status: 'ready', error: null });
+  }
+
+  /** Stops watching others. What is under way goes on. */
+  dispose(): void {
+    clearTimeout(this.#watchTimer);
+  }
+}
+
+/** How a write is made. */
+export interface CommitOptions {
+  /** When the disk refuses: carry it out in memory and try again later, instead of rejecting. */
+  readonly keep?: boolean;
+  /** Don't say that something is being saved: nothing is. */
+  readonly quiet?: boolean;
+  /** When the disk refuses: what `retry()` is to do again. */
+  readonly again?: () => Promise<unknown>;
+}
+
+/** The branches whose heads these operations move. */
+function headsIn(ops: readonly StoreOp[]): string[] {
+  return ops.flatMap((op) => (op.op === 'head' ? [op.branchId] : []));
+}
+
+/** How many chats with this id were deleted before the one that a first write would begin. */
+function nextEpoch(chat: Chat | undefined): number {
+  if (!chat) return 0;
+  return chat.deletedAt === undefined ? chat.epoch : chat.epoch + 1;
+}
+
+function chatDeleted(chatId: string): ContextError {
+  return new ContextError('chat-deleted', `Chat "${chatId}" was deleted in another tab.`, {
+    details: { chatId },
+  });
+}

@@ -1,0 +1,260 @@
+import type { UIMessage } from 'ai';
+import { ContextError } from '../errors.ts';
+import { chainIds, isVisible, type Branch, type Checkpoint, type NodeInfo } from '../graph/graph.ts';
+import type { BranchInfo, CheckpointInfo } from '../store/store.ts';
+import type { Desk } from './desk.ts';
+import type { History } from './history.ts';
+import { keepIfSame, sameJson } from './same.ts';
+import type { EngineState } from './state.ts';
+
+/** How many messages of a chain are loaded at first, and by each `loadMore()`. */
+export const PAGE = 200;
+
+/**
+ * What is shown of a chat: one branch, up to its head or to a message checked out, and of that chain the last messages.
+ *
+ * The chain is kept as a list of ids. The next head is usually a descendant of the last one; then only what is new is
+ * walked, and only what is new is loaded. What was loaded further up stays loaded while the two chains share it.
+ */
+export class View {
+  /** The branch shown. */
+  activeId: string;
+  /** The message checked out, when it is not the head of its branch. */
+  at: string | null = null;
+  /** Grows with each change of the graph. */
+  revision = 0;
+  readonly #desk: Desk;
+  readonly #history: History;
+  readonly #own: () => ReadonlySet<string>;
+  readonly #mayFollow: (branchId: string) => boolean;
+  /** The ids of the active chain, root first, and the index of the first one that is loaded. */
+  #shown: Shown = { head: null, ids: [], from: 0, moves: 0 };
+
+  constructor(
+    desk: Desk,
+    history: History,
+    session: {
+      /** The messages on which this engine has the last word for now. */
+      readonly own: () => ReadonlySet<string>;
+      /** Whether the view of a branch may move with another tab's turn. */
+      readonly mayFollow: (branchId: string) => boolean;
+    },
+  ) {
+    this.activeId = desk.mainBranchId;
+    this.#desk = desk;
+    this.#history = history;
+    this.#own = session.own;
+    this.#mayFollow = session.mayFollow;
+  }
+
+  /** How many messages of the chain are loaded. */
+  get loadedCount(): number {
+    return this.#shown.ids.length - this.#shown.from;
+  }
+
+  /** The branch shown; `main`, to be, in a chat that nothing was saved to. */
+  active(): Pick<Branch, 'id' | 'name'> {
+    return this.#history.branches.get(this.activeId) ?? { id: this.activeId, name: 'main' };
+  }
+
+  /** Shows a branch, up to its head or to `at`, with its last messages loaded. */
+  async show(branchId: string, at: string | null = null): Promise<void> {
+    this.activeId = branchId;
+    this.at = at;
+    await this.refresh();
+  }
+
+  /** Lets the views follow what is settled elsewhere, leaves a branch that is gone, and loads what is shown. */
+  async refresh(): Promise<void> {
+    if (this.#history.follow(this.#own(), (branchId) => this.#mayFollow(branchId))) this.revision += 1;
+    if (this.#isAdrift) [this.activeId, this.at] = [this.branchToOpen(), null];
+    if (this.at !== null && this.#isPassed(this.at)) this.at = null;
+    await this.loadShown(0);
+  }
+
+  /** Whether the branch shown was deleted by another tab, or never came to be, because another tab made `main` first. */
+  get #isAdrift(): boolean {
+    const { chat, branches } = this.#history;
+    const active = branches.get(this.activeId);
+    return (
+      chat !== undefined && (!active || active.deletedAt !== undefined) && this.#mayFollow(this.activeId)
+    );
+  }
+
+  /** Whether a message checked out is no longer one before the head: it is the head by now, or it was taken back. */
+  #isPassed(id: string): boolean {
+    return this.#history.view(this.activeId) === id || !this.#history.graph.nodes.has(id);
+  }
+
+  /** The branch to show when none is: the one shown last in any tab, or else the one used last. */
+  branchToOpen(): string {
+    const live = this.#history.liveBranches();
+    const stored = this.#history.chat?.activeBranchId;
+    const last = live.toSorted((a, b) => b.usedSeq - a.usedSeq)[0];
+    return live.find((branch) => branch.id === stored)?.id ?? last?.id ?? this.#desk.mainBranchId;
+  }
+
+  /** The last message of a branch as it is seen here; of the branch shown, the one checked out if there is one. */
+  headOf(branchId: string): string | null {
+    return branchId === this.activeId ? this.head() : this.#history.view(branchId);
+  }
+
+  /** The last message shown; null when there is none. */
+  head(): string | null {
+    return this.at ?? this.#history.view(this.activeId);
+  }
+
+  /** Brings the shown chain up to date and loads its last messages: at least `count`, or as many as were loaded. */
+  async loadShown(count: number): Promise<void> {
+    const { head, ids, shared } = this.#chainTo(this.head());
+    const kept = this.#shown.from < shared ? this.#shown.from : Math.max(0, ids.length - PAGE);
+    const from = Math.min(kept, Math.max(0, ids.length - count));
+    this.#shown = { head, ids, from, moves: this.#history.moves };
+    await this.loadBodies(ids.slice(from));
+  }
+
+  /** The chain of a head, made from the shown one where they share a beginning. */
+  #chainTo(head: string | null): {
+    readonly head: string | null;
+    readonly ids: readonly string[];
+    readonly shared: number;
+  } {
+    const { graph, moves } = this.#history;
+    const { ids, head: before } = this.#shown;
+    if (moves === this.#shown.moves) {
+      if (head === before) return { head, ids, shared: ids.length };
+      const added = chainIds(graph, head, before);
+      if (before !== null && graph.nodes.get(added[0] ?? '')?.parentId === before)
+        return { head, ids: [...ids, ...added], shared: ids.length };
+    }
+    const whole = chainIds(graph, head);
+    let shared = 0;
+    while (shared < whole.length && whole[shared] === ids[shared]) shared += 1;
+    return { head, ids: whole, shared };
+  }
+
+  /** Loads those of these messages that are not. */
+  async loadBodies(ids: readonly string[]): Promise<void> {
+    const missing = this.#history.missing(ids);
+    if (missing.length > 0) this.#history.keep(await this.#desk.store.getNodes(this.#desk.chatId, missing));
+  }
+
+  /** What the state says of the chat; what did not change keeps its identity. */
+  slices(before: EngineState): Partial<EngineState> {
+    const history = this.#history;
+    const branches = history.seenBranches().map((branch) => this.#branchInfo(branch, before.branches));
+    const checkpoints = history
+      .liveCheckpoints()
+      .map((one) => reuse(before.checkpoints, checkpointInfo(one)));
+    return {
+      chat: sameJson(before.chat, history.chat) ? before.chat : (history.chat ?? null),
+      branch: this.active().name,
+      branchId: this.activeId,
+      headMessageId: this.head() ?? undefined,
+      detached: this.at !== null,
+      branches: keepIfSame(before.branches, branches),
+      checkpoints: keepIfSame(before.checkpoints, checkpoints),
+      messages: keepIfSame(before.messages, this.#shownMessages()),
+      loadedFrom: this.#shown.from,
+      revision: this.revision,
+    };
+  }
+
+  #shownMessages(): UIMessage[] {
+    const { nodes } = this.#history.graph;
+    return this.#shown.ids.slice(this.#shown.from).flatMap((id) => {
+      const info = nodes.get(id);
+      return info && isVisible(info) ? (this.#history.body(id)?.data ?? []) : [];
+    });
+  }
+
+  #branchInfo(branch: Branch, known: readonly BranchInfo[]): BranchInfo {
+    const { id, name, headMessageId, createdAt } = branch;
+    const messageCount =
+      headMessageId === null
+        ? 0
+        : (this.#history.graph.nodes.get(headMessageId)?.depth ?? branch.messageCount);
+    return reuse(known, {
+      id,
+      name,
+      headMessageId,
+      isActive: id === this.activeId,
+      messageCount,
+      createdAt,
+    });
+  }
+
+  /** A branch as the state tells it. */
+  infoOf(branchId: string): BranchInfo {
+    return this.#desk.state.getState().branches.find(({ id }) => id === branchId) as BranchInfo;
+  }
+
+  /** What is known of a message. Throws `message-not-found`. */
+  node(id: string): NodeInfo {
+    const info = this.#history.graph.nodes.get(id);
+    if (!info) throw messageNotFound(id);
+    return info;
+  }
+
+  /** A branch by name or id; without, the one shown. Throws `branch-not-found`. */
+  branchOrActive(nameOrId: string | undefined): Branch {
+    if (nameOrId !== undefined && nameOrId !== this.activeId) return this.findBranch(nameOrId);
+    const active = this.#history.branches.get(this.activeId);
+    return active ?? ({ id: this.activeId, name: 'main', headMessageId: null } as Branch);
+  }
+
+  /** A live branch by name or id. Throws `branch-not-found`. */
+  findBranch(nameOrId: string): Branch {
+    const branch = this.#history.findBranch(nameOrId);
+    if (branch) return branch;
+    throw new ContextError(
+      'branch-not-found',
+      `Branch "${nameOrId}" not found in chat "${this.#desk.chatId}"`,
+      {
+        details: { chatId: this.#desk.chatId, branch: nameOrId },
+      },
+    );
+  }
+
+  /** A live checkpoint by name or id. Throws `checkpoint-not-found`. */
+  findCheckpoint(name: string): Checkpoint {
+    const checkpoint = this.#history.findCheckpoint(name);
+    if (checkpoint) return checkpoint;
+    throw new ContextError(
+      'checkpoint-not-found',
+      `Checkpoint "${name}" not found in chat "${this.#desk.chatId}"`,
+      {
+        details: { chatId: this.#desk.chatId, checkpoint: name },
+      },
+    );
+  }
+
+  /** What a branch is called; without one, or for one that never came to be, what the one shown is. */
+  branchName(id: string | undefined): string {
+    return (id === undefined ? undefined : this.#history.branches.get(id)?.name) ?? this.active().name;
+  }
+}
+
+/** The chain shown: all of its ids, root first, and the index of the first one that is loaded. */
+interface Shown {
+  readonly head: string | null;
+  readonly ids: readonly string[];
+  readonly from: number;
+  /** The {@link History.moves} for which this is true. */
+  readonly moves: number;
+}
+
+function reuse<T extends { readonly id: string }>(known: readonly T[], next: T): T {
+  const old = known.find(({ id }) => id === next.id);
+  return old && (Object.keys(next) as (keyof T)[]).every((key) => old[key] === next[key]) ? old : next;
+}
+
+/** A checkpoint as people are told of it. */
+export function checkpointInfo({ id, name, messageId, createdAt }: Checkpoint): CheckpointInfo {
+  return { id, name, messageId, createdAt };
+}
+
+/** What is said of an id that this chat does not have. */
+export function messageNotFound(id: string): ContextError {
+  return new ContextError('message-not-found', `Message "${id}" not found`, { details: { id } });
+}
