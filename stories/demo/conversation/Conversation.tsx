@@ -29,8 +29,15 @@ export function Conversation({ chatId, standing, starters }: ConversationProps):
     turn.send(text);
   };
   const around: Surroundings = useMemo(
-    () => ({ goOn, approve, focusComposer: () => composer.current?.focus() }),
-    [goOn, approve],
+    () => ({
+      goOn: () => {
+        jumpToEnd();
+        goOn();
+      },
+      approve,
+      focusComposer: () => composer.current?.focus(),
+    }),
+    [goOn, approve, jumpToEnd],
   );
   const last = shown.at(-1);
 

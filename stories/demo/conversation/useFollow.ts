@@ -26,11 +26,12 @@ export function useFollow(first: string | undefined): Following {
     let last = { top: box.scrollTop, height: box.scrollHeight };
     const look = (): void => {
       const { scrollTop: top, scrollHeight: height } = box;
-      if (height - top - box.clientHeight <= NEAR) following.current = true;
-      else if (top < last.top - 1 && height >= last.height) following.current = false;
+      const gap = height - top - box.clientHeight;
+      if (top < last.top - 1 && height >= last.height) following.current = false;
+      else if (gap <= NEAR && top > last.top) following.current = true;
       last = { top, height };
       fromEnd.current = height - top;
-      setAway(!following.current);
+      setAway(!following.current && gap > NEAR);
     };
     const keepUp = (): void => {
       if (following.current) toEnd(box);
@@ -40,15 +41,21 @@ export function useFollow(first: string | undefined): Following {
     const unfold = (event: Event): void => {
       if (event.target instanceof Element && event.target.closest('summary')) following.current = false;
     };
+    // Who turns the wheel up wants to stay, also where there is not enough yet to scroll.
+    const turn = (event: WheelEvent): void => {
+      if (event.deltaY < 0) following.current = false;
+    };
     const grown = new ResizeObserver(keepUp);
     grown.observe(box);
     grown.observe(inner);
     box.addEventListener('scroll', look, { passive: true });
     box.addEventListener('click', unfold);
+    box.addEventListener('wheel', turn, { passive: true });
     return () => {
       grown.disconnect();
       box.removeEventListener('scroll', look);
       box.removeEventListener('click', unfold);
+      box.removeEventListener('wheel', turn);
     };
   }, [isGrowing]);
 
