@@ -1,12 +1,5 @@
 import { Chat } from '@ai-sdk/react';
-import {
-  type ChatInit,
-  type ChatStatus,
-  type ChatTransport,
-  type FileUIPart,
-  type UIMessage,
-  type UIMessageChunk,
-} from 'ai';
+import type { ChatInit, ChatStatus, ChatTransport, FileUIPart, UIMessage, UIMessageChunk } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
 import { sameContent, sameItems } from '../engine/same.ts';
 import { isContextError } from '../errors.ts';

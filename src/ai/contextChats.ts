@@ -94,7 +94,7 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
 
   get active(): ContextChat<M> {
     const { status, branchId } = this.engine.state.getState();
-    const known = this.#chats.get(branchId) ?? this.#expected.get(branchId);
+    const known = this.#chats.get(branchId);
     if (known) return known;
     if (status === 'ready') return this.#open(branchId);
     return (this.#unbound ??= new ContextChat(this));
@@ -114,7 +114,7 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
     if (found) return this.#chats.get(found.id) ?? this.#open(found.id);
     const { chatId } = this.engine;
     throw new ContextError('branch-not-found', `Branch "${branch}" not found in chat "${chatId}"`, {
-      details: { chatId, branch },
+      details: { branch },
     });
   }
 

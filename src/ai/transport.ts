@@ -203,13 +203,9 @@ function withOthers<M extends UIMessage>(
 }
 
 function stillGrowing(id: string): ContextError {
-  return new ContextError(
-    'busy',
-    `Answer "${id}" is still being written. Stop it first, or wait for its end.`,
-    {
-      details: { id },
-    },
-  );
+  return new ContextError('busy', `Answer "${id}" is still growing. Stop it first.`, {
+    details: { id },
+  });
 }
 
 /** Sends a request for an opened turn, and lets its answer pass. */
