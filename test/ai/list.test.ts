@@ -1,6 +1,7 @@
 import type { UIMessage } from 'ai';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
+import { settle } from '../support/transport.ts';
 import { openPage, words, type Page } from './story.ts';
 
 let page: Page;
@@ -24,6 +25,27 @@ describe('a list that the app changed', () => {
     await page.engine.updateChat({ title: 'A title' });
     expect(page.shown()).toBe('q: One? | a: First.');
     expect(await page.stored()).toBe('q: One? | a: First. | q: Two? | a: Second.');
+  });
+
+  it('stays as it is while others write to the branch', async () => {
+    page.chats.active.messages = page.chats.active.messages.slice(0, 2);
+    const other = await openPage(page.store);
+    await other.ask('Three?', 'Third.');
+    await settle();
+    expect(page.engine.state.getState().messages).toHaveLength(6);
+    expect(page.shown()).toBe('q: One? | a: First.');
+  });
+
+  it('shares what other branches hold, and copies none of it', async () => {
+    const main = page.chats.active.messages;
+    const again = page.chats.active.regenerate({ messageId: main[1]!.id });
+    await (await page.script.next()).answer('Other.');
+    await again;
+    page.chats.active.messages = main;
+    await page.ask('Three?', 'Third.');
+    expect(page.chats.active.messages.slice(0, 4).map(({ id }) => id)).toEqual(main.map(({ id }) => id));
+    expect(page.engine.node(page.chats.active.messages[4]!.id)!.parentId).toBe(main[3]!.id);
+    expect((await page.store.load('c')).nodes).toHaveLength(7);
   });
 
   it('forks where it left what is saved, when the next question is sent', async () => {

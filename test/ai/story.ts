@@ -68,6 +68,16 @@ export function afterReload(before: ContextStore): ContextStore {
   return changed(before, { held: async () => new Set() });
 }
 
+/** The same store, on a disk that takes its time. */
+export function slowly(store: ContextStore): ContextStore {
+  return changed(store, {
+    append: async (...args) => {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      return store.append(...args);
+    },
+  });
+}
+
 /** A store with some of its methods replaced. */
 export function changed(store: ContextStore, methods: Partial<ContextStore>): ContextStore {
   return new Proxy(store, {

@@ -80,6 +80,18 @@ describe('withContext, around a transport of a chat of one’s own', () => {
     expect(page.engine.status(chat.messages[1]!.id)).toBe('complete');
   });
 
+  it('goes on where the chat holds only the end of the conversation', async () => {
+    await ask('One?', 'First.');
+    await ask('Two?', 'Second.');
+    const late = new OwnChat(page);
+    late.messages = chat.messages.slice(2);
+    const sent = late.sendMessage({ text: 'Three?' });
+    await (await page.script.next()).answer('Third.');
+    await sent;
+    expect(await page.stored()).toBe('q: One? | a: First. | q: Two? | a: Second. | q: Three? | a: Third.');
+    expect(page.engine.state.getState().branches).toHaveLength(1);
+  });
+
   it('goes to the branch that it was given', async () => {
     await ask('One?', 'First.');
     await page.engine.btw();

@@ -2,6 +2,7 @@ import { useChat, type UseChatHelpers } from '@ai-sdk/react';
 import { act, cleanup, render, screen } from '@testing-library/react';
 import type { UIMessage } from 'ai';
 import { StrictMode, useEffect, type ReactNode } from 'react';
+import { hydrateRoot } from 'react-dom/client';
 import { renderToString } from 'react-dom/server';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { useContextChat, type UseContextChatOptions } from '../../src/ai/index.ts';
@@ -330,6 +331,27 @@ describe('on a server', () => {
         </ContextEngineProvider>,
       ),
     ).toBe('0 ready');
+  });
+
+  it('shows what it rendered while the page comes to life, and then what is there', async () => {
+    await engine.continue({ id: 'q', role: 'user', parts: [{ type: 'text', text: 'Old?' }] });
+    const Page = (): ReactNode => {
+      const { messages } = useChat(useContextChat({ transport: script.transport }));
+      return <p>{words(messages)}</p>;
+    };
+    const page = (
+      <ContextEngineProvider engine={engine}>
+        <Page />
+      </ContextEngineProvider>
+    );
+    const container = document.createElement('div');
+    container.innerHTML = '<p></p>';
+    const complaints: unknown[] = [];
+    await act(async () => {
+      hydrateRoot(container, page, { onRecoverableError: (error) => complaints.push(error) });
+    });
+    expect(complaints).toEqual([]);
+    expect(container.innerHTML).toBe('<p>q: Old?</p>');
   });
 
   it('is refused by name without a provider', () => {

@@ -1,0 +1,303 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createContextChats } from '../../src/ai/index.ts';
+import { ContextEngine } from '../../src/engine/engine.ts';
+import { InMemoryContextStore } from '../../src/store/memory.ts';
+import { scriptedTransport, settle } from '../support/transport.ts';
+import { openPage, slowly, words } from './story.ts';
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('the chats of an engine', () => {
+  it('are the same for everyone who asks, with the options given last', async () => {
+    const page = await openPage();
+    const other = scriptedTransport();
+    const again = createContextChats({ engine: page.engine, transport: other.transport });
+    expect(again).toBe(page.chats);
+    const sent = page.chats.active.sendMessage({ text: 'One?' });
+    await (await other.next()).answer('First.');
+    await sent;
+    expect(page.script.requests).toHaveLength(0);
+  });
+
+  it('can be asked for a branch that is not shown, which then can be written to unseen', async () => {
+    const page = await openPage();
+    await page.ask('One?', 'First.');
+    await page.engine.btw();
+    const side = page.chats.get('main-v2');
+    const sent = side.sendMessage({ text: 'By the way?' });
+    const exchange = await page.script.next();
+    expect(words(exchange.sent.messages)).toBe('q: One? | a: First. | q: By the way?');
+    await exchange.answer('Yes?');
+    await sent;
+    expect(page.engine.branch).toBe('main');
+    expect(page.shown()).toBe('q: One? | a: First.');
+    expect(words(side.messages)).toBe('q: One? | a: First. | q: By the way? | a: Yes?');
+    await page.engine.switchBranch('main-v2');
+    expect(page.chats.active).toBe(side);
+    expect(page.chats.get('main-v2')).toBe(side);
+    expect(() => page.chats.get('nobody')).toThrow(expect.objectContaining({ code: 'branch-not-found' }));
+  });
+
+  it('that regenerate unseen fork unseen', async () => {
+    const page = await openPage();
+    await page.ask('One?', 'First.');
+    await page.engine.rewind(page.chats.active.messages[0]!.id);
+    const hidden = page.chats.get('main');
+    const again = hidden.regenerate();
+    await (await page.script.next()).answer('Other.');
+    await again;
+    expect(page.engine.branch).toBe('main-v2');
+    expect(page.shown()).toBe('q: One?');
+    expect(words(hidden.messages)).toBe('q: One? | a: Other.');
+    expect(page.chats.get('main')).not.toBe(hidden);
+    await expect.poll(() => words(page.chats.get('main').messages)).toBe('q: One? | a: First.');
+  });
+
+  it('are let go a minute after they were hidden, unless they stream', async () => {
+    const page = await openPage();
+    await page.ask('One?', 'First.');
+    const main = page.chats.active;
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    await page.engine.rewind(main.messages[0]!.id);
+    vi.advanceTimersByTime(59_000);
+    await page.engine.switchBranch('main');
+    vi.advanceTimersByTime(59_000);
+    expect(page.chats.active).toBe(main);
+    await page.engine.switchBranch('main-v2');
+    vi.advanceTimersByTime(61_000);
+    await page.engine.switchBranch('main');
+    expect(page.chats.active).not.toBe(main);
+    expect(page.shown()).toBe('q: One? | a: First.');
+
+    const busy = page.chats.active;
+    void busy.sendMessage({ text: 'Two?' });
+    const exchange = await page.script.next();
+    await page.engine.switchBranch('main-v2');
+    vi.advanceTimersByTime(120_000);
+    expect(page.chats.get('main')).toBe(busy);
+    vi.useRealTimers();
+    await exchange.answer('Second.');
+  });
+
+  it('are let go with the engine, and stop only when they are told to', async () => {
+    const page = await openPage();
+    void page.chats.active.sendMessage({ text: 'One?' });
+    const exchange = await page.script.next();
+    await exchange.say('Fir');
+    const gone = page.chats.dispose();
+    await exchange.answer('st.');
+    await gone;
+    expect(await page.stored()).toBe('q: One? | a: First.');
+    expect(page.engine.attached).toBeUndefined();
+
+    const other = createContextChats({ engine: page.engine, transport: page.script.transport });
+    expect(other).not.toBe(page.chats);
+    void other.active.sendMessage({ text: 'Two?' });
+    const second = await page.script.next();
+    await second.say('Sec');
+    await other.dispose({ stop: true });
+    expect(second.isStopped).toBe(true);
+    expect(await page.stored()).toBe('q: One? | a: First. | q: Two? | a: Sec');
+  });
+});
+
+describe('moments that are easy to miss', () => {
+  it('a question is not lost when an edit stops everything right after it', async () => {
+    const page = await openPage();
+    await page.ask('One?', 'First.');
+    const [first] = page.chats.active.messages;
+    void page.chats.active.sendMessage({ text: 'Two?' });
+    void page.chats.active.sendMessage({ text: 'Un?', messageId: first!.id });
+    await (await page.script.next()).answer('Second.');
+    await (await page.script.next()).answer('Premier.');
+    await page.chats.whenSettled();
+    expect(await page.stored('main')).toBe('q: One? | a: First. | q: Two? | a: Second.');
+    expect(await page.stored('main-v2')).toBe('q: Un? | a: Premier.');
+  });
+
+  it('a question is not lost when everything is stopped right after it', async () => {
+    for (let moments = 0; moments < 20; moments += 1) {
+      const page = await openPage();
+      const sent = page.chats.active.sendMessage({ text: 'One?' });
+      for (let moment = 0; moment < moments; moment += 1) await Promise.resolve();
+      await page.chats.active.stop();
+      page.script.refuse(new TypeError('Failed to fetch'));
+      await sent;
+      expect(await page.stored()).toBe('q: One?');
+    }
+  });
+
+  it('ready means saved also when it is said by a stop', async () => {
+    const page = await openPage(slowly(new InMemoryContextStore()));
+    const chat = page.chats.active;
+    void chat.sendMessage({ text: 'One?' });
+    await (await page.script.next()).say('Fir');
+    const seen: string[] = [];
+    chat['~registerStatusCallback'](() =>
+      seen.push(`${chat.status} ${page.engine.status(chat.messages[1]!.id)}`),
+    );
+    await chat.stop();
+    expect(seen).toEqual(['ready interrupted']);
+  });
+
+  it('an edit stops the answer that grows, and its words are kept', async () => {
+    const page = await openPage();
+    void page.chats.active.sendMessage({ text: 'One?' });
+    const cut = await page.script.next();
+    await cut.say('Fir');
+    void page.chats.active.sendMessage({ text: 'Un?', messageId: page.chats.active.messages[0]!.id });
+    const next = await page.script.next();
+    expect(cut.isStopped).toBe(true);
+    await next.answer('Premier.');
+    expect(await page.stored('main')).toBe('q: One? | a: Fir');
+    expect(page.shown()).toBe('q: Un? | a: Premier.');
+  });
+
+  it('a message that is checked out while an answer grows is shown at the end of it', async () => {
+    const page = await openPage();
+    await page.ask('One?', 'First.');
+    const [question] = page.chats.active.messages;
+    await page.engine.checkout(question!.id);
+    const again = page.chats.active.regenerate();
+    const exchange = await page.script.next();
+    await page.engine.checkout(question!.id);
+    await exchange.answer('Other.');
+    await again;
+    await settle();
+    expect(page.shown()).toBe(words(page.engine.state.getState().messages));
+  });
+
+  it('the objects that an answer grew in are kept when it is saved', async () => {
+    const page = await openPage();
+    const chat = page.chats.active;
+    const sent = chat.sendMessage({ text: 'One?' });
+    const exchange = await page.script.next();
+    await exchange.say('First.');
+    const [question] = chat.messages;
+    await exchange.finish();
+    await sent;
+    const [, answer] = chat.messages;
+    await settle();
+    expect(chat.messages[0]).toBe(question);
+    expect(chat.messages[1]).toBe(answer);
+  });
+
+  it('words that came are on the disk soon, while others are still to come', async () => {
+    const page = await openPage();
+    void page.chats.active.sendMessage({ text: 'One?' });
+    const exchange = await page.script.next();
+    await exchange.say('The ');
+    await exchange.say('quick ');
+    await exchange.say('brown ');
+    await expect.poll(() => page.stored(), { timeout: 2000 }).toBe('q: One? | a: The quick brown ');
+    expect(page.chats.active.status).toBe('streaming');
+    await exchange.finish();
+  });
+
+  it('two edits of one question at once become two versions of it', async () => {
+    const page = await openPage();
+    await page.ask('One?', 'First.');
+    await page.ask('Two?', 'Second.');
+    const { id } = page.chats.active.messages[2]!;
+    void page.chats.active.sendMessage({ text: 'Deux?', messageId: id });
+    void page.chats.active.sendMessage({ text: 'Zwei?', messageId: id });
+    await (await page.script.next()).answer('Deuxième.');
+    await (await page.script.next()).answer('Zweite.');
+    await page.chats.whenSettled();
+    expect(await page.stored('main-v2')).toBe('q: One? | a: First. | q: Deux? | a: Deuxième.');
+    expect(await page.stored('main-v3')).toBe('q: One? | a: First. | q: Zwei? | a: Zweite.');
+    expect(page.engine.siblings(id).ids).toHaveLength(3);
+  });
+
+  it('an answer that is still written elsewhere is not continued a second time', async () => {
+    const page = await openPage();
+    void page.chats.active.sendMessage({ text: 'One?' });
+    const exchange = await page.script.next();
+    await exchange.say('Fir');
+    await page.engine.rewind(page.chats.active.messages[1]!.id);
+    await page.chats.active.sendMessage();
+    expect(page.chats.active.error).toMatchObject({ code: 'busy' });
+    await exchange.answer('st.');
+    await page.chats.get('main').whenSettled();
+    expect(await page.stored('main')).toBe('q: One? | a: First.');
+    await settle();
+    expect(page.shown()).toBe('q: One? | a: First.');
+  });
+
+  it('Continue, pressed while the answer still grows, goes on from its last word', async () => {
+    const page = await openPage(slowly(new InMemoryContextStore()));
+    void page.chats.active.sendMessage({ text: 'One?' });
+    const cut = await page.script.next();
+    await cut.say('The quick ');
+    const more = page.chats.active.sendMessage();
+    await cut.say('brown ');
+    await cut.fail('overloaded');
+    const rest = await page.script.next();
+    expect(words(rest.sent.messages)).toBe('q: One? | a: The quick brown ');
+    await rest.answer('fox.');
+    await more;
+    expect(await page.stored()).toBe('q: One? | a: The quick brown fox.');
+  });
+
+  it('a chat that was never read refuses in its error, and keeps the question', async () => {
+    const store = new InMemoryContextStore();
+    const owner = new ContextEngine({ store, chatId: 'c', userId: 'somebody' });
+    await owner.continue({ id: 'q', role: 'user', parts: [{ type: 'text', text: 'Mine' }] });
+    const engine = new ContextEngine({ store, chatId: 'c', userId: 'u' });
+    const { transport, requests } = scriptedTransport();
+    const chats = createContextChats({ engine, transport });
+    await chats.active.sendMessage({ text: 'Hello?' });
+    expect(chats.active.status).toBe('error');
+    expect(chats.active.error).toMatchObject({ code: 'wrong-user' });
+    expect(words(chats.active.messages)).toBe('q: Hello?');
+    expect(requests).toHaveLength(0);
+  });
+});
+
+describe('an answer that a server still streams', () => {
+  it('is taken up on the node that was cut off', async () => {
+    const page = await openPage();
+    page.chats.configure({ transport: { ...page.script.transport, resumeStreamIsReplay: true } });
+    void page.chats.active.sendMessage({ text: 'One?' });
+    const cut = await page.script.next();
+    await cut.say('Fir');
+    await cut.break();
+    await page.chats.whenSettled();
+    const { id } = page.chats.active.messages[1]!;
+    const replay = page.script.offer();
+    const resumed = page.chats.active.resumeStream();
+    await settle();
+    await replay.say('Fir', 'st.');
+    await replay.finish();
+    await resumed;
+    expect(page.shown()).toBe('q: One? | a: First.');
+    expect(await page.stored()).toBe('q: One? | a: First.');
+    expect(page.chats.active.messages[1]!.id).toBe(id);
+    expect(page.engine.status(id)).toBe('complete');
+  });
+
+  it('is taken up where the question is all that is left', async () => {
+    const page = await openPage();
+    page.script.refuse(new TypeError('Failed to fetch'));
+    await page.chats.active.sendMessage({ text: 'One?' });
+    const replay = page.script.offer();
+    const resumed = page.chats.active.resumeStream();
+    await settle();
+    await replay.answer('First.');
+    await resumed;
+    expect(await page.stored()).toBe('q: One? | a: First.');
+  });
+
+  it('changes nothing where there is none, or the answer is here', async () => {
+    const page = await openPage();
+    await page.ask('One?', 'First.');
+    await page.chats.active.resumeStream();
+    page.script.offer();
+    await page.chats.active.resumeStream();
+    expect(page.chats.active.status).toBe('ready');
+    expect(await page.stored()).toBe('q: One? | a: First.');
+    expect(page.engine.state.getState().branches).toHaveLength(1);
+  });
+});
