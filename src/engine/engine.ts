@@ -106,6 +106,7 @@ export class ContextEngine {
   readonly #desk: Desk;
   #session: Session | undefined;
   #opening: Promise<Session> | undefined;
+  #ready: Promise<void> | undefined;
   #unsubscribe: (() => void) | undefined;
   #attached: readonly { readonly chat: AttachedChat }[] = [];
 
@@ -145,14 +146,16 @@ export class ContextEngine {
    * Reads the chat, its active branch and its last messages, once. Writes nothing.
    * Rejects with `wrong-user`, or with what the store says; the next call tries again.
    */
-  async ready(): Promise<void> {
-    await this.#opened();
+  ready(): Promise<void> {
+    this.#ready ??= this.#opened().then(() => undefined);
+    return this.#ready;
   }
 
-  /** The session, once its code is there and the chat is read. */
+  /** The session, once its code has come and the chat is read. */
   #opened(): Promise<Session> {
     this.#opening ??= this.#open().catch((error: unknown) => {
       this.#opening = undefined;
+      this.#ready = undefined;
       this.#stopListening();
       this.#desk.publish({ status: 'error', error: asContextError(error) });
       throw error;
@@ -161,8 +164,8 @@ export class ContextEngine {
   }
 
   async #open(): Promise<Session> {
-    // Before the first read, so that nothing which others write meanwhile is missed; what is told before there is a
-    // session stands in what it reads.
+    // Before the first read, so that nothing which others write meanwhile is missed. What is told before there is a
+    // session needs no ear: it stands in what the session reads.
     if (!this.#desk.isDisposed)
       this.#unsubscribe ??= this.store.subscribe((notice) => this.#session?.hear(notice));
     this.#session ??= await loadSession(this.#desk);
@@ -279,7 +282,7 @@ export class ContextEngine {
     return (await this.#opened()).updateMessage(id, data, status);
   }
 
-  /** Sends new words in place of a message, as a new version of it. */
+  /** A new version of a message beside the old one, without asking a model; resolves to its id. */
   async edit(id: string, content: MessageContent): Promise<string> {
     return (await this.#opened()).edit(id, content);
   }

@@ -73,20 +73,21 @@ export function takeSnapshot(input: {
   readonly systemPrompt: string;
   readonly fragments: readonly ContextFragment[];
   readonly renderer: ContextRenderer;
+  /** What a model call would send. */
   readonly messages: readonly UIMessage[];
-  readonly pending: readonly { readonly fragment: ContextFragment; readonly content: PendingMessage }[];
+  readonly persisted: readonly UIMessage[];
+  readonly pending: readonly PendingMessage[];
   readonly graph: GraphData;
   readonly chatId: string;
   readonly branch: string;
 }): ContextSnapshot {
-  const saved = new Set(input.graph.nodes.map(({ id }) => id));
   return {
     estimate: estimatePrompt(input),
     rendered: input.systemPrompt,
     fragments: {
       context: input.fragments.map(snapshotOf),
-      pending: input.pending.map(({ content }) => pendingMessage(content)),
-      persisted: input.messages.filter(({ id }) => saved.has(id)),
+      pending: input.pending.map(pendingMessage),
+      persisted: input.persisted,
     },
     graph: input.graph,
     meta: { chatId: input.chatId, branch: input.branch, timestamp: Date.now() },

@@ -569,17 +569,15 @@ export class Session {
   async inspect(options: InspectOptions, start: number): Promise<ContextSnapshot> {
     const { renderer, at } = options;
     const { systemPrompt, messages } = await this.resolve({ renderer, at }, start);
-    const pending =
-      options.at === undefined
-        ? this.#desk.pending.map(({ fragment, content }) => ({ fragment, content }))
-        : [];
+    const head = at ?? this.#view.head();
     return takeSnapshot({
       options,
       systemPrompt,
       fragments: this.#desk.prompt.list(),
-      renderer: options.renderer ?? this.#desk.renderer,
+      renderer: renderer ?? this.#desk.renderer,
       messages,
-      pending,
+      persisted: await this.#serial(async () => [...(await this.#chains.messages(head))]),
+      pending: at === undefined ? this.#desk.pending.map(({ content }) => content) : [],
       graph: this.graph(),
       chatId: this.#desk.chatId,
       branch: this.#desk.state.getState().branch,

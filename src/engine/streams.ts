@@ -91,7 +91,9 @@ export class Streams {
   #write(id: string, stream: Stream): void {
     const data = stream.latest;
     stopDrafts(stream);
-    if (!data || this.#streams.get(id) !== stream) return;
+    const isGrowing =
+      this.#streams.get(id) === stream && this.#history.graph.nodes.get(id)?.status === 'streaming';
+    if (!data || !isGrowing) return;
     this.#grow(id, data);
     stream.draft = this.#desk.store.saveDraft(this.#desk.chatId, id, data).catch(() => {
       // A draft that is refused loses nothing: the words are here, and the turn's end is written durably.

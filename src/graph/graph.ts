@@ -176,7 +176,7 @@ function insertBySeq(
 export function chainIds(graph: MessageGraph, headId: string | null, from: string | null = null): string[] {
   const ids: string[] = [];
   const limit = graph.nodes.size;
-  for (let id = headId; id !== null && id !== from && ids.length < limit; ) {
+  for (let id = headId; id !== null && id !== from && ids.length < limit;) {
     const node = graph.nodes.get(id);
     if (!node) break;
     ids.push(id);
@@ -219,7 +219,7 @@ export function reachable(graph: MessageGraph, heads: Iterable<string | null>): 
 
 /** Adds the chain of one more head to a set made by {@link reachable}. Stops at the first id that is in it already. */
 export function markChain(graph: MessageGraph, reached: Set<string>, headId: string | null): void {
-  for (let id = headId; id !== null && !reached.has(id); ) {
+  for (let id = headId; id !== null && !reached.has(id);) {
     const node = graph.nodes.get(id);
     if (!node) return;
     reached.add(id);
@@ -231,10 +231,16 @@ export function markChain(graph: MessageGraph, reached: Set<string>, headId: str
 export function siblingsOf(graph: MessageGraph, reached: ReadonlySet<string>, id: string): readonly string[] {
   const node = graph.nodes.get(id);
   if (!node) return [];
-  return versionsUnder(graph, reached, node.parentId).filter((other) => graph.nodes.get(other)?.name === node.name);
+  return versionsUnder(graph, reached, node.parentId).filter(
+    (other) => graph.nodes.get(other)?.name === node.name,
+  );
 }
 
-function versionsUnder(graph: MessageGraph, reached: ReadonlySet<string>, parentId: string | null): readonly string[] {
+function versionsUnder(
+  graph: MessageGraph,
+  reached: ReadonlySet<string>,
+  parentId: string | null,
+): readonly string[] {
   return (graph.children.get(parentId) ?? []).filter((id) => {
     const info = graph.nodes.get(id);
     return info !== undefined && isVisible(info) && reached.has(id);
@@ -261,7 +267,11 @@ export function forksOf(graph: MessageGraph, reached: ReadonlySet<string>): Fork
 }
 
 /** Of these branches, the one used last that holds `id`; undefined when none does. */
-export function lastUsedWith(graph: MessageGraph, branches: Iterable<Branch>, id: string): Branch | undefined {
+export function lastUsedWith(
+  graph: MessageGraph,
+  branches: Iterable<Branch>,
+  id: string,
+): Branch | undefined {
   let best: Branch | undefined;
   for (const branch of branches) {
     if (!contains(graph, branch.headMessageId, id)) continue;

@@ -76,6 +76,7 @@ describe('an engine that is disposed while its code comes', () => {
     const { store, listeners } = counted();
     const engine = engineOn(store);
     const ready = engine.ready();
+    expect(engine.ready()).toBe(ready);
     engine.dispose();
     expect(listeners.size).toBe(0);
     await ready;

@@ -356,7 +356,7 @@ export class Desk {
     if (forkBase !== undefined) this.#drawAndShow(forkBase, cursor);
     else if (cursor !== start) {
       close();
-      this.#show(line as Line);
+      this.#show(line);
       this.paper.use(line as Line);
     } else this.#ownLine();
   }
@@ -451,7 +451,7 @@ export class Desk {
     this.paper.delete(line);
     if (this.line === line) {
       this.pile = [];
-      this.#show(this.paper.opening() as Line);
+      this.#show(this.paper.opening());
     }
     return true;
   }
