@@ -144,7 +144,7 @@ export function isVisible(page: Page): boolean {
   return page.words !== '' || page.status === 'complete';
 }
 
-export function isSettled(page: Page | null): boolean {
+function isSettled(page: Page | null): boolean {
   return page === null || (!page.gone && page.status !== 'streaming' && isVisible(page));
 }
 
