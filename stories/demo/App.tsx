@@ -12,7 +12,7 @@ import { MenuButton } from './shell/MenuButton.tsx';
 import { NoticeKeeper } from './shell/Notices.tsx';
 import { useDrawer } from './shell/useDrawer.ts';
 import { WorkspaceContext, type Workspace } from './shell/Workspace.ts';
-import { keepUnsentText, unsentChat, unsentText } from './unsent.ts';
+import { keepUnsentText, takeUnsentText, unsentChat } from './unsent.ts';
 
 /**
  * The chat app.
@@ -92,7 +92,7 @@ function Rooms({ store, transport, settings }: AppProps): ReactNode {
 }
 
 function openNewChat(chatId: string, words: string): void {
-  const all = [unsentText(chatId), words].filter((text) => text !== '');
+  const all = [takeUnsentText(chatId), words].filter((text) => text !== '');
   keepUnsentText(chatId, all.join('\n\n'));
   goToChat(chatId);
 }

@@ -15,6 +15,7 @@ export function describeFailure(error: unknown): string {
   if (isUnreachable(message)) {
     return 'The model could not be reached. Check the network and the base URL in Model settings, then try again.';
   }
+  if (/without a finish reason/i.test(message)) return 'The answer broke off before its end. Try again.';
   return message === '' ? 'The answer failed, and nothing said why. Try again.' : sentence(message);
 }
 

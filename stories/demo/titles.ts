@@ -14,7 +14,17 @@ export function titleFrom(question: UIMessage): string | undefined {
 
 function cutBetweenWords(line: string): string {
   if (line.length <= LONGEST) return line;
-  const cut = line.slice(0, LONGEST);
+  const cut = withinLength(line);
   const space = cut.lastIndexOf(' ');
   return `${(space > LONGEST / 2 ? cut.slice(0, space) : cut).replace(/[\s.,;:!?-]+$/, '')}…`;
+}
+
+/** The beginning of a line, at most {@link LONGEST} code units, and no sign cut in two: an emoji may be several. */
+function withinLength(line: string): string {
+  let length = 0;
+  for (const { index, segment } of new Intl.Segmenter().segment(line)) {
+    if (index + segment.length > LONGEST) break;
+    length = index + segment.length;
+  }
+  return line.slice(0, length);
 }

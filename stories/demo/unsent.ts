@@ -6,23 +6,47 @@ import { local, session } from './safeStorage.ts';
  * They belong to a chat and to a tab: two tabs on one chat may hold two half-written questions. So each tab keeps its
  * own in `sessionStorage`, which a reload leaves alone, and a copy in `localStorage` for the day when the tab is gone.
  *
+ * Words that were sent are on their way to the disk. Whoever reloads in that moment, or has a disk that refuses, finds
+ * them in the box again: they are forgotten when the question is saved, and no sooner.
+ *
  * A chat that nothing was sent to has no record in the store. It is only an id that this tab remembers, one at a
  * time: whoever leaves a half-written first question and presses "New chat" again finds it there.
  */
 
 const textKey = (chatId: string): string => `demo:unsent:${chatId}`;
+const sentKey = (chatId: string): string => `demo:sent:${chatId}`;
 const NEW_CHAT = 'demo:new-chat';
 
-/** The unsent text of a chat; empty when there is none. */
+/** The unsent text of a chat, after words that were sent and never saved; empty when there is none. */
 export function unsentText(chatId: string): string {
-  return session.get(textKey(chatId)) ?? local.get(textKey(chatId)) ?? '';
+  return [sentKey(chatId), textKey(chatId)]
+    .map((key) => session.get(key) ?? local.get(key) ?? '')
+    .filter((text) => text !== '')
+    .join('\n\n');
+}
+
+/** Gives the unsent text of a chat away: to another chat, or to the box that it is written in. */
+export function takeUnsentText(chatId: string): string {
+  const text = unsentText(chatId);
+  keepSentText(chatId, '');
+  keepUnsentText(chatId, '');
+  return text;
 }
 
 /** Keeps the unsent text of a chat; an empty one is forgotten. */
 export function keepUnsentText(chatId: string, text: string): void {
+  keep(textKey(chatId), text);
+}
+
+/** Keeps words that left the box and are not safe yet; empty when they are. */
+export function keepSentText(chatId: string, text: string): void {
+  keep(sentKey(chatId), text);
+}
+
+function keep(key: string, text: string): void {
   const value = text === '' ? null : text;
-  session.set(textKey(chatId), value);
-  local.set(textKey(chatId), value);
+  session.set(key, value);
+  local.set(key, value);
 }
 
 /** The id of this tab's unsent chat; `create` makes it where there is none yet. */

@@ -137,6 +137,47 @@ describe('the composer', () => {
     await waitFor(() => expect(answers()).toHaveLength(1));
     expect(message().value).toBe('');
   });
+
+  test('has the focus again when a button that was pressed goes away', async () => {
+    openApp();
+    await userEvent.click(await screen.findByRole('button', { name: /like a tree/ }));
+    await waitFor(() => expect(answers()).toHaveLength(1));
+    await screen.findByRole('button', { name: 'Send' });
+    expect(document.activeElement).toBe(message());
+    const [question] = screen.getAllByRole('article', { name: 'You' });
+    await userEvent.click(within(question as HTMLElement).getByRole('button', { name: 'Edit' }));
+    await userEvent.keyboard(' or a river{Enter}');
+    await screen.findByText(/tree\? or a river/, { selector: '.words' });
+    await screen.findByRole('button', { name: 'Send' });
+    expect(document.activeElement).toBe(message());
+    await userEvent.click(within(answers()[0] as HTMLElement).getByRole('button', { name: 'Try again' }));
+    await waitFor(() => within(answers()[0] as HTMLElement).getByRole('group', { name: 'Version 2 of 2' }));
+    expect(document.activeElement).toBe(message());
+  });
+
+  test('gives a question back that the page was closed on before it was saved', async () => {
+    vi.spyOn(store, 'append').mockReturnValue(new Promise(() => {}));
+    openApp();
+    await userEvent.type(message(), 'Not yet on the disk{Enter}');
+    expect(message().value).toBe('');
+    cleanup();
+    store = new InMemoryContextStore();
+    openApp();
+    expect(message().value).toBe('Not yet on the disk');
+  });
+});
+
+describe('an edit', () => {
+  test('leaves the Enter and the Escape of an input method alone', async () => {
+    openApp();
+    await ask('Hello');
+    await userEvent.click(within(answers()[0] as HTMLElement).getByRole('button', { name: 'Edit' }));
+    const textbox = screen.getByRole('textbox', { name: 'Edited text' });
+    for (const key of ['Enter', 'Escape']) fireEvent.keyDown(textbox, { key, isComposing: true });
+    expect(screen.getByRole('textbox', { name: 'Edited text' })).toBe(textbox);
+    fireEvent.keyDown(textbox, { key: 'Escape' });
+    expect(screen.queryByRole('textbox', { name: 'Edited text' })).toBeNull();
+  });
 });
 
 describe('what becomes of it', () => {
@@ -157,6 +198,28 @@ describe('what becomes of it', () => {
     await userEvent.click(within(failed as HTMLElement).getByRole('button', { name: 'Try again' }));
     expect(await screen.findByRole('alert')).toBeDefined();
     expect(screen.getAllByRole('article', { name: 'You' })).toHaveLength(1);
+  });
+
+  test('a try that fails shows the way back to the answer before it', async () => {
+    let isDown = false;
+    const settings = createSettings();
+    const answering = createAnswers(settings, { speed: 0 });
+    const transport: typeof answering = {
+      ...answering,
+      sendMessages: async (request) => {
+        if (isDown) throw new TypeError('Failed to fetch');
+        return answering.sendMessages(request);
+      },
+    };
+    render(<App store={store} settings={settings} transport={transport} />);
+    await ask('Hello');
+    const first = answers()[0]?.textContent;
+    isDown = true;
+    await userEvent.click(within(answers()[0] as HTMLElement).getByRole('button', { name: 'Try again' }));
+    await screen.findByRole('alert');
+    await userEvent.click(screen.getByRole('button', { name: 'Show the earlier answer' }));
+    await waitFor(() => expect(answers()[0]?.textContent).toBe(first));
+    expect(document.activeElement).toBe(message());
   });
 
   test('an answer is read out once, at its end', async () => {

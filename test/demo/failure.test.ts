@@ -27,3 +27,7 @@ test('a failure that says nothing still gets a sentence', () => {
   for (const error of [new Error(''), undefined, { odd: true }])
     expect(describeFailure(error)).toMatch(/Try again/);
 });
+
+test('a stream that ends early is not said in the words of its protocol', () => {
+  expect(describeFailure(new Error('Response stream ended without a finish reason.'))).toMatch(/broke off/);
+});

@@ -26,3 +26,8 @@ test('a word without end is cut somewhere', () => {
 test('a question without words gives no title', () => {
   expect(titleFrom(question('  \n '))).toBeUndefined();
 });
+
+test('no sign is cut in two', () => {
+  expect(titleFrom(question(`${'a'.repeat(59)}👍 and more`))).toBe(`${'a'.repeat(59)}…`);
+  expect(titleFrom(question('👩‍👩‍👧‍👦'.repeat(20)))).toBe(`${'👩‍👩‍👧‍👦'.repeat(5)}…`);
+});

@@ -2,7 +2,9 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import {
   chatWasSent,
   isUnsentChat,
+  keepSentText,
   keepUnsentText,
+  takeUnsentText,
   unsentChat,
   unsentText,
 } from '../../stories/demo/unsent.ts';
@@ -55,4 +57,11 @@ test('a browser that stores nothing still keeps the words of this page', () => {
   keepUnsentText('a', '');
   expect(unsentText('a')).toBe('');
   refuse.mockRestore();
+});
+
+test('words that were sent and never saved are unsent again, before newer ones', () => {
+  keepSentText('a', 'sent');
+  keepUnsentText('a', 'newer');
+  expect(takeUnsentText('a')).toBe('sent\n\nnewer');
+  expect([sessionStorage.length, localStorage.length]).toEqual([0, 0]);
 });

@@ -1,15 +1,21 @@
-import type { ReactNode } from 'react';
+import { useEngine, useEngineState, type ContextEngine } from 'contextree';
+import { use, useMemo, type ReactNode } from 'react';
+import { useAttempt } from '../shell/useAttempt.ts';
 import { Icon } from '../ui/Icon.tsx';
+import { Around } from './Around.ts';
 import { Dots, Failure } from './Message.tsx';
 import type { TurnState } from './useTurn.ts';
 
 /** What stands where an answer would: one that is about to come, one that failed, or none. */
 export function AbsentAnswer({ turn, canAsk }: AbsentAnswerProps): ReactNode {
   const { shown, streaming, failure, isUnanswered, askAgain } = turn;
-  if (shown.at(-1)?.role === 'assistant') return null;
-  if (streaming && shown.length > 0) return <AnswerToCome />;
-  if (failure !== undefined) return <AnswerThatFailed words={failure} onTryAgain={askAgain} />;
-  return isUnanswered && canAsk && <Unanswered onAsk={askAgain} />;
+  const question = shown.at(-1);
+  if (question?.role === 'assistant') return null;
+  if (streaming && question) return <AnswerToCome />;
+  const earlier = question && <EarlierAnswer questionId={question.id} />;
+  if (failure !== undefined)
+    return <AnswerThatFailed words={failure} onTryAgain={askAgain} earlier={earlier} />;
+  return isUnanswered && canAsk && <Unanswered onAsk={askAgain} earlier={earlier} />;
 }
 
 /** The answer that has not said anything yet, in the place where it will stand. */
@@ -24,7 +30,7 @@ function AnswerToCome(): ReactNode {
 }
 
 /** The answer that never came: why, and once more. */
-function AnswerThatFailed({ words, onTryAgain }: FailedProps): ReactNode {
+function AnswerThatFailed({ words, onTryAgain, earlier }: FailedProps): ReactNode {
   return (
     <article className="message" aria-label="Assistant" data-role="assistant">
       <Failure words={words} />
@@ -33,21 +39,58 @@ function AnswerThatFailed({ words, onTryAgain }: FailedProps): ReactNode {
           <Icon name="again" />
           Try again
         </button>
+        {earlier}
       </footer>
     </article>
   );
 }
 
 /** A question that nobody is answering: its turn failed in an earlier visit, or a branch ends with it. */
-function Unanswered({ onAsk }: { readonly onAsk: () => void }): ReactNode {
+function Unanswered({ onAsk, earlier }: UnansweredProps): ReactNode {
   return (
     <div className="interrupted">
       <span>Not answered</span>
       <button type="button" className="button" onClick={onAsk}>
         Get an answer
       </button>
+      {earlier}
     </div>
   );
+}
+
+/**
+ * The way back to an answer that the same question has on another branch. A try that came to nothing leaves no version
+ * to page from, and it must not look as if it had cost the answer that it was to replace.
+ */
+function EarlierAnswer({ questionId }: { readonly questionId: string }): ReactNode {
+  const engine = useEngine();
+  const branches = useEngineState((state) => state.branches);
+  const { focusComposer } = use(Around);
+  const attempt = useAttempt();
+  // Answers come and go with the branches that hold them.
+  const answerId = useMemo(
+    () => branches && lastAnswerTo(engine, questionId),
+    [engine, branches, questionId],
+  );
+  if (answerId === undefined) return null;
+  const show = (): void => {
+    attempt(() => engine.selectSibling(answerId));
+    focusComposer();
+  };
+  return (
+    <button type="button" className="button" onClick={show}>
+      Show the earlier answer
+    </button>
+  );
+}
+
+function lastAnswerTo(engine: ContextEngine, questionId: string): string | undefined {
+  return engine
+    .graph()
+    .nodes.findLast(
+      ({ id, parentId, role }) =>
+        parentId === questionId && role === 'assistant' && engine.siblings(id).index !== -1,
+    )?.id;
 }
 
 interface AbsentAnswerProps {
@@ -59,4 +102,10 @@ interface AbsentAnswerProps {
 interface FailedProps {
   readonly words: string;
   readonly onTryAgain: () => void;
+  /** The way to an earlier answer, where there is one. */
+  readonly earlier: ReactNode;
+}
+
+interface UnansweredProps extends Pick<FailedProps, 'earlier'> {
+  readonly onAsk: () => void;
 }

@@ -8,7 +8,7 @@ import {
   type Ref,
 } from 'react';
 import { Icon } from '../ui/Icon.tsx';
-import { keepUnsentText, unsentText } from '../unsent.ts';
+import { keepUnsentText, takeUnsentText } from '../unsent.ts';
 
 /**
  * Where the next message is written.
@@ -26,13 +26,12 @@ export function Composer({
   onStop,
   ref,
 }: ComposerProps): ReactNode {
-  const [text, setText] = useState(() => unsentText(chatId));
+  const [text, setText] = useState(() => wordsToGoOnWith(chatId));
   const textbox = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
-    // On a touch screen the keyboard would cover the greeting.
-    if (isNew && matchMedia('(pointer: fine)').matches) textbox.current?.focus();
+    if (isNew) focusQuietly(textbox.current);
   }, [isNew]);
-  useImperativeHandle(ref, () => ({ focus: () => textbox.current?.focus() }), []);
+  useImperativeHandle(ref, () => ({ focus: () => focusQuietly(textbox.current) }), []);
 
   const write = (next: string): void => {
     setText(next);
@@ -87,10 +86,26 @@ export function Composer({
   );
 }
 
+/** Gives a textbox the focus, unless that brings a keyboard which covers what one is about to read. */
+function focusQuietly(textbox: HTMLElement | null): void {
+  if (matchMedia('(pointer: fine)').matches) textbox?.focus();
+}
+
+/** What was written here and never sent, or sent and never saved. It is unsent again. */
+function wordsToGoOnWith(chatId: string): string {
+  const text = takeUnsentText(chatId);
+  keepUnsentText(chatId, text);
+  return text;
+}
+
 /** Whether a key press means "send": Enter alone, and not the one that ends an input method's word. */
 export function isPlainEnter(event: KeyboardEvent): boolean {
-  const composing = event.nativeEvent.isComposing || event.keyCode === 229;
-  return event.key === 'Enter' && !event.shiftKey && !composing;
+  return event.key === 'Enter' && !event.shiftKey && !isComposing(event);
+}
+
+/** Whether a key press belongs to an input method. Safari says so by the key code alone. */
+export function isComposing(event: KeyboardEvent): boolean {
+  return event.nativeEvent.isComposing || event.keyCode === 229;
 }
 
 /** What others may ask of the composer. */

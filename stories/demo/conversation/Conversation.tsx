@@ -28,6 +28,11 @@ export function Conversation({ chatId, standing, starters }: ConversationProps):
     jumpToEnd();
     turn.send(text);
   };
+  // The button that was pressed goes away with the greeting.
+  const begin = (text: string): void => {
+    send(text);
+    composer.current?.focus();
+  };
   const around: Surroundings = useMemo(
     () => ({
       goOn: () => {
@@ -46,7 +51,7 @@ export function Conversation({ chatId, standing, starters }: ConversationProps):
       <div className="conversation">
         <div ref={scroller} className="scroller">
           <div ref={content} className="history">
-            {shown.length === 0 && <Blank standing={standing} starters={starters} onStart={send} />}
+            {shown.length === 0 && <Blank standing={standing} starters={starters} onStart={begin} />}
             {onPage.length === shown.length && <EarlierMessages scroller={scroller} />}
             {onPage.map((message) => (
               <Message

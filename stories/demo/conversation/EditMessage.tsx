@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
-import { isPlainEnter } from './Composer.tsx';
+import { isComposing, isPlainEnter } from './Composer.tsx';
 
 /** The text of a message, to be changed: Enter sends, Shift+Enter breaks the line, Escape cancels. */
 export function EditMessage({ text, onSend, onCancel }: EditMessageProps): ReactNode {
@@ -15,7 +15,7 @@ export function EditMessage({ text, onSend, onCancel }: EditMessageProps): React
     if (!isEmpty) onSend(edited.trim());
   };
   const press = (event: KeyboardEvent): void => {
-    if (event.key === 'Escape') onCancel();
+    if (event.key === 'Escape' && !isComposing(event)) onCancel();
     else if (isPlainEnter(event)) send();
     else return;
     event.preventDefault();

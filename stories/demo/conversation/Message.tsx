@@ -30,6 +30,11 @@ export const Message = memo(function Message({ message, writing, isLast, failure
     setEditing(false);
     focusComposer();
   };
+  // Another answer takes this one's place, and its buttons with it.
+  const tryAgain = (): void => {
+    attempt(() => versions.regenerate());
+    if (!isQuestion) focusComposer();
+  };
 
   return (
     <article
@@ -57,7 +62,7 @@ export const Message = memo(function Message({ message, writing, isLast, failure
               message={message}
               editing={editing}
               onEdit={() => setEditing(true)}
-              onTryAgain={() => attempt(() => versions.regenerate())}
+              onTryAgain={tryAgain}
             />
           )}
         </footer>

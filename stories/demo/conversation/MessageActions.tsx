@@ -61,12 +61,12 @@ function useBranchFrom(messageId: string): () => void {
     });
 }
 
-/** A ref to an element that takes the focus when `away` ends. */
+/** A ref to an element that takes the focus when `away` ends, unless the focus was given to another. */
 function useFocusAfter(away: boolean): RefObject<HTMLButtonElement | null> {
   const element = useRef<HTMLButtonElement>(null);
   const wasAway = useRef(false);
   useEffect(() => {
-    if (wasAway.current && !away) element.current?.focus();
+    if (wasAway.current && !away && document.activeElement === document.body) element.current?.focus();
     wasAway.current = away;
   }, [away]);
   return element;

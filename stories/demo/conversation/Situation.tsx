@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { describeFailure } from '../failure.ts';
 import { useAttempt } from '../shell/useAttempt.ts';
 import { useWorkspace } from '../shell/Workspace.ts';
-import { keepUnsentText, unsentText } from '../unsent.ts';
+import { takeUnsentText } from '../unsent.ts';
 import type { Standing } from './useStanding.ts';
 
 /** What is out of the ordinary about this chat, in words, above it: nothing, most of the time. */
@@ -27,14 +27,10 @@ export function Situation({ chatId, standing }: SituationProps): ReactNode {
 
 function Deleted({ chatId }: { readonly chatId: string }): ReactNode {
   const { newChat } = useWorkspace();
-  const moveOn = (): void => {
-    newChat(unsentText(chatId));
-    keepUnsentText(chatId, '');
-  };
   return (
     <div className="situation" role="alert">
       <p>This chat was deleted in another tab. What you were writing is still here.</p>
-      <button type="button" className="button" onClick={moveOn}>
+      <button type="button" className="button" onClick={() => newChat(takeUnsentText(chatId))}>
         Continue in a new chat
       </button>
     </div>

@@ -1,11 +1,12 @@
 import { useChat } from '@ai-sdk/react';
-import { lastAssistantMessageIsCompleteWithApprovalResponses, type UIMessage } from 'ai';
-import { useEngineState, useFragments } from 'contextree';
+import { generateId, lastAssistantMessageIsCompleteWithApprovalResponses, type UIMessage } from 'ai';
+import { useEngine, useEngineState, useFragments } from 'contextree';
 import { useContextChat } from 'contextree/ai';
 import { useMemo } from 'react';
 import { describeFailure } from '../failure.ts';
 import { useWorkspace } from '../shell/Workspace.ts';
 import { house } from './house.ts';
+import { keepUntilSaved } from './keepUntilSaved.ts';
 import { saysSomething } from './Parts.tsx';
 
 /** What the shown branch says, how its last turn stands, and what can be said and done next. */
@@ -37,6 +38,7 @@ interface TurnActions {
 /** The AI SDK's own chat on the branch that is shown: everything above the network is this. */
 export function useTurn(): TurnState {
   const { transport } = useWorkspace();
+  const engine = useEngine();
   useFragments(...house);
   const chat = useChat({
     ...useContextChat({
@@ -49,13 +51,17 @@ export function useTurn(): TurnState {
   const { sendMessage, regenerate, stop, addToolApprovalResponse } = chat;
   const actions: TurnActions = useMemo(
     () => ({
-      send: (text) => void sendMessage({ text }),
+      send: (text) => {
+        const id = generateId();
+        keepUntilSaved(engine, id, text);
+        void sendMessage({ id, role: 'user', parts: [{ type: 'text', text }] });
+      },
       stop: () => void stop(),
       askAgain: () => void regenerate(),
       goOn: () => void sendMessage(),
       approve: (id, approved) => void addToolApprovalResponse({ id, approved }),
     }),
-    [sendMessage, regenerate, stop, addToolApprovalResponse],
+    [engine, sendMessage, regenerate, stop, addToolApprovalResponse],
   );
   const streaming = chat.status === 'submitted' || chat.status === 'streaming';
   const shown = withoutEmptyAnswer(chat.messages, streaming);

@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef, type ReactNode } from 'react';
+import { useId, useLayoutEffect, useRef, type ReactNode } from 'react';
 
 /**
  * A modal dialog: the browser's own, so that focus, Escape and the page behind it behave as everywhere.
@@ -7,7 +7,8 @@ import { useEffect, useId, useRef, type ReactNode } from 'react';
 export function Dialog({ title, onClose, children }: DialogProps): ReactNode {
   const ref = useRef<HTMLDialogElement>(null);
   const titleId = useId();
-  useEffect(() => {
+  // Closed before it is taken off the page: only then the browser puts the focus back.
+  useLayoutEffect(() => {
     const dialog = ref.current;
     dialog?.showModal();
     return () => dialog?.close();
