@@ -4,14 +4,15 @@ import type { ContextEngine } from '../engine/engine.ts';
 import { sameContent, sameItems } from '../engine/same.ts';
 import { isContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
-import { planTurn, type TurnPlan } from './plan.ts';
+import { planTurn } from './plan.ts';
 import { isToolPart, type ToolPart } from './prompt.ts';
 import { joinAt, seamOf, type Seam } from './seam.ts';
 import {
+  headOf,
   openTurn,
   passOn,
   request,
-  savedOn,
+  savedIn,
   type OpenedTurn,
   type PrepareRequest,
   type SendOptions,
@@ -132,7 +133,9 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   /** @internal Reads the branch, for a chat that is not the one shown. */
   load(): void {
     const { engine } = this.#host;
-    this.#loading = savedOn(engine, this.#branchId).then((messages) => this.follow(messages));
+    const at = headOf(engine, this.#branchId);
+    if (at === undefined) return;
+    this.#loading = engine.resolve({ at }).then(({ messages }) => this.follow(messages));
     // Whoever sends hears of it; a chat that is only looked at stays empty.
     this.#loading.catch(() => {});
   }
@@ -326,7 +329,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     await this.#ready();
     await this.#turn?.settled;
     const { transport, options } = this.#host;
-    const turn = await this.#begin(planTurn(this.messages, this.#saved, sent.messageId));
+    const turn = await this.#begin(this.messages, sent.messageId);
     this.#seam = seamOf(turn.options.read());
     return request(turn, transport, { ...sent, chatId: this.#conversation() }, options.request);
   }
@@ -336,10 +339,12 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   }
 
   /** Saves the turn, on a branch of its own where it needs one, and takes the chat along. */
-  async #begin(plan: TurnPlan<M>): Promise<Turn<M>> {
+  async #begin(list: readonly M[], messageId?: string): Promise<Turn<M>> {
     const { engine } = this.#host;
     const forkId = createId();
     let branchId = this.#branchId ?? engine.state.getState().branchId;
+    const saved = savedIn(engine, branchId, (id) => id === this.#saved[0]?.id, new Set(this.#saved));
+    const plan = planTurn(list, saved, messageId);
     this.#host.expect(forkId, this);
     try {
       const opened = await openTurn(engine, plan, { branchId, forkId });
@@ -387,7 +392,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
       last &&
       this.#host.engine.status(last.id) !== (last.role === 'user' ? undefined : 'complete')
     ) {
-      return passOn(await this.#begin(planTurn(this.#saved, this.#saved)), sent.abortSignal, () => source);
+      return passOn(await this.#begin(this.#saved), sent.abortSignal, () => source);
     }
     await source?.cancel();
     return null;

@@ -1,5 +1,4 @@
 import type { UIMessage } from 'ai';
-import { sameContent } from '../engine/same.ts';
 import { hasWords } from './prompt.ts';
 
 /**
@@ -7,8 +6,8 @@ import { hasWords } from './prompt.ts';
  *
  * A chat says what it wants by its list. A new question at the end: ask it. The list cut back to an older question:
  * ask that again. Another text where one stood: a new version. Cut, replaced, filled up by the app itself: likewise.
- * There is no need to know which verb was used. What the list has in common with what is saved is kept; what follows
- * is written; and the rest of what is saved stays where it is, on its branch.
+ * There is no need to know which verb was used. What the list has in common with what is saved is kept, on whichever
+ * branch it is; what follows is written; and everything else that is saved stays where it is.
  */
 export interface TurnPlan<M extends UIMessage> {
   /** The messages that are saved as they stand here. */
@@ -17,46 +16,44 @@ export interface TurnPlan<M extends UIMessage> {
   readonly fresh: readonly M[];
   /** The answer that goes on; undefined when a new one begins. */
   readonly answer: M | undefined;
-  /** Whether that answer goes on in its place: it is saved there, and the list leaves nothing out that follows it. */
+  /** Whether that answer goes on in its place: it is saved there, and nothing that follows it is left out. */
   readonly inPlace: boolean;
 }
 
+/** What is saved, as far as a plan asks. */
+export interface Saved<M extends UIMessage> {
+  /** The last message of the branch; undefined for an empty one. */
+  readonly head: string | undefined;
+  /** Whether a message is saved right after another one, or at the beginning. */
+  isAt(message: M, previous: M | undefined): boolean;
+  /** Whether a message is saved with these words. */
+  isSame(message: M): boolean;
+}
+
 /**
- * Compares a list with what is saved of the branch. `messageId` is the one that the request names; where that is an
- * answer, that answer goes on, and a last message that is an answer does so too.
+ * Compares a list with what is saved. `messageId` is the one that the request names; where that is an answer, that
+ * answer goes on, and a last message that is an answer does so too.
  */
 export function planTurn<M extends UIMessage>(
   list: readonly M[],
-  saved: readonly M[],
+  saved: Saved<M>,
   messageId?: string,
 ): TurnPlan<M> {
   const spoken = list.filter((message) => message.role !== 'assistant' || hasWords(message));
   const at = answerIndex(spoken, messageId);
-  const end = at === -1 ? spoken.length : at;
-  const shared = sharedLength(spoken, saved, end);
-  const answer = spoken[end];
-  const isThere = shared === end && answer !== undefined && saved[end]?.id === answer.id;
-  return {
-    kept: spoken.slice(0, shared),
-    fresh: spoken.slice(shared, end),
-    answer,
-    inPlace: isThere && spoken.length >= saved.length,
-  };
+  const before = at === -1 ? spoken : spoken.slice(0, at);
+  const first = before.findIndex(
+    (message, i) => !saved.isAt(message, before[i - 1]) || !saved.isSame(message),
+  );
+  const kept = first === -1 ? before : before.slice(0, first);
+  const answer = spoken[at];
+  const isThere = answer !== undefined && first === -1 && saved.isAt(answer, before.at(-1));
+  const isEnd = at === spoken.length - 1 && saved.head !== answer?.id;
+  return { kept, fresh: before.slice(kept.length), answer, inPlace: isThere && !isEnd };
 }
 
 function answerIndex(list: readonly UIMessage[], messageId: string | undefined): number {
   const named = list.findIndex(({ id, role }) => id === messageId && role === 'assistant');
   if (named !== -1) return named;
   return list.at(-1)?.role === 'assistant' ? list.length - 1 : -1;
-}
-
-function sharedLength(list: readonly UIMessage[], saved: readonly UIMessage[], end: number): number {
-  let shared = 0;
-  while (shared < end && isSame(list[shared], saved[shared])) shared += 1;
-  return shared;
-}
-
-function isSame(message: UIMessage | undefined, saved: UIMessage | undefined): boolean {
-  if (message === saved) return message !== undefined;
-  return message !== undefined && message.id === saved?.id && sameContent(saved, message);
 }

@@ -3,7 +3,7 @@ import type { ContextEngine } from '../engine/engine.ts';
 import { sameContent } from '../engine/same.ts';
 import { ContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
-import { planTurn, type TurnPlan } from './plan.ts';
+import { planTurn, type Saved, type TurnPlan } from './plan.ts';
 import { toSendable } from './prompt.ts';
 import { relay } from './relay.ts';
 import { keepMessage, Turn, type TurnOptions } from './turn.ts';
@@ -82,8 +82,8 @@ export function withContext<M extends UIMessage>(
         const id = storedAs.get(message);
         return id === undefined ? message : { ...message, id };
       });
-      const saved = (await savedOn(engine, branchId)) as M[];
-      const plan = planTurn(list, sameWindow(list, saved), sent.messageId);
+      const saved = savedIn(engine, branchId, () => true, new Set<M>());
+      const plan = planTurn(list, saved, sent.messageId);
       const opened = await openTurn(engine, plan, { branchId });
       for (const [own, stored] of opened.renamed) storedAs.set(own, stored.id);
       const turn = new Turn<M>({ engine, ...opened, ...accumulate(opened.answer) });
@@ -98,16 +98,29 @@ function idOfBranch(engine: ContextEngine, branch: string | undefined): string {
   return branches.find(({ id, name }) => id === branch || name === branch)?.id ?? branch ?? branchId;
 }
 
-/** The messages of a branch as they are saved, oldest first. */
-export async function savedOn(engine: ContextEngine, branchId: string | undefined): Promise<UIMessage[]> {
-  const head = engine.state.getState().branches.find(({ id }) => id === branchId)?.headMessageId;
-  return head ? (await engine.resolve({ at: head })).messages : [];
+/**
+ * What an engine knows to be saved, for a list that may hold only the end of a conversation: `isFirst` tells whether
+ * it may begin with a message. Words that are known to be saved need not be compared.
+ */
+export function savedIn<M extends UIMessage>(
+  engine: ContextEngine,
+  branchId: string | undefined,
+  isFirst: (id: string) => boolean,
+  known: { has(message: M): boolean },
+): Saved<M> {
+  return {
+    head: headOf(engine, branchId),
+    isAt: ({ id }, previous) => {
+      const node = engine.node(id);
+      return node !== undefined && (node.parentId === (previous?.id ?? null) || (!previous && isFirst(id)));
+    },
+    isSame: (message) => known.has(message) || sameContent(engine.message(message.id) ?? message, message),
+  };
 }
 
-/** A chat may hold only the end of a conversation: what is saved from there on. */
-function sameWindow<M extends UIMessage>(list: readonly M[], saved: readonly M[]): readonly M[] {
-  const from = saved.findIndex(({ id }) => id === list[0]?.id);
-  return saved.slice(Math.max(0, from));
+/** The last message of a branch; undefined for an empty one. */
+export function headOf(engine: ContextEngine, branchId: string | undefined): string | undefined {
+  return engine.state.getState().branches.find(({ id }) => id === branchId)?.headMessageId ?? undefined;
 }
 
 /** An answer put together from its parts, beside the chat that shows it. */
@@ -162,10 +175,9 @@ export interface OpenedTurn<M extends UIMessage> {
 /** Saves what a plan asks for, and reserves the answer, or opens the one that goes on. */
 export async function openTurn<M extends UIMessage>(
   engine: ContextEngine,
-  { answer, inPlace, ...plan }: TurnPlan<M>,
+  { kept, fresh, answer, inPlace }: TurnPlan<M>,
   { branchId, forkId = createId() }: Place,
 ): Promise<OpenedTurn<M>> {
-  const { kept, fresh } = withOthers(engine, plan);
   const renamed = new Map<M, M>();
   const ownId = (message: M): M => {
     if (!engine.node(message.id)) return message;
@@ -185,21 +197,6 @@ export async function openTurn<M extends UIMessage>(
   if (begun) await keepMessage(engine, id, begun, 'streaming');
   const isFork = engine.state.getState().branches.some((branch) => branch.id === forkId);
   return { id, branchId: isFork ? forkId : branchId, answer: begun, before: [...kept, ...added], renamed };
-}
-
-/** What the list has in common with other branches is kept as well. What another tab changed since is not loaded. */
-function withOthers<M extends UIMessage>(
-  engine: ContextEngine,
-  { kept, fresh }: Pick<TurnPlan<M>, 'kept' | 'fresh'>,
-): Pick<TurnPlan<M>, 'kept' | 'fresh'> {
-  const isNew = (message: M, i: number): boolean => {
-    const parentId = (fresh[i - 1] ?? kept.at(-1))?.id ?? null;
-    const known = engine.message(message.id) ?? message;
-    return engine.node(message.id)?.parentId !== parentId || !sameContent(known, message);
-  };
-  const first = fresh.findIndex(isNew);
-  const shared = first === -1 ? fresh.length : first;
-  return { kept: [...kept, ...fresh.slice(0, shared)], fresh: fresh.slice(shared) };
 }
 
 function stillGrowing(id: string): ContextError {

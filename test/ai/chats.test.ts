@@ -3,7 +3,7 @@ import { createContextChats } from '../../src/ai/index.ts';
 import { ContextEngine } from '../../src/engine/engine.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import { scriptedTransport, settle } from '../support/transport.ts';
-import { openPage, slowly, words } from './story.ts';
+import { changed, openPage, slowly, words } from './story.ts';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -196,6 +196,28 @@ describe('moments that are easy to miss', () => {
     await exchange.finish();
   });
 
+  it('words that came last are shown while the disk still has others to write', async () => {
+    const memory = new InMemoryContextStore();
+    let opened = (): void => {};
+    let gate = Promise.resolve();
+    const store = changed(memory, { append: (...args) => gate.then(() => memory.append(...args)) });
+    const page = await openPage(store);
+    void page.chats.active.sendMessage({ text: 'One?' });
+    const exchange = await page.script.next();
+    await exchange.say('The ');
+    await exchange.say('quick ');
+    await wait(150);
+    gate = new Promise((resolve) => (opened = resolve));
+    void page.engine.updateChat({ title: 'Fox' });
+    await exchange.say('brown ');
+    await exchange.fail('overloaded');
+    await wait(500);
+    expect(page.shown()).toBe('q: One? | a: The quick brown ');
+    opened();
+    await page.chats.whenSettled();
+    expect(await page.stored()).toBe('q: One? | a: The quick brown ');
+  });
+
   it('two edits of one question at once become two versions of it', async () => {
     const page = await openPage();
     await page.ask('One?', 'First.');
@@ -301,3 +323,5 @@ describe('an answer that a server still streams', () => {
     expect(page.engine.state.getState().branches).toHaveLength(1);
   });
 });
+
+const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,6 +1,7 @@
 import type { UIMessage } from 'ai';
 import { describe, expect, it } from 'vitest';
-import { planTurn } from '../../src/ai/plan.ts';
+import { planTurn, type Saved } from '../../src/ai/plan.ts';
+import { sameContent } from '../../src/engine/same.ts';
 
 /** `q1 a1 q2`: messages by id; `q1!` says something else than `q1`; `a1~` is empty. */
 function list(line: string): UIMessage[] {
@@ -15,9 +16,20 @@ function list(line: string): UIMessage[] {
 }
 
 function plan(asked: string, saved: string, messageId?: string): string {
-  const { kept, fresh, answer, inPlace } = planTurn(list(asked), list(saved), messageId);
+  const { kept, fresh, answer, inPlace } = planTurn(list(asked), chain(list(saved)), messageId);
   const ids = (messages: readonly UIMessage[]): string => messages.map(({ id }) => id).join(' ');
   return [ids(kept), ids(fresh), answer ? `${answer.id}${inPlace ? '' : ' anew'}` : ''].join(' / ');
+}
+
+/** What is saved, where that is one conversation. */
+function chain(saved: readonly UIMessage[]): Saved<UIMessage> {
+  const find = ({ id }: UIMessage): number => saved.findIndex((message) => message.id === id);
+  return {
+    head: saved.at(-1)?.id,
+    isAt: (message, previous) =>
+      find(message) !== -1 && find(message) === (previous ? find(previous) : -1) + 1,
+    isSame: (message) => sameContent(saved[find(message)], message),
+  };
 }
 
 describe('what a list asks for', () => {
