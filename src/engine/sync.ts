@@ -265,7 +265,9 @@ export class Sync {
 
   /** Reads what changed since, whoever changed it. */
   async pull(): Promise<void> {
-    const records = await this.#desk.store.load(this.#desk.chatId, this.#history.seq);
+    // A chat that was not there may come with a past: one whose deletion was undone.
+    const since = this.#history.chat ? this.#history.seq : undefined;
+    const records = await this.#desk.store.load(this.#desk.chatId, since);
     if (!this.#isGone(records.chat)) return this.#absorbRemote(records);
     this.#history.seq = records.seq;
     this.#deleted(chatDeleted(this.#desk.chatId));

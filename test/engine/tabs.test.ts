@@ -261,4 +261,16 @@ describe('a chat that is deleted elsewhere', () => {
     await say(b, 'q2');
     expect(await branchesIn(store)).toEqual({ main: 'q1 > a1 > q2' });
   });
+
+  test('comes back whole to an engine that found it deleted', async () => {
+    const { store } = await tabs('q1', 'a1');
+    await store.deleteChat('c', { keepFor: 10_000 });
+    const late = engineOn(store);
+    await late.ready();
+    expect(shown(late)).toBe('');
+    await store.restoreChat('c');
+    await vi.waitFor(() => expect([late.branch, shown(late)]).toEqual(['main', 'q1 > a1']));
+    await say(late, 'q2');
+    expect(await branchesIn(store)).toEqual({ main: 'q1 > a1 > q2' });
+  });
 });
