@@ -31,10 +31,10 @@ export interface ChatHost<M extends UIMessage> {
   /** The app's options, as they are now. */
   readonly options: ContextChatOptions<M>;
   readonly transport: ChatTransport<M>;
-  /** Announces that a chat may move to the branch with this id, which it is about to make. */
-  expect(forkId: string, chat: ContextChat<M>): void;
-  /** The branch that the chat's turn is on now; `forkId` is not waited for any longer. */
-  land(chat: ContextChat<M>, branchId: string, forkId: string): void;
+  /** Puts a chat on a branch: on the one that it is about to make, too, so that it is there when that is shown. */
+  register(branchId: string, chat: ContextChat<M>): void;
+  /** Takes a chat off a branch, if it is there. */
+  unregister(branchId: string, chat: ContextChat<M>): void;
   /** The chat of another branch that satisfies a test. */
   find(test: (chat: ContextChat<M>) => boolean): ContextChat<M> | undefined;
   /** Looks at what the engine shows now: while a chat was busy, its branch may have moved. */
@@ -109,6 +109,11 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     return this.#branchId;
   }
 
+  /** @internal Puts the chat on a branch. */
+  bind(branchId: string): void {
+    this.#branchId = branchId;
+  }
+
   /** Whether an answer is asked for, growing, or not yet saved. */
   get isBusy(): boolean {
     return this.#isAsking || this.#turn?.isSettled === false || this.#writing > 0;
@@ -124,11 +129,6 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   }
 
   // ------------------------------------------------------------------ its place
-
-  /** @internal Puts the chat on a branch; its turns go there from now on. */
-  bind(branchId: string): void {
-    this.#branchId = branchId;
-  }
 
   /** @internal Reads the branch, for a chat that is not the one shown. */
   load(): void {
@@ -177,14 +177,9 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
 
   #prepend(shown: readonly M[]): void {
     const [first] = this.#saved;
-    const earlier = shown.slice(
-      0,
-      Math.max(
-        0,
-        shown.findIndex(({ id }) => id === first?.id),
-      ),
-    );
-    if (earlier.length === 0) return;
+    const count = shown.findIndex(({ id }) => id === first?.id);
+    if (count <= 0) return;
+    const earlier = shown.slice(0, count);
     const isShown = this.messages[0] === first;
     this.#saved = [...earlier, ...this.#saved];
     if (isShown) this.messages = [...earlier, ...this.messages];
@@ -342,20 +337,22 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   async #begin(list: readonly M[], messageId?: string): Promise<Turn<M>> {
     const { engine } = this.#host;
     const forkId = createId();
-    let branchId = this.#branchId ?? engine.state.getState().branchId;
+    const branchId = this.#branchId ?? engine.state.getState().branchId;
     const saved = savedIn(engine, branchId, (id) => id === this.#saved[0]?.id, new Set(this.#saved));
     const plan = planTurn(list, saved, messageId);
-    this.#host.expect(forkId, this);
+    this.#host.register(forkId, this);
+    this.#branchId = branchId;
     try {
       const opened = await openTurn(engine, plan, { branchId, forkId });
-      branchId = opened.branchId;
+      this.#branchId = opened.branchId;
       return (this.#turn = this.#turnOf(opened, plan.inPlace));
     } catch (error) {
       // A message that can't be kept is not part of the chat; anything else may be tried again from the list.
       if (isContextError(error, 'invalid-messages')) this.messages = [...this.#saved];
       throw error;
     } finally {
-      this.#host.land(this, branchId, forkId);
+      this.#host.unregister(this.#branchId === forkId ? branchId : forkId, this);
+      this.#host.register(this.#branchId, this);
     }
   }
 

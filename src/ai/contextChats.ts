@@ -1,6 +1,5 @@
 import { DefaultChatTransport, type ChatTransport, type UIMessage } from 'ai';
 import type { AttachedChat, ContextEngine, MessageContent } from '../engine/engine.ts';
-import { ContextError } from '../errors.ts';
 import { ContextChat, type ChatHost, type ContextChatOptions } from './contextChat.ts';
 
 /** How the chats of an engine are made. */
@@ -13,8 +12,8 @@ export interface ContextChats<M extends UIMessage = UIMessage> {
   readonly engine: ContextEngine;
   /** The chat of the branch that is shown. */
   readonly active: ContextChat<M>;
-  /** The chat of a branch, by name or id. Throws `branch-not-found`. */
-  get(branch: string): ContextChat<M>;
+  /** The chat of a branch, by name or id; undefined where there is no such branch. */
+  get(branch: string): ContextChat<M> | undefined;
   /** Takes other options: callbacks, transport and request from now on, the rest for chats made from now on. */
   configure(options: ContextChatOptions<M>): void;
   /** Resolves when everything that was said in any of the chats is saved. */
@@ -67,7 +66,6 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
   options: ContextChatOptions<M>;
   #fallback: ChatTransport<M> | undefined;
   readonly #chats: Map<string, ContextChat<M>> = new Map();
-  readonly #expected: Map<string, ContextChat<M>> = new Map();
   /** The chat that is shown until the engine has read the conversation. */
   #unbound: ContextChat<M> | undefined;
   #blank: ContextChat<M> | undefined;
@@ -107,15 +105,10 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
       : this.active;
   }
 
-  get(branch: string): ContextChat<M> {
-    const state = this.engine.state.getState();
-    if (branch === state.branch || branch === state.branchId) return this.active;
-    const found = state.branches.find(({ id, name }) => id === branch || name === branch);
-    if (found) return this.#chats.get(found.id) ?? this.#open(found.id);
-    const { chatId } = this.engine;
-    throw new ContextError('branch-not-found', `Branch "${branch}" not found in chat "${chatId}"`, {
-      details: { branch },
-    });
+  get(branch: string): ContextChat<M> | undefined {
+    const { branches } = this.engine.state.getState();
+    const found = branches.find(({ id, name }) => id === branch || name === branch);
+    return found && (this.#chats.get(found.id) ?? this.#open(found.id));
   }
 
   #open(branchId: string): ContextChat<M> {
@@ -141,16 +134,12 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
 
   // ------------------------------------------------------------------ what chats ask of it
 
-  expect(forkId: string, chat: ContextChat<M>): void {
-    this.#expected.set(forkId, chat);
+  register(branchId: string, chat: ContextChat<M>): void {
+    this.#chats.set(branchId, chat);
   }
 
-  land(chat: ContextChat<M>, branchId: string, forkId: string): void {
-    this.#expected.delete(forkId);
-    const { branchId: from } = chat;
-    if (from !== undefined && from !== branchId && this.#chats.get(from) === chat) this.#chats.delete(from);
-    this.#chats.set(branchId, chat);
-    chat.bind(branchId);
+  unregister(branchId: string, chat: ContextChat<M>): void {
+    if (this.#chats.get(branchId) === chat) this.#chats.delete(branchId);
   }
 
   find(test: (chat: ContextChat<M>) => boolean): ContextChat<M> | undefined {
@@ -165,12 +154,15 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
     if (isDeleted && !this.#isDeleted) this.#stopAll();
     this.#isDeleted = isDeleted;
     if (status !== 'ready') return;
-    const moved = this.#expected.get(branchId);
-    if (moved) this.land(moved, branchId, branchId);
-    if (this.#unbound && !this.#chats.has(branchId)) this.land(this.#unbound, branchId, branchId);
-    this.#unbound = undefined;
+    if (this.#unbound) this.#bind(this.#unbound, branchId);
     if (branchId !== this.#shown) this.#show(branchId);
     this.#chats.get(branchId)?.follow(messages);
+  }
+
+  #bind(chat: ContextChat<M>, branchId: string): void {
+    this.#unbound = undefined;
+    chat.bind(branchId);
+    this.#chats.set(branchId, chat);
   }
 
   #stopAll(): void {
@@ -205,6 +197,7 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
 
   /** New words for a question are sent; new words for an answer make a version, and no model is asked. */
   async #edit(messageId: string, content: MessageContent): Promise<void> {
+    await this.engine.ready();
     if (this.engine.node(messageId)?.name !== 'user') {
       await this.engine.edit(messageId, content);
       return;

@@ -1,7 +1,7 @@
 /** `contextree/ai`: the AI SDK's `useChat`, on a tree. */
 export { useContextChat, type UseContextChatOptions } from './useContextChat.ts';
 export { createContextChats, type ContextChats, type ContextChatsOptions } from './contextChats.ts';
-export { ContextChat, type ContextChatOptions } from './contextChat.ts';
+export type { ContextChat, ContextChatOptions } from './contextChat.ts';
 export {
   withContext,
   type PrepareRequest,

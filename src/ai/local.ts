@@ -1,6 +1,16 @@
 import { streamText, type ChatTransport, type UIMessage, type UIMessageChunk } from 'ai';
 import { toPrompt } from './prompt.ts';
 
+// Servers want these without the hooks that stand beside them in `contextree/ai`.
+export {
+  toPrompt,
+  toSimpleMessages,
+  type ModelPrompt,
+  type Resolved,
+  type SimpleMessage,
+  type ToPromptOptions,
+} from './prompt.ts';
+
 type StreamTextOptions = Parameters<typeof streamText>[0];
 type Model = StreamTextOptions['model'];
 type ProviderOptions = StreamTextOptions['providerOptions'];

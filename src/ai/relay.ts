@@ -13,15 +13,15 @@ export function relay<M extends UIMessage>(
   turn: Turn<M>,
 ): ReadableStream<UIMessageChunk> {
   const reader = source.getReader();
-  const passage = new Passage(turn.options.id);
+  const passage = passageOf(turn.options.id);
 
   const next = async (controller: ReadableStreamDefaultController<UIMessageChunk>): Promise<void> => {
-    if (passage.isStep) void turn.savePoint();
+    if (passage.isStep()) void turn.savePoint();
     else turn.draft();
     for (;;) {
       const { done, value } = await reader.read();
       if (done) {
-        await turn.end(passage.status, passage.usage);
+        await turn.end(passage.status(), passage.usage());
         controller.close();
         return;
       }
@@ -38,85 +38,88 @@ export function relay<M extends UIMessage>(
     {
       pull: (controller) =>
         next(controller).catch(async (error: unknown) => {
-          await turn.end('interrupted', passage.usage);
+          await turn.end('interrupted', passage.usage());
           controller.error(error);
         }),
       cancel: (reason) => {
         reader.cancel(reason).catch(() => {});
-        return turn.end('interrupted', passage.usage);
+        return turn.end('interrupted', passage.usage());
       },
     },
     { highWaterMark: 0 },
   );
 }
 
-/** Reads the protocol as it passes: gives the answer its id, and finds out whether it came to its end. */
-class Passage {
-  readonly #id: string;
-  /** The opening of the answer, held back until it says something: a bubble appears together with its first word. */
-  #opening: UIMessageChunk[] | undefined = [];
-  #hasSteps = false;
-  #isFinished = false;
-  #isBroken = false;
-  /** Texts and thoughts that were begun and not closed. */
-  readonly #open: Set<string> = new Set();
+/** What was learned of an answer from the chunks that passed. */
+interface Passage {
+  /** What to hand on for a chunk that came in. Words that stray in after the finish are dropped. */
+  pass(chunk: UIMessageChunk): UIMessageChunk[];
   /** Whether the last chunk closed a step. */
-  isStep = false;
+  isStep(): boolean;
   /** The usage that the answer's metadata told last. */
-  usage: Readonly<Record<string, unknown>> | undefined;
-
-  constructor(id: string) {
-    this.#id = id;
-  }
-
+  usage(): Readonly<Record<string, unknown>> | undefined;
   /**
    * How an answer whose stream has ended came to its end. One that uses steps, or has not closed its texts, was cut if
    * there was no finish; a transport made by hand may know neither.
    */
-  get status(): 'complete' | 'interrupted' {
-    const isWhole = this.#isFinished || (!this.#hasSteps && this.#open.size === 0);
-    return isWhole && !this.#isBroken ? 'complete' : 'interrupted';
-  }
+  status(): 'complete' | 'interrupted';
+}
 
-  /** What to hand on for a chunk that came in. Words that stray in after the finish are dropped. */
-  pass(chunk: UIMessageChunk): UIMessageChunk[] {
-    const isStray = this.#note(chunk);
-    if (chunk.type === 'error') return [chunk];
-    const named = chunk.type === 'start' ? { ...chunk, messageId: this.#id } : chunk;
-    if (!this.#opening) return isStray ? [] : [named];
-    this.#opening.push(named);
-    return isSilent(chunk) ? [] : this.#begin(this.#opening);
-  }
+/** Reads the protocol as it passes: gives the answer its id, and finds out whether it came to its end. */
+function passageOf(messageId: string): Passage {
+  /** The opening of the answer, held back until it says something: a bubble appears together with its first word. */
+  let opening: UIMessageChunk[] | undefined = [];
+  let last: UIMessageChunk['type'] | undefined;
+  let usage: Readonly<Record<string, unknown>> | undefined;
+  let hasSteps = false;
+  let isFinished = false;
+  let isBroken = false;
+  /** Texts and thoughts that were begun and not closed. */
+  const open = new Set<string>();
 
-  #begin(opening: UIMessageChunk[]): UIMessageChunk[] {
-    this.#opening = undefined;
-    const hasStart = opening.some(({ type }) => type === 'start');
-    return hasStart ? opening : [{ type: 'start', messageId: this.#id }, ...opening];
-  }
-
-  /** Remembers what a chunk says of the answer. True for the words of a part that is not open, after the finish. */
-  #note(chunk: UIMessageChunk): boolean {
-    const { type } = chunk;
-    this.isStep = type === 'finish-step';
-    if ('messageMetadata' in chunk) this.usage = usageIn(chunk.messageMetadata) ?? this.usage;
-    if (type === 'start-step') this.#hasSteps = true;
-    if (type === 'error' || type === 'abort') this.#isBroken = true;
-    if (type === 'finish') this.#finish(chunk.finishReason);
-    const [kind, phase] = type.split('-');
+  /** True for the words of a part that is not open. */
+  const isStray = (chunk: UIMessageChunk): boolean => {
+    const [kind, phase] = chunk.type.split('-');
     if ((kind !== 'text' && kind !== 'reasoning') || !('id' in chunk)) return false;
     const part = kind + chunk.id;
-    if (phase === 'start') this.#open.add(part);
-    const isOpen = this.#open.has(part);
-    if (phase === 'end') this.#open.delete(part);
-    return this.#isFinished && !isOpen;
-  }
+    if (phase === 'start') open.add(part);
+    return !(phase === 'end' ? open.delete(part) : open.has(part));
+  };
 
   /** A finish that knows no reason, in the middle of a text, is a model's connection that was cut. */
-  #finish(reason: string | undefined): void {
-    this.#isFinished = true;
-    const isCut = (reason === 'other' || reason === 'unknown') && this.#open.size > 0;
-    if (isCut || reason === 'error' || reason === 'interrupted') this.#isBroken = true;
-  }
+  const finish = (reason: string | undefined): void => {
+    isFinished = true;
+    const isCut = (reason === 'other' || reason === 'unknown') && open.size > 0;
+    if (isCut || reason === 'error' || reason === 'interrupted') isBroken = true;
+  };
+
+  const begin = (held: UIMessageChunk[]): UIMessageChunk[] => {
+    opening = undefined;
+    return held.some(({ type }) => type === 'start') ? held : [{ type: 'start', messageId }, ...held];
+  };
+
+  return {
+    pass: (chunk) => {
+      const { type } = chunk;
+      last = type;
+      if ('messageMetadata' in chunk) usage = usageIn(chunk.messageMetadata) ?? usage;
+      if (type === 'start-step') hasSteps = true;
+      if (type === 'error' || type === 'abort') isBroken = true;
+      if (type === 'error') return [chunk];
+      if (type === 'finish') finish(chunk.finishReason);
+      if (isStray(chunk) && isFinished) return [];
+      const named = type === 'start' ? { ...chunk, messageId } : chunk;
+      if (!opening) return [named];
+      opening.push(named);
+      return isSilent(chunk) ? [] : begin(opening);
+    },
+    isStep: () => last === 'finish-step',
+    usage: () => usage,
+    status: () => {
+      const isWhole = isFinished || (!hasSteps && open.size === 0);
+      return isWhole && !isBroken ? 'complete' : 'interrupted';
+    },
+  };
 }
 
 /** Whether a chunk opens an answer without showing anything. */

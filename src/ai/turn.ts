@@ -118,19 +118,10 @@ export async function keepMessage(
     await engine.updateMessage(id, message, status);
   } catch (error) {
     if (!isContextError(error, 'invalid-messages')) throw error;
-    await engine.updateMessage(id, storable(message), status);
+    await engine.updateMessage(id, JSON.parse(JSON.stringify(message, withoutBigInts)) as UIMessage, status);
   }
 }
 
-function storable(message: UIMessage): UIMessage {
-  const parts = message.parts.flatMap((part) => (asJson(part) as typeof part | undefined) ?? []);
-  return { ...message, parts, metadata: asJson(message.metadata) };
-}
-
-function asJson(value: unknown): unknown {
-  try {
-    return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
-  } catch {
-    return undefined;
-  }
+function withoutBigInts(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : value;
 }

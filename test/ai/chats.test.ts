@@ -25,7 +25,7 @@ describe('the chats of an engine', () => {
     const page = await openPage();
     await page.ask('One?', 'First.');
     await page.engine.btw();
-    const side = page.chats.get('main-v2');
+    const side = page.chats.get('main-v2')!;
     const sent = side.sendMessage({ text: 'By the way?' });
     const exchange = await page.script.next();
     expect(words(exchange.sent.messages)).toBe('q: One? | a: First. | q: By the way?');
@@ -37,14 +37,14 @@ describe('the chats of an engine', () => {
     await page.engine.switchBranch('main-v2');
     expect(page.chats.active).toBe(side);
     expect(page.chats.get('main-v2')).toBe(side);
-    expect(() => page.chats.get('nobody')).toThrow(expect.objectContaining({ code: 'branch-not-found' }));
+    expect(page.chats.get('nobody')).toBeUndefined();
   });
 
   it('that regenerate unseen fork unseen', async () => {
     const page = await openPage();
     await page.ask('One?', 'First.');
     await page.engine.rewind(page.chats.active.messages[0]!.id);
-    const hidden = page.chats.get('main');
+    const hidden = page.chats.get('main')!;
     const again = hidden.regenerate();
     await (await page.script.next()).answer('Other.');
     await again;
@@ -52,7 +52,7 @@ describe('the chats of an engine', () => {
     expect(page.shown()).toBe('q: One?');
     expect(words(hidden.messages)).toBe('q: One? | a: Other.');
     expect(page.chats.get('main')).not.toBe(hidden);
-    await expect.poll(() => words(page.chats.get('main').messages)).toBe('q: One? | a: First.');
+    await expect.poll(() => words(page.chats.get('main')!.messages)).toBe('q: One? | a: First.');
   });
 
   it('are let go a minute after they were hidden, unless they stream', async () => {
@@ -218,6 +218,18 @@ describe('moments that are easy to miss', () => {
     expect(await page.stored()).toBe('q: One? | a: The quick brown ');
   });
 
+  it("the AI SDK's own queue shows what waits, and each question is saved when its turn comes", async () => {
+    const page = await openPage(undefined, { experimental_queue: true });
+    void page.chats.active.sendMessage({ text: 'One?' });
+    const first = await page.script.next();
+    void page.chats.active.sendMessage({ text: 'Two?' });
+    await settle();
+    expect(words(page.chats.active.experimental_queuedMessages)).toBe('q: Two?');
+    await first.answer('First.');
+    await (await page.script.next()).answer('Second.');
+    expect(await page.stored()).toBe('q: One? | a: First. | q: Two? | a: Second.');
+  });
+
   it('two edits of one question at once become two versions of it', async () => {
     const page = await openPage();
     await page.ask('One?', 'First.');
@@ -242,7 +254,7 @@ describe('moments that are easy to miss', () => {
     await page.chats.active.sendMessage();
     expect(page.chats.active.error).toMatchObject({ code: 'busy' });
     await exchange.answer('st.');
-    await page.chats.get('main').whenSettled();
+    await page.chats.get('main')!.whenSettled();
     expect(await page.stored('main')).toBe('q: One? | a: First.');
     await settle();
     expect(page.shown()).toBe('q: One? | a: First.');

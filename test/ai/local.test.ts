@@ -1,8 +1,17 @@
-import { lastAssistantMessageIsCompleteWithApprovalResponses, stepCountIs, tool } from 'ai';
+import {
+  DirectChatTransport,
+  lastAssistantMessageIsCompleteWithApprovalResponses,
+  stepCountIs,
+  tool,
+  ToolLoopAgent,
+} from 'ai';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { createContextChats } from '../../src/ai/index.ts';
 import { createLocalTransport, type LocalRequest, type LocalTransportOptions } from '../../src/ai/local.ts';
+import { ContextEngine } from '../../src/engine/engine.ts';
 import { hint } from '../../src/fragment/builders.ts';
+import { InMemoryContextStore } from '../../src/store/memory.ts';
 import { openPage, words, type Page } from './story.ts';
 
 type Model = Extract<LocalTransportOptions['model'], { specificationVersion: 'v4' }>;
@@ -203,6 +212,18 @@ describe('a model in the browser', () => {
     expect(aborted).toBe(true);
     expect(await page.stored()).toBe('q: One? | a: Fir');
   });
+});
+
+it('may be an agent of the AI SDK, behind its own transport', async () => {
+  const { model, calls } = modelOf([...text('First.'), finish()], [...text('Second.'), finish()]);
+  const agent = new ToolLoopAgent({ model, instructions: 'Be brief.' });
+  const engine = new ContextEngine({ store: new InMemoryContextStore(), chatId: 'c', userId: 'u' });
+  const chats = createContextChats({ engine, transport: new DirectChatTransport({ agent }) });
+  await chats.active.sendMessage({ text: 'One?' });
+  await chats.active.sendMessage({ text: 'Two?' });
+  expect(words(chats.active.messages)).toBe('q: One? | a: First. | q: Two? | a: Second.');
+  expect(words((await engine.resolve()).messages)).toBe(words(chats.active.messages));
+  expect(calls[1]!.prompt.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'user']);
 });
 
 it('answers a plain list of messages as well, without an engine', async () => {
