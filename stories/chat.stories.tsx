@@ -235,7 +235,7 @@ export const NotSaved: Story = {
     await expect(alert).toHaveTextContent('The disk is full');
     await expect(within(alert).getByRole('button', { name: 'Retry' })).toBeEnabled();
     await waitFor(() => expect(canvas.getAllByRole('article')).toHaveLength(6));
-    await expect(await latest(canvas, 'Assistant')).toHaveTextContent('salty');
+    await waitFor(async () => expect(await latest(canvas, 'Assistant')).toHaveTextContent('salty'));
   },
 };
 
