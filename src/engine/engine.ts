@@ -250,7 +250,8 @@ export class ContextEngine {
    * Rejects with what the store says; the messages are then pending still.
    */
   async save(options: { readonly branch?: boolean } = {}): Promise<SaveResult> {
-    return (await this.#opened()).save(options);
+    const { pending } = this.#desk;
+    return (await this.#opened()).save(options, pending);
   }
 
   // ------------------------------------------------------------------ turns that stream
@@ -291,12 +292,14 @@ export class ContextEngine {
 
   /** Makes a branch that ends at a message, and switches to it. Pending messages are dropped. */
   async rewind(messageId: string): Promise<BranchInfo> {
-    return (await this.#opened()).rewind(messageId);
+    const { pending } = this.#desk;
+    return (await this.#opened()).rewind(messageId, pending);
   }
 
   /** Goes back to a checkpoint: makes a branch that ends there, and switches to it. */
   async restore(checkpoint: string): Promise<BranchInfo> {
-    return (await this.#opened()).restore(checkpoint);
+    const { pending } = this.#desk;
+    return (await this.#opened()).restore(checkpoint, pending);
   }
 
   /** "By the way": makes a branch that ends where this one does, and stays. Pending messages stay too. */
@@ -306,7 +309,8 @@ export class ContextEngine {
 
   /** Shows another branch. Pending messages are dropped. */
   async switchBranch(nameOrId: string): Promise<void> {
-    return (await this.#opened()).switchBranch(nameOrId);
+    const { pending } = this.#desk;
+    return (await this.#opened()).switchBranch(nameOrId, pending);
   }
 
   /** Shows a message: the branch whose head it is, or the branch used last that holds it, up to it. Makes no branch. */
@@ -322,7 +326,8 @@ export class ContextEngine {
 
   /** Deletes a branch; its messages stay where other branches hold them. The last one can't go (`last-branch`). */
   async deleteBranch(nameOrId: string): Promise<void> {
-    return (await this.#opened()).deleteBranch(nameOrId);
+    const { pending } = this.#desk;
+    return (await this.#opened()).deleteBranch(nameOrId, pending);
   }
 
   // ------------------------------------------------------------------ checkpoints

@@ -83,8 +83,11 @@ export class History {
   /** Nothing is new about a message but, perhaps, its place: one that was kept in memory gets it when it is stored. */
   #place(known: NodeInfo, { parentId, depth, seq, createdAt, deviceId }: NodeInfo): boolean {
     if (known.seq === seq && known.parentId === parentId && known.deviceId === deviceId) return false;
-    if (known.parentId !== parentId) this.moves += 1;
     putNode(this.graph, { ...known, parentId, depth, seq, createdAt, deviceId });
+    if (known.parentId !== parentId) {
+      this.moves += 1;
+      this.recount();
+    }
     return true;
   }
 
@@ -133,6 +136,13 @@ export class History {
     while (info && info.status !== 'streaming' && !isVisible(info))
       info = this.graph.nodes.get(info.parentId ?? '');
     return info?.id ?? null;
+  }
+
+  /** A branch is gone: no store ever took it. */
+  forgetBranch(id: string): void {
+    this.branches.delete(id);
+    this.#views.delete(id);
+    this.recount();
   }
 
   /** Sees the head of a branch here from now on. */

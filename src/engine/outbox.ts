@@ -76,6 +76,9 @@ const REFUSALS: ReadonlySet<string> = new Set([
   'store-blocked',
 ]);
 
+/** The device of records that no store has taken yet. */
+export const MEMORY = 'memory';
+
 /** Carries operations out on what the engine knows, as a store would. The records get their final numbers later. */
 export function applyLocally(
   history: History,
@@ -89,7 +92,7 @@ export function applyLocally(
 /** A transaction over an engine's own records. Its writes go nowhere: the engine takes in the result. */
 class LocalTransaction implements StoreTransaction {
   readonly chatId: string;
-  readonly deviceId = 'local';
+  readonly deviceId = MEMORY;
   readonly #history: History;
 
   constructor(history: History, chatId: string) {

@@ -60,7 +60,10 @@ export class Session {
       validate: desk.options.validate,
       report: (id, error) => desk.emit({ type: 'error', code: error.code, message: error.message, id }),
     });
-    this.#streams = new Streams(desk, history, (id, data) => this.#grow(id, data));
+    this.#streams = new Streams(desk, history, {
+      grow: (id, data) => this.#grow(id, data),
+      isKept: (id) => this.#sync.isKept(id),
+    });
     this.#sync = new Sync(desk, { history, view: this.#view, chains: this.#chains, streams: this.#streams });
     desk.ofChat = (before) => ({ ...this.#view.slices(before), saveState: this.#sync.saveState });
   }
@@ -139,16 +142,16 @@ export class Session {
     ];
   }
 
-  save(options: { readonly branch?: boolean }): Promise<SaveResult> {
-    return this.#serial(() => this.#save(options.branch === false));
+  save(options: { readonly branch?: boolean }, pending: readonly Pending[]): Promise<SaveResult> {
+    return this.#serial(() => this.#save(options.branch === false, pending));
   }
 
-  async #save(inPlace: boolean): Promise<SaveResult> {
+  async #save(inPlace: boolean, pending: readonly Pending[]): Promise<SaveResult> {
     const start = performance.now();
     await this.#sync.recover();
-    const taken = this.#desk.pending;
+    const taken = pending.filter((one) => this.#desk.pending.includes(one));
     const { ops, forkId } = await this.#saveAs(taken, inPlace);
-    this.#wait(this.#desk.pending.filter((pending) => !taken.includes(pending)));
+    this.#drop(taken);
     await this.#view.refresh();
     const ids = ops.flatMap((op) => (op.op === 'insert' || op.op === 'replace' ? [op.id] : []));
     if (forkId !== undefined) this.#emitBranch('create', forkId);
@@ -159,7 +162,7 @@ export class Session {
 
   /** Carries a plan out; another one, if a message has changed elsewhere since it was made. */
   async #saveAs(pending: readonly Pending[], inPlace: boolean): Promise<SavePlan> {
-    const again = (): Promise<SaveResult> => this.#save(inPlace);
+    const again = (): Promise<SaveResult> => this.#save(inPlace, pending);
     try {
       return await this.#commitPlan(await this.#plan(pending, inPlace), again);
     } catch (error) {
@@ -302,7 +305,9 @@ export class Session {
     const { status: before } = this.#view.node(id);
     const next = this.#nextStatus(id, before, status);
     const isBegun = next === 'streaming' && !this.#streams.get(id);
-    const stream = isBegun ? await this.#streams.begin(id, this.#branchHolding(id)) : this.#streams.get(id);
+    const stream = isBegun
+      ? await this.#streams.begin(id, this.#view.branchHolding(id))
+      : this.#streams.get(id);
     try {
       await this.#commitWords(id, data, next, stream);
     } catch (error) {
@@ -346,13 +351,7 @@ export class Session {
     // Words that were drafted are not taken back by an end without any.
     const words = isEnd && data.parts.length === 0 ? (this.#history.body(id)?.data ?? data) : data;
     if (isEnd && words.parts.length === 0) return this.#endSilently(id);
-    try {
-      await this.#sync.commit([{ op: 'replace', id, data: words, status }], { keep: true });
-    } catch (error) {
-      if (!stream || !isContextError(error, 'message-not-found')) throw error;
-      this.#history.forget(id);
-      await this.#sync.commit(backOps(info, words, status, stream.branchId), { keep: true });
-    }
+    await this.#sync.commit([{ op: 'replace', id, data: words, status }], { keep: true });
   }
 
   /** An answer without a word is taken back; one that something hangs on stays where it is, and does not show. */
@@ -360,10 +359,6 @@ export class Session {
     const op = this.#sync.silentEnd(id);
     await this.#sync.commit([op], { keep: true });
     if (op.op === 'drop') this.#history.forget(id);
-  }
-
-  #branchHolding(id: string): string {
-    return lastUsedWith(this.#history.graph, this.#history.seenBranches(), id)?.id ?? this.#view.activeId;
   }
 
   edit(id: string, content: MessageContent): Promise<string> {
@@ -396,13 +391,13 @@ export class Session {
     });
   }
 
-  rewind(messageId: string): Promise<BranchInfo> {
-    return this.#serial(async () => this.#branchAt(this.#view.node(messageId).id, { use: true }));
+  rewind(messageId: string, pending: readonly Pending[]): Promise<BranchInfo> {
+    return this.#serial(async () => this.#branchAt(this.#view.node(messageId).id, { leaving: pending }));
   }
 
-  restore(checkpoint: string): Promise<BranchInfo> {
+  restore(checkpoint: string, pending: readonly Pending[]): Promise<BranchInfo> {
     return this.#serial(async () =>
-      this.#branchAt(this.#view.findCheckpoint(checkpoint).messageId, { use: true }),
+      this.#branchAt(this.#view.findCheckpoint(checkpoint).messageId, { leaving: pending }),
     );
   }
 
@@ -411,18 +406,22 @@ export class Session {
       const head = this.#history.settledAt(this.#view.head());
       if (head === null)
         throw new ContextError('empty-branch', 'Cannot create btw branch: no messages in conversation');
-      return this.#branchAt(head, { use: false });
+      return this.#branchAt(head, {});
     });
   }
 
-  async #branchAt(messageId: string, { use }: { readonly use: boolean }): Promise<BranchInfo> {
+  /** A branch that ends at a message; with `leaving`, what waits and is dropped, it is the one shown from now on. */
+  async #branchAt(
+    messageId: string,
+    { leaving }: { readonly leaving?: readonly Pending[] },
+  ): Promise<BranchInfo> {
     const start = performance.now();
     await this.#sync.recover();
     const id = createId();
     const ops: StoreOp[] = [{ op: 'branch', id, base: this.#view.active().name, messageId }];
-    await this.#sync.commit(use ? [...ops, { op: 'use', branchId: id }] : ops);
-    if (use) {
-      this.#wait([]);
+    await this.#sync.commit(leaving ? [...ops, { op: 'use', branchId: id }] : ops);
+    if (leaving) {
+      this.#drop(leaving);
       await this.#view.show(id);
     }
     this.#emitBranch('create', id, start);
@@ -430,8 +429,8 @@ export class Session {
     return this.#view.infoOf(id);
   }
 
-  switchBranch(nameOrId: string): Promise<void> {
-    return this.#serial(() => this.#switchTo(this.#view.findBranch(nameOrId).id, null, { drop: true }));
+  switchBranch(nameOrId: string, pending: readonly Pending[]): Promise<void> {
+    return this.#serial(() => this.#switchTo(this.#view.findBranch(nameOrId).id, null, pending));
   }
 
   checkout(id: string): Promise<void> {
@@ -445,16 +444,12 @@ export class Session {
     });
   }
 
-  async #switchTo(
-    branchId: string,
-    at: string | null,
-    { drop = false }: { readonly drop?: boolean } = {},
-  ): Promise<void> {
+  async #switchTo(branchId: string, at: string | null, leaving: readonly Pending[] = []): Promise<void> {
     const start = performance.now();
     const from = this.#view.active().name;
     const isOther = branchId !== this.#view.activeId;
     if (isOther) await this.#sync.commit([{ op: 'use', branchId }], { keep: true, quiet: true });
-    if (drop) this.#wait([]);
+    this.#drop(leaving);
     await this.#view.show(branchId, at);
     if (isOther) this.#desk.emit({ type: 'switch', from, to: this.#view.active().name }, start);
     this.#desk.publish();
@@ -470,12 +465,12 @@ export class Session {
     });
   }
 
-  deleteBranch(nameOrId: string): Promise<void> {
+  deleteBranch(nameOrId: string, pending: readonly Pending[]): Promise<void> {
     return this.#serial(async () => {
       const { id } = this.#view.findBranch(nameOrId);
       await this.#sync.commit([{ op: 'delete-branch', id }]);
       if (id === this.#view.activeId) {
-        this.#wait([]);
+        this.#drop(pending);
         await this.#view.show(this.#view.branchToOpen());
       }
       this.#emitBranch('delete', id);
@@ -619,9 +614,12 @@ export class Session {
     this.#desk.emit({ type: 'stream', phase, branch, id, status }, start);
   }
 
-  /** What waits from now on. Where nothing does, no refused save() is left either. */
-  #wait(pending: readonly Pending[]): void {
-    this.#desk.pending = pending;
+  /**
+   * These wait no longer. They are what waited when the method was called: what was set since, while it stood in line,
+   * waits for the next one. Where nothing waits any more, no refused save() is left either.
+   */
+  #drop(pending: readonly Pending[]): void {
+    this.#desk.pending = this.#desk.pending.filter((one) => !pending.includes(one));
     this.#sync.forgetRefused();
   }
 
@@ -673,19 +671,6 @@ function insertsOf(parentId: string | null, messages: readonly UIMessage[]): Sto
 function showing(ops: readonly StoreOp[], branchId: string): StoreOp {
   const made = ops.find((op) => op.op === 'branch');
   return { op: 'use', branchId: made?.id ?? branchId };
-}
-
-/** An answer that another tab took for dead and took back is put in its place again. */
-function backOps(
-  { id, parentId, createdAt }: NodeInfo,
-  data: UIMessage,
-  status: MessageStatus,
-  branchId: string,
-): StoreOp[] {
-  return [
-    { op: 'insert', id, parentId, data, status, createdAt },
-    { op: 'head', branchId, expected: parentId, messageId: id, forkId: createId() },
-  ];
 }
 
 function fragmentsKey(chatId: string): string {

@@ -29,13 +29,25 @@ export class Streams {
   readonly #desk: Desk;
   readonly #history: History;
   readonly #grow: (id: string, data: UIMessage) => void;
+  readonly #isKept: (id: string) => boolean;
   readonly #streams: Map<string, Stream> = new Map();
+  /** The locks of answers whose end no disk has taken yet. */
+  readonly #lingering: Map<string, () => void> = new Map();
 
-  /** `grow` shows what a draft says. */
-  constructor(desk: Desk, history: History, grow: (id: string, data: UIMessage) => void) {
+  constructor(
+    desk: Desk,
+    history: History,
+    session: {
+      /** Shows what a draft says. */
+      readonly grow: (id: string, data: UIMessage) => void;
+      /** Whether words of an answer wait for a disk that refused them. */
+      readonly isKept: (id: string) => boolean;
+    },
+  ) {
     this.#desk = desk;
     this.#history = history;
-    this.#grow = grow;
+    this.#grow = session.grow;
+    this.#isKept = session.isKept;
   }
 
   /** The stream of an answer; undefined when this engine does not write it. */
@@ -51,6 +63,11 @@ export class Streams {
   /** Whether an answer on this branch is being written. */
   isOn(branchId: string): boolean {
     return [...this.#streams.values()].some((stream) => stream.branchId === branchId);
+  }
+
+  /** The answers on a branch are on another one by now. */
+  redirect(from: string, to: string): void {
+    for (const stream of this.#streams.values()) if (stream.branchId === from) stream.branchId = to;
   }
 
   /** Takes an answer's lock. */
@@ -77,7 +94,24 @@ export class Streams {
     if (!stream) return;
     stopDrafts(stream);
     this.#streams.delete(id);
-    stream.release();
+    this.#lingering.set(id, stream.release);
+    this.letGo();
+  }
+
+  /** Ends all of them, and lets go of every lock. */
+  endAll(): void {
+    for (const id of this.ids()) this.end(id);
+    for (const release of this.#lingering.values()) release();
+    this.#lingering.clear();
+  }
+
+  /** Gives the locks back of answers that have ended for everyone: until then no other tab may take them for dead. */
+  letGo(): void {
+    for (const [id, release] of this.#lingering) {
+      if (this.#isKept(id)) continue;
+      this.#lingering.delete(id);
+      release();
+    }
   }
 
   /** Drafts the newest words of an answer: the first ones at once, later ones in a while. */

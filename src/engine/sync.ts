@@ -1,5 +1,6 @@
 import { ContextError, isContextError } from '../errors.ts';
-import type { Chat } from '../graph/graph.ts';
+import { createId } from '../fragment/id.ts';
+import type { Chat, MessageNode } from '../graph/graph.ts';
 import type {
   AppendOptions,
   AppendResult,
@@ -10,7 +11,7 @@ import type {
 } from '../store/store.ts';
 import { asContextError, type Desk } from './desk.ts';
 import type { Busy, History } from './history.ts';
-import { applyLocally, isRefusal, Outbox } from './outbox.ts';
+import { applyLocally, isRefusal, MEMORY, Outbox } from './outbox.ts';
 import type { Chains } from './resolve.ts';
 import { Safety } from './safety.ts';
 import type { SaveState } from './state.ts';
@@ -147,7 +148,23 @@ export class Sync {
     }
   }
 
-  async #append(
+  /** Writes; where another tab took an answer for dead and took it back, it is put in its place again. */
+  async #append(ops: readonly StoreOp[], onConflict?: ConflictPolicy): Promise<void> {
+    let attempt = ops;
+    for (;;) {
+      try {
+        await this.#send(attempt, onConflict);
+        return;
+      } catch (error) {
+        const back =
+          isContextError(error, 'message-not-found') && this.#withBack(attempt, error.details['id']);
+        if (!back) throw error;
+        attempt = back;
+      }
+    }
+  }
+
+  async #send(
     ops: readonly StoreOp[],
     onConflict: ConflictPolicy = this.#desk.options.onConflict ?? 'fork',
   ): Promise<void> {
@@ -161,10 +178,11 @@ export class Sync {
       );
       this.#ownChanges.add(result.seq);
       this.#isMetadataMerged = true;
-      await this.#absorbOwn(
-        result,
-        headsIn(ops).filter((branchId) => !this.#outbox.movesHead(branchId)),
-      );
+      this.#giveWay(result, ops);
+      const moved = headsIn(ops).filter((branchId) => !this.#outbox.movesHead(branchId));
+      this.#absorbOwn(result, moved);
+      if (result.conflict) await this.#followConflict(result.conflict);
+      await this.#land(result, moved);
     } catch (error) {
       if (isContextError(error, 'chat-deleted')) this.#deleted(error);
       throw error;
@@ -172,6 +190,33 @@ export class Sync {
       this.#writing -= 1;
       this.#settleNotices();
     }
+  }
+
+  /** The same operations with a message that is not there any more written anew; undefined when we have no such one. */
+  #withBack(ops: readonly StoreOp[], id: unknown): readonly StoreOp[] | undefined {
+    const node = typeof id === 'string' ? this.#history.body(id) : undefined;
+    if (!node || ops.some((op) => op.op === 'insert' && op.id === node.id)) return undefined;
+    const replace = ops.find((op) => op.op === 'replace' && op.id === node.id);
+    if (replace?.op !== 'replace') return [this.#insertOf(node), ...ops];
+    const { data = node.data, status = node.status } = replace;
+    const branchId = this.#view.branchHolding(node.id);
+    this.#history.forget(node.id);
+    return [
+      { ...this.#insertOf(node), data, status },
+      { op: 'head', branchId, expected: node.parentId, messageId: node.id, forkId: createId() },
+      ...ops.filter((op) => op !== replace),
+    ];
+  }
+
+  #insertOf({
+    id,
+    parentId,
+    data,
+    status,
+    createdAt,
+  }: MessageNode): Extract<StoreOp, { readonly op: 'insert' }> {
+    const isCut = status === 'streaming' && !this.#streams.get(id);
+    return { op: 'insert', id, parentId, data, status: isCut ? 'interrupted' : status, createdAt };
   }
 
   #withMetadata(ops: readonly StoreOp[]): readonly StoreOp[] {
@@ -186,22 +231,36 @@ export class Sync {
 
   /** What the disk refused is carried out here, and tried again in a while. */
   async #keepInMemory(ops: readonly StoreOp[], error: ContextError): Promise<void> {
-    const result = await applyLocally(this.#history, this.#desk.chatId, ops, this.#appendOptions('fork'));
+    const options = this.#appendOptions(this.#policyOfKept);
+    const result = await applyLocally(this.#history, this.#desk.chatId, ops, options);
     this.#outbox.add(ops);
-    await this.#absorbOwn(result, headsIn(ops));
+    this.#absorbOwn(result, headsIn(ops));
+    await this.#land(result, headsIn(ops));
     this.#safety.fail(error, this.#safety.state);
     this.#safety.scheduleRetry();
   }
 
-  /**
-   * Writes what was kept in memory, first to last. Rejects with the first refusal; the rest waits. Where another tab
-   * was faster, kept turns go to a branch of their own, even if conflicts are errors: whoever sent them is not there
-   * to decide any more.
-   */
+  /** Writes what was kept in memory, first to last. Rejects with the first refusal; the rest waits. */
   async #flush(): Promise<void> {
-    const onConflict = this.#desk.options.onConflict === 'rebase' ? 'rebase' : 'fork';
-    if (!this.#outbox.isEmpty) await this.recover();
-    while (!this.#outbox.isEmpty) await this.#outbox.sendFirst((ops) => this.#append(ops, onConflict));
+    if (this.#outbox.isEmpty) return;
+    await this.recover();
+    while (!this.#outbox.isEmpty) {
+      await this.#outbox.sendFirst((ops) => this.#append(ops, this.#policyOfKept));
+      this.#streams.letGo();
+    }
+  }
+
+  /**
+   * Where another tab was faster, kept turns go to a branch of their own, even if conflicts are errors: whoever sent
+   * them is not there to decide any more.
+   */
+  get #policyOfKept(): ConflictPolicy {
+    return this.#desk.options.onConflict === 'rebase' ? 'rebase' : 'fork';
+  }
+
+  /** Whether words of a message wait for a disk that refused them. */
+  isKept(id: string): boolean {
+    return this.#outbox.messageIds().has(id);
   }
 
   /**
@@ -233,27 +292,54 @@ export class Sync {
     return this.#history.isFollowed(id) ? { op: 'replace', id, status: 'interrupted' } : { op: 'drop', id };
   }
 
-  /** Takes in what this engine wrote; the views of the branches that it `moved` go with it. */
-  async #absorbOwn(result: AppendResult, moved: readonly string[]): Promise<void> {
-    this.#absorb(result, { held: new Set(this.#history.foreign), own: this.own() });
-    this.#history.keep(result.written);
-    this.#history.follow(this.own(), (branchId) => moved.includes(branchId) || this.mayFollow(branchId));
-    if (result.conflict) await this.#followConflict(result.conflict, moved);
-    if (moved.includes(this.#view.activeId) && !this.#history.branches.has(this.#view.activeId))
-      this.#view.activeId = this.#view.branchToOpen();
-    await this.#view.refresh();
+  /**
+   * A branch that was only made in memory may turn out not to be needed: another tab began the chat first, or the
+   * store found the head where it should be. What was meant for it goes where the store put the turn.
+   */
+  #giveWay({ branches, conflict }: AppendResult, ops: readonly StoreOp[]): void {
+    const target = ops.findLast((op) => op.op === 'head')?.messageId;
+    const landed = branches.find(({ headMessageId }) => headMessageId === target) ?? branches[0];
+    const to = conflict?.to.id ?? landed?.id;
+    for (const id of [this.#desk.mainBranchId, ...madeBy(ops)]) {
+      const isStray =
+        this.#history.branches.get(id)?.deviceId === MEMORY && !branches.some((one) => one.id === id);
+      if (!isStray) continue;
+      if (to !== undefined) this.#redirect(id, to);
+      if (to !== undefined && this.#view.activeId === id) this.#view.activeId = to;
+      this.#history.forgetBranch(id);
+    }
   }
 
-  async #followConflict(
-    { policy, from, to }: NonNullable<AppendResult['conflict']>,
-    moved: readonly string[],
-  ): Promise<void> {
-    const isActive = this.#view.activeId === from.id || moved.includes(this.#view.activeId);
-    const view = this.#history.view(from.id);
-    this.#outbox.redirect(from.id, to.id);
-    if (this.#outbox.movesHead(to.id)) this.#history.look(to.id, view);
+  /** The rest of what is kept for a branch, and what streams on it, goes to another one. */
+  #redirect(from: string, to: string): void {
+    const view = this.#history.view(from);
+    this.#outbox.redirect(from, to);
+    this.#streams.redirect(from, to);
+    if (this.#outbox.movesHead(to)) this.#history.look(to, view);
+  }
+
+  /** Takes in what this engine wrote; the views of the branches that it `moved` go with it. */
+  #absorbOwn(result: AppendResult, moved: readonly string[]): void {
+    this.#absorb(withOrigin(result), { held: new Set(this.#history.foreign), own: this.own() });
+    this.#history.keep(result.written);
+    this.#history.follow(this.own(), (branchId) => moved.includes(branchId) || this.mayFollow(branchId));
+  }
+
+  /** Another tab was faster: what is still kept follows the turn to where it went, and that tab's turn is read. */
+  async #followConflict({ from, to }: NonNullable<AppendResult['conflict']>): Promise<void> {
+    this.#redirect(from.id, to.id);
     await this.pull();
-    if (isActive) await this.#view.show(to.id);
+  }
+
+  /** Shows where a write went, if it was meant for the branch shown. */
+  async #land({ conflict }: AppendResult, moved: readonly string[]): Promise<void> {
+    const view = this.#view;
+    const isMeant = moved.includes(view.activeId) || view.activeId === conflict?.from.id;
+    if (conflict && isMeant) await view.show(conflict.to.id);
+    else if (isMeant && !this.#history.branches.has(view.activeId)) await view.show(view.branchToOpen());
+    else await view.refresh();
+    if (!conflict) return;
+    const { policy, from, to } = conflict;
     this.#desk.emit({ type: 'conflict', policy, from: from.name, to: to.name, toId: to.id });
   }
 
@@ -374,7 +460,7 @@ export class Sync {
   }
 
   #deleted(error: ContextError): void {
-    for (const id of this.#streams.ids()) this.#streams.end(id);
+    this.#streams.endAll();
     if (this.#desk.state.getState().error?.code === error.code) return;
     this.#desk.publish({ status: 'error', error });
     this.#desk.emit({ type: 'error', code: error.code, message: error.message });
@@ -398,6 +484,17 @@ export interface CommitOptions {
   readonly quiet?: boolean;
   /** When the disk refuses: what `retry()` is to do again. */
   readonly again?: () => Promise<unknown>;
+}
+
+/** With the branch that a turn did not get onto, as it is in the store. */
+function withOrigin(result: AppendResult): AppendResult {
+  const { branches, conflict } = result;
+  return conflict?.policy === 'fork' ? { ...result, branches: [conflict.from, ...branches] } : result;
+}
+
+/** The branches that these operations make, or might. */
+function madeBy(ops: readonly StoreOp[]): string[] {
+  return ops.flatMap((op) => (op.op === 'branch' ? [op.id] : op.op === 'head' ? [op.forkId] : []));
 }
 
 /** The branches whose heads these operations move. */

@@ -1,6 +1,13 @@
 import type { UIMessage } from 'ai';
 import { ContextError } from '../errors.ts';
-import { chainIds, isVisible, type Branch, type Checkpoint, type NodeInfo } from '../graph/graph.ts';
+import {
+  chainIds,
+  isVisible,
+  lastUsedWith,
+  type Branch,
+  type Checkpoint,
+  type NodeInfo,
+} from '../graph/graph.ts';
 import type { BranchInfo, CheckpointInfo } from '../store/store.ts';
 import type { Desk } from './desk.ts';
 import type { History } from './history.ts';
@@ -227,6 +234,11 @@ export class View {
         details: { chatId: this.#desk.chatId, checkpoint: name },
       },
     );
+  }
+
+  /** The branch used last that holds a message; the one shown where none does. */
+  branchHolding(id: string): string {
+    return lastUsedWith(this.#history.graph, this.#history.seenBranches(), id)?.id ?? this.activeId;
   }
 
   /** What a branch is called; without one, or for one that never came to be, what the one shown is. */

@@ -57,7 +57,7 @@ class World {
   readonly #refusing: RefusingStore = refusing(this.disk);
   isRefusing = false;
   /** How the save() that was refused last was to be done. */
-  refusedSave: { readonly inPlace: boolean } | undefined;
+  refusedSave: { readonly inPlace: boolean; readonly pile: readonly Waiting[] } | undefined;
   #words = 0;
 
   async open(): Promise<Tab> {
@@ -154,7 +154,7 @@ const steps = {
     const inPlace = way % 3 === 0;
     if (world.isRefusing) {
       if (!desk.pile.some(({ id }) => id !== undefined && !world.paper.find(id))) return false;
-      world.refusedSave = { inPlace };
+      world.refusedSave = { inPlace, pile: [...desk.pile] };
       return refuses(engine.save({ branch: !inPlace }));
     }
     const promised = texts((await engine.resolve()).messages);
@@ -354,7 +354,9 @@ const steps = {
   async heal(world, { engine, desk }) {
     if (!world.isRefusing) return false;
     world.refuse(false);
-    if (world.refusedSave && desk.pile.length > 0) desk.save(world.refusedSave.inPlace);
+    const { inPlace = false, pile = [] } = world.refusedSave ?? {};
+    const waiting = pile.filter((one) => desk.pile.includes(one));
+    if (waiting.length > 0) desk.save(inPlace, waiting);
     world.refusedSave = undefined;
     await engine.retry();
   },

@@ -300,9 +300,9 @@ export class Desk {
   // --- save()
 
   /** What waits, with double ids merged and new words for the last answer given their message. */
-  #settlePile(): Settled[] {
+  #settlePile(pile: readonly Waiting[]): Settled[] {
     const settled: Settled[] = [];
-    for (const waiting of this.pile) {
+    for (const waiting of pile) {
       const at = settled.findLastIndex(({ id, role }) =>
         waiting.id === undefined ? role === 'assistant' : id === waiting.id,
       );
@@ -331,7 +331,8 @@ export class Desk {
     );
   }
 
-  save(inPlace: boolean): void {
+  /** Hands in what waits, or the part of it that is given. */
+  save(inPlace: boolean, pile: readonly Waiting[] = this.pile): void {
     const start = this.shown;
     let line = this.line ?? this.paper.lines[0];
     let cursor = start;
@@ -341,7 +342,7 @@ export class Desk {
       if (this.at === null) line = this.#extend(this.#ownLine(), start, cursor);
       else line = this.#drawAt(this.lineName, cursor);
     };
-    for (const { id, role, words, overwrites } of this.#settlePile()) {
+    for (const { id, role, words, overwrites } of this.#settlePile(pile)) {
       const known = id === undefined ? undefined : this.paper.find(id);
       if (forkBase !== undefined || !known) cursor = this.paper.write(cursor, role, words, known ? '' : id);
       else if (known.words === words && known.role === role) continue;
@@ -352,7 +353,7 @@ export class Desk {
         cursor = this.paper.write(known.parent, role, words);
       }
     }
-    this.pile = [];
+    this.pile = this.pile.filter((waiting) => !pile.includes(waiting));
     if (forkBase !== undefined) this.#drawAndShow(forkBase, cursor);
     else if (cursor !== start) {
       close();
