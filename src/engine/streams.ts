@@ -98,6 +98,13 @@ export class Streams {
     this.letGo();
   }
 
+  /** Ends all of them, and lets go of every lock. */
+  endAll(): void {
+    for (const id of this.ids()) this.end(id);
+    for (const release of this.#lingering.values()) release();
+    this.#lingering.clear();
+  }
+
   /** Gives the locks back of answers that have ended for everyone: until then no other tab may take them for dead. */
   letGo(): void {
     for (const [id, release] of this.#lingering) {

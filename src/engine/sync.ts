@@ -460,7 +460,7 @@ export class Sync {
   }
 
   #deleted(error: ContextError): void {
-    for (const id of this.#streams.ids()) this.#streams.end(id);
+    this.#streams.endAll();
     if (this.#desk.state.getState().error?.code === error.code) return;
     this.#desk.publish({ status: 'error', error });
     this.#desk.emit({ type: 'error', code: error.code, message: error.message });

@@ -304,11 +304,15 @@ describe('when the disk says no', () => {
     const { disk, engine, refuse } = await chat(['q1', 'a1'], { onConflict: 'error' });
     refuse('quota-exceeded');
     await turn(engine, 'q2', 'a2');
+    await turn(engine, 'q3', 'a3');
     await say(engineOn(disk), 'q9');
     refuse(undefined);
     await engine.retry();
-    expect(await branchesIn(disk)).toEqual({ main: 'q1 > a1 > q9', 'main-v2': 'q1 > a1 > q2 > a2' });
-    expect(shown(engine)).toBe('q1 > a1 > q2 > a2');
+    expect(await branchesIn(disk)).toEqual({
+      main: 'q1 > a1 > q9',
+      'main-v2': 'q1 > a1 > q2 > a2 > q3 > a3',
+    });
+    expect(shown(engine)).toBe('q1 > a1 > q2 > a2 > q3 > a3');
   });
 
   test('retry() after a refused save() saves, and is not told as saved before', async () => {
@@ -354,6 +358,86 @@ describe('when the disk says no', () => {
     await fresh.ready();
     expect(engine.siblings('a1').ids).toHaveLength(3);
     expect(engine.siblings('a1')).toEqual(fresh.siblings('a1'));
+  });
+
+  test('no other tab takes an answer back whose end waits for the disk, and what hangs on it is kept', async () => {
+    const { disk, engine, refuse } = await chat(['q1']);
+    await engine.continue(said('q2'), { id: 'a2' });
+    refuse('quota-exceeded');
+    await engine.continue(said('q3'), { id: 'a3' });
+    await engine.updateMessage('a2', said('a2', 'the end of it'), 'complete');
+    const other = engineOn(disk);
+    await say(other, 'q9');
+    expect(await disk.getMessage('c', 'a2')).toMatchObject({ status: 'streaming' });
+    refuse(undefined);
+    await engine.retry();
+    await engine.updateMessage('a3', said('a3'), 'complete');
+    expect(await disk.held('c')).toEqual(new Set());
+    expect(await branchesIn(disk)).toEqual({
+      main: 'q1 > q2 > the end of it > q3 > a3',
+      'main-v2': 'q1 > q2 > q9',
+    });
+  });
+
+  test('a tab without locks loses nothing either when its kept words find their place taken back', async () => {
+    const disk = new InMemoryContextStore();
+    const { store, refuse } = refusing(lockless(disk));
+    const engine = engineOn(store);
+    await engine.continue(said('q1'), { id: 'a1' });
+    refuse('quota-exceeded');
+    await engine.continue(said('q2'), { id: 'a2' });
+    await engine.updateMessage('a1', said('a1', 'first words'), 'complete');
+    await engine.updateMessage('a2', said('a2', 'second words'), 'complete');
+    await say(engineOn(disk), 'q9');
+    expect(await disk.getMessage('c', 'a1')).toBeUndefined();
+    refuse(undefined);
+    await engine.retry();
+    expect(await branchesIn(disk)).toMatchObject({ main: 'q1 > q9' });
+    expect(Object.values(await branchesIn(disk))).toContain('q1 > first words > q2 > second words');
+    expect(shown(engine)).toBe('q1 > first words > q2 > second words');
+  });
+
+  test('a chat that another tab began first takes the kept turns in, on one branch together', async () => {
+    const { disk, engine, refuse } = await chat();
+    await engine.ready();
+    refuse('quota-exceeded');
+    await turn(engine, 'q1', 'a1');
+    await turn(engine, 'q2', 'a2');
+    await say(engineOn(disk), 'q9');
+    refuse(undefined);
+    await engine.retry();
+    expect(await branchesIn(disk)).toEqual({ main: 'q9', 'main-v2': 'q1 > a1 > q2 > a2' });
+    expect(engine.state.getState().branches.map(({ name }) => name)).toEqual(['main', 'main-v2']);
+    expect([engine.branch, shown(engine)]).toEqual(['main-v2', 'q1 > a1 > q2 > a2']);
+  });
+
+  test('a turn kept for a branch that another tab deleted goes to one of its own', async () => {
+    const { disk, engine, refuse } = await chat(['q1', 'a1']);
+    const other = engineOn(disk);
+    await other.rewind('q1');
+    engine.set(user(said('q8')));
+    await other.deleteBranch('main');
+    await quiet(engine, other);
+    refuse('quota-exceeded');
+    await turn(engine, 'q2', 'a2');
+    await turn(engine, 'q3', 'a3');
+    refuse(undefined);
+    await engine.retry();
+    expect(await branchesIn(disk)).toEqual({ 'main-v2': 'q1', 'main-v3': 'q1 > a1 > q2 > a2 > q3 > a3' });
+    expect(shown(engine)).toBe('q1 > a1 > q2 > a2 > q3 > a3');
+  });
+
+  test('kept turns that are rebased show what stands before them now', async () => {
+    const { disk, engine, refuse } = await chat(['q1', 'a1'], { onConflict: 'rebase' });
+    refuse('quota-exceeded');
+    await turn(engine, 'q2', 'a2');
+    await say(engineOn(disk), 'q9', 'a9');
+    refuse(undefined);
+    await engine.retry();
+    expect(await branchesIn(disk)).toEqual({ main: 'q1 > a1 > q9 > a9 > q2 > a2' });
+    expect(shown(engine)).toBe('q1 > a1 > q9 > a9 > q2 > a2');
+    expect(engine.siblings('q9')).toEqual({ index: 0, ids: ['q9'] });
+    expect(texts((await engine.resolve()).messages)).toBe('q1 > a1 > q9 > a9 > q2 > a2');
   });
 
   test('a view that was left still tries', async () => {
@@ -457,6 +541,19 @@ describe('another tab', () => {
     expect(unsent.state.getState().status).toBe('ready');
     await say(unsent, 'q1');
     expect((await store.listChats()).map(({ id }) => id)).toEqual(['d']);
+  });
+
+  test('that deletes the chat ends the answers here, kept ones too, and their locks are free', async () => {
+    const { engine, disk, refuse } = await chat(['q1']);
+    await engine.continue(said('q2'), { id: 'a2' });
+    refuse('quota-exceeded');
+    await engine.updateMessage('a2', said('a2', 'the end of it'), 'complete');
+    await engine.continue(said('q3'), { id: 'a3' });
+    expect(await disk.held('c')).toEqual(new Set(['a2', 'a3']));
+    await disk.deleteChat('c');
+    await quiet(engine);
+    expect(engine.state.getState()).toMatchObject({ status: 'error', error: { code: 'chat-deleted' } });
+    expect(await disk.held('c')).toEqual(new Set());
   });
 
   test('that deletes the chat does not cost a word that waits here', async () => {
