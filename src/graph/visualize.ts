@@ -28,6 +28,7 @@ export interface GraphNode {
 /**
  * Records of a chat as a graph of previews: live branches and checkpoints only. A message that does not show (an
  * answer that is reserved, or ended without a word) is left out, and what hangs on it hangs on the message before it.
+ * A message that did not change is the same object each time.
  */
 export function graphData(
   chatId: string,
@@ -45,11 +46,7 @@ export function graphData(
   };
   return {
     chatId,
-    nodes: all
-      .filter(({ id }) => !hidden.has(id))
-      .map(({ id, parentId, name, preview, createdAt }) => {
-        return { id, parentId: visible(parentId), role: name, content: preview, createdAt };
-      }),
+    nodes: all.filter(({ id }) => !hidden.has(id)).map((node) => graphNode(node, visible(node.parentId))),
     branches: [...branches]
       .filter((branch) => branch.deletedAt === undefined)
       .map(({ id, name, headMessageId }) => ({
@@ -63,9 +60,24 @@ export function graphData(
   };
 }
 
+const graphNodes = new WeakMap<NodeInfo, GraphNode>();
+
+function graphNode(info: NodeInfo, parentId: string | null): GraphNode {
+  const known = graphNodes.get(info);
+  if (known && known.parentId === parentId) return known;
+  const { id, name: role, preview: content, createdAt } = info;
+  const node = { id, parentId, role, content, createdAt };
+  graphNodes.set(info, node);
+  return node;
+}
+
 /**
  * A chat's graph as text: one line per message, children indented under their parent, branch heads and checkpoints
  * marked. Works on any size: nothing recurses.
+ *
+ * Indentation grows with depth, so the text of a long line of messages grows with its square, and that of 100,000 is
+ * longer than a string can be. Where indentation alone would pass 64 million characters (a line of some 5,700
+ * messages), each line keeps its last 16 levels of it, behind the number of those left out: `(+984) │   └── `.
  */
 export function visualizeGraph(graph: GraphData): string {
   const title = `[chat: ${graph.chatId}]`;
@@ -74,26 +86,62 @@ export function visualizeGraph(graph: GraphData): string {
   return [title, '', ...lines, '', 'Legend: * = active branch, {...} = checkpoint'].join('\n');
 }
 
-interface Visit {
+/** Characters of indentation for each level. */
+const STEP = 4;
+const MAX_INDENTATION = 64_000_000;
+const LEVELS_KEPT = 16;
+
+/** A message in its place: 0 levels of indentation for a root and for its children. */
+interface Place {
   readonly node: GraphNode;
-  readonly prefix: string;
+  readonly level: number;
   readonly isRoot: boolean;
   readonly isLast: boolean;
 }
 
-function treeLines(graph: GraphData): string[] {
-  const children = childrenByParent(graph.nodes);
-  const marks = marksByMessage(graph);
-  const lines: string[] = [];
-  const open: Visit[] = visits(children.get(null) ?? [], '', true);
-  for (let visit = open.pop(); visit; visit = open.pop()) {
-    const { node, prefix, isRoot, isLast } = visit;
-    const stem = isRoot ? '' : prefix + (isLast ? '└── ' : '├── ');
-    lines.push(`${stem}${describe(node)}${marks.get(node.id) ?? ''}`);
-    const below = isRoot ? '' : prefix + (isLast ? '    ' : '│   ');
-    open.push(...visits(children.get(node.id) ?? [], below, false));
+function treeLines({ nodes, branches, checkpoints }: GraphData): string[] {
+  const places = placesOf(nodes);
+  const marks = marksByMessage(branches, checkpoints);
+  const indentation = places.reduce((sum, { level }) => sum + level * STEP, 0);
+  const stemOf = stems(indentation > MAX_INDENTATION ? LEVELS_KEPT : Number.POSITIVE_INFINITY);
+  return places.map((place) => `${stemOf(place)}${describe(place.node)}${marks.get(place.node.id) ?? ''}`);
+}
+
+/** The messages in the order of their lines. */
+function placesOf(nodes: readonly GraphNode[]): Place[] {
+  const children = childrenByParent(nodes);
+  const places: Place[] = [];
+  const open: Place[] = [];
+  const add = (below: readonly GraphNode[] = [], level: number, isRoot: boolean): void => {
+    for (let i = below.length - 1; i >= 0; i--)
+      open.push({ node: below[i] as GraphNode, level, isRoot, isLast: i === below.length - 1 });
+  };
+  add(children.get(null), 0, true);
+  for (let place = open.pop(); place; place = open.pop()) {
+    places.push(place);
+    add(children.get(place.node.id), place.isRoot ? 0 : place.level + 1, false);
   }
-  return lines;
+  return places;
+}
+
+/**
+ * What stands before each message, asked line by line from the top. The bars on the way to a message are those of the
+ * lines above it, so one list of them serves all: it is cut to the message's level and grows by the message's own.
+ */
+function stems(levels: number): (place: Place) => string {
+  const bars = [''];
+  return ({ level, isRoot, isLast }) => {
+    if (isRoot) return '';
+    bars.length = level + 1;
+    const before = bars[level] ?? '';
+    bars.push(kept(before + (isLast ? '    ' : '│   '), levels));
+    const left = level > levels ? `(+${level - levels}) ` : '';
+    return `${left}${before}${isLast ? '└── ' : '├── '}`;
+  };
+}
+
+function kept(bars: string, levels: number): string {
+  return bars.length > levels * STEP ? bars.slice(-levels * STEP) : bars;
 }
 
 function childrenByParent(nodes: readonly GraphNode[]): Map<string | null, GraphNode[]> {
@@ -106,16 +154,14 @@ function childrenByParent(nodes: readonly GraphNode[]): Map<string | null, Graph
   return children;
 }
 
-/** The visits of these nodes, last first, as a stack wants them. */
-function visits(nodes: readonly GraphNode[], prefix: string, isRoot: boolean): Visit[] {
-  return nodes.map((node, i) => ({ node, prefix, isRoot, isLast: i === nodes.length - 1 })).toReversed();
-}
-
 function describe({ id, role, content }: GraphNode): string {
   return `${id.slice(0, 8)} (${role}): "${content.replaceAll('\n', ' ')}"`;
 }
 
-function marksByMessage({ branches, checkpoints }: GraphData): Map<string, string> {
+function marksByMessage(
+  branches: GraphData['branches'],
+  checkpoints: GraphData['checkpoints'],
+): Map<string, string> {
   const names = new Map<string, { heads: string[]; checkpoints: string[] }>();
   const at = (id: string): { heads: string[]; checkpoints: string[] } => {
     const entry = names.get(id) ?? { heads: [], checkpoints: [] };

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Branch, Checkpoint } from '../../src/graph/graph.ts';
 import { infoOf } from '../../src/graph/graph.ts';
@@ -94,10 +95,65 @@ describe('a graph as text', () => {
     expect(visualizeGraph({ chatId: 'c', nodes, branches: [], checkpoints: [] })).not.toContain('a9');
   });
 
-  it('draws 5,000 messages in a row', () => {
-    expect(visualizeGraph(picture([line(5_000)])).split('\n')).toHaveLength(5_004);
+  it('draws 5,000 messages in a row, each where it belongs', () => {
+    const lines = visualizeGraph(picture([line(5_000)])).split('\n');
+    expect(lines).toHaveLength(5_004);
+    expect(lines.at(-3)?.indexOf('└')).toBe(4 * 4_998);
+  });
+
+  it('is what its definition says, for any graph', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat({ max: 40 }), { maxLength: 40 }), (draws) => {
+        const data = grown(draws);
+        expect(visualizeGraph(data).split('\n').slice(2, -2)).toEqual(defined(data, null));
+      }),
+    );
+  });
+
+  it.each<[string, (i: number) => number | null]>([
+    ['in a row', (i) => i - 1],
+    ['under one root', () => 0],
+    ['as roots', () => null],
+    ['as a comb', (i) => i - 1 - ((i - 1) % 2)],
+  ])('draws 100,000 messages %s, short enough for a string', (_, parentOf) => {
+    const nodes = Array.from({ length: 100_000 }, (_, i) => numbered(i, i === 0 ? null : parentOf(i)));
+    const lines = visualizeGraph({ chatId: 'c', nodes, branches: [], checkpoints: [] }).split('\n');
+    expect(lines).toHaveLength(100_004);
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(130);
+  });
+
+  it('says how many levels it leaves out, where it has to', () => {
+    const nodes = Array.from({ length: 6_000 }, (_, i) => numbered(i, i === 0 ? null : i - 1));
+    const lines = visualizeGraph({ chatId: 'c', nodes, branches: [], checkpoints: [] }).split('\n');
+    expect(lines.slice(18, 21)).toEqual([
+      `${' '.repeat(60)}└── 16 (user): "16"`,
+      `${' '.repeat(64)}└── 17 (user): "17"`,
+      `(+1) ${' '.repeat(64)}└── 18 (user): "18"`,
+    ]);
+    expect(lines.at(-3)).toBe(`(+5982) ${' '.repeat(64)}└── 5999 (user): "5999"`);
   });
 });
+
+function numbered(i: number, parent: number | null): GraphData['nodes'][number] {
+  const id = String(i);
+  return { id, parentId: parent === null ? null : String(parent), role: 'user', content: id, createdAt: 1 };
+}
+
+/** A graph in which each message hangs on one that was drawn among those before it, or is a root. */
+function grown(draws: readonly number[]): GraphData {
+  const nodes = [0, ...draws].map((draw, i) => numbered(i, draw % (i + 1) === i ? null : draw % (i + 1)));
+  return { chatId: 'c', nodes, branches: [], checkpoints: [] };
+}
+
+/** The lines below a message by definition: each child, then what is below it, one level further in. */
+function defined({ nodes }: Pick<GraphData, 'nodes'>, parentId: string | null, prefix = ''): string[] {
+  const children = nodes.filter((node) => node.parentId === parentId);
+  return children.flatMap(({ id }, i) => {
+    const isLast = i === children.length - 1;
+    const [stem, inner] = parentId === null ? ['', ''] : isLast ? ['└── ', '    '] : ['├── ', '│   '];
+    return [`${prefix}${stem}${id} (user): "${id}"`, ...defined({ nodes }, id, prefix + inner)];
+  });
+}
 
 describe('records as a graph', () => {
   it('are live pointers and visible messages, in the order of seq', () => {
