@@ -3,6 +3,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createAnswers } from './answers.ts';
 import { App } from './App.tsx';
+import { keepForOffline } from './offline.ts';
 import { createSettings } from './settings/settings.ts';
 import './styles/index.css';
 
@@ -18,3 +19,4 @@ createRoot(root).render(
     <App store={store} transport={transport} settings={settings} />
   </StrictMode>,
 );
+keepForOffline();

@@ -50,17 +50,51 @@ test('unsent text survives a reload, per chat', async ({ page }) => {
   await expect(demo.message).toHaveValue('');
 });
 
-test('it works with the network off', async ({ page, context }) => {
+test('it works with the network off, after one visit, a reload and the parts not yet seen included', async ({
+  page,
+  context,
+}) => {
   const demo = await Demo.open(page);
   await demo.ask('Online');
+  await demo.kept();
   await context.setOffline(true);
   await demo.ask('Offline');
   await demo.on(demo.assistant.last(), 'Try again').click();
   await expect(demo.versions('Version 2 of 2')).toBeVisible();
-  await context.setOffline(false);
   await page.reload();
   await expect(demo.you.last()).toContainText('Offline');
   await expect(demo.versions('Version 2 of 2')).toBeVisible();
+  await demo.button('Open contextree devtools').click();
+  await expect(page.getByRole('region', { name: 'contextree devtools' })).toContainText('main-v2');
+  await demo.button('New chat').click();
+  await demo.ask('Still offline');
+  await context.setOffline(false);
+  await page.reload();
+  await expect(demo.you).toContainText('Still offline');
+});
+
+test('what is kept for later holds the files of the app, all that are current and no other', async ({
+  page,
+  request,
+}) => {
+  const demo = await Demo.open(page);
+  await demo.ask('A word about zebras');
+  await demo.kept();
+  await page.evaluate(async () => {
+    await caches.open('contextree-demo-0');
+    const cache = await caches.open('contextree-demo-1');
+    await cache.put('/assets/of-an-older-version.js', new Response('export {}'));
+  });
+  await page.reload();
+  const files = (): Promise<string[]> =>
+    page.evaluate(async () => {
+      const cache = await caches.open('contextree-demo-1');
+      return (await cache.keys()).map(({ url }) => new URL(url).pathname);
+    });
+  await expect.poll(files).not.toContain('/assets/of-an-older-version.js');
+  await expect.poll(() => page.evaluate(() => caches.keys())).toEqual(['contextree-demo-1']);
+  for (const file of await files()) expect((await request.get(file)).ok()).toBe(true);
+  expect((await files()).filter((file) => !/^\/(assets\/[\w-]+\.(js|css))?$/.test(file))).toEqual([]);
 });
 
 test('two tabs on one chat, fifty turns each, and none is lost', async ({ page, context }) => {
@@ -116,6 +150,7 @@ test('a chat deleted in another tab says so and keeps the unsent text', async ({
 test('clearing all data leaves no word in any store of the browser', async ({ page, context }) => {
   const demo = await Demo.open(page);
   await demo.ask('A secret about zebras');
+  await demo.kept();
   await demo.message.fill('another zebra');
   const other = await Demo.open(await context.newPage(), { at: new URL(page.url()).hash });
   await expect(other.you).toHaveCount(1);
@@ -150,6 +185,11 @@ test('clearing all data leaves no word in any store of the browser', async ({ pa
         words.push(JSON.stringify(all));
       }
       db.close();
+    }
+    for (const name of await caches.keys()) {
+      const cache = await caches.open(name);
+      for (const request of await cache.keys())
+        words.push(request.url, (await (await cache.match(request))?.text()) ?? '');
     }
     return words.join('\n');
   });

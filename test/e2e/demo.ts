@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { expect, type Locator, type Page } from '@playwright/test';
 
 /**
@@ -69,6 +70,13 @@ export class Demo {
   async settled(): Promise<void> {
     await expect(this.button('Send')).toBeVisible({ timeout: 20_000 });
     await expect(this.saveState).toHaveText(/Saved/);
+  }
+
+  /** Waits until the whole app is kept for a time without network: the page and all that was built. */
+  async kept(): Promise<void> {
+    const files = (): Promise<number> =>
+      this.page.evaluate(async () => (await (await caches.open('contextree-demo-1')).keys()).length);
+    await expect.poll(files).toBe(readdirSync('node_modules/.cache/demo/assets').length + 1);
   }
 
   /** Waits until some words of an answer show. */
