@@ -176,7 +176,7 @@ export class Sync {
         this.#withMetadata(ops),
         this.#appendOptions(onConflict),
       );
-      this.#ownChanges.add(result.seq);
+      if (result.changed) this.#ownChanges.add(result.seq);
       this.#isMetadataMerged = true;
       this.#giveWay(result, ops);
       const moved = headsIn(ops).filter((branchId) => !this.#outbox.movesHead(branchId));

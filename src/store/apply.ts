@@ -498,6 +498,7 @@ class Append {
     const to = this.#conflict && this.#branches.get(this.#conflict.to);
     return {
       seq: this.#seq + this.#changes.size,
+      changed: this.#changes.size > 0,
       chat: this.#chat,
       branches: [...this.#branches.values()],
       checkpoints: [...this.#checkpoints.values()],

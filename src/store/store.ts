@@ -219,6 +219,8 @@ export interface ChatRecords {
 /** What an append did: the records that it spoke of, as they are now, also those that were there and equal. */
 export interface AppendResult extends ChatRecords {
   readonly chat: Chat;
+  /** Whether anything had to be written. If not, `seq` is the number of an earlier change, perhaps another tab's. */
+  readonly changed: boolean;
   /** Bodies of the messages that were inserted or replaced, with their final places, in the order of `seq`. */
   readonly written: readonly MessageNode[];
   /** Set when the head had moved: from which branch the turn was taken, and to which it went. */

@@ -32,6 +32,21 @@ function lockless(inner: ContextStore): ContextStore {
   });
 }
 
+/** A store that tells of changes only when it is made to. */
+function hardOfHearing(inner: ContextStore): { store: ContextStore; tell: () => void } {
+  const untold: (() => void)[] = [];
+  const subscribe: ContextStore['subscribe'] = (listener) =>
+    inner.subscribe((notice) => untold.push(() => listener(notice)));
+  const store = new Proxy(inner, {
+    get(target, key) {
+      if (key === 'subscribe') return subscribe;
+      const value: unknown = Reflect.get(target, key, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  return { store, tell: () => untold.splice(0).forEach((hear) => hear()) };
+}
+
 /** Asks, and answers with these words. */
 async function turn(engine: ContextEngine, question: string, answer: string): Promise<void> {
   const id = await engine.continue(said(question), { id: answer });
@@ -499,6 +514,18 @@ describe('another tab', () => {
     });
     const late = engineOn(slow);
     await late.ready();
+    await quiet(late);
+    expect(shown(late)).toBe('q1 > a1 > q2');
+  });
+
+  test('is heard also when something was done here meanwhile that changed nothing', async () => {
+    const { engine, disk } = await chat(['q1', 'a1']);
+    const { store, tell } = hardOfHearing(disk);
+    const late = engineOn(store);
+    await late.ready();
+    await say(engine, 'q2');
+    await late.renameBranch('main', 'main');
+    tell();
     await quiet(late);
     expect(shown(late)).toBe('q1 > a1 > q2');
   });

@@ -512,6 +512,7 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
         const second = await append(again);
         expect(await snapshot()).toBe(before);
         expect(second).toMatchObject({ seq: first.seq, chat: { metadata: { usage: { totalTokens: 10 } } } });
+        expect([first.changed, second.changed]).toEqual([true, false]);
         expect(second.branches).toEqual(first.branches);
         expect(second.nodes).toEqual(first.nodes);
         expect(second.written).toEqual(first.written);
