@@ -1,23 +1,16 @@
 import { Chat } from '@ai-sdk/react';
 import type { ChatInit, ChatStatus, ChatTransport, FileUIPart, UIMessage, UIMessageChunk } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
-import { sameContent, sameItems } from '../engine/same.ts';
+import { sameItems } from '../engine/same.ts';
 import { isContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
-import { planTurn } from './plan.ts';
+import { headOf, listAfter, longer, mayGoOn } from './list.ts';
+import { loadTurns } from './loadTurns.ts';
 import { isToolPart, type ToolPart } from './prompt.ts';
 import { joinAt, seamOf, type Seam } from './seam.ts';
-import {
-  headOf,
-  openTurn,
-  passOn,
-  request,
-  savedIn,
-  type OpenedTurn,
-  type PrepareRequest,
-  type SendOptions,
-} from './transport.ts';
-import { keepMessage, Turn } from './turn.ts';
+import type { OpenedTurn, PrepareRequest, SendOptions } from './transport.ts';
+import type { Turn } from './turn.ts';
+import type * as Turns from './turns.ts';
 
 /** How chats are made: every option of the AI SDK's `ChatInit`, and what is sent. */
 export interface ContextChatOptions<M extends UIMessage = UIMessage> extends ChatInit<M> {
@@ -149,30 +142,13 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     if (this.isBusy) return this.#prepend(shown as readonly M[]);
     this.#followed = shown;
     const isUnchanged = sameItems(this.messages, this.#whole);
-    this.#saved = [...this.#before(shown[0]), ...this.#reuse(shown as readonly M[])];
+    this.#saved = listAfter(this.#host.engine, this.#saved, shown as readonly M[], this.#twins);
     if (isUnchanged && !sameItems(this.messages, this.#whole)) this.messages = [...this.#whole];
   }
 
   /** What the list shows when nobody changes it. */
   get #whole(): readonly M[] {
     return this.#saved.length > 0 ? this.#saved : this.#greeting;
-  }
-
-  /** The part of the conversation before a message that this chat has loaded and the engine has not. */
-  #before(first: UIMessage | undefined): readonly M[] {
-    const parentId = first && this.#host.engine.node(first.id)?.parentId;
-    return this.#saved.slice(0, this.#saved.findIndex(({ id }) => id === parentId) + 1);
-  }
-
-  #reuse(shown: readonly M[]): M[] {
-    const own = new Map(this.#saved.map((message) => [message.id, message]));
-    return shown.map((message) => {
-      const mine = own.get(message.id);
-      if (!mine || this.#twins.get(message) === mine) return mine ?? message;
-      if (!sameContent(mine, message)) return message;
-      this.#twins.set(message, mine);
-      return mine;
-    });
   }
 
   #prepend(shown: readonly M[]): void {
@@ -194,10 +170,18 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
 
   /** Chat's verbs are fields; so are ours, around them. */
   #wrapVerbs(): void {
-    const { replaceMessage } = this.state;
+    const { replaceMessage, snapshot } = this.state;
     this.state.replaceMessage = (index, message) => replaceMessage(index, joinAt(message, this.#seam));
+    // AI SDK 5 copies whole messages, and can't where an app put a function: what happens to it is said elsewhere.
+    this.state.snapshot = (value) => {
+      try {
+        return snapshot(value);
+      } catch {
+        return { ...value };
+      }
+    };
 
-    const { sendMessage, regenerate, stop, addToolOutput, addToolApprovalResponse } = this;
+    const { sendMessage, regenerate, stop, resumeStream, addToolOutput, addToolApprovalResponse } = this;
 
     this.sendMessage = async (given, options) => {
       const message = given && asParts<M>(given);
@@ -216,6 +200,12 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     this.stop = async () => {
       await stop();
       await this.#turn?.settled;
+    };
+    this.resumeStream = (options) => {
+      // AI SDK 5 goes on with the words that it had, and a replay would say them again.
+      if (this.#host.transport.resumeStreamIsReplay ?? !addToolApprovalResponse)
+        this['resumableStreamState'] = undefined;
+      return resumeStream(options);
     };
     this.addToolOutput = (output) =>
       this.#answerCall(
@@ -307,7 +297,9 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     if (this.#turn?.options.id === message.id && this.#turn.isOpen) return this.#turn.savePoint();
     if (!this.#host.engine.node(message.id)) return;
     this.#saved = put(this.#saved, message);
-    const write = keepMessage(this.#host.engine, message.id, message, undefined);
+    const write = loadTurns().then(({ keepMessage }) =>
+      keepMessage(this.#host.engine, message.id, message, undefined),
+    );
     this.#writes = Promise.allSettled([this.#writes, write]);
     this.#writing += 1;
     try {
@@ -324,9 +316,10 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     await this.#ready();
     await this.#turn?.settled;
     const { transport, options } = this.#host;
-    const turn = await this.#begin(this.messages, sent.messageId);
+    const turns = await loadTurns();
+    const turn = await this.#begin(turns, this.messages, sent.messageId);
     this.#seam = seamOf(turn.options.read());
-    return request(turn, transport, { ...sent, chatId: this.#conversation() }, options.request);
+    return turns.request(turn, transport, { ...sent, chatId: this.#conversation() }, options.request);
   }
 
   #conversation(): string {
@@ -334,18 +327,18 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   }
 
   /** Saves the turn, on a branch of its own where it needs one, and takes the chat along. */
-  async #begin(list: readonly M[], messageId?: string): Promise<Turn<M>> {
+  async #begin(turns: typeof Turns, list: readonly M[], messageId?: string): Promise<Turn<M>> {
     const { engine } = this.#host;
     const forkId = createId();
     const branchId = this.#branchId ?? engine.state.getState().branchId;
-    const saved = savedIn(engine, branchId, (id) => id === this.#saved[0]?.id, new Set(this.#saved));
-    const plan = planTurn(list, saved, messageId);
+    const saved = turns.savedIn(engine, branchId, (id) => id === this.#saved[0]?.id, new Set(this.#saved));
+    const plan = turns.planTurn(list, saved, messageId);
     this.#host.register(forkId, this);
     this.#branchId = branchId;
     try {
-      const opened = await openTurn(engine, plan, { branchId, forkId });
+      const opened = await turns.openTurn(engine, plan, { branchId, forkId });
       this.#branchId = opened.branchId;
-      return (this.#turn = this.#turnOf(opened, plan.inPlace));
+      return (this.#turn = this.#turnOf(turns, opened, plan.inPlace));
     } catch (error) {
       // A message that can't be kept is not part of the chat; anything else may be tried again from the list.
       if (isContextError(error, 'invalid-messages')) this.messages = [...this.#saved];
@@ -356,7 +349,11 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     }
   }
 
-  #turnOf({ id, branchId, answer, before, renamed }: OpenedTurn<M>, inPlace: boolean): Turn<M> {
+  #turnOf(
+    { Turn }: typeof Turns,
+    { id, branchId, answer, before, renamed }: OpenedTurn<M>,
+    inPlace: boolean,
+  ): Turn<M> {
     if (renamed.size > 0) this.messages = this.messages.map((message) => renamed.get(message) ?? message);
     if (!inPlace) this.#saved = before;
     if (answer) this.#saved = put(this.#saved, answer);
@@ -365,10 +362,18 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
       engine: this.#host.engine,
       id,
       branchId,
-      read: () => this.messages.findLast((message) => message.id === id),
+      read: () => {
+        const grown = this.messages.findLast((message) => message.id === id);
+        // A server may begin an answer anew that broke off: it counts when it says more than was said.
+        return grown && longer(answer, grown);
+      },
       ended: (message) => {
-        if (message) this.#saved = put(this.#saved, message);
-        else if (this.messages.at(-1)?.id === id) this.messages = this.messages.slice(0, -1);
+        if (!message) {
+          if (this.messages.at(-1)?.id === id) this.messages = this.messages.slice(0, -1);
+          return;
+        }
+        this.#saved = put(this.#saved, message);
+        if (message === answer) this.messages = this.messages.map((one) => (one.id === id ? message : one));
       },
     });
     void turn.settled.then(() => this.#host.sync());
@@ -383,13 +388,9 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     await this.#ready();
     await this.#turn?.settled;
     const source = await this.#host.transport.reconnectToStream({ ...sent, chatId: this.#conversation() });
-    const last = this.#saved.at(-1);
-    if (
-      source &&
-      last &&
-      this.#host.engine.status(last.id) !== (last.role === 'user' ? undefined : 'complete')
-    ) {
-      return passOn(await this.#begin(this.#saved), sent.abortSignal, () => source);
+    if (source && mayGoOn(this.#host.engine, this.#saved.at(-1))) {
+      const turns = await loadTurns();
+      return turns.passOn(await this.#begin(turns, this.#saved), sent.abortSignal, () => source);
     }
     await source?.cancel();
     return null;

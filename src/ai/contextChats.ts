@@ -1,6 +1,7 @@
 import { DefaultChatTransport, type ChatTransport, type UIMessage } from 'ai';
 import type { AttachedChat, ContextEngine, MessageContent } from '../engine/engine.ts';
 import { ContextChat, type ChatHost, type ContextChatOptions } from './contextChat.ts';
+import { loadTurns } from './loadTurns.ts';
 
 /** How the chats of an engine are made. */
 export interface ContextChatsOptions<M extends UIMessage = UIMessage> extends ContextChatOptions<M> {
@@ -154,6 +155,8 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
     if (isDeleted && !this.#isDeleted) this.#stopAll();
     this.#isDeleted = isDeleted;
     if (status !== 'ready') return;
+    // Whoever can read may speak next.
+    loadTurns().catch(() => {});
     if (this.#unbound) this.#bind(this.#unbound, branchId);
     if (branchId !== this.#shown) this.#show(branchId);
     this.#chats.get(branchId)?.follow(messages);

@@ -2,14 +2,8 @@
 export { useContextChat, type UseContextChatOptions } from './useContextChat.ts';
 export { createContextChats, type ContextChats, type ContextChatsOptions } from './contextChats.ts';
 export type { ContextChat, ContextChatOptions } from './contextChat.ts';
-export {
-  withContext,
-  type PrepareRequest,
-  type RequestNote,
-  type RequestParts,
-  type ResolvedRequest,
-  type WithContextOptions,
-} from './transport.ts';
+export { withContext, type FollowingChat, type WithContextOptions } from './withContext.ts';
+export type { PrepareRequest, RequestNote, RequestParts, ResolvedRequest } from './transport.ts';
 export {
   toPrompt,
   toSimpleMessages,

@@ -1,12 +1,13 @@
-import { readUIMessageStream, type ChatTransport, type UIMessage, type UIMessageChunk } from 'ai';
+import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
 import { sameContent } from '../engine/same.ts';
 import { ContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
-import { planTurn, type Saved, type TurnPlan } from './plan.ts';
+import { headOf } from './list.ts';
+import type { Saved, TurnPlan } from './plan.ts';
 import { toSendable } from './prompt.ts';
 import { relay } from './relay.ts';
-import { keepMessage, Turn, type TurnOptions } from './turn.ts';
+import { keepMessage, type Turn } from './turn.ts';
 
 /** A request as the AI SDK's `Chat` makes it. */
 export type SendOptions<M extends UIMessage> = Parameters<ChatTransport<M>['sendMessages']>[0];
@@ -48,56 +49,6 @@ export type PrepareRequest<M extends UIMessage = UIMessage> = (
   request: ResolvedRequest<M>,
 ) => RequestParts<M> | PromiseLike<RequestParts<M>>;
 
-/** How {@link withContext} asks. */
-export interface WithContextOptions<M extends UIMessage = UIMessage> {
-  /** The branch that turns go to, by name or id. Default: the one that is active when a request is made. */
-  readonly branch?: string | undefined;
-  /** Changes what goes out. */
-  readonly request?: PrepareRequest<M> | undefined;
-}
-
-/**
- * A transport that keeps what passes: each turn is saved before it is sent, each answer while it grows, and what is
- * sent is the resolved context of its branch, `system` and `messages`.
- *
- * For apps that keep a `Chat` of their own; `useContextChat` does this and more. A list that differs from what is
- * saved forks, as `planTurn` has it. Such a chat does not follow when the branch moves: give it `state.messages` then.
- */
-export function withContext<M extends UIMessage>(
-  transport: ChatTransport<M>,
-  engine: ContextEngine,
-  options: WithContextOptions<M> = {},
-): ChatTransport<M> {
-  // Messages of a chat that is not ours to change, stored under another id than their own.
-  const storedAs: WeakMap<M, string> = new WeakMap();
-  return {
-    get resumeStreamIsReplay() {
-      return transport.resumeStreamIsReplay ?? false;
-    },
-    close: () => transport.close?.(),
-    sendMessages: async (sent) => {
-      await engine.ready();
-      const branchId = idOfBranch(engine, options.branch);
-      const list = sent.messages.map((message) => {
-        const id = storedAs.get(message);
-        return id === undefined ? message : { ...message, id };
-      });
-      const saved = savedIn(engine, branchId, () => true, new Set<M>());
-      const plan = planTurn(list, saved, sent.messageId);
-      const opened = await openTurn(engine, plan, { branchId });
-      for (const [own, stored] of opened.renamed) storedAs.set(own, stored.id);
-      const turn = new Turn<M>({ engine, ...opened, ...accumulate(opened.answer) });
-      return request(turn, transport, sent, options.request);
-    },
-    reconnectToStream: (sent) => transport.reconnectToStream({ ...sent, chatId: engine.chatId }),
-  };
-}
-
-function idOfBranch(engine: ContextEngine, branch: string | undefined): string {
-  const { branches, branchId } = engine.state.getState();
-  return branches.find(({ id, name }) => id === branch || name === branch)?.id ?? branch ?? branchId;
-}
-
 /**
  * What an engine knows to be saved, for a list that may hold only the end of a conversation: `isFirst` tells whether
  * it may begin with a message. Words that are known to be saved need not be compared.
@@ -115,39 +66,6 @@ export function savedIn<M extends UIMessage>(
       return node !== undefined && (node.parentId === (previous?.id ?? null) || (!previous && isFirst(id)));
     },
     isSame: (message) => known.has(message) || sameContent(engine.message(message.id) ?? message, message),
-  };
-}
-
-/** The last message of a branch; undefined for an empty one. */
-export function headOf(engine: ContextEngine, branchId: string | undefined): string | undefined {
-  return engine.state.getState().branches.find(({ id }) => id === branchId)?.headMessageId ?? undefined;
-}
-
-/** An answer put together from its parts, beside the chat that shows it. */
-function accumulate<M extends UIMessage>(
-  begun: M | undefined,
-): Pick<TurnOptions<M>, 'read' | 'take' | 'flush'> {
-  let message = begun;
-  const { readable, writable } = new TransformStream<UIMessageChunk, UIMessageChunk>();
-  const writer = writable.getWriter();
-  const words = readUIMessageStream<M>({
-    stream: readable,
-    ...(begun ? { message: structuredClone(begun) } : {}),
-  });
-  const read = async (): Promise<void> => {
-    for await (const next of words) message = next;
-  };
-  // A malformed chunk ends the reading; the chat that reads it too says so. What came before it is kept.
-  const reading = read().catch(() => {});
-  return {
-    read: () => message,
-    take: (chunk) => {
-      if (chunk.type !== 'error') writer.write(chunk).catch(() => {});
-    },
-    flush: () => {
-      writer.close().catch(() => {});
-      return reading;
-    },
   };
 }
 

@@ -1,16 +1,21 @@
 import { AbstractChat, type ChatState, type ChatStatus, type UIMessage } from 'ai';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { withContext } from '../../src/ai/index.ts';
+import { withContext, type WithContextOptions } from '../../src/ai/index.ts';
+import { settle } from '../support/transport.ts';
 import { openPage, words, type Page } from './story.ts';
 
 /** A chat that somebody keeps without us: the AI SDK's own, over the plainest state. */
 class OwnChat extends AbstractChat<UIMessage> {
-  constructor(page: Page, branch?: string) {
-    super({
-      state: new PlainState(),
-      transport: withContext(page.script.transport, page.engine, { branch }),
-    });
+  constructor(page: Page, { branch, follows }: { branch?: string; follows?: boolean } = {}) {
+    const own: { chat?: OwnChat } = {};
+    const options: WithContextOptions = follows ? { chat: () => own.chat } : { branch };
+    const transport = withContext(page.script.transport, page.engine, options);
+    super({ state: new PlainState(), transport });
+    own.chat = this;
+    this.close = () => transport.close?.();
   }
+
+  readonly close: () => void;
 }
 
 class PlainState implements ChatState<UIMessage> {
@@ -95,7 +100,7 @@ describe('withContext, around a transport of a chat of one’s own', () => {
   it('goes to the branch that it was given', async () => {
     await ask('One?', 'First.');
     await page.engine.btw();
-    const side = new OwnChat(page, 'main-v2');
+    const side = new OwnChat(page, { branch: 'main-v2' });
     side.messages = chat.messages;
     const sent = side.sendMessage({ text: 'By the way?' });
     await (await page.script.next()).answer('Yes?');
@@ -103,5 +108,74 @@ describe('withContext, around a transport of a chat of one’s own', () => {
     expect(page.engine.branch).toBe('main');
     expect(await page.stored('main')).toBe('q: One? | a: First.');
     expect(await page.stored('main-v2')).toBe('q: One? | a: First. | q: By the way? | a: Yes?');
+  });
+
+  it('takes up an answer that a server still streams, on the node that was cut off', async () => {
+    void chat.sendMessage({ text: 'One?' });
+    const cut = await page.script.next();
+    await cut.say('Fir');
+    await cut.break();
+    await expect.poll(() => page.stored()).toBe('q: One? | a: Fir');
+    const { id } = page.engine.state.getState().messages[1]!;
+    const late = new OwnChat(page);
+    late.messages = page.engine.state.getState().messages.slice(0, 1);
+    const replay = page.script.offer();
+    const resumed = late.resumeStream();
+    await settle();
+    await replay.answer('Fir', 'st.');
+    await resumed;
+    expect(await page.stored()).toBe('q: One? | a: First.');
+    expect(page.engine.status(id)).toBe('complete');
+    page.script.offer();
+    await late.resumeStream();
+    expect(late.status).toBe('ready');
+    expect(await page.stored()).toBe('q: One? | a: First.');
+  });
+});
+
+describe('withContext, told which chat it belongs to', () => {
+  beforeEach(() => {
+    chat = new OwnChat(page, { follows: true });
+  });
+
+  it('shows what is saved when a page opens, and follows where the person goes', async () => {
+    await ask('One?', 'First.');
+    await ask('Two?', 'Second.');
+    const [one, first] = chat.messages;
+    const late = new OwnChat(page, { follows: true });
+    await expect.poll(() => words(late.messages)).toBe('q: One? | a: First. | q: Two? | a: Second.');
+    await page.engine.rewind(first!.id);
+    expect(words(chat.messages)).toBe('q: One? | a: First.');
+    expect(chat.messages[0]).toBe(one);
+    await ask('Deux?', 'Deuxième.');
+    expect(await page.stored('main-v2')).toBe('q: One? | a: First. | q: Deux? | a: Deuxième.');
+    await page.engine.switchBranch('main');
+    expect(words(chat.messages)).toBe('q: One? | a: First. | q: Two? | a: Second.');
+    await ask('Three?', 'Third.');
+    expect(await page.stored('main')).toBe(words(chat.messages));
+    expect(page.engine.state.getState().branches).toHaveLength(2);
+  });
+
+  it('waits for the answer that grows in it, and follows then', async () => {
+    await ask('One?', 'First.');
+    const [one] = chat.messages;
+    const sent = chat.sendMessage({ text: 'Two?' });
+    const growing = await page.script.next();
+    await growing.say('Sec');
+    await page.engine.rewind(one!.id);
+    await growing.say('ond.');
+    expect(words(chat.messages)).toBe('q: One? | a: First. | q: Two? | a: Second.');
+    await growing.finish();
+    await sent;
+    expect(await page.stored('main')).toBe('q: One? | a: First. | q: Two? | a: Second.');
+    await expect.poll(() => words(chat.messages)).toBe('q: One?');
+  });
+
+  it('follows no more when it is closed', async () => {
+    await ask('One?', 'First.');
+    chat.close();
+    await settle();
+    await page.engine.rewind(chat.messages[0]!.id);
+    expect(words(chat.messages)).toBe('q: One? | a: First.');
   });
 });

@@ -1,0 +1,47 @@
+import type { UIMessage } from 'ai';
+import type { ContextEngine } from '../engine/engine.ts';
+import { sameContent } from '../engine/same.ts';
+
+/**
+ * The list of a chat, when its branch shows these messages now: with the objects that it has for messages that did not
+ * change, so that nothing is rendered anew, and with what it has loaded of the conversation before them.
+ *
+ * `twins` remembers which of the chat's objects say the same as which of the engine's, so that each is compared once.
+ */
+export function listAfter<M extends UIMessage>(
+  engine: ContextEngine,
+  list: readonly M[],
+  shown: readonly M[],
+  twins: WeakMap<UIMessage, M>,
+): M[] {
+  const own = new Map(list.map((message) => [message.id, message]));
+  const kept = (message: M): M => {
+    const mine = own.get(message.id);
+    if (!mine || twins.get(message) === mine) return mine ?? message;
+    if (!sameContent(mine, message)) return message;
+    twins.set(message, mine);
+    return mine;
+  };
+  const parentId = shown[0] && engine.node(shown[0].id)?.parentId;
+  const earlier = list.slice(0, list.findIndex(({ id }) => id === parentId) + 1);
+  return [...earlier, ...shown.map(kept)];
+}
+
+/** The last message of a branch; undefined for an empty one. */
+export function headOf(engine: ContextEngine, branchId: string | undefined): string | undefined {
+  return engine.state.getState().branches.find(({ id }) => id === branchId)?.headMessageId ?? undefined;
+}
+
+/** Whether an answer that a server still streams has a place: after a question, or where an answer was cut off. */
+export function mayGoOn(engine: ContextEngine, last: UIMessage | undefined): boolean {
+  return last !== undefined && engine.status(last.id) !== (last.role === 'user' ? undefined : 'complete');
+}
+
+/** The version of an answer that says more; the second one, where they say as much. */
+export function longer<M extends UIMessage>(first: M | undefined, second: M): M {
+  return first && sizeOf(first) > sizeOf(second) ? first : second;
+}
+
+function sizeOf({ parts }: UIMessage): number {
+  return parts.reduce((size, part) => size + ('text' in part ? part.text.length : 1), 0);
+}

@@ -1,0 +1,129 @@
+import { readUIMessageStream, type ChatTransport, type UIMessage, type UIMessageChunk } from 'ai';
+import type { ContextEngine } from '../engine/engine.ts';
+import { sameItems } from '../engine/same.ts';
+import { headOf, listAfter, longer, mayGoOn } from './list.ts';
+import { planTurn } from './plan.ts';
+import { openTurn, passOn, request, savedIn, type SendOptions } from './transport.ts';
+import { Turn, type TurnOptions } from './turn.ts';
+import type { FollowingChat, WithContextOptions } from './withContext.ts';
+
+type ReconnectOptions<M extends UIMessage> = Parameters<ChatTransport<M>['reconnectToStream']>[0];
+type Answer = ReadableStream<UIMessageChunk>;
+
+/** What stands behind the transport of a chat that is not ours. */
+export interface OwnChat<M extends UIMessage> {
+  send(sent: SendOptions<M>): Promise<Answer>;
+  reconnect(sent: ReconnectOptions<M>): Promise<Answer | null>;
+  /** Lets go of the engine: the list follows no more. */
+  readonly release: () => void;
+}
+
+/**
+ * Keeps what a chat says that is not ours to change.
+ *
+ * All that is known of it is the list that it sends along; its messages may be stored under other ids than their own.
+ * So answers are put together a second time here, beside the chat that shows them, from the very chunks that it reads.
+ */
+export function ownChat<M extends UIMessage>(
+  transport: ChatTransport<M>,
+  engine: ContextEngine,
+  options: WithContextOptions<M>,
+): OwnChat<M> {
+  const storedAs: WeakMap<M, string> = new WeakMap();
+  const follower = followerOf(engine, options);
+
+  const begin = async (list: readonly M[], messageId?: string, isReplay = false): Promise<Turn<M>> => {
+    const branchId = idOfBranch(engine, options.branch);
+    const saved = savedIn(engine, branchId, () => true, new Set<M>());
+    const opened = await openTurn(engine, planTurn(list, saved, messageId), { branchId });
+    for (const [own, stored] of opened.renamed) storedAs.set(own, stored.id);
+    const turn = new Turn<M>({ engine, ...opened, ...accumulate(opened.answer, isReplay) });
+    // A task later the chat has read the end, too.
+    void turn.settled.then(() => setTimeout(follower.sync));
+    return turn;
+  };
+
+  return {
+    send: async (sent) => {
+      await engine.ready();
+      const list = sent.messages.map((message) => {
+        const id = storedAs.get(message);
+        return id === undefined ? message : { ...message, id };
+      });
+      return request(await begin(list, sent.messageId), transport, sent, options.request);
+    },
+    reconnect: async (sent) => {
+      await engine.ready();
+      const source = await transport.reconnectToStream({ ...sent, chatId: engine.chatId });
+      const head = headOf(engine, idOfBranch(engine, options.branch));
+      const chain = head === undefined ? [] : (await engine.resolve({ at: head })).messages;
+      if (!source || !mayGoOn(engine, chain.at(-1))) {
+        await source?.cancel();
+        return null;
+      }
+      const isReplay = transport.resumeStreamIsReplay ?? true;
+      return passOn(await begin(chain as M[], undefined, isReplay), sent.abortSignal, () => source);
+    },
+    release: follower.release,
+  };
+}
+
+function idOfBranch(engine: ContextEngine, branch: string | undefined): string {
+  const { branches, branchId } = engine.state.getState();
+  return branches.find(({ id, name }) => id === branch || name === branch)?.id ?? branch ?? branchId;
+}
+
+/** Lets the list of a chat follow the active branch. */
+function followerOf<M extends UIMessage>(
+  engine: ContextEngine,
+  { chat, branch }: WithContextOptions<M>,
+): { readonly sync: () => void; readonly release: () => void } {
+  const twins: WeakMap<UIMessage, M> = new WeakMap();
+  let followed: readonly UIMessage[] | undefined;
+  const sync = (): void => {
+    const own = branch === undefined ? chat?.() : undefined;
+    const { status, messages } = engine.state.getState();
+    if (!own || status !== 'ready' || messages === followed || isBusy(own)) return;
+    followed = messages;
+    const next = listAfter(engine, own.messages, messages as readonly M[], twins);
+    if (!sameItems(own.messages, next)) own.messages = next;
+  };
+  sync();
+  return { sync, release: engine.state.subscribe(sync) };
+}
+
+function isBusy({ status }: Pick<FollowingChat, 'status'>): boolean {
+  return status === 'submitted' || status === 'streaming';
+}
+
+/**
+ * An answer put together from its parts, beside the chat that shows it. One that is said again from its beginning
+ * counts as what it was until it says more than that.
+ */
+function accumulate<M extends UIMessage>(
+  begun: M | undefined,
+  isReplay: boolean,
+): Pick<TurnOptions<M>, 'read' | 'take' | 'flush'> {
+  let message = begun;
+  const { readable, writable } = new TransformStream<UIMessageChunk, UIMessageChunk>();
+  const writer = writable.getWriter();
+  const words = readUIMessageStream<M>({
+    stream: readable,
+    ...(begun && !isReplay ? { message: structuredClone(begun) } : {}),
+  });
+  const read = async (): Promise<void> => {
+    for await (const next of words) message = longer(begun, next);
+  };
+  // A malformed chunk ends the reading; the chat that reads it too says so. What came before it is kept.
+  const reading = read().catch(() => {});
+  return {
+    read: () => message,
+    take: (chunk) => {
+      if (chunk.type !== 'error') writer.write(chunk).catch(() => {});
+    },
+    flush: () => {
+      writer.close().catch(() => {});
+      return reading;
+    },
+  };
+}
