@@ -1,6 +1,7 @@
 import type { UIMessage } from 'ai';
 import type { Branch, Chat, Checkpoint, MessageGraph, MessageNode, NodeInfo } from '../graph/graph.ts';
 import {
+  byAge,
   contains,
   createGraph,
   dropNode,
@@ -177,7 +178,7 @@ export class History {
 
   /** Branches that are not deleted, in the order in which they were made. */
   liveBranches(): Branch[] {
-    return [...this.branches.values()].filter((branch) => branch.deletedAt === undefined).toSorted(byAge);
+    return byAge([...this.branches.values()].filter((branch) => branch.deletedAt === undefined));
   }
 
   /** The same with their heads as this engine sees them. */
@@ -187,9 +188,8 @@ export class History {
 
   /** Checkpoints that are not deleted, newest first. */
   liveCheckpoints(): Checkpoint[] {
-    return [...this.checkpoints.values()]
-      .filter((checkpoint) => checkpoint.deletedAt === undefined)
-      .toSorted((a, b) => b.createdAt - a.createdAt || b.rev - a.rev);
+    const live = [...this.checkpoints.values()].filter((checkpoint) => checkpoint.deletedAt === undefined);
+    return byAge(live).toReversed();
   }
 
   /** A live branch by its id, or else by its name. */
@@ -277,17 +277,15 @@ export class History {
     return this.#stale.has(id) ? undefined : this.#bodies.get(id);
   }
 
-  /** A streaming message grew: its words, before they are stored. Returns whether it shows from now on. */
-  grow(id: string, data: UIMessage): boolean {
+  /** A streaming message grew: its words, before they are stored. */
+  grow(id: string, data: UIMessage): void {
     const info = this.graph.nodes.get(id);
-    if (!info) return false;
+    if (!info) return;
     const { preview: _preview, parts: _parts, ...rest } = info;
     const node: MessageNode = { ...rest, name: data.role, data };
-    const grown = infoOf(node);
     this.#bodies.set(id, node);
     this.#stale.delete(id);
-    putNode(this.graph, grown);
-    return isVisible(grown) && !isVisible(info);
+    putNode(this.graph, infoOf(node));
   }
 
   /** Those of these ids whose bodies are not loaded. */
@@ -321,8 +319,4 @@ function mark(set: Set<string>, id: string, on: boolean): void {
 
 function isSame(a: NodeInfo, b: NodeInfo): boolean {
   return a.rev === b.rev && a.status === b.status && a.parts === b.parts;
-}
-
-function byAge(a: Branch, b: Branch): number {
-  return a.createdAt - b.createdAt;
 }

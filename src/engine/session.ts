@@ -580,12 +580,12 @@ export class Session {
   }
 
   graph(): GraphData {
-    const { graph, checkpoints } = this.#history;
+    const history = this.#history;
     return graphData(
       this.#desk.chatId,
-      graph.nodes.values(),
-      this.#history.seenBranches(),
-      checkpoints.values(),
+      history.graph.nodes.values(),
+      history.seenBranches(),
+      history.liveCheckpoints().toReversed(),
       this.#view.activeId,
     );
   }
@@ -597,7 +597,8 @@ export class Session {
 
   /** A draft is what shows of an answer, before any of it is stored. */
   #grow(id: string, data: UIMessage): void {
-    if (this.#history.grow(id, data)) this.#view.revision += 1;
+    this.#history.grow(id, data);
+    this.#view.revision += 1;
     this.#chains.cut(id);
     this.#desk.publish();
     this.#emitStream('draft', id, 'streaming', this.#streams.get(id));

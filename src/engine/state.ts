@@ -39,7 +39,7 @@ export interface EngineState {
   readonly saveState: SaveState;
   /** Where the data lives. `memory` when IndexedDB is refused: say so to the person. */
   readonly persistence: Persistence;
-  /** Grows with each change of the graph: what siblings, forks and statuses are derived from. */
+  /** Grows with each change of the graph, drafts too: what siblings, forks, statuses and previews are derived from. */
   readonly revision: number;
 }
 

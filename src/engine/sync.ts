@@ -509,7 +509,7 @@ function nextEpoch(chat: Chat | undefined): number {
 }
 
 function chatDeleted(chatId: string): ContextError {
-  return new ContextError('chat-deleted', `Chat "${chatId}" was deleted in another tab.`, {
+  return new ContextError('chat-deleted', 'This chat was deleted in another tab.', {
     details: { chatId },
   });
 }

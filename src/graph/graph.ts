@@ -74,6 +74,8 @@ export interface Branch {
   readonly updatedAt: number;
   /** The change sequence at which it was last shown or written: the largest is the one used last. */
   readonly usedSeq: number;
+  /** The change sequence at which it was made. */
+  readonly made?: number;
   readonly rev: number;
   readonly deviceId: string;
   /** Milliseconds since epoch; a branch with it is deleted, and can be brought back. */
@@ -89,6 +91,8 @@ export interface Checkpoint {
   readonly messageId: string;
   /** Milliseconds since epoch. */
   readonly createdAt: number;
+  /** The change sequence at which it was made, or moved. */
+  readonly made?: number;
   readonly rev: number;
   readonly deletedAt?: number;
 }
@@ -205,6 +209,11 @@ export function commonAncestor(graph: MessageGraph, a: string | null, b: string 
   return left && right ? left.id : null;
 }
 
+/** Branches or checkpoints in the order in which they were made: no clock is fine enough, or sure enough, to tell. */
+export function byAge<T extends Branch | Checkpoint>(pointers: readonly T[]): T[] {
+  return pointers.toSorted((a, b) => (a.made ?? 0) - (b.made ?? 0));
+}
+
 /** Whether a message shows: a node reserved for an answer that has said nothing yet does not. */
 export function isVisible(info: NodeInfo): boolean {
   return info.parts > 0 || info.status === 'complete';
@@ -295,10 +304,11 @@ export function textOf(message: UIMessage): string {
   return texts.join(' ');
 }
 
-/** The first 50 characters of a message's text on one line, for lists and graphs. */
+/** The first 50 characters of a message's text on one line, for lists and graphs. No character is cut in two. */
 export function previewOf(message: UIMessage): string {
   const text = textOf(message);
-  return text.length > 50 ? `${text.slice(0, 50)}...` : text;
+  const start = text.slice(0, 50).replaceAll(/\s/g, ' ');
+  return text.length > 50 ? `${start.replace(/[\uD800-\uDBFF]$/, '')}...` : start;
 }
 
 /** A node without its body. */

@@ -19,7 +19,7 @@ export interface GraphNode {
   readonly parentId: string | null;
   /** `user`, `assistant` or `system`. */
   readonly role: string;
-  /** The first 50 characters of its text. */
+  /** The first 50 characters of its text, on one line. */
   readonly content: string;
   /** Milliseconds since epoch. */
   readonly createdAt: number;

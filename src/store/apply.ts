@@ -344,7 +344,7 @@ class Append {
       .filter(isLive)
       .toSorted((a, b) => Number(b.id === id) - Number(a.id === id) || b.usedSeq - a.usedSeq);
     if (!branch || !others[0]) {
-      const message = `Branch "${name}" is the last one of chat "${this.#tx.chatId}" and stays.`;
+      const message = `Branch "${name}" is the last one of this chat and stays.`;
       return refuse('last-branch', message, { branch: name, chatId: this.#tx.chatId });
     }
     this.#setBranch(branch, { deletedAt: this.#now });
@@ -371,10 +371,10 @@ class Append {
     const all = await this.#all('checkpoint');
     const known =
       all.find((other) => isLive(other) && other.name === name) ?? all.find((other) => other.id === id);
-    const { deletedAt, ...before } = known ?? { id, chatId: this.#tx.chatId, rev: 0, made: this.#nextSeq };
+    const { deletedAt, ...before } = known ?? { id, chatId: this.#tx.chatId, rev: 0 };
     const isThere = known?.name === name && known.messageId === messageId && deletedAt === undefined;
     if (isThere) this.#checkpoints.set(known.id, known);
-    else this.#setCheckpoint({ ...before, name, messageId, createdAt: this.#now }, {});
+    else this.#setCheckpoint({ ...before, name, messageId, createdAt: this.#now, made: this.#nextSeq }, {});
   }
 
   async #deleteCheckpoint(id: string): Promise<void> {
@@ -536,7 +536,7 @@ function admit(stored: Chat, { userId, epoch }: AppendOptions): boolean {
     refuse('wrong-user', message, { chatId: stored.id, owner: stored.userId, userId });
   }
   if (isDeleted ? epoch <= stored.epoch : epoch < stored.epoch) {
-    const message = `Chat "${stored.id}" was deleted. Open it anew to begin another one with this id.`;
+    const message = 'This chat was deleted. Open it anew to begin another one with its id.';
     refuse('chat-deleted', message, { chatId: stored.id, epoch, stored: stored.epoch });
   }
   return isDeleted;
@@ -616,7 +616,7 @@ function notFound(kind: keyof Pointers, id: string, chatId: string): never {
 }
 
 function nameTaken(kind: keyof Pointers, name: string, chatId: string): never {
-  const message = `${titleOf(kind)} "${name}" exists already in chat "${chatId}". Choose another name.`;
+  const message = `${titleOf(kind)} "${name}" exists already in this chat. Choose another name.`;
   return refuse('name-taken', message, { name, chatId });
 }
 

@@ -27,8 +27,8 @@ export interface Tables {
   readonly drafts: UIMessage;
   /** Messages as they were before they were replaced. */
   readonly revisions: MessageNode;
-  readonly branches: Branch & Made;
-  readonly checkpoints: Checkpoint & Made;
+  readonly branches: Branch;
+  readonly checkpoints: Checkpoint;
   readonly changes: Change;
   /** The app's own. */
   readonly values: unknown;
@@ -38,11 +38,6 @@ export interface Tables {
 }
 
 export type Table = keyof Tables;
-
-/** Order among its like: the number of the change that made it. */
-export interface Made {
-  readonly made?: number;
-}
 
 /** Until when a node is held, ms since epoch; used where the platform has no locks. */
 interface Lease {
@@ -113,9 +108,4 @@ export function ofChat(chatId: string): Span {
 /** The keys of one chat from one number to another, both included. */
 export function between(chatId: string, from: number, to: number): Span {
   return { from: [chatId, from], to: [chatId, to] };
-}
-
-/** In the order in which they were made. */
-export function byAge<T extends Made>(rows: readonly T[]): T[] {
-  return rows.toSorted((a, b) => (a.made ?? 0) - (b.made ?? 0));
 }

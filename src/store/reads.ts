@@ -1,7 +1,7 @@
 import type { UIMessage } from 'ai';
 import type { Chat, MessageNode, NodeInfo } from '../graph/graph.ts';
-import { createGraph, previewOf, reachable } from '../graph/graph.ts';
-import { between, byAge, ofChat, only, type Table } from './layout.ts';
+import { byAge, createGraph, previewOf, reachable } from '../graph/graph.ts';
+import { between, ofChat, only, type Table } from './layout.ts';
 import { readMeta, withBody } from './records.ts';
 import { tombstone } from './removal.ts';
 import type { Rows } from './rows.ts';

@@ -105,7 +105,6 @@ export class RecordStore implements ContextStore {
     return checkpoints
       .filter((checkpoint) => checkpoint.deletedAt === undefined)
       .toReversed()
-      .toSorted((a, b) => b.createdAt - a.createdAt)
       .map(({ id, name, messageId, createdAt }) => ({ id, name, messageId, createdAt }));
   }
 

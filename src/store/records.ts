@@ -1,8 +1,8 @@
 import type { UIMessage } from 'ai';
 import type { Branch, Chat, Checkpoint, MessageNode, NodeInfo } from '../graph/graph.ts';
-import { infoOf } from '../graph/graph.ts';
+import { byAge, infoOf } from '../graph/graph.ts';
 import { createDeviceId } from './device.ts';
-import { between, byAge, CONTENT, type Meta, ofChat, only } from './layout.ts';
+import { between, CONTENT, type Meta, ofChat, only } from './layout.ts';
 import type { Rows } from './rows.ts';
 import type { Change, StoreTransaction } from './store.ts';
 

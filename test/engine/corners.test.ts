@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { ContextEngine, ContextEngineOptions } from '../../src/engine/engine.ts';
+import type { EngineState } from '../../src/engine/state.ts';
 import { hint, role } from '../../src/fragment/builders.ts';
 import { assistant, lastAssistantMessage, user } from '../../src/fragment/message.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
@@ -283,6 +284,51 @@ describe('an answer', () => {
     await engine.updateMessage(id, said('a2', 'now'), 'streaming');
     expect(engine.siblings('a1').ids).toEqual(['a1', 'a2']);
     expect(engine.state.getState().revision).toBeGreaterThan(revision);
+  });
+
+  test('on a hidden branch moves the revision with each of its drafts, and nothing else', async () => {
+    vi.useFakeTimers();
+    try {
+      const { engine } = await chat(['q1', 'a1']);
+      const id = await engine.continue(said('q1'), { id: 'a2' });
+      await engine.switchBranch('main');
+      await engine.updateMessage(id, said('a2', 'one'), 'streaming');
+      const moved: string[] = [];
+      engine.state.subscribe((now, before) => {
+        const keys = Object.keys(now) as (keyof EngineState)[];
+        moved.push(...keys.filter((key) => now[key] !== before[key]));
+      });
+      for (const words of ['one two', 'one two three', 'one two three four']) {
+        await engine.updateMessage(id, said('a2', words), 'streaming');
+        await vi.advanceTimersByTimeAsync(250);
+      }
+      expect(engine.node('a2')?.preview).toBe('one two three');
+      await vi.advanceTimersByTimeAsync(500);
+      expect(engine.node('a2')?.preview).toBe('one two three four');
+      expect(moved).toEqual(['revision', 'revision']);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
+describe('checkpoints of one millisecond', () => {
+  test('stand newest first, also when one of them is renamed or moved, and after a reload', async () => {
+    const now = vi.spyOn(Date, 'now').mockReturnValue(1);
+    const { engine, disk } = await chat(['q1', 'a1']);
+    const names = ({ state }: ContextEngine) => state.getState().checkpoints.map(({ name }) => name);
+    for (const name of ['one', 'two', 'three']) await engine.checkpoint(name);
+    expect(names(engine)).toEqual(['three', 'two', 'one']);
+    await engine.renameCheckpoint('one', 'first');
+    expect(names(engine)).toEqual(['three', 'two', 'first']);
+    await engine.checkpoint('two', { at: 'q1' });
+    expect(names(engine)).toEqual(['two', 'three', 'first']);
+    const fresh = engineOn(disk);
+    await fresh.ready();
+    expect(names(fresh)).toEqual(['two', 'three', 'first']);
+    expect(fresh.graph().checkpoints).toEqual(engine.graph().checkpoints);
+    expect((await disk.listCheckpoints('c')).map(({ name }) => name)).toEqual(['two', 'three', 'first']);
+    now.mockRestore();
   });
 });
 

@@ -225,6 +225,16 @@ describe('a message in a few words', () => {
     expect(previewOf(message('a', `${long}y`))).toBe(`${long}...`);
   });
 
+  it('stands on one line', () => {
+    expect(previewOf(message('a', 'one\ntwo\r\n\tthree\u2028four'))).toBe('one two   three four');
+  });
+
+  it('keeps the last character whole', () => {
+    expect(previewOf(message('a', `${long.slice(1)}😀`))).toBe(`${long.slice(1)}...`);
+    expect(previewOf(message('a', `${long.slice(2)}😀`))).toBe(`${long.slice(2)}😀`);
+    expect(previewOf(message('a', `${long.slice(2)}😀y`))).toBe(`${long.slice(2)}😀...`);
+  });
+
   it('tells how many parts there are, and leaves the body out', () => {
     const info = infoOf(node('q1'));
     expect(info).toMatchObject({ id: 'q1', parts: 1, preview: 'q1' });
