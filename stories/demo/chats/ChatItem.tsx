@@ -4,14 +4,16 @@ import { addressOf } from '../address.ts';
 import { UNTITLED } from '../titles.ts';
 import { Icon } from '../ui/Icon.tsx';
 import { NameDialog } from '../ui/NameDialog.tsx';
+import { usePassFocus } from '../ui/usePassFocus.ts';
 import { DeleteChat } from './DeleteChat.tsx';
 
 /** One chat in the list: the way to it, another name for it, and its end. */
 export const ChatItem = memo(function ChatItem(props: ChatItemProps): ReactNode {
   const { chat, isCurrent, rename, remove, onChoose } = props;
   const title = chat.title ?? UNTITLED;
+  const item = usePassFocus(focusNewChat);
   return (
-    <li className="chat-item">
+    <li ref={item} className="chat-item">
       <a
         href={addressOf(chat.id)}
         aria-current={isCurrent ? 'page' : undefined}
@@ -26,6 +28,11 @@ export const ChatItem = memo(function ChatItem(props: ChatItemProps): ReactNode 
     </li>
   );
 });
+
+/** What is left of a list without chats. */
+function focusNewChat(item: HTMLLIElement): void {
+  item.closest('nav')?.querySelector('button')?.focus();
+}
 
 function RenameChat({ chat, title, rename }: RenameChatProps): ReactNode {
   const [renaming, setRenaming] = useState(false);

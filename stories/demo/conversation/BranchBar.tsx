@@ -1,6 +1,7 @@
 import { useBranches, useEngine, type BranchInfo } from 'contextree';
 import { useState, type ReactNode } from 'react';
 import { useNotices } from '../shell/Notices.tsx';
+import { onFirstClick } from '../shell/once.ts';
 import { useAttempt } from '../shell/useAttempt.ts';
 import { Icon } from '../ui/Icon.tsx';
 import { NameDialog } from '../ui/NameDialog.tsx';
@@ -80,7 +81,7 @@ function DeleteBranch({ branch }: { readonly branch: BranchInfo }): ReactNode {
       className="icon-button"
       aria-label="Delete branch"
       title="Delete branch"
-      onClick={() => attempt(removeIt)}
+      onClick={onFirstClick(() => attempt(removeIt))}
     >
       <Icon name="bin" />
     </button>
@@ -106,7 +107,7 @@ function ByTheWay(): ReactNode {
       className="button by-the-way"
       aria-label="By the way"
       title="A branch for a side question; this one stays"
-      onClick={() => attempt(begin)}
+      onClick={onFirstClick(() => attempt(begin))}
     >
       <Icon name="aside" />
       <span>By the way</span>

@@ -1,8 +1,10 @@
 import { useCheckpoint, useEngine, type CheckpointInfo } from 'contextree';
 import type { ReactNode } from 'react';
 import { useNotices } from '../shell/Notices.tsx';
+import { onFirstClick } from '../shell/once.ts';
 import { useAttempt } from '../shell/useAttempt.ts';
 import { Icon } from '../ui/Icon.tsx';
+import { usePassFocus } from '../ui/usePassFocus.ts';
 
 /** Named points of the conversation, and the way back to each. */
 export function Checkpoints(): ReactNode {
@@ -23,6 +25,7 @@ function OneCheckpoint({ checkpoint }: { readonly checkpoint: CheckpointInfo }):
   const { restore, remove } = useCheckpoint();
   const { tell } = useNotices();
   const attempt = useAttempt();
+  const item = usePassFocus(focusBranch);
   const goBack = async (): Promise<void> => {
     const branch = await restore(name);
     tell({ key: 'branch', text: `${name} restored on ${branch.name}`, lasts: 8000 });
@@ -38,12 +41,12 @@ function OneCheckpoint({ checkpoint }: { readonly checkpoint: CheckpointInfo }):
     });
   };
   return (
-    <li className="checkpoint">
+    <li ref={item} className="checkpoint">
       <button
         type="button"
         aria-label={`Restore ${name}`}
         title={`Restore ${name}`}
-        onClick={() => attempt(goBack)}
+        onClick={onFirstClick(() => attempt(goBack))}
       >
         <Icon name="flag" />
         <span dir="auto">{name}</span>
@@ -53,10 +56,15 @@ function OneCheckpoint({ checkpoint }: { readonly checkpoint: CheckpointInfo }):
         className="icon-button"
         aria-label={`Delete checkpoint ${name}`}
         title={`Delete checkpoint ${name}`}
-        onClick={() => attempt(removeIt)}
+        onClick={onFirstClick(() => attempt(removeIt))}
       >
         <Icon name="close" />
       </button>
     </li>
   );
+}
+
+/** The list goes away with its last item. What stands before it says where one is. */
+function focusBranch(item: HTMLLIElement): void {
+  item.closest('header')?.querySelector('select')?.focus();
 }

@@ -27,6 +27,8 @@ export function Composer({
   ref,
 }: ComposerProps): ReactNode {
   const [text, setText] = useState(() => wordsToGoOnWith(chatId));
+  // What is in the box now, also between two presses in one task: words that were sent are not there to be sent again.
+  const inBox = useRef(text);
   const textbox = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
     if (isNew) focusQuietly(textbox.current);
@@ -34,13 +36,15 @@ export function Composer({
   useImperativeHandle(ref, () => ({ focus: () => focusQuietly(textbox.current) }), []);
 
   const write = (next: string): void => {
+    inBox.current = next;
     setText(next);
     keepUnsentText(chatId, next);
   };
   const send = (): void => {
-    if (streaming || !canSend || text.trim() === '') return;
-    onSend(text.trim());
+    const words = inBox.current.trim();
+    if (streaming || !canSend || words === '') return;
     write('');
+    onSend(words);
   };
   const press = (event: KeyboardEvent): void => {
     if (!isPlainEnter(event)) return;

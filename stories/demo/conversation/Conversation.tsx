@@ -1,5 +1,6 @@
-import { useMemo, useRef, type ReactNode } from 'react';
+import { useMemo, useRef, useState, type ReactNode } from 'react';
 import { Notices } from '../shell/Notices.tsx';
+import { oncePerTask } from '../shell/once.ts';
 import { Icon } from '../ui/Icon.tsx';
 import { AbsentAnswer } from './AbsentAnswer.tsx';
 import { Around, type Surroundings } from './Around.ts';
@@ -29,10 +30,12 @@ export function Conversation({ chatId, standing, starters }: ConversationProps):
     turn.send(text);
   };
   // The button that was pressed goes away with the greeting.
-  const begin = (text: string): void => {
-    send(text);
-    composer.current?.focus();
-  };
+  const [once] = useState(oncePerTask);
+  const begin = (text: string): void =>
+    once(() => {
+      send(text);
+      composer.current?.focus();
+    });
   const around: Surroundings = useMemo(
     () => ({
       goOn: () => {
@@ -67,7 +70,7 @@ export function Conversation({ chatId, standing, starters }: ConversationProps):
         </div>
         {isAway && shown.length > 0 && <JumpToLatest onJump={jumpToEnd} />}
       </div>
-      <Notices />
+      <Notices afterLast={around.focusComposer} />
       {standing !== 'unknown' && (
         <Composer
           ref={composer}

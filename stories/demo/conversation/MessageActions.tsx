@@ -1,8 +1,9 @@
 import type { UIMessage } from 'ai';
 import { useEngine } from 'contextree';
 import { useEffect, useRef, useState, type ReactNode, type RefObject } from 'react';
-import { useAttempt } from '../shell/useAttempt.ts';
 import { useNotices } from '../shell/Notices.tsx';
+import { onFirstClick } from '../shell/once.ts';
+import { useAttempt } from '../shell/useAttempt.ts';
 import { CopyButton } from '../ui/CopyButton.tsx';
 import { Icon, type IconName } from '../ui/Icon.tsx';
 import { NewCheckpoint } from './NewCheckpoint.tsx';
@@ -42,8 +43,7 @@ function Action({ name, icon, onClick }: ActionProps): ReactNode {
       className="icon-button"
       aria-label={name}
       title={name}
-
-      onClick={onClick}
+      onClick={onFirstClick(onClick)}
     >
       <Icon name={icon} />
     </button>

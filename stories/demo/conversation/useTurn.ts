@@ -2,8 +2,9 @@ import { useChat } from '@ai-sdk/react';
 import { generateId, lastAssistantMessageIsCompleteWithApprovalResponses, type UIMessage } from 'ai';
 import { useEngine, useEngineState, useFragments } from 'contextree';
 import { useContextChat } from 'contextree/ai';
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import { describeFailure } from '../failure.ts';
+import { oncePerTask } from '../shell/once.ts';
 import { useWorkspace } from '../shell/Workspace.ts';
 import { house } from './house.ts';
 import { keepUntilSaved } from './keepUntilSaved.ts';
@@ -49,6 +50,7 @@ export function useTurn(): TurnState {
     throttle: 40,
   });
   const { sendMessage, regenerate, stop, addToolApprovalResponse } = chat;
+  const [once] = useState(oncePerTask);
   const actions: TurnActions = useMemo(
     () => ({
       send: (text) => {
@@ -57,11 +59,11 @@ export function useTurn(): TurnState {
         void sendMessage({ id, role: 'user', parts: [{ type: 'text', text }] });
       },
       stop: () => void stop(),
-      askAgain: () => void regenerate(),
-      goOn: () => void sendMessage(),
-      approve: (id, approved) => void addToolApprovalResponse({ id, approved }),
+      askAgain: () => once(() => void regenerate()),
+      goOn: () => once(() => void sendMessage()),
+      approve: (id, approved) => once(() => void addToolApprovalResponse({ id, approved })),
     }),
-    [engine, sendMessage, regenerate, stop, addToolApprovalResponse],
+    [engine, once, sendMessage, regenerate, stop, addToolApprovalResponse],
   );
   const streaming = chat.status === 'submitted' || chat.status === 'streaming';
   const shown = withoutEmptyAnswer(chat.messages, streaming);

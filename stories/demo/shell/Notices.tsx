@@ -1,5 +1,6 @@
 import { createContext, use, useState, type ReactNode } from 'react';
 import { Icon } from '../ui/Icon.tsx';
+import { usePassFocus } from '../ui/usePassFocus.ts';
 
 /**
  * Short messages about what just happened, with a way to follow or undo it.
@@ -41,32 +42,27 @@ export function NoticeKeeper({ children }: { readonly children: ReactNode }): Re
   );
 }
 
-/** The place where notices are shown. */
-export function Notices(): ReactNode {
+/** The place where notices are shown. `afterLast` takes the focus when the last one goes away with it. */
+export function Notices({ afterLast }: { readonly afterLast: () => void }): ReactNode {
   const { take } = useNotices();
   return (
     <div role="status" className="notices">
       {use(Current).map((notice) => (
-        <NoticeLine key={notice.key} notice={notice} dismiss={() => take(notice.key)} />
+        <NoticeLine key={notice.key} notice={notice} dismiss={() => take(notice.key)} afterLast={afterLast} />
       ))}
     </div>
   );
 }
 
-function NoticeLine({
-  notice,
-  dismiss,
-}: {
-  readonly notice: Notice;
-  readonly dismiss: () => void;
-}): ReactNode {
+function NoticeLine({ notice, dismiss, afterLast }: NoticeLineProps): ReactNode {
   const { text, action } = notice;
+  const line = usePassFocus<HTMLDivElement>(afterLast);
   const act = (): void => {
     dismiss();
     action?.run();
   };
   return (
-    <div className="notice">
+    <div ref={line} className="notice">
       <p dir="auto">{text}</p>
       {action && (
         <button type="button" className="notice-action" onClick={act}>
@@ -78,6 +74,12 @@ function NoticeLine({
       </button>
     </div>
   );
+}
+
+interface NoticeLineProps {
+  readonly notice: Notice;
+  readonly dismiss: () => void;
+  readonly afterLast: () => void;
 }
 
 type SetNotices = (change: (notices: readonly Notice[]) => readonly Notice[]) => void;

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { flushSync } from 'react-dom';
 import { Dialog } from './Dialog.tsx';
 
 /** Asks before something that people may regret. The careful answer comes first, and has the focus. */
@@ -9,8 +10,9 @@ export function ConfirmDialog({
   onClose,
   children,
 }: ConfirmDialogProps): ReactNode {
+  // Closed first, so that the focus is back where the dialog came from when that goes away.
   const act = (): void => {
-    onClose();
+    flushSync(onClose);
     onConfirm();
   };
   return (

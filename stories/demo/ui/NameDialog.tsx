@@ -1,4 +1,4 @@
-import { useId, useState, type FormEvent, type ReactNode } from 'react';
+import { useId, useRef, useState, type FormEvent, type ReactNode } from 'react';
 import { Dialog } from './Dialog.tsx';
 
 /** Asks for a name: `Name`, prefilled and selected; Enter saves. A refusal is shown and the dialog stays. */
@@ -11,15 +11,19 @@ export function NameDialog({
 }: NameDialogProps): ReactNode {
   const [name, setName] = useState(initial);
   const [refusal, setRefusal] = useState<string | null>(null);
+  const isSaving = useRef(false);
   const refusalId = useId();
   const save = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
+    if (isSaving.current) return;
+    isSaving.current = true;
     try {
       await onSave(name.trim());
       onClose();
     } catch (error) {
       setRefusal(error instanceof Error ? error.message : String(error));
     }
+    isSaving.current = false;
   };
   return (
     <Dialog title={title} onClose={onClose}>

@@ -1,0 +1,34 @@
+import { useLayoutEffect, useRef, type RefObject } from 'react';
+
+/**
+ * A ref for an item of a list. When the item goes away with the focus in it, its neighbour takes the focus, in the same
+ * place: whoever deletes one thing after another with the keyboard stays where they are. The last item calls `alone`,
+ * which finds another place near by.
+ */
+export function usePassFocus<T extends HTMLElement>(alone: (item: T) => void): RefObject<T | null> {
+  const item = useRef<T>(null);
+  const lastResort = useRef(alone);
+  useLayoutEffect(() => {
+    lastResort.current = alone;
+  });
+  // React calls this while what it takes away is still on the page, and has the focus.
+  useLayoutEffect(() => {
+    const leaving = item.current;
+    return () => {
+      if (leaving?.contains(document.activeElement)) passOn(leaving, lastResort.current);
+    };
+  }, []);
+  return item;
+}
+
+function passOn<T extends HTMLElement>(leaving: T, alone: (item: T) => void): void {
+  const place = focusable(leaving).findIndex((element) => element === document.activeElement);
+  const neighbours = [leaving.nextElementSibling, leaving.previousElementSibling];
+  const there = neighbours.map((neighbour) => neighbour && focusable(neighbour)).find((all) => all?.length);
+  if (there) (there[place] ?? there.at(-1))?.focus();
+  else alone(leaving);
+}
+
+function focusable(item: Element): HTMLElement[] {
+  return [...item.querySelectorAll<HTMLElement>('a[href], button:not(:disabled)')];
+}
