@@ -1,3 +1,17 @@
+/**
+ * What models cost and how much they hold, as far as two sources say the same.
+ *
+ * Prices change, so a figure without a day is worth little, and one that a single list claims may be that list's typing
+ * error. Each row names its sources, newest first, and each of its figures stands alike in at least two of them (a
+ * window rounded to a million counts as alike). A model whose prices they tell differently is left out, unless the
+ * older one is known to be out of date; a window that they tell differently, or that only one tells, is null. `asOf` is
+ * the day on which the newest source was published: the last day that the figures are known to have stood. Nobody is
+ * asked at run time.
+ *
+ * Prices are those of a plain request through the provider's own API: no batch, no priority, cache entries of the
+ * shortest life. Some providers charge a long prompt at a higher rate, whole: `pricesAt` reads that.
+ */
+
 /** US dollars per million tokens. Missing: the provider has no such price. */
 export interface ModelPrices {
   readonly input: number;
@@ -8,6 +22,18 @@ export interface ModelPrices {
   readonly cacheWrite?: number;
   /** Tokens that the model thought with, where they cost other than `output`. */
   readonly reasoning?: number;
+  /** Missing: a prompt of any length costs the same. */
+  readonly longPrompt?: LongPrompt;
+}
+
+/** From how many tokens of input on a whole request is dearer, and how many times. */
+export interface LongPrompt {
+  /** Tokens of input, cached ones among them; a request with more is a long one. */
+  readonly above: number;
+  /** Times the prices of input: plain, read from the cache, written to it. */
+  readonly input: number;
+  /** Times the prices of output. */
+  readonly output: number;
 }
 
 /** A model: its windows, its prices, and the day they were read. */
@@ -21,7 +47,7 @@ export interface ModelInfo {
   readonly output: number | null;
   /** Null where they are unknown. */
   readonly prices: ModelPrices | null;
-  /** `YYYY-MM-DD`: the day the figures were read. */
+  /** `YYYY-MM-DD`: the last day that the figures are known to have stood. */
   readonly asOf: string;
   /** Address of what they were read from. */
   readonly source?: string;
@@ -29,24 +55,224 @@ export interface ModelInfo {
   readonly encoding?: 'o200k' | 'cl100k';
 }
 
-/** The models that are known without asking anybody. */
-export const PRICE_TABLE: readonly ModelInfo[] = [
+/** What was read: where it is, and the day it was published. */
+const SOURCES = {
+  /** Model catalogue of the coding agent Pi, `@earendil-works/pi-ai` 1.5.2. Has prices and windows. */
+  p: ['https://github.com/earendil-works/pi/tree/main/packages/ai', '2026-11-10'],
+  /** `@pydantic/genai-prices` 0.1.8, which names the providers' price pages. Has prices and windows. */
+  g: ['https://github.com/pydantic/genai-prices/tree/main/prices/providers', '2026-09-23'],
+  /** `ai-sdk-cost-calculator` 7.1.14, which names the providers' price pages. Has prices. */
+  c: ['https://github.com/RenKoya1/ai-sdk-cost-calculator', '2026-09-23'],
+  /** `llm-zoo` 1.37.0. Has input and output prices, and windows. */
+  z: ['https://github.com/texra-ai/llm-zoo', '2026-09-23'],
+  /** `gpt-tokenizer` 4.0.0. Has the windows and the encodings of OpenAI's models up to gpt-5.6. */
+  t: ['https://github.com/niieani/gpt-tokenizer', '2026-08-16'],
+  /** Release notes of claudit: Anthropic's price page, read again on that day. */
+  k: ['https://github.com/kurofune/claudit/releases/tag/v1.9.2', '2026-10-24'],
+  /** Anthropic's own overview of Haiku 5.5: windows, and the lower of its prices. Its models cost so from that day. */
+  h: ['https://platform.claude.com/docs/en/models/haiku-5-5/overview', '2026-10-07'],
+  /** Price card of GPT-6.1 Sol in the release notes of AILSA SubSwitch: OpenAI's pages, read on that day. */
+  s: ['https://github.com/KZCFG/AILSA-SubSwitch/releases/tag/v1.0.0-g', '2026-10-01'],
+  /** A reseller on GPT-6.1 Sol: OpenAI's prices and windows, read on that day. */
+  w: ['https://docs.laozhang.ai/en/announcements/gpt-6-1-sol-2026-10', '2026-10-13'],
+  /** LiteLLM on GPT-6.1 Terra, released on that day: prices of both 6.1 models, and Terra's windows. */
+  l: ['https://docs.litellm.ai/blog/gpt-6-1-terra', '2026-10-26'],
+  /** Windows of both 6.1 models; the pages name a month only. */
+  v: [
+    'https://documentation.s3ns.fr/gemini-enterprise-agent-platform/models/partner-models/openai/gpt-6-1-sol',
+    '2026-11-01',
+  ],
+} as const;
+
+/** Model, context, longest answer; dollars for input, output, cache read, cache write; sources, newest first. */
+type Row = readonly [
+  model: string,
+  context: number | null,
+  answer: number | null,
+  input: number,
+  output: number,
+  cacheRead: number | null,
+  cacheWrite: number | null,
+  sources: string,
+];
+
+/** Rows with what they share. */
+interface Group {
+  readonly provider: string;
+  readonly encoding?: 'o200k' | 'cl100k';
+  readonly longPrompt?: LongPrompt;
+  readonly rows: readonly Row[];
+}
+
+const GROUPS: readonly Group[] = [
   {
-    id: 'openai:gpt-4o',
-    context: 128_000,
-    output: 16_384,
-    prices: { input: 2.5, output: 10, cacheRead: 1.25 },
-    asOf: '2026-09-23',
-    source: 'https://github.com/pydantic/genai-prices',
+    provider: 'openai',
     encoding: 'o200k',
+    rows: [
+      ['gpt-4o', 128e3, 16384, 2.5, 10, 1.25, null, 'pgczt'],
+      ['gpt-4o-mini', 128e3, 16384, 0.15, 0.6, 0.075, null, 'pgczt'],
+      ['gpt-4.1', 1047576, 32768, 2, 8, 0.5, null, 'pgczt'],
+      ['gpt-4.1-mini', 1047576, 32768, 0.4, 1.6, 0.1, null, 'pgczt'],
+      ['gpt-4.1-nano', 1047576, 32768, 0.1, 0.4, 0.025, null, 'pgczt'],
+      ['o1', 200e3, 100e3, 15, 60, 7.5, null, 'pgczt'],
+      ['o3', 200e3, 100e3, 2, 8, 0.5, null, 'pgczt'],
+      ['o3-mini', 200e3, 100e3, 1.1, 4.4, 0.55, null, 'pgczt'],
+      ['o4-mini', 200e3, 100e3, 1.1, 4.4, 0.275, null, 'pgczt'],
+      ['gpt-5', 400e3, 128e3, 1.25, 10, 0.125, null, 'pgczt'],
+      ['gpt-5-mini', 400e3, 128e3, 0.25, 2, 0.025, null, 'pgczt'],
+      ['gpt-5-nano', 400e3, 128e3, 0.05, 0.4, 0.005, null, 'pgczt'],
+      ['gpt-5.1', 400e3, 128e3, 1.25, 10, 0.125, null, 'pgczt'],
+      ['gpt-5.2', 400e3, 128e3, 1.75, 14, 0.175, null, 'pgczt'],
+      ['gpt-5.4-mini', 400e3, 128e3, 0.75, 4.5, 0.075, null, 'pgczt'],
+      ['gpt-5.4-nano', 400e3, 128e3, 0.2, 1.25, 0.02, null, 'pgczt'],
+    ],
   },
   {
-    id: 'openai:gpt-4o-mini',
-    context: 128_000,
-    output: 16_384,
-    prices: { input: 0.15, output: 0.6, cacheRead: 0.075 },
-    asOf: '2026-09-23',
-    source: 'https://github.com/pydantic/genai-prices',
+    // The catalogue p says 272,000 here, where its agent stops before the dearer rate; the others give the window.
+    provider: 'openai',
     encoding: 'o200k',
+    longPrompt: { above: 272e3, input: 2, output: 1.5 },
+    rows: [
+      ['gpt-5.4', 1050e3, 128e3, 2.5, 15, 0.25, null, 'pgczt'],
+      ['gpt-5.5', 1050e3, 128e3, 5, 30, 0.5, null, 'pgczt'],
+      ['gpt-5.6-luna', 1050e3, 128e3, 0.2, 1.2, 0.02, 0.25, 'pgczt'],
+      ['gpt-5.6-terra', 1050e3, 128e3, 2, 12, 0.2, 2.5, 'pgczt'],
+      ['gpt-5.6-sol', 1050e3, 128e3, 4, 20, 0.4, 5, 'pgczt'],
+    ],
+  },
+  {
+    provider: 'openai',
+    longPrompt: { above: 272e3, input: 2, output: 1.5 },
+    rows: [
+      ['gpt-6-luna', 1050e3, 128e3, 0.1, 0.5, 0.01, 0.125, 'pgcz'],
+      ['gpt-6-sol', 1050e3, 128e3, 2, 10, 0.2, 2.5, 'pgcz'],
+      ['gpt-6-astra', 1050e3, 128e3, 10, 50, 1, 12.5, 'pgcz'],
+      ['gpt-6.1-terra', 1050e3, 128e3, 1, 5, 0.05, null, 'pvl'],
+      ['gpt-6.1-sol', 1050e3, 128e3, 2, 10, 0.1, null, 'pvws'],
+    ],
+  },
+  {
+    provider: 'anthropic',
+    rows: [
+      ['claude-haiku-4-5', 200e3, 64e3, 1, 5, 0.1, 1.25, 'pgcz'],
+      ['claude-sonnet-4-5', 200e3, 64e3, 3, 15, 0.3, 3.75, 'pgcz'],
+      ['claude-sonnet-4-6', 1e6, null, 3, 15, 0.3, 3.75, 'pgcz'],
+      ['claude-sonnet-5', 1e6, 128e3, 2, 10, 0.2, 2.5, 'pgcz'],
+      ['claude-sonnet-5-5', 1e6, null, 2, 10, 0.1, null, 'pkg'],
+      ['claude-opus-4-5', 200e3, null, 5, 25, 0.5, 6.25, 'pgc'],
+      ['claude-opus-4-6', 1e6, 128e3, 5, 25, 0.5, 6.25, 'pgcz'],
+      ['claude-opus-4-7', 1e6, 128e3, 5, 25, 0.5, 6.25, 'pgcz'],
+      ['claude-opus-4-8', 1e6, 128e3, 5, 25, 0.5, 6.25, 'pgcz'],
+      ['claude-opus-5', 1e6, 128e3, 5, 25, 0.5, 6.25, 'pgcz'],
+      ['claude-opus-5-5', 1e6, 128e3, 4, 20, 0.2, 5, 'pgcz'],
+      ['claude-fable-5', 1e6, 128e3, 10, 50, 1, 12.5, 'pgcz'],
+      ['claude-fable-5-1', 1e6, 128e3, 10, 50, 0.25, 12.5, 'pgcz'],
+    ],
+  },
+  {
+    provider: 'anthropic',
+    longPrompt: { above: 100e3, input: 5, output: 5 },
+    rows: [['claude-haiku-5-5', 1e6, 128e3, 0.1, 0.5, 0.01, 0.125, 'pkh']],
+  },
+  {
+    provider: 'google',
+    rows: [
+      ['gemini-2.5-flash-lite', 1048576, null, 0.1, 0.4, 0.01, null, 'pgc'],
+      ['gemini-2.5-flash', 1048576, 65536, 0.3, 2.5, 0.03, null, 'pgcz'],
+      ['gemini-3-flash-preview', 1048576, null, 0.5, 3, 0.05, null, 'pgc'],
+      ['gemini-3.1-flash-lite', 1048576, 65536, 0.25, 1.5, 0.025, null, 'pgcz'],
+      ['gemini-3.5-flash-lite', 1048576, 65536, 0.3, 2.5, 0.03, null, 'pgcz'],
+      ['gemini-3.5-flash', 1048576, 65536, 1.5, 9, 0.15, null, 'pgcz'],
+      ['gemini-3.7-flash', 1048576, 65536, 0.75, 3.75, 0.075, null, 'pgcz'],
+      ['gemini-3.8-flash', 1048576, 65536, 0.75, 3.75, 0.075, null, 'pgcz'],
+    ],
+  },
+  {
+    provider: 'google',
+    longPrompt: { above: 200e3, input: 2, output: 1.5 },
+    rows: [
+      ['gemini-2.5-pro', 1048576, 65536, 1.25, 10, 0.125, null, 'pgcz'],
+      ['gemini-3.1-pro-preview', 1048576, 65536, 2, 12, 0.2, null, 'pgcz'],
+    ],
+  },
+  {
+    provider: 'xai',
+    longPrompt: { above: 200e3, input: 2, output: 2 },
+    rows: [
+      ['grok-4.3', 1e6, null, 1.25, 2.5, 0.2, null, 'pgcz'],
+      ['grok-4.5', 500e3, null, 2, 6, 0.3, null, 'pgcz'],
+      ['grok-4.6', 500e3, null, 2, 6, 0.5, null, 'pgcz'],
+      ['grok-4.7', 500e3, null, 2, 6, 0.5, null, 'pcz'],
+    ],
+  },
+  { provider: 'deepseek', rows: [['deepseek-flash', 1e6, null, 0.3, 1.2, 0.006, null, 'pc']] },
+  {
+    provider: 'mistral',
+    rows: [
+      ['ministral-8b-2512', 262144, null, 0.15, 0.15, 0.015, null, 'pg'],
+      ['mistral-small-2603', 262144, null, 0.15, 0.6, 0.015, null, 'pg'],
+      ['mistral-medium-latest', null, null, 1.5, 7.5, 0.15, null, 'pg'],
+      ['mistral-large-2512', 262144, null, 0.5, 1.5, 0.05, null, 'pg'],
+      ['codestral-2508', 256e3, null, 0.3, 0.9, 0.03, null, 'pg'],
+      ['devstral-2512', 262144, null, 0.4, 2, 0.04, null, 'pg'],
+    ],
+  },
+  {
+    provider: 'groq',
+    rows: [
+      ['llama-3.1-8b-instant', null, null, 0.05, 0.08, null, null, 'pg'],
+      ['llama-3.3-70b-versatile', null, null, 0.59, 0.79, null, null, 'pg'],
+      ['openai/gpt-oss-20b', 131072, null, 0.075, 0.3, 0.0375, null, 'pg'],
+      ['openai/gpt-oss-120b', 131072, null, 0.15, 0.6, 0.075, null, 'pg'],
+    ],
+  },
+  {
+    provider: 'moonshotai',
+    rows: [
+      ['kimi-k2.6', 262144, null, 0.95, 4, 0.16, null, 'pg'],
+      ['kimi-k2.7-code', 262144, null, 0.95, 4, 0.19, null, 'pgz'],
+      ['kimi-k3', 1048576, 1048576, 3, 15, 0.3, null, 'pgz'],
+    ],
+  },
+  {
+    provider: 'zai',
+    rows: [
+      ['glm-5.2', 1e6, 131072, 1.4, 4.4, 0.26, null, 'pgz'],
+      ['glm-5.3', 1e6, 131072, 1.4, 4.4, 0.26, null, 'pgz'],
+    ],
+  },
+  {
+    provider: 'amazon-bedrock',
+    rows: [
+      ['amazon.nova-micro-v1:0', 128e3, null, 0.035, 0.14, 0.00875, null, 'pg'],
+      ['amazon.nova-lite-v1:0', 300e3, null, 0.06, 0.24, 0.015, null, 'pg'],
+      ['amazon.nova-pro-v1:0', 300e3, null, 0.8, 3.2, 0.2, null, 'pg'],
+    ],
   },
 ];
+
+/** The models that are known without asking anybody, by provider. */
+export const PRICE_TABLE: readonly ModelInfo[] = GROUPS.flatMap((group) =>
+  group.rows.map((row) => infoOf(group, row)),
+);
+
+function infoOf({ provider, encoding, longPrompt }: Group, row: Row): ModelInfo {
+  const [model, context, answer, input, output, cacheRead, cacheWrite, sources] = row;
+  const [source, asOf] = SOURCES[sources[0] as keyof typeof SOURCES];
+  const prices = {
+    input,
+    output,
+    ...(cacheRead === null ? {} : { cacheRead }),
+    ...(cacheWrite === null ? {} : { cacheWrite }),
+    ...(longPrompt ? { longPrompt } : {}),
+  };
+  return {
+    id: `${provider}:${model}`,
+    context,
+    output: answer,
+    prices,
+    asOf,
+    source,
+    ...(encoding ? { encoding } : {}),
+  };
+}
