@@ -108,11 +108,19 @@ function installers() {
 }
 
 function withApt() {
+  return installWithApt(['chromium']);
+}
+
+/**
+ * Installs packages of Debian, as root; false where that can't be.
+ * @param {string[]} packages
+ */
+export function installWithApt(packages) {
   if (!isRoot() || !existsSync('/usr/bin/apt-get')) return false;
   const patient = ['-qq', '-o', 'DPkg::Lock::Timeout=300'];
   return (
     run('apt-get', ['update', ...patient]) &&
-    run('apt-get', ['install', '-y', '--no-install-recommends', ...patient, 'chromium'])
+    run('apt-get', ['install', '-y', '--no-install-recommends', ...patient, ...packages])
   );
 }
 

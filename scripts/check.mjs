@@ -2,6 +2,7 @@
 //
 // The first stage needs no build. The others use what it made: dist, the demo, a browser that stands still while
 // something is timed. Names on the command line run only those checks: `npm test -- types lint`.
+// `npm run test:browsers` runs the stores' tests in Firefox and WebKitGTK; BROWSERS=all makes them part of the rest.
 // The last line counts the tests of all runners, and one for each check that is no test runner.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -10,6 +11,7 @@ import { join } from 'node:path';
 import { argv, env, stdout } from 'node:process';
 import { ensureBrowser } from './browser.mjs';
 import { root } from './entries.mjs';
+import { ensureOtherBrowsers } from './otherBrowsers.mjs';
 
 /**
  * @typedef {object} Check
@@ -43,6 +45,7 @@ const stages = [
   ],
   [{ name: 'browser', command: 'vitest run --project=browser --project=storybook', runner: 'vitest' }],
   [{ name: 'end to end', command: 'playwright test', runner: 'playwright' }],
+  [{ name: 'browsers', command: 'vitest run --config vitest.browsers.config.mts', runner: 'vitest' }],
 ];
 
 const reports = mkdtempSync(join(tmpdir(), 'contextree-check-'));
@@ -56,7 +59,8 @@ process.exitCode = total.failed === 0 ? 0 : 1;
 /** @returns {Promise<Tally>} */
 async function runAll() {
   try {
-    env.CHROME_PATH = ensureBrowser();
+    if (stages.flat().some(isChromium)) env.CHROME_PATH = ensureBrowser();
+    if (stages.flat().some(isOther)) ensureOtherBrowsers();
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
     return { passed: 0, failed: 1 };
@@ -69,7 +73,16 @@ async function runAll() {
 
 function isAsked(/** @type {Check} */ { name }) {
   const asked = argv.slice(2);
-  return asked.length === 0 || asked.includes(name);
+  if (asked.length > 0) return asked.includes(name);
+  return name !== 'browsers' || env.BROWSERS === 'all';
+}
+
+function isOther(/** @type {Check} */ check) {
+  return check.name === 'browsers' && isAsked(check);
+}
+
+function isChromium(/** @type {Check} */ check) {
+  return check.name !== 'browsers' && isAsked(check);
 }
 
 /** Runs the checks of a stage, as many at a time as the machine bears. */

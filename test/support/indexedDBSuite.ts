@@ -396,7 +396,7 @@ export function indexedDBSuite(freshName: () => string): void {
       it('does not wait for ever behind a tab that does not step aside', async () => {
         const rude = await openDB(name, 1);
         const deletion = indexedDB.deleteDatabase(name);
-        const store = open({ patience: 60 });
+        const store = open({ patience: 1500 });
         expect(await codeOf(store.getChat('c'))).toBe('store-blocked');
         const patient = store.getChat('c').then(
           () => 'opened',

@@ -1,0 +1,28 @@
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+import { aliases } from './scripts/entries.mjs';
+import { otherBrowser } from './scripts/otherBrowsers.mjs';
+
+// What is promised about stored data, in the engines that `npm test` leaves out: `npm run test:browsers`.
+
+const names = ['firefox', 'webkit'] as const;
+
+export default defineConfig({ test: { projects: names.map(inOther), fileParallelism: false } });
+
+function inOther(name: (typeof names)[number]): TestProjectInlineConfiguration {
+  return {
+    resolve: { alias: aliases },
+    optimizeDeps: { include: ['ai', 'fast-check', 'idb', 'zustand', 'zustand/vanilla'] },
+    test: {
+      name,
+      include: ['test/browser/store.test.ts'],
+      browser: {
+        enabled: true,
+        headless: false,
+        ui: false,
+        screenshotFailures: false,
+        provider: otherBrowser(name),
+        instances: [{ browser: name }],
+      },
+    },
+  };
+}
