@@ -1,4 +1,10 @@
-import { convertToModelMessages, type ModelMessage, type UIMessage } from 'ai';
+import {
+  convertToModelMessages,
+  isToolUIPart,
+  safeValidateUIMessages,
+  type ModelMessage,
+  type UIMessage,
+} from 'ai';
 
 /**
  * From what is stored to what a model may be sent.
@@ -38,7 +44,7 @@ export interface ModelPrompt {
  * toPrompt(await engine.resolve()) })`. Messages with the role `system` join the system prompt, in order.
  */
 export async function toPrompt(resolved: Resolved, options: ToPromptOptions = {}): Promise<ModelPrompt> {
-  const sendable = toSendable(resolved.messages);
+  const sendable = await toSendable(resolved.messages);
   const spoken = sendable.filter(({ role }) => role !== 'system');
   const messages = await convertToModelMessages(spoken, { ...options, ignoreIncompleteToolCalls: true });
   const systems = sendable.filter(({ role }) => role === 'system').map(textIn);
@@ -64,27 +70,47 @@ function textIn(message: UIMessage): string {
 
 /**
  * The messages without what a provider would refuse: empty texts, thoughts that broke off, tool calls without a
- * result. A message of which nothing remains is left out; one with nothing to clean is the same object.
+ * result, and parts that the installed AI SDK does not know, because a newer one wrote them. A message of which
+ * nothing remains is left out; one with nothing to clean is the same object.
  */
-export function toSendable<M extends UIMessage>(messages: readonly M[]): M[] {
+export async function toSendable<M extends UIMessage>(messages: readonly M[]): Promise<M[]> {
+  const refused = new Set<Part>();
+  for (const part of messages.flatMap(({ parts }) => parts.filter(isForeign)))
+    if (!(await isKnown(part))) refused.add(part);
+  const isSent = (part: Part, role: M['role']): boolean =>
+    !refused.has(part) && (role !== 'assistant' || isSendable(part));
+  const cleaned = (message: M): M => {
+    const parts = message.parts.filter((part) => isSent(part, message.role));
+    return parts.length === message.parts.length ? message : { ...message, parts };
+  };
   return messages.map(cleaned).filter(hasWords);
-}
-
-function cleaned<M extends UIMessage>(message: M): M {
-  if (message.role !== 'assistant' || message.parts.every(isSendable)) return message;
-  return { ...message, parts: message.parts.filter(isSendable) };
 }
 
 type Part = UIMessage['parts'][number];
 
+/** Whether a part is of a kind that not every version of the AI SDK has. */
+function isForeign({ type }: Part): boolean {
+  return !/^(text|reasoning|file|step-start|source-(url|document)|dynamic-tool|(tool|data)-.*)$/.test(type);
+}
+
+/** Whether the installed AI SDK takes a part: it is the one to say. */
+async function isKnown(part: Part): Promise<boolean> {
+  const messages = [{ id: 'part', role: 'assistant', parts: [part] }];
+  return (await safeValidateUIMessages({ messages })).success;
+}
+
 function isSendable(part: Part): boolean {
   if (part.type === 'text') return part.text !== '';
   if (part.type === 'reasoning') return part.state !== 'streaming';
-  return !isToolPart(part) || (HAS_RESULT.test(part.state) && !part.preliminary);
+  return !isToolPart(part) || (hasResult(part) && !part.preliminary);
 }
 
-/** The states of a tool call that a model can be told of. */
-const HAS_RESULT = /^(output-|approval-responded)/;
+/** Whether a model can be told of a call of a tool. AI SDK 5 has no approvals: it makes half a call of a denied one. */
+function hasResult({ state }: ToolPart): boolean {
+  if (/^output-(available|error)$/.test(state)) return true;
+  const knowsApprovals = isToolUIPart({ type: 'dynamic-tool' } as Part);
+  return knowsApprovals && /^(approval-responded|output-denied)$/.test(state);
+}
 
 /** A call of a tool, of whichever tool and version of the AI SDK. */
 export interface ToolPart {

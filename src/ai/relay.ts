@@ -39,7 +39,7 @@ export function relay<M extends UIMessage>(
       pull: (controller) =>
         next(controller).catch(async (error: unknown) => {
           await turn.end('interrupted', passage.usage());
-          controller.error(error);
+          controller.error(saidOf(error));
         }),
       cancel: (reason) => {
         reader.cancel(reason).catch(() => {});
@@ -48,6 +48,12 @@ export function relay<M extends UIMessage>(
     },
     { highWaterMark: 0 },
   );
+}
+
+/** An error to show for whatever was thrown: the AI SDK waits for ever after a failure that is no object. */
+export function saidOf(error: unknown): Error {
+  if (typeof error === 'object' && error !== null) return error as Error;
+  return new Error(error === undefined ? 'The transport failed without a word.' : String(error));
 }
 
 /** What was learned of an answer from the chunks that passed. */

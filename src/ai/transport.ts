@@ -6,7 +6,7 @@ import { createId } from '../fragment/id.ts';
 import { headOf } from './list.ts';
 import type { Saved, TurnPlan } from './plan.ts';
 import { toSendable } from './prompt.ts';
-import { relay } from './relay.ts';
+import { relay, saidOf } from './relay.ts';
 import { keepMessage, type Turn } from './turn.ts';
 
 /** A request as the AI SDK's `Chat` makes it. */
@@ -160,7 +160,7 @@ export async function passOn<M extends UIMessage>(
     return relay(await Promise.race([stream, aborted]), turn);
   } catch (error) {
     await turn.end('interrupted');
-    throw error;
+    throw saidOf(error);
   }
 }
 
@@ -174,7 +174,7 @@ async function prepareRequest<M extends UIMessage>(
   const { systemPrompt, messages } = await engine.resolve({ at: id, signal: abortSignal });
   const branch = engine.state.getState().branches.find((one) => one.id === branchId)?.name ?? engine.branch;
   const note: RequestNote = { branch, branchId, answerId: id, attempt: attemptOf(engine, id) };
-  const resolved = { ...sent, ...note, systemPrompt, messages: toSendable(messages as M[]) };
+  const resolved = { ...sent, ...note, systemPrompt, messages: await toSendable(messages as M[]) };
   const parts = await prepare?.(resolved);
   return {
     ...sent,

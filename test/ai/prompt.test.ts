@@ -62,9 +62,9 @@ describe('a prompt', () => {
   });
 });
 
-it('gives messages that need no cleaning as they are', () => {
+it('gives messages that need no cleaning as they are', async () => {
   const whole = [question, answer({ type: 'text', text: 'Four.', state: 'done' })];
-  const sent = toSendable(whole);
+  const sent = await toSendable(whole);
   expect(sent[0]).toBe(whole[0]);
   expect(sent[1]).toBe(whole[1]);
 });

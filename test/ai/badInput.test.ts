@@ -1,0 +1,296 @@
+import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { toPrompt } from '../../src/ai/index.ts';
+import { InMemoryContextStore } from '../../src/store/memory.ts';
+import { settle } from '../support/transport.ts';
+import { openPage, SDK, words, type Page } from './story.ts';
+
+/**
+ * What providers, servers, apps and newer versions do that nobody asked them to. Whatever comes: the question is kept, what was
+ * said is kept, the failure is told once, and the next question is answered.
+ */
+let page: Page;
+
+beforeEach(async () => {
+  page = await openPage();
+});
+
+const hello: UIMessageChunk[] = [
+  { type: 'text-start', id: 't' },
+  { type: 'text-delta', id: 't', delta: 'Fir' },
+];
+
+/** Asks, lets a stream of these chunks answer, and waits until all is saved. */
+async function answeredWith(...chunks: unknown[]): Promise<void> {
+  const sent = page.chats.active.sendMessage({ text: 'One?' });
+  const exchange = await page.script.next();
+  await exchange.send(...(chunks as UIMessageChunk[]));
+  await exchange.drop();
+  await sent;
+  await page.chats.whenSettled();
+}
+
+/** Whether the chat is none the worse: what it shows is saved, and it answers. */
+async function goesOn(): Promise<void> {
+  const before = page.shown();
+  expect(await page.stored()).toBe(before);
+  await page.ask('Well?', 'Yes.');
+  expect(page.chats.active.status).toBe('ready');
+  expect(await page.stored()).toBe(`${before} | q: Well? | a: Yes.`);
+  expect(page.engine.state.getState().branches).toHaveLength(1);
+}
+
+describe('a request that fails', () => {
+  it.each([
+    ['as a timeout', new DOMException('signal timed out', 'TimeoutError')],
+    ['as a lost connection', new TypeError('Failed to fetch')],
+    ['as a provider says it', Object.assign(new Error('Overloaded'), { statusCode: 529 })],
+    ['with a text', 'no'],
+    ['with nothing', undefined],
+  ])('%s leaves the question, and can be asked again', async (_, error) => {
+    page.script.refuse(error);
+    await page.chats.active.sendMessage({ text: 'One?' }).catch(() => {});
+    expect(page.chats.active.isBusy).toBe(false);
+    expect(await page.stored()).toBe('q: One?');
+    await page.script.next();
+    const again = page.chats.active.regenerate();
+    await (await page.script.next()).answer('First.');
+    await again;
+    expect(page.shown()).toBe('q: One? | a: First.');
+    await goesOn();
+  });
+
+  it.each(['at once', 'in mid-answer'])('by a timeout %s is an error, not a stop', async (moment) => {
+    const sent = page.chats.active.sendMessage({ text: 'One?' });
+    const exchange = await page.script.next();
+    if (moment === 'in mid-answer') await exchange.say('Fir');
+    await exchange.break(new DOMException('signal timed out', 'TimeoutError'));
+    await sent;
+    await page.chats.whenSettled();
+    expect(page.chats.active.status).toBe('error');
+    expect(page.shown()).toBe(moment === 'at once' ? 'q: One?' : 'q: One? | a: Fir');
+    expect(await page.stored()).toBe(page.shown());
+    page.chats.active.clearError();
+    expect(page.chats.active.status).toBe('ready');
+    await goesOn();
+  });
+});
+
+describe('a transport', () => {
+  const sync = (broken: Partial<Record<keyof ChatTransport<UIMessage>, unknown>>): ChatTransport<UIMessage> =>
+    ({ ...page.script.transport, ...broken }) as ChatTransport<UIMessage>;
+  const thrower = (): never => {
+    throw new Error('not configured');
+  };
+
+  it('that throws synchronously fails the turn, not the page', async () => {
+    page.chats.configure({ transport: sync({ sendMessages: thrower, reconnectToStream: thrower }) });
+    await page.chats.active.sendMessage({ text: 'One?' });
+    expect(page.chats.active.error?.message).toBe('not configured');
+    expect(await page.stored()).toBe('q: One?');
+    await page.chats.active.resumeStream();
+    expect(page.chats.active.error?.message).toBe('not configured');
+    page.chats.configure({ transport: page.script.transport });
+    await goesOn();
+  });
+
+  it('that gives no stream fails the turn, not the page', async () => {
+    page.chats.configure({ transport: sync({ sendMessages: async () => undefined }) });
+    await page.chats.active.sendMessage({ text: 'One?' });
+    expect(page.chats.active.status).toBe('error');
+    expect(await page.stored()).toBe('q: One?');
+    page.chats.configure({ transport: page.script.transport });
+    await goesOn();
+  });
+});
+
+describe('a stream', () => {
+  it.each<[string, unknown[], string, 'ready' | 'error']>([
+    ['without a start', [...hello, { type: 'text-end', id: 't' }, { type: 'finish' }], 'Fir', 'ready'],
+    ['with nothing but a finish', [{ type: 'start' }, { type: 'finish' }], '', 'ready'],
+    [
+      'with words for a text that never began',
+      [...hello, { type: 'text-delta', id: 'x', delta: 'st' }],
+      'Fir',
+      'error',
+    ],
+    ['with the end of a text that never began', [...hello, { type: 'text-end', id: 'x' }], 'Fir', 'error'],
+    [
+      'with a result of a tool that nobody called',
+      [...hello, { type: 'tool-output-available', toolCallId: 'x', output: 1 }],
+      'Fir',
+      'error',
+    ],
+    ['with a chunk that is none', [...hello, null], 'Fir', 'error'],
+    [
+      'with words after the finish',
+      [
+        ...hello,
+        { type: 'text-end', id: 't' },
+        { type: 'finish' },
+        { type: 'text-delta', id: 't', delta: 'late' },
+      ],
+      'Fir',
+      'ready',
+    ],
+    [
+      'with two finishes',
+      [...hello, { type: 'text-end', id: 't' }, { type: 'finish' }, { type: 'finish' }],
+      'Fir',
+      'ready',
+    ],
+    [
+      'with two texts of one id, one after the other',
+      [...hello, { type: 'text-end', id: 't' }, ...hello, { type: 'text-end', id: 't' }, { type: 'finish' }],
+      'Fir/Fir',
+      'ready',
+    ],
+  ])('%s', async (_, chunks, said, status) => {
+    await answeredWith(...chunks);
+    expect(page.chats.active.status).toBe(status);
+    expect(page.shown()).toBe(said ? `q: One? | a: ${said}` : 'q: One?');
+    if (status === 'error') expect(page.engine.status(page.chats.active.messages[1]!.id)).toBe('interrupted');
+    await goesOn();
+  });
+
+  it('with a kind of chunk that is not known yet keeps the words around it', async () => {
+    await answeredWith(
+      hello[0],
+      { type: 'hologram', x: 1 },
+      hello[1],
+      { type: 'text-end', id: 't' },
+      { type: 'finish' },
+    );
+    expect(page.shown()).toBe('q: One? | a: Fir');
+    await goesOn();
+  });
+
+  it('with a call of a tool that is said twice keeps one call', async () => {
+    const call = { type: 'tool-input-available', toolCallId: '1', toolName: 'dice', input: { sides: 6 } };
+    await answeredWith(
+      { type: 'start-step' },
+      call,
+      call,
+      { type: 'tool-output-available', toolCallId: '1', output: 4 },
+      { type: 'finish' },
+    );
+    expect(page.shown()).toBe('q: One? | a: [dice output-available]');
+    await goesOn();
+  });
+
+  it('that gives every answer the same id keeps each on a node of its own', async () => {
+    await answeredWith(
+      { type: 'start', messageId: 'same' },
+      ...hello,
+      { type: 'text-end', id: 't' },
+      { type: 'finish' },
+    );
+    const again = page.chats.active.sendMessage({ text: 'Two?' });
+    const exchange = await page.script.next();
+    await exchange.send(
+      { type: 'start', messageId: 'same' },
+      ...hello,
+      { type: 'text-end', id: 't' },
+      { type: 'finish' },
+    );
+    await exchange.drop();
+    await again;
+    expect(page.shown()).toBe('q: One? | a: Fir | q: Two? | a: Fir');
+    await goesOn();
+  });
+
+  it('with a function in the metadata of an answer keeps the rest of them', async () => {
+    await answeredWith(
+      { type: 'start', messageMetadata: { model: 'm', retry: () => {} } },
+      ...hello,
+      { type: 'text-end', id: 't' },
+      { type: 'finish', messageMetadata: { usage: { inputTokens: 1 } } },
+    );
+    expect(page.chats.active.status).toBe('ready');
+    const [, stored] = await page.store.getMessages('c');
+    expect(stored?.data.metadata).toEqual({ model: 'm', usage: { inputTokens: 1 } });
+    await goesOn();
+  });
+});
+
+describe('a message', () => {
+  it('with an id that was used before gets one of its own', async () => {
+    await page.ask('One?', 'First.');
+    const { id } = page.chats.active.messages[0]!;
+    const sent = page.chats.active.sendMessage({ id, role: 'user', parts: [{ type: 'text', text: 'Two?' }] });
+    await (await page.script.next()).answer('Second.');
+    await sent;
+    expect(page.shown()).toBe('q: One? | a: First. | q: Two? | a: Second.');
+    expect(new Set(page.chats.active.messages.map((message) => message.id)).size).toBe(4);
+    await goesOn();
+  });
+
+  it.each([
+    ['nothing in it', { parts: [] }],
+    ['parts that are none', { parts: 'One?' }],
+    ['a part without a type', { parts: [{}] }],
+    ['a function in its metadata', { parts: [], metadata: { retry: () => {} } }],
+    ['itself in its metadata', { parts: [{ type: 'text', text: 'One?' }], metadata: cyclic() }],
+  ])('with %s harms nothing', async (_, message) => {
+    await page.ask('One?', 'First.');
+    const sent = page.chats.active.sendMessage(message as never).catch(() => {});
+    for (let pause = 0; pause < 5; pause += 1) await settle();
+    if (page.script.requests.length > 1) await (await page.script.next()).finish();
+    await sent;
+    await page.chats.whenSettled();
+    page.chats.active.clearError();
+    expect(page.shown()).toContain('q: One? | a: First.');
+    expect(await page.stored()).toContain('q: One? | a: First.');
+    await page.ask('Well?', 'Yes.');
+    expect(await page.stored()).toContain('q: Well? | a: Yes.');
+  });
+});
+
+function cyclic(): object {
+  const metadata: { self?: object } = {};
+  metadata.self = metadata;
+  return metadata;
+}
+
+describe('a history of a newer AI SDK', () => {
+  const newer: [string, object][] = [
+    ['a part of a kind that nobody knows', { type: 'hologram', depth: 3 }],
+    ['a custom part', { type: 'custom', kind: 'acme.note', data: {} }],
+    [
+      'a file of a thought',
+      { type: 'reasoning-file', mediaType: 'image/png', url: 'data:image/png;base64,aGk=' },
+    ],
+    ['a tool that was denied', denied('output-denied')],
+    ['a tool in a state that nobody knows', denied('half-done')],
+  ];
+  const known = newer.map(([, part]) =>
+    'kind' in part || 'url' in part ? SDK > 6 : !/hologram|half/.test(JSON.stringify(part)) && SDK > 5,
+  );
+
+  it.each(newer.map(([what, part], i) => [what, part, known[i]] as const))(
+    'that holds %s is shown and kept, and sent where it is known',
+    async (_, part, isSent) => {
+      const store = new InMemoryContextStore();
+      const other = await openPage(store);
+      const history = [
+        { id: 'q', role: 'user', parts: [{ type: 'text', text: 'One?' }] },
+        { id: 'a', role: 'assistant', parts: [part, { type: 'text', text: 'First.' }] },
+      ] as unknown as UIMessage[];
+      other.chats.active.messages = history;
+      await other.ask('Two?', 'Second.');
+      page = await openPage(store);
+      expect(page.chats.active.messages[1]).toEqual(history[1]);
+      await page.ask('Three?', 'Third.');
+      const [request] = page.script.requests;
+      expect(JSON.stringify(request!.sent.messages).includes(JSON.stringify(part))).toBe(isSent);
+      expect(words(request!.sent.messages)).toContain('First.');
+      expect((await page.store.getMessages('c'))[1]!.data).toEqual(history[1]);
+      await expect(toPrompt(await page.engine.resolve())).resolves.toHaveProperty('messages');
+    },
+  );
+});
+
+function denied(state: string): object {
+  const approval = { id: 'ok?', approved: false };
+  return { type: 'tool-dice', toolCallId: '1', state, input: { sides: 6 }, approval };
+}
