@@ -53,7 +53,7 @@ export function relay<M extends UIMessage>(
 /** An error to show for whatever was thrown: the AI SDK waits for ever after a failure that is no object. */
 export function saidOf(error: unknown): Error {
   if (typeof error === 'object' && error !== null) return error as Error;
-  return new Error(error === undefined ? 'The transport failed without a word.' : String(error));
+  return new Error(typeof error === 'string' ? error : 'The transport failed without a word.');
 }
 
 /** What was learned of an answer from the chunks that passed. */
