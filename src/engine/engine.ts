@@ -193,11 +193,11 @@ export class ContextEngine {
   unset(idOrFragment: string | ContextFragment): this {
     const is = ({ fragment, original }: Pending): boolean =>
       original === idOrFragment || (typeof idOrFragment === 'string' && fragment.id === idOrFragment);
-    const wasWaiting = this.#desk.pending.length > 0;
+    const waited = this.#desk.pending.length;
     this.#desk.pending = this.#desk.pending.filter((pending) => !is(pending));
     this.#desk.prompt.remove(idOrFragment);
     this.#desk.publish();
-    if (wasWaiting && this.#desk.pending.length === 0) this.#session?.follow();
+    if (this.#desk.pending.length < waited) this.#session?.follow();
     return this;
   }
 

@@ -1,5 +1,5 @@
 import type { ContextError } from '../errors.ts';
-import type { Desk } from './desk.ts';
+import type { Desk, Pending } from './desk.ts';
 import { isRefusal, type Outbox } from './outbox.ts';
 import type { SaveState } from './state.ts';
 
@@ -17,8 +17,8 @@ const SAVED: SaveState = { state: 'saved', pending: 0 };
  */
 export class Safety {
   state: SaveState;
-  /** Repeats the save() that the disk refused last. */
-  refusedSave: (() => Promise<unknown>) | undefined;
+  /** The save() that the disk refused last, as long as some of its messages wait. */
+  refused: RefusedSave | undefined;
   readonly #desk: Desk;
   readonly #outbox: Outbox;
   readonly #retry: () => Promise<void>;
@@ -59,16 +59,20 @@ export class Safety {
     else this.#become(before.state === 'error' ? SAVED : before);
   }
 
-  /** What waits was sent or dropped: where nothing waits any more, neither does a save() that was refused. */
+  /** What waited was sent or dropped: without its messages, a save() that was refused is none any more. */
   forget(): void {
-    if (this.#desk.pending.length > 0 || !this.refusedSave) return;
-    this.refusedSave = undefined;
+    if (!this.refused || this.#refusedCount > 0) return;
+    this.refused = undefined;
     if (this.#outbox.isEmpty) this.#become(SAVED);
   }
 
   /** Messages that should be saved and are not. */
   get #unsavedCount(): number {
-    return this.#outbox.count + (this.refusedSave ? this.#desk.pending.length : 0);
+    return this.#outbox.count + this.#refusedCount;
+  }
+
+  get #refusedCount(): number {
+    return this.refused?.messages.filter((message) => this.#desk.pending.includes(message)).length ?? 0;
   }
 
   #become(next: SaveState): void {
@@ -82,4 +86,10 @@ export class Safety {
     this.#become(next);
     this.#desk.state.setState({ saveState: this.state });
   }
+}
+
+/** A save() that the disk refused: what it was about, and how to do it again. */
+export interface RefusedSave {
+  readonly messages: readonly Pending[];
+  readonly repeat: () => Promise<unknown>;
 }

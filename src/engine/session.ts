@@ -20,8 +20,8 @@ import type { ContinueOptions, MessageContent, ResolveOptions, ResolveResult, Sa
 import { History, type Versions } from './history.ts';
 import { takeSnapshot, type ContextSnapshot, type InspectOptions } from './inspect.ts';
 import { Chains } from './resolve.ts';
-
 import { sameContent } from './same.ts';
+import type { RefusedSave } from './safety.ts';
 import { lastAnswer, planSave, type PendingMessage, type SavePlan } from './save.ts';
 import { stopDrafts, Streams, type Stream } from './streams.ts';
 import { Sync } from './sync.ts';
@@ -162,20 +162,20 @@ export class Session {
 
   /** Carries a plan out; another one, if a message has changed elsewhere since it was made. */
   async #saveAs(pending: readonly Pending[], inPlace: boolean): Promise<SavePlan> {
-    const again = (): Promise<SaveResult> => this.#save(inPlace, pending);
+    const save: RefusedSave = { messages: pending, repeat: () => this.#save(inPlace, pending) };
     try {
-      return await this.#commitPlan(await this.#plan(pending, inPlace), again);
+      return await this.#commitPlan(await this.#plan(pending, inPlace), save);
     } catch (error) {
       if (!isContextError(error, 'head-moved') || this.#desk.options.onConflict === 'error') throw error;
       await this.#sync.pull();
-      return this.#commitPlan(await this.#plan(pending, false), again);
+      return this.#commitPlan(await this.#plan(pending, false), save);
     }
   }
 
-  async #commitPlan(plan: SavePlan, again: () => Promise<unknown>): Promise<SavePlan> {
+  async #commitPlan(plan: SavePlan, save: RefusedSave): Promise<SavePlan> {
     const fragments = this.#fragmentOps();
     if (plan.ops.length > 0 || fragments.length > 0 || !this.#history.chat) {
-      await this.#sync.commit([...plan.ops, ...fragments], { again });
+      await this.#sync.commit([...plan.ops, ...fragments], { save });
       for (const { value } of fragments) this.#keptFragments = JSON.stringify(value);
     }
     if (plan.forkId !== undefined) await this.#view.show(plan.forkId);
@@ -350,15 +350,10 @@ export class Session {
     const isEnd = info.status === 'streaming' && status !== 'streaming';
     // Words that were drafted are not taken back by an end without any.
     const words = isEnd && data.parts.length === 0 ? (this.#history.body(id)?.data ?? data) : data;
-    if (isEnd && words.parts.length === 0) return this.#endSilently(id);
-    await this.#sync.commit([{ op: 'replace', id, data: words, status }], { keep: true });
-  }
-
-  /** An answer without a word is taken back; one that something hangs on stays where it is, and does not show. */
-  async #endSilently(id: string): Promise<void> {
-    const op = this.#sync.silentEnd(id);
+    // An answer without a word is taken back; one that something hangs on stays where it is, and does not show.
+    const isSilent = isEnd && words.parts.length === 0;
+    const op: StoreOp = isSilent ? { op: 'drop', id } : { op: 'replace', id, data: words, status };
     await this.#sync.commit([op], { keep: true });
-    if (op.op === 'drop') this.#history.forget(id);
   }
 
   edit(id: string, content: MessageContent): Promise<string> {
@@ -624,7 +619,7 @@ export class Session {
     this.#sync.forgetRefused();
   }
 
-  /** No message waits any more: the view may follow other tabs again, and no refused save() is left. */
+  /** Messages wait no longer: where none does, the view may follow other tabs again, and no refused save() is left. */
   follow(): void {
     this.#sync.forgetRefused();
     this.#desk.publish();

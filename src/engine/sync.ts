@@ -13,7 +13,7 @@ import { asContextError, type Desk } from './desk.ts';
 import type { Busy, History } from './history.ts';
 import { applyLocally, isRefusal, MEMORY, Outbox } from './outbox.ts';
 import type { Chains } from './resolve.ts';
-import { Safety } from './safety.ts';
+import { type RefusedSave, Safety } from './safety.ts';
 import type { SaveState } from './state.ts';
 import type { Streams } from './streams.ts';
 import type { View } from './view.ts';
@@ -77,7 +77,7 @@ export class Sync {
     return this.#safety.state;
   }
 
-  /** Nothing waits any more, so no save() that was refused does either. */
+  /** Some messages wait no longer, and a save() that was refused may go with them. */
   forgetRefused(): void {
     this.#safety.forget();
   }
@@ -121,7 +121,7 @@ export class Sync {
         this.#desk.publish();
         throw error;
       }
-      await this.#safety.refusedSave?.();
+      await this.#safety.refused?.repeat();
       if (this.#safety.state.state === 'error') this.#safety.succeed(before);
       this.#desk.publish();
     });
@@ -130,18 +130,18 @@ export class Sync {
   /** One transaction, after what still waits for one. The result is taken in; the caller publishes it. */
   async commit(
     ops: readonly StoreOp[],
-    { keep = false, quiet = false, again }: CommitOptions = {},
+    { keep = false, quiet = false, save }: CommitOptions = {},
   ): Promise<void> {
     const before = this.#safety.state;
     if (!quiet) this.#safety.publish({ state: 'saving', pending: this.#outbox.count });
-    if (again) this.#safety.refusedSave = undefined;
+    if (save) this.#safety.refused = undefined;
     try {
       await this.#flush();
       await this.#append(ops);
       this.#safety.succeed(before);
     } catch (error) {
       if (keep && isRefusal(error)) return this.#keepInMemory(ops, error);
-      if (again && isRefusal(error)) this.#safety.refusedSave = again;
+      if (save && isRefusal(error)) this.#safety.refused = save;
       this.#safety.fail(asContextError(error), before);
       this.#desk.publish();
       throw error;
@@ -283,13 +283,8 @@ export class Sync {
 
   #endOp(id: string): StoreOp {
     const node = this.#history.body(id);
-    if (!node || node.data.parts.length === 0) return this.silentEnd(id);
+    if (!node || node.data.parts.length === 0) return { op: 'drop', id };
     return { op: 'replace', id, data: node.data, status: 'interrupted', rev: node.rev };
-  }
-
-  /** How an answer without a word ends: taken back, or cut short where something hangs on it. */
-  silentEnd(id: string): StoreOp {
-    return this.#history.isFollowed(id) ? { op: 'replace', id, status: 'interrupted' } : { op: 'drop', id };
   }
 
   /**
@@ -318,11 +313,13 @@ export class Sync {
     if (this.#outbox.movesHead(to)) this.#history.look(to, view);
   }
 
-  /** Takes in what this engine wrote; the views of the branches that it `moved` go with it. */
+  /** Takes in what this engine wrote and took back; the views of the branches that it `moved` go with it. */
   #absorbOwn(result: AppendResult, moved: readonly string[]): void {
-    this.#absorb(withOrigin(result), { held: new Set(this.#history.foreign), own: this.own() });
+    const own = this.own();
+    for (const id of result.dropped) own.delete(id);
+    this.#absorb(withOrigin(result), { held: new Set(this.#history.foreign), own });
     this.#history.keep(result.written);
-    this.#history.follow(this.own(), (branchId) => moved.includes(branchId) || this.mayFollow(branchId));
+    this.#history.follow(own, (branchId) => moved.includes(branchId) || this.mayFollow(branchId));
   }
 
   /** Another tab was faster: what is still kept follows the turn to where it went, and that tab's turn is read. */
@@ -482,8 +479,8 @@ export interface CommitOptions {
   readonly keep?: boolean;
   /** Don't say that something is being saved: nothing is. */
   readonly quiet?: boolean;
-  /** When the disk refuses: what `retry()` is to do again. */
-  readonly again?: () => Promise<unknown>;
+  /** The save() that this is: `retry()` repeats it when the disk refuses it. */
+  readonly save?: RefusedSave;
 }
 
 /** With the branch that a turn did not get onto, as it is in the store. */

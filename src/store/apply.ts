@@ -222,14 +222,13 @@ class Append {
     this.#setChat({ updatedAt: this.#now });
   }
 
-  /** Takes a reserved message back. One that has words by now, or a message behind it, stays. */
+  /** Takes a reserved message back. One that has words by now, or a message behind it, stays, and grows no more. */
   async #drop(id: string): Promise<void> {
     const info = await this.#findInfo(id);
     if (!info) return;
-    if (isVisible(info) || (await this.#tx.draft(id))?.parts.length || (await this.#isFollowed(info))) {
-      await this.#findNode(id);
-      return;
-    }
+    if (isVisible(info)) return void (await this.#findNode(id));
+    if ((await this.#tx.draft(id))?.parts.length || (await this.#isFollowed(info)))
+      return this.#replace({ op: 'replace', id, status: 'interrupted' });
     this.#nodes.delete(id);
     this.#puts.delete(id);
     this.#dropped.set(id, info);

@@ -140,7 +140,8 @@ export type StoreOp =
     }
   /**
    * Takes back a reserved message that never said anything; a branch or checkpoint that ends there ends at its parent.
-   * One that has words by now, or a message behind it, stays, and the result shows it.
+   * One that has words by now, or a message behind it, stays, is `interrupted` if it was still growing, and the result
+   * shows it.
    */
   | { readonly op: 'drop'; readonly id: string }
   /**

@@ -245,6 +245,21 @@ describe('an answer', () => {
     expect([tab.branch, shown(tab)]).toEqual(['main-v2', 'q1 > words after all']);
   });
 
+  test('that ends without a word stays, unseen, where another tab went on after it meanwhile', async () => {
+    const { engine, disk } = await chat(['q1'], { onConflict: 'rebase' });
+    const { store, tell } = hardOfHearing(disk);
+    const tab = engineOn(store, { onConflict: 'rebase' });
+    await tab.continue(said('q2'), { id: 'a2' });
+    await say(engine, 'q3');
+    await tab.updateMessage('a2', { ...said('a2'), parts: [] }, 'interrupted');
+    tell();
+    await quiet(tab, engine);
+    expect(await branchesIn(disk)).toEqual({ main: 'q1 > q2 >  > q3' });
+    expect([shown(tab), shown(engine)]).toEqual(['q1 > q2 > q3', 'q1 > q2 > q3']);
+    expect(tab.siblings('q1')).toEqual({ index: 0, ids: ['q1'] });
+    expect([tab.status('a2'), engine.status('a2')]).toEqual(['interrupted', 'interrupted']);
+  });
+
   test('that is whole is not cut short later, nor one that was cut short made whole without being continued', async () => {
     const { engine } = await chat();
     await turn(engine, 'q1', 'a1');
@@ -388,6 +403,21 @@ describe('when the disk says no', () => {
     await engine.retry();
     expect(engine.state.getState()).toMatchObject({ saveState: { state: 'saved', pending: 0 }, pending: [] });
     expect(await branches()).toEqual({ main: 'q1 > a1' });
+  });
+
+  test('a refused save() goes with its messages, though others wait by now', async () => {
+    const { engine, disk, refuse } = await chat();
+    engine.set(user(said('q1')));
+    refuse('quota-exceeded');
+    await expect(engine.save()).rejects.toMatchObject({ code: 'quota-exceeded' });
+    engine.set(user(said('q2')));
+    expect(engine.state.getState().saveState).toMatchObject({ state: 'error', pending: 1 });
+    engine.unset('q1');
+    expect(engine.state.getState().saveState).toEqual({ state: 'saved', pending: 0 });
+    refuse(undefined);
+    await engine.retry();
+    expect(await disk.getChat('c')).toBeUndefined();
+    expect(engine.state.getState().pending).toHaveLength(1);
   });
 
   test('a call that is refused for reasons of its own leaves the save state alone', async () => {

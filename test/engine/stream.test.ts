@@ -60,6 +60,7 @@ describe('continue()', () => {
     const { store, engine, shown, branches } = await chat('q1', 'a1');
     const id = await engine.continue(said('q2'));
     await engine.updateMessage(id, { id, role: 'assistant', parts: [] }, 'interrupted');
+    expect(engine.node(id)).toBeUndefined();
     expect([engine.headMessageId, shown(), await store.getMessage('c', id)]).toEqual([
       'q2',
       'q1 > a1 > q2',

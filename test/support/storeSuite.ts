@@ -360,15 +360,21 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
         expect((await append([{ op: 'drop', id: 'a1' }])).dropped).toEqual([]);
       });
 
-      it('is not taken back when it has words by now, or a message behind it', async () => {
+      it('is not taken back when it has words by now, or a message behind it, but cut short', async () => {
         await store.saveDraft('c', 'a1', message('a1', 'words'));
         expect(await append([{ op: 'drop', id: 'a1' }])).toMatchObject({
           dropped: [],
-          nodes: [{ id: 'a1' }],
+          nodes: [{ id: 'a1', status: 'interrupted', preview: 'words' }],
         });
         await append([insert('q2', 'a1'), insert('a2', 'q2', '', 'streaming'), insert('q3', 'a2')]);
-        expect((await append([{ op: 'drop', id: 'a2' }])).dropped).toEqual([]);
+        expect(await append([{ op: 'drop', id: 'a2' }])).toMatchObject({
+          dropped: [],
+          nodes: [{ id: 'a2', status: 'interrupted' }],
+        });
         expect(await chain('q3')).toEqual(['q1', 'a1', 'q2', 'a2', 'q3']);
+        const before = await snapshot();
+        for (const id of ['a1', 'a2', 'q3']) await append([{ op: 'drop', id }]);
+        expect(await snapshot()).toBe(before);
       });
 
       it('takes a checkpoint that stands on it back to the question', async () => {
