@@ -9,6 +9,8 @@ export interface SafeStorage {
   get(key: string): string | null;
   /** Keeps a value; null takes it away. */
   set(key: string, value: string | null): void;
+  /** The keys that begin like this. */
+  keys(prefix: string): readonly string[];
   /** Forgets everything, other pages' values of this origin included. */
   clear(): void;
 }
@@ -34,6 +36,10 @@ function safeStorage(open: () => Storage): SafeStorage {
       refused.delete(key);
       if (value === null) tryWith((storage) => storage.removeItem(key));
       else if (!tryWith((storage) => (storage.setItem(key, value), true))) refused.set(key, value);
+    },
+    keys(prefix) {
+      const stored = tryWith((storage) => Object.keys(storage)) ?? [];
+      return [...new Set([...stored, ...refused.keys()])].filter((key) => key.startsWith(prefix));
     },
     clear() {
       refused.clear();

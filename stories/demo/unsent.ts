@@ -9,12 +9,15 @@ import { local, session } from './safeStorage.ts';
  * Words that were sent are on their way to the disk. Whoever reloads in that moment, or has a disk that refuses, finds
  * them in the box again: they are forgotten when the question is saved, and no sooner.
  *
+ * A half-written edit is kept in the same way, under its message. What belongs to a chat goes when the chat is deleted.
+ *
  * A chat that nothing was sent to has no record in the store. It is only an id that this tab remembers, one at a
  * time: whoever leaves a half-written first question and presses "New chat" again finds it there.
  */
 
 const textKey = (chatId: string): string => `demo:unsent:${chatId}`;
 const sentKey = (chatId: string): string => `demo:sent:${chatId}`;
+const editsOf = (chatId: string): string => `demo:edit:${encodeURIComponent(chatId)}:`;
 const NEW_CHAT = 'demo:new-chat';
 
 /** The unsent text of a chat, after words that were sent and never saved; empty when there is none. */
@@ -41,6 +44,29 @@ export function keepUnsentText(chatId: string, text: string): void {
 /** Keeps words that left the box and are not safe yet; empty when they are. */
 export function keepSentText(chatId: string, text: string): void {
   keep(sentKey(chatId), text);
+}
+
+/** What was typed in place of a message and not sent; empty when there is none. */
+export function editedText(chatId: string, messageId: string): string {
+  const key = editsOf(chatId) + messageId;
+  return session.get(key) ?? local.get(key) ?? '';
+}
+
+/** Keeps what is typed in place of a message; an empty text is forgotten. */
+export function keepEditedText(chatId: string, messageId: string, text: string): void {
+  keep(editsOf(chatId) + messageId, text);
+}
+
+/** Forgets everything that was typed in a chat and not sent. The returned function brings it back. */
+export function forgetWords(chatId: string): () => void {
+  const edits = [session, local].flatMap((storage) => storage.keys(editsOf(chatId)));
+  const words = [textKey(chatId), sentKey(chatId), ...edits].map(
+    (key) => [key, session.get(key) ?? local.get(key) ?? ''] as const,
+  );
+  for (const [key] of words) keep(key, '');
+  return () => {
+    for (const [key, text] of words) keep(key, text);
+  };
 }
 
 function keep(key: string, text: string): void {

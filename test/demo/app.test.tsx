@@ -1,4 +1,4 @@
-import { cleanup, fireEvent, render, screen, waitFor, within } from '@testing-library/react';
+import { act, cleanup, fireEvent, render, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { ContextEngine, ContextError, InMemoryContextStore, user } from 'contextree';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -178,6 +178,74 @@ describe('an edit', () => {
     fireEvent.keyDown(textbox, { key: 'Escape' });
     expect(screen.queryByRole('textbox', { name: 'Edited text' })).toBeNull();
   });
+
+  const edit = async (): Promise<HTMLTextAreaElement> => {
+    const [question] = await screen.findAllByRole('article', { name: 'You' });
+    await userEvent.click(within(question as HTMLElement).getByRole('button', { name: 'Edit' }));
+    return screen.getByRole<HTMLTextAreaElement>('textbox', { name: 'Edited text' });
+  };
+  const reload = (): void => {
+    cleanup();
+    openApp();
+  };
+  const storedWords = (): string => JSON.stringify([localStorage, sessionStorage]);
+
+  test('that was half written is offered again after a reload, until it is cancelled', async () => {
+    openApp();
+    await ask('Hello');
+    await userEvent.type(await edit(), ' and a thought');
+    reload();
+    expect((await edit()).value).toBe('Hello and a thought');
+    await userEvent.click(screen.getByRole('button', { name: 'Cancel' }));
+    expect(storedWords()).not.toContain('thought');
+    reload();
+    expect((await edit()).value).toBe('Hello');
+    await userEvent.keyboard('!{Escape}');
+    expect((await edit()).value).toBe('Hello');
+  });
+
+  test('that was sent is not offered again', async () => {
+    openApp();
+    await ask('Hello');
+    await userEvent.type(await edit(), ' and a thought{Enter}');
+    await screen.findByRole('group', { name: 'Version 2 of 2' });
+    await screen.findByRole('button', { name: 'Send' });
+    await waitFor(() => expect(storedWords()).not.toContain('thought'));
+    await userEvent.click(screen.getAllByRole('button', { name: 'Previous version' })[0] as HTMLElement);
+    await screen.findByRole('group', { name: 'Version 1 of 2' });
+    expect((await edit()).value).toBe('Hello');
+  });
+
+  test('that was sent is kept until it is saved', async () => {
+    openApp();
+    await ask('Hello');
+    const append = store.append.bind(store);
+    let save = (): void => {};
+    const disk = new Promise<void>((resolve) => {
+      save = resolve;
+    });
+    vi.spyOn(store, 'append').mockImplementation((...args) => disk.then(() => append(...args)));
+    await userEvent.type(await edit(), ' and a thought{Enter}');
+    await act(() => new Promise((resolve) => setTimeout(resolve, 100)));
+    expect(storedWords()).toContain('Hello and a thought');
+    save();
+    await screen.findByRole('group', { name: 'Version 2 of 2' });
+    await waitFor(() => expect(storedWords()).not.toContain('thought'));
+  });
+
+  test('goes with its chat, and comes back with it', async () => {
+    openApp();
+    await ask('Hello');
+    await userEvent.type(await edit(), ' and a thought');
+    await userEvent.type(message(), 'unsent words');
+    await userEvent.click(screen.getByRole('button', { name: 'Delete chat: Hello' }));
+    await userEvent.click(screen.getByRole('button', { name: 'Delete' }));
+    await waitFor(() => expect(chats()).toEqual([]));
+    expect(storedWords()).not.toMatch(/thought|unsent words/);
+    await userEvent.click(await screen.findByRole('button', { name: 'Undo' }));
+    await waitFor(() => expect(message().value).toBe('unsent words'));
+    expect((await edit()).value).toBe('Hello and a thought');
+  });
 });
 
 describe('what becomes of it', () => {
@@ -253,6 +321,9 @@ describe('what becomes of it', () => {
     openApp();
     await ask('A secret');
     await userEvent.type(message(), 'and another');
+    await userEvent.click(within(answers()[0] as HTMLElement).getByRole('button', { name: 'Edit' }));
+    await userEvent.type(screen.getByRole('textbox', { name: 'Edited text' }), 'a confidence');
+    expect(JSON.stringify(localStorage)).toMatch(/a confidence/);
     await userEvent.click(button('Data'));
     await userEvent.click(screen.getByRole('menuitem', { name: 'Clear all data' }));
     const dialog = screen.getByRole('dialog', { name: 'Clear all data' });
@@ -260,7 +331,7 @@ describe('what becomes of it', () => {
     await waitFor(() => expect(chats()).toEqual([]));
     await waitFor(() => expect(message().value).toBe(''));
     expect(await store.listChats()).toEqual([]);
-    expect(JSON.stringify([localStorage, sessionStorage])).not.toMatch(/secret|another/);
+    expect(JSON.stringify([localStorage, sessionStorage])).not.toMatch(/secret|another|confidence/);
   });
 });
 
@@ -278,7 +349,7 @@ test('versions are paged through, announced, and keep the focus', async () => {
 
 test('a slow save is mentioned, a quick one is not', async () => {
   const append = store.append.bind(store);
-  let wait = 150;
+  let wait = 40;
   vi.spyOn(store, 'append').mockImplementation(async (...args) => {
     await new Promise((resolve) => setTimeout(resolve, wait));
     return append(...args);

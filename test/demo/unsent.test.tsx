@@ -1,7 +1,10 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import {
   chatWasSent,
+  editedText,
+  forgetWords,
   isUnsentChat,
+  keepEditedText,
   keepSentText,
   keepUnsentText,
   takeUnsentText,
@@ -64,4 +67,42 @@ test('words that were sent and never saved are unsent again, before newer ones',
   keepUnsentText('a', 'newer');
   expect(takeUnsentText('a')).toBe('sent\n\nnewer');
   expect([sessionStorage.length, localStorage.length]).toEqual([0, 0]);
+});
+
+test('each message of each chat keeps its own half-written edit', () => {
+  keepEditedText('a', 'm', 'half m');
+  keepEditedText('a', 'n', 'half n');
+  expect([editedText('a', 'm'), editedText('a', 'n'), editedText('b', 'm')]).toEqual([
+    'half m',
+    'half n',
+    '',
+  ]);
+  sessionStorage.clear();
+  expect(editedText('a', 'm')).toBe('half m');
+  keepEditedText('a', 'm', '');
+  expect([editedText('a', 'm'), editedText('a', 'n')]).toEqual(['', 'half n']);
+});
+
+test('a chat that goes takes all its words along, its own only, and brings them back', () => {
+  keepUnsentText('a', 'unsent');
+  keepSentText('a', 'sent');
+  keepEditedText('a', 'm', 'edited');
+  keepEditedText('a:b', 'm', 'of another chat');
+  keepUnsentText('b', 'other');
+  const bringBack = forgetWords('a');
+  expect([unsentText('a'), editedText('a', 'm')]).toEqual(['', '']);
+  expect([unsentText('b'), editedText('a:b', 'm')]).toEqual(['other', 'of another chat']);
+  expect(JSON.stringify([sessionStorage, localStorage])).not.toMatch(/unsent"|edited|"sent"/);
+  bringBack();
+  expect([unsentText('a'), editedText('a', 'm')]).toEqual(['sent\n\nunsent', 'edited']);
+});
+
+test('words that a browser refused to store are forgotten with their chat, too', () => {
+  const refuse = vi.spyOn(Storage.prototype, 'setItem').mockImplementation(() => {
+    throw new DOMException('full', 'QuotaExceededError');
+  });
+  keepEditedText('a', 'm', 'edited');
+  forgetWords('a');
+  expect(editedText('a', 'm')).toBe('');
+  refuse.mockRestore();
 });

@@ -90,6 +90,50 @@ test('an edited question and three tries are versions that one pages through', a
   await expect(demo.versions('Version 1 of 4')).toBeVisible();
 });
 
+test('a half-written edit survives a reload, and is offered when the message is edited again', async ({
+  page,
+}) => {
+  const demo = await Demo.open(page);
+  await demo.ask('What is a graph?');
+  await demo.on(demo.you, 'Edit').click();
+  const editor = demo.you.getByRole('textbox', { name: 'Edited text' });
+  await editor.fill('What is a graph good');
+  await page.reload();
+  await expect(demo.you).toContainText('What is a graph?');
+  await demo.on(demo.you, 'Edit').click();
+  await expect(editor).toHaveValue('What is a graph good');
+  await editor.fill('What is a graph good for?');
+  await editor.press('Enter');
+  await demo.settled();
+  await demo.you.getByRole('button', { name: 'Previous version' }).click();
+  await demo.on(demo.you, 'Edit').click();
+  await expect(editor).toHaveValue('What is a graph?');
+});
+
+test('a reload right after Try again leaves a plain way to an answer', async ({ page }) => {
+  test.setTimeout(60_000);
+  const demo = await Demo.open(page);
+  await demo.ask('What is a graph?');
+  for (const wait of [0, 3, 8, 15, 30]) {
+    const reloaded = page.waitForEvent('load');
+    await demo.on(demo.assistant, 'Try again').evaluate((button: HTMLElement, ms) => {
+      button.click();
+      if (ms === 0) location.reload();
+      else setTimeout(() => location.reload(), ms);
+    }, wait);
+    await reloaded;
+    const getAnswer = demo.button('Get an answer');
+    await expect(getAnswer.or(demo.on(demo.assistant, 'Try again'))).toBeVisible();
+    if (await getAnswer.isVisible()) {
+      await expect(page.getByText('Not answered')).toBeVisible();
+      await expect(demo.button('Show the earlier answer')).toBeVisible();
+      await getAnswer.click();
+    }
+    await demo.settled();
+    await expect(demo.assistant).toContainText('What is a graph?');
+  }
+});
+
 test('an edited answer is a version without asking the model', async ({ page }) => {
   const demo = await Demo.open(page);
   await demo.ask('What is a graph?');

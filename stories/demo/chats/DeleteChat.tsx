@@ -6,6 +6,7 @@ import { useAttempt } from '../shell/useAttempt.ts';
 import { useWorkspace } from '../shell/Workspace.ts';
 import { ConfirmDialog } from '../ui/ConfirmDialog.tsx';
 import { Icon } from '../ui/Icon.tsx';
+import { forgetWords } from '../unsent.ts';
 
 /** Deletes a chat, once it is clear how much that is, and offers it back for ten seconds. */
 export function DeleteChat({ chat, title, isCurrent, remove, onDone }: DeleteChatProps): ReactNode {
@@ -17,8 +18,10 @@ export function DeleteChat({ chat, title, isCurrent, remove, onDone }: DeleteCha
     onDone();
     if (isCurrent) newChat();
     const undo = await remove(chat.id);
+    const bringWordsBack = forgetWords(chat.id);
     const bringBack = async (): Promise<void> => {
       if (!(await undo())) throw new Error(`It is too late to bring ${title} back`);
+      bringWordsBack();
       if (isCurrent) goToChat(chat.id);
     };
     tell({

@@ -1,21 +1,35 @@
+import { useEngine } from 'contextree';
 import { useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
+import { editedText, keepEditedText } from '../unsent.ts';
 import { isComposing, isPlainEnter } from './Composer.tsx';
 
-/** The text of a message, to be changed: Enter sends, Shift+Enter breaks the line, Escape cancels. */
-export function EditMessage({ text, onSend, onCancel }: EditMessageProps): ReactNode {
-  const [edited, setEdited] = useState(text);
+/**
+ * The text of a message, to be changed: Enter sends, Shift+Enter breaks the line, Escape cancels. What is half written
+ * outlives a reload, and is there again when the message is edited the next time.
+ */
+export function EditMessage({ messageId, text, onSend, onCancel }: EditMessageProps): ReactNode {
+  const { chatId } = useEngine();
+  const [edited, setEdited] = useState(() => editedText(chatId, messageId) || text);
   const textbox = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
     const box = textbox.current;
     box?.focus();
     box?.setSelectionRange(box.value.length, box.value.length);
   }, []);
+  const write = (next: string): void => {
+    setEdited(next);
+    keepEditedText(chatId, messageId, next === text ? '' : next);
+  };
+  const cancel = (): void => {
+    keepEditedText(chatId, messageId, '');
+    onCancel();
+  };
   const isEmpty = edited.trim() === '';
   const send = (): void => {
     if (!isEmpty) onSend(edited.trim());
   };
   const press = (event: KeyboardEvent): void => {
-    if (event.key === 'Escape' && !isComposing(event)) onCancel();
+    if (event.key === 'Escape' && !isComposing(event)) cancel();
     else if (isPlainEnter(event)) send();
     else return;
     event.preventDefault();
@@ -34,11 +48,11 @@ export function EditMessage({ text, onSend, onCancel }: EditMessageProps): React
         dir="auto"
         rows={2}
         value={edited}
-        onChange={(event) => setEdited(event.target.value)}
+        onChange={(event) => write(event.target.value)}
         onKeyDown={press}
       />
       <div className="form-actions">
-        <button type="button" className="button" onClick={onCancel}>
+        <button type="button" className="button" onClick={cancel}>
           Cancel
         </button>
         <button type="submit" className="button button-primary" disabled={isEmpty}>
@@ -50,7 +64,10 @@ export function EditMessage({ text, onSend, onCancel }: EditMessageProps): React
 }
 
 interface EditMessageProps {
+  readonly messageId: string;
+  /** What the message says now. */
   readonly text: string;
+  /** Takes the trimmed text, which is kept until the receiver lets go of it. */
   readonly onSend: (text: string) => void;
   readonly onCancel: () => void;
 }

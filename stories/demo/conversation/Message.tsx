@@ -5,6 +5,7 @@ import { useAttempt } from '../shell/useAttempt.ts';
 import { Icon } from '../ui/Icon.tsx';
 import { Around } from './Around.ts';
 import { EditMessage } from './EditMessage.tsx';
+import { editUntilSaved } from './keepUntilSaved.ts';
 import { MessageActions } from './MessageActions.tsx';
 import { Parts, plainText, saysSomething } from './Parts.tsx';
 import { Versions } from './Versions.tsx';
@@ -26,7 +27,7 @@ export const Message = memo(function Message({ message, writing, isLast, failure
 
   // A question that changed is asked again; an answer that changed is only kept.
   const edit = (text: string): void => {
-    attempt(() => (isQuestion ? versions.edit(text) : engine.edit(message.id, text)));
+    attempt(() => editUntilSaved(engine, message.id, () => versions.edit(text)));
     setEditing(false);
     focusComposer();
   };
@@ -45,7 +46,12 @@ export const Message = memo(function Message({ message, writing, isLast, failure
       data-message={message.id}
     >
       {editing ? (
-        <EditMessage text={plainText(message)} onSend={edit} onCancel={() => setEditing(false)} />
+        <EditMessage
+          messageId={message.id}
+          text={plainText(message)}
+          onSend={edit}
+          onCancel={() => setEditing(false)}
+        />
       ) : (
         <div className="message-body">
           <Parts message={message} />
