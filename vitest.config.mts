@@ -17,6 +17,7 @@ const optimizeDeps = {
     'ai',
     'ai/test',
     'fast-check',
+    'gpt-tokenizer/encoding/o200k_base',
     'idb',
     'react',
     'react-dom',

@@ -16,7 +16,12 @@ export const entries = {
   reminders: 'src/reminders.ts',
   'tokenizers/o200k': 'src/tokenizers/o200k.ts',
   'tokenizers/cl100k': 'src/tokenizers/cl100k.ts',
+  'tokenizers/o200k-worker': 'src/tokenizers/o200k-worker.ts',
+  'tokenizers/cl100k-worker': 'src/tokenizers/cl100k-worker.ts',
 };
+
+/** Sources of Workers: named by no user, started by the entry beside them. */
+export const workers = ['src/tokenizers/o200k.worker.ts', 'src/tokenizers/cl100k.worker.ts'];
 
 /** Entries that a server component may name but not run: the only files of dist that say 'use client'. */
 export const clientEntries = ['', 'ai', 'devtools', 'devtools/production'];

@@ -35,6 +35,8 @@ export const budgets = [
   { entry: 'reminders', budget: 3_000 },
   { entry: 'tokenizers/o200k', budget: null },
   { entry: 'tokenizers/cl100k', budget: null },
+  { entry: 'tokenizers/o200k-worker', budget: null },
+  { entry: 'tokenizers/cl100k-worker', budget: null },
 ];
 
 const peers = ['react', 'react-dom', 'ai', '@ai-sdk/react', 'gpt-tokenizer'];

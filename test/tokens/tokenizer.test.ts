@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { loadTokenizer as loadCl100k } from '../../src/tokenizers/cl100k.ts';
 import { loadTokenizer as loadO200k } from '../../src/tokenizers/o200k.ts';
 import { estimateTokenizer, estimateTokens, type Tokenizer } from '../../src/tokens/tokenizer.ts';
@@ -62,4 +62,23 @@ describe('an exact tokenizer', () => {
   test('counts what looks like a control token as the text that it is', () => {
     expect(exact.count('<|endoftext|>')).toBeGreaterThan(1);
   });
+
+  test.each(['o200k', 'cl100k'] as const)(
+    '%s says what to install where its table is not there',
+    async (name) => {
+      vi.resetModules();
+      vi.doMock(`gpt-tokenizer/encoding/${name}_base`, () => {
+        throw new Error('Cannot find package');
+      });
+      const { loadTokenizer } = await (name === 'o200k'
+        ? import('../../src/tokenizers/o200k.ts')
+        : import('../../src/tokenizers/cl100k.ts'));
+      await expect(loadTokenizer()).rejects.toMatchObject({
+        code: 'invalid-options',
+        message: expect.stringContaining('npm install gpt-tokenizer'),
+        details: { tokenizer: name },
+      });
+      vi.doUnmock(`gpt-tokenizer/encoding/${name}_base`);
+    },
+  );
 });
