@@ -2,7 +2,7 @@ import { Chat } from '@ai-sdk/react';
 import type { ChatInit, ChatStatus, ChatTransport, FileUIPart, UIMessage, UIMessageChunk } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
 import { sameItems } from '../engine/same.ts';
-import { isContextError } from '../errors.ts';
+import { ContextError, isContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
 import { headOf, listAfter, longer, mayGoOn } from './list.ts';
 import { loadTurns } from './loadTurns.ts';
@@ -16,6 +16,12 @@ import type * as Turns from './turns.ts';
 export interface ContextChatOptions<M extends UIMessage = UIMessage> extends ChatInit<M> {
   /** Changes what goes out with each request. Default: the conversation, and the system prompt as `body.system`. */
   readonly request?: PrepareRequest<M> | undefined;
+  /**
+   * What becomes of a message that is sent while an answer is asked for or growing. Default `queue`: it is sent when
+   * that answer is saved. With `reject`, `sendMessage()` rejects with `busy` and changes nothing. An edit and
+   * `regenerate()` stop the answer either way.
+   */
+  readonly onBusy?: 'queue' | 'reject' | undefined;
 }
 
 /** What a chat needs of the registry that made it. */
@@ -62,6 +68,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   #loading: Promise<void> | undefined;
   #writes: Promise<unknown> = Promise.resolve();
   #writing = 0;
+  #waiting = 0;
 
   /** @internal Made by the registry. Without a branch it waits for one: see `bind`. */
   constructor(host: ChatHost<M>, branchId?: string) {
@@ -186,10 +193,14 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     this.sendMessage = async (given, options) => {
       const message = given && asParts<M>(given);
       const before = this.#listBefore(message?.messageId);
-      await this.#ready().catch(() => {});
-      if (before) return this.#edit(sendMessage, message as Message<M>, before, options);
-      if (this.#host.options.experimental_queue) return sendMessage(message, options);
-      return this.#inTurn(() => sendMessage(message, options));
+      if (this.#host.options.onBusy === 'reject' && !before && (this.isBusy || this.#waiting > 0))
+        throw busy();
+      await this.#waitingFor(async () => {
+        await this.#ready().catch(() => {});
+        if (before) return this.#edit(sendMessage, message as Message<M>, before, options);
+        if (this.#host.options.experimental_queue) return sendMessage(message, options);
+        return this.#inTurn(() => sendMessage(message, options));
+      });
     };
     this.regenerate = async (options) => {
       await this.#ready();
@@ -201,7 +212,8 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
       await stop();
       await this.#turn?.settled;
     };
-    this.resumeStream = (options) => {
+    this.resumeStream = async (options) => {
+      await this.#ready().catch(() => {});
       // AI SDK 5 goes on with the words that it had, and a replay would say them again.
       if (this.#host.transport.resumeStreamIsReplay ?? !addToolApprovalResponse)
         this['resumableStreamState'] = undefined;
@@ -256,6 +268,16 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     const { messages } = await engine.resolve({ at: messageId });
     this.#prepend(messages as M[]);
     return messages.slice(0, -1) as M[];
+  }
+
+  /** Counts what was sent and is not answered yet: some of it may wait. */
+  async #waitingFor(task: () => Promise<void>): Promise<void> {
+    this.#waiting += 1;
+    try {
+      await task();
+    } finally {
+      this.#waiting -= 1;
+    }
   }
 
   /** One after another: the next request begins when the answer before it, and what it led to, is there. */
@@ -386,12 +408,14 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
    */
   async #reconnect(sent: ReconnectOptions<M>): Promise<ReadableStream<UIMessageChunk> | null> {
     await this.#ready();
+    const turns = await loadTurns();
+    const { abortSignal: signal } = sent;
+    const { engine, transport } = this.#host;
+    const chatId = this.#conversation();
+    const source = signal?.aborted ? null : await transport.reconnectToStream({ ...sent, chatId });
     await this.#turn?.settled;
-    const source = await this.#host.transport.reconnectToStream({ ...sent, chatId: this.#conversation() });
-    if (source && mayGoOn(this.#host.engine, this.#saved.at(-1))) {
-      const turns = await loadTurns();
-      return turns.passOn(await this.#begin(turns, this.#saved), sent.abortSignal, () => source);
-    }
+    if (source && !signal?.aborted && mayGoOn(engine, this.#saved.at(-1)))
+      return turns.passOn(await this.#begin(turns, this.#saved), signal, () => source);
     await source?.cancel();
     return null;
   }
@@ -412,6 +436,10 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
 type Send<M extends UIMessage> = Chat<M>['sendMessage'];
 type Message<M extends UIMessage> = NonNullable<Parameters<Send<M>>[0]>;
 type ReconnectOptions<M extends UIMessage> = Parameters<ChatTransport<M>['reconnectToStream']>[0];
+
+function busy(): ContextError {
+  return new ContextError('busy', 'An answer is still growing. Wait for it, or stop it first.');
+}
 
 /** A message in the form that takes effect at once. Files that have to be read first stay for the AI SDK to read. */
 function asParts<M extends UIMessage>(message: Message<M>): Message<M> {

@@ -12,7 +12,7 @@ export interface ScriptedTransport {
   next(): Promise<Exchange>;
   /** What the next requests reject with, before a chunk; oldest first. */
   refuse(...errors: unknown[]): void;
-  /** The stream that the next reconnect finds. */
+  /** The stream that a reconnect finds: the next one that none has found yet. */
   offer(): Exchange;
 }
 
@@ -45,7 +45,7 @@ export function scriptedTransport(): ScriptedTransport {
   const waiting: ((exchange: Exchange) => void)[] = [];
   const errors: unknown[] = [];
   let taken = 0;
-  let offered: Exchange | undefined;
+  const offered: Exchange[] = [];
 
   const transport: ChatTransport<UIMessage> = {
     sendMessages: async (sent) => {
@@ -59,11 +59,7 @@ export function scriptedTransport(): ScriptedTransport {
       if (errors.length > 0) throw errors.shift();
       return exchange.stream;
     },
-    reconnectToStream: async () => {
-      const exchange = offered;
-      offered = undefined;
-      return exchange?.stream ?? null;
-    },
+    reconnectToStream: async () => offered.shift()?.stream ?? null,
   };
 
   return {
@@ -79,8 +75,9 @@ export function scriptedTransport(): ScriptedTransport {
       errors.push(...next);
     },
     offer: () => {
-      offered = exchangeOf({} as Sent);
-      return offered;
+      const exchange = exchangeOf({} as Sent);
+      offered.push(exchange);
+      return exchange;
     },
   };
 }

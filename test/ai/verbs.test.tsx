@@ -1,0 +1,321 @@
+import { useChat, type UseChatHelpers } from '@ai-sdk/react';
+import { act, cleanup, render } from '@testing-library/react';
+import * as ai from 'ai';
+import type { FileUIPart, UIMessage } from 'ai';
+import { StrictMode, useEffect, type ReactNode } from 'react';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { useContextChat, type UseContextChatOptions } from '../../src/ai/index.ts';
+import { ContextEngine } from '../../src/engine/engine.ts';
+import { ContextEngineProvider } from '../../src/react/provider.tsx';
+import { InMemoryContextStore } from '../../src/store/memory.ts';
+import { scriptedTransport, settle, type Exchange, type ScriptedTransport } from '../support/transport.ts';
+import { afterReload, SDK, words } from './story.ts';
+
+/** Every verb of useChat, as an app calls it, and what is kept of it. */
+let store: InMemoryContextStore;
+let engine: ContextEngine;
+let script: ScriptedTransport;
+let chat: UseChatHelpers<UIMessage>;
+
+beforeEach(async () => {
+  store = new InMemoryContextStore();
+  script = scriptedTransport();
+});
+
+afterEach(cleanup);
+
+type Options = Partial<UseContextChatOptions> & { readonly resume?: boolean };
+
+function Chat({ resume = false, ...options }: Options): ReactNode {
+  const helpers = useChat({ ...useContextChat({ transport: script.transport, ...options }), resume });
+  useEffect(() => {
+    chat = helpers;
+  });
+  return words(helpers.messages);
+}
+
+/** Opens the page on the store, as it is then. */
+async function open(options: Options = {}): Promise<void> {
+  engine = new ContextEngine({ store: afterReload(store), chatId: 'c', userId: 'u' });
+  render(
+    <StrictMode>
+      <ContextEngineProvider engine={engine}>
+        <Chat {...options} />
+      </ContextEngineProvider>
+    </StrictMode>,
+  );
+  await act(() => engine.ready());
+}
+
+async function requestAfter(action: () => unknown): Promise<Exchange> {
+  let exchange!: Exchange;
+  await act(async () => {
+    void action();
+    exchange = await script.next();
+    await settle();
+  });
+  return exchange;
+}
+
+async function ask(action: () => unknown, ...answer: string[]): Promise<Exchange> {
+  const exchange = await requestAfter(action);
+  await act(() => exchange.answer(...answer));
+  return exchange;
+}
+
+/** All that the store holds of the chat, on whichever branch, in the order in which it was said. */
+async function stored(): Promise<UIMessage[]> {
+  const { nodes } = await store.load('c');
+  const ids = nodes.map(({ id }) => id);
+  return (await store.getNodes('c', ids)).map(({ data }) => data);
+}
+
+const shown = (): string => words(chat.messages);
+
+const file: FileUIPart = {
+  type: 'file',
+  mediaType: 'text/plain',
+  filename: 'notes.txt',
+  url: 'data:text/plain;base64,aGVsbG8=',
+};
+
+describe('sendMessage', () => {
+  it('takes text, files and metadata', async () => {
+    await open();
+    const { sent } = await ask(
+      () => chat.sendMessage({ text: 'One?', files: [file], metadata: { mood: 'good' } }),
+      'First.',
+    );
+    const parts = [file, { type: 'text', text: 'One?' }];
+    expect(chat.messages[0]).toMatchObject({ role: 'user', parts, metadata: { mood: 'good' } });
+    expect(sent.messages[0]).toMatchObject({ parts });
+    expect((await stored())[0]).toEqual(chat.messages[0]);
+  });
+
+  it('takes a list of files, as an input has it', async () => {
+    await open();
+    const files = Object.assign(Object.create(FileList.prototype) as object, {
+      0: new File(['hello'], 'notes.txt', { type: 'text/plain' }),
+      length: 1,
+      [Symbol.iterator]: Array.prototype[Symbol.iterator],
+      item: () => null,
+    }) as object as FileList;
+    await ask(() => chat.sendMessage({ text: 'One?', files }), 'First.');
+    expect(chat.messages[0]!.parts).toEqual([file, { type: 'text', text: 'One?' }]);
+    expect((await stored())[0]).toEqual(chat.messages[0]);
+  });
+
+  it('takes parts, and an id where the AI SDK does', async () => {
+    await open();
+    const parts = [
+      { type: 'text', text: 'One?' } as const,
+      { type: 'data-place', data: { city: 'Oslo' } } as const,
+    ];
+    await ask(() => chat.sendMessage({ id: 'mine', role: 'user', parts }), 'First.');
+    expect((await stored())[0]).toMatchObject({ id: 'mine', parts });
+  });
+
+  it('sends a body, headers and metadata along', async () => {
+    await open();
+    const { sent } = await ask(
+      () =>
+        chat.sendMessage(
+          { text: 'One?' },
+          { body: { model: 'small' }, headers: { 'x-a': '1' }, metadata: { reason: 'test' } },
+        ),
+      'First.',
+    );
+    expect(sent.body).toEqual({ model: 'small', system: '' });
+    expect(sent.headers).toEqual({ 'x-a': '1' });
+    expect(sent.metadata).toMatchObject({ reason: 'test', contextree: { branch: 'main', attempt: 0 } });
+  });
+
+  it('puts new words in place of a question, and its old files only where they are given', async () => {
+    await open();
+    await ask(() => chat.sendMessage({ text: 'One?', files: [file] }), 'First.');
+    const { id } = chat.messages[0]!;
+    await ask(() => chat.sendMessage({ text: 'Un?', files: [file], messageId: id }), 'Premier.');
+    expect(chat.messages[0]!.parts).toEqual([file, { type: 'text', text: 'Un?' }]);
+    await ask(() => chat.sendMessage({ text: 'Uno?', messageId: chat.messages[0]!.id }), 'Primo.');
+    expect(chat.messages[0]!.parts).toEqual([{ type: 'text', text: 'Uno?' }]);
+    expect(words(await stored())).toBe('q: One? | a: First. | q: Un? | a: Premier. | q: Uno? | a: Primo.');
+    expect(engine.state.getState().branches).toHaveLength(3);
+  });
+
+  it('refuses to put words in place of an answer, as the AI SDK does', async () => {
+    await open();
+    await ask(() => chat.sendMessage({ text: 'One?' }), 'First.');
+    await expect(chat.sendMessage({ text: 'No', messageId: chat.messages[1]!.id })).rejects.toThrow(
+      'not a user message',
+    );
+    await expect(chat.sendMessage({ text: 'No', messageId: 'nowhere' })).rejects.toThrow('not found');
+    expect(words(await stored())).toBe('q: One? | a: First.');
+  });
+});
+
+describe('a message that is sent while an answer grows', () => {
+  it('waits, one after the other', async () => {
+    await open({ onBusy: 'queue' });
+    const first = await requestAfter(() => {
+      for (const text of ['One?', 'Two?', 'Three?']) void chat.sendMessage({ text });
+    });
+    await act(() => first.answer('First.'));
+    await act(async () => (await script.next()).answer('Second.'));
+    await act(async () => (await script.next()).answer('Third.'));
+    expect(shown()).toBe('q: One? | a: First. | q: Two? | a: Second. | q: Three? | a: Third.');
+    expect(words(await stored())).toBe(shown());
+    expect(engine.state.getState().branches).toHaveLength(1);
+  });
+
+  it('is refused where the app asks for it, and nothing changes', async () => {
+    await open({ onBusy: 'reject' });
+    const refused: unknown[] = [];
+    const first = await requestAfter(() => {
+      void chat.sendMessage({ text: 'One?' });
+      void chat.sendMessage({ text: 'Two?' }).catch((error: unknown) => refused.push(error));
+    });
+    await act(() => first.say('Fir'));
+    await chat.sendMessage({ text: 'Three?' }).catch((error: unknown) => refused.push(error));
+    await chat.sendMessage().catch((error: unknown) => refused.push(error));
+    expect(refused).toEqual(
+      Array.from({ length: 3 }, () => expect.objectContaining({ code: 'busy' }) as unknown),
+    );
+    expect(shown()).toBe('q: One? | a: Fir');
+    await act(() => first.finish());
+    await ask(() => chat.sendMessage({ text: 'Four?' }), 'Fourth.');
+    expect(words(await stored())).toBe('q: One? | a: Fir | q: Four? | a: Fourth.');
+  });
+
+  it('where it is refused, an edit and another try still stop the answer and begin', async () => {
+    await open({ onBusy: 'reject' });
+    const first = await requestAfter(() => chat.sendMessage({ text: 'One?' }));
+    await act(() => first.say('Fir'));
+    const second = await requestAfter(() => chat.regenerate());
+    await act(() => second.say('Oth'));
+    await ask(() => chat.sendMessage({ text: 'Un?', messageId: chat.messages[0]!.id }), 'Premier.');
+    expect(words(await stored())).toBe('q: One? | a: Fir | a: Oth | q: Un? | a: Premier.');
+    expect(shown()).toBe('q: Un? | a: Premier.');
+  });
+});
+
+describe('a tool', () => {
+  const call = async (exchange: Exchange): Promise<void> => {
+    await exchange.send(
+      { type: 'start-step' },
+      { type: 'tool-input-available', toolCallId: '1', toolName: 'dice', input: { sides: 6 } },
+    );
+  };
+
+  it('that failed in the browser is kept as failed, and told to the model', async () => {
+    await open();
+    const exchange = await requestAfter(() => chat.sendMessage({ text: 'Roll?' }));
+    await act(async () => {
+      await call(exchange);
+      await exchange.finish();
+    });
+    await act(async () =>
+      chat.addToolOutput({
+        state: 'output-error',
+        tool: 'dice' as never,
+        toolCallId: '1',
+        errorText: 'no dice',
+      }),
+    );
+    expect(words(await stored())).toBe('q: Roll? | a: [dice output-error]');
+    const { sent } = await ask(() => chat.sendMessage({ text: 'And?' }), 'Sorry.');
+    expect(words(sent.messages)).toBe('q: Roll? | a: [dice output-error] | q: And?');
+  });
+
+  it.runIf(SDK > 5).each([
+    [true, '[dice output-available]'],
+    [false, '[dice output-denied]'],
+  ])('that waits for a word goes on by itself when it comes (%s)', async (approved, outcome) => {
+    await open({ sendAutomaticallyWhen: ai.lastAssistantMessageIsCompleteWithApprovalResponses });
+    const exchange = await requestAfter(() => chat.sendMessage({ text: 'Roll?' }));
+    await act(async () => {
+      await call(exchange);
+      await exchange.send({ type: 'tool-approval-request', approvalId: 'ok?', toolCallId: '1' });
+      await exchange.finish();
+    });
+    const { id } = chat.messages[1]!;
+    const next = await requestAfter(() => chat.addToolApprovalResponse({ id: 'ok?', approved }));
+    expect(words(next.sent.messages)).toBe('q: Roll? | a: [dice approval-responded]');
+    await act(async () => {
+      await next.send(
+        approved
+          ? { type: 'tool-output-available', toolCallId: '1', output: 4 }
+          : { type: 'tool-output-denied', toolCallId: '1' },
+      );
+      await next.answer('So be it.');
+    });
+    expect(words(await stored())).toBe(`q: Roll? | a: ${outcome}/So be it.`);
+    expect(chat.messages[1]!.id).toBe(id);
+    const { sent } = await ask(() => chat.sendMessage({ text: 'And?' }), 'Well.');
+    expect(words(sent.messages)).toBe(`q: Roll? | a: ${outcome}/So be it. | q: And?`);
+  });
+
+  it.runIf(SDK > 5)('that waits for a word still does so after a reload', async () => {
+    await open();
+    const exchange = await requestAfter(() => chat.sendMessage({ text: 'Roll?' }));
+    await act(async () => {
+      await call(exchange);
+      await exchange.send({ type: 'tool-approval-request', approvalId: 'ok?', toolCallId: '1' });
+      await exchange.finish();
+    });
+    cleanup();
+    await open({ sendAutomaticallyWhen: ai.lastAssistantMessageIsCompleteWithApprovalResponses });
+    expect(shown()).toBe('q: Roll? | a: [dice approval-requested]');
+    const next = await requestAfter(() => chat.addToolApprovalResponse({ id: 'ok?', approved: true }));
+    await act(async () => {
+      await next.send({ type: 'tool-output-available', toolCallId: '1', output: 4 });
+      await next.answer('Four.');
+    });
+    expect(words(await stored())).toBe('q: Roll? | a: [dice output-available]/Four.');
+    expect(engine.state.getState().branches).toHaveLength(1);
+  });
+});
+
+describe('the rest', () => {
+  it('an error can be cleared, and the answer that broke off goes on', async () => {
+    await open();
+    const exchange = await requestAfter(() => chat.sendMessage({ text: 'One?' }));
+    await act(() => exchange.say('Fir'));
+    await act(() => exchange.fail('overloaded'));
+    expect(chat.error?.message).toBe('overloaded');
+    act(() => chat.clearError());
+    expect([chat.status, chat.error]).toEqual(['ready', undefined]);
+    await ask(() => chat.sendMessage(), 'st.');
+    expect(words(await stored())).toBe('q: One? | a: First.');
+  });
+
+  it('setMessages shows a list, as one or as a function, and the next question goes on from it', async () => {
+    await open();
+    await ask(() => chat.sendMessage({ text: 'One?' }), 'First.');
+    await ask(() => chat.sendMessage({ text: 'Two?' }), 'Second.');
+    act(() => chat.setMessages((messages) => messages.slice(0, 2)));
+    expect(shown()).toBe('q: One? | a: First.');
+    await ask(() => chat.sendMessage({ text: 'Deux?' }), 'Deuxième.');
+    expect(shown()).toBe('q: One? | a: First. | q: Deux? | a: Deuxième.');
+    expect(engine.state.getState().branches).toHaveLength(2);
+    act(() => chat.setMessages([]));
+    await ask(() => chat.sendMessage({ text: 'Three?' }), 'Third.');
+    expect(shown()).toBe('q: Three? | a: Third.');
+  });
+
+  it('resume takes up what a server still streams when the page comes back', async () => {
+    script = { ...script, transport: { ...script.transport, resumeStreamIsReplay: true } };
+    await open();
+    const cut = await requestAfter(() => chat.sendMessage({ text: 'One?' }));
+    await act(() => cut.say('Fir'));
+    const { id } = chat.messages[1]!;
+    cleanup();
+    const replay = script.offer();
+    await open({ resume: true });
+    await act(settle);
+    await act(() => replay.answer('Fir', 'st.'));
+    expect(shown()).toBe('q: One? | a: First.');
+    expect(words(await stored())).toBe(shown());
+    expect(chat.messages[1]!.id).toBe(id);
+    expect(engine.status(id)).toBe('complete');
+  });
+});
