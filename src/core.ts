@@ -71,7 +71,13 @@ export { TomlRenderer } from './render/toml.ts';
 export { ToonRenderer } from './render/toon.ts';
 export type { ContextRenderer, GroupOptions } from './render/renderer.ts';
 
-// How large a text is for a model.
+// How large a prompt is for a model, and what it costs.
+export { estimate } from './engine/estimate.ts';
+export { loadModels, registerModel } from './tokens/models.ts';
+export type { LoadModelsOptions, ModelEntry } from './tokens/catalogue.ts';
+export type { ModelInfo, ModelPrices } from './tokens/prices.ts';
+export type { EstimateResult, FragmentShare, Limits, Share } from './tokens/estimate.ts';
+export type { Spending, TokensByKind } from './tokens/spending.ts';
 export { estimateTokens } from './tokens/tokenizer.ts';
 export type { Tokenizer } from './tokens/tokenizer.ts';
 
@@ -114,5 +120,5 @@ export type {
   SaveResult,
 } from './engine/engine.ts';
 export type { Versions } from './engine/history.ts';
-export type { ContextSnapshot, Estimate, FragmentSnapshot, InspectOptions } from './engine/inspect.ts';
+export type { ContextSnapshot, EstimateOptions, FragmentSnapshot, InspectOptions } from './engine/inspect.ts';
 export type { ContextEvent, EngineState, SaveState } from './engine/state.ts';

@@ -9,9 +9,10 @@ import type { GraphData } from '../graph/visualize.ts';
 import type { ContextRenderer } from '../render/renderer.ts';
 import { InMemoryContextStore } from '../store/memory.ts';
 import type { BranchInfo, CheckpointInfo, ConflictPolicy, ContextStore } from '../store/store.ts';
+import type { EstimateResult } from '../tokens/estimate.ts';
 import { asContextError, Desk, pendingOf, refuseToLoad, type Pending } from './desk.ts';
 import type { Versions } from './history.ts';
-import type { ContextSnapshot, InspectOptions } from './inspect.ts';
+import type { ContextSnapshot, EstimateOptions, InspectOptions } from './inspect.ts';
 import { splitLanes } from './prompt.ts';
 import type { Session } from './session.ts';
 import { NO_VERSIONS, type ContextEvent, type EngineState } from './state.ts';
@@ -225,6 +226,11 @@ export class ContextEngine {
     if (this.#desk.prompt.unmount(owner)) this.#desk.publish();
   }
 
+  /** What renders where no renderer is asked for. */
+  get renderer(): ContextRenderer {
+    return this.#desk.renderer;
+  }
+
   /**
    * Renders the fragments, synchronously. Throws `invalid-fragment` with the path of a lazy value: use `resolve()`.
    */
@@ -401,10 +407,25 @@ export class ContextEngine {
     return (await this.#opened()).trackUsage(usage);
   }
 
-  /** Everything that one needs to understand a prompt, as JSON: works offline, and at any message. */
+  /**
+   * What the next call would read, in tokens and US dollars: in all, and for each fragment and message. Works offline,
+   * at any message, on any branch, and for prompts that are not set: `fragments` and `messages` take their place.
+   * Costs what was not counted before.
+   */
+  async estimate(
+    model: string | EstimateOptions = {},
+    options: Omit<EstimateOptions, 'modelId'> = {},
+  ): Promise<EstimateResult> {
+    const asked = typeof model === 'string' ? { ...options, modelId: model } : model;
+    return (await this.#opened()).estimate(asked);
+  }
+
+  /**
+   * Everything that one needs to understand a prompt, as JSON: works offline, at any message and on any branch.
+   * Costs what is new since the last one, and a walk over the messages.
+   */
   async inspect(options: InspectOptions = {}): Promise<ContextSnapshot> {
-    const start = performance.now();
-    return (await this.#opened()).inspect(options, start);
+    return (await this.#opened()).inspect(options);
   }
 
   /** The chat as a graph of previews. Complete once the engine is ready. */

@@ -1,24 +1,55 @@
 import type { UIMessage } from 'ai';
-import { isLazyFragment, isLazyValue, type ContextFragment } from '../fragment/fragment.ts';
+import { ContextError } from '../errors.ts';
+import { hasLazy } from '../fragment/copy.ts';
+import { isMessageFragment, type ContextFragment } from '../fragment/fragment.ts';
+import { messageOf } from '../fragment/message.ts';
 import type { GraphData } from '../graph/visualize.ts';
 import type { ContextRenderer } from '../render/renderer.ts';
-import { estimateTokens } from '../tokens/tokenizer.ts';
+import { estimatePrompt, type EstimateResult } from '../tokens/estimate.ts';
+import { findModel } from '../tokens/models.ts';
+import { estimateTokenizer, type Tokenizer } from '../tokens/tokenizer.ts';
+import { plainContent, reasonOf } from './plain.ts';
 import type { PendingMessage } from './save.ts';
+
+/**
+ * What the model will get, taken apart.
+ *
+ * This is the code of `estimate()` and `inspect()`; it comes when one of them is called. They look at the same prompt
+ * that `resolve()` makes, at any message of the chat, and ask nobody: models and prices are the ones that are known.
+ * They are for finding out what is wrong, so a fragment that fails takes nothing else down: it is left out of the
+ * prompt, counts nothing, and says why.
+ */
 
 /** What to inspect, and how. */
 export interface InspectOptions {
-  /** `provider:model`, as in `openai:gpt-4o`. */
+  /** `provider:model`, as in `openai:gpt-4o`. Without it, and for an unknown one, costs and limits are null. */
   readonly modelId?: string | undefined;
   /** Default: the engine's. */
   readonly renderer?: ContextRenderer | undefined;
   /** Any message of the chat; default: the head, with what is pending. */
   readonly at?: string | undefined;
+  /** A branch by name or id; default: the active one. */
+  readonly branch?: string | undefined;
+  /** What counts: `loadTokenizer()` of `contextree/tokenizers/*` as it is. Default: the estimate. */
+  readonly tokenizer?: Tokenizer | Promise<Tokenizer> | undefined;
+  /** Tokens to keep free for the answer; taken from `limits.left`. Default 0. */
+  readonly reserve?: number | undefined;
+  /** Stops the loading of lazy values; rejects with `aborted`. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What to estimate: the engine's prompt, or one that it might have. */
+export interface EstimateOptions extends InspectOptions {
+  /** In place of the engine's fragments. */
+  readonly fragments?: readonly ContextFragment[] | undefined;
+  /** In place of the messages that `resolve()` would give. */
+  readonly messages?: readonly UIMessage[] | undefined;
 }
 
 /** A chat's context at one moment: plain data, safe to stringify. */
 export interface ContextSnapshot {
-  readonly estimate: Estimate;
-  /** The system prompt. */
+  readonly estimate: EstimateResult;
+  /** The system prompt, without the fragments that failed; `estimate.fragments` says which and why. */
   readonly rendered: string;
   readonly fragments: {
     /** Of the system prompt. */
@@ -37,111 +68,135 @@ export interface ContextSnapshot {
   };
 }
 
-/** A fragment as data; what is computed at `resolve()` reads `[lazy]`. */
+/** A fragment as data; what is computed at `resolve()` reads `[lazy]`, what JSON can't hold stands there in words. */
 export interface FragmentSnapshot {
   readonly id?: string;
   readonly name: string;
   readonly data: unknown;
 }
 
-/** How large a prompt is. */
-export interface Estimate {
-  /** The model's id, '' when none was asked for. */
-  readonly model: string;
-  readonly provider: string;
-  /** Estimated tokens of system prompt and messages together. */
-  readonly tokens: number;
-  /** US dollars; null while the model's price is unknown. */
-  readonly cost: number | null;
-  readonly limits: {
-    readonly context: number | null;
-    readonly output: number | null;
-    readonly exceedsContext: boolean;
-  };
-  /** Each fragment rendered alone. */
-  readonly fragments: readonly {
-    readonly id?: string;
-    readonly name: string;
-    readonly tokens: number;
-    readonly cost: number | null;
-  }[];
-}
-
-/** Puts a snapshot together. Pure. */
-export function takeSnapshot(input: {
-  readonly options: InspectOptions;
-  readonly systemPrompt: string;
+/** What a model call would be made from. */
+export interface Subject {
   readonly fragments: readonly ContextFragment[];
   readonly renderer: ContextRenderer;
   /** What a model call would send. */
   readonly messages: readonly UIMessage[];
-  readonly persisted: readonly UIMessage[];
-  readonly pending: readonly PendingMessage[];
-  readonly graph: GraphData;
-  readonly chatId: string;
-  readonly branch: string;
-}): ContextSnapshot {
+  readonly chatMetadata: unknown;
+}
+
+/** Estimates a prompt. */
+export async function estimateSubject(subject: Subject, options: InspectOptions): Promise<EstimateResult> {
+  return (await measure(subject, options)).estimate;
+}
+
+/** Estimates fragments alone; those that are messages count as messages. */
+export function estimateFragments(
+  modelId: string,
+  renderer: ContextRenderer,
+  fragments: readonly ContextFragment[],
+): Promise<EstimateResult> {
+  const subject = {
+    fragments: fragments.filter((fragment) => !isMessageFragment(fragment)),
+    renderer,
+    messages: fragments.filter(isMessageFragment).map(messageOf),
+    chatMetadata: undefined,
+  };
+  return estimateSubject(subject, { modelId });
+}
+
+/** Takes a snapshot. */
+export async function takeSnapshot(
+  subject: Subject & {
+    readonly persisted: readonly UIMessage[];
+    readonly pending: readonly PendingMessage[];
+    readonly graph: GraphData;
+    readonly chatId: string;
+    readonly branch: string;
+  },
+  options: InspectOptions,
+): Promise<ContextSnapshot> {
+  const { persisted, pending, graph, chatId, branch } = subject;
+  const { estimate, rendered } = await measure(subject, options);
   return {
-    estimate: estimatePrompt(input),
-    rendered: input.systemPrompt,
+    estimate,
+    rendered,
     fragments: {
-      context: input.fragments.map(snapshotOf),
-      pending: input.pending.map(pendingMessage),
-      persisted: input.persisted,
+      context: subject.fragments.map(snapshotOf),
+      pending: pending.map(pendingMessage),
+      persisted,
     },
-    graph: input.graph,
-    meta: { chatId: input.chatId, branch: input.branch, timestamp: Date.now() },
+    graph,
+    meta: { chatId, branch, timestamp: Date.now() },
   };
 }
 
-function estimatePrompt({
-  options,
-  systemPrompt,
-  fragments,
-  renderer,
-  messages,
-}: Parameters<typeof takeSnapshot>[0]): Estimate {
-  const modelId = options.modelId ?? '';
-  const [provider = '', model = ''] = modelId.includes(':') ? modelId.split(/:(.*)/s) : ['', modelId];
-  const tokens =
-    estimateTokens(systemPrompt) + messages.reduce((sum, message) => sum + messageTokens(message), 0);
-  return {
-    model,
-    provider,
-    tokens,
-    cost: null,
-    limits: { context: null, output: null, exceedsContext: false },
-    fragments: fragments.map((fragment) => fragmentEstimate(fragment, renderer)),
-  };
+async function measure(
+  { fragments, renderer, messages, chatMetadata }: Subject,
+  { modelId = '', tokenizer = estimateTokenizer, reserve = 0, signal }: InspectOptions,
+): Promise<{ readonly estimate: EstimateResult; readonly rendered: string }> {
+  const pieces = await Promise.all(fragments.map((fragment) => pieceOf(fragment, renderer, signal)));
+  const rendered = renderTogether(pieces, renderer);
+  const estimate = estimatePrompt({
+    modelId,
+    model: await findModel(modelId),
+    tokenizer: await tokenizer,
+    systemPrompt: rendered,
+    fragments: pieces,
+    messages,
+    reserve,
+    chatMetadata,
+  });
+  return { estimate, rendered };
 }
 
-function fragmentEstimate(
+/** A fragment rendered alone. */
+interface Piece {
+  readonly id?: string | undefined;
+  readonly name: string;
+  /** Without what is lazy; undefined when it failed. */
+  readonly loaded?: ContextFragment | undefined;
+  readonly text: string;
+  /** Why it failed. */
+  readonly problem?: string;
+}
+
+async function pieceOf(
   fragment: ContextFragment,
   renderer: ContextRenderer,
-): Estimate['fragments'][number] {
+  signal: AbortSignal | undefined,
+): Promise<Piece> {
   const { id, name } = fragment;
-  return {
-    ...(id === undefined ? {} : { id }),
-    name,
-    tokens: estimateTokens(renderAlone(fragment, renderer)),
-    cost: null,
-  };
-}
-
-function renderAlone(fragment: ContextFragment, renderer: ContextRenderer): string {
   try {
-    return renderer.render([fragment]);
-  } catch {
-    return '';
+    const loaded = await load(fragment, signal);
+    return { id, name, loaded, text: renderText([loaded], renderer) };
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    return { id, name, text: '', problem: reasonOf(error) };
   }
 }
 
-/** The words of a message, as a model reads them: texts as they are, other parts as JSON. */
-function messageTokens(message: UIMessage): number {
-  const words = message.parts.map((part) =>
-    'text' in part && typeof part.text === 'string' ? part.text : JSON.stringify(part),
-  );
-  return estimateTokens(words.join('\n'));
+async function load(fragment: ContextFragment, signal: AbortSignal | undefined): Promise<ContextFragment> {
+  if (!hasLazy(fragment)) return fragment;
+  const { loadFragments } = await import('../fragment/loader.ts');
+  return (await loadFragments([fragment], { signal }))[0] ?? fragment;
+}
+
+/** Those that render alone, in one piece; if a renderer can't do that, one after another. */
+function renderTogether(pieces: readonly Piece[], renderer: ContextRenderer): string {
+  try {
+    return renderText(
+      pieces.flatMap(({ loaded }) => loaded ?? []),
+      renderer,
+    );
+  } catch {
+    return pieces.map(({ text }) => text).join('\n');
+  }
+}
+
+function renderText(fragments: readonly ContextFragment[], renderer: ContextRenderer): string {
+  const text: unknown = renderer.render(fragments);
+  if (typeof text === 'string') return text;
+  throw new ContextError('invalid-options', `The renderer ${renderer.name} gave no text.`);
 }
 
 function pendingMessage(content: PendingMessage): UIMessage {
@@ -151,20 +206,5 @@ function pendingMessage(content: PendingMessage): UIMessage {
 
 function snapshotOf(fragment: ContextFragment): FragmentSnapshot {
   const { id, name } = fragment;
-  const data = isLazyFragment(fragment)
-    ? '[lazy]'
-    : plain(fragment.data ?? fragment.codec?.encode(), new Set());
-  return { ...(id === undefined ? {} : { id }), name, data };
-}
-
-/** Data that JSON can hold: lazy values named as such, cycles cut. */
-function plain(data: unknown, trail: ReadonlySet<unknown>): unknown {
-  if (typeof data === 'bigint') return String(data);
-  if (typeof data !== 'object' || data === null) return typeof data === 'function' ? '[lazy]' : data;
-  if (trail.has(data)) return '[circular]';
-  const inner = new Set(trail).add(data);
-  if (Array.isArray(data)) return data.map((item) => plain(item, inner));
-  if (isLazyValue(data)) return '[lazy]';
-  const entries = Object.entries(data).filter(([key]) => key !== 'codec');
-  return Object.fromEntries(entries.map(([key, value]) => [key, plain(value, inner)]));
+  return { ...(id !== undefined && { id }), name, data: plainContent(fragment) };
 }

@@ -15,10 +15,11 @@ import {
 } from '../graph/graph.ts';
 import { graphData, type GraphData } from '../graph/visualize.ts';
 import type { BranchInfo, CheckpointInfo, StoreNotice, StoreOp } from '../store/store.ts';
+import type { EstimateResult } from '../tokens/estimate.ts';
 import { refuseToLoad, type Desk, type Pending } from './desk.ts';
 import type { ContinueOptions, MessageContent, ResolveOptions, ResolveResult, SaveResult } from './engine.ts';
 import { History, type Versions } from './history.ts';
-import { takeSnapshot, type ContextSnapshot, type InspectOptions } from './inspect.ts';
+import type { ContextSnapshot, EstimateOptions, InspectOptions, Subject } from './inspect.ts';
 import { Chains } from './resolve.ts';
 import { sameContent } from './same.ts';
 import type { RefusedSave } from './safety.ts';
@@ -556,22 +557,39 @@ export class Session {
     });
   }
 
-  async inspect(options: InspectOptions, start: number): Promise<ContextSnapshot> {
-    const { renderer, at } = options;
-    const { systemPrompt, messages } = await this.resolve({ renderer, at }, start);
-    const head = at ?? this.#view.head();
-    return takeSnapshot({
+  async estimate(options: EstimateOptions): Promise<EstimateResult> {
+    const { estimateSubject } = await import('./inspect.ts').catch(refuseToLoad);
+    return estimateSubject(await this.#subject(options), options);
+  }
+
+  async inspect(options: InspectOptions): Promise<ContextSnapshot> {
+    const { takeSnapshot } = await import('./inspect.ts').catch(refuseToLoad);
+    const { at, branch } = options;
+    const subject = await this.#subject(options);
+    const { id, name } = this.#view.branchOrActive(branch);
+    const head = at ?? this.#view.headOf(id);
+    const isHere = at === undefined && id === this.#view.activeId;
+    return takeSnapshot(
+      {
+        ...subject,
+        persisted: await this.#serial(async () => [...(await this.#chains.messages(head))]),
+        pending: isHere ? this.#desk.pending.map(({ content }) => content) : [],
+        graph: this.graph(),
+        chatId: this.#desk.chatId,
+        branch: name,
+      },
       options,
-      systemPrompt,
-      fragments: this.#desk.prompt.list(),
+    );
+  }
+
+  /** What a model call would be made from. */
+  async #subject({ fragments, messages, renderer, ...where }: EstimateOptions): Promise<Subject> {
+    return {
+      fragments: fragments ?? this.#desk.prompt.list(),
       renderer: renderer ?? this.#desk.renderer,
-      messages,
-      persisted: await this.#serial(async () => [...(await this.#chains.messages(head))]),
-      pending: at === undefined ? this.#desk.pending.map(({ content }) => content) : [],
-      graph: this.graph(),
-      chatId: this.#desk.chatId,
-      branch: this.#desk.state.getState().branch,
-    });
+      messages: messages ?? (await this.#serial(() => this.#resolveMessages(where))),
+      chatMetadata: this.#history.chat?.metadata,
+    };
   }
 
   graph(): GraphData {

@@ -1,9 +1,11 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { hint, role } from '../../src/fragment/builders.ts';
 import { fragment } from '../../src/fragment/fragment.ts';
 import { assistant, lastAssistantMessage, user } from '../../src/fragment/message.ts';
 import { MarkdownRenderer } from '../../src/render/markdown.ts';
+import { reminder } from '../../src/reminders.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
+import { loadTokenizer } from '../../src/tokenizers/o200k.ts';
 import { engineOn, said, say, texts } from '../support/engine.ts';
 
 async function chat(...words: readonly string[]) {
@@ -22,9 +24,13 @@ describe('inspect()', () => {
       estimate: {
         provider: 'openai',
         model: 'gpt-4o',
-        cost: null,
-        limits: { context: null, output: null, exceedsContext: false },
-        fragments: [{ id: 'brief', name: 'hint', cost: null }],
+        asOf: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
+        limits: { context: 128_000, exceedsContext: false, left: expect.any(Number) },
+        fragments: [{ id: 'brief', name: 'hint', cost: expect.any(Number), share: expect.any(Number) }],
+        messages: [
+          { id: 'q1', role: 'user' },
+          { id: 'a1', role: 'assistant' },
+        ],
       },
       rendered: '<hint>Be brief.</hint>',
       fragments: {
@@ -46,7 +52,7 @@ describe('inspect()', () => {
   test('works without a model, in an empty chat and for ids without a provider', async () => {
     const engine = await chat();
     expect(await engine.inspect()).toMatchObject({
-      estimate: { provider: '', model: '', tokens: 0 },
+      estimate: { provider: '', model: '', tokens: 0, cost: null, asOf: null },
       fragments: { persisted: [] },
     });
     expect((await engine.inspect({ modelId: 'llama' })).estimate).toMatchObject({
@@ -106,9 +112,196 @@ describe('inspect()', () => {
     expect((await engine.inspect({ renderer: new MarkdownRenderer() })).rendered).toBe('## Hint\nBe brief.');
   });
 
+  test('asks no network', async () => {
+    const fetching = vi.spyOn(globalThis, 'fetch');
+    await (await chat('q1')).inspect({ modelId: 'nobody:knows' });
+    expect(fetching).not.toHaveBeenCalled();
+    vi.restoreAllMocks();
+  });
+
+  test('looks at any branch, with what is pending only on the one it waits for', async () => {
+    const engine = await chat('q1', 'a1');
+    await engine.rewind('q1');
+    engine.set(user(said('q7')));
+    const elsewhere = await engine.inspect({ branch: 'main' });
+    expect([
+      texts(elsewhere.fragments.persisted),
+      elsewhere.fragments.pending,
+      elsewhere.meta.branch,
+    ]).toEqual(['q1 > a1', [], 'main']);
+    const here = await engine.inspect({ branch: 'main-v2' });
+    expect([texts(here.fragments.persisted), texts(here.fragments.pending)]).toEqual(['q1', 'q7']);
+    await expect(engine.inspect({ branch: 'nope' })).rejects.toMatchObject({ code: 'branch-not-found' });
+  });
+
+  test('estimates what resolve() would give, reminders and all', async () => {
+    const engine = await chat('q1', 'a1');
+    engine.set(role('You are a tutor.'), reminder('Think twice.'), user(said('q2')));
+    const { systemPrompt, messages } = await engine.resolve();
+    const { estimate, rendered, fragments } = await engine.inspect({ modelId: 'openai:gpt-4o' });
+    expect(rendered).toBe(systemPrompt);
+    expect(estimate.messages.map(({ id }) => id)).toEqual(messages.map(({ id }) => id));
+    expect(estimate).toEqual(await engine.estimate('openai:gpt-4o', { messages }));
+    expect(fragments.context[1]?.name).toBe('reminder');
+  });
+
+  test('takes nothing down for a fragment that fails: it counts nothing, and says why', async () => {
+    const engine = await chat('q1');
+    engine.set(
+      hint('Be brief.'),
+      fragment('weather', () => Promise.reject(new Error('it rains'))),
+      fragment('amount', () => 10n),
+    );
+    const { estimate, rendered } = await engine.inspect();
+    expect(rendered).toBe('<hint>Be brief.</hint>');
+    expect(estimate.fragments).toMatchObject([
+      { name: 'hint' },
+      { name: 'weather', tokens: 0, problem: expect.stringContaining('it rains') },
+      { name: 'amount', tokens: 0, problem: expect.stringContaining('bigint') },
+    ]);
+    expect(estimate.fragments[0]).not.toHaveProperty('problem');
+  });
+
+  test('stops loading when it is told to', async () => {
+    const engine = (await chat()).set(hint(() => new Promise(() => undefined)));
+    const control = new AbortController();
+    const snapshot = engine.inspect({ signal: control.signal });
+    control.abort();
+    await expect(snapshot).rejects.toMatchObject({ code: 'aborted' });
+  });
+
+  test.each<[string, unknown, unknown]>([
+    ['a day', new Date(0), '1970-01-01T00:00:00.000Z'],
+    ['no day', new Date(Number.NaN), 'Invalid Date'],
+    ['a map', new Map([[1, 2]]), '[Map of 1]'],
+    ['a set', new Set([1, 2]), '[Set of 2]'],
+    ['bytes', new Uint8Array(3), '[Uint8Array of 3 bytes]'],
+    ['a large number', 10n, '10'],
+    ['no number', [Number.NaN, Infinity, -0], ['NaN', 'Infinity', 0]],
+    ['a symbol', { sign: Symbol('s') }, { sign: 'Symbol(s)' }],
+    ['holes', [, 1, undefined], [null, 1, null]], // oxlint-disable-line no-sparse-arrays
+    ['an error', new TypeError('no'), '[TypeError: no]'],
+    ['nothing', { gone: undefined, none: null }, { none: null }],
+    ['a prototype', JSON.parse('{"__proto__": {"a": 1}}'), JSON.parse('{"__proto__": {"a": 1}}')],
+    [
+      'a getter that throws',
+      Object.defineProperty({ a: 1 }, 'b', { enumerable: true, get: () => fail('not today') }),
+      { a: 1, b: '[unreadable: not today]' },
+    ],
+    ['a circle', circle(), { name: 'circle', self: '[circular]' }],
+    ['a function', { later: () => 1 }, { later: '[lazy]' }],
+    ['a revoked proxy', revoked(), expect.stringContaining('[unreadable: ')],
+  ])('shows %s in words that survive JSON', async (_, data, shown) => {
+    const codec = { encode: () => data, decode: () => 'shown' };
+    const engine = (await chat()).set({ name: 'odd', codec });
+    const snapshot = await engine.inspect();
+    expect(snapshot.fragments.context).toEqual([{ name: 'odd', data: shown }]);
+    expect(JSON.parse(JSON.stringify(snapshot))).toEqual(snapshot);
+  });
+
+  test('shows what is nested 10,000 deep, or as wide as a table, up to a limit', async () => {
+    let deep: unknown = 'bottom';
+    for (let i = 0; i < 10_000; i++) deep = [deep];
+    const wide = Array.from({ length: 300_000 }, (_, i) => i);
+    const engine = await chat();
+    engine.set({ name: 'odd', codec: { encode: () => [deep, wide], decode: () => 'shown' } });
+    const snapshot = await engine.inspect();
+    const json = JSON.stringify(snapshot);
+    expect(JSON.parse(json)).toEqual(snapshot);
+    expect(json).toContain('"[deeper]"');
+    expect(json).toContain('"[more]"');
+  });
+
+  test('counts in a second look only what changed since the first', async () => {
+    const engine = await chat(...Array.from({ length: 1_000 }, (_, i) => `${i % 2 ? 'a' : 'q'}${i}`));
+    engine.set(hint('Be brief.'));
+    const counted: string[] = [];
+    const tokenizer = { name: 'noted', exact: true, count: (text: string) => counted.push(text) };
+    const first = await engine.inspect({ tokenizer });
+    expect(counted).toHaveLength(1_001);
+    expect((await engine.inspect({ tokenizer })).estimate).toEqual(first.estimate);
+    expect((await engine.inspect({ tokenizer, at: 'a1' })).estimate.messages).toHaveLength(2);
+    expect(counted).toHaveLength(1_001);
+    await say(engine, 'q1000=something new');
+    await engine.inspect({ tokenizer });
+    expect(counted.slice(1_001)).toEqual(['something new']);
+    await engine.updateMessage('a1', said('a1', 'changed'), 'complete');
+    await engine.inspect({ tokenizer });
+    expect(counted.slice(1_002)).toEqual(['changed']);
+  });
+
   test('writes nothing', async () => {
     const store = new InMemoryContextStore();
     await engineOn(store).inspect();
     expect(await store.listChats()).toEqual([]);
+  });
+});
+
+function fail(reason: string): never {
+  throw new Error(reason);
+}
+
+function circle(): object {
+  const circle: Record<string, unknown> = { name: 'circle' };
+  circle['self'] = circle;
+  return circle;
+}
+
+function revoked(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+}
+
+describe('estimate()', () => {
+  test('takes a model, a model with options, or options alone', async () => {
+    const engine = (await chat('q1', 'a1')).set(hint('Be brief.'));
+    const all = await engine.estimate('openai:gpt-4o');
+    expect(all).toMatchObject({ model: 'gpt-4o', provider: 'openai', cost: expect.any(Number) });
+    expect(await engine.estimate({ modelId: 'openai:gpt-4o' })).toEqual(all);
+    expect((await engine.inspect({ modelId: 'openai:gpt-4o' })).estimate).toEqual(all);
+    expect((await engine.estimate('openai:gpt-4o', { at: 'q1' })).messages).toHaveLength(1);
+    expect((await engine.estimate('openai:gpt-4o', { reserve: 1_000 })).limits.left).toBe(
+      (all.limits.left ?? 0) - 1_000,
+    );
+    expect((await engine.estimate({ renderer: new MarkdownRenderer() })).systemPrompt.tokens).not.toBe(
+      all.systemPrompt.tokens,
+    );
+    expect(await engine.estimate()).toMatchObject({ model: '', cost: null, tokens: all.tokens });
+  });
+
+  test('counts by an exact tokenizer, also one that is still on its way', async () => {
+    const engine = await chat('q1=Hello, world!');
+    expect(await engine.estimate({ tokenizer: loadTokenizer() })).toMatchObject({
+      tokens: 4,
+      tokenizer: 'o200k',
+      exact: true,
+    });
+  });
+
+  test('is of another prompt on request, and sets nothing', async () => {
+    const engine = (await chat('q1', 'a1')).set(hint('Be brief.'));
+    const other = await engine.estimate({ fragments: [role('You are a tutor.')], messages: [said('q7')] });
+    expect([other.fragments.map(({ name }) => name), other.messages.map(({ id }) => id)]).toEqual([
+      ['role'],
+      ['q7'],
+    ]);
+    expect(engine.render()).toBe('<hint>Be brief.</hint>');
+  });
+
+  test('tells what the chat has spent, and learns from it', async () => {
+    const engine = await chat('q1');
+    const answer = { ...said('a1', 'word '.repeat(300)), metadata: { usage: { outputTokens: 600 } } };
+    engine.set(assistant(answer));
+    await engine.save();
+    const { calibration, tokens, counted, spent } = await engine.estimate('openai:gpt-4o');
+    expect(calibration).toBeGreaterThan(1.5);
+    expect(tokens).toBe(Math.round(counted * (calibration ?? 0)));
+    expect(spent).toMatchObject({ of: 'messages', tokens: { output: 600 } });
+    await engine.trackUsage({ inputTokens: 50, outputTokens: 700 });
+    expect((await engine.estimate('openai:gpt-4o')).spent).toMatchObject({
+      of: 'chat',
+      tokens: { input: 50, output: 700 },
+    });
   });
 });

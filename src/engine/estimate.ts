@@ -1,0 +1,17 @@
+import type { ContextFragment } from '../fragment/fragment.ts';
+import type { ContextRenderer } from '../render/renderer.ts';
+import type { EstimateResult } from '../tokens/estimate.ts';
+import { refuseToLoad } from './desk.ts';
+
+/**
+ * What fragments are for a model, in tokens and US dollars, without an engine: rendered in one piece, and each alone.
+ * Messages among them count as messages. Lazy values are loaded. Asks no network; for an unknown model costs are null.
+ */
+export async function estimate(
+  modelId: string,
+  renderer: ContextRenderer,
+  ...fragments: ContextFragment[]
+): Promise<EstimateResult> {
+  const { estimateFragments } = await import('./inspect.ts').catch(refuseToLoad);
+  return estimateFragments(modelId, renderer, fragments);
+}

@@ -1,0 +1,100 @@
+/**
+ * Anything as JSON can hold it.
+ *
+ * A snapshot is taken to find out what is wrong, so it must not fail for it. What JSON would refuse or lose stands there
+ * in words: `[lazy]`, `[circular]`, `NaN`, `[Map of 3]`, `[unreadable: ...]` for a getter that throws. What comes out of
+ * `JSON.parse(JSON.stringify(...))` is equal to what went in.
+ */
+import { isBuilt, isLazyFragment, isLazyValue, type ContextFragment } from '../fragment/fragment.ts';
+
+/** Levels that are shown. */
+const MAX_DEPTH = 128;
+/** Values that are shown. */
+const MAX_VALUES = 200_000;
+
+/** A value as plain data. Never throws. */
+export function plain(value: unknown): unknown {
+  return show(value, { trail: [], left: MAX_VALUES });
+}
+
+/** What a fragment holds; of one that holds nothing, what its codec writes. As plain data; never throws. */
+export function plainContent(fragment: ContextFragment): unknown {
+  return plain(contentOf(fragment)) ?? null;
+}
+
+function contentOf(fragment: ContextFragment): unknown {
+  if (isLazyFragment(fragment)) return '[lazy]';
+  const { data, codec } = fragment;
+  return data ?? (codec && { toJSON: () => codec.encode() });
+}
+
+interface Sight {
+  /** The objects that the value is in. */
+  readonly trail: object[];
+  left: number;
+}
+
+function show(value: unknown, sight: Sight): unknown {
+  if (--sight.left < 0) return '[more]';
+  switch (typeof value) {
+    case 'number':
+      return Number.isFinite(value) ? value + 0 : String(value);
+    case 'bigint':
+    case 'symbol':
+      return String(value);
+    case 'function':
+      return '[lazy]';
+    case 'object':
+      return value === null ? null : readable(() => showObject(value, sight));
+    default:
+      return value;
+  }
+}
+
+function showObject(value: object, sight: Sight): unknown {
+  if (sight.trail.includes(value)) return '[circular]';
+  if (sight.trail.length >= MAX_DEPTH) return '[deeper]';
+  sight.trail.push(value);
+  try {
+    return showInside(value, sight);
+  } finally {
+    sight.trail.pop();
+  }
+}
+
+function showInside(value: object, sight: Sight): unknown {
+  if (Array.isArray(value)) return Array.from(value, (item) => show(item, sight) ?? null);
+  if (value instanceof Map || value instanceof Set) return `[${value.constructor.name} of ${value.size}]`;
+  if (ArrayBuffer.isView(value)) return `[${value.constructor.name} of ${value.byteLength} bytes]`;
+  if (value instanceof Error) return `[${value.name}: ${value.message}]`;
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? String(value) : value.toISOString();
+  const { toJSON } = value as { toJSON?: unknown };
+  if (typeof toJSON === 'function') return show(toJSON.call(value, ''), sight) ?? null;
+  if (isBuilt(value)) return showFields({ name: value.name, data: contentOf(value) }, sight);
+  return isLazyValue(value) ? '[lazy]' : showFields(value, sight);
+}
+
+function showFields(value: object, sight: Sight): object {
+  const shown = Object.keys(value).map(
+    (key) => [key, readable(() => show((value as Record<string, unknown>)[key], sight))] as const,
+  );
+  return Object.fromEntries(shown.filter(([, inner]) => inner !== undefined));
+}
+
+/** What can be read, or why it can't. */
+function readable(read: () => unknown): unknown {
+  try {
+    return read();
+  } catch (error) {
+    return `[unreadable: ${reasonOf(error)}]`;
+  }
+}
+
+/** What somebody threw, in words. Never throws. */
+export function reasonOf(thrown: unknown): string {
+  try {
+    return thrown instanceof Error ? thrown.message : String(thrown);
+  } catch {
+    return 'unknown';
+  }
+}

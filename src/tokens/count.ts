@@ -1,0 +1,76 @@
+import type { UIMessage } from 'ai';
+import type { Tokenizer } from './tokenizer.ts';
+
+/**
+ * Counts that are counted once.
+ *
+ * Counting is what an estimate's time goes to, and what was said does not change: a stored message keeps its object
+ * until its words do. So its count is kept with the object, for each tokenizer. Rendered texts have no object; of those
+ * the latest are kept.
+ */
+
+const ofMessages = new WeakMap<Tokenizer, WeakMap<UIMessage, number>>();
+const ofTexts = new WeakMap<Tokenizer, Map<string, number>>();
+
+/** Texts whose counts are kept for a tokenizer: more than a prompt has fragments, in a few formats. */
+const TEXTS_KEPT = 2_000;
+
+/** The tokens of a message: its texts, and what its tools were given and gave as JSON. */
+export function countMessage(tokenizer: Tokenizer, message: UIMessage): number {
+  return once(ofMessages, tokenizer, new WeakMap(), message, () => wordsOf(message));
+}
+
+/** The tokens of a text. */
+export function countText(tokenizer: Tokenizer, text: string): number {
+  const count = once(ofTexts, tokenizer, new Map(), text, () => text);
+  const texts = ofTexts.get(tokenizer);
+  if (texts && texts.size > TEXTS_KEPT) texts.delete([...texts.keys()][0] ?? '');
+  return count;
+}
+
+interface Counts<K> {
+  get(key: K): number | undefined;
+  set(key: K, count: number): unknown;
+}
+
+function once<K, C extends Counts<K>>(
+  known: WeakMap<Tokenizer, C>,
+  tokenizer: Tokenizer,
+  none: C,
+  key: K,
+  text: () => string,
+): number {
+  const counts = known.get(tokenizer) ?? none;
+  const count = counts.get(key) ?? whole(tokenizer.count(text()));
+  counts.set(key, count);
+  known.set(tokenizer, counts);
+  return count;
+}
+
+/** Somebody's tokenizer may say anything; a sum goes on. */
+function whole(count: number): number {
+  return Number.isFinite(count) ? Math.max(0, Math.round(count)) : 0;
+}
+
+function wordsOf({ parts }: UIMessage): string {
+  return parts.map(partWords).filter(Boolean).join('\n');
+}
+
+/** What of a part a model reads as text. The bytes of a file are not text: providers count images in their own ways. */
+function partWords(part: UIMessage['parts'][number]): string {
+  if (part.type === 'step-start') return '';
+  if ('text' in part && typeof part.text === 'string') return part.text;
+  const { url, providerMetadata: _notes, callProviderMetadata: _callNotes, ...rest } = part as Fields;
+  const address = typeof url === 'string' && !url.startsWith('data:') ? { url } : {};
+  return json({ ...rest, ...address });
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function json(value: object): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,154 @@
+import type { UIMessage } from 'ai';
+import { calibrationOf } from './calibration.ts';
+import { countMessage, countText } from './count.ts';
+import type { ModelInfo } from './prices.ts';
+import { dollars, spendingOf, type Spending } from './spending.ts';
+import type { Tokenizer } from './tokenizer.ts';
+
+/**
+ * What a model call will read, and what that costs.
+ *
+ * A provider counts all that it is sent, so the total is that of the system prompt in one piece and of the messages.
+ * The pieces of the prompt are counted alone, each rendered by itself: they tell where the tokens go, and add up to
+ * about the total. Where earlier answers tell what the provider counted for them, an estimate is multiplied by what it
+ * was off by then; the plain count is told beside it.
+ */
+
+/** How large a prompt is, and what sending it costs. Plain data. */
+export interface EstimateResult {
+  /** The model's id without its provider; '' when none was asked for. */
+  readonly model: string;
+  readonly provider: string;
+  /** What the model reads: system prompt and messages, in tokens. */
+  readonly tokens: number;
+  /** The same as the tokenizer counts it, before calibration. */
+  readonly counted: number;
+  /** The tokenizer's name: `o200k`; `~` for the estimate. */
+  readonly tokenizer: string;
+  /** Whether a real encoding counted. Show other numbers with `~`. */
+  readonly exact: boolean;
+  /** What `counted` was multiplied by, between 0.5 and 2; null where no answer tells what the provider counted. */
+  readonly calibration: number | null;
+  /** US dollars for reading this once, with nothing of it cached; null where the price is unknown. */
+  readonly cost: number | null;
+  /** The day on which prices and limits were true, as `2026-11-21`; null for an unknown model. */
+  readonly asOf: string | null;
+  readonly limits: Limits;
+  /** The system prompt in one piece. */
+  readonly systemPrompt: Share;
+  /** Each fragment rendered alone. */
+  readonly fragments: readonly FragmentShare[];
+  /** Each message, oldest first. */
+  readonly messages: readonly (Share & { readonly id: string; readonly role: UIMessage['role'] })[];
+  /** What was used so far, as the provider counted it; null where nobody told. */
+  readonly spent: Spending | null;
+}
+
+/** What a model takes, in tokens; null where that is unknown. */
+export interface Limits {
+  readonly context: number | null;
+  /** The longest answer. */
+  readonly output: number | null;
+  /** Whether the prompt is longer than what the model reads. */
+  readonly exceedsContext: boolean;
+  /** What the context holds beside the prompt and what is reserved for the answer; below 0 when that is too much. */
+  readonly left: number | null;
+}
+
+/** One piece of a prompt. */
+export interface Share {
+  readonly tokens: number;
+  /** US dollars; null where the price is unknown. */
+  readonly cost: number | null;
+  /** Of the whole, from 0 to 1. */
+  readonly share: number;
+}
+
+/** A fragment as a piece of a prompt. */
+export interface FragmentShare extends Share {
+  readonly id?: string;
+  readonly name: string;
+  /** Why it could not be rendered; it then counts nothing. */
+  readonly problem?: string;
+}
+
+/** What an estimate is made from. */
+export interface EstimateInput {
+  readonly modelId: string;
+  readonly model: ModelInfo | undefined;
+  readonly tokenizer: Tokenizer;
+  readonly systemPrompt: string;
+  /** The fragments, each with its text when it is rendered alone. */
+  readonly fragments: readonly {
+    readonly id?: string | undefined;
+    readonly name: string;
+    readonly text: string;
+    readonly problem?: string;
+  }[];
+  readonly messages: readonly UIMessage[];
+  /** Tokens kept free for the answer. */
+  readonly reserve: number;
+  /** Where `trackUsage` keeps its count. */
+  readonly chatMetadata: unknown;
+}
+
+/** Puts an estimate together. Counts what was not counted before. */
+export function estimatePrompt(input: EstimateInput): EstimateResult {
+  const { modelId, model, tokenizer, systemPrompt, fragments, messages } = input;
+  const calibration = calibrate(input);
+  const price = model?.prices?.input;
+  const prompt = countText(tokenizer, systemPrompt);
+  const counts = messages.map((message) => countMessage(tokenizer, message));
+  const counted = counts.reduce((sum, count) => sum + count, prompt);
+  const share = (count: number): Share => {
+    const tokens = Math.round(count * (calibration ?? 1));
+    return {
+      tokens,
+      cost: price === undefined ? null : dollars(tokens, price),
+      share: count / (counted || 1),
+    };
+  };
+  const { tokens, cost } = share(counted);
+  return {
+    ...splitId(modelId),
+    tokens,
+    counted,
+    tokenizer: tokenizer.name,
+    exact: tokenizer.exact,
+    calibration,
+    cost,
+    asOf: model?.asOf ?? null,
+    limits: limitsOf(model, tokens, input.reserve),
+    systemPrompt: share(prompt),
+    fragments: fragments.map(({ id, name, text, problem }) => ({
+      ...(id !== undefined && { id }),
+      name,
+      ...share(countText(tokenizer, text)),
+      ...(problem !== undefined && { problem }),
+    })),
+    messages: messages.map(({ id, role }, i) => ({ id, role, ...share(counts[i] ?? 0) })),
+    spent: spendingOf(input.chatMetadata, messages, model?.prices),
+  };
+}
+
+/** A real encoding needs no correction: what the provider counts beyond it is framing and tools, not these words. */
+function calibrate({ tokenizer, messages, modelId }: EstimateInput): number | null {
+  if (tokenizer.exact) return null;
+  return calibrationOf(messages, (text) => countText(tokenizer, text), modelId || undefined) ?? null;
+}
+
+/** A model's id in two; without a provider, all of it is the model. */
+function splitId(modelId: string): { readonly provider: string; readonly model: string } {
+  const [, provider = '', model = modelId] = /^([^:]*):(.*)$/s.exec(modelId) ?? [];
+  return { provider, model };
+}
+
+function limitsOf(model: ModelInfo | undefined, tokens: number, reserve: number): Limits {
+  const { context = null, output = null } = model ?? {};
+  return {
+    context,
+    output,
+    exceedsContext: context !== null && tokens > context,
+    left: context === null ? null : context - tokens - reserve,
+  };
+}
