@@ -13,7 +13,7 @@ const MAX_DEPTH = 128;
 const MAX_VALUES = 200_000;
 
 /** A value as plain data. Never throws. */
-export function plain(value: unknown): unknown {
+function plain(value: unknown): unknown {
   return show(value, { trail: [], left: MAX_VALUES });
 }
 

@@ -121,8 +121,19 @@ function limitsOf(limit: unknown): Fields {
 
 function pricesOf(cost: unknown): unknown {
   if (!isRecord(cost)) return cost;
-  const { input, output, cache_read: cacheRead, cache_write: cacheWrite, reasoning } = cost;
-  return { input, output, cacheRead, cacheWrite, reasoning };
+  const { input, output, cache_read: cacheRead, cache_write: cacheWrite, reasoning, ...more } = cost;
+  const longPrompt = longPromptOf(input, output, more['context_over_200k']);
+  return { input, output, cacheRead, cacheWrite, reasoning, longPrompt };
+}
+
+/** That catalogue tells the higher prices themselves; we keep how many times the plain ones they are. */
+function longPromptOf(input: unknown, output: unknown, over: unknown): unknown {
+  const dearer = Object(over) as Fields;
+  const times = {
+    input: Number(dearer['input']) / Number(input),
+    output: Number(dearer['output']) / Number(output),
+  };
+  return times.input >= 1 && times.output >= 1 ? { above: 200_000, ...times } : undefined;
 }
 
 // ------------------------------------------------------------------ one row
@@ -143,13 +154,10 @@ function checkModel(value: unknown, { row, code, asOf }: RowRules): ModelInfo {
       throw new ContextError(code, message, { details: { row, field: path + field, value: found } });
     });
   const { prices, ...kept } = check(value, FIELDS);
-  return {
-    context: null,
-    output: null,
-    asOf,
-    ...kept,
-    prices: prices ? check(prices, PRICES, 'prices.') : null,
-  } as unknown as ModelInfo;
+  const { longPrompt, ...plain } = prices ? check(prices, PRICES, 'prices.') : {};
+  const long = longPrompt ? { longPrompt: check(longPrompt, LONG_PROMPT, 'prices.longPrompt.') } : {};
+  const model = { context: null, output: null, asOf, ...kept, prices: prices ? { ...plain, ...long } : null };
+  return model as unknown as ModelInfo;
 }
 
 /** The fields of a record that these forms know; undefined ones left out. */
@@ -207,6 +215,13 @@ const PRICES: Forms = {
   cacheRead: optional(PRICE),
   cacheWrite: optional(PRICE),
   reasoning: optional(PRICE),
+  longPrompt: optional([isRecord, 'a record']),
+};
+
+const LONG_PROMPT: Forms = {
+  above: amount(1, 'a number of tokens'),
+  input: amount(0, 'how many times the price'),
+  output: amount(0, 'how many times the price'),
 };
 
 function shown(value: unknown): string {

@@ -1,6 +1,7 @@
 import type { UIMessage } from 'ai';
 import { calibrationOf } from './calibration.ts';
 import { countMessage, countText } from './count.ts';
+import { pricesAt } from './longPrompt.ts';
 import type { ModelInfo } from './prices.ts';
 import { dollars, spendingOf, type Spending } from './spending.ts';
 import type { Tokenizer } from './tokenizer.ts';
@@ -96,19 +97,17 @@ export interface EstimateInput {
 export function estimatePrompt(input: EstimateInput): EstimateResult {
   const { modelId, model, tokenizer, systemPrompt, fragments, messages } = input;
   const calibration = calibrate(input);
-  const price = model?.prices?.input;
   const prompt = countText(tokenizer, systemPrompt);
   const counts = messages.map((message) => countMessage(tokenizer, message));
   const counted = counts.reduce((sum, count) => sum + count, prompt);
-  const share = (count: number): Share => {
-    const tokens = Math.round(count * (calibration ?? 1));
-    return {
-      tokens,
-      cost: price === undefined ? null : dollars(tokens, price),
-      share: count / (counted || 1),
-    };
-  };
-  const { tokens, cost } = share(counted);
+  const calibrated = (count: number): number => Math.round(count * (calibration ?? 1));
+  const tokens = calibrated(counted);
+  const price = model?.prices && pricesAt(model.prices, tokens).input;
+  const share = (count: number): Share => ({
+    tokens: calibrated(count),
+    cost: price == null ? null : dollars(calibrated(count), price),
+    share: count / (counted || 1),
+  });
   return {
     ...splitId(modelId),
     tokens,
@@ -116,7 +115,7 @@ export function estimatePrompt(input: EstimateInput): EstimateResult {
     tokenizer: tokenizer.name,
     exact: tokenizer.exact,
     calibration,
-    cost,
+    cost: share(counted).cost,
     asOf: model?.asOf ?? null,
     limits: limitsOf(model, tokens, input.reserve),
     systemPrompt: share(prompt),
@@ -138,9 +137,9 @@ function calibrate({ tokenizer, messages, modelId }: EstimateInput): number | nu
 }
 
 /** A model's id in two; without a provider, all of it is the model. */
-function splitId(modelId: string): { readonly provider: string; readonly model: string } {
+function splitId(modelId: string): { readonly model: string; readonly provider: string } {
   const [, provider = '', model = modelId] = /^([^:]*):(.*)$/s.exec(modelId) ?? [];
-  return { provider, model };
+  return { model, provider };
 }
 
 function limitsOf(model: ModelInfo | undefined, tokens: number, reserve: number): Limits {

@@ -1,5 +1,6 @@
 import type { UIMessage } from 'ai';
 import { measuredUsage, type MeasuredUsage } from './calibration.ts';
+import { pricesAt } from './longPrompt.ts';
 import type { ModelPrices } from './prices.ts';
 
 /** Tokens that were used, as the provider counted them, and what they cost at the prices of the model asked for. */
@@ -31,10 +32,26 @@ export function spendingOf(
   prices: ModelPrices | null | undefined,
 ): Spending | null {
   const ofChat = measuredUsage({ metadata: chatMetadata });
-  const told = ofChat ? [ofChat] : messages.flatMap((message) => measuredUsage(message) ?? []);
-  if (told.length === 0) return null;
-  const tokens = sumOf(told.map(byKind));
-  return { of: ofChat ? 'chat' : 'messages', tokens, cost: prices ? costOf(tokens, prices) : null };
+  const requests = ofChat ? [{ usage: ofChat, isOne: false }] : messages.flatMap(requestsOf);
+  if (requests.length === 0) return null;
+  return {
+    of: ofChat ? 'chat' : 'messages',
+    tokens: sumOf(requests.map(({ usage }) => byKind(usage))),
+    cost: prices ? totalled(requests.map((request) => billOf(request, prices))) : null,
+  };
+}
+
+/** Usage that was told in one number. */
+interface Requests {
+  readonly usage: MeasuredUsage;
+  /** Whether it is that of a single request; of a sum over several nobody knows which of them were long. */
+  readonly isOne: boolean;
+}
+
+function requestsOf(message: UIMessage): Requests[] {
+  const usage = measuredUsage(message);
+  const steps = message.parts.filter(({ type }) => type === 'step-start').length;
+  return usage ? [{ usage, isOne: steps < 2 }] : [];
 }
 
 function byKind(usage: MeasuredUsage): TokensByKind {
@@ -49,26 +66,31 @@ function byKind(usage: MeasuredUsage): TokensByKind {
 }
 
 function sumOf(all: readonly TokensByKind[]): TokensByKind {
-  const sum = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 };
-  for (const tokens of all) for (const kind of KINDS) sum[kind] += tokens[kind];
+  const sum = { ...NONE };
+  for (const one of all) for (const kind of KINDS) sum[kind] += one[kind];
   return sum;
 }
 
+const NONE: TokensByKind = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 };
 const KINDS = ['input', 'cacheRead', 'cacheWrite', 'output', 'reasoning'] as const;
 
-/** What has no price of its own costs what it is a kind of: input or output. */
-function costOf(
-  tokens: TokensByKind,
-  { input, output, cacheRead = input, cacheWrite = input, reasoning = output }: ModelPrices,
-): TokensByKind & { readonly total: number } {
-  const cost = {
+function totalled(bills: readonly TokensByKind[]): TokensByKind & { readonly total: number } {
+  const cost = sumOf(bills);
+  return { ...cost, total: KINDS.reduce((total, kind) => total + cost[kind], 0) };
+}
+
+/** In US dollars. What has no price of its own costs what it is a kind of: input or output. */
+function billOf({ usage, isOne }: Requests, prices: ModelPrices): TokensByKind {
+  const rate = isOne ? pricesAt(prices, usage.input ?? 0) : prices;
+  const { input, output, cacheRead = input, cacheWrite = input, reasoning = output } = rate;
+  const tokens = byKind(usage);
+  return {
     input: dollars(tokens.input, input),
     cacheRead: dollars(tokens.cacheRead, cacheRead),
     cacheWrite: dollars(tokens.cacheWrite, cacheWrite),
     output: dollars(tokens.output, output),
     reasoning: dollars(tokens.reasoning, reasoning),
   };
-  return { ...cost, total: KINDS.reduce((total, kind) => total + cost[kind], 0) };
 }
 
 /** Tokens at a price per million of them, in US dollars. */

@@ -18,8 +18,13 @@ import { afterEach, beforeAll, beforeEach, vi } from 'vitest';
 
 vi.setConfig({ testTimeout: 30_000 });
 
-// The panel's code comes when it is wanted, and a busy machine takes its time over the first import.
-beforeAll(() => import('../../devtools/Panel.tsx'));
+// The panel's code comes when it is wanted, and so does that of estimates: a busy machine takes its time over a first
+// import.
+beforeAll(async () => {
+  await import('../../devtools/Panel.tsx');
+  const engine = new ContextEngine({ store: new InMemoryContextStore(), chatId: 'warm', userId: 'me' });
+  await engine.estimate();
+});
 beforeEach(() => localStorage.clear());
 afterEach(cleanup);
 

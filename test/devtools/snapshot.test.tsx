@@ -62,6 +62,7 @@ describe('the snapshot', () => {
 
   it('stays small for a large chat', async () => {
     await open(await chat(...Array.from({ length: 1_000 }, (_, i) => `q${i}`)), 'Snapshot');
+    await press(row('estimate:'));
     await press(row('graph:'));
     await press(row('nodes:'));
     expect(items()).toContain('900 - 999:');

@@ -179,6 +179,20 @@ describe('real usage', () => {
       expect(spent?.cost?.[kind as keyof typeof dollars]).toBeCloseTo(cost, 12);
   });
 
+  test('is dearer where the prompt was a long one, as far as one can tell', () => {
+    const long = {
+      ...model,
+      prices: { input: 10, output: 40, longPrompt: { above: 999, input: 2, output: 3 } },
+    };
+    const usage = { inputTokens: 1_000, outputTokens: 10 };
+    const [one, two] = [answer('a1', 'Yes.', usage), answer('a2', 'No.', usage)];
+    const steps = { ...two, parts: [{ type: 'step-start' }, { type: 'step-start' }] } satisfies UIMessage;
+    const { spent } = estimateOf({ model: long, messages: [one, steps] });
+    expect(spent?.cost).toMatchObject({ input: 0.02 + 0.01, output: 0.0012 + 0.0004 });
+    expect(estimateOf({ model: long, systemPrompt: 'x'.repeat(999) }).cost).toBeCloseTo(0.00999, 12);
+    expect(estimateOf({ model: long, systemPrompt: 'x'.repeat(1_000) }).cost).toBeCloseTo(0.02, 12);
+  });
+
   test('is the chat’s own count where it keeps one; what has no price of its own costs as its kind', () => {
     const chatMetadata = {
       usage: { inputTokens: 100, cachedInputTokens: 40, outputTokens: 10, reasoningTokens: 4 },

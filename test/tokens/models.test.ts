@@ -13,7 +13,14 @@ const catalogue = {
       'rocket-1': {
         id: 'rocket-1',
         name: 'Rocket 1',
-        cost: { input: 1.5, output: 6, cache_read: 0.15, cache_write: 2, reasoning: 7 },
+        cost: {
+          input: 1.5,
+          output: 6,
+          cache_read: 0.15,
+          cache_write: 2,
+          reasoning: 7,
+          context_over_200k: { input: 3, output: 9 },
+        },
         limit: { context: 200_000, output: 32_000 },
       },
       painter: { id: 'painter', name: 'Painter', limit: { context: 0, output: 0 } },
@@ -79,6 +86,7 @@ describe('a model', () => {
     ['prices.output', { id: 'a:b', prices: { input: 1 } }],
     ['prices.input', { id: 'a:b', prices: { input: '1', output: 2 } }],
     ['prices.cacheRead', { id: 'a:b', prices: { input: 1, output: 2, cacheRead: Infinity } }],
+    ['prices.longPrompt.above', { id: 'a:b', prices: { input: 1, output: 2, longPrompt: { input: 2 } } }],
     ['asOf', { id: 'a:b', asOf: 'yesterday' }],
     ['encoding', { id: 'a:b', encoding: 'p50k' }],
   ])('with a wrong %s is refused by its name', async (field, model) => {
@@ -97,7 +105,14 @@ describe('loadModels()', () => {
       name: 'Rocket 1',
       context: 200_000,
       output: 32_000,
-      prices: { input: 1.5, output: 6, cacheRead: 0.15, cacheWrite: 2, reasoning: 7 },
+      prices: {
+        input: 1.5,
+        output: 6,
+        cacheRead: 0.15,
+        cacheWrite: 2,
+        reasoning: 7,
+        longPrompt: { above: 200_000, input: 2, output: 1.5 },
+      },
       asOf: '2026-01-02',
     });
     expect(await findModel('acme:painter')).toMatchObject({ context: null, output: null, prices: null });
