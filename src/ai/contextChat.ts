@@ -69,6 +69,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   #writes: Promise<unknown> = Promise.resolve();
   #writing = 0;
   #waiting = 0;
+  #watchers = 0;
 
   /** @internal Made by the registry. Without a branch it waits for one: see `bind`. */
   constructor(host: ChatHost<M>, branchId?: string) {
@@ -102,6 +103,24 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     this.#greeting = greeting;
     this.#wrapVerbs();
     this['~registerStatusCallback'](() => host.sync());
+    this.#countWatchers();
+  }
+
+  #countWatchers(): void {
+    const register = this['~registerMessagesCallback'];
+    this['~registerMessagesCallback'] = (...args) => {
+      const unsubscribe = register(...args);
+      this.#watchers += 1;
+      return () => {
+        this.#watchers -= 1;
+        unsubscribe();
+      };
+    };
+  }
+
+  /** Whether somebody would miss this chat: it shows its branch, or is at work. */
+  get isInUse(): boolean {
+    return this.#watchers > 0 || this.isBusy;
   }
 
   /** The id of the branch that this chat is on; undefined until the engine has read the conversation. */

@@ -117,7 +117,10 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
     this.#chats.set(branchId, chat);
     const state = this.engine.state.getState();
     if (state.branchId === branchId) chat.follow(state.messages);
-    else chat.load();
+    else {
+      chat.load();
+      this.#hide(branchId);
+    }
     return chat;
   }
 
@@ -178,10 +181,16 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
     this.#shown = branchId;
   }
 
-  /** Lets go of a chat that is not shown for a while, and does nothing. The engine knows all that it knows. */
+  /**
+   * Lets go of a chat that is not the active one for a while, when no component shows it and it does nothing. The
+   * engine knows all that it knows.
+   */
   #hide(branchId: string): void {
+    clearTimeout(this.#timers.get(branchId));
     const timer = setTimeout(() => {
-      if (this.#chats.get(branchId)?.isBusy) this.#hide(branchId);
+      this.#timers.delete(branchId);
+      if (branchId === this.#shown) return;
+      if (this.#chats.get(branchId)?.isInUse) this.#hide(branchId);
       else this.#chats.delete(branchId);
     }, KEEP_HIDDEN);
     (timer as { unref?: () => void }).unref?.();

@@ -81,6 +81,20 @@ describe('the chats of an engine', () => {
     await exchange.answer('Second.');
   });
 
+  it('are let go a minute after they were asked for, unless a component shows them', async () => {
+    const page = await openPage();
+    await page.ask('One?', 'First.');
+    await page.engine.btw();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const side = page.chats.get('main-v2')!;
+    const hide = side['~registerMessagesCallback'](() => {});
+    vi.advanceTimersByTime(120_000);
+    expect(page.chats.get('main-v2')).toBe(side);
+    hide();
+    vi.advanceTimersByTime(61_000);
+    expect(page.chats.get('main-v2')).not.toBe(side);
+  });
+
   it('are let go with the engine, and stop only when they are told to', async () => {
     const page = await openPage();
     void page.chats.active.sendMessage({ text: 'One?' });

@@ -5,7 +5,7 @@ import { StrictMode, useEffect, type ReactNode } from 'react';
 import { hydrateRoot } from 'react-dom/client';
 import { renderToString } from 'react-dom/server';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { useContextChat, type UseContextChatOptions } from '../../src/ai/index.ts';
+import { createContextChats, useContextChat, type UseContextChatOptions } from '../../src/ai/index.ts';
 import { ContextEngine } from '../../src/engine/engine.ts';
 import { ContextEngineProvider } from '../../src/react/provider.tsx';
 import { useMessageBranch } from '../../src/react/useMessageBranch.ts';
@@ -315,6 +315,31 @@ describe('two components of one engine', () => {
     expect(words(other)).toBe('q: One? | a: Fir');
     expect(other).toBe(chat.messages);
     await act(() => exchange.finish());
+  });
+});
+
+describe('two branches of one engine, side by side', () => {
+  it('are shown and answered at once, each in its own place', async () => {
+    await open();
+    await answer(await requestAfter(() => chat.sendMessage({ text: 'One?' })), 'First.');
+    await act(() => engine.btw());
+    const chats = createContextChats({ engine, transport: script.transport });
+    function Side({ branch }: { readonly branch: string }): ReactNode {
+      const helpers = useChat({ chat: chats.get(branch)! });
+      return <p data-testid={branch}>{words(helpers.messages)}</p>;
+    }
+    render(['main', 'main-v2'].map((branch) => <Side key={branch} branch={branch} />));
+    await act(settle);
+    const a = await requestAfter(() => chats.get('main')!.sendMessage({ text: 'A?' }));
+    const b = await requestAfter(() => chats.get('main-v2')!.sendMessage({ text: 'B?' }));
+    await act(() => a.say('Al'));
+    await act(() => b.answer('Beta.'));
+    await act(() => a.say('pha.'));
+    await act(() => a.finish());
+    expect(screen.getByTestId('main').textContent).toBe('q: One? | a: First. | q: A? | a: Alpha.');
+    expect(screen.getByTestId('main-v2').textContent).toBe('q: One? | a: First. | q: B? | a: Beta.');
+    expect(shown()).toBe(screen.getByTestId('main').textContent);
+    expect(engine.state.getState().branches).toHaveLength(2);
   });
 });
 
