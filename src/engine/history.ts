@@ -39,7 +39,7 @@ export class History {
   lastSeq = 0;
   /** The `seq` that the next message of the chat gets. */
   nextSeq = 0;
-  /** Grows when a message gets another parent: chains that were walked before are not true any more. */
+  /** Grows when chains that were walked before are not true any more: a message got another parent, or came late. */
   moves = 0;
   /** Streaming nodes that nobody holds: to be stored as interrupted, or dropped, by the next write. */
   readonly abandoned: Set<string> = new Set();
@@ -76,6 +76,8 @@ export class History {
     const known = this.graph.nodes.get(info.id);
     if (known && (own.has(info.id) ? info.rev <= known.rev : isSame(known, seen)))
       return this.#place(known, info);
+    // Its children came first: a turn of ours that was rebased onto what is read only now. No walk got past them.
+    if (!known && this.isFollowed(info.id)) this.#rearranged();
     putNode(this.graph, seen);
     this.#stale.add(info.id);
     return true;
@@ -85,11 +87,14 @@ export class History {
   #place(known: NodeInfo, { parentId, depth, seq, createdAt, deviceId }: NodeInfo): boolean {
     if (known.seq === seq && known.parentId === parentId && known.deviceId === deviceId) return false;
     putNode(this.graph, { ...known, parentId, depth, seq, createdAt, deviceId });
-    if (known.parentId !== parentId) {
-      this.moves += 1;
-      this.recount();
-    }
+    if (known.parentId !== parentId) this.#rearranged();
     return true;
+  }
+
+  /** Chains that were walked before are not true any more, and neither is what they reached. */
+  #rearranged(): void {
+    this.moves += 1;
+    this.recount();
   }
 
   /** A message is gone: it was reserved, and nothing was ever said. Whoever looked at it looks at its parent. */
@@ -131,9 +136,13 @@ export class History {
     return hasMoved;
   }
 
-  /** Without the answers at the end of a chain that nobody writes any more and that never said anything. */
+  /**
+   * Without the answers at the end of a chain that nobody writes any more and that never said anything. A head that is
+   * not read yet (the answer to a write may tell of another tab's) stays what it is: nobody can look there so far.
+   */
   #spoken(head: string | null): string | null {
     let info = this.graph.nodes.get(head ?? '');
+    if (!info) return head;
     while (info && info.status !== 'streaming' && !isVisible(info))
       info = this.graph.nodes.get(info.parentId ?? '');
     return info?.id ?? null;

@@ -351,9 +351,8 @@ export class Session {
     const isEnd = info.status === 'streaming' && status !== 'streaming';
     // Words that were drafted are not taken back by an end without any.
     const words = isEnd && data.parts.length === 0 ? (this.#history.body(id)?.data ?? data) : data;
-    // An answer without a word is taken back; one that something hangs on stays where it is, and does not show.
     const isSilent = isEnd && words.parts.length === 0;
-    const op: StoreOp = isSilent ? { op: 'drop', id } : { op: 'replace', id, data: words, status };
+    const op: StoreOp = isSilent ? this.#sync.silentEnd(id) : { op: 'replace', id, data: words, status };
     await this.#sync.commit([op], { keep: true });
   }
 

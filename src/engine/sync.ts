@@ -283,8 +283,16 @@ export class Sync {
 
   #endOp(id: string): StoreOp {
     const node = this.#history.body(id);
-    if (!node || node.data.parts.length === 0) return { op: 'drop', id };
+    if (!node || node.data.parts.length === 0) return this.silentEnd(id);
     return { op: 'replace', id, data: node.data, status: 'interrupted', rev: node.rev };
+  }
+
+  /**
+   * How an answer without a word ends: taken back. One that something hangs on stays where it is, and does not show;
+   * what hangs on it may be here only so far, or in the store only, and the store looks for itself.
+   */
+  silentEnd(id: string): StoreOp {
+    return this.#history.isFollowed(id) ? { op: 'replace', id, status: 'interrupted' } : { op: 'drop', id };
   }
 
   /**

@@ -33,6 +33,23 @@ function lockless(inner: ContextStore): ContextStore {
   });
 }
 
+/** A disk that takes as many more writes as are left. */
+function cramped(inner: ContextStore): { store: ContextStore; leave: (room: number) => void } {
+  const { store, refuse } = refusing(inner);
+  let left = Infinity;
+  const leave = (room: number): void => {
+    left = room;
+    refuse(undefined);
+  };
+  const narrow = new Proxy(store, {
+    get(target, key) {
+      if (key === 'append' && (left -= 1) < 0) refuse('quota-exceeded');
+      return Reflect.get(target, key, target) as unknown;
+    },
+  });
+  return { store: narrow, leave };
+}
+
 /** A store that tells of changes only when it is made to. */
 function hardOfHearing(inner: ContextStore): { store: ContextStore; tell: () => void } {
   const untold: (() => void)[] = [];
@@ -350,30 +367,37 @@ describe('checkpoints of one millisecond', () => {
 describe('when the disk says no', () => {
   test('in the middle of trying again, nothing that is shown goes away', async () => {
     const { disk } = await chat(['q1', 'a1']);
-    let left = 0;
-    let isFull = false;
-    const { store, refuse } = refusing(disk);
-    const narrow = new Proxy(store, {
-      get(target, key) {
-        if (key === 'append' && isFull && (left -= 1) < 0) refuse('quota-exceeded');
-        return Reflect.get(target, key, target) as unknown;
-      },
-    });
-    const engine = engineOn(narrow);
+    const { store, leave } = cramped(disk);
+    const engine = engineOn(store);
     await engine.ready();
-    refuse('quota-exceeded');
+    leave(0);
     for (const n of [2, 3, 4]) await turn(engine, `q${n}`, `a${n}`);
     for (const room of [1, 2, 1]) {
-      [left, isFull] = [room, true];
-      refuse(undefined);
+      leave(room);
       await expect(engine.retry()).rejects.toMatchObject({ code: 'quota-exceeded' });
       expect(shown(engine)).toBe('q1 > a1 > q2 > a2 > q3 > a3 > q4 > a4');
       expect(texts((await engine.resolve()).messages)).toBe('q1 > a1 > q2 > a2 > q3 > a3 > q4 > a4');
     }
-    isFull = false;
-    refuse(undefined);
+    leave(Infinity);
     await engine.retry();
     expect(await branchesIn(disk)).toEqual({ main: 'q1 > a1 > q2 > a2 > q3 > a3 > q4 > a4' });
+  });
+
+  test('in the middle of trying again, no silent place is taken back that kept words hang on', async () => {
+    const { disk } = await chat();
+    const { store, leave } = cramped(disk);
+    const engine = engineOn(store);
+    await engine.ready();
+    leave(0);
+    await engine.continue(said('q1'), { id: 'a1' });
+    await turn(engine, 'q2', 'a2');
+    await engine.updateMessage('a1', { ...said('a1'), parts: [] }, 'interrupted');
+    leave(1);
+    await expect(engine.retry()).rejects.toMatchObject({ code: 'quota-exceeded' });
+    leave(Infinity);
+    await engine.retry();
+    expect(await branchesIn(disk)).toEqual({ main: 'q1 >  > q2 > a2' });
+    expect(shown(engine)).toBe('q1 > q2 > a2');
   });
 
   test('kept turns that meet another tab go to a branch even where conflicts are errors: nobody is there to ask', async () => {
@@ -604,6 +628,33 @@ describe('another tab', () => {
     tell();
     await quiet(late);
     expect(shown(late)).toBe('q1 > a1 > q2');
+  });
+
+  test('whose turn is not read yet leaves the view where it is, also when a call here touches its branch', async () => {
+    const { engine, disk } = await chat(['q1', 'a1']);
+    const { store, tell } = hardOfHearing(disk);
+    const late = engineOn(store);
+    await late.ready();
+    await say(engine, 'q2');
+    await late.renameBranch('main', 'ideas');
+    expect([shown(late), late.headMessageId]).toEqual(['q1 > a1', 'a1']);
+    await late.continue(said('q3'), { id: 'a3' });
+    tell();
+    await quiet(late);
+    expect(shown(late)).toBe('q1 > a1 > q3');
+    expect(await branchesIn(disk)).toMatchObject({ ideas: 'q1 > a1 > q2' });
+  });
+
+  test('that began the chat a moment earlier stands before the turn that is rebased, pagers and all', async () => {
+    const disk = new InMemoryContextStore();
+    const { store } = hardOfHearing(disk);
+    const late = engineOn(store, { onConflict: 'rebase' });
+    await late.ready();
+    expect(late.siblings('q1').ids).toEqual([]);
+    await say(engineOn(disk), 'q1', 'a1');
+    await late.continue(said('q2'), { id: 'a2' });
+    expect(shown(late)).toBe('q1 > a1 > q2');
+    expect(late.siblings('q1')).toEqual({ index: 0, ids: ['q1'] });
   });
 
   test('is followed again as soon as nothing waits here any more', async () => {

@@ -63,9 +63,9 @@ class World {
     this.tabs.push({ engine, answers: [], acknowledged: new Map(), calls: [], die });
   }
 
-  refuse(on: boolean): void {
+  refuse(on: boolean, late = false): void {
     this.isRefusing = on;
-    this.#refusing.refuse(on ? 'quota-exceeded' : undefined);
+    this.#refusing.refuse(on ? (late ? 'store-closed' : 'quota-exceeded') : undefined, { late });
   }
 
   words(): string {
@@ -153,7 +153,7 @@ const steps = {
   usage: (world, tab) => world.run(tab, tab.engine.trackUsage({ tokens: 1 })),
   resolve: (world, tab) => world.run(tab, tab.engine.resolve()),
   retry: (world, tab) => world.run(tab, tab.engine.retry()),
-  refuse: (world) => world.refuse(!world.isRefusing),
+  refuse: (world, _tab, pick) => world.refuse(!world.isRefusing, pick % 3 === 2),
   open(world) {
     if (world.tabs.length < 4) world.open();
   },
@@ -298,6 +298,7 @@ function known(engine: ContextEngine): unknown {
 
 const EXPECTED = new Set([
   'quota-exceeded',
+  'store-closed',
   'empty-branch',
   'last-branch',
   'name-taken',

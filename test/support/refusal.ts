@@ -4,28 +4,36 @@ import type { ContextStore } from '../../src/store/store.ts';
 /** A store that can be told to refuse writes, as a full disk or a closed connection would. */
 export interface RefusingStore {
   readonly store: ContextStore;
-  /** From now on `append` and `saveDraft` reject with this code; undefined: they work again. */
-  readonly refuse: (code: ContextErrorCode | undefined) => void;
+  /**
+   * From now on `append` and `saveDraft` reject with this code; undefined: they work again. With `late` they do their
+   * work and reject all the same, as where a connection closes before the answer comes.
+   */
+  readonly refuse: (code: ContextErrorCode | undefined, options?: { readonly late?: boolean }) => void;
 }
 
 /** Puts a switch in front of a store's writes. */
 export function refusing(inner: ContextStore): RefusingStore {
   let refusal: ContextErrorCode | undefined;
+  let isLate = false;
   const store = new Proxy(inner, {
     get(target, key) {
       const value: unknown = Reflect.get(target, key, target);
       if (typeof value !== 'function') return value;
       if (refusal !== undefined && (key === 'append' || key === 'saveDraft')) {
-        const code = refusal;
-        return () => Promise.reject(new ContextError(code, `The store says ${code}.`));
+        const [code, work] = [refusal, isLate ? value.bind(target) : undefined];
+        return async (...args: readonly unknown[]) => {
+          await work?.(...args);
+          throw new ContextError(code, `The store says ${code}.`);
+        };
       }
       return value.bind(target);
     },
   });
   return {
     store,
-    refuse: (code) => {
+    refuse: (code, { late = false } = {}) => {
       refusal = code;
+      isLate = late;
     },
   };
 }
