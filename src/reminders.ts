@@ -1,6 +1,15 @@
 import type { UIMessage } from 'ai';
 import { ContextError } from './errors.ts';
-import { FOLD, type FoldContext, type FoldingFragment } from './fragment/fold.ts';
+import {
+  marksOf,
+  metadataToKeep,
+  stripReminders,
+  tagged,
+  type FoldContext,
+  type FoldingFragment,
+  type ReminderMark,
+} from './fragment/fold.ts';
+import { FOLD } from './fragment/fragment.ts';
 import { createId } from './fragment/id.ts';
 
 /**
@@ -40,19 +49,6 @@ export interface ReminderOptions {
   readonly asPart?: boolean;
 }
 
-/** A reminder as the metadata of its message keeps it. */
-export interface ReminderMark {
-  readonly id: string;
-  readonly text: string;
-  readonly mode: 'inline' | 'part';
-  /** Where it stands: in `parts[partIndex].text`, from `start` to before `end`. */
-  readonly partIndex: number;
-  readonly start: number;
-  readonly end: number;
-  /** The ids that it used up. */
-  readonly onceIds?: readonly string[];
-}
-
 /**
  * A fragment for `engine.set()`: goes with the user's messages, never into the system prompt, and is not persisted.
  *
@@ -68,8 +64,8 @@ export function reminder(
   if (target !== 'user')
     throw new ContextError('invalid-options', `Unsupported reminder target: ${String(target)}`);
   const speak = async (context: ReminderContext): Promise<UIMessage> => {
-    const words = when(context) ? await (typeof text === 'string' ? text : text(context)) : '';
-    return words ? withReminder(context.message, words, asPart, when.onceIds) : context.message;
+    const words = when(context) ? await (typeof text === 'string' ? text : inTime(text(context))) : '';
+    return words?.trim() ? withReminder(context.message, words, asPart, when.onceIds) : context.message;
   };
   return {
     name: 'reminder',
@@ -82,34 +78,22 @@ export function reminder(
   };
 }
 
-/** The message with those of the fragments' reminders that fire; the same object where none does. */
-export { foldInto as applyReminders } from './fragment/fold.ts';
+/** How long a turn waits for the words of a reminder, in ms. */
+const PATIENCE = 10_000;
 
-/** The message as the person wrote it: without reminders and their marks. The same object where there are none. */
-export function stripReminders<M extends UIMessage>(message: M): M {
-  const marks = marksOf(message);
-  if (marks.length === 0) return message;
-  const parts = message.parts.flatMap((part, index): UIMessage['parts'] => {
-    const here = marks.filter((mark) => mark.partIndex === index);
-    if (here.some((mark) => mark.mode === 'part')) return [];
-    return part.type === 'text' ? [{ ...part, text: withoutMarks(part.text, here) }] : [part];
+/** What comes, if it comes in time: a reminder that hangs must not hold the person's words back. */
+function inTime<T>(coming: T | PromiseLike<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const late = setTimeout(() => reject(new Error(`no words came in ${PATIENCE} ms`)), PATIENCE);
+    Promise.resolve(coming)
+      .then(resolve, reject)
+      .finally(() => clearTimeout(late));
   });
-  const { metadata, ...rest } = message;
-  const kept = Object.entries(metadata as object).filter(([key]) => key !== 'reminders');
-  return { ...rest, parts, ...(kept.length > 0 && { metadata: Object.fromEntries(kept) }) } as M;
 }
 
-/** Last mark first, so that the places of the others stay true. */
-function withoutMarks(text: string, marks: readonly ReminderMark[]): string {
-  const fromTheEnd = marks.toSorted((a, b) => b.start - a.start);
-  return fromTheEnd.reduce((kept, { start, end }) => kept.slice(0, start) + kept.slice(end), text);
-}
-
-/** The reminders that a message carries, in their order. */
-function marksOf({ metadata }: UIMessage): readonly ReminderMark[] {
-  const { reminders } = Object(metadata) as { reminders?: unknown };
-  return Array.isArray(reminders) ? (reminders as ReminderMark[]) : [];
-}
+/** The message with those of the fragments' reminders that fire; the same object where none does. */
+export { foldInto as applyReminders, stripReminders } from './fragment/fold.ts';
+export type { FoldContext, FoldingFragment, ReminderMark } from './fragment/fold.ts';
 
 /** The message with the words at the end of its last text, or in a part of their own. */
 function withReminder(
@@ -119,13 +103,11 @@ function withReminder(
   onceIds: readonly string[] = [],
 ): UIMessage {
   const parts = [...message.parts];
-  // The words may quote somebody. They end where we end them.
-  const tagged = `<system-reminder>${words.replaceAll('</system-reminder', '<\\/system-reminder')}</system-reminder>`;
   const last = asPart ? -1 : parts.findLastIndex((part) => part.type === 'text');
   const part = parts[last];
   const mode = part?.type === 'text' ? 'inline' : 'part';
   const before = part?.type === 'text' ? part.text : '';
-  const text = before === '' ? tagged : `${before}\n\n${tagged}`;
+  const text = before === '' ? tagged(words) : `${before}\n\n${tagged(words)}`;
   const partIndex = mode === 'inline' ? last : parts.length;
   parts[partIndex] = part?.type === 'text' ? { ...part, text } : { type: 'text', text };
   const mark: ReminderMark = {
@@ -136,12 +118,11 @@ function withReminder(
     start: before.length,
     end: text.length,
     ...(onceIds.length > 0 && { onceIds }),
+    ...metadataToKeep(message),
   };
-  return {
-    ...message,
-    parts,
-    metadata: { ...Object(message.metadata), reminders: [...marksOf(message), mark] },
-  };
+  const { metadata } = message;
+  const kept = typeof metadata === 'object' && !Array.isArray(metadata) ? metadata : {};
+  return { ...message, parts, metadata: { ...kept, reminders: [...marksOf(message), mark] } };
 }
 
 function complain(message: UIMessage, { report = console.warn }: FoldContext, cause: unknown): UIMessage {
@@ -154,8 +135,13 @@ function complain(message: UIMessage, { report = console.warn }: FoldContext, ca
   return message;
 }
 
-/** In every n-th turn: the n-th, the 2n-th. */
+/**
+ * In every n-th turn: the n-th, the 2n-th.
+ *
+ * @throws invalid-options, as all predicates that take a number, where that is none or too small
+ */
 export function everyNTurns(n: number): ReminderPredicate {
+  expectNumber('everyNTurns', n, 1);
   return ({ turn }) => turn % n === 0;
 }
 
@@ -166,12 +152,19 @@ export function first(): ReminderPredicate {
 
 /** In the first n turns. */
 export function firstN(n: number): ReminderPredicate {
+  expectNumber('firstN', n);
   return ({ turn }) => turn <= n;
 }
 
 /** In all turns after the n-th. */
 export function afterTurn(n: number): ReminderPredicate {
+  expectNumber('afterTurn', n);
   return ({ turn }) => turn > n;
+}
+
+function expectNumber(predicate: string, n: number, least: number = 0): void {
+  if (typeof n === 'number' && n >= least) return;
+  throw new ContextError('invalid-options', `${predicate}(${n}) needs a number of at least ${least}`);
 }
 
 /**
@@ -210,14 +203,16 @@ function withIds(
   return Object.assign(decide, { onceIds: predicates.flatMap(({ onceIds = [] }) => onceIds) });
 }
 
-/** When more than this many milliseconds have passed since the message before. */
+/** When more than this many milliseconds have passed since the message before was begun. */
 export function elapsedExceeds(ms: number): ReminderPredicate {
+  expectNumber('elapsedExceeds', ms);
   return ({ elapsedMs = 0 }) => elapsedMs > ms;
 }
 
 /** When the chat has used more than this many tokens in total, or of one kind: `{ outputTokens: 50_000 }`. */
 export function usageExceeds(limit: number | Readonly<Record<string, number>>): ReminderPredicate {
   const limits = Object.entries(typeof limit === 'number' ? { totalTokens: limit } : limit);
+  for (const [, most] of limits) expectNumber('usageExceeds', most);
   return ({ usage = {} }) => limits.some(([kind, most]) => Number(usage[kind] ?? 0) > most);
 }
 

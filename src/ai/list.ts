@@ -1,6 +1,5 @@
 import type { UIMessage } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
-import { sameContent } from '../engine/same.ts';
 
 /**
  * The list of a chat, when its branch shows these messages now: with the objects that it has for messages that did not
@@ -18,7 +17,7 @@ export function listAfter<M extends UIMessage>(
   const kept = (message: M): M => {
     const mine = own.get(message.id);
     if (!mine || twins.get(message) === mine) return mine ?? message;
-    if (!sameContent(mine, message)) return message;
+    if (!engine.matches(mine)) return message;
     twins.set(message, mine);
     return mine;
   };

@@ -1,6 +1,5 @@
 import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
-import { sameContent } from '../engine/same.ts';
 import { ContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
 import { headOf } from './list.ts';
@@ -65,7 +64,7 @@ export function savedIn<M extends UIMessage>(
       const node = engine.node(id);
       return node !== undefined && (node.parentId === (previous?.id ?? null) || (!previous && isFirst(id)));
     },
-    isSame: (message) => known.has(message) || sameContent(engine.message(message.id) ?? message, message),
+    isSame: (message) => known.has(message) || engine.matches(message) !== false,
   };
 }
 

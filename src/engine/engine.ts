@@ -387,6 +387,14 @@ export class ContextEngine {
     return this.#session?.message(id);
   }
 
+  /**
+   * Whether the message with this id says what this one says: role, parts and metadata, but for reminders, which an
+   * interface may show or not. Undefined where it is not loaded.
+   */
+  matches(message: UIMessage): boolean | undefined {
+    return this.#session?.matches(message);
+  }
+
   /** Loads earlier messages of the active chain into `state.messages`. */
   async loadMore(count?: number): Promise<void> {
     return (await this.#opened()).loadMore(count);

@@ -1,5 +1,3 @@
-import type { UIMessage } from 'ai';
-
 // When two values are one and the same to whoever looks: what is equal keeps its identity, and nobody renders it again.
 
 /** Whether two lists hold the same things in the same order. */
@@ -10,13 +8,6 @@ export function sameItems(a: readonly unknown[], b: readonly unknown[]): boolean
 /** The list that was there, if the new one holds the same: so a slice keeps its identity. */
 export function keepIfSame<T>(before: readonly T[], now: readonly T[]): readonly T[] {
   return sameItems(before, now) ? before : now;
-}
-
-/** Whether two messages say the same: role, parts and metadata, as JSON would keep them. */
-export function sameContent(a: UIMessage | undefined, b: UIMessage): boolean {
-  return (
-    a !== undefined && a.role === b.role && sameJson(a.parts, b.parts) && sameJson(a.metadata, b.metadata)
-  );
 }
 
 /** Whether two values are equal as JSON: keys in any order, undefined like absent. */

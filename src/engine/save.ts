@@ -1,7 +1,8 @@
 import type { UIMessage } from 'ai';
+import { stripReminders } from '../fragment/fold.ts';
 import { isVisible, type MessageGraph, type NodeInfo } from '../graph/graph.ts';
 import type { StoreOp } from '../store/store.ts';
-import { sameContent } from './same.ts';
+import { sameJson } from './same.ts';
 
 /**
  * Which message goes where.
@@ -54,6 +55,18 @@ export interface SavePlan {
   readonly replaced: ReadonlyMap<string, UIMessage>;
   /** ...and then these, new. Ones with `persist: false` are among them, though not written. */
   readonly tail: readonly UIMessage[];
+  /** The user messages among the replaced and the new ones, in order. */
+  readonly asked: readonly Asked[];
+}
+
+/** A user message that a save writes, or that goes out unsaved, and where it stands. */
+export interface Asked {
+  /** As it was pending. */
+  readonly message: UIMessage;
+  /** The last saved message before it; null where it begins the chat... */
+  readonly after: string | null;
+  /** ...and the new ones between the two. */
+  readonly between: readonly UIMessage[];
 }
 
 /** Decides what a save of these messages does. Pure; writes nothing. */
@@ -121,6 +134,7 @@ class Plan {
   /** Where new messages begin: a saved message, followed by the tail... */
   #base: string | null;
   #tail: UIMessage[] = [];
+  readonly #asked: Asked[] = [];
   /** ...whose last written one is this. */
   #cursor: string | null;
 
@@ -139,6 +153,13 @@ class Plan {
     else if (sameContent(this.#input.messageOf(message.id), message)) return;
     else if (this.#input.inPlace || overwrite) this.#replace(message);
     else this.#forkAt(message);
+    if (message.role === 'user') this.#asked.push({ message, ...this.#placeOf(message.id) });
+  }
+
+  /** What stands before the message that was taken last. */
+  #placeOf(id: string): Omit<Asked, 'message'> {
+    if (!this.#replaced.has(id)) return { after: this.#base, between: this.#tail.slice(0, -1) };
+    return { after: this.#input.graph.nodes.get(id)?.parentId ?? null, between: [] };
   }
 
   #renamed(message: UIMessage): UIMessage {
@@ -193,6 +214,14 @@ class Plan {
     this.#close();
     const forkId = this.#isWritten ? this.#branch?.id : undefined;
     if (this.#isWritten) this.#ops.push({ op: 'use', branchId: forkId ?? this.#input.branch.id });
-    return { ops: this.#ops, forkId, base: this.#base, replaced: this.#replaced, tail: this.#tail };
+    const [base, replaced, tail, asked] = [this.#base, this.#replaced, this.#tail, this.#asked];
+    return { ops: this.#ops, forkId, base, replaced, tail, asked };
   }
+}
+
+/** Whether two messages say the same: role, parts and metadata, as JSON would keep them, but for reminders. */
+export function sameContent(a: UIMessage | undefined, b: UIMessage): boolean {
+  if (a === undefined || a.role !== b.role) return false;
+  const [left, right] = [stripReminders(a), stripReminders(b)];
+  return sameJson(left.parts, right.parts) && sameJson(left.metadata, right.metadata);
 }

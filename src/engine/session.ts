@@ -1,6 +1,7 @@
 import type { UIMessage } from 'ai';
 import { ContextError, isContextError } from '../errors.ts';
 import { hasLazy } from '../fragment/copy.ts';
+import { stripReminders } from '../fragment/fold.ts';
 import type { ContextFragment } from '../fragment/fragment.ts';
 import { createId } from '../fragment/id.ts';
 import { normaliseMessage } from '../fragment/message.ts';
@@ -18,12 +19,13 @@ import type { BranchInfo, CheckpointInfo, StoreNotice, StoreOp } from '../store/
 import type { EstimateResult } from '../tokens/estimate.ts';
 import { refuseToLoad, type Desk, type Pending } from './desk.ts';
 import type { ContinueOptions, MessageContent, ResolveOptions, ResolveResult, SaveResult } from './engine.ts';
+import { Folds } from './folds.ts';
 import { History, type Versions } from './history.ts';
 import type { ContextSnapshot, EstimateOptions, InspectOptions, Subject } from './inspect.ts';
 import { Chains } from './resolve.ts';
-import { sameContent } from './same.ts';
 import type { RefusedSave } from './safety.ts';
-import { lastAnswer, planSave, type PendingMessage, type SavePlan } from './save.ts';
+import { sameItems } from './same.ts';
+import { lastAnswer, planSave, sameContent, type PendingMessage, type SavePlan } from './save.ts';
 import { stopDrafts, Streams, type Stream } from './streams.ts';
 import { Sync } from './sync.ts';
 import { checkpointInfo, messageNotFound, PAGE, View } from './view.ts';
@@ -43,6 +45,7 @@ export class Session {
   readonly #history: History = new History();
   readonly #view: View;
   readonly #chains: Chains;
+  readonly #folds: Folds;
   readonly #streams: Streams;
   readonly #sync: Sync;
   /** The fragments that are kept with the chat, as JSON. */
@@ -61,6 +64,7 @@ export class Session {
       validate: desk.options.validate,
       report: (id, error) => desk.emit({ type: 'error', code: error.code, message: error.message, id }),
     });
+    this.#folds = new Folds(desk, history, (head) => this.#chains.messages(head));
     this.#streams = new Streams(desk, history, {
       grow: (id, data) => this.#grow(id, data),
       isKept: (id) => this.#sync.isKept(id),
@@ -183,7 +187,15 @@ export class Session {
     return plan;
   }
 
+  /** What a save does, with the reminders that go with what is asked. */
   async #plan(pending: readonly Pending[], inPlace: boolean): Promise<SavePlan> {
+    const plain = await this.#planOf(pending, inPlace);
+    if (plain.asked.length === 0) return plain;
+    const folded = await this.#folds.pending(pending, plain.asked);
+    return sameItems(folded, pending) ? plain : this.#planOf(folded, inPlace);
+  }
+
+  async #planOf(pending: readonly Pending[], inPlace: boolean): Promise<SavePlan> {
     const history = this.#history;
     const messages = pending.map(({ content }) => content);
     const head = this.#view.head();
@@ -261,6 +273,10 @@ export class Session {
           : this.#view.headOf(branch.id);
     if (parentId !== null) this.#view.node(parentId);
     const { under, fresh } = await this.#newOnesOf(turn, parentId);
+    const at = fresh.findLastIndex(({ role }) => role === 'user');
+    const asked = fresh[at];
+    if (asked)
+      fresh[at] = await this.#folds.fold({ message: asked, after: under, between: fresh.slice(0, at) });
     const answer: UIMessage = { id: options.id, role: 'assistant', parts: [] };
     const ops: StoreOp[] = insertsOf(under, [...fresh, answer]);
     const head = this.#history.view(branch.id);
@@ -286,7 +302,7 @@ export class Session {
     for (const message of turn) {
       const isSaved = nodes.has(message.id) && sameContent(this.#history.body(message.id)?.data, message);
       if (isSaved && fresh.length === 0) under = message.id;
-      else fresh.push(nodes.has(message.id) ? { ...message, id: createId() } : message);
+      else fresh.push(nodes.has(message.id) ? { ...stripReminders(message), id: createId() } : message);
     }
     return { under, fresh };
   }
@@ -363,7 +379,7 @@ export class Session {
       const info = this.#view.node(id);
       const words =
         typeof content === 'string' ? { parts: [{ type: 'text' as const, text: content }] } : content;
-      const message = normaliseMessage({ ...words, id: createId(), role: info.name });
+      const message = await this.#versionOf(info, words);
       const base = this.#history.forkBase(info.parentId, info.name, this.#view.active().name);
       const forkId = createId();
       const ops: StoreOp[] = [
@@ -384,6 +400,11 @@ export class Session {
       this.#desk.publish();
       return message.id;
     });
+  }
+
+  async #versionOf({ parentId, name }: NodeInfo, words: object): Promise<UIMessage> {
+    const message = stripReminders(normaliseMessage({ ...words, id: createId(), role: name }));
+    return name === 'user' ? this.#folds.fold({ message, after: parentId, between: [] }) : message;
   }
 
   rewind(messageId: string, pending: readonly Pending[]): Promise<BranchInfo> {
@@ -530,6 +551,11 @@ export class Session {
 
   message(id: string): UIMessage | undefined {
     return this.#history.body(id)?.data;
+  }
+
+  matches(message: UIMessage): boolean | undefined {
+    const known = this.message(message.id);
+    return known && sameContent(known, message);
   }
 
   loadMore(count: number = PAGE): Promise<void> {

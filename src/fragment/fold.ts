@@ -1,12 +1,16 @@
 import type { UIMessage } from 'ai';
-import type { ContextFragment } from './fragment.ts';
+import { FOLD, type ContextFragment } from './fragment.ts';
 
 /**
  * Where reminders meet messages.
  *
- * A reminder is a fragment that shows nothing in the system prompt and has something to say to the user's next message
+ * A reminder is a fragment that shows nothing in the system prompt and has something to say with a user's message
  * instead. The engine must not carry the code of reminders for those who use none, so all it knows is this: some
  * fragments hold a {@link Fold} under {@link FOLD}, and each of them may give the message back changed.
+ *
+ * What was folded in stays in the stored message, because the answer was given to it. The message's metadata keeps a
+ * mark for each, so that it can be taken out again: for the person, who wants to see what the person wrote, and for the
+ * engine, to which a message is the same with and without its reminders.
  */
 
 /** What a reminder may look at. Everything is as of before the message is sent. */
@@ -17,7 +21,7 @@ export interface FoldContext {
   readonly messages: readonly UIMessage[];
   /** What the chat has used so far, in tokens, by the AI SDK's names: `totalTokens`, `inputTokens`. */
   readonly usage?: Readonly<Record<string, unknown>> | undefined;
-  /** Milliseconds since the message before this one. */
+  /** Milliseconds since the message before this one was begun; undefined for a first message. */
   readonly elapsedMs?: number | undefined;
   /** Hears of reminders that failed. Default: a warning on the console. */
   readonly report?: ((error: unknown) => void) | undefined;
@@ -26,16 +30,13 @@ export interface FoldContext {
 /** Gives a message with something folded in, or the same object. Never rejects. */
 type Fold = (message: UIMessage, context: FoldContext) => Promise<UIMessage>;
 
-/** The key under which a fragment holds its {@link Fold}. */
-export const FOLD: unique symbol = Symbol.for('contextree:fold');
-
-/** A fragment with something for the next user message. */
+/** A fragment with something for a user message. */
 export interface FoldingFragment extends ContextFragment {
   readonly [FOLD]: Fold;
 }
 
-/** Whether a fragment has something for the next user message. */
-function isFolding(fragment: ContextFragment): fragment is FoldingFragment {
+/** Whether a fragment has something for a user message. */
+export function isFolding(fragment: ContextFragment): fragment is FoldingFragment {
   return FOLD in fragment;
 }
 
@@ -48,4 +49,90 @@ export async function foldInto(
   let folded = message;
   for (const fragment of fragments.filter(isFolding)) folded = await fragment[FOLD](folded, context);
   return folded;
+}
+
+/** A reminder as the metadata of its message keeps it, in `metadata.reminders`. */
+export interface ReminderMark {
+  readonly id: string;
+  readonly text: string;
+  readonly mode: 'inline' | 'part';
+  /** Where it stands: in `parts[partIndex].text`, from `start` to before `end`. */
+  readonly partIndex: number;
+  readonly start: number;
+  readonly end: number;
+  /** The ids that it used up. */
+  readonly onceIds?: readonly string[];
+  /** In the first mark: the message's metadata from before, in a list, where it was no record; [] for none. */
+  readonly was?: readonly unknown[];
+}
+
+/** The reminders that a message carries, in their order. */
+export function marksOf({ metadata }: UIMessage): readonly ReminderMark[] {
+  const { reminders } = Object(metadata) as { reminders?: unknown };
+  return Array.isArray(reminders) && reminders.every(isMark) ? reminders : [];
+}
+
+/** An app may have reminders of its own in its metadata. */
+function isMark(value: unknown): value is ReminderMark {
+  const { id, text, partIndex, start } = Object(value) as Record<string, unknown>;
+  const names = [id, text].every((name) => typeof name === 'string');
+  return names && [partIndex, start].every((place) => typeof place === 'number');
+}
+
+/** A reminder as it stands in a text. The words may quote somebody: they end where we end them. */
+export function tagged(words: string): string {
+  return `<system-reminder>${words.replaceAll('</system-reminder', '<\\/system-reminder')}</system-reminder>`;
+}
+
+/**
+ * The message as the person wrote it: without reminders and their marks. The same object where there are none.
+ *
+ * Exact, also for a message that comes back from storage. In one that was edited since, what is found of a reminder is
+ * taken out, wherever it stands now; a text that no mark tells of stays.
+ */
+export function stripReminders<M extends UIMessage>(message: M): M {
+  const marks = marksOf(message);
+  const [first] = marks;
+  if (!first) return message;
+  const { metadata, ...rest } = message;
+  const parts = marks.reduceRight(withoutMark, message.parts);
+  return { ...rest, parts, ...metadataBefore(metadata as Record<string, unknown>, first) } as M;
+}
+
+type Parts = UIMessage['parts'];
+
+function withoutMark(parts: Parts, { text: words, mode, partIndex, start }: ReminderMark): Parts {
+  const block = (start > 0 ? '\n\n' : '') + tagged(words);
+  const textOf = (part: Parts[number] | undefined): string => (part?.type === 'text' ? part.text : '');
+  const holds = (part: Parts[number] | undefined): boolean =>
+    mode === 'part' ? textOf(part) === block : textOf(part).includes(block);
+  const at = holds(parts[partIndex]) ? partIndex : parts.findLastIndex(holds);
+  if (at < 0) return parts;
+  if (mode === 'part') return parts.toSpliced(at, 1);
+  const text = textOf(parts[at]);
+  const from = text.startsWith(block, start) ? start : text.lastIndexOf(block);
+  const without = text.slice(0, from) + text.slice(from + block.length);
+  return parts.with(at, { ...parts[at], text: without } as Parts[number]);
+}
+
+function metadataBefore(
+  { reminders: _reminders, ...kept }: Record<string, unknown>,
+  { was }: ReminderMark,
+): { metadata?: unknown } {
+  if (!was) return { metadata: kept };
+  const [before] = was;
+  if (Object.keys(kept).length === 0) return was.length === 0 ? {} : { metadata: before };
+  return { metadata: isRecord(before) ? { ...before, ...kept } : kept };
+}
+
+/** What the metadata of a message was, if a mark in it could not be taken out again without knowing. */
+export function metadataToKeep(message: UIMessage): { was?: readonly unknown[] } {
+  const { metadata } = message;
+  if (marksOf(message).length > 0) return {};
+  if (metadata === undefined) return { was: [] };
+  return isRecord(metadata) && !('reminders' in metadata) ? {} : { was: [metadata] };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -81,6 +81,9 @@ export interface LazyFragment extends ContextFragment {
   readonly [LAZY_ID]: LazyConfig;
 }
 
+/** The key under which a fragment holds what it has for a user message; see `fold.ts`. */
+export const FOLD: unique symbol = Symbol.for('contextree:fold');
+
 const BUILT: unique symbol = Symbol.for('contextree:fragment');
 
 /** Whether a value has the shape of a fragment: a string `name`, and `data` or a `codec`. */

@@ -1,7 +1,8 @@
 import type { UIMessage } from 'ai';
 import { ContextError } from '../errors.ts';
 import { copyValue, isRecord, refuse, walkWith } from './copy.ts';
-import { brand, isFragment, isLazyFragment, isMessageFragment, LAZY_ID } from './fragment.ts';
+import type { FoldingFragment } from './fold.ts';
+import { brand, FOLD, isFragment, isLazyFragment, isMessageFragment, LAZY_ID } from './fragment.ts';
 import type { ContextFragment, LazyFragment } from './fragment.ts';
 import { createId } from './id.ts';
 
@@ -25,9 +26,28 @@ export interface MessageOptions {
   readonly metadata?: unknown;
 }
 
-/** A user message. From a `UIMessage`, it is copied and its role becomes `user`. */
-export function user(content: string | UIMessage, options: MessageOptions = {}): ContextFragment {
-  return fragmentOf(messageFrom('user', content, options));
+/**
+ * A user message. From a `UIMessage`, it is copied and its role becomes `user`.
+ *
+ * Reminders go with this message alone, beside those of the prompt: `user('Deploy it', reminder('Ask first.'))`.
+ */
+export function user(
+  content: string | UIMessage,
+  ...rest: readonly (MessageOptions | FoldingFragment)[]
+): ContextFragment {
+  const reminders = rest.filter((one) => FOLD in one);
+  const options = rest.find((one) => !(FOLD in one));
+  const made = fragmentOf(messageFrom('user', content, options ?? {}));
+  return reminders.length === 0 ? made : withReminders(made, reminders);
+}
+
+function withReminders(message: ContextFragment, reminders: readonly FoldingFragment[]): FoldingFragment {
+  const fold: FoldingFragment[typeof FOLD] = async (content, context) => {
+    let folded = content;
+    for (const reminder of reminders) folded = await reminder[FOLD](folded, context);
+    return folded;
+  };
+  return Object.assign(message, { [FOLD]: fold });
 }
 
 /** An assistant message. From a `UIMessage`, it is copied and its role becomes `assistant`. */

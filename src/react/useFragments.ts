@@ -1,8 +1,10 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import type { ContextEngine } from '../engine/engine.ts';
 import { copyFragment } from '../fragment/copy.ts';
+import type { FoldingFragment } from '../fragment/fold.ts';
 import {
   BIND,
+  FOLD,
   getFragmentData,
   isBuilt,
   type ContextFragment,
@@ -38,9 +40,13 @@ export function useFragments(...args: readonly (ContextEngine | ContextFragment)
 export function useMountedFragments(engine: ContextEngine, fragments: readonly ContextFragment[]): void {
   const [mount] = useState(() => ({ order: nextOrder++ }));
   const newest = useRef<Captured>(NOTHING);
-  const [standIn] = useState(
-    () => (position: number) => (context: LoadContext) => loaded(newest.current, position, context),
-  );
+  const [standIn] = useState<StandIn>(() => ({
+    value: (position) => (context) => loaded(newest.current, position, context),
+    fold:
+      (index) =>
+      async (...turn) =>
+        (newest.current.reminders[index]?.[FOLD] ?? unchanged)(...turn),
+  }));
   const captured = capture(fragments, standIn);
 
   useCommitEffect(() => {
@@ -59,6 +65,16 @@ let nextOrder = 0;
 /** Before the browser paints; on a server, where nothing is painted, React 18 wants it to be the other effect. */
 const useCommitEffect: typeof useLayoutEffect = typeof window === 'undefined' ? useEffect : useLayoutEffect;
 
+/** What the prompt holds in place of what is new with each render, by position. */
+interface StandIn {
+  readonly value: (position: number) => (context: LoadContext) => unknown;
+  readonly fold: (index: number) => Fold;
+}
+
+type Fold = FoldingFragment[typeof FOLD];
+
+const unchanged: Fold = async (message) => message;
+
 /** The fragments of one render. */
 interface Captured {
   /** What they say. */
@@ -67,19 +83,27 @@ interface Captured {
   readonly copies: readonly ContextFragment[];
   /** What the stand-ins stand for, by position. */
   readonly lazies: readonly LazyValue[];
+  /** The reminders, each at the index of its fragment. */
+  readonly reminders: readonly (FoldingFragment | undefined)[];
 }
 
-const NOTHING: Captured = { written: '[]', copies: [], lazies: [] };
+const NOTHING: Captured = { written: '[]', copies: [], lazies: [], reminders: [] };
 
-function capture(fragments: readonly ContextFragment[], standIn: (position: number) => LazyValue): Captured {
+function capture(fragments: readonly ContextFragment[], standIn: StandIn): Captured {
   if (fragments.length === 0) return NOTHING;
   const lazies: LazyValue[] = [];
   const replace = (value: LazyValue): LazyValue => {
     keepQuiet(value);
-    return standIn(lazies.push(value) - 1);
+    return standIn.value(lazies.push(value) - 1);
   };
-  const copies = fragments.map((fragment) => copyFragment(fragment, replace));
-  return { written: JSON.stringify(copies, asWritten), copies, lazies };
+  const reminders = fragments.map((fragment) =>
+    FOLD in fragment ? (fragment as FoldingFragment) : undefined,
+  );
+  const copies = fragments.map((fragment, i) => {
+    const copy = copyFragment(fragment, replace);
+    return reminders[i] ? { ...copy, [FOLD]: standIn.fold(i) } : copy;
+  });
+  return { written: JSON.stringify(copies, asWritten), copies, lazies, reminders };
 }
 
 /** A promise may fail before anyone resolves; `resolve()` reports it. Until then it is not an unhandled rejection. */

@@ -1,7 +1,7 @@
 import type { UIMessage } from 'ai';
 import { describe, expect, it } from 'vitest';
 import { planTurn, type Saved } from '../../src/ai/plan.ts';
-import { sameContent } from '../../src/engine/same.ts';
+import { sameContent } from '../../src/engine/save.ts';
 
 /** `q1 a1 q2`: messages by id; `q1!` says something else than `q1`; `a1~` is empty. */
 function list(line: string): UIMessage[] {

@@ -10,6 +10,7 @@ import {
   user,
 } from 'contextree';
 import type { ContextEngine, ContextFragment } from 'contextree';
+import { reminder } from 'contextree/reminders';
 import { Profiler, StrictMode, useState, type ReactNode } from 'react';
 import { describe, expect, it, vi } from 'vitest';
 import { engineOn, settle, under } from './harness.tsx';
@@ -36,6 +37,29 @@ describe('useFragments', () => {
       { wrapper: under(engine) },
     );
     expect(prompt(engine)).toEqual(['set', 'outer', 'inner', 'second']);
+  });
+
+  it('takes reminders, the newest ones, without a change of state', async () => {
+    const engine = engineOn();
+    const { rerender } = renderHook(
+      ({ word }) =>
+        useFragments(
+          role('tutor'),
+          reminder(() => word),
+        ),
+      {
+        wrapper: under(engine),
+        initialProps: { word: 'one' },
+      },
+    );
+    const before = engine.state.getState().fragments;
+    rerender({ word: 'two' });
+    expect(engine.state.getState().fragments).toBe(before);
+    engine.set(user('Hello'));
+    const { messages } = await act(() => engine.resolve());
+    expect(messages[0]?.parts).toEqual([
+      { type: 'text', text: 'Hello\n\n<system-reminder>two</system-reminder>' },
+    ]);
   });
 
   it('goes last when it is mounted again', () => {

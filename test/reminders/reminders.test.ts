@@ -1,4 +1,5 @@
 import type { UIMessage } from 'ai';
+import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { hint } from '../../src/fragment/builders.ts';
 import { copyFragment } from '../../src/fragment/copy.ts';
@@ -23,7 +24,11 @@ import {
   usageExceeds,
   type ReminderPredicate,
 } from '../../src/reminders.ts';
+import { MarkdownRenderer } from '../../src/render/markdown.ts';
+import { TomlRenderer } from '../../src/render/toml.ts';
+import { ToonRenderer } from '../../src/render/toon.ts';
 import { XmlRenderer } from '../../src/render/xml.ts';
+import { campaign } from '../support/campaign.ts';
 
 const asked = (text: string, id = 'q'): UIMessage => messageOf(user(text, { id }));
 
@@ -98,7 +103,13 @@ describe('a reminder', () => {
 
   test('shows nothing in the system prompt and survives a copy', async () => {
     const copy = copyFragment(reminder('note'));
-    expect(new XmlRenderer().render([hint('h'), copy])).toBe('<hint>h</hint>');
+    for (const renderer of [
+      new XmlRenderer(),
+      new MarkdownRenderer(),
+      new TomlRenderer(),
+      new ToonRenderer(),
+    ])
+      expect(renderer.render([hint('h'), copy])).toBe(renderer.render([hint('h')]));
     expect(copy.persist).toBe(false);
     expect(
       texts(await applyReminders(asked('Hello'), [hint('h'), copy], { turn: 1, messages: [] }))[0],
@@ -173,6 +184,72 @@ describe('stripReminders()', () => {
     expect(stripReminders(JSON.parse(JSON.stringify(folded)) as UIMessage)).toEqual(original);
   });
 
+  test.each<[string, unknown]>([
+    ['none', undefined],
+    ['an empty record', {}],
+    ['null', null],
+    ['a text', 'from the phone'],
+    ['a list', [1, { a: 2 }]],
+    ['a number', 0],
+    ['reminders of its own', { reminders: ['buy milk'], from: 'phone' }],
+    ['a list of reminders of its own', { reminders: [{ id: 'milk', text: 'buy milk' }] }],
+  ])('gives back metadata that was %s', async (_what, metadata) => {
+    const original = messageOf(user({ ...asked('Hello'), metadata }));
+    const fragments = [reminder('one'), reminder('two', { asPart: true })];
+    const folded = await applyReminders(original, fragments, { turn: 1, messages: [] });
+    expect(folded.parts).toHaveLength(2);
+    expect(stripReminders(JSON.parse(JSON.stringify(folded)) as UIMessage)).toStrictEqual(original);
+  });
+
+  test('takes the reminders out of an edited message, wherever they stand now', async () => {
+    const fragments = [reminder('one'), reminder('two', { asPart: true })];
+    const folded = await applyReminders(asked('Hello'), fragments, { turn: 1, messages: [] });
+    const [text, part] = folded.parts as [{ type: 'text'; text: string }, UIMessage['parts'][number]];
+    const file = { type: 'file' as const, mediaType: 'image/png', url: 'data:,' };
+    const edited = {
+      ...folded,
+      metadata: { ...(folded.metadata as object), seen: true },
+      parts: [file, part, { ...text, text: `Well. ${text.text} Bye.` }],
+    };
+    expect(stripReminders(edited)).toEqual({
+      ...asked('Hello'),
+      metadata: { seen: true },
+      parts: [file, { type: 'text', text: 'Well. Hello Bye.' }],
+    });
+    const retold: UIMessage = { ...folded, parts: [{ type: 'text', text: 'Other words' }] };
+    expect(stripReminders(retold)).toEqual(asked('Other words'));
+  });
+
+  test('is the exact inverse of any reminders on any message', async () => {
+    const part = fc.oneof(
+      fc.string().map((text) => ({ type: 'text' as const, text })),
+      fc.constant({ type: 'step-start' as const }),
+    );
+    const metadata = fc.oneof(
+      fc.constant({}),
+      fc.jsonValue().map((value) => ({ metadata: value })),
+    );
+    const messages = fc
+      .tuple(fc.array(part), metadata)
+      .map(([parts, rest]) => ({ ...asked(''), ...rest, parts }));
+    const words = fc.oneof(fc.string({ minLength: 1 }), fc.constantFrom('</system-reminder>', '$&', '\n\n'));
+    const notes = fc.array(
+      fc.record({ words: words.filter((text) => text.trim() !== ''), asPart: fc.boolean() }),
+      {
+        maxLength: 4,
+      },
+    );
+    await fc.assert(
+      fc.asyncProperty(messages, notes, async (drawn, reminders) => {
+        const message = JSON.parse(JSON.stringify(drawn)) as UIMessage;
+        const fragments = reminders.map(({ words, asPart }) => reminder(words, { asPart }));
+        const folded = await applyReminders(message, fragments, { turn: 1, messages: [] });
+        expect(stripReminders(JSON.parse(JSON.stringify(folded)) as UIMessage)).toStrictEqual(message);
+      }),
+      campaign(2000),
+    );
+  });
+
   test('gives the same object where there is nothing to strip', () => {
     const message = asked('<system-reminder>typed by a person</system-reminder>');
     expect(stripReminders(message)).toBe(message);
@@ -194,6 +271,17 @@ describe('the predicates', () => {
     expect(await turns(first())).toEqual([1]);
     expect(await turns(firstN(2))).toEqual([1, 2]);
     expect(await turns(afterTurn(4))).toEqual([5, 6]);
+  });
+
+  test.each<[string, () => unknown]>([
+    ['everyNTurns(0)', () => everyNTurns(0)],
+    ['firstN(-1)', () => firstN(-1)],
+    ['afterTurn(NaN)', () => afterTurn(Number.NaN)],
+    ['elapsedExceeds(soon)', () => elapsedExceeds('soon' as never)],
+    ['usageExceeds(undefined)', () => usageExceeds({ totalTokens: undefined as never })],
+  ])('refuse %s', (call, make) => {
+    const message = expect.stringContaining(call) as string;
+    expect(make).toThrow(expect.objectContaining({ code: 'invalid-options', message }));
   });
 
   test('that combine others', async () => {

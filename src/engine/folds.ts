@@ -1,0 +1,109 @@
+import type { UIMessage } from 'ai';
+import { foldInto, isFolding, stripReminders, type FoldContext } from '../fragment/fold.ts';
+import type { ContextFragment } from '../fragment/fragment.ts';
+import { asContextError, type Desk, type Pending } from './desk.ts';
+import type { History } from './history.ts';
+import { sameItems } from './same.ts';
+import { sameContent, type Asked } from './save.ts';
+
+/**
+ * Reminders, as the engine sees them: fragments that change the user's message on its way.
+ *
+ * A message is folded when it is written, and shown folded by `resolve()` before that. So what a reminder said must be
+ * asked once and kept: a function may roll dice, a clock goes on, and the model that was told one thing must not find
+ * another in the chat. It is asked again when the question is another: the message, the reminders, or what stands
+ * before it. A new version of a message is asked anew; what the old version carried is taken off first.
+ *
+ * Everywhere else a message is the same with its reminders and without. An interface may keep the person's own words,
+ * and sends them again: that is a retry, and no new version.
+ */
+export class Folds {
+  readonly #desk: Desk;
+  readonly #history: History;
+  readonly #messages: (head: string | null) => Promise<readonly UIMessage[]>;
+  readonly #kept: WeakMap<UIMessage, Kept> = new WeakMap();
+
+  /** `messages` gives the chain up to a head. */
+  constructor(
+    desk: Desk,
+    history: History,
+    messages: (head: string | null) => Promise<readonly UIMessage[]>,
+  ) {
+    this.#desk = desk;
+    this.#history = history;
+    this.#messages = messages;
+  }
+
+  /** The pending messages with their reminders. Those of the prompt go with the last one that a user asks. */
+  async pending(pending: readonly Pending[], asked: readonly Asked[]): Promise<readonly Pending[]> {
+    const folded = new Map<UIMessage, UIMessage>();
+    for (const [i, one] of asked.entries()) {
+      const own = pending.filter(
+        ({ content }) => content.kind === 'message' && content.message === one.message,
+      );
+      const reminders = [...own.map(({ fragment }) => fragment), ...(asked[i + 1] ? [] : this.#ofPrompt())];
+      folded.set(one.message, await this.fold(one, reminders));
+    }
+    return pending.map((one) => withMessage(one, folded));
+  }
+
+  #ofPrompt(): ContextFragment[] {
+    return this.#desk.prompt.list().filter(isFolding);
+  }
+
+  /** A message with reminders, by default those of the prompt; itself where there are none. */
+  async fold(
+    { message, after, between }: Asked,
+    fragments: readonly ContextFragment[] = this.#ofPrompt(),
+  ): Promise<UIMessage> {
+    const reminders = fragments.filter(isFolding);
+    const isVersion = this.#history.graph.nodes.has(message.id);
+    const plain = isVersion || reminders.length > 0 ? stripReminders(message) : message;
+    if (reminders.length === 0) return plain;
+    const kept = this.#kept.get(message);
+    if (kept && isSame(kept, { reminders, after, between })) return kept.folded;
+    const folded = await foldInto(plain, reminders, await this.#contextOf(message.id, after, between));
+    this.#kept.set(message, { reminders, after, between, folded });
+    return folded;
+  }
+
+  async #contextOf(id: string, after: string | null, between: readonly UIMessage[]): Promise<FoldContext> {
+    const { graph, chat } = this.#history;
+    const messages = [...(await this.#messages(after)), ...between];
+    const begun = graph.nodes.get(after ?? '')?.createdAt;
+    const usage = chat?.metadata?.['usage'] as FoldContext['usage'];
+    return {
+      messages,
+      turn: messages.filter(({ role }) => role === 'user').length + 1,
+      usage,
+      elapsedMs: between.length > 0 ? 0 : begun === undefined ? undefined : Date.now() - begun,
+      report: (error) => {
+        const { code, message } = asContextError(error);
+        this.#desk.emit({ type: 'error', code, message, id });
+      },
+    };
+  }
+}
+
+/** What a message was told, and on which question. */
+interface Kept extends Omit<Asked, 'message'> {
+  readonly reminders: readonly ContextFragment[];
+  readonly folded: UIMessage;
+}
+
+function isSame(kept: Kept, now: Omit<Kept, 'folded'>): boolean {
+  return (
+    kept.after === now.after &&
+    sameItems(kept.reminders, now.reminders) &&
+    kept.between.length === now.between.length &&
+    now.between.every((message, i) => sameContent(kept.between[i], message))
+  );
+}
+
+/** What waits, with the message that stands for its own; itself where that is its own. */
+function withMessage(pending: Pending, folded: ReadonlyMap<UIMessage, UIMessage>): Pending {
+  const { content } = pending;
+  const message = content.kind === 'message' ? folded.get(content.message) : undefined;
+  if (content.kind !== 'message' || !message || message === content.message) return pending;
+  return { ...pending, content: { ...content, message } };
+}
