@@ -1,0 +1,311 @@
+import type { UIMessage } from 'ai';
+import type { Branch, Checkpoint, MessageGraph, NodeInfo } from './graph.ts';
+import { createGraph, isVisible, nextBranchName, reachable } from './graph.ts';
+
+/**
+ * Is a chat whole, and if not, what would make it so?
+ *
+ * The rules of a store let no broken chat arise, but disks lose blocks, people edit databases, and programs have
+ * faults. What is broken in one place must not cost the conversation: all that can still be read has to stay in reach.
+ * So the check and the cure are one walk. It takes the records in the order in which they depend on each other
+ * (messages, their parents, their depths, then what points at them), mends each on the way, and says what it mended.
+ * What comes out is a chat without findings; where it differs from what went in is the repair.
+ *
+ * The cure throws no words away. A message whose parent is gone becomes a first message. A ring is cut at its oldest
+ * message. What no branch reaches gets a branch, because nobody would find it otherwise. A branch that ends nowhere
+ * ends at the newest message that is left without one, and a checkpoint that marks nothing goes: it held no words.
+ *
+ * Some losses can only be told: a body that is gone, a tool that never answered.
+ */
+export function examine(records: ExaminedRecords, { now, createId }: ExamineOptions): Examination {
+  const findings: Finding[] = [];
+  const kept = oncePerId(records.nodes, findings);
+  const nodes = withDepths(withoutRings(withoutOrphans(kept, findings), findings), findings);
+  const graph = createGraph(nodes);
+  const branches = mendBranches(graph, records.branches, { now, createId }, findings);
+  const checkpoints = records.checkpoints.map((one) => mendCheckpoint(graph, one, now, findings));
+  return {
+    findings,
+    nodes: without(nodes, records.nodes),
+    dropped: without(records.nodes, kept),
+    branches: without(branches, records.branches),
+    checkpoints: without(checkpoints, records.checkpoints),
+  };
+}
+
+/** What is wrong, in kinds. */
+export type FindingKind =
+  /** Two records of one message: the one with the higher revision counts. */
+  | 'duplicate-id'
+  /** A message whose parent is not there. */
+  | 'orphan'
+  /** Messages that follow each other in a ring. */
+  | 'cycle'
+  /** A message or branch that counts the messages before it wrongly. */
+  | 'wrong-count'
+  /** A branch that ends in a message that is not there. */
+  | 'dangling-head'
+  /** A checkpoint at a message that is not there. */
+  | 'dangling-checkpoint'
+  /** Two branches of one name. */
+  | 'duplicate-name'
+  /** Messages that no branch reaches. */
+  | 'unreached'
+  /** A message whose words are gone, or can't be read. */
+  | 'missing-body'
+  /** A tool that was called and never answered, in an answer that something follows. */
+  | 'tool-without-result';
+
+/** One thing that is wrong. */
+export interface Finding {
+  readonly kind: FindingKind;
+  /** The message, branch or checkpoint that it is about. */
+  readonly id: string;
+  /** What is wrong and what a repair does about it, in words. */
+  readonly text: string;
+  /** Whether `repair()` mends it. What is lost it can only name. */
+  readonly mends: boolean;
+}
+
+/** The records of one chat, as they are found; deleted branches and checkpoints are among them. */
+export interface ExaminedRecords {
+  readonly nodes: readonly NodeInfo[];
+  readonly branches: readonly Branch[];
+  readonly checkpoints: readonly Checkpoint[];
+}
+
+/** What new branches are made with. */
+export interface ExamineOptions {
+  /** Milliseconds since epoch. */
+  readonly now: number;
+  readonly createId: () => string;
+}
+
+/** What is wrong, and the records that a repair writes. */
+export interface Examination {
+  /** In the order in which they were met: messages, branches, checkpoints. */
+  readonly findings: readonly Finding[];
+  /** Messages with another parent or depth. */
+  readonly nodes: readonly NodeInfo[];
+  /** Records that go, because another one of the same message counts. */
+  readonly dropped: readonly NodeInfo[];
+  /** Changed and new branches. */
+  readonly branches: readonly Branch[];
+  readonly checkpoints: readonly Checkpoint[];
+}
+
+function without<T>(things: readonly T[], known: readonly T[]): T[] {
+  const before = new Set(known);
+  return things.filter((thing) => !before.has(thing));
+}
+
+// --- Messages -------------------------------------------------------------------------------------------------------
+
+function oncePerId(nodes: readonly NodeInfo[], findings: Finding[]): NodeInfo[] {
+  const best = new Map<string, NodeInfo>();
+  for (const node of nodes) {
+    const other = best.get(node.id);
+    if (other)
+      tell(findings, 'duplicate-id', node.id, `Message "${node.id}" is there twice: the newer one counts.`);
+    if (!other || node.rev >= other.rev) best.set(node.id, node);
+  }
+  return [...best.values()].toSorted((a, b) => a.seq - b.seq);
+}
+
+function withoutOrphans(nodes: readonly NodeInfo[], findings: Finding[]): NodeInfo[] {
+  const ids = new Set(nodes.map(({ id }) => id));
+  return nodes.map((node) => {
+    if (node.parentId === null || ids.has(node.parentId)) return node;
+    const text = `The message before "${node.id}" is gone ("${node.parentId}"): it becomes a first message.`;
+    tell(findings, 'orphan', node.id, text);
+    return { ...node, parentId: null };
+  });
+}
+
+/** Each ring is cut at its oldest message. Costs each message once. */
+function withoutRings(nodes: readonly NodeInfo[], findings: Finding[]): NodeInfo[] {
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  const checked = new Set<NodeInfo>();
+  const cuts = new Set<NodeInfo>();
+  for (const node of nodes) {
+    const path = new Set<NodeInfo>();
+    let at: NodeInfo | undefined = node;
+    for (; at && !checked.has(at) && !path.has(at); at = byId.get(at.parentId ?? '')) path.add(at);
+    if (at && path.has(at)) cuts.add(oldest([...path].slice([...path].indexOf(at))));
+    for (const seen of path) checked.add(seen);
+  }
+  return nodes.map((node) => {
+    if (!cuts.has(node)) return node;
+    tell(findings, 'cycle', node.id, `Message "${node.id}" comes after itself: it becomes a first message.`);
+    return { ...node, parentId: null };
+  });
+}
+
+function oldest(ring: readonly NodeInfo[]): NodeInfo {
+  return ring.reduce((a, b) => (b.seq < a.seq ? b : a));
+}
+
+/** Depths follow from the parents. One that is off only because a message before it was, is no finding of its own. */
+function withDepths(nodes: readonly NodeInfo[], findings: Finding[]): NodeInfo[] {
+  const { children, nodes: byId } = createGraph(nodes);
+  const rerooted = new Set(findings.map(({ kind, id }) => (kind === 'duplicate-id' ? undefined : id)));
+  const depths = new Map<string | null, number>([[null, 0]]);
+  const ids = [...(children.get(null) ?? [])];
+  for (const id of ids) {
+    const { parentId, depth } = byId.get(id) as NodeInfo;
+    const right = (depths.get(parentId) ?? 0) + 1;
+    const parent = byId.get(parentId ?? '');
+    depths.set(id, right);
+    ids.push(...(children.get(id) ?? []));
+    if (depth === (parent?.depth ?? 0) + 1 || rerooted.has(id)) continue;
+    tell(findings, 'wrong-count', id, `Message "${id}" is number ${right} of its chain, not ${depth}.`);
+  }
+  return nodes.map((node) => {
+    const depth = depths.get(node.id) ?? node.depth;
+    return depth === node.depth ? node : { ...node, depth };
+  });
+}
+
+// --- What points at them --------------------------------------------------------------------------------------------
+
+function mendBranches(
+  graph: MessageGraph,
+  branches: readonly Branch[],
+  options: ExamineOptions,
+  findings: Finding[],
+): Branch[] {
+  const isThere = ({ headMessageId }: Branch): boolean =>
+    headMessageId === null || graph.nodes.has(headMessageId);
+  const reached = reachable(
+    graph,
+    branches.filter(isThere).map((branch) => branch.headMessageId),
+  );
+  const ends = lostEnds(graph, reached);
+  const whole = branches.map((branch) =>
+    isThere(branch) ? branch : lead(branch, ends.pop() ?? null, findings),
+  );
+  const named = withOwnNames(whole, findings);
+  const counted = named.map((branch) => withCount(graph, branch, findings));
+  return [...counted, ...branchesFor(graph, ends, counted, options, findings)];
+}
+
+/** The last messages of conversations that no branch reaches, oldest first. */
+function lostEnds(graph: MessageGraph, reached: ReadonlySet<string>): string[] {
+  return [...graph.nodes.values()]
+    .filter((node) => !reached.has(node.id) && isVisible(node))
+    .filter(
+      ({ id }) =>
+        !(graph.children.get(id) ?? []).some((child) => isVisible(graph.nodes.get(child) as NodeInfo)),
+    )
+    .toSorted((a, b) => a.seq - b.seq)
+    .map(({ id }) => id);
+}
+
+function lead(branch: Branch, end: string | null, findings: Finding[]): Branch {
+  const there = end === null ? 'it becomes empty' : `it leads to "${end}"`;
+  const text = `Branch "${branch.name}" ends in a message that is gone ("${branch.headMessageId}"): ${there}.`;
+  tell(findings, 'dangling-head', branch.id, text);
+  return { ...branch, headMessageId: end, rev: branch.rev + 1 };
+}
+
+/** Of live branches with one name, the first keeps it. */
+function withOwnNames(branches: readonly Branch[], findings: Finding[]): Branch[] {
+  const taken = new Set<string>();
+  const all = branches.map(({ name }) => name);
+  return branches.map((branch) => {
+    if (branch.deletedAt !== undefined) return branch;
+    const name = taken.has(branch.name) ? nextBranchName(branch.name, [...all, ...taken]) : branch.name;
+    taken.add(name);
+    if (name === branch.name) return branch;
+    tell(
+      findings,
+      'duplicate-name',
+      branch.id,
+      `Two branches are named "${branch.name}": one becomes "${name}".`,
+    );
+    return { ...branch, name, rev: branch.rev + 1 };
+  });
+}
+
+function withCount(graph: MessageGraph, branch: Branch, findings: Finding[]): Branch {
+  const messageCount = graph.nodes.get(branch.headMessageId ?? '')?.depth ?? 0;
+  if (messageCount === branch.messageCount) return branch;
+  const isMended = findings.some(({ kind, id }) => kind === 'dangling-head' && id === branch.id);
+  const text = `Branch "${branch.name}" counts ${branch.messageCount} messages; it has ${messageCount}.`;
+  if (!isMended) tell(findings, 'wrong-count', branch.id, text);
+  return { ...branch, messageCount };
+}
+
+/** A branch for each conversation that none reaches; a chat without any branch gets `main`. */
+function branchesFor(
+  graph: MessageGraph,
+  ends: readonly string[],
+  branches: readonly Branch[],
+  { now, createId }: ExamineOptions,
+  findings: Finding[],
+): Branch[] {
+  const names = branches.filter(({ deletedAt }) => deletedAt === undefined).map(({ name }) => name);
+  return ends.map((end) => {
+    const name = names.includes('main') ? nextBranchName('main', names) : 'main';
+    names.push(name);
+    tell(findings, 'unreached', end, `No branch reaches message "${end}": "${name}" will.`);
+    const { chatId, depth, deviceId } = graph.nodes.get(end) as NodeInfo;
+    const times = { createdAt: now, updatedAt: now, usedSeq: 0 };
+    return {
+      id: createId(),
+      chatId,
+      name,
+      headMessageId: end,
+      messageCount: depth,
+      ...times,
+      rev: 1,
+      deviceId,
+    };
+  });
+}
+
+function mendCheckpoint(
+  graph: MessageGraph,
+  checkpoint: Checkpoint,
+  now: number,
+  findings: Finding[],
+): Checkpoint {
+  if (checkpoint.deletedAt !== undefined || graph.nodes.has(checkpoint.messageId)) return checkpoint;
+  const text = `Checkpoint "${checkpoint.name}" marks a message that is gone ("${checkpoint.messageId}"): it goes too.`;
+  tell(findings, 'dangling-checkpoint', checkpoint.id, text);
+  return { ...checkpoint, deletedAt: now, rev: checkpoint.rev + 1 };
+}
+
+// --- Words ----------------------------------------------------------------------------------------------------------
+
+/** What is wrong with the words of these messages: it can be told, and not mended. */
+export function examineBodies(infos: readonly NodeInfo[], bodies: ReadonlyMap<string, UIMessage>): Finding[] {
+  const findings: Finding[] = [];
+  const followed = new Set(infos.map(({ parentId }) => parentId));
+  for (const { id, parts, status } of infos) {
+    const body = bodies.get(id);
+    if (parts > 0 && !body?.parts?.length)
+      lose(findings, 'missing-body', id, `The words of message "${id}" are gone.`);
+    if (status === 'streaming' || !followed.has(id)) continue;
+    for (const tool of unanswered(body))
+      lose(findings, 'tool-without-result', id, `Message "${id}" called ${tool}, which never answered.`);
+  }
+  return findings;
+}
+
+/** The names of the tools that a message called and that gave neither a result nor an error. */
+function unanswered(body: UIMessage | undefined): string[] {
+  return (body?.parts ?? []).flatMap((part) => {
+    const isOpen = 'state' in part && ['input-streaming', 'input-available'].includes(part.state ?? '');
+    if (!isOpen || !('toolCallId' in part)) return [];
+    return [part.type === 'dynamic-tool' ? part.toolName : part.type.replace(/^tool-/, '')];
+  });
+}
+
+function tell(findings: Finding[], kind: FindingKind, id: string, text: string): void {
+  findings.push({ kind, id, text, mends: true });
+}
+
+function lose(findings: Finding[], kind: FindingKind, id: string, text: string): void {
+  findings.push({ kind, id, text, mends: false });
+}
