@@ -83,6 +83,7 @@ export type { Tokenizer } from './tokens/tokenizer.ts';
 
 // The conversation as a graph.
 export type { Branch, Chat, Checkpoint, Fork, MessageNode, MessageStatus, NodeInfo } from './graph/graph.ts';
+export type { Finding, FindingKind } from './graph/verify.ts';
 export { visualizeGraph } from './graph/visualize.ts';
 export type { GraphData, GraphNode } from './graph/visualize.ts';
 
@@ -121,4 +122,5 @@ export type {
 } from './engine/engine.ts';
 export type { Versions } from './engine/history.ts';
 export type { ContextSnapshot, EstimateOptions, FragmentSnapshot, InspectOptions } from './engine/inspect.ts';
+export type { Repair } from './engine/repair.ts';
 export type { ContextEvent, EngineState, SaveState } from './engine/state.ts';

@@ -5,6 +5,7 @@ import { isMessageFragment, type ContextFragment } from '../fragment/fragment.ts
 import { createId } from '../fragment/id.ts';
 import { normaliseMessage } from '../fragment/message.ts';
 import type { Chat, Fork, MessageStatus, NodeInfo } from '../graph/graph.ts';
+import type { Finding } from '../graph/verify.ts';
 import type { GraphData } from '../graph/visualize.ts';
 import type { ContextRenderer } from '../render/renderer.ts';
 import { InMemoryContextStore } from '../store/memory.ts';
@@ -14,6 +15,7 @@ import { asContextError, Desk, pendingOf, refuseToLoad, type Pending } from './d
 import type { Versions } from './history.ts';
 import type { ContextSnapshot, EstimateOptions, InspectOptions } from './inspect.ts';
 import { splitLanes } from './prompt.ts';
+import type { Repair } from './repair.ts';
 import type { Session } from './session.ts';
 import { NO_VERSIONS, type ContextEvent, type EngineState } from './state.ts';
 
@@ -447,6 +449,19 @@ export class ContextEngine {
    */
   async retry(): Promise<void> {
     return (await this.#opened()).retry();
+  }
+
+  /** What is wrong with the chat as it is stored: rings, orphans, heads into nothing, lost words. [] for a whole one. */
+  async verify(): Promise<readonly Finding[]> {
+    return (await this.repair({ preview: true })).findings;
+  }
+
+  /**
+   * Mends what is wrong, in one transaction: every message that is left can be reached afterwards, and none is thrown
+   * away. With `preview` it only says what it would do. Lost words it can only name.
+   */
+  async repair(options: { readonly preview?: boolean } = {}): Promise<Repair> {
+    return (await this.#opened()).repair(options);
   }
 
   // ------------------------------------------------------------------ listening

@@ -22,6 +22,7 @@ import type { ContinueOptions, MessageContent, ResolveOptions, ResolveResult, Sa
 import { Folds } from './folds.ts';
 import { History, type Versions } from './history.ts';
 import type { ContextSnapshot, EstimateOptions, InspectOptions, Subject } from './inspect.ts';
+import type { Repair } from './repair.ts';
 import { Chains } from './resolve.ts';
 import type { RefusedSave } from './safety.ts';
 import { sameItems } from './same.ts';
@@ -626,6 +627,19 @@ export class Session {
       history.liveCheckpoints().toReversed(),
       this.#view.activeId,
     );
+  }
+
+  repair({ preview = false }: { readonly preview?: boolean }): Promise<Repair> {
+    return this.#serial(async () => {
+      const { repairChat } = await import('./repair.ts').catch(refuseToLoad);
+      const repair = await repairChat(this.#desk.store, this.#desk.chatId, async (mend) => {
+        if (preview) return;
+        await this.#sync.commit([mend]);
+        await this.#view.refresh();
+      });
+      this.#desk.publish();
+      return repair;
+    });
   }
 
   #emitBranch(action: 'create' | 'rename' | 'delete', id: string, start?: number): void {

@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import type { Branch, Checkpoint, MessageGraph, NodeInfo } from './graph.ts';
+import type { Branch, Chat, Checkpoint, MessageGraph, NodeInfo } from './graph.ts';
 import { createGraph, isVisible, nextBranchName, reachable } from './graph.ts';
 
 /**
@@ -24,8 +24,10 @@ export function examine(records: ExaminedRecords, { now, createId }: ExamineOpti
   const graph = createGraph(nodes);
   const branches = mendBranches(graph, records.branches, { now, createId }, findings);
   const checkpoints = records.checkpoints.map((one) => mendCheckpoint(graph, one, now, findings));
+  const chat = mendChat(records.chat, nodes, branches, findings);
   return {
     findings,
+    chat: chat === records.chat ? undefined : chat,
     nodes: without(nodes, records.nodes),
     dropped: without(records.nodes, kept),
     branches: without(branches, records.branches),
@@ -41,7 +43,7 @@ export type FindingKind =
   | 'orphan'
   /** Messages that follow each other in a ring. */
   | 'cycle'
-  /** A message or branch that counts the messages before it wrongly. */
+  /** A message, a branch or the chat that counts messages wrongly. */
   | 'wrong-count'
   /** A branch that ends in a message that is not there. */
   | 'dangling-head'
@@ -49,6 +51,8 @@ export type FindingKind =
   | 'dangling-checkpoint'
   /** Two branches of one name. */
   | 'duplicate-name'
+  /** The chat opens on a branch that is not there. */
+  | 'lost-branch'
   /** Messages that no branch reaches. */
   | 'unreached'
   /** A message whose words are gone, or can't be read. */
@@ -69,6 +73,7 @@ export interface Finding {
 
 /** The records of one chat, as they are found; deleted branches and checkpoints are among them. */
 export interface ExaminedRecords {
+  readonly chat: Chat;
   readonly nodes: readonly NodeInfo[];
   readonly branches: readonly Branch[];
   readonly checkpoints: readonly Checkpoint[];
@@ -85,6 +90,8 @@ export interface ExamineOptions {
 export interface Examination {
   /** In the order in which they were met: messages, branches, checkpoints. */
   readonly findings: readonly Finding[];
+  /** The chat's row, if it changes. */
+  readonly chat: Chat | undefined;
   /** Messages with another parent or depth. */
   readonly nodes: readonly NodeInfo[];
   /** Records that go, because another one of the same message counts. */
@@ -186,7 +193,8 @@ function mendBranches(
   );
   const named = withOwnNames(whole, findings);
   const counted = named.map((branch) => withCount(graph, branch, findings));
-  return [...counted, ...branchesFor(graph, ends, counted, options, findings)];
+  const added = branchesFor(graph, ends, counted, options, findings);
+  return [...counted, ...added];
 }
 
 /** The last messages of conversations that no branch reaches, oldest first. */
@@ -205,7 +213,7 @@ function lead(branch: Branch, end: string | null, findings: Finding[]): Branch {
   const there = end === null ? 'it becomes empty' : `it leads to "${end}"`;
   const text = `Branch "${branch.name}" ends in a message that is gone ("${branch.headMessageId}"): ${there}.`;
   tell(findings, 'dangling-head', branch.id, text);
-  return { ...branch, headMessageId: end, rev: branch.rev + 1 };
+  return { ...branch, headMessageId: end };
 }
 
 /** Of live branches with one name, the first keeps it. */
@@ -223,7 +231,7 @@ function withOwnNames(branches: readonly Branch[], findings: Finding[]): Branch[
       branch.id,
       `Two branches are named "${branch.name}": one becomes "${name}".`,
     );
-    return { ...branch, name, rev: branch.rev + 1 };
+    return { ...branch, name };
   });
 }
 
@@ -258,7 +266,7 @@ function branchesFor(
       headMessageId: end,
       messageCount: depth,
       ...times,
-      rev: 1,
+      rev: 0,
       deviceId,
     };
   });
@@ -273,15 +281,56 @@ function mendCheckpoint(
   if (checkpoint.deletedAt !== undefined || graph.nodes.has(checkpoint.messageId)) return checkpoint;
   const text = `Checkpoint "${checkpoint.name}" marks a message that is gone ("${checkpoint.messageId}"): it goes too.`;
   tell(findings, 'dangling-checkpoint', checkpoint.id, text);
-  return { ...checkpoint, deletedAt: now, rev: checkpoint.rev + 1 };
+  return { ...checkpoint, deletedAt: now };
+}
+
+/** The row of the chat: how many messages it has, where the next one goes, and the branch that it opens on. */
+function mendChat(
+  chat: Chat,
+  nodes: readonly NodeInfo[],
+  branches: readonly Branch[],
+  findings: Finding[],
+): Chat {
+  const live = branches.filter(({ deletedAt }) => deletedAt === undefined);
+  // A growing answer counts from its first stored word, which may come after its first drafted one.
+  const shown = nodes.filter(isVisible);
+  const settled = shown.filter(({ status }) => status !== 'streaming');
+  const messageCount = Math.min(Math.max(chat.messageCount, settled.length), shown.length);
+  const nextSeq = Math.max(chat.nextSeq, (nodes.at(-1)?.seq ?? -1) + 1);
+  const activeBranchId = live.some(({ id }) => id === chat.activeBranchId)
+    ? chat.activeBranchId
+    : (live[0]?.id ?? chat.activeBranchId);
+  if (messageCount !== chat.messageCount || nextSeq !== chat.nextSeq)
+    tell(
+      findings,
+      'wrong-count',
+      chat.id,
+      `The chat counts ${chat.messageCount} messages; it has ${messageCount}.`,
+    );
+  if (activeBranchId !== chat.activeBranchId)
+    tell(
+      findings,
+      'lost-branch',
+      chat.id,
+      `The chat opens on a branch that is gone: it will open on another one.`,
+    );
+  const isWhole =
+    messageCount === chat.messageCount && nextSeq === chat.nextSeq && activeBranchId === chat.activeBranchId;
+  return isWhole ? chat : { ...chat, messageCount, nextSeq, activeBranchId };
 }
 
 // --- Words ----------------------------------------------------------------------------------------------------------
 
-/** What is wrong with the words of these messages: it can be told, and not mended. */
-export function examineBodies(infos: readonly NodeInfo[], bodies: ReadonlyMap<string, UIMessage>): Finding[] {
+/**
+ * What is wrong with the words of these messages: it can be told, and not mended. `followed` are the ids that some
+ * message comes after.
+ */
+export function examineBodies(
+  infos: readonly NodeInfo[],
+  bodies: ReadonlyMap<string, UIMessage>,
+  followed: ReadonlySet<string | null>,
+): Finding[] {
   const findings: Finding[] = [];
-  const followed = new Set(infos.map(({ parentId }) => parentId));
   for (const { id, parts, status } of infos) {
     const body = bodies.get(id);
     if (parts > 0 && !body?.parts?.length)

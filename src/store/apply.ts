@@ -170,6 +170,8 @@ class Append {
         return this.#deleteCheckpoint(op.id);
       case 'chat':
         return this.#updateChat(op);
+      case 'mend':
+        return this.#mend(op);
       case 'set':
         this.#values.set(op.key, op.value);
     }
@@ -259,6 +261,26 @@ class Append {
     const sum = usage && { usage: addUsage(chat.metadata?.['usage'], usage) };
     this.#chat = after === undefined ? chat : { ...chat, title: after };
     this.#setChat(metadata || sum ? { metadata: { ...chat.metadata, ...metadata, ...sum } } : {});
+  }
+
+  /** Takes records over as they were examined; bodies and drafts stay as they are. */
+  async #mend({ seq, chat, nodes, dropped, branches, checkpoints }: OpNamed<'mend'>): Promise<void> {
+    if (seq !== this.#seq) {
+      const message = 'The chat was written to while it was examined. Examine it again.';
+      refuse('head-moved', message, { reason: 'seq', expected: seq, actual: this.#seq });
+    }
+    for (const info of dropped) this.#tx.dropNode(info);
+    for (const { id, parentId, depth } of nodes) {
+      const node = await this.#findNode(id);
+      if (!node) continue;
+      this.#puts.set(id, undefined);
+      this.#nodes.set(id, { ...node, parentId, depth, rev: this.#touch('node', node).rev });
+    }
+    for (const branch of branches) this.#setBranch(branch, {});
+    for (const checkpoint of checkpoints) this.#setCheckpoint(checkpoint, {});
+    if (!chat) return;
+    const { messageCount, nextSeq, activeBranchId } = chat;
+    this.#setChat({ messageCount, nextSeq, activeBranchId });
   }
 
   // --- Heads -------------------------------------------------------------------------------------------------------

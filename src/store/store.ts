@@ -1,5 +1,6 @@
 import type { UIMessage } from 'ai';
 import type { Branch, Chat, Checkpoint, MessageNode, MessageStatus, NodeInfo } from '../graph/graph.ts';
+import type { Examination } from '../graph/verify.ts';
 import type { GraphData } from '../graph/visualize.ts';
 
 /**
@@ -181,6 +182,11 @@ export type StoreOp =
       readonly metadata?: Readonly<Record<string, unknown>>;
       readonly usage?: Readonly<Record<string, unknown>>;
     }
+  /**
+   * Puts the records of a damaged chat right, as they were examined: refused with `head-moved` if anything was written
+   * since change number `seq`.
+   */
+  | ({ readonly op: 'mend'; readonly seq: number } & Omit<Examination, 'findings'>)
   /** A value beside the chat, in the same transaction. */
   | { readonly op: 'set'; readonly key: string; readonly value: unknown };
 

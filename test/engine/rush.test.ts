@@ -271,6 +271,7 @@ async function checkKept({ disk, tabs, kept }: World): Promise<void> {
 async function checkFresh({ disk, tabs }: World): Promise<void> {
   const fresh = engineOn(disk);
   await fresh.ready();
+  expect(await fresh.verify()).toEqual([]);
   for (const { engine } of tabs) {
     if (engine.state.getState().pending.length > 0) continue;
     expect(known(engine)).toEqual(known(fresh));

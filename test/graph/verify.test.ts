@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Branch, Checkpoint, NodeInfo } from '../../src/graph/graph.ts';
+import type { Branch, Chat, Checkpoint, NodeInfo } from '../../src/graph/graph.ts';
 import { chainIds, createGraph, infoOf, reachable } from '../../src/graph/graph.ts';
 import { examine, examineBodies, type ExaminedRecords } from '../../src/graph/verify.ts';
 import { graph, line, message, node } from '../support/graph.ts';
@@ -34,8 +34,21 @@ function chat(...paths: readonly string[]): ExaminedRecords {
   const branches = heads.map((id, i) =>
     branch(i === 0 ? 'main' : `main-v${i + 1}`, id, { messageCount: whole.nodes.get(id)?.depth ?? 0 }),
   );
-  return { nodes: nodes.map(infoOf), branches, checkpoints: [] };
+  return { chat: row(nodes.length), nodes: nodes.map(infoOf), branches, checkpoints: [] };
 }
+
+const row = (messageCount: number, more: Partial<Chat> = {}): Chat => ({
+  id: 'c',
+  userId: 'me',
+  createdAt: 1,
+  updatedAt: 1,
+  activeBranchId: 'b-main',
+  rev: 1,
+  messageCount,
+  nextSeq: messageCount,
+  epoch: 0,
+  ...more,
+});
 
 let made = 0;
 const options = { now: 99, createId: (): string => `new-${(made += 1)}` };
@@ -51,7 +64,9 @@ const lose = (records: ExaminedRecords, ...ids: readonly string[]): ExaminedReco
 });
 
 const found = (records: ExaminedRecords): string[] =>
-  examine(records, options).findings.map(({ kind, id }) => `${kind} ${id}`);
+  examine(records, options)
+    .findings.map(({ kind, id }) => `${kind} ${id}`)
+    .filter((text) => text !== 'wrong-count c');
 
 /** The chat after its repair. */
 function mended(records: ExaminedRecords): ExaminedRecords {
@@ -61,6 +76,7 @@ function mended(records: ExaminedRecords): ExaminedRecords {
     ...after.filter(({ id }) => !before.some((one) => one.id === id)),
   ];
   return {
+    chat: repair.chat ?? records.chat,
     nodes: newer(
       records.nodes.filter((info) => !repair.dropped.includes(info)),
       repair.nodes,
@@ -80,6 +96,7 @@ const paths = ({ nodes, branches }: ExaminedRecords): Record<string, string> =>
 test('a whole chat has no findings, and a repair of it writes nothing', () => {
   expect(examine(chat('q1 > a1 > q2', 'q1 > b1'), options)).toEqual({
     findings: [],
+    chat: undefined,
     nodes: [],
     dropped: [],
     branches: [],
@@ -129,7 +146,7 @@ describe('finds and mends', () => {
 
   test('a chat whose branches are lost', () => {
     const broken = { ...chat('q1 > a1', 'q1 > b1'), branches: [] };
-    expect(found(broken)).toEqual(['unreached a1', 'unreached b1']);
+    expect(found(broken)).toEqual(['unreached a1', 'unreached b1', 'lost-branch c']);
     expect(paths(mended(broken))).toEqual({ main: 'q1 > a1', 'main-v2': 'q1 > b1' });
   });
 
@@ -158,6 +175,15 @@ describe('finds and mends', () => {
     expect(found({ ...whole, nodes: [...whole.nodes, reserved] })).toEqual([]);
   });
 
+  test('an answer that grows may be counted, or not yet', () => {
+    const whole = change(chat('q1 > a1'), 'a1', { status: 'streaming' });
+    const kinds = (messageCount: number): string[] =>
+      examine({ ...whole, chat: row(messageCount, { nextSeq: 2 }) }, options).findings.map(
+        ({ kind }) => kind,
+      );
+    expect([kinds(0), kinds(1), kinds(2), kinds(3)]).toEqual([['wrong-count'], [], [], ['wrong-count']]);
+  });
+
   test('counts that are off, told once where they begin', () => {
     const broken = ['q1', 'a1', 'q2'].reduce(
       (records, id) => change(records, id, { depth: { q1: 1, a1: 7, q2: 8 }[id] as number }),
@@ -165,6 +191,12 @@ describe('finds and mends', () => {
     );
     expect(found(broken)).toEqual(['wrong-count a1']);
     expect(mended(broken).nodes.map(({ depth }) => depth)).toEqual([1, 2, 3]);
+  });
+
+  test('a chat that opens on a branch that is gone, and counts its messages wrongly', () => {
+    const broken = { ...chat('q1 > a1'), chat: row(7, { activeBranchId: 'zzz', nextSeq: 0 }) };
+    expect(examine(broken, options).findings.map(({ kind }) => kind)).toEqual(['wrong-count', 'lost-branch']);
+    expect(mended(broken).chat).toEqual(row(2));
   });
 
   test('a checkpoint that marks nothing', () => {
@@ -182,7 +214,8 @@ test('tells what words are gone, and which tools never answered', () => {
     ['a1', { ...message('a1'), parts: [call] }],
     ['a2', { ...message('a2'), parts: [call] }],
   ]);
-  expect(examineBodies(nodes, bodies).map(({ kind, id, mends }) => [kind, id, mends])).toEqual([
+  const followed = new Set(nodes.map(({ parentId }) => parentId));
+  expect(examineBodies(nodes, bodies, followed).map(({ kind, id, mends }) => [kind, id, mends])).toEqual([
     ['tool-without-result', 'a1', false],
     ['missing-body', 'q2', false],
   ]);
@@ -236,7 +269,7 @@ test('whatever is broken: one repair is enough, and every message that is left i
     fc.property(fc.array(damage, { maxLength: 6 }), (damages) => {
       const bad = damages.reduce(broken, chat('q1 > a1 > q2 > a2', 'q1 > b1', 'd1'));
       const good = mended(bad);
-      expect(found(good)).toEqual([]);
+      expect(examine(good, options).findings).toEqual([]);
       expect(new Set(good.nodes.map((info) => info.id))).toEqual(new Set(bad.nodes.map((info) => info.id)));
       const reached = reachable(
         createGraph(good.nodes),

@@ -1,0 +1,129 @@
+import 'fake-indexeddb/auto';
+import { openDB, type IDBPDatabase } from 'idb';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
+import { engineOn, texts } from '../support/engine.ts';
+import { given } from '../support/graph.ts';
+
+// What a disk can do to a chat, and what is left of it.
+
+let name = '';
+let count = 0;
+
+beforeEach(() => {
+  name = `damaged-${(count += 1)}`;
+});
+
+/** A chat of these paths in a database, and then what happens to its rows. */
+async function damaged(
+  paths: readonly string[],
+  damage: (db: IDBPDatabase) => Promise<unknown>,
+): Promise<void> {
+  const store = new IndexedDBContextStore(name);
+  await given(store, ...paths);
+  await store.close();
+  const db = await openDB(name);
+  await damage(db);
+  db.close();
+}
+
+async function change(db: IDBPDatabase, id: string, fields: object): Promise<void> {
+  const info = (await db.getFromIndex('nodes', 'id', ['c', id])) as object;
+  await db.put('nodes', { ...info, ...fields });
+}
+
+async function lose(db: IDBPDatabase, id: string): Promise<void> {
+  const { seq } = (await db.getFromIndex('nodes', 'id', ['c', id])) as { seq: number };
+  await db.delete('nodes', ['c', seq]);
+}
+
+const open = (): ReturnType<typeof engineOn> => engineOn(new IndexedDBContextStore(name), { userId: 'me' });
+
+async function branches(engine: ReturnType<typeof engineOn>): Promise<Record<string, string>> {
+  const { branches: all } = engine.state.getState();
+  const chains = all.map(async (branch) => {
+    const { messages } = await engine.resolve({ branch: branch.name });
+    return [branch.name, texts(messages)] as const;
+  });
+  return Object.fromEntries(await Promise.all(chains));
+}
+
+describe('a damaged chat', () => {
+  test('says what is wrong, and a preview changes nothing', async () => {
+    await damaged(['q1 > a1 > q2 > a2'], (db) => lose(db, 'a1'));
+    const engine = open();
+    const kinds = (await engine.verify()).map(({ kind, id }) => `${kind} ${id}`);
+    expect(kinds).toEqual(['orphan q2', 'wrong-count b-main', 'unreached q1', 'wrong-count c']);
+    const plan = await engine.repair({ preview: true });
+    expect(plan).toMatchObject({ messages: ['q2', 'a2'], checkpoints: [] });
+    expect((await engine.verify()).map(({ kind, id }) => `${kind} ${id}`)).toEqual(kinds);
+  });
+
+  test('has all of its words in reach after a repair, here and in the next session', async () => {
+    await damaged(['q1 > a1 > q2 > a2', 'q1 > b1'], (db) => lose(db, 'q1'));
+    const engine = open();
+    await engine.ready();
+    const { findings } = await engine.repair();
+    expect(findings.filter(({ mends }) => mends).length).toBeGreaterThan(0);
+    expect(await engine.verify()).toEqual([]);
+    const after = { main: 'a1 > q2 > a2', 'main-v2': 'b1' };
+    expect(await branches(engine)).toEqual(after);
+    const next = open();
+    await next.ready();
+    expect(await branches(next)).toEqual(after);
+  });
+
+  test('stops turning in a ring', async () => {
+    await damaged(['q1 > a1 > q2'], (db) => change(db, 'q1', { parentId: 'q2' }));
+    const engine = open();
+    await engine.repair();
+    expect(await branches(engine)).toEqual({ main: 'q1 > a1 > q2' });
+  });
+
+  test('opens on a branch that is there, and goes on from it', async () => {
+    await damaged(['q1 > a1'], (db) => db.delete('branches', ['c', 'b-main']));
+    const engine = open();
+    await engine.repair();
+    expect(await engine.verify()).toEqual([]);
+    expect([engine.branch, await branches(engine)]).toEqual(['main', { main: 'q1 > a1' }]);
+    await engine.continue({ id: 'q2', role: 'user', parts: [{ type: 'text', text: 'q2' }] }, { id: 'a2' });
+    expect(await branches(engine)).toEqual({ main: 'q1 > a1 > q2' });
+  });
+
+  test('names words that are gone, and keeps what stands around them', async () => {
+    await damaged(['q1 > a1 > q2'], (db) => db.delete('bodies', ['c', 1]));
+    const engine = open();
+    const { findings } = await engine.repair();
+    expect(findings.map(({ kind, id, mends }) => [kind, id, mends])).toEqual([['missing-body', 'a1', false]]);
+    expect(texts((await engine.resolve()).messages)).toBe('q1 > q2');
+  });
+
+  test('is examined again when somebody writes to it meanwhile', async () => {
+    await damaged(['q1 > a1 > q2'], (db) => change(db, 'q1', { parentId: 'q2' }));
+    const [engine, other] = [open(), open()];
+    await Promise.all([engine.ready(), other.ready()]);
+    await Promise.all([engine.repair(), other.updateChat({ title: 'A' }), other.updateChat({ title: 'B' })]);
+    expect(await engine.verify()).toEqual([]);
+    expect(await branches(engine)).toEqual({ main: 'q1 > a1 > q2' });
+  });
+
+  test('is told to the other tabs when it is mended', async () => {
+    await damaged(['q1 > a1 > q2'], (db) => change(db, 'q1', { parentId: 'q2' }));
+    const [engine, other] = [open(), open()];
+    await other.ready();
+    await engine.repair();
+    await expect.poll(() => other.node('q1')?.parentId).toBe(null);
+    expect(await branches(other)).toEqual({ main: 'q1 > a1 > q2' });
+  });
+});
+
+test('a whole chat has nothing to mend, one that is not there neither, and nothing is written', async () => {
+  const store = new IndexedDBContextStore(name);
+  const engine = engineOn(store, { userId: 'me' });
+  expect(await engine.repair()).toEqual({ findings: [], messages: [], branches: [], checkpoints: [] });
+  expect(await store.getChat('c')).toBeUndefined();
+  await given(store, 'q1 > a1', 'q1 > b1');
+  const { seq } = await store.load('c');
+  expect(await open().repair()).toEqual({ findings: [], messages: [], branches: [], checkpoints: [] });
+  expect((await store.load('c')).seq).toBe(seq);
+});
