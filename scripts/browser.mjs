@@ -118,10 +118,9 @@ function withApt() {
 export function installWithApt(packages) {
   if (!isRoot() || !existsSync('/usr/bin/apt-get')) return false;
   const patient = ['-qq', '-o', 'DPkg::Lock::Timeout=300'];
-  return (
-    run('apt-get', ['update', ...patient]) &&
-    run('apt-get', ['install', '-y', '--no-install-recommends', ...patient, ...packages])
-  );
+  // One dead mirror fails the update, and need not keep a package of another one away.
+  run('apt-get', ['update', ...patient]);
+  return run('apt-get', ['install', '-y', '--no-install-recommends', ...patient, ...packages]);
 }
 
 function withPlaywright() {

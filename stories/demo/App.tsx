@@ -1,5 +1,5 @@
 import type { ChatTransport, UIMessage } from 'ai';
-import { useChats, type ContextStore } from 'contextree';
+import { isContextError, useChats, type ContextStore } from 'contextree';
 import { useEffect, useMemo, useState, type ReactNode } from 'react';
 import { goToChat, useAddressedChat } from './address.ts';
 import { Sidebar } from './chats/Sidebar.tsx';
@@ -58,7 +58,7 @@ function useBeginnings({ store, settings }: AppProps): number {
 }
 
 function Rooms({ store, transport, settings }: AppProps): ReactNode {
-  const { create } = useChats(store);
+  const { create, chats, isPending, error } = useChats(store);
   const drawer = useDrawer();
   const addressed = useAddressedChat();
   const chatId = addressed ?? unsentChat(create);
@@ -79,10 +79,11 @@ function Rooms({ store, transport, settings }: AppProps): ReactNode {
   return (
     <WorkspaceContext value={workspace}>
       <div className="app">
-        <Sidebar current={chatId} drawer={drawer} />
+        <Sidebar current={chatId} drawer={drawer} canExport={!isContextError(error, 'newer-format')} />
         <ChatPage
           chatId={chatId}
-          starters={useStarters(store)}
+          // Offered for as long as there is no chat yet; they wait until that is known.
+          starters={chats.length === 0 && !isPending ? starters : NO_STARTERS}
           covered={drawer.isOpen}
           menuButton={<MenuButton drawer={drawer} />}
         />
@@ -95,12 +96,6 @@ function openNewChat(chatId: string, words: string): void {
   const all = [takeUnsentText(chatId), words].filter((text) => text !== '');
   keepUnsentText(chatId, all.join('\n\n'));
   goToChat(chatId);
-}
-
-/** The starter prompts, for as long as there is no chat yet; they wait until that is known. */
-function useStarters(store: ContextStore): readonly Starter[] {
-  const { chats, isPending } = useChats(store);
-  return chats.length === 0 && !isPending ? starters : NO_STARTERS;
 }
 
 const NO_STARTERS: readonly Starter[] = [];

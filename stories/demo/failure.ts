@@ -8,6 +8,7 @@ import { isContextError } from 'contextree';
  */
 export function describeFailure(error: unknown): string {
   const message = messageOf(error);
+  if (isContextError(error, 'newer-format')) return OLDER_PAGE;
   if (isContextError(error)) return sentence(message);
   const status = statusOf(error) ?? statusIn(message);
   const words = status === undefined ? undefined : wordsForStatus(status);
@@ -18,6 +19,10 @@ export function describeFailure(error: unknown): string {
   if (/without a finish reason/i.test(message)) return 'The answer broke off before its end. Try again.';
   return message === '' ? 'The answer failed, and nothing said why. Try again.' : sentence(message);
 }
+
+const OLDER_PAGE =
+  'A newer version of this app was used in this browser, and this page can’t read what it wrote. All of it is ' +
+  'untouched. Reload to get the newer version; if this stays, update the app.';
 
 function messageOf(error: unknown): string {
   if (error instanceof Error) return error.message;

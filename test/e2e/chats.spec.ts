@@ -131,6 +131,48 @@ test('a turn that another tab forced onto a branch says so', async ({ page, cont
   await expect(other.page.getByText('Continued on main-v2: another tab wrote to main').first()).toBeVisible();
   await expect(other.button('Show')).toBeVisible();
   await expect(other.you.last()).toContainText('Meanwhile');
+
+  // One is on the new branch already; what there is to see is what the other tab wrote, and the way back.
+  await expect(other.branch.locator('option:checked')).toHaveText('main-v2');
+  await other.button('Show').click();
+  await expect(other.branch.locator('option:checked')).toHaveText('main');
+  await expect(other.you.last()).toContainText('A slow one');
+  await expect(other.page.getByText('This is main, as another tab wrote it')).toBeVisible();
+  await other.button('Back to main-v2').click();
+  await expect(other.branch.locator('option:checked')).toHaveText('main-v2');
+  await expect(other.you.last()).toContainText('Meanwhile');
+});
+
+test('a page that is older than its data says what helps, keeps the unsent text, and stays usable', async ({
+  page,
+}) => {
+  const demo = await Demo.open(page);
+  await demo.ask('What is a graph?');
+  await demo.message.fill('half a thought');
+  await page.evaluate(async () => {
+    const [database] = await indexedDB.databases();
+    await new Promise((resolve, reject) => {
+      const request = indexedDB.open(String(database?.name), Number(database?.version) + 1);
+      request.onsuccess = () => resolve(request.result.close());
+      request.onerror = () => reject(request.error);
+    });
+  });
+  await page.reload();
+  const alert = page.getByRole('alert');
+  await expect(alert).toContainText('This page is older than its data');
+  await expect(alert).toContainText(/untouched.*reload.*update the app/i);
+  await expect(alert.getByRole('button', { name: 'Reload' })).toBeVisible();
+  await expect(demo.message).toHaveValue('half a thought');
+  await expect(demo.button('Send')).toBeDisabled();
+
+  await demo.button('Data').click();
+  await expect(page.getByRole('menuitem', { name: 'Keep my data' })).toBeVisible();
+  await expect(page.getByRole('menuitem', { name: 'Export my data' })).toHaveCount(0);
+  await page.keyboard.press('Escape');
+  await demo.button('New chat').click();
+  await expect(alert).toContainText('This page is older than its data');
+  await demo.button('Model settings').click();
+  await expect(page.getByRole('dialog', { name: 'Model settings' })).toBeVisible();
 });
 
 test('a chat deleted in another tab says so and keeps the unsent text', async ({ page, context }) => {

@@ -6,7 +6,7 @@ import { Icon } from '../ui/Icon.tsx';
 import { ChatList } from './ChatList.tsx';
 
 /** What stands beside the conversation: all chats, and what concerns all of them. On narrow screens it is a drawer. */
-export function Sidebar({ current, drawer }: SidebarProps): ReactNode {
+export function Sidebar({ current, drawer, canExport }: SidebarProps): ReactNode {
   const { isOpen, close } = drawer;
   const closer = useRef<HTMLButtonElement>(null);
   useEffect(() => {
@@ -31,7 +31,7 @@ export function Sidebar({ current, drawer }: SidebarProps): ReactNode {
         <ChatList current={current} onChoose={close} />
         <footer className="sidebar-foot">
           <ModelSettingsButton />
-          <DataMenu onKeep={close} />
+          <DataMenu onKeep={close} canExport={canExport} />
         </footer>
       </div>
     </>
@@ -42,4 +42,6 @@ interface SidebarProps {
   /** The id of the chat that is shown. */
   readonly current: string;
   readonly drawer: Drawer;
+  /** Whether the chats can be read, to be taken along. */
+  readonly canExport: boolean;
 }

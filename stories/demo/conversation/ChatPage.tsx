@@ -53,7 +53,7 @@ const titles: Readonly<Record<Standing, string>> = {
   unsent: 'New chat',
   unknown: 'Unknown chat',
   deleted: UNTITLED,
-  broken: UNTITLED,
+  broken: 'Chat',
 };
 
 function useTitle(otherwise: string): string {

@@ -1,4 +1,4 @@
-import { useEngine, useEngineState } from 'contextree';
+import { isContextError, useEngine, useEngineState } from 'contextree';
 import type { ReactNode } from 'react';
 import { describeFailure } from '../failure.ts';
 import { useAttempt } from '../shell/useAttempt.ts';
@@ -41,7 +41,14 @@ function Broken(): ReactNode {
   const error = useEngineState((state) => state.error);
   return (
     <div className="situation" role="alert">
-      <p>This chat can’t be read. {describeFailure(error)}</p>
+      <p>
+        <strong>
+          {isContextError(error, 'newer-format')
+            ? 'This page is older than its data.'
+            : 'This chat can’t be read.'}
+        </strong>{' '}
+        {describeFailure(error)} What you were writing is kept.
+      </p>
       <button type="button" className="button" onClick={() => location.reload()}>
         Reload
       </button>

@@ -16,12 +16,26 @@ export function useChatNotices(): void {
       engine.subscribe((event) => {
         if (event.type !== 'conflict' || event.policy !== 'fork') return;
         const { from, to } = event;
+        const go = (branch: string) => () => attempt(() => engine.switchBranch(branch));
         // Where one is shows already; then the other one is what there is to see.
-        const show = (): Promise<void> => engine.switchBranch(engine.branch === to ? from : to);
+        const show = async (): Promise<void> => {
+          const [there, back] = engine.branch === to ? [from, to] : [to, from];
+          await engine.switchBranch(there);
+          tell({
+            key: 'conflict',
+            text:
+              there === from ? `This is ${from}, as another tab wrote it` : `This is ${to}, with your turn`,
+            action: { label: `Back to ${back}`, run: go(back) },
+          });
+        };
         tell({
           key: 'conflict',
           text: `Continued on ${to}: another tab wrote to ${from}`,
-          action: { label: 'Show', run: () => attempt(show) },
+          action: {
+            label: 'Show',
+            about: `Show ${engine.branch === to ? from : to}`,
+            run: () => attempt(show),
+          },
         });
       }),
     [engine, tell, attempt],

@@ -8,7 +8,7 @@ import { downloadJson, exportData } from './exportData.ts';
 import { askToKeep, spaceInWords } from './space.ts';
 
 /** What a person may do with their data: take it along, keep it for good, or be rid of it. */
-export function DataMenu({ onKeep }: DataMenuProps): ReactNode {
+export function DataMenu({ onKeep, canExport }: DataMenuProps): ReactNode {
   const { store, clearAll } = useWorkspace();
   const { tell } = useNotices();
   const attempt = useAttempt();
@@ -51,7 +51,7 @@ export function DataMenu({ onKeep }: DataMenuProps): ReactNode {
       </button>
       {open && (
         <Menu id={id} onClose={close} onLeave={() => setOpen(false)}>
-          <Item onChoose={choose(takeAlong)}>Export my data</Item>
+          {canExport && <Item onChoose={choose(takeAlong)}>Export my data</Item>}
           <Item onChoose={choose(keep)}>Keep my data</Item>
           <Item onChoose={choose(() => setClearing(true))}>Clear all data</Item>
         </Menu>
@@ -138,6 +138,8 @@ function useSpace(): string {
 interface DataMenuProps {
   /** The browser is being asked: a drawer may close, and show what it says. */
   readonly onKeep: () => void;
+  /** Whether the chats can be read. */
+  readonly canExport: boolean;
 }
 
 interface MenuProps {

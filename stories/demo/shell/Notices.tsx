@@ -13,7 +13,12 @@ import { usePassFocus } from '../ui/usePassFocus.ts';
 interface Notice {
   readonly key: string;
   readonly text: string;
-  readonly action?: { readonly label: string; readonly run: () => unknown };
+  readonly action?: {
+    readonly label: string;
+    /** More words about it, where the label leaves a doubt. */
+    readonly about?: string;
+    readonly run: () => unknown;
+  };
   /** Milliseconds until it goes by itself; without it, it stays until it is dismissed. */
   readonly lasts?: number;
 }
@@ -65,7 +70,7 @@ function NoticeLine({ notice, dismiss, afterLast }: NoticeLineProps): ReactNode 
     <div ref={line} className="notice">
       <p dir="auto">{text}</p>
       {action && (
-        <button type="button" className="notice-action" onClick={act}>
+        <button type="button" className="notice-action" title={action.about} onClick={act}>
           {action.label}
         </button>
       )}
