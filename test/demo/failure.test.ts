@@ -1,3 +1,4 @@
+import { ContextError } from 'contextree';
 import { expect, test } from 'vitest';
 import { describeFailure } from '../../stories/demo/failure.ts';
 
@@ -30,4 +31,11 @@ test('a failure that says nothing still gets a sentence', () => {
 
 test('a stream that ends early is not said in the words of its protocol', () => {
   expect(describeFailure(new Error('Response stream ended without a finish reason.'))).toMatch(/broke off/);
+});
+
+test('a page that is older than its data says what helps, and that nothing is lost', () => {
+  const words = describeFailure(new ContextError('newer-format', 'Database "contextree" was written by …'));
+  expect(words).toMatch(/untouched/);
+  expect(words).toMatch(/Reload.*update the app/);
+  expect(words).not.toMatch(/Database/);
 });

@@ -136,11 +136,28 @@ test('a turn that another tab forced onto a branch says so', async ({ page, cont
   await expect(other.branch.locator('option:checked')).toHaveText('main-v2');
   await other.button('Show').click();
   await expect(other.branch.locator('option:checked')).toHaveText('main');
-  await expect(other.you.last()).toContainText('A slow one');
+  await expect(other.page.getByText('Another tab is writing here')).toBeVisible();
+  await expect(other.you.last()).toContainText('A slow one', { timeout: 20_000 });
+  await expect(other.page.getByText('Another tab is writing here')).toHaveCount(0);
   await expect(other.page.getByText('This is main, as another tab wrote it')).toBeVisible();
   await other.button('Back to main-v2').click();
   await expect(other.branch.locator('option:checked')).toHaveText('main-v2');
   await expect(other.you.last()).toContainText('Meanwhile');
+});
+
+test('while another tab answers, a tab that opens then says so, and asks nobody again', async ({
+  page,
+  context,
+}) => {
+  const one = await Demo.open(page, { pace: true });
+  await one.send('A slow one');
+  await one.streaming(4);
+  const other = await Demo.open(await context.newPage(), { at: new URL(page.url()).hash });
+  await expect(other.page.getByText('Another tab is writing here')).toBeVisible();
+  await expect(other.button('Get an answer')).toHaveCount(0);
+  await one.page.close();
+  await expect(other.page.getByText('Another tab is writing here')).toHaveCount(0);
+  await expect(other.assistant).toContainText('Interrupted');
 });
 
 test('a page that is older than its data says what helps, keeps the unsent text, and stays usable', async ({

@@ -5,17 +5,21 @@ import { Icon } from '../ui/Icon.tsx';
 import { Around } from './Around.ts';
 import { Dots, Failure } from './Message.tsx';
 import type { TurnState } from './useTurn.ts';
+import { useWrittenElsewhere } from './useWrittenElsewhere.ts';
 
-/** What stands where an answer would: one that is about to come, one that failed, or none. */
+/** What stands where an answer would: one that is about to come, here or from another tab, one that failed, or none. */
 export function AbsentAnswer({ turn, canAsk }: AbsentAnswerProps): ReactNode {
   const { shown, streaming, failure, isUnanswered, askAgain } = turn;
   const question = shown.at(-1);
+  const isQuiet = canAsk && !streaming && failure === undefined;
+  const isWrittenElsewhere = useWrittenElsewhere(question?.id, isQuiet);
+  if (isWrittenElsewhere) return <WrittenElsewhere />;
   if (question?.role === 'assistant') return null;
   if (streaming && question) return <AnswerToCome />;
   const earlier = question && <EarlierAnswer questionId={question.id} />;
   if (failure !== undefined)
     return <AnswerThatFailed words={failure} onTryAgain={askAgain} earlier={earlier} />;
-  return isUnanswered && canAsk && <Unanswered onAsk={askAgain} earlier={earlier} />;
+  return isUnanswered && isWrittenElsewhere === false && <Unanswered onAsk={askAgain} earlier={earlier} />;
 }
 
 /** The answer that has not said anything yet, in the place where it will stand. */
@@ -26,6 +30,14 @@ function AnswerToCome(): ReactNode {
         <Dots />
       </div>
     </article>
+  );
+}
+
+function WrittenElsewhere(): ReactNode {
+  return (
+    <p className="interrupted">
+      <Dots /> Another tab is writing here. Its turn shows when the answer is whole.
+    </p>
   );
 }
 

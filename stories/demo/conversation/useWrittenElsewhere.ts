@@ -1,0 +1,41 @@
+import { useEngine, useEngineState, type ContextEngine } from 'contextree';
+import { useEffect, useState } from 'react';
+
+/**
+ * Whether another tab writes an answer on the branch that is shown. Its turn shows when the answer is whole; until then
+ * nothing of it is on the page, and its reader should know that something is coming.
+ *
+ * Undefined until it is known, and while `isQuiet` is false: this tab is at work itself.
+ */
+export function useWrittenElsewhere(lastId: string | undefined, isQuiet: boolean): boolean | undefined {
+  const engine = useEngine();
+  const revision = useEngineState((state) => state.revision);
+  const [found, setFound] = useState<{ readonly behind: string | undefined; readonly isWritten: boolean }>();
+  useEffect(() => {
+    if (!isQuiet) return;
+    let isGone = false;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const look = async (): Promise<void> => {
+      const isWritten = await isHeadHeld(engine).catch(() => false);
+      if (isGone) return;
+      setFound({ behind: lastId, isWritten });
+      // A tab that dies says nothing.
+      if (isWritten) timer = setTimeout(() => void look(), 1000);
+    };
+    void look();
+    return () => {
+      isGone = true;
+      clearTimeout(timer);
+    };
+  }, [engine, revision, lastId, isQuiet]);
+  return isQuiet && found?.behind === lastId ? found?.isWritten : undefined;
+}
+
+/** Whether some tab holds the message at the real head of the branch, which the engine shows when it is settled. */
+async function isHeadHeld({ store, chatId, state }: ContextEngine): Promise<boolean> {
+  const held = await store.held(chatId);
+  if (held.size === 0) return false;
+  const { branchId } = state.getState();
+  const branch = (await store.listBranches(chatId)).find(({ id }) => id === branchId);
+  return typeof branch?.headMessageId === 'string' && held.has(branch.headMessageId);
+}
