@@ -27,7 +27,7 @@ export interface ModelPrices {
 }
 
 /** From how many tokens of input on a whole request is dearer, and how many times. */
-export interface LongPrompt {
+interface LongPrompt {
   /** Tokens of input, cached ones among them; a request with more is a long one. */
   readonly above: number;
   /** Times the prices of input: plain, read from the cache, written to it. */
