@@ -1,0 +1,79 @@
+import type { UIMessage } from 'ai';
+import { ContextEngine, hint, IndexedDBContextStore, role, type StoreOp } from 'contextree/core';
+import { expect, test } from 'vitest';
+
+/**
+ * What a second look costs, on a real IndexedDB: each engine is new, and inspects a chat of 10,000 messages of about
+ * 1 kB, again, and again after one new turn. `npm run bench` runs it; figures are ratios within one run.
+ */
+const LENGTH = 10_000;
+const WORDS =
+  'The quick brown fox jumps over the lazy dog while the graph remembers every word it said. '.repeat(11);
+
+test(
+  'a second inspect() of 10,000 messages costs what changed',
+  { timeout: 300_000 },
+  async ({ onTestFinished }) => {
+    const store = await chatOf(LENGTH);
+    const times: Record<'first' | 'second' | 'afterTurn', number[]> = {
+      first: [],
+      second: [],
+      afterTurn: [],
+    };
+    for (let round = 0; round < 3; round += 1) {
+      const engine = new ContextEngine({ store, chatId: 'c', userId: 'u' });
+      engine.set(role('You are a patient tutor.'), hint('Answer in plain words.'));
+      onTestFinished(() => engine.dispose());
+      await engine.ready();
+      const look = (): Promise<unknown> => engine.inspect({ modelId: 'openai:gpt-4o' });
+      times.first.push(await timed(look));
+      for (let i = 0; i < 5; i += 1) {
+        times.second.push(await timed(look));
+        const id = await engine.continue(message(crypto.randomUUID(), 0));
+        await engine.updateMessage(id, message(id, 1), 'complete');
+        times.afterTurn.push(await timed(look));
+      }
+    }
+    const [first, second, afterTurn] = [median(times.first), median(times.second), median(times.afterTurn)];
+    report('first inspect() of 10,000 messages against a second one', first, second);
+    report('first inspect() of 10,000 messages against one after a turn', first, afterTurn);
+    expect(first / second).toBeGreaterThanOrEqual(20);
+    expect(first / afterTurn).toBeGreaterThanOrEqual(20);
+  },
+);
+
+function message(id: string, i: number): UIMessage {
+  return { id, role: i % 2 === 0 ? 'user' : 'assistant', parts: [{ type: 'text', text: `${i} ${WORDS}` }] };
+}
+
+async function chatOf(length: number): Promise<IndexedDBContextStore> {
+  const store = new IndexedDBContextStore(`bench-${crypto.randomUUID()}`);
+  const main = crypto.randomUUID();
+  const inserts: StoreOp[] = Array.from({ length }, (_, i) => ({
+    op: 'insert',
+    id: `m${i}`,
+    parentId: i === 0 ? null : `m${i - 1}`,
+    data: message(`m${i}`, i),
+    status: 'complete',
+  }));
+  const head = { messageId: `m${length - 1}`, expected: null, forkId: crypto.randomUUID() };
+  await store.append('c', [...inserts, { op: 'head', branchId: main, ...head }], {
+    userId: 'u',
+    epoch: 0,
+    mainBranchId: main,
+  });
+  return store;
+}
+
+async function timed(run: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await run();
+  return performance.now() - start;
+}
+
+const median = (times: readonly number[]): number =>
+  times.toSorted((a, b) => a - b)[times.length >> 1] as number;
+
+function report(what: string, a: number, b: number): void {
+  console.log(`| ${what} | ${(a / b).toFixed(1)}x | ${a.toFixed(1)} ms / ${b.toFixed(2)} ms |`);
+}
