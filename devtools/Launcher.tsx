@@ -24,6 +24,8 @@ export interface ContextDevtoolsPanelProps {
   readonly theme?: DevtoolsTheme;
   /** For pages with a content security policy, in browsers without constructable style sheets. */
   readonly styleNonce?: string;
+  /** The model whose prices and limits to show: `openai:gpt-4o`. Default: the one that the chat's metadata name. */
+  readonly modelId?: string;
 }
 
 /** The same, and where it stands. */
@@ -95,6 +97,7 @@ function Launcher({
   engine,
   theme,
   styleNonce,
+  modelId,
   initialIsOpen = false,
   position = 'right',
   buttonPosition = 'bottom-right',
@@ -154,6 +157,7 @@ function Launcher({
       position={position}
       theme={theme}
       styleNonce={styleNonce}
+      modelId={modelId}
       takesFocus={isAsked}
       onClose={() => show(false)}
     />

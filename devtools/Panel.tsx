@@ -22,6 +22,7 @@ interface PanelProps {
   readonly position?: DevtoolsPosition | undefined;
   readonly theme?: DevtoolsTheme | undefined;
   readonly styleNonce?: string | undefined;
+  readonly modelId?: string | undefined;
   /** Whether focus goes into the panel as it appears. */
   readonly takesFocus?: boolean;
   /** Called by the close button and by Escape; without it there is neither. */
@@ -34,6 +35,7 @@ export function Panel({
   position,
   theme,
   styleNonce,
+  modelId,
   takesFocus = false,
   onClose,
 }: PanelProps): ReactNode {
@@ -55,7 +57,7 @@ export function Panel({
     >
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- Escape closes from anywhere inside */}
       <section className="panel" aria-label="contextree devtools" onKeyDown={onKeyDown}>
-        <Tabs engine={engine} takesFocus={takesFocus} onClose={onClose} />
+        <Tabs engine={engine} modelId={modelId} takesFocus={takesFocus} onClose={onClose} />
       </section>
     </Shadow>
   );
@@ -63,9 +65,10 @@ export function Panel({
 
 function Tabs({
   engine,
+  modelId,
   takesFocus = false,
   onClose,
-}: Pick<PanelProps, 'engine' | 'takesFocus' | 'onClose'>): ReactNode {
+}: Pick<PanelProps, 'engine' | 'modelId' | 'takesFocus' | 'onClose'>): ReactNode {
   const id = useId();
   const [tab, setTab] = useState(rememberedTab);
   const selected = useRef<HTMLButtonElement>(null);
@@ -112,7 +115,11 @@ function Tabs({
       </header>
       <div className="view" role="tabpanel" id={`${id}view`} aria-labelledby={`${id}${tab}`}>
         <Guard key={tab} renderFailure={(error, retry) => <Failed error={error} retry={retry} />}>
-          {engine ? <View tab={tab} engine={engine} /> : <ProvidedView tab={tab} />}
+          {engine ? (
+            <View tab={tab} engine={engine} modelId={modelId} />
+          ) : (
+            <ProvidedView tab={tab} modelId={modelId} />
+          )}
         </Guard>
       </div>
     </>
@@ -130,18 +137,22 @@ function tabAfterKey(key: string, tab: string): string | undefined {
   return to === undefined ? undefined : tabs[to % tabs.length];
 }
 
-function ProvidedView({ tab }: { readonly tab: string }): ReactNode {
-  return <View tab={tab} engine={useEngine()} />;
+interface TabProps extends Pick<ViewProps, 'modelId'> {
+  readonly tab: string;
 }
 
-function View({ tab, engine }: { readonly tab: string; readonly engine: ContextEngine }): ReactNode {
+function ProvidedView(props: TabProps): ReactNode {
+  return <View {...props} engine={useEngine()} />;
+}
+
+function View({ tab, engine, modelId }: TabProps & { readonly engine: ContextEngine }): ReactNode {
   const state = useLive(engine);
   useEffect(() => {
     // What goes wrong while reading stands in the state.
     engine.ready().catch(() => undefined);
   }, [engine]);
   const Shown = views[tab] ?? Graph;
-  return <Shown key={engine.chatId} engine={engine} state={state} />;
+  return <Shown key={engine.chatId} engine={engine} state={state} modelId={modelId} />;
 }
 
 function Failed({ error, retry }: { readonly error: Error; readonly retry: () => void }): ReactNode {

@@ -2,6 +2,8 @@
 export interface Remembered {
   readonly isOpen?: boolean;
   readonly tab?: string;
+  /** The model whose prices were asked for. */
+  readonly modelId?: string;
 }
 
 const KEY = 'contextree:devtools';

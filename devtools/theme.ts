@@ -73,10 +73,11 @@ footer.bar{border-top:1px solid var(--line);min-height:28px;color:var(--muted)}
 `;
 
 const parts = `
-button,select{font:inherit;color:inherit;background:var(--ground);border:1px solid var(--edge);border-radius:4px;
+button,select,input{font:inherit;color:inherit;background:var(--ground);border:1px solid var(--edge);border-radius:4px;
 padding:2px 8px;min-height:24px;margin:0;cursor:pointer}
 button:hover,select:hover{background:var(--hover)}
-button:focus-visible,select:focus-visible,[tabindex]:focus-visible{outline:2px solid var(--accent);outline-offset:-2px}
+input{cursor:text}
+button:focus-visible,select:focus-visible,input:focus-visible,[tabindex]:focus-visible{outline:2px solid var(--accent);outline-offset:-2px}
 .tabs{display:flex;gap:2px;margin-right:auto}
 [role=tab]{border-color:transparent;background:none;color:var(--muted)}
 [role=tab][aria-selected=true]{background:var(--ground);border-color:var(--line);color:var(--text);font-weight:600}
@@ -122,6 +123,20 @@ overflow:hidden;text-overflow:ellipsis;max-width:120px;flex:0 1 auto}
 `;
 
 const prompt = `
+.view .bar:has(.model){flex-wrap:wrap}
+.model input{width:150px}
+.size{padding:8px 10px}
+.size p{margin:0}
+.size p.over{color:var(--alert);font-weight:600}
+.meter{display:flex;height:8px;margin:6px 0 4px;border:1px solid var(--edge);border-radius:4px;overflow:hidden}
+.meter span{background:var(--branch-1)}
+.meter .system{background:var(--accent)}
+.meter.over{border-color:var(--alert)}
+.share{margin-left:8px;color:var(--muted);font-weight:400;font-size:11px;white-space:nowrap;font-variant-numeric:tabular-nums}
+.fragments{list-style:none;margin:4px 10px 0;padding:0}
+.fragments li{display:flex;align-items:baseline}
+.fragments .grow{overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
+.role{display:flex;justify-content:space-between;align-items:baseline}
 .scroll{flex:1;min-height:0;overflow:auto;overscroll-behavior:contain}
 .scroll section+section{border-top:1px solid var(--line)}
 .scroll h2{padding:8px 10px 0}
@@ -151,7 +166,7 @@ const narrow = `
 .right .panel,.left .panel{inset:auto 0 0 0;width:auto;height:62vh;height:62dvh;border:0;border-top:1px solid var(--line)}
 }
 @media (pointer:coarse){
-button,select{min-height:44px;padding:2px 12px}
+button,select,input{min-height:44px;padding:2px 12px}
 .icon{width:44px}
 .fold{min-height:24px}
 }

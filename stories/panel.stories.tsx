@@ -3,6 +3,7 @@ import {
   fragment,
   hint,
   IndexedDBContextStore,
+  registerModel,
   role,
   type ContextEngine,
   type ContextRenderer,
@@ -118,16 +119,45 @@ async function talkOfTea(engine: ContextEngine): Promise<void> {
   await engine.edit(answer, 'Oxygen turns the green of the leaves brown, as it does with a cut apple.');
 }
 
-/** What a model would be sent now. */
+async function talkTo(engine: ContextEngine, modelId: string): Promise<void> {
+  await talkOfTea(engine);
+  await engine.updateChat({ metadata: { modelId } });
+  await engine.trackUsage({
+    inputTokens: 5_200,
+    cachedInputTokens: 4_100,
+    outputTokens: 1_900,
+    reasoningTokens: 700,
+  });
+}
+
+/** What a model would be sent now, how large that is, what it costs, and where it goes. */
 export const Prompt: Story = {
-  loaders: [async () => ({ engine: await openEngine(talkOfTea) })],
+  loaders: [async () => ({ engine: await openEngine((engine) => talkTo(engine, 'openai:gpt-4o')) })],
   play: async ({ canvasElement }) => {
     const panel = await panelIn(canvasElement);
     await userEvent.click(panel.getByRole('tab', { name: 'Prompt' }));
     await expect(await panel.findByText(/<role>You are a concise tutor\.<\/role>/)).toBeVisible();
+    await expect(panel.getByRole('meter', { name: 'Context' })).toHaveAttribute('aria-valuemax', '128000');
+    await expect(panel.getByText(/prices of \d{4}-\d\d-\d\d/)).toBeVisible();
+    await expect(panel.getByText(/^Spent so far \$/)).toBeVisible();
     await expect(panel.getByText('Why is tea brown?')).toBeVisible();
     await userEvent.selectOptions(panel.getByRole('combobox', { name: 'Format' }), 'Markdown');
     await expect(await panel.findByText(/^## Role/)).toBeVisible();
+  },
+};
+
+/** A prompt that is longer than what the model reads says so before it is sent. */
+export const PromptTooLong: Story = {
+  loaders: [
+    async () => {
+      await registerModel({ id: 'story:small', context: 40, prices: { input: 2, output: 8 } });
+      return { engine: await openEngine((engine) => talkTo(engine, 'story:small')) };
+    },
+  ],
+  play: async ({ canvasElement }) => {
+    const panel = await panelIn(canvasElement);
+    await userEvent.click(panel.getByRole('tab', { name: 'Prompt' }));
+    await expect(await panel.findByText(/tokens too many for a context of 40$/)).toBeVisible();
   },
 };
 

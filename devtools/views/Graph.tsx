@@ -26,6 +26,8 @@ import { rowAfterKey, useRowWindow } from '../windowing.ts';
 export interface ViewProps {
   readonly engine: ContextEngine;
   readonly state: EngineState;
+  /** Whose prices and limits to show. */
+  readonly modelId?: string | undefined;
 }
 
 /** The conversation as rows and lanes. Looking moves a cursor; Enter and a click check a message out. */

@@ -1,35 +1,41 @@
-import { MarkdownRenderer, TomlRenderer, ToonRenderer, XmlRenderer } from 'contextree';
 import { type ReactNode, useMemo, useState } from 'react';
 import { Copy } from '../Copy.tsx';
 import { useAnswer } from '../live.ts';
+import { recall, remember } from '../memory.ts';
+import { answerPrompt, type Format, FORMATS, modelIn, type PromptAnswer } from '../promptAnswer.ts';
 import type { ViewProps } from './Graph.tsx';
+import { Share, Size, tokensOf } from './Size.tsx';
 
-const formats = { XML: XmlRenderer, Markdown: MarkdownRenderer, TOML: TomlRenderer, TOON: ToonRenderer };
-type Format = keyof typeof formats | 'App';
-
-type Resolved = Awaited<ReturnType<ViewProps['engine']['resolve']>>;
-
-/** What a model would be sent now: the system prompt, and the messages in order. */
-export function Prompt({ engine, state }: ViewProps): ReactNode {
+/** What a model would be sent now, and how large that is: the system prompt, and the messages in order. */
+export function Prompt({ engine, state, modelId: given }: ViewProps): ReactNode {
   const [format, setFormat] = useState<Format>('App');
+  const [typed, setTyped] = useState(() => recall().modelId ?? '');
+  const modelId = typed || given || modelIn(state);
   const { revision, messages, branchId, headMessageId, fragments, pending } = state;
   const moment = useMemo(
-    () => ({ engine, format, revision, messages, branchId, headMessageId, fragments, pending }),
-    [engine, format, revision, messages, branchId, headMessageId, fragments, pending],
+    () => ({ engine, format, modelId, revision, messages, branchId, headMessageId, fragments, pending }),
+    [engine, format, modelId, revision, messages, branchId, headMessageId, fragments, pending],
   );
-  const { value, error } = useAnswer(resolveAt, moment);
+  const { value, error } = useAnswer(answerPrompt, moment);
+  const setModel = (name: string): void => {
+    setTyped(name);
+    remember({ modelId: name });
+  };
   return (
     <>
       <div className="bar">
         <label>
           Format{' '}
           <select value={format} onChange={(event) => setFormat(event.target.value as Format)}>
-            <option value="App">as the app renders</option>
-            {Object.keys(formats).map((name) => (
-              <option key={name}>{name}</option>
+            {FORMATS.map((name) => (
+              <option key={name} value={name}>
+                {name === 'App' ? 'as the app renders' : name}
+                {value && ` (${tokensOf({ tokens: value.formats[name] }, value.estimate)})`}
+              </option>
             ))}
           </select>
         </label>
+        <Model modelId={modelId} onName={setModel} />
         <span className="grow" />
         <Copy label="Copy prompt" text={() => value?.systemPrompt ?? ''} />
       </div>
@@ -38,34 +44,57 @@ export function Prompt({ engine, state }: ViewProps): ReactNode {
           The prompt could not be made: {error.message}
         </p>
       )}
-      {value && <Sent resolved={value} />}
+      {value && <Sent answer={value} />}
       {!value && !error && <p className="words">Rendering the prompt…</p>}
     </>
   );
 }
 
-/** Asked again whenever what would be sent may have changed. */
-interface Moment extends Pick<ViewProps, 'engine'> {
-  readonly format: Format;
-}
-
-function resolveAt({ engine, format }: Moment, signal: AbortSignal): Promise<Resolved> {
-  return engine.resolve(format === 'App' ? { signal } : { signal, renderer: new formats[format]() });
+/** Whose prices and limits to show; what is typed holds when one leaves the field or presses Enter. */
+function Model({
+  modelId,
+  onName,
+}: {
+  readonly modelId: string;
+  readonly onName: (modelId: string) => void;
+}): ReactNode {
+  const take = (name: string): void => {
+    if (name !== modelId) onName(name);
+  };
+  return (
+    <label className="model">
+      Model{' '}
+      <input
+        key={modelId}
+        defaultValue={modelId}
+        placeholder="openai:gpt-4o"
+        spellCheck={false}
+        autoComplete="off"
+        onBlur={(event) => take(event.target.value.trim())}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter') take(event.currentTarget.value.trim());
+        }}
+      />
+    </label>
+  );
 }
 
 /** Messages shown at first, the last ones; earlier ones come in steps of as many. */
 const SHOWN = 50;
 
-function Sent({ resolved: { systemPrompt, messages } }: { readonly resolved: Resolved }): ReactNode {
+function Sent({ answer }: { readonly answer: PromptAnswer }): ReactNode {
+  const { systemPrompt, messages, estimate } = answer;
   const [shown, setShown] = useState(SHOWN);
   const earlier = Math.max(0, messages.length - shown);
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- scrollable by keyboard
     <div className="scroll" tabIndex={0} role="group" aria-label="What would be sent">
+      <Size estimate={estimate} />
       <section>
         <h2>
-          System prompt <span className="muted">{systemPrompt.length} characters</span>
+          System prompt <Share of={estimate.systemPrompt} estimate={estimate} />
         </h2>
+        <Fragments estimate={estimate} />
         {systemPrompt ? (
           <pre className="text">{systemPrompt}</pre>
         ) : (
@@ -85,9 +114,12 @@ function Sent({ resolved: { systemPrompt, messages } }: { readonly resolved: Res
           </p>
         )}
         <ol className="turns" start={earlier + 1}>
-          {messages.slice(earlier).map((message) => (
+          {messages.slice(earlier).map((message, i) => (
             <li key={message.id} className="turn">
-              <div className="role">{message.role}</div>
+              <div className="role">
+                {message.role}
+                <MessageShare estimate={estimate} index={earlier + i} />
+              </div>
               {message.parts.map((part, i) => (
                 <Part key={i} part={part} />
               ))}
@@ -99,7 +131,30 @@ function Sent({ resolved: { systemPrompt, messages } }: { readonly resolved: Res
   );
 }
 
-type MessagePart = Resolved['messages'][number]['parts'][number];
+function MessageShare({
+  estimate,
+  index,
+}: Pick<PromptAnswer, 'estimate'> & { readonly index: number }): ReactNode {
+  const message = estimate.messages[index];
+  return message && <Share of={message} estimate={estimate} />;
+}
+
+/** Where the tokens of the system prompt go, fragment by fragment. */
+function Fragments({ estimate }: Pick<PromptAnswer, 'estimate'>): ReactNode {
+  if (estimate.fragments.length === 0) return null;
+  return (
+    <ul className="fragments" aria-label="Fragments">
+      {estimate.fragments.map((fragment, i) => (
+        <li key={i}>
+          <span className="grow">{fragment.id ?? fragment.name}</span>
+          <Share of={fragment} estimate={estimate} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+type MessagePart = PromptAnswer['messages'][number]['parts'][number];
 
 function Part({ part }: { readonly part: MessagePart }): ReactNode {
   if (part.type === 'step-start') return null;

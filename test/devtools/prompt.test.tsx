@@ -1,10 +1,27 @@
 import { act } from '@testing-library/react';
-import { ContextEngine, hint, InMemoryContextStore, message, role } from 'contextree';
+import {
+  ContextEngine,
+  estimateTokens,
+  hint,
+  InMemoryContextStore,
+  MarkdownRenderer,
+  message,
+  registerModel,
+  role,
+  TomlRenderer,
+  ToonRenderer,
+  XmlRenderer,
+} from 'contextree';
 import { describe, expect, it, vi } from 'vitest';
-import { chat, open, panel, press, say, settle } from './room.tsx';
+import { chat, open, panel, press, say, settle, show } from './room.tsx';
 
 const view = (): HTMLElement => panel().getByRole('group', { name: 'What would be sent' });
-const turns = (): (string | null)[] => [...view().querySelectorAll('li')].map((turn) => turn.textContent);
+/** The messages as they are read, without the share beside the role. */
+const turns = (): string[] =>
+  [...view().querySelectorAll('.turn')].map((turn) => {
+    const share = turn.querySelector('.share')?.textContent ?? '';
+    return turn.textContent.replace(share, '');
+  });
 
 describe('the prompt', () => {
   it('shows what the model would get: the rendered fragments, and the messages in order', async () => {
@@ -98,6 +115,76 @@ describe('the prompt', () => {
     expect(turns().at(-1)).toBe('userq119');
     await press(panel().getByRole('button', { name: 'Show 50 of 70 earlier' }));
     expect(turns()).toHaveLength(100);
+  });
+
+  it('tells how large it is for the model of the chat, and what that costs', async () => {
+    const engine = await chat('q1', 'a1');
+    engine.set(role('You are a tutor.'), { ...hint('Be brief.'), id: 'brief' });
+    await engine.updateChat({ metadata: { modelId: 'room:model' } });
+    await engine.trackUsage({ inputTokens: 1_000_000, outputTokens: 0 });
+    await registerModel({
+      id: 'room:model',
+      context: 1_000,
+      prices: { input: 1_000, output: 2_000 },
+      asOf: '2026-01-02',
+    });
+    await open(engine, 'Prompt');
+    const { tokens, cost, fragments } = await engine.estimate('room:model');
+    const words = view().textContent;
+    expect(words).toContain(`~${tokens} tokens - ~$${cost?.toFixed(4)} - prices of 2026-01-02`);
+    expect(words).toContain('Spent so far $1000.00');
+    expect(words).toContain(`of a context of 1,000, ${1_000 - tokens} left`);
+    const meter = panel().getByRole('meter', { name: 'Context' });
+    expect([meter.getAttribute('aria-valuenow'), meter.getAttribute('aria-valuemax')]).toEqual([
+      String(tokens),
+      '1000',
+    ]);
+    const rows = [...panel().getByRole('list', { name: 'Fragments' }).children].map((row) => row.textContent);
+    expect(rows).toEqual([
+      expect.stringContaining(`role~${fragments[0]?.tokens} - `),
+      expect.stringContaining(`brief~${fragments[1]?.tokens} - `),
+    ]);
+    expect([...view().querySelectorAll('.turn .share')].map((share) => share.textContent)).toEqual([
+      expect.stringMatching(/^~\d+ - \d+ % - ~\$\d/),
+      expect.stringMatching(/^~\d+ - \d+ % - ~\$\d/),
+    ]);
+  });
+
+  it('says when it is longer than what the model reads', async () => {
+    await registerModel({ id: 'room:small', context: 2 });
+    await open(await chat('q1', 'a1'), 'Prompt', { modelId: 'room:small' });
+    expect(view().textContent).toMatch(/~\d+ tokens too many for a context of 2/);
+    expect(view().textContent).not.toContain('$');
+  });
+
+  it('asks for another model by name, and remembers it', async () => {
+    const { unmount } = await open(await chat('q1', 'a1'), 'Prompt');
+    expect(view().textContent).toContain('name a model for its price');
+    const field = panel().getByRole('textbox', { name: 'Model' });
+    await act(async () => {
+      (field as HTMLInputElement).value = 'nobody:knows';
+      field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, composed: true }));
+    });
+    await settle();
+    expect(view().textContent).toContain('no price known for nobody:knows');
+    unmount();
+    show(await chat('q1'));
+    await settle();
+    expect(view().textContent).toContain('no price known for nobody:knows');
+  });
+
+  it('tells the size of each format before one chooses it', async () => {
+    const engine = await chat('q1');
+    engine.set(role('A tutor'), hint('Be brief.'));
+    await open(engine, 'Prompt');
+    const options = [...panel().getByRole('combobox', { name: 'Format' }).children].map(
+      (option) => option.textContent,
+    );
+    const sizes = [XmlRenderer, XmlRenderer, MarkdownRenderer, TomlRenderer, ToonRenderer].map(
+      (Renderer) => `(~${estimateTokens(new Renderer().render([role('A tutor'), hint('Be brief.')]))})`,
+    );
+    const names = ['as the app renders', 'XML', 'Markdown', 'TOML', 'TOON'];
+    expect(options).toEqual(names.map((name, i) => `${name} ${sizes[i]}`));
   });
 
   it('says why there is no prompt, and recovers', async () => {

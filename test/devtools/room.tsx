@@ -67,8 +67,9 @@ export function App({ engine, children }: { engine: ContextEngine; children: Rea
 export async function open(
   engine: ContextEngine,
   tab?: 'Graph' | 'Prompt' | 'Snapshot',
+  props: ContextDevtoolsProps = {},
 ): Promise<RenderResult> {
-  const result = show(engine);
+  const result = show(engine, props);
   await press(opener());
   await settle();
   if (tab) await press(panel().getByRole('tab', { name: tab }));

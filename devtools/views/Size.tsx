@@ -1,0 +1,103 @@
+import type { EstimateResult } from 'contextree';
+import type { ReactNode } from 'react';
+
+/** How large a prompt is: tokens, cost, and how much of the model's context it fills. */
+export function Size({ estimate }: { readonly estimate: EstimateResult }): ReactNode {
+  const { limits, cost, asOf, spent } = estimate;
+  return (
+    <section className="size" aria-label="Size">
+      <p>
+        <strong>{tokensOf(estimate, estimate)} tokens</strong>
+        {cost !== null && ` - ${dollars(cost, estimate)}`}
+        {asOf !== null && <span className="muted"> - prices of {asOf}</span>}
+        {asOf === null && <span className="muted"> - {unpriced(estimate)}</span>}
+      </p>
+      {limits.context !== null && <Context estimate={estimate} context={limits.context} />}
+      {spent?.cost && (
+        <p className="muted">
+          Spent so far {dollars(spent.cost.total, { exact: true })}: {count(spent.tokens.input)} in,{' '}
+          {count(spent.tokens.cacheRead)} cached, {count(spent.tokens.output)} out,{' '}
+          {count(spent.tokens.reasoning)} reasoning
+        </p>
+      )}
+    </section>
+  );
+}
+
+/** The context as a bar: system prompt, messages, and what is free. */
+function Context({
+  estimate,
+  context,
+}: {
+  readonly estimate: EstimateResult;
+  readonly context: number;
+}): ReactNode {
+  const { tokens, systemPrompt, limits } = estimate;
+  const whole = Math.max(tokens, context);
+  const words = limits.exceedsContext
+    ? `${tilde(estimate)}${count(tokens - context)} tokens too many for a context of ${count(context)}`
+    : `${percent(tokens / context)} of a context of ${count(context)}, ${count(limits.left ?? 0)} left`;
+  return (
+    <>
+      <div
+        className={limits.exceedsContext ? 'meter over' : 'meter'}
+        role="meter"
+        aria-label="Context"
+        aria-valuemin={0}
+        aria-valuemax={context}
+        aria-valuenow={Math.min(tokens, context)}
+        aria-valuetext={words}
+      >
+        <span className="system" style={{ width: `${(100 * systemPrompt.tokens) / whole}%` }} />
+        <span style={{ width: `${(100 * (tokens - systemPrompt.tokens)) / whole}%` }} />
+      </div>
+      <p className={limits.exceedsContext ? 'over' : 'muted'}>{words}</p>
+    </>
+  );
+}
+
+/** What a piece adds to the whole: `~12 - 40 %`, and its cost where that is known. */
+export function Share({
+  of,
+  estimate,
+}: {
+  readonly of: EstimateResult['systemPrompt'];
+  readonly estimate: EstimateResult;
+}): ReactNode {
+  return (
+    <span className="share">
+      {tokensOf(of, estimate)} - {percent(of.share)}
+      {of.cost !== null && ` - ${dollars(of.cost, estimate)}`}
+    </span>
+  );
+}
+
+type Exactness = Pick<EstimateResult, 'exact'>;
+
+/** A number of tokens, with `~` where it is an estimate. */
+export function tokensOf({ tokens }: { readonly tokens: number }, exactness: Exactness): string {
+  return tilde(exactness) + count(tokens);
+}
+
+function tilde({ exact }: Exactness): string {
+  return exact ? '' : '~';
+}
+
+function count(tokens: number): string {
+  return tokens.toLocaleString('en');
+}
+
+function dollars(cost: number, exactness: Exactness): string {
+  if (cost > 0 && cost < 0.0001) return '<$0.0001';
+  return `${tilde(exactness)}$${cost.toFixed(cost < 0.1 ? 4 : 2)}`;
+}
+
+function percent(share: number): string {
+  return share > 0 && share < 0.005 ? '<1 %' : `${Math.round(100 * share)} %`;
+}
+
+function unpriced({ provider, model }: EstimateResult): string {
+  return model === ''
+    ? 'name a model for its price'
+    : `no price known for ${provider ? `${provider}:` : ''}${model}`;
+}
