@@ -8,6 +8,9 @@ import { createSettings } from '../../stories/demo/settings/settings.ts';
 
 // Two presses in the same moment are one: a key that bounces, a tap that counts twice, a script in a hurry.
 
+// The first test loads the whole app, on a busy machine with others beside it.
+vi.setConfig({ testTimeout: 20_000 });
+
 let store: InMemoryContextStore;
 let asked: number;
 

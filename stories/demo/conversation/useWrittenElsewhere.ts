@@ -1,4 +1,4 @@
-import { useEngine, useEngineState, type ContextEngine } from 'contextree';
+import { useEngine, type ContextEngine } from 'contextree';
 import { useEffect, useState } from 'react';
 
 /**
@@ -9,7 +9,6 @@ import { useEffect, useState } from 'react';
  */
 export function useWrittenElsewhere(lastId: string | undefined, isQuiet: boolean): boolean | undefined {
   const engine = useEngine();
-  const revision = useEngineState((state) => state.revision);
   const [found, setFound] = useState<{ readonly behind: string | undefined; readonly isWritten: boolean }>();
   useEffect(() => {
     if (!isQuiet) return;
@@ -18,16 +17,21 @@ export function useWrittenElsewhere(lastId: string | undefined, isQuiet: boolean
     const look = async (): Promise<void> => {
       const isWritten = await isHeadHeld(engine).catch(() => false);
       if (isGone) return;
+      clearTimeout(timer);
       setFound({ behind: lastId, isWritten });
       // A tab that dies says nothing.
       if (isWritten) timer = setTimeout(() => void look(), 1000);
     };
     void look();
+    const stop = engine.state.subscribe((now, before) => {
+      if (now.revision !== before.revision) void look();
+    });
     return () => {
       isGone = true;
       clearTimeout(timer);
+      stop();
     };
-  }, [engine, revision, lastId, isQuiet]);
+  }, [engine, lastId, isQuiet]);
   return isQuiet && found?.behind === lastId ? found?.isWritten : undefined;
 }
 
