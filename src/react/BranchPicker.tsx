@@ -1,0 +1,155 @@
+import {
+  useEffect,
+  useRef,
+  useState,
+  type HTMLAttributes,
+  type KeyboardEvent,
+  type ReactNode,
+  type RefObject,
+} from 'react';
+import type { ContextEngine } from '../engine/engine.ts';
+import { useEngine } from './provider.tsx';
+import { useMessageBranch } from './useMessageBranch.ts';
+
+/** The words of a {@link BranchPicker}, for other languages. */
+export interface BranchPickerLabels {
+  /** What the group of buttons is. Default: `Versions`. */
+  readonly group: string;
+  /** Default: `Previous version`. */
+  readonly previous: string;
+  /** Default: `Next version`. */
+  readonly next: string;
+  /** What is announced when another version is shown; both count from 1. Default: `Version 2 of 3`. */
+  readonly position: (version: number, count: number) => string;
+}
+
+/** What a {@link BranchPicker} takes; anything else goes to its outermost element. */
+export interface BranchPickerProps extends Omit<HTMLAttributes<HTMLDivElement>, 'children'> {
+  readonly messageId: string;
+  /** Default: the provider's. */
+  readonly engine?: ContextEngine | undefined;
+  readonly labels?: Partial<BranchPickerLabels> | undefined;
+  readonly buttonClassName?: string | undefined;
+  /** What stands on the buttons; their names come from `labels`. Default: `‹` and `›`. */
+  readonly icons?: { readonly previous: ReactNode; readonly next: ReactNode } | undefined;
+}
+
+const LABELS: BranchPickerLabels = {
+  group: 'Versions',
+  previous: 'Previous version',
+  next: 'Next version',
+  position: (version, count) => `Version ${version} of ${count}`,
+};
+
+/**
+ * The pager of a message, `‹ 2 / 3 ›`, without a style of its own; nothing where there is one version only.
+ *
+ * Both buttons can always be reached, at the ends too; the left and right arrows, Home and End work on either. The
+ * version that comes is announced, and the focus stays on the button that was pressed: a list takes the old message
+ * out and puts the new one in, so it is the pager of the new one that gives the focus back.
+ */
+export function BranchPicker({
+  messageId,
+  engine,
+  labels,
+  buttonClassName,
+  icons = { previous: '‹', next: '›' },
+  onKeyDown,
+  ...rest
+}: BranchPickerProps): ReactNode {
+  const chosen = useEngine(engine);
+  const { index, count, siblings, hasSiblings, select } = useMessageBranch(messageId, chosen);
+  const words = { ...LABELS, ...labels };
+  const position = words.position(index + 1, count);
+  const { group, announced } = useArrival(chosen, messageId, position);
+  if (!hasSiblings) return null;
+
+  const go = (to: number): void => {
+    const id = siblings[to];
+    if (id === undefined || to === index) return;
+    moves.set(chosen, { id, isForward: to > index });
+    // The engine says in its state why it could not.
+    select(id).catch(() => {});
+  };
+  const press = (event: KeyboardEvent<HTMLDivElement>): void => {
+    onKeyDown?.(event);
+    const to = targetOf(event, index, count);
+    if (to === undefined || event.defaultPrevented) return;
+    event.preventDefault();
+    go(to);
+  };
+  const button = (to: number, name: string, icon: ReactNode): ReactNode => (
+    <button
+      type="button"
+      className={buttonClassName}
+      aria-label={name}
+      aria-disabled={siblings[to] === undefined}
+      onClick={() => go(to)}
+    >
+      {icon}
+    </button>
+  );
+  return (
+    <div {...rest} ref={group} role="group" aria-label={words.group} onKeyDown={press}>
+      {button(index - 1, words.previous, icons.previous)}
+      <span>
+        {index + 1} / {count}
+      </span>
+      {button(index + 1, words.next, icons.next)}
+      <span role="status" style={HIDDEN}>
+        {announced}
+      </span>
+    </div>
+  );
+}
+
+/** The version that somebody asked for last, by pager, and in which direction it lies. */
+const moves: WeakMap<ContextEngine, { readonly id: string; readonly isForward: boolean }> = new WeakMap();
+
+/** Says where the person is, and gives the focus back, when this pager is the one of the version that was asked for. */
+function useArrival(
+  engine: ContextEngine,
+  messageId: string,
+  position: string,
+): { readonly group: RefObject<HTMLDivElement | null>; readonly announced: string } {
+  const group = useRef<HTMLDivElement>(null);
+  const [announced, setAnnounced] = useState('');
+  useEffect(() => {
+    const move = moves.get(engine);
+    if (move?.id !== messageId) return;
+    moves.delete(engine);
+    setAnnounced(position);
+    const { activeElement, body } = document;
+    const isFree = !activeElement || activeElement === body;
+    if (isFree) group.current?.querySelectorAll('button')[move.isForward ? 1 : 0]?.focus();
+  }, [engine, messageId, position]);
+  return { group, announced };
+}
+
+function targetOf(
+  { key, altKey, ctrlKey, metaKey, currentTarget }: KeyboardEvent<HTMLDivElement>,
+  index: number,
+  count: number,
+): number | undefined {
+  // With these the arrows belong to the browser.
+  if (altKey || ctrlKey || metaKey) return undefined;
+  const forward = getComputedStyle(currentTarget).direction === 'rtl' ? -1 : 1;
+  const targets: Readonly<Record<string, number>> = {
+    ArrowLeft: index - forward,
+    ArrowRight: index + forward,
+    Home: 0,
+    End: count - 1,
+  };
+  return targets[key];
+}
+
+/** There for those who hear the page, and for nobody else. */
+const HIDDEN = {
+  position: 'absolute',
+  width: 1,
+  height: 1,
+  margin: -1,
+  overflow: 'hidden',
+  clipPath: 'inset(50%)',
+  whiteSpace: 'nowrap',
+} as const;

@@ -1,0 +1,335 @@
+import { useChat } from '@ai-sdk/react';
+import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
+import { ContextEngine, ContextEngineProvider, IndexedDBContextStore, type StoreOp } from 'contextree';
+import { createContextChats, useContextChat } from 'contextree/ai';
+import { createElement, useLayoutEffect, type ReactNode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { expect, test, vi } from 'vitest';
+import { cdp } from 'vitest/browser';
+
+/**
+ * What a streamed answer costs, on a real IndexedDB, against the same stream in a plain useChat: in time, in renders, in bytes
+ * and in memory. Figures are ratios within one run: both sides are measured in turns, so that a busy machine slows
+ * both. `npm run bench` runs them; RESULTS.md keeps the last figures.
+ */
+const WORDS = 300;
+
+/** A transport that says a word when it is told to. */
+interface Speaker {
+  readonly transport: ChatTransport<UIMessage>;
+  /** Resolves when the next request has come. */
+  asked(): Promise<void>;
+  send(...chunks: UIMessageChunk[]): void;
+  end(): void;
+}
+
+function speaker(): Speaker {
+  let controller: ReadableStreamDefaultController<UIMessageChunk>;
+  let came = Promise.withResolvers<void>();
+  return {
+    transport: {
+      sendMessages: async () => {
+        const stream = new ReadableStream<UIMessageChunk>({ start: (opened) => void (controller = opened) });
+        came.resolve();
+        return stream;
+      },
+      reconnectToStream: async () => null,
+    },
+    asked: async () => {
+      await came.promise;
+      came = Promise.withResolvers<void>();
+    },
+    send: (...chunks) => chunks.forEach((chunk) => controller.enqueue(chunk)),
+    end: () => controller.close(),
+  };
+}
+
+/** A page with a chat on it, as far as a measurement needs it. */
+interface App {
+  readonly speaker: Speaker;
+  renders: number;
+  messages: readonly UIMessage[];
+  status: string;
+  send: (text: string) => void;
+  /** Called after each commit. */
+  committed: () => void;
+}
+
+const LAST = 20;
+
+/** Shows the end of the conversation, and says when it has. */
+function show(app: App, { messages, status, sendMessage }: ReturnType<typeof useChat>): ReactNode {
+  app.renders += 1;
+  useLayoutEffect(() => {
+    Object.assign(app, { messages, status, send: (text: string) => void sendMessage({ text }) });
+    app.committed();
+  });
+  const text = (message: UIMessage): string =>
+    message.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+  return createElement(
+    'ol',
+    null,
+    messages.slice(-LAST).map((message) => createElement('li', { key: message.id }, text(message))),
+  );
+}
+
+function newApp(): App {
+  return { speaker: speaker(), renders: 0, messages: [], status: '', send: () => {}, committed: () => {} };
+}
+
+function plainApp(messages: UIMessage[]): App {
+  const app = newApp();
+  const Chat = (): ReactNode => show(app, useChat({ transport: app.speaker.transport, messages }));
+  mount(createElement(Chat));
+  return app;
+}
+
+async function contextApp(engine: ContextEngine, loaded: number): Promise<App> {
+  const app = newApp();
+  if (loaded > 0) await engine.loadMore(loaded);
+  const Chat = (): ReactNode => show(app, useChat(useContextChat({ transport: app.speaker.transport })));
+  mount(createElement(ContextEngineProvider, { engine, children: createElement(Chat) }));
+  await engine.ready();
+  return app;
+}
+
+function mount(node: ReactNode): void {
+  const container = document.body.appendChild(document.createElement('div'));
+  createRoot(container).render(node);
+}
+
+/** Resolves with the commit after which a condition holds. */
+async function until(app: App, holds: () => boolean): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  app.committed = () => holds() && resolve();
+  app.committed();
+  await promise;
+}
+
+/** Per word. */
+interface Streamed {
+  /** ms */
+  readonly time: number;
+  readonly renders: number;
+}
+
+/** Asks, and streams an answer word by word, each when the one before it is on the page. */
+async function streamed(app: App, words: number): Promise<Streamed> {
+  await until(app, () => app.status === 'ready');
+  app.send('And then?');
+  await app.speaker.asked();
+  app.speaker.send({ type: 'start' }, { type: 'start-step' }, { type: 'text-start', id: 't' });
+  const before = app.renders;
+  const start = performance.now();
+  for (let word = 0; word < words; word += 1) {
+    const delta = `word-${word} `;
+    app.speaker.send({ type: 'text-delta', id: 't', delta });
+    await until(app, () => endOf(app.messages.at(-1)).endsWith(delta));
+  }
+  const [time, renders] = [performance.now() - start, app.renders - before];
+  app.speaker.send({ type: 'text-end', id: 't' }, { type: 'finish-step' }, { type: 'finish' });
+  app.speaker.end();
+  await until(app, () => app.status === 'ready');
+  return { time: time / words, renders: renders / words };
+}
+
+function endOf(message: UIMessage | undefined): string {
+  const part = message?.parts.at(-1);
+  return part?.type === 'text' ? part.text : '';
+}
+
+const TEXT =
+  'The quick brown fox jumps over the lazy dog while the graph remembers every word it said. '.repeat(11);
+
+function messageAt(i: number): UIMessage {
+  return {
+    id: `m${i}`,
+    role: i % 2 === 0 ? 'user' : 'assistant',
+    parts: [{ type: 'text', text: `${i} ${TEXT}` }],
+  };
+}
+
+const listOf = (length: number): UIMessage[] => Array.from({ length }, (_, i) => messageAt(i));
+
+/** A chat of `length` messages of about 1 kB in a row. */
+async function engineWith(length: number): Promise<ContextEngine> {
+  const store = new IndexedDBContextStore(`bench-${crypto.randomUUID()}`);
+  const main = crypto.randomUUID();
+  const ops: StoreOp[] = listOf(length).map((data, i) => ({
+    op: 'insert',
+    id: data.id,
+    parentId: i === 0 ? null : `m${i - 1}`,
+    data,
+    status: 'complete',
+  }));
+  const head = { op: 'head', branchId: main, expected: null, messageId: `m${length - 1}` } as const;
+  await store.append('c', [...ops, { ...head, forkId: crypto.randomUUID() }], {
+    userId: 'u',
+    epoch: 0,
+    mainBranchId: main,
+  });
+  return new ContextEngine({ store, chatId: 'c', userId: 'u' });
+}
+
+/** The quickest quarter ends here: what others do on the machine only ever makes a figure worse. */
+const quartile = (times: readonly number[]): number =>
+  times.toSorted((a, b) => a - b)[times.length >> 2] as number;
+
+interface Compared {
+  /** ms per word. */
+  readonly times: readonly [number, number];
+  /** Renders per word, of all rounds. */
+  readonly renders: readonly [number, number];
+}
+
+/** Streams answers into two apps in turns. */
+async function compared(a: App, b: App, rounds: number): Promise<Compared> {
+  const runs: (readonly [Streamed, Streamed])[] = [];
+  for (let round = 0; round <= rounds; round += 1)
+    runs.push([await streamed(a, WORDS), await streamed(b, WORDS)]);
+  const warm = runs.slice(1);
+  const side = (i: 0 | 1): readonly Streamed[] => warm.map((run) => run[i]);
+  const time = (i: 0 | 1): number => quartile(side(i).map((run) => run.time));
+  const renders = (i: 0 | 1): number => side(i).reduce((sum, run) => sum + run.renders, 0) / rounds;
+  return { times: [time(0), time(1)], renders: [renders(0), renders(1)] };
+}
+
+test(
+  'a streamed word costs at most 1.15 times a word in a plain useChat, and no render more',
+  { timeout: 300_000 },
+  async () => {
+    const plain = plainApp(listOf(100));
+    const ours = await contextApp(await engineWith(100), 0);
+    await until(ours, () => ours.messages.length === 100);
+    const { times, renders } = await compared(plain, ours, 12);
+    const ratio = times[1] / times[0];
+    report('a streamed word against plain `useChat`', ratio, figures(times));
+    report(
+      'renders of a word against plain `useChat`',
+      renders[1] / renders[0],
+      `${renders[1]} / ${renders[0]}`,
+    );
+    expect(ratio).toBeLessThanOrEqual(1.15);
+    expect(renders[1]).toBeLessThanOrEqual(renders[0]);
+  },
+);
+
+test(
+  'a streamed word at 10,000 messages costs at most 1.2 times one at 100',
+  { timeout: 300_000 },
+  async () => {
+    const short = await contextApp(await engineWith(100), 0);
+    const long = await contextApp(await engineWith(10_000), 0);
+    await until(long, () => long.messages.length >= 200);
+    const atBoth = (await compared(short, long, 8)).times;
+    report('a streamed word at 10,000 messages against at 100', atBoth[1] / atBoth[0], figures(atBoth));
+    const whole = await contextApp(await engineWith(10_000), 10_000);
+    await until(whole, () => whole.messages.length === 10_000);
+    const plain = plainApp(listOf(10_000));
+    await until(plain, () => plain.messages.length === 10_000);
+    const listed = (await compared(plain, whole, 8)).times;
+    report(
+      'a streamed word with 10,000 in the list against plain `useChat`',
+      listed[1] / listed[0],
+      figures(listed),
+    );
+    expect(atBoth[1] / atBoth[0]).toBeLessThanOrEqual(1.2);
+  },
+);
+
+test('an answer of 1,000 words writes at most 5 times its bytes', { timeout: 300_000 }, async () => {
+  const engine = await engineWith(100);
+  const app = await contextApp(engine, 0);
+  await until(app, () => app.messages.length === 100);
+  for (const [pace, pause] of [
+    ['as fast as the page goes', 0],
+    ['5 ms between words', 5],
+    ['20 ms between words', 20],
+  ] as const) {
+    const written = await bytesOf(() => spoken(app, 1000, pause));
+    const own = bytes(app.messages.at(-1));
+    report(`bytes written for an answer of 1,000 words, ${pace}`, written / own, `${written} / ${own} bytes`);
+    if (pause === 0) expect(written / own).toBeLessThanOrEqual(5);
+  }
+});
+
+/** Streams an answer at a pace, in ms between words. */
+async function spoken(app: App, words: number, pause: number): Promise<void> {
+  await until(app, () => app.status === 'ready');
+  app.send('And then?');
+  await app.speaker.asked();
+  app.speaker.send({ type: 'start' }, { type: 'start-step' }, { type: 'text-start', id: 't' });
+  for (let word = 0; word < words; word += 1) {
+    const delta = `word-${word} `;
+    app.speaker.send({ type: 'text-delta', id: 't', delta });
+    if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
+    else await until(app, () => endOf(app.messages.at(-1)).endsWith(delta));
+  }
+  app.speaker.send({ type: 'text-end', id: 't' }, { type: 'finish-step' }, { type: 'finish' });
+  app.speaker.end();
+  await until(app, () => app.status === 'ready');
+}
+
+/** The bytes that are put into IndexedDB meanwhile, as JSON. */
+async function bytesOf(run: () => Promise<void>): Promise<number> {
+  let written = 0;
+  const spies = (['put', 'add'] as const).map((name) => {
+    const original = IDBObjectStore.prototype[name];
+    return vi.spyOn(IDBObjectStore.prototype, name).mockImplementation(function (
+      this: IDBObjectStore,
+      ...args
+    ) {
+      written += bytes(args[0]);
+      return original.apply(this, args);
+    });
+  });
+  await run();
+  for (const spy of spies) spy.mockRestore();
+  return written;
+}
+
+function bytes(value: unknown): number {
+  return new TextEncoder().encode(JSON.stringify(value)).length;
+}
+
+test('200 switches leave the heap within 10 % of 20', { timeout: 300_000 }, async () => {
+  const engine = await engineWith(100);
+  const app = await contextApp(engine, 0);
+  await until(app, () => app.messages.length === 100);
+  const chats = createContextChats({ engine, transport: app.speaker.transport });
+  for (let branch = 0; branch < 200; branch += 1) await engine.rewind(`m${99 - (branch % 50)}`);
+  const names = engine.state.getState().branches.map(({ name }) => name);
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const switched = async (times: number): Promise<number> => {
+    for (let i = 0; i < times; i += 1) {
+      await engine.switchBranch(names[i % names.length] as string);
+      await until(app, () => app.messages === chats.active.messages);
+    }
+    await vi.advanceTimersByTimeAsync(61_000);
+    return heap();
+  };
+  const after20 = await switched(20);
+  const after200 = await switched(180);
+  vi.useRealTimers();
+  report(
+    'heap after 200 switches against after 20',
+    after200 / after20,
+    `${megabytes(after200)} / ${megabytes(after20)}`,
+  );
+  expect(after200 / after20).toBeLessThanOrEqual(1.1);
+});
+
+async function heap(): Promise<number> {
+  const session = cdp() as unknown as { send(method: string): Promise<{ usedSize: number }> };
+  await session.send('HeapProfiler.collectGarbage');
+  await session.send('HeapProfiler.collectGarbage');
+  return (await session.send('Runtime.getHeapUsage')).usedSize;
+}
+
+const megabytes = (size: number): string => `${(size / 1e6).toFixed(1)} MB`;
+const figures = ([theirs, ours]: readonly [number, number]): string =>
+  `${ours.toFixed(3)} ms / ${theirs.toFixed(3)} ms`;
+
+function report(what: string, ratio: number, figures: string): void {
+  console.log(`| ${what} | ${ratio.toFixed(2)}x | ${figures} |`);
+}

@@ -1,0 +1,126 @@
+import { fireEvent, render, screen } from '@testing-library/react';
+import { BranchPicker, useEngineState, type BranchPickerProps, type ContextEngine } from 'contextree';
+import type { ReactNode } from 'react';
+import { describe, expect, it, vi } from 'vitest';
+import { say, settle, shown, threeAnswers, under } from './harness.tsx';
+
+/** The list as apps show it: a message that comes in the place of another one is another element. */
+function List(props: Partial<BranchPickerProps>): ReactNode {
+  const messages = useEngineState((state) => state.messages);
+  return messages.map(({ id }) => (
+    <article key={id}>
+      <BranchPicker messageId={id} {...props} />
+    </article>
+  ));
+}
+
+async function open(props: Partial<BranchPickerProps> = {}): Promise<ContextEngine> {
+  const engine = await threeAnswers();
+  render(<List {...props} />, { wrapper: under(engine) });
+  await settle();
+  return engine;
+}
+
+const group = (): HTMLElement => screen.getByRole('group', { name: 'Versions' });
+const button = (name: string): HTMLElement => screen.getByRole('button', { name });
+
+async function press(target: HTMLElement, key?: string): Promise<void> {
+  target.focus();
+  if (key === undefined) fireEvent.click(target);
+  else fireEvent.keyDown(target, { key });
+  await settle(2);
+}
+
+describe('BranchPicker', () => {
+  it('is a named group of two buttons and a place, and nothing for a message with one version', async () => {
+    await open();
+    expect(screen.getAllByRole('group')).toEqual([group()]);
+    expect(group().textContent).toBe('‹3 / 3›');
+    expect(button('Previous version').getAttribute('aria-disabled')).toBe('false');
+    expect(button('Next version').getAttribute('aria-disabled')).toBe('true');
+    expect(screen.getByRole('status').textContent).toBe('');
+  });
+
+  it('shows another version, announces it, and keeps the focus on what was pressed', async () => {
+    const engine = await open();
+    await press(button('Previous version'));
+    expect(shown(engine)).toEqual(['q1', 'second']);
+    expect(group().textContent).toContain('2 / 3');
+    expect(screen.getByRole('status').textContent).toBe('Version 2 of 3');
+    expect(document.activeElement).toBe(button('Previous version'));
+    await press(button('Previous version'));
+    expect(document.activeElement).toBe(button('Previous version'));
+    await press(button('Previous version'));
+    expect(shown(engine)).toEqual(['q1', 'a1']);
+    await press(button('Next version'));
+    expect(document.activeElement).toBe(button('Next version'));
+    expect(screen.getByRole('status').textContent).toBe('Version 2 of 3');
+  });
+
+  it('leaves the focus where the person has put it meanwhile', async () => {
+    const engine = await open();
+    const elsewhere = document.body.appendChild(document.createElement('input'));
+    fireEvent.click(button('Previous version'));
+    elsewhere.focus();
+    await settle(2);
+    expect(shown(engine)).toEqual(['q1', 'second']);
+    expect(document.activeElement).toBe(elsewhere);
+    elsewhere.remove();
+  });
+
+  it.each([
+    ['ArrowLeft', 'second'],
+    ['Home', 'a1'],
+    ['End', 'third'],
+    ['ArrowRight', 'third'],
+  ])('goes by %s', async (key, version) => {
+    const engine = await open();
+    await press(button('Next version'), key);
+    expect(shown(engine)).toEqual(['q1', version]);
+  });
+
+  it('turns the arrows round where text runs from right to left', async () => {
+    const engine = await open({ style: { direction: 'rtl' } });
+    await press(button('Previous version'), 'ArrowRight');
+    expect(shown(engine)).toEqual(['q1', 'second']);
+  });
+
+  it('leaves the keys of the browser and of the app to them', async () => {
+    const onKeyDown = vi.fn((event: { preventDefault(): void }) => event.preventDefault());
+    const engine = await open({ onKeyDown });
+    await press(button('Previous version'), 'ArrowLeft');
+    fireEvent.keyDown(button('Previous version'), { key: 'ArrowLeft', altKey: true });
+    await settle(2);
+    expect(onKeyDown).toHaveBeenCalledTimes(2);
+    expect(shown(engine)).toEqual(['q1', 'third']);
+  });
+
+  it('speaks other languages, and wears what it is given', async () => {
+    await open({
+      labels: {
+        group: 'Versionen',
+        previous: 'Zurück',
+        next: 'Weiter',
+        position: (n, of) => `${n} von ${of}`,
+      },
+      icons: { previous: <b>-</b>, next: <b>+</b> },
+      className: 'pager',
+      buttonClassName: 'small',
+    });
+    const pager = screen.getByRole('group', { name: 'Versionen' });
+    expect([pager.className, button('Weiter').className, pager.textContent]).toEqual([
+      'pager',
+      'small',
+      '-3 / 3+',
+    ]);
+    await press(button('Zurück'));
+    expect(screen.getByRole('status').textContent).toBe('2 von 3');
+  });
+
+  it('comes and goes with the versions', async () => {
+    const engine = await open();
+    await say(engine, 'q2', 'a2');
+    await settle();
+    expect(screen.getAllByRole('group')).toHaveLength(1);
+  });
+});
