@@ -1,7 +1,6 @@
 import {
   useEffect,
   useRef,
-  useState,
   type HTMLAttributes,
   type KeyboardEvent,
   type ReactNode,
@@ -54,14 +53,13 @@ export function BranchPicker({
   labels,
   buttonClassName,
   icons = { previous: '‹', next: '›' },
-  onKeyDown,
   ...rest
 }: BranchPickerProps): ReactNode {
   const chosen = useEngine(engine);
   const { index, count, siblings, hasSiblings, select } = useMessageBranch(messageId, chosen);
   const words = { ...LABELS, ...labels };
   const position = words.position(index + 1, count);
-  const { group, announced } = useArrival(chosen, messageId, position);
+  const group = useArrival(chosen, messageId, position);
   if (!hasSiblings) return null;
 
   const go = (to: number): void => {
@@ -71,10 +69,9 @@ export function BranchPicker({
     // The engine says in its state why it could not.
     select(id).catch(() => {});
   };
-  const press = (event: KeyboardEvent<HTMLDivElement>): void => {
-    onKeyDown?.(event);
+  const press = (event: KeyboardEvent): void => {
     const to = targetOf(event, index, count);
-    if (to === undefined || event.defaultPrevented) return;
+    if (to === undefined) return;
     event.preventDefault();
     go(to);
   };
@@ -85,20 +82,19 @@ export function BranchPicker({
       aria-label={name}
       aria-disabled={siblings[to] === undefined}
       onClick={() => go(to)}
+      onKeyDown={press}
     >
       {icon}
     </button>
   );
   return (
-    <div {...rest} ref={group} role="group" aria-label={words.group} onKeyDown={press}>
+    <div {...rest} ref={group} role="group" aria-label={words.group}>
       {button(index - 1, words.previous, icons.previous)}
       <span>
         {index + 1} / {count}
       </span>
       {button(index + 1, words.next, icons.next)}
-      <span role="status" style={HIDDEN}>
-        {announced}
-      </span>
+      <span role="status" style={HIDDEN} />
     </div>
   );
 }
@@ -111,23 +107,23 @@ function useArrival(
   engine: ContextEngine,
   messageId: string,
   position: string,
-): { readonly group: RefObject<HTMLDivElement | null>; readonly announced: string } {
+): RefObject<HTMLDivElement | null> {
   const group = useRef<HTMLDivElement>(null);
-  const [announced, setAnnounced] = useState('');
   useEffect(() => {
     const move = moves.get(engine);
-    if (move?.id !== messageId) return;
+    if (move?.id !== messageId || !group.current) return;
     moves.delete(engine);
-    setAnnounced(position);
+    const [previous, next] = group.current.querySelectorAll('button');
+    // A region that changes is read out; one that comes with its text is not.
+    group.current.lastElementChild?.replaceChildren(position);
     const { activeElement, body } = document;
-    const isFree = !activeElement || activeElement === body;
-    if (isFree) group.current?.querySelectorAll('button')[move.isForward ? 1 : 0]?.focus();
+    if (!activeElement || activeElement === body) (move.isForward ? next : previous)?.focus();
   }, [engine, messageId, position]);
-  return { group, announced };
+  return group;
 }
 
 function targetOf(
-  { key, altKey, ctrlKey, metaKey, currentTarget }: KeyboardEvent<HTMLDivElement>,
+  { key, altKey, ctrlKey, metaKey, currentTarget }: KeyboardEvent,
   index: number,
   count: number,
 ): number | undefined {
