@@ -76,6 +76,7 @@ export { estimate } from './engine/estimate.ts';
 export { loadModels, registerModel } from './tokens/models.ts';
 export type { LoadModelsOptions, ModelEntry } from './tokens/catalogue.ts';
 export type { ModelInfo, ModelPrices } from './tokens/prices.ts';
+export type { BatchTokenizer } from './tokens/count.ts';
 export type { EstimateResult, FragmentShare, Limits, Share } from './tokens/estimate.ts';
 export type { Spending, TokensByKind } from './tokens/spending.ts';
 export { estimateTokens } from './tokens/tokenizer.ts';

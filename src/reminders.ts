@@ -71,6 +71,11 @@ export function reminder(
     name: 'reminder',
     data: null,
     persist: false,
+    // Renders nothing; for who looks at the fragments.
+    codec: {
+      encode: () => ({ type: 'reminder', text: typeof text === 'string' ? text : '[lazy]', asPart }),
+      decode: () => null,
+    },
     [FOLD]: (message, context) =>
       speak({ ...context, message, text: textOf(message) }).catch((cause: unknown) =>
         complain(message, context, cause),

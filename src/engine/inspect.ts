@@ -5,6 +5,7 @@ import { isMessageFragment, type ContextFragment } from '../fragment/fragment.ts
 import { messageOf } from '../fragment/message.ts';
 import type { GraphData } from '../graph/visualize.ts';
 import type { ContextRenderer } from '../render/renderer.ts';
+import { countAhead, isBatch, type BatchTokenizer } from '../tokens/count.ts';
 import { estimatePrompt, type EstimateResult } from '../tokens/estimate.ts';
 import { findModel } from '../tokens/models.ts';
 import { estimateTokenizer, type Tokenizer } from '../tokens/tokenizer.ts';
@@ -30,8 +31,11 @@ export interface InspectOptions {
   readonly at?: string | undefined;
   /** A branch by name or id; default: the active one. */
   readonly branch?: string | undefined;
-  /** What counts: `loadTokenizer()` of `contextree/tokenizers/*` as it is. Default: the estimate. */
-  readonly tokenizer?: Tokenizer | Promise<Tokenizer> | undefined;
+  /**
+   * What counts: what `loadTokenizer()` or `createWorkerTokenizer()` of `contextree/tokenizers/*` give, awaited or not.
+   * Default: the estimate.
+   */
+  readonly tokenizer?: Tokenizer | BatchTokenizer | Promise<Tokenizer> | undefined;
   /** Tokens to keep free for the answer; taken from `limits.left`. Default 0. */
   readonly reserve?: number | undefined;
   /** Stops the loading of lazy values; rejects with `aborted`. */
@@ -136,10 +140,13 @@ async function measure(
 ): Promise<{ readonly estimate: EstimateResult; readonly rendered: string }> {
   const pieces = await Promise.all(fragments.map((fragment) => pieceOf(fragment, renderer, signal)));
   const rendered = renderTogether(pieces, renderer);
+  const counter = await tokenizer;
   const estimate = estimatePrompt({
     modelId,
     model: await findModel(modelId),
-    tokenizer: await tokenizer,
+    tokenizer: isBatch(counter)
+      ? await countAhead(counter, [rendered, ...pieces.map(({ text }) => text)], messages)
+      : counter,
     systemPrompt: rendered,
     fragments: pieces,
     messages,

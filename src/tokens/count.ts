@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import type { Tokenizer } from './tokenizer.ts';
+import { estimateTokens, type Tokenizer } from './tokenizer.ts';
 
 /**
  * Counts that are counted once.
@@ -13,7 +13,7 @@ const ofMessages = new WeakMap<Tokenizer, WeakMap<UIMessage, number>>();
 const ofTexts = new WeakMap<Tokenizer, Map<string, number>>();
 
 /** Texts whose counts are kept for a tokenizer: more than a prompt has fragments, in a few formats. */
-const TEXTS_KEPT = 2_000;
+const TEXTS_KEPT = 5_000;
 
 /** The tokens of a message: its texts, and what its tools were given and gave as JSON. */
 export function countMessage(tokenizer: Tokenizer, message: UIMessage): number {
@@ -26,6 +26,53 @@ export function countText(tokenizer: Tokenizer, text: string): number {
   const texts = ofTexts.get(tokenizer);
   if (texts && texts.size > TEXTS_KEPT) texts.delete([...texts.keys()][0] ?? '');
   return count;
+}
+
+/** Counts many texts at once, elsewhere: what `createWorkerTokenizer()` makes. */
+export interface BatchTokenizer {
+  readonly name: string;
+  readonly exact: true;
+  /** Tokens of each text, in order. */
+  count(texts: readonly string[]): Promise<readonly number[]>;
+  dispose(): void;
+}
+
+/** Whether a tokenizer is asked for many counts at once. */
+export function isBatch(tokenizer: Tokenizer | BatchTokenizer): tokenizer is BatchTokenizer {
+  return 'dispose' in tokenizer;
+}
+
+/** For each of them, who knows what it has answered. */
+const knowing = new WeakMap<BatchTokenizer, Tokenizer>();
+
+/** Asks in one question for all that was not counted before; gives the tokenizer that knows the answers. */
+export async function countAhead(
+  batch: BatchTokenizer,
+  texts: readonly string[],
+  messages: readonly UIMessage[],
+): Promise<Tokenizer> {
+  const { name, exact } = batch;
+  const tokenizer = knowing.get(batch) ?? { name, exact, count: estimateTokens };
+  knowing.set(batch, tokenizer);
+  const newTexts = texts.filter((text) => !ofTexts.get(tokenizer)?.has(text));
+  const newMessages = messages.filter((message) => !ofMessages.get(tokenizer)?.has(message));
+  const asked = [...newTexts, ...newMessages.map(wordsOf)];
+  const counts = asked.length > 0 ? await batch.count(asked) : [];
+  keep(ofTexts, tokenizer, new Map(), newTexts, counts);
+  keep(ofMessages, tokenizer, new WeakMap(), newMessages, counts.slice(newTexts.length));
+  return tokenizer;
+}
+
+function keep<K, C extends Counts<K>>(
+  known: WeakMap<Tokenizer, C>,
+  tokenizer: Tokenizer,
+  none: C,
+  keys: readonly K[],
+  counts: readonly number[],
+): void {
+  const kept = known.get(tokenizer) ?? none;
+  known.set(tokenizer, kept);
+  for (const [i, key] of keys.entries()) kept.set(key, whole(counts[i] ?? 0));
 }
 
 interface Counts<K> {

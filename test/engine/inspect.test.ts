@@ -5,6 +5,7 @@ import { assistant, lastAssistantMessage, user } from '../../src/fragment/messag
 import { MarkdownRenderer } from '../../src/render/markdown.ts';
 import { reminder } from '../../src/reminders.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
+import { createWorkerTokenizer } from '../../src/tokenizers/o200k-worker.ts';
 import { loadTokenizer } from '../../src/tokenizers/o200k.ts';
 import { engineOn, said, say, texts } from '../support/engine.ts';
 
@@ -142,7 +143,11 @@ describe('inspect()', () => {
     expect(rendered).toBe(systemPrompt);
     expect(estimate.messages.map(({ id }) => id)).toEqual(messages.map(({ id }) => id));
     expect(estimate).toEqual(await engine.estimate('openai:gpt-4o', { messages }));
-    expect(fragments.context[1]?.name).toBe('reminder');
+    expect(texts(messages)).toContain('Think twice.');
+    expect(fragments.context[1]).toEqual({
+      name: 'reminder',
+      data: { type: 'reminder', text: 'Think twice.', asPart: false },
+    });
   });
 
   test('takes nothing down for a fragment that fails: it counts nothing, and says why', async () => {
@@ -277,6 +282,30 @@ describe('estimate()', () => {
       tokenizer: 'o200k',
       exact: true,
     });
+  });
+
+  test('asks a tokenizer in a Worker once for all that is new', async () => {
+    const engine = (await chat('q1', 'a1')).set(hint('Be brief.'));
+    const asked: (readonly string[])[] = [];
+    const tokenizer = {
+      name: 'far',
+      exact: true as const,
+      dispose: () => undefined,
+      count: async (texts: readonly string[]) => {
+        asked.push(texts);
+        return texts.map(({ length }) => length);
+      },
+    };
+    const all = await engine.estimate({ tokenizer });
+    expect(all).toMatchObject({ tokens: '<hint>Be brief.</hint>'.length + 4, tokenizer: 'far', exact: true });
+    expect(await engine.estimate({ tokenizer })).toEqual(all);
+    await say(engine, 'q2=Really?');
+    expect((await engine.estimate({ tokenizer })).tokens).toBe(all.tokens + 'Really?'.length);
+    expect(asked.map((texts) => texts.length)).toEqual([4, 1]);
+    const real = createWorkerTokenizer();
+    const exact = await (await chat('q1=Hello, world!')).estimate({ tokenizer: real });
+    expect(exact).toMatchObject({ tokens: 4, tokenizer: 'o200k', exact: true });
+    real.dispose();
   });
 
   test('is of another prompt on request, and sets nothing', async () => {
