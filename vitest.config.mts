@@ -4,7 +4,7 @@ import type { BrowserConfigOptions } from 'vitest/node';
 import { findBrowser, launchArgs } from './scripts/browser.mjs';
 import { aliases, root } from './scripts/entries.mjs';
 
-const elsewhere = ['test/browser/**', 'test/package/**', 'test/e2e/**'];
+const elsewhere = ['test/browser/**', 'test/bench/**', 'test/package/**', 'test/e2e/**'];
 const resolve = { alias: aliases };
 
 // Bundled for the browser before the first test: a dependency that is met later reloads the page under a test.

@@ -62,7 +62,7 @@ export interface Walk {
  * path.
  */
 export function walkWith<R>(rules: CopyRules, subject: string, begin: (walk: Walk) => R, from: Path = []): R {
-  const walk: Walk = { rules, subject, from, path: [...from], trail: [], left: MAX_VALUES };
+  const walk: Walk = { rules, subject, from, path: from.slice(), trail: [], left: MAX_VALUES };
   try {
     return begin(walk);
   } catch (cause) {
@@ -249,7 +249,10 @@ export function hasLazy(fragment: ContextFragment): boolean {
 
 /** A copy of what a fragment renders. */
 export function dataOf(fragment: ContextFragment, walk: Walk): FragmentData {
-  return copyAt({ data: getFragmentData(fragment) }, 'data', walk) as FragmentData;
+  walk.path.push('data');
+  const copy = copyValue(getFragmentData(fragment), walk);
+  walk.path.pop();
+  return copy as FragmentData;
 }
 
 /** For walks that need every value now: refuses one that is only known later. */

@@ -114,8 +114,8 @@ export function isLazyValue(value: unknown): value is LazyValue {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   return (
     typeof (value as { then?: unknown }).then === 'function' ||
-    Symbol.iterator in value ||
-    Symbol.asyncIterator in value
+    typeof (value as { [Symbol.iterator]?: unknown })[Symbol.iterator] === 'function' ||
+    typeof (value as { [Symbol.asyncIterator]?: unknown })[Symbol.asyncIterator] === 'function'
   );
 }
 
@@ -124,7 +124,10 @@ export function isLazyValue(value: unknown): value is LazyValue {
  * @internal
  */
 export function isBuilt(value: object): value is ContextFragment {
-  return BUILT in value || (isFragment(value) && typeof value.codec?.encode === 'function');
+  return (
+    (value as { [BUILT]?: true })[BUILT] === true ||
+    (isFragment(value) && typeof value.codec?.encode === 'function')
+  );
 }
 
 /**
@@ -151,9 +154,10 @@ function adopt(child: FragmentData): FragmentData {
 
 /** The data that a fragment renders: what its codec decodes to, else its own. */
 export function getFragmentData(fragment: ContextFragment): FragmentData {
-  const { codec } = fragment;
-  if (codec && !(BIND in codec) && typeof codec.decode === 'function') return codec.decode() as FragmentData;
-  if ('data' in fragment) return fragment.data;
+  const { codec, data } = fragment;
+  if (codec && !(codec as { [BIND]?: unknown })[BIND] && typeof codec.decode === 'function')
+    return codec.decode() as FragmentData;
+  if (data !== undefined || 'data' in fragment) return data;
   throw new ContextError('invalid-fragment', `Fragment "${fragment.name}" is missing data and codec`, {
     details: { fragment: fragment.name },
   });

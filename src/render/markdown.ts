@@ -1,6 +1,6 @@
 import type { ContextFragment } from '../fragment/fragment.ts';
-import { guardedLines, inlineText, titleOf } from './marks.ts';
-import { arrange, isList, isScalar, joined, prepare, Section } from './renderer.ts';
+import { guarded, inlineText, titleOf } from './marks.ts';
+import { arrange, isLine, isList, isScalar, joined, prepare, remembered, Section } from './renderer.ts';
 import type { ContextRenderer, GroupOptions, RenderData, RenderRecord } from './renderer.ts';
 
 /**
@@ -19,38 +19,48 @@ export class MarkdownRenderer implements ContextRenderer {
   }
 
   render(fragments: readonly ContextFragment[]): string {
-    return prepare(fragments)
-      .map(({ name, data }) => `## ${inlineText(titleOf(name))}\n${bodyOf(data, this.#grouped)}`)
-      .join('\n\n');
+    const headingOf = remembered((name) => `## ${inlineText(titleOf(name))}\n`);
+    let text = '';
+    for (const { name, data } of prepare(fragments))
+      text += (text === '' ? '' : '\n\n') + headingOf(name) + bodyOf(data, this.#grouped);
+    return text;
   }
 }
 
 /** What stands below a heading. Only here are fragments grouped: deeper, a group would be one more level of bullets. */
 function bodyOf(data: RenderData, grouped: boolean): string {
-  return isScalar(data) ? guardedLines(String(data)).join('\n') : sectionBody(data, '', grouped);
+  return isScalar(data) ? guarded(String(data)) : sectionBody(data, '', grouped);
 }
 
 /** What belongs to the fragment itself, then the fragments in it. */
 function sectionBody(data: RenderData, pad: string, grouped = false): string {
   if (!isList(data)) return valueBody(data, pad);
   const { loose, groups } = arrange(data, grouped);
-  const inner = [...groups].map(([name, sections]) =>
-    name === '' ? items(sections, pad) : `${pad}- ${label(titleOf(name))}\n${items(sections, `${pad}  `)}`,
-  );
-  return [...(loose.length > 0 ? [items(loose, pad)] : []), ...inner].join('\n');
+  let text = items(loose, pad);
+  for (const [name, sections] of groups) {
+    const inner =
+      name === '' ? items(sections, pad) : `${pad}- ${label(titleOf(name))}\n${items(sections, `${pad}  `)}`;
+    text += text === '' ? inner : `\n${inner}`;
+  }
+  return text;
 }
 
 function valueBody(value: RenderData, pad: string): string {
   if (isList(value)) return items(value, pad);
-  return isScalar(value)
-    ? ''
-    : fields(value, pad)
-        .map((text) => `${pad}- ${text}`)
-        .join('\n');
+  if (isScalar(value)) return '';
+  const dash = `${pad}- `;
+  let text = '';
+  eachField(value, pad, (field) => {
+    text += (text === '' ? dash : `\n${dash}`) + field;
+  });
+  return text;
 }
 
 function items(list: readonly RenderData[], pad: string): string {
-  return list.map((item) => `${pad}- ${itemText(item, pad)}`).join('\n');
+  const dash = `${pad}- `;
+  let text = '';
+  for (const item of list) text += (text === '' ? dash : `\n${dash}`) + itemText(item, pad);
+  return text;
 }
 
 /** An item after its dash; `pad` is what stands before the dash. A dash alone would make the line above a heading. */
@@ -63,27 +73,34 @@ function itemText(item: RenderData, pad: string): string {
 }
 
 function lineText(text: string, pad: string): string {
-  return guardedLines(text.trimStart()).join(`\n${pad}  `) || '""';
+  return guarded(text.trimStart(), `\n${pad}  `) || '""';
 }
 
 /** A record as one item: further entries stand below the first, and what belongs to an entry further in. */
 function recordText(record: Section | RenderRecord, pad: string): string {
   const several = !(record instanceof Section) && Object.keys(record).length > 1;
-  const texts = fields(record, several ? `${pad}  ` : pad);
-  return texts.map((text, i) => (i > 0 ? `${gapAfter(texts[i - 1])}\n${pad}  ` : '') + text).join('') || '{}';
+  const below = `\n${pad}  `;
+  let text = '';
+  let gap = '';
+  eachField(record, several ? `${pad}  ` : pad, (field) => {
+    text += gap + field;
+    // After an entry of several lines a blank one, or the next entry would read as a part of it.
+    gap = field.includes('\n') ? `\n${below}` : below;
+  });
+  return text || '{}';
 }
 
-/** After an entry of several lines a blank one, or the next entry would read as a part of it. */
-function gapAfter(entry = ''): string {
-  return entry.includes('\n') ? '\n' : '';
-}
-
-/** `**key**: value` for each entry. A fragment in a record goes by its own name. */
-function fields(record: Section | RenderRecord, pad: string): string[] {
-  if (record instanceof Section) return [field(record.name, record.data, pad, sectionBody)];
-  return Object.entries(record).flatMap(([key, value]) =>
-    value instanceof Section ? fields(value, pad) : [field(key, value, pad, valueBody)],
-  );
+/** Visits `**key**: value` of each entry. A fragment in a record goes by its own name. */
+function eachField(record: Section | RenderRecord, pad: string, visit: (field: string) => void): void {
+  if (record instanceof Section) {
+    visit(field(record.name, record.data, pad, sectionBody));
+    return;
+  }
+  for (const key of Object.keys(record)) {
+    const value = record[key] ?? '';
+    if (value instanceof Section) eachField(value, pad, visit);
+    else visit(field(key, value, pad, valueBody));
+  }
 }
 
 function field(
@@ -92,14 +109,17 @@ function field(
   pad: string,
   body: (value: RenderData, pad: string) => string,
 ): string {
-  if (isScalar(value)) return label(name) + textAfterLabel(String(value), `\n${pad}  `);
+  if (typeof value === 'string') return label(name) + textAfterLabel(value, pad);
+  if (isScalar(value)) return `${label(name)} ${value}`;
   return label(name) + (isList(value) && value.length === 0 ? '' : `\n${body(value, `${pad}  `)}`);
 }
 
 /** Behind its label; a text that begins with a code block begins below it. */
-function textAfterLabel(text: string, below: string): string {
+function textAfterLabel(text: string, pad: string): string {
+  if (isLine(text)) return ` ${text}`;
+  const below = `\n${pad}  `;
   const fenced = /^(?:```|~~~).*\n/.test(text);
-  const lines = guardedLines(fenced ? text : `:${text}`).join(below);
+  const lines = guarded(fenced ? text : `:${text}`, below);
   return fenced ? below + lines : ` ${lines.slice(1)}`;
 }
 

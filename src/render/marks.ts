@@ -1,3 +1,5 @@
+import { hasControls, isLine } from './renderer.ts';
+
 /**
  * Text that stays in its place in Markdown.
  *
@@ -10,19 +12,65 @@
  * of the opening one and nothing between leaves that column. Anything else is escaped, at the cost of a backslash.
  */
 
-/** The lines of a text, safe at the beginning of a block and below it. */
-export function guardedLines(text: string): string[] {
-  if (!SUSPECT.test(text)) return [text];
-  const lines = text.replace(/\r\n?/g, '\n').replace(UNPRINTABLE, '\ufffd').split('\n');
+/**
+ * A text that is safe at the beginning of a block and below it. `below` is written for each line feed: a line feed and
+ * the indent of the block.
+ *
+ * Looks at the beginnings of lines only, at the cost of a search for the next line feed each.
+ */
+export function guarded(text: string, below = '\n'): string {
+  if (isWord(text.charCodeAt(0)) && isLine(text)) return text;
+  const safe = escapedLines(hasControls(text) ? shownLines(text) : text);
+  return below === '\n' ? safe : safe.replace(/\n/g, below);
+}
+
+function shownLines(text: string): string {
+  return text.replace(/\r\n?/g, '\n').replace(UNPRINTABLE, '\ufffd');
+}
+
+/** A backslash before each mark at the beginning of a line that would open something. */
+function escapedLines(text: string): string {
+  const look = { left: PATIENCE * text.length };
+  const tags = text.includes('<');
+  let out = '';
+  let done = 0;
   let html = false;
-  let next = 0;
-  return lines.map((line, i) => {
-    if (i < next) return line;
-    html = line.trim() !== '' && (html || HTML.test(line));
-    const end = html ? -1 : endOfCode(lines, i);
-    next = end + 1;
-    return end > i ? line : line.replace(OPENER, '$1\\');
-  });
+  for (let line = 0; line <= text.length; line = endOfLine(text, line) + 1) {
+    if (html && isAt(BLANK, text, line)) html = false;
+    if (isHarmless(text.charCodeAt(line))) continue;
+    html ||= tags && isAt(HTML, text, line);
+    const code = html ? -1 : endOfCode(text, line, look);
+    if (code >= 0) line = code;
+    else if (isAt(OPENER, text, line)) {
+      out += `${text.slice(done, OPENER.lastIndex)}\\`;
+      done = OPENER.lastIndex;
+    }
+  }
+  return out + text.slice(done);
+}
+
+/** Whether a line that begins so is one that opens nothing: most begin with a word, or are empty. */
+function isHarmless(code: number): boolean {
+  return isWord(code) || code === LINE_FEED;
+}
+
+/** Letters and all else that is beyond the marks `# - > <`, and neither a backtick nor a tilde. */
+function isWord(code: number): boolean {
+  return code > 62 && code !== BACKTICK && code !== TILDE;
+}
+
+const LINE_FEED = 10;
+const BACKTICK = 96;
+const TILDE = 126;
+
+function endOfLine(text: string, from: number): number {
+  const end = text.indexOf('\n', from);
+  return end < 0 ? text.length : end;
+}
+
+function isAt(sticky: RegExp, text: string, at: number): boolean {
+  sticky.lastIndex = at;
+  return sticky.test(text);
 }
 
 /** A name on a line: one line, and no mark that would end or nest it. */
@@ -57,34 +105,47 @@ const SMALL = /^(?:a|the|of|and|or|for|but)$/;
 
 const UNPRINTABLE = /[\0-\x08\v\f\x0e-\x1f]/g;
 
-/** What every text has that is more than a line of words. */
-const SUSPECT = /[\0-\x1f#=`~<]|-\s*$/;
-
 /** Where list and quote marks may stand before the mark that counts. */
-const BEFORE = String.raw`^((?:[ \t]*(?:[-+*>]|\d{1,9}[.)]))*[ \t]*)`;
+const BEFORE = String.raw`(?:[ \t]*(?:[-+*>]|\d{1,9}[.)]))*[ \t]*`;
 
-/** What opens a heading (also from below its text), a code block, or HTML that runs on over blank lines. */
+/** Before what opens a heading (also from below its text), a code block, or HTML that runs on over blank lines. */
 const OPENER = new RegExp(
-  String.raw`${BEFORE}(?=#{1,6}(?:[ \t]|$)|=+[ \t]*$|-+[ \t]*$|\x60{3}|~{3}|<(?:[!?]|script|pre|style|textarea))`,
-  'i',
+  String.raw`${BEFORE}(?=#{1,6}(?:[ \t]|$)|=+[ \t]*$|(?<!-)-+[ \t]*$|\x60{3}|~{3}|<(?:[!?]|script|pre|style|textarea))`,
+  'imy',
 );
 
 /** HTML that runs to the next blank line; fences in it are not fences. */
-const HTML = new RegExp(`${BEFORE}<[a-z/]`, 'i');
+const HTML = new RegExp(`${BEFORE}<[a-z/]`, 'iy');
 
-const FENCE = /^( *)(`{3,}(?!.*`)|~{3,})/;
+const BLANK = /[^\S\n]*$/my;
 
-/** The line on which the code block that opens on a line surely ends; -1 where none opens, or none surely ends. */
-function endOfCode(lines: readonly string[], start: number): number {
-  const [, indent = '', fence = ''] = FENCE.exec(lines[start] ?? '') ?? [];
-  if (fence === '') return -1;
-  for (let i = start + 1; i < lines.length; i++) {
-    const line = lines[i] ?? '';
-    if (line.trim() === '') continue;
-    if (!line.startsWith(indent)) return -1;
-    const rest = line.slice(indent.length);
-    if (/^ *(?:`{3,}|~{3,})[ \t]*$/.test(rest) && rest.trim().startsWith(fence))
-      return rest.startsWith(fence) ? i : -1;
+const FENCE = /( *)(`{3,}(?!.*`)|~{3,})/y;
+
+/** What a line after the indent must be to close a code block. */
+const CLOSE = / *(`{3,}|~{3,})[ \t]*$/my;
+
+/**
+ * How many times the length of a text may be looked through for the ends of code blocks that have none. Beyond that
+ * they are taken to have none, or a text of nothing but openings would take time by the square of its length.
+ */
+const PATIENCE = 8;
+
+/** Where the last line of the code block that opens on a line begins; -1 where none opens, or none surely ends. */
+function endOfCode(text: string, start: number, look: { left: number }): number {
+  FENCE.lastIndex = start;
+  const [, indent = '', fence = ''] = FENCE.exec(text) ?? [];
+  if (fence === '' || look.left < 0) return -1;
+  let line = endOfLine(text, start) + 1;
+  for (; line <= text.length; line = endOfLine(text, line) + 1) {
+    if (isAt(BLANK, text, line)) continue;
+    if (!text.startsWith(indent, line)) break;
+    if (isWord(text.charCodeAt(line + indent.length))) continue;
+    CLOSE.lastIndex = line + indent.length;
+    if (CLOSE.exec(text)?.[1]?.startsWith(fence)) {
+      if (text.startsWith(fence, line + indent.length)) return line;
+      break;
+    }
   }
+  look.left -= line - start;
   return -1;
 }

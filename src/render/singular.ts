@@ -43,7 +43,7 @@ export function plural(name: string): string {
 
 /** The change sees the word in lower case and gives as much of it back in the word's own case as it kept. */
 function changeLastWord(name: string, change: (word: string) => string | undefined): string {
-  return name.replace(/(?:[A-Z]{2,}s?|[A-Z]?[a-z]+)$/, (word) => {
+  return name.replace(LAST_WORD, (word) => {
     const lower = word.toLowerCase();
     const changed = change(lower) ?? lower;
     let kept = 0;
@@ -51,3 +51,6 @@ function changeLastWord(name: string, change: (word: string) => string | undefin
     return word.slice(0, kept) + changed.slice(kept);
   });
 }
+
+/** Looks behind, so that a run of letters is tried from its beginning only: names may be long. */
+const LAST_WORD = /(?:(?<![A-Z])[A-Z]{2,}s?|(?:[A-Z]|(?<![A-Za-z]))[a-z]+)$/;

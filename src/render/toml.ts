@@ -1,6 +1,6 @@
 import type { ContextFragment } from '../fragment/fragment.ts';
-import { addTo, isList, isScalar, prepare, quoted, Section } from './renderer.ts';
-import type { ContextRenderer, RenderData } from './renderer.ts';
+import { addTo, prepare, quoted, quotedLines, remembered, Section } from './renderer.ts';
+import type { ContextRenderer, RenderData, RenderRecord } from './renderer.ts';
 import { singular } from './singular.ts';
 
 /**
@@ -15,87 +15,122 @@ export class TomlRenderer implements ContextRenderer {
   readonly name = 'toml';
 
   render(fragments: readonly ContextFragment[]): string {
-    const blocks: string[] = [];
-    const plain = linesOf(gather(prepare(fragments), ''), '', blocks);
-    return [...plain, ...blocks].join('\n\n');
+    return new Writer().body(gather(prepare(fragments), ''), '', '\n').slice(2);
   }
 }
 
-type Value = string | number | boolean | readonly Value[] | Table;
-type Table = ReadonlyMap<string, Value>;
+/** Data, or what {@link gather} makes of fragments that stand together. */
+type Value = RenderData | Gathered | readonly Value[];
+type Gathered = ReadonlyMap<string, Value>;
+type Table = Gathered | RenderRecord;
 
-/** The items as a table: those that share a name become one list. */
-function gather(items: readonly RenderData[], owner: string): Table {
+/** The items by name: those that share a name become one list. */
+function gather(list: readonly RenderData[], owner: string): Gathered {
   const found = new Map<string, Value[]>();
-  for (const item of items) {
-    if (item instanceof Section) addTo(found, item.name, valueOf(item.data, item.name));
-    else addTo(found, singular(owner), valueOf(item, owner));
+  for (const item of list) {
+    if (item instanceof Section) addTo(found, item.name, tableOf(item.data, item.name) ?? item.data);
+    else addTo(found, singular(owner), item);
   }
-  return new Map([...found].map(([name, values]) => [name, soleOf(values)]));
+  const gathered: Map<string, Value> = found;
+  for (const [name, values] of found)
+    if (values.length === 1 && values[0] !== undefined) gathered.set(name, values[0]);
+  return gathered;
 }
 
-function soleOf(values: readonly Value[]): Value {
-  return values.length === 1 && values[0] !== undefined ? values[0] : values;
+/** The value as a table, where it is one: a record, a fragment, a list with fragments in it. */
+function tableOf(value: Value, owner: string): Table | undefined {
+  if (typeof value !== 'object') return undefined;
+  if (value instanceof Section) return gather([value], owner);
+  if (!isValues(value)) return value;
+  return value.some((item) => item instanceof Section) ? gather(value as RenderData[], owner) : undefined;
 }
 
-function valueOf(data: RenderData, name: string): Value {
-  if (isScalar(data)) return data;
-  if (data instanceof Section) return gather([data], name);
-  if (!isList(data)) return new Map(Object.entries(data).map(([key, value]) => [key, valueOf(value, key)]));
-  return data.some((item) => item instanceof Section)
-    ? gather(data, name)
-    : data.map((item) => valueOf(item, name));
-}
-
-/** `key = value` for what is no table; tables go to `blocks`, each with its header. `path` is what headers begin with. */
-function linesOf(table: Table, path: string, blocks: string[]): string[] {
-  const plain: string[] = [];
-  for (const [key, value] of table) {
-    if (value instanceof Map) addBlock(value, `${path}${keyOf(key)}`, '[', ']', blocks);
-    else if (isTables(value))
-      for (const item of value) addBlock(item, `${path}${keyOf(key)}`, '[[', ']]', blocks);
-    else
-      plain.push(
-        `${keyOf(key)} = ${typeof value === 'string' && value.includes('\n') ? longText(value) : literal(value, ', ')}`,
-      );
+/** The items of a list as tables, where all are. */
+function tablesOf(value: Value, owner: string): Table[] | undefined {
+  if (!isValues(value) || value.length === 0) return undefined;
+  const tables: Table[] = [];
+  for (const item of value) {
+    const table = tableOf(item, owner);
+    if (!table) return undefined;
+    tables.push(table);
   }
-  return plain;
+  return tables;
 }
 
-/** Adds a table before the tables in it. */
-function addBlock(table: Table, path: string, open: string, close: string, blocks: string[]): void {
-  const at = blocks.push('') - 1;
-  blocks[at] = [open + path + close, ...linesOf(table, `${path}.`, blocks)].join('\n');
+function isValues(value: Value): value is readonly Value[] {
+  return Array.isArray(value);
 }
 
-function isTables(value: Value): value is readonly Table[] {
-  return Array.isArray(value) && value.length > 0 && value.every((item) => item instanceof Map);
-}
+/** Writes tables; keys come again and again, so each is looked at once. */
+class Writer {
+  readonly #keyOf = remembered((key) => (/^[\w-]+$/.test(key) ? key : quoted(key)));
+  readonly #lineOf = remembered((key) => `\n${this.#keyOf(key)} = `);
 
-/** A value on one line; lists inside of lists are written without blanks. */
-function literal(value: Value, separator: string): string {
-  if (typeof value === 'string') return quoted(value);
-  if (typeof value === 'number') return numberOf(value);
-  if (typeof value === 'boolean') return String(value);
-  if (value instanceof Map) {
-    const entries = [...(value as Table)].map(([key, item]) => `${keyOf(key)} = ${literal(item, ',')}`);
-    return entries.length === 0 ? '{}' : `{ ${entries.join(', ')} }`;
+  /** Each plain value on a line, behind the gap; then each table behind a blank line. Headers begin with the path. */
+  body(table: Table, path: string, gap: string): string {
+    let plain = '';
+    let tables = '';
+    const gathered = table instanceof Map ? (table as Gathered) : undefined;
+    for (const key of gathered ? [...gathered.keys()] : Object.keys(table)) {
+      const value = (gathered ? gathered.get(key) : (table as RenderRecord)[key]) ?? '';
+      const below = typeof value === 'object' ? this.#tables(value, key, path) : '';
+      if (below === '') plain += gap + this.#lineOf(key) + this.#literal(value, key, ', ');
+      else tables += below;
+    }
+    return plain + tables;
   }
-  return `[${(value as readonly Value[]).map((item) => literal(item, ',')).join(separator)}]`;
+
+  /** A table, or a list of nothing but tables, each behind its header; '' for anything else. */
+  #tables(value: Value, key: string, before: string): string {
+    const path = before + this.#keyOf(key);
+    const table = tableOf(value, key);
+    if (table) return this.#block(`[${path}]`, path, table);
+    const header = `[[${path}]]`;
+    let tables = '';
+    for (const item of tablesOf(value, key) ?? []) tables += this.#block(header, path, item);
+    return tables;
+  }
+
+  #block(header: string, path: string, table: Table): string {
+    return `\n\n${header}${this.body(table, `${path}.`, '')}`;
+  }
+
+  /** A value in its place; only a text of several lines takes more than one. Lists inside of lists have no blanks. */
+  #literal(value: Value, owner: string, separator: string): string {
+    switch (typeof value) {
+      case 'string':
+        return textLiteral(value);
+      case 'number':
+        return numberOf(value);
+      case 'boolean':
+        return value ? 'true' : 'false';
+      default:
+        return this.#structure(value, owner, separator);
+    }
+  }
+
+  #structure(value: Value, owner: string, separator: string): string {
+    const table = tableOf(value, owner);
+    if (table) return this.#inline(table);
+    let items = '';
+    for (const item of value as readonly Value[])
+      items += (items === '' ? '' : separator) + this.#literal(item, owner, ',');
+    return `[${items}]`;
+  }
+
+  #inline(table: Table): string {
+    const entries = table instanceof Map ? [...(table as Gathered)] : Object.entries(table as RenderRecord);
+    const texts = entries.map(([key, value]) => `${this.#keyOf(key)} = ${this.#literal(value, key, ',')}`);
+    return texts.length === 0 ? '{}' : `{ ${texts.join(', ')} }`;
+  }
+}
+
+function textLiteral(text: string): string {
+  return text.includes('\n') ? `"""\n${quotedLines(text)}"""` : quoted(text);
 }
 
 /** Whole numbers that a reader would not keep exactly are written as floats. */
 function numberOf(value: number): string {
   if (Number.isInteger(value) && !Number.isSafeInteger(value)) return value.toExponential();
   return Number.isFinite(value) ? String(value) : String(value).replace('Infinity', 'inf').toLowerCase();
-}
-
-/** A text of several lines, line by line. */
-function longText(text: string): string {
-  const lines = text.split('\n').map((line) => quoted(line).slice(1, -1));
-  return `"""\n${lines.join('\n')}"""`;
-}
-
-function keyOf(key: string): string {
-  return /^[\w-]+$/.test(key) ? key : quoted(key);
 }

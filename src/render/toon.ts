@@ -1,5 +1,5 @@
 import type { ContextFragment } from '../fragment/fragment.ts';
-import { addTo, entriesOf, isList, isScalar, prepare, quoted, Section } from './renderer.ts';
+import { addTo, entriesOf, isLine, isList, isScalar, prepare, quoted, Section } from './renderer.ts';
 import type { ContextRenderer, RenderData, RenderRecord } from './renderer.ts';
 
 /**
@@ -82,8 +82,13 @@ function isRecord(value: RenderData | undefined): value is RenderRecord {
 }
 
 function scalar(value: string | number | boolean): string {
-  if (typeof value === 'string') return PLAIN.test(value) || MARKS.test(value) ? quoted(value) : value;
+  if (typeof value === 'string') return isBare(value) ? value : quoted(value);
   return Number.isFinite(value) || typeof value === 'boolean' ? String(value) : 'null';
+}
+
+/** Whether a text needs no quotes: no marks of the format in it, no padding, nothing that reads as something else. */
+function isBare(text: string): boolean {
+  return !MARKS.test(text) && isLine(text) && text === text.trim() && !READS_ELSE.test(text);
 }
 
 function keyOf(key: string): string {
@@ -92,8 +97,7 @@ function keyOf(key: string): string {
 
 const BARE = /^[A-Za-z_][\w.]*$/;
 
-/** Texts that would be read as something else: nothing, a number, a truth value, a list item. */
-const PLAIN = /^(?:|true|false|null|-.*|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)$|^\s|\s$/is;
+const MARKS = /[:\\"'[\]{}|,\x7f]/;
 
-/** Marks of the format, and characters that need an escape. */
-const MARKS = /[:\\"'[\]{}|,\0-\x1f\x7f]/u;
+/** Nothing, a list item, a truth value, a number. */
+const READS_ELSE = /^(?:$|-|(?:true|false|null|\d+(?:\.\d+)?(?:e[+-]?\d+)?)$)/i;

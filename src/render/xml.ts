@@ -1,6 +1,16 @@
 import { fragment } from '../fragment/fragment.ts';
 import type { ContextFragment } from '../fragment/fragment.ts';
-import { arrange, hexOf, isList, isScalar, joined, prepare, Section } from './renderer.ts';
+import {
+  arrange,
+  hasControls,
+  hexOf,
+  isList,
+  isScalar,
+  joined,
+  prepare,
+  rewritten,
+  Section,
+} from './renderer.ts';
 import type { ContextRenderer, GroupOptions, RenderData, RenderRecord } from './renderer.ts';
 import { singular } from './singular.ts';
 
@@ -23,7 +33,7 @@ export class XmlRenderer implements ContextRenderer {
   }
 
   render(fragments: readonly ContextFragment[]): string {
-    return lines(prepare(fragments).map((section) => rootElement(section, this.#grouped)));
+    return lines(prepare(fragments), (section) => rootElement(section, this.#grouped));
   }
 }
 
@@ -55,17 +65,16 @@ function sectionElement({ name, data }: Section, pad: string, grouped: boolean):
 /** What belongs to the fragment itself, then the fragments in it. */
 function sectionItems(list: readonly RenderData[], tag: string, pad: string, grouped: boolean): string {
   const { loose, groups } = arrange(list, grouped);
-  const own = loose.map((item) => itemElement(tag, item, pad, grouped));
-  const inner = [...groups].map(([name, sections]) =>
+  const inner = lines([...groups], ([name, sections]) =>
     name === ''
       ? sectionList(sections, pad, grouped)
       : element(name, pad, sectionList(sections, pad + INDENT, grouped)),
   );
-  return lines([...own, ...inner]);
+  return below(items(loose, tag, pad, grouped), inner);
 }
 
 function sectionList(sections: readonly Section[], pad: string, grouped: boolean): string {
-  return lines(sections.map((section) => sectionElement(section, pad, grouped)));
+  return lines(sections, (section) => sectionElement(section, pad, grouped));
 }
 
 function valueElement(name: string, value: RenderData, pad: string, grouped: boolean): string {
@@ -81,15 +90,11 @@ function valueElement(name: string, value: RenderData, pad: string, grouped: boo
 }
 
 function items(list: readonly RenderData[], tag: string, pad: string, grouped: boolean): string {
-  return lines(list.map((item) => itemElement(tag, item, pad, grouped)));
-}
-
-function itemElement(tag: string, item: RenderData, pad: string, grouped: boolean): string {
-  return valueElement(tag, (isList(item) && joined(item)) || item, pad, grouped);
+  return lines(list, (item) => valueElement(tag, (isList(item) && joined(item)) || item, pad, grouped));
 }
 
 function fields(record: RenderRecord, pad: string, grouped: boolean): string {
-  return lines(Object.entries(record).map(([key, value]) => valueElement(key, value, pad, grouped)));
+  return lines(Object.keys(record), (key) => valueElement(key, record[key] ?? '', pad, grouped));
 }
 
 function element(name: string, pad: string, body: string): string {
@@ -103,14 +108,21 @@ function textElement(name: string, value: string, pad: string): string {
   const text = escape(value);
   if (!text.includes('\n')) return `${pad}<${tag}>${text}</${tag}>`;
   const inner = pad + INDENT;
-  return `${pad}<${tag}>\n${inner}${text.replaceAll('\n', `\n${inner}`)}\n${pad}</${tag}>`;
+  return `${pad}<${tag}>\n${inner}${text.replace(/\n/g, `\n${inner}`)}\n${pad}</${tag}>`;
 }
 
 const INDENT = '  ';
 
-/** Elements that have something to say, one below the other. */
-function lines(elements: readonly string[]): string {
-  return elements.filter((text) => text !== '').join('\n');
+/** What is made of the values, one below the other, where it has something to say. */
+function lines<V>(values: readonly V[], make: (value: V) => string): string {
+  let text = '';
+  for (const value of values) text = below(text, make(value));
+  return text;
+}
+
+function below(first: string, second: string): string {
+  if (first === '' || second === '') return first + second;
+  return `${first}\n${second}`;
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -123,11 +135,16 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '\r': '&#13;',
 };
 
-/** Markup, and what an XML document may not contain: control characters and two noncharacters. */
-const SPECIAL = /[&<>"'\r\0-\x08\v\f\x0e-\x1f\ufffe\uffff]/g;
-
+/** Without markup, and without what an XML document may not contain: control characters and two noncharacters. */
 function escape(text: string): string {
-  return text.replace(SPECIAL, (character) => ENTITIES[character] ?? '\ufffd');
+  const plain = rewritten(text, /[&<>"'\r]/g, entityOf);
+  return hasControls(plain) || /[\ufffe\uffff]/.test(plain)
+    ? plain.replace(/[\0-\x08\v\f\x0e-\x1f\ufffe\uffff]/g, '\ufffd')
+    : plain;
+}
+
+function entityOf(mark: string): string {
+  return ENTITIES[mark] ?? mark;
 }
 
 /**
@@ -137,6 +154,7 @@ function escape(text: string): string {
 const NOT_IN_NAME = /[^\w.\-\p{L}\p{M}\p{Nd}]|[ªµº\u{10000}-\u{10ffff}]|^[^\p{L}_]/gu;
 
 function nameOf(name: string): string {
+  if (/^[a-z]\w*$/i.test(name) && !name.includes('_x')) return name;
   return (
     name
       .replace(/_(?=x[\dA-F]*_)/g, '_x005F_')

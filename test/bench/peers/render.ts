@@ -1,0 +1,134 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import * as ours from '../../../src/core.ts';
+import { shapes, type Builders, type Shape } from './shapes.ts';
+
+/**
+ * How long a prompt of 200 fragments takes to render, here and in @deepagents/context 0.29.1.
+ *
+ * `npm run bench:peers` installs the peer into this folder, runs this file and writes RESULTS.md. Both sides get the
+ * same fragments from their own builders and take turns within one run, so a machine that is busy slows both; each
+ * figure is a median, and both texts are read once, so that neither leaves the work of joining its pieces to a later
+ * reader. The exit code is 1 where ours is the slower one.
+ */
+
+const FORMATS = ['XmlRenderer', 'MarkdownRenderer', 'TomlRenderer', 'ToonRenderer'] as const;
+
+/** Turns that count; half as many warm up. */
+const TURNS = Number(process.env['TURNS'] ?? 40);
+
+/** Milliseconds of a turn on both sides, so that a busy machine interrupts both as often. */
+const TURN_MS = 20;
+
+/** Adds up what was read, so that nobody may skip the reading. */
+let read = 0;
+
+const here = fileURLToPath(new URL('.', import.meta.url));
+
+type Renderer = { render(fragments: never[]): string };
+type Side = Builders & Record<(typeof FORMATS)[number], new () => Renderer>;
+
+interface Figure {
+  readonly shape: string;
+  readonly format: string;
+  readonly kilobytes: readonly [ours: number, theirs: number];
+  /** Microseconds for one rendering. */
+  readonly micros: readonly [ours: number, theirs: number];
+  /** Their time for one of ours, above 1 where we are faster. */
+  readonly ratio: number;
+}
+
+const theirs = await peer();
+const figures = FORMATS.flatMap((format) => shapes.map((shape) => compare(shape, format)));
+const report = `# Rendering beside a peer
+
+\`npm run bench:peers\` wrote this on ${new Date().toISOString().slice(0, 10)}, with Node ${process.version}: prompts of 200 fragments, rendered by contextree
+and by @deepagents/context ${versionOf('@deepagents/context')} in turns, ${TURNS} turns each. The ratio is their median time divided by ours.
+
+${table(figures)}
+`;
+console.log(report);
+writeFileSync(`${here}RESULTS.md`, report);
+process.exitCode = figures.every(({ ratio }) => ratio >= 1) ? 0 : 1;
+
+async function peer(): Promise<Side> {
+  const npm = ['ci', '--ignore-scripts', '--omit=peer', '--silent'];
+  if (!installed())
+    spawnSync('npm', npm, { cwd: here, stdio: 'inherit', shell: process.platform === 'win32' });
+  // Named by a variable: the compiler need not know what is not always installed.
+  const entry = '@deepagents/context/browser';
+  return (await import(entry)) as Side;
+}
+
+function installed(): boolean {
+  try {
+    return versionOf('@deepagents/context') === locked('@deepagents/context');
+  } catch {
+    return false;
+  }
+}
+
+function versionOf(name: string): string {
+  return (JSON.parse(readFileSync(`${here}node_modules/${name}/package.json`, 'utf8')) as { version: string })
+    .version;
+}
+
+function locked(name: string): string | undefined {
+  const { packages } = JSON.parse(readFileSync(`${here}package-lock.json`, 'utf8')) as {
+    packages: Record<string, { version?: string }>;
+  };
+  return packages[`node_modules/${name}`]?.version;
+}
+
+function compare(shape: Shape, format: (typeof FORMATS)[number]): Figure {
+  const sides = [ours as unknown as Side, theirs].map((side) => {
+    const renderer = new side[format]();
+    const fragments = shape.build(side) as never[];
+    return () => renderer.render(fragments);
+  }) as [() => string, () => string];
+  const repeats = sides.map((render) => Math.max(1, Math.ceil((TURN_MS * 30) / time(render, 30)))) as [
+    number,
+    number,
+  ];
+  const times: [number[], number[]] = [[], []];
+  for (let turn = 0; turn < 1.5 * TURNS; turn++)
+    for (const side of [0, 1] as const) {
+      const took = time(sides[side], repeats[side]) / repeats[side];
+      if (turn >= TURNS / 2) times[side].push(took * 1000);
+    }
+  const micros = [median(times[0]), median(times[1])] as const;
+  return {
+    shape: shape.name,
+    format: format.replace('Renderer', ''),
+    kilobytes: [sides[0]().length / 1000, sides[1]().length / 1000],
+    micros,
+    ratio: micros[1] / micros[0],
+  };
+}
+
+/** Milliseconds for so many renderings, each read once. */
+function time(render: () => string, repeats: number): number {
+  const start = performance.now();
+  for (let i = 0; i < repeats; i++) {
+    const text = render();
+    read += text.charCodeAt(text.length >> 1);
+  }
+  return performance.now() - start;
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
+}
+
+function table(rows: readonly Figure[]): string {
+  const lines = rows.map(
+    ({ shape, format, kilobytes, micros, ratio }) =>
+      `| ${format} | ${shape} | ${ratio.toFixed(2)}x | ${micros.map((us) => us.toFixed(0)).join(' / ')} | ${kilobytes.map((kb) => kb.toFixed(1)).join(' / ')} |`,
+  );
+  return [
+    '| format | prompt | ratio | µs, ours / theirs | kB, ours / theirs |',
+    '| --- | --- | --: | --: | --: |',
+    ...lines,
+  ].join('\n');
+}
