@@ -308,6 +308,7 @@ describe('a partial answer', () => {
         expect(begun + (await ask(question, { ...setting, begun }).text)).toBe(whole);
       }
     },
+    20_000, // each word of the answer is a place to be cut off at
   );
 
   it('is continued within a word, and after several interruptions', async () => {

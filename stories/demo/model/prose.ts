@@ -74,7 +74,7 @@ export function markdown({ subject, attempt, by }: Occasion): string {
       .concat(first ?? '', second ?? '', third ?? '')
       .join('\n'),
     '## A code block',
-    "```ts\nconst engine = createContextEngine({ chatId: 'demo', userId: 'me' });\n\nengine.set(role('You are a tutor.'), hint('Use plain words.'));\nawait engine.checkpoint('before-the-experiment');\n```",
+    "```ts\nconst engine = new ContextEngine({ store, chatId: 'demo', userId: 'me' });\n\nengine.set(role('You are a tutor.'), hint('Use plain words.'));\nawait engine.checkpoint('before-the-experiment');\n```",
     '## And a link',
     `> ${by.pick(remarks)}`,
     'All of this is explained at [commonmark.org](https://commonmark.org/help/).',
