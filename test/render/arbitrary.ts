@@ -18,7 +18,7 @@ export function wellFormed(text: string): string {
 }
 
 /** Milliseconds that a property may take. */
-export const patience: number = 30_000 * Number(process.env.CONTEXTREE_FUZZ ?? '1');
+export const patience: number = 240_000 * Number(process.env.CONTEXTREE_FUZZ ?? '1');
 
 /** Pieces that mean something to one of the formats. */
 const marks = [

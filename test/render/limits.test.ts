@@ -183,7 +183,8 @@ describe.each(renderers)('$name', (renderer) => {
         withUnicodeString: true,
         withObjectString: true,
         withNullPrototype: true,
-        maxDepth: 4,
+        maxDepth: 2,
+        maxKeys: 3,
       });
       fc.assert(
         fc.property(fc.string(), anything, (name, data) => {
@@ -191,7 +192,7 @@ describe.each(renderers)('$name', (renderer) => {
             /^(?:text|refused with a path)$/,
           );
         }),
-        cases(200),
+        cases(20_000),
       );
     },
     patience,

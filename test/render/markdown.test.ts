@@ -44,7 +44,7 @@ describe('Markdown', () => {
           expect(headings.map(({ depth }) => depth)).toEqual(shown.map(() => 2));
           expect(blocks.filter(({ type }) => type === 'heading')).toEqual(headings);
         }),
-        cases(300),
+        cases(7_000),
       );
     },
     patience,
@@ -67,7 +67,7 @@ describe('Markdown', () => {
             expect(blocks).toEqual(['heading', Object.keys(record).length, 'heading', 'paragraph']);
           },
         ),
-        cases(300),
+        cases(7_000),
       );
     },
     patience,
@@ -83,7 +83,7 @@ describe('Markdown', () => {
             blocks.map((block) => (block.type === 'list' ? block.children?.length : block.type)),
           ).toEqual(['heading', items.length, 'heading', 'paragraph']);
         }),
-        cases(300),
+        cases(7_000),
       );
     },
     patience,

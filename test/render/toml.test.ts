@@ -64,7 +64,7 @@ describe('TOML', () => {
         fc.property(fragments, (items) => {
           expect(parse(toml.render(items))).toEqual(valuesOf(items, ''));
         }),
-        cases(300),
+        cases(20_000),
       );
     },
     patience,

@@ -79,7 +79,7 @@ describe('TOON', () => {
           const text = toon.render(items);
           expect(text === '' ? {} : decode(text)).toEqual(valuesOf(items));
         }),
-        cases(300),
+        cases(20_000),
       );
     },
     patience,

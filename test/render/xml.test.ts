@@ -147,7 +147,7 @@ describe('XML', () => {
           expect(XMLValidator.validate(`<root>\n${source}\n</root>`)).toBe(true);
           expect(parsed(source)).toEqual(elementsOf(items));
         }),
-        cases(300),
+        cases(10_000),
       );
     },
     patience,
@@ -162,7 +162,7 @@ describe('XML', () => {
             [wellFormed(tag), readable(words)],
           ]);
         }),
-        cases(300),
+        cases(10_000),
       );
     },
     patience,
