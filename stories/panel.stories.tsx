@@ -150,14 +150,14 @@ export const Prompt: Story = {
 export const PromptTooLong: Story = {
   loaders: [
     async () => {
-      await registerModel({ id: 'story:small', context: 40, prices: { input: 2, output: 8 } });
+      await registerModel({ id: 'story:small', context: 20, prices: { input: 2, output: 8 } });
       return { engine: await openEngine((engine) => talkTo(engine, 'story:small')) };
     },
   ],
   play: async ({ canvasElement }) => {
     const panel = await panelIn(canvasElement);
     await userEvent.click(panel.getByRole('tab', { name: 'Prompt' }));
-    await expect(await panel.findByText(/tokens too many for a context of 40$/)).toBeVisible();
+    await expect(await panel.findByText(/tokens too many for a context of 20$/)).toBeVisible();
   },
 };
 
