@@ -35,13 +35,19 @@ function entries(record: Section | RenderRecord, pad: string): string[] {
 function listOf(list: readonly RenderData[], pad: string, keyed = true): string {
   const length = `[${list.length}]`;
   if (list.length === 0) return `${length}:`;
-  if (list.every(isScalar)) return `${length}: ${list.map(scalar).join()}`;
+  if (list.every(isScalar)) return `${length}: ${cells(list)}`;
   const columns = keyed ? columnsOf(list) : undefined;
   const head = columns ? `${length}{${columns.map(keyOf).join()}}:` : `${length}:`;
   const rows = list.map(
     (item) => pad + (columns ? rowOf(item as RenderRecord, columns) : `- ${itemOf(item, pad)}`).trimEnd(),
   );
   return [head, ...rows].join('\n');
+}
+
+function cells(list: readonly (string | number | boolean)[]): string {
+  let text = '';
+  for (const item of list) text += text === '' ? scalar(item) : `,${scalar(item)}`;
+  return text;
 }
 
 /** The keys that every item has, where all items are records of scalars with the same keys. */
@@ -56,7 +62,7 @@ function columnsOf(list: readonly RenderData[]): string[] | undefined {
 }
 
 function rowOf(record: RenderRecord, columns: readonly string[]): string {
-  return columns.map((key) => scalar(record[key] as string)).join();
+  return cells(columns.map((key) => record[key] as string));
 }
 
 /** An item behind its dash: the first entry of a record stands there, the others below it. */
