@@ -14,7 +14,8 @@ import {
   type MessageStatus,
   type NodeInfo,
 } from '../graph/graph.ts';
-import { graphData, type GraphData } from '../graph/visualize.ts';
+import { graphData } from '../graph/graphData.ts';
+import type { GraphData } from '../graph/visualize.ts';
 import type { BranchInfo, CheckpointInfo, StoreNotice, StoreOp } from '../store/store.ts';
 import type { EstimateResult } from '../tokens/estimate.ts';
 import { refuseToLoad, type Desk, type Pending } from './desk.ts';

@@ -1,7 +1,8 @@
 import type { UIMessage } from 'ai';
 import { ContextError } from '../errors.ts';
 import type { Chat, MessageNode } from '../graph/graph.ts';
-import { type GraphData, graphData } from '../graph/visualize.ts';
+import { graphData } from '../graph/graphData.ts';
+import type { GraphData } from '../graph/visualize.ts';
 import { applyOps } from './apply.ts';
 import type { Channel } from './channel.ts';
 import { ALL_TABLES, CONTENT, only, type Table } from './layout.ts';

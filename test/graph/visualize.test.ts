@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Branch, Checkpoint } from '../../src/graph/graph.ts';
 import { infoOf } from '../../src/graph/graph.ts';
-import { type GraphData, graphData, visualizeGraph } from '../../src/graph/visualize.ts';
+import { graphData } from '../../src/graph/graphData.ts';
+import { type GraphData, visualizeGraph } from '../../src/graph/visualize.ts';
 import { graph, line, message, node } from '../support/graph.ts';
 
 /** A graph from paths; each head becomes a branch, the first is `main` and active. */

@@ -1,0 +1,48 @@
+import { isVisible, type Branch, type Checkpoint, type NodeInfo } from './graph.ts';
+import type { GraphData, GraphNode } from './visualize.ts';
+
+/**
+ * Records of a chat as a graph of previews: live branches and checkpoints only. A message that does not show (an
+ * answer that is reserved, or ended without a word) is left out, and what hangs on it hangs on the message before it.
+ * A message that did not change is the same object each time.
+ */
+export function graphData(
+  chatId: string,
+  nodes: Iterable<NodeInfo>,
+  branches: Iterable<Branch>,
+  checkpoints: Iterable<Checkpoint>,
+  activeBranchId: string | undefined,
+): GraphData {
+  const all = [...nodes].toSorted((a, b) => a.seq - b.seq);
+  const hidden = new Map(all.filter((node) => !isVisible(node)).map(({ id, parentId }) => [id, parentId]));
+  const visible = (id: string | null): string | null => {
+    let at = id;
+    while (at !== null && hidden.has(at)) at = hidden.get(at) ?? null;
+    return at;
+  };
+  return {
+    chatId,
+    nodes: all.filter(({ id }) => !hidden.has(id)).map((node) => graphNode(node, visible(node.parentId))),
+    branches: [...branches]
+      .filter((branch) => branch.deletedAt === undefined)
+      .map(({ id, name, headMessageId }) => ({
+        name,
+        headMessageId: visible(headMessageId),
+        isActive: id === activeBranchId,
+      })),
+    checkpoints: [...checkpoints]
+      .filter((checkpoint) => checkpoint.deletedAt === undefined)
+      .map(({ name, messageId }) => ({ name, messageId })),
+  };
+}
+
+const graphNodes = new WeakMap<NodeInfo, GraphNode>();
+
+function graphNode(info: NodeInfo, parentId: string | null): GraphNode {
+  const known = graphNodes.get(info);
+  if (known && known.parentId === parentId) return known;
+  const { id, name: role, preview: content, createdAt } = info;
+  const node = { id, parentId, role, content, createdAt };
+  graphNodes.set(info, node);
+  return node;
+}
