@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useState } from 'react';
 
 /** A button that copies what `text` gives when it is pressed, and says whether it could. */
-export function Copy({ label, text }: { readonly label: string; readonly text: () => string }): ReactNode {
+export function Copy({ label, text }: CopyProps): ReactNode {
   const [outcome, setOutcome] = useState('');
   useEffect(() => {
     if (!outcome) return undefined;
@@ -9,7 +9,7 @@ export function Copy({ label, text }: { readonly label: string; readonly text: (
     return () => clearTimeout(timer);
   }, [outcome]);
   const copy = (): void => {
-    writeClipboard(text()).then(
+    writeClipboard(text).then(
       () => setOutcome('Copied'),
       () => setOutcome('Not copied: the browser refused'),
     );
@@ -26,8 +26,13 @@ export function Copy({ label, text }: { readonly label: string; readonly text: (
   );
 }
 
+interface CopyProps {
+  readonly label: string;
+  readonly text: () => string | Promise<string>;
+}
+
 /** Pages that are no secure context have no clipboard. */
-async function writeClipboard(text: string): Promise<void> {
+async function writeClipboard(text: CopyProps['text']): Promise<void> {
   if (!navigator.clipboard) throw new Error('no clipboard');
-  await navigator.clipboard.writeText(text);
+  await navigator.clipboard.writeText(await text());
 }

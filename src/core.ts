@@ -124,4 +124,5 @@ export type {
 export type { Versions } from './engine/history.ts';
 export type { ContextSnapshot, EstimateOptions, FragmentSnapshot, InspectOptions } from './engine/inspect.ts';
 export type { Repair } from './engine/repair.ts';
+export { maskSecrets } from './engine/maskSecrets.ts';
 export type { ContextEvent, EngineState, SaveState } from './engine/state.ts';

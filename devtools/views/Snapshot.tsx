@@ -1,3 +1,4 @@
+import { maskSecrets } from 'contextree';
 import { type KeyboardEvent, type MouseEvent, type ReactNode, useId, useMemo, useState } from 'react';
 import { Copy } from '../Copy.tsx';
 import { useAnswer } from '../live.ts';
@@ -14,11 +15,20 @@ export function Snapshot({ engine, state }: ViewProps): ReactNode {
     [engine, revision, messages, branchId, headMessageId, fragments, pending, checkpoints, chat],
   );
   const { value, error } = useAnswer(inspectAt, moment);
+  const [withSecrets, setWithSecrets] = useState(false);
   return (
     <>
       <div className="bar">
         <span className="grow muted">engine.inspect()</span>
-        <Copy label="Copy JSON" text={() => JSON.stringify(value, null, 2) ?? ''} />
+        <label title="Keys, tokens and passwords are masked in what is copied, unless this is on.">
+          <input
+            type="checkbox"
+            checked={withSecrets}
+            onChange={(event) => setWithSecrets(event.target.checked)}
+          />{' '}
+          with secrets
+        </label>
+        <Copy label="Copy JSON" text={() => jsonOf(value, withSecrets)} />
       </div>
       {error && (
         <p className="alert" role="alert">
@@ -29,6 +39,10 @@ export function Snapshot({ engine, state }: ViewProps): ReactNode {
       {!value && !error && <p className="words">Taking a snapshot…</p>}
     </>
   );
+}
+
+async function jsonOf(value: unknown, withSecrets: boolean): Promise<string> {
+  return JSON.stringify(withSecrets ? value : await maskSecrets(value), null, 2) ?? '';
 }
 
 function inspectAt({ engine }: Pick<ViewProps, 'engine'>): ReturnType<ViewProps['engine']['inspect']> {

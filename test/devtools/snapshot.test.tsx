@@ -53,10 +53,27 @@ describe('the snapshot', () => {
     await open(engine, 'Snapshot');
     const write = vi.spyOn(navigator.clipboard, 'writeText').mockResolvedValue();
     await press(panel().getByRole('button', { name: 'Copy JSON' }));
+    await vi.waitFor(() => expect(write).toHaveBeenCalledOnce());
     const copied = JSON.parse(write.mock.calls[0]![0]) as { meta: object; graph: object };
     const { meta, ...snapshot } = await engine.inspect();
     expect(copied).toMatchObject(JSON.parse(JSON.stringify(snapshot)) as object);
     expect(copied.meta).toMatchObject({ chatId: meta.chatId, branch: meta.branch });
+    vi.restoreAllMocks();
+  });
+
+  it('masks secrets in what is copied, unless they are asked for', async () => {
+    const secret = `sk-proj-${'a1B2c3D4'.repeat(5)}`;
+    await open(await chat(`q1=my key is ${secret}`), 'Snapshot');
+    const write = vi.spyOn(navigator.clipboard, 'writeText').mockResolvedValue();
+    const copied = async (): Promise<string> => {
+      write.mockClear();
+      await press(panel().getByRole('button', { name: 'Copy JSON' }));
+      await vi.waitFor(() => expect(write).toHaveBeenCalledOnce());
+      return write.mock.calls[0]![0];
+    };
+    expect(await copied()).not.toContain('a1B2');
+    await press(panel().getByRole('checkbox', { name: 'with secrets' }));
+    expect(await copied()).toContain(secret);
     vi.restoreAllMocks();
   });
 

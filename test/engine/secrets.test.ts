@@ -1,0 +1,187 @@
+import { describe, expect, test } from 'vitest';
+import { maskSecrets } from '../../src/engine/maskSecrets.ts';
+import { mask, maskText } from '../../src/engine/secrets.ts';
+import { hint } from '../../src/fragment/builders.ts';
+import { user } from '../../src/fragment/message.ts';
+import { engineOn } from '../support/engine.ts';
+import { falseSamples } from './secretsFalse.ts';
+import { trueSamples } from './secretsTrue.ts';
+
+describe('the corpus', () => {
+  test('has at least 200 samples of each', () => {
+    expect(new Set(trueSamples.map(({ text }) => text)).size).toBeGreaterThanOrEqual(200);
+    expect(new Set(falseSamples).size).toBeGreaterThanOrEqual(200);
+  });
+
+  test('no secret is missed, in a text or in a record, and what stands around it stays', () => {
+    const missed = trueSamples.filter(({ text, secret }) => {
+      const masked = maskText(text);
+      const at = text.indexOf(secret);
+      const isGone = pieces(secret).every((piece) => !masked.includes(piece));
+      return !isGone || !masked.startsWith(text.slice(0, Math.min(at, 3))) || maskText(masked) !== masked;
+    });
+    expect(missed.map(({ text }) => [text, maskText(text)])).toEqual([]);
+  });
+
+  test('nothing else is masked', () => {
+    const masked = falseSamples.filter((text) => maskText(text) !== text);
+    expect(masked.map((text) => [text, maskText(text)])).toEqual([]);
+  });
+});
+
+/** What must not be left of a secret: any eight of its characters. */
+function pieces(secret: string): string[] {
+  if (secret.length <= 8) return [secret];
+  return Array.from({ length: secret.length - 7 }, (_, i) => secret.slice(i, i + 8)).filter(
+    (piece) => !/^[-A-Z ]+$/.test(piece),
+  );
+}
+
+const key = `sk-proj-${'a1B2c3D4'.repeat(5)}`;
+
+describe('mask()', () => {
+  test('keeps the structure: keys in order, lists, numbers, and objects that are shared', () => {
+    const shared = { note: key };
+    const value = { b: 1, a: [null, true, key, shared], shared, [key]: 2, tokens: 12, when: new Date(0) };
+    const masked = mask(value) as typeof value;
+    const sign = /^\[OpenAI key [0-9a-f]{6}\]$/;
+    expect(Object.keys(masked).map((name) => name.replace(sign, 'KEY'))).toEqual(
+      Object.keys(value).map((name) => name.replace(key, 'KEY')),
+    );
+    expect(masked.a[2]).toMatch(sign);
+    expect(masked.shared).toEqual({ note: masked.a[2] });
+    expect(masked).toMatchObject({ b: 1, tokens: 12, when: '1970-01-01T00:00:00.000Z' });
+    expect(JSON.stringify(masked)).not.toContain(key);
+    expect(value.a[2]).toBe(key);
+  });
+
+  test('knows secrets by the name of their key', () => {
+    const drawn = 'q7'.repeat(8);
+    const value = {
+      password: 'correct horse',
+      dbPassword: 'hunter',
+      apiKey: drawn,
+      headers: { 'x-api-key': drawn, Authorization: 'Token abc', Cookie: ['a=1', 'b=2'] },
+      token: 'greeting',
+      tokenizer: drawn,
+    };
+    expect(mask(value)).toEqual({
+      password: expect.stringMatching(/^\[password [0-9a-f]{2}\]$/) as string,
+      dbPassword: expect.stringMatching(/^\[password /) as string,
+      apiKey: expect.stringMatching(/^\[API key /) as string,
+      headers: {
+        'x-api-key': expect.stringMatching(/^\[API key /) as string,
+        Authorization: expect.stringMatching(/^\[credentials /) as string,
+        Cookie: [expect.stringMatching(/^\[cookie /), expect.stringMatching(/^\[cookie /)] as string[],
+      },
+      token: 'greeting',
+      tokenizer: drawn,
+    });
+  });
+
+  test('gives the same secret the same placeholder, and another one another', () => {
+    const other = key.replace('a1', 'z9');
+    const [first, second, third] = mask([`one ${key}`, `two ${key}`, `three ${other}`]) as string[];
+    expect(first?.slice('one '.length)).toBe(second?.slice('two '.length));
+    expect(third?.slice('three '.length)).not.toBe(second?.slice('two '.length));
+    expect(mask(mask([key]))).toEqual(mask([key]));
+  });
+
+  test('shortens files in addresses', () => {
+    const file = `data:image/png;base64,${'iVBORw0KGgo'.repeat(100)}`;
+    expect(maskText(`![](${file}) and more`)).toMatch(
+      /^!\[\]\(data:image\/png;base64,\[1100 characters [0-9a-f]{6}\]\) and more$/,
+    );
+    expect(maskText('data:text/plain,hello')).toBe('data:text/plain,hello');
+  });
+
+  test('bears cycles and depth', () => {
+    const circle: Record<string, unknown> = { key };
+    circle['again'] = circle;
+    expect(mask(circle)).toMatchObject({ again: '[circular]' });
+    let deep: unknown = key;
+    for (let i = 0; i < 20_000; i++) deep = [deep];
+    expect(JSON.stringify(mask(deep))).toContain('[too deep]');
+  });
+});
+
+describe('maskSecrets()', () => {
+  test('masks what inspect() gives: messages, fragments, the prompt, and previews that end within a key', async () => {
+    const engine = engineOn().set(hint(`Use ${key}.`));
+    await engine.set(user(`My key is ${key}`), user(`${' '.repeat(35)}${key}`)).save();
+    await engine.set(user(`postgres://me:${'geheim'.repeat(9)}@db.example.com/app`)).save();
+    const snapshot = await engine.inspect();
+    const masked = await maskSecrets(snapshot);
+    expect(JSON.stringify(snapshot)).toContain('a1B2');
+    expect(JSON.stringify(masked)).not.toMatch(/a1B2|geheim/);
+    expect(masked.meta).toEqual(snapshot.meta);
+    expect(masked.rendered).toMatch(/^<hint>Use \[OpenAI key [0-9a-f]{6}\].<\/hint>$/);
+    expect(maskText('see http://localhost:3000...')).toBe('see http://localhost:3000...');
+    expect(maskText('begin with sk-your-key-goes...')).toBe('begin with sk-your-key-goes...');
+  });
+});
+
+describe('hostile texts', () => {
+  const seeds = [
+    'a',
+    'sk-',
+    'sk-ant-',
+    'eyJ',
+    'eyJaaaaaaaaaa.',
+    'eyJa.',
+    '-----BEGIN PRIVATE KEY-----',
+    '-----BEGIN ',
+    '-----END ',
+    '://',
+    '://a:',
+    '://a:b',
+    'password',
+    'password:',
+    'password="',
+    '"password":"',
+    'secret ',
+    'token=',
+    'Bearer ',
+    'bearer a1',
+    'Basic a',
+    'cookie:',
+    'cookie: a',
+    'cookie: a=',
+    'data:',
+    'data:,',
+    'data:a/b;',
+    'xox',
+    'SG.',
+    'SG.aaaaaaaaaaaaaaaa',
+    'api',
+    'api_key',
+    ';pwd=',
+    'AKIA',
+    'AIza',
+    ' ',
+    '\\',
+    '"',
+    '%20',
+    '[',
+    'hooks.slack.com/services/',
+    'A1',
+    '=',
+    '.',
+  ];
+  test.each(seeds)('cost time that grows with their length, not its square: %j', (seed) => {
+    const time = (length: number): number => {
+      const text = seed.repeat(Math.ceil(length / seed.length));
+      return Math.min(...[1, 2, 3].map(() => timed(() => maskText(text))));
+    };
+    time(10_000);
+    // A square would make it four times as long, and seconds in all; a few milliseconds are only noise.
+    const [half, whole] = [time(100_000), time(200_000)];
+    expect(whole).toBeLessThan(Math.max(half * 3, 40));
+  });
+});
+
+function timed(work: () => unknown): number {
+  const start = performance.now();
+  work();
+  return performance.now() - start;
+}

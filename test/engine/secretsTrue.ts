@@ -1,0 +1,166 @@
+// Secrets that nobody has: put together when the tests run, so that no scanner finds one in this file.
+
+/** A text, and the secret in it. */
+export interface Sample {
+  readonly text: string;
+  readonly secret: string;
+}
+
+let seed = 7;
+function random(): number {
+  seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fff_ffff;
+  return (seed >>> 8) / 2 ** 23;
+}
+const drawn = (alphabet: string, length: number): string =>
+  Array.from({ length }, () => alphabet[Math.floor(random() * alphabet.length)]).join('');
+const DIGITS = '0123456789';
+const SMALL = 'abcdefghijklmnopqrstuvwxyz';
+const hex = (length: number): string => drawn(`${DIGITS}abcdef`, length);
+const any = (length: number): string => drawn(SMALL + SMALL.toUpperCase() + DIGITS, length);
+const letters = (length: number): string => drawn(SMALL + SMALL.toUpperCase(), length);
+const capitals = (length: number): string => drawn(SMALL.toUpperCase() + DIGITS, length);
+const web = (length: number): string =>
+  drawn(`${SMALL}${SMALL.toUpperCase()}${DIGITS}-_`, length - 1) + any(1);
+const base64 = (length: number): string =>
+  drawn(`${SMALL}${SMALL.toUpperCase()}${DIGITS}+/`, length - 2) + any(2);
+const jwt = (): string => `eyJ${any(24)}.eyJ${web(60)}.${web(43)}`;
+
+/** One secret of each issuer, by the way it is marked. */
+const issued: (() => string)[] = [
+  () => `sk-${any(48)}`,
+  () => `sk-proj-${web(120)}`,
+  () => `sk-svcacct-${web(74)}`,
+  () => `sk-${hex(32)}`,
+  () => `sk-ant-api03-${web(93)}AA`,
+  () => `sk-ant-oat01-${web(80)}`,
+  () => `sk-or-v1-${hex(64)}`,
+  () => `AIza${web(35)}`,
+  () => `ya29.${web(80)}`,
+  () => `GOCSPX-${web(28)}`,
+  () => `ghp_${any(36)}`,
+  () => `gho_${any(36)}`,
+  () => `ghs_${any(36)}`,
+  () => `github_pat_${any(22)}_${any(59)}`,
+  () => `glpat-${any(20)}`,
+  () => `AKIA${capitals(16)}`,
+  () => `ASIA${capitals(16)}`,
+  () => `xoxb-${drawn(DIGITS, 12)}-${drawn(DIGITS, 13)}-${any(24)}`,
+  () => `xoxp-${drawn(DIGITS, 12)}-${drawn(DIGITS, 12)}-${hex(32)}`,
+  () => `xapp-1-A${capitals(10)}-${drawn(DIGITS, 13)}-${hex(64)}`,
+  () => `sk_live_${any(24)}`,
+  () => `rk_live_${any(99)}`,
+  () => `sk_test_${any(24)}`,
+  () => `whsec_${any(32)}`,
+  () => `npm_${any(36)}`,
+  () => `pypi-AgEIcHlwaS5vcmc${web(120)}`,
+  () => `hf_${letters(34)}`,
+  () => `SG.${web(22)}.${web(43)}`,
+  () => `gsk_${any(52)}`,
+  () => `xai-${any(80)}`,
+  () => `pplx-${any(48)}`,
+  () => `shpat_${hex(32)}`,
+  () => `lin_api_${any(40)}`,
+  () => `AGE-SECRET-KEY-1${capitals(58)}`,
+  jwt,
+];
+
+/** Where people leave them. */
+const places: ((secret: string) => string)[] = [
+  (secret) => secret,
+  (secret) => `My key is ${secret}, please don't share it.`,
+  (secret) => `curl "https://example.com/v1?key=${secret}&n=1"`,
+  (secret) => JSON.stringify({ said: [`line\n${secret}\nline`] }),
+  (secret) => `export SOME_KEY='${secret}'`,
+  (secret) => `https://example.com/?q=%20${secret}%20`,
+];
+
+/** Names, and forms of giving a value to a name. */
+const names = [
+  'api_key',
+  'apiKey',
+  'API-KEY',
+  'x-api-key',
+  'OPENAI_API_KEY',
+  'clientSecret',
+  'client_secret',
+  'secret',
+  'token',
+  'access_token',
+  'refreshToken',
+  'AUTH_TOKEN',
+  'secretAccessKey',
+  'encryption_key',
+  'private_key',
+  'SIGNING_KEY',
+];
+const assignments: ((name: string, value: string) => string)[] = [
+  (name, value) => `${name}=${value}`,
+  (name, value) => `${name}: ${value}`,
+  (name, value) => `{"${name}": "${value}"}`,
+  (name, value) => JSON.stringify({ output: JSON.stringify({ [name]: value }) }),
+  (name, value) => `const ${name} = '${value}';`,
+  (name, value) => `?a=1&${name}=${value}&b=2`,
+];
+
+const pem = (kind: string): string =>
+  `-----BEGIN ${kind}PRIVATE KEY-----\n${[1, 2, 3].map(() => base64(64)).join('\n')}\n-----END ${kind}PRIVATE KEY-----`;
+
+const of = (secret: string, place: (secret: string) => string): Sample => ({ secret, text: place(secret) });
+
+export const trueSamples: readonly Sample[] = [
+  ...issued.flatMap((make) => places.map((place) => of(make(), place))),
+  ...names.flatMap((name) =>
+    assignments.map((assign, i) =>
+      of([hex(32), any(24), `${hex(8)}-${hex(4)}-${hex(12)}`][i % 3] as string, (value) =>
+        assign(name, value),
+      ),
+    ),
+  ),
+  // Bearer tokens and headers.
+  ...[any(32), web(43), hex(40), jwt(), `${hex(8)}-${hex(4)}-4${hex(3)}-a${hex(3)}-${hex(12)}`].flatMap(
+    (secret) => [
+      of(secret, (value) => `Authorization: Bearer ${value}`),
+      of(secret, (value) => `-H "authorization: bearer ${value}"`),
+      of(secret, (value) => `{ headers: { Authorization: \`Bearer ${value}\` } }`),
+    ],
+  ),
+  of(`${base64(20)}==`, (value) => `Authorization: Basic ${value}`),
+  of(base64(40), (value) => `proxy-authorization: Basic ${value}`),
+  // AWS: the secret beside the id.
+  of(base64(40), (value) => `keys: AKIA${capitals(16)} ${value}`),
+  of(
+    base64(40),
+    (value) => `[default]\naws_access_key_id = AKIA${capitals(16)}\naws_secret_access_key = ${value}\n`,
+  ),
+  of(base64(40), (value) => `aws_secret_access_key=${value}`),
+  // Private keys.
+  ...['', 'RSA ', 'EC ', 'OPENSSH ', 'ENCRYPTED '].flatMap((kind) => [
+    of(pem(kind), (value) => value),
+    of(pem(kind), (value) => `here:\n${value}\nthanks`),
+    of(pem(kind).slice(0, 150), (value) => `cut off: ${value}`),
+  ]),
+  // Cookies.
+  of(`sid=${hex(32)}; theme=dark`, (value) => `Cookie: ${value}`),
+  of(`session=${any(24)}; Path=/; HttpOnly`, (value) => `Set-Cookie: ${value}\r\nDate: today`),
+  of(`_ga=GA1.2.${drawn(DIGITS, 9)}; auth=${any(20)}`, (value) => `{"cookie":"${value}"}`),
+  // Connection strings.
+  ...['postgres', 'mysql', 'mongodb+srv', 'redis', 'amqps', 'https'].flatMap((scheme) => [
+    of(any(12), (value) => `${scheme}://admin:${value}@db.example.com:5432/app`),
+    of(`p@${any(6)}!`, (value) => `url = "${scheme}://u.ser:${value}@10.0.0.1/app?ssl=true"`),
+  ]),
+  of(any(10), (value) => `redis://:${value}@localhost:6379`),
+  of('letmein', (value) => `Server=db;Database=app;User Id=sa;Password=${value};Encrypt=true`),
+  of('pwdpwd', (value) => `Driver={SQL};Server=db;Pwd=${value}`),
+  of(
+    `${base64(86)}==`,
+    (value) => `DefaultEndpointsProtocol=https;AccountName=a;AccountKey=${value};EndpointSuffix=x`,
+  ),
+  // Passwords.
+  of('hunter2', (value) => `password=${value}`),
+  of('Passw0rd!', (value) => `DB_PASSWORD: ${value}`),
+  of('correcthorse', (value) => `{"password":"${value}"}`),
+  of('tr0ub4dor&3', (value) => `{"user":"me","passwd" : "${value}"}`),
+  of('letmein', (value) => JSON.stringify({ output: JSON.stringify({ password: value }) })),
+  of(`T${capitals(8)}/B${capitals(8)}/${any(24)}`, (value) => `https://hooks.slack.com/services/${value}`),
+  of(`${drawn(DIGITS, 18)}/${web(68)}`, (value) => `https://discord.com/api/webhooks/${value}`),
+];
