@@ -1,6 +1,5 @@
 import { dataOf, MAX_DEPTH, refuseLazy, textOf, walkFragment } from '../fragment/copy.ts';
 import type { Walk } from '../fragment/copy.ts';
-import { BIND } from '../fragment/fragment.ts';
 import type { ContextFragment } from '../fragment/fragment.ts';
 import { plural } from './singular.ts';
 
@@ -54,25 +53,10 @@ export class Section {
 export function prepare(fragments: readonly ContextFragment[]): Section[] {
   const sections: Section[] = [];
   for (const fragment of fragments) {
-    const section = textSection(fragment) ?? walkFragment(fragment, RULES);
+    const section = walkFragment(fragment, RULES);
     if (section) sections.push(section);
   }
   return sections;
-}
-
-/** Most fragments are a name and a text, and need no walk. What fails here fails there, with its path. */
-function textSection(fragment: ContextFragment): Section | undefined {
-  try {
-    const { name, data, codec } = fragment;
-    const own = codec === undefined || BIND in codec;
-    return own && isShown(name) && isShown(data) ? new Section(name, data) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function isShown(text: unknown): text is string {
-  return typeof text === 'string' && text !== '' && !/[\ud800-\udfff]/.test(text);
 }
 
 const RULES = {
@@ -122,12 +106,7 @@ export function remembered(make: (name: string) => string): (name: string) => st
 
 /** A text between double quotes, escaped as JSON, TOML and TOON all read it. */
 export function quoted(text: string): string {
-  return `"${isPlain(text) ? text : escaped(text, /["\\\n\r\t\x7f]/g)}"`;
-}
-
-/** Few characters are looked through at once, many for one sort of mark after the other: see {@link hasControls}. */
-function isPlain(text: string): boolean {
-  return text.length < 24 ? !/["\\\0-\x1f\x7f]/.test(text) : !/["\\\x7f]/.test(text) && isLine(text);
+  return `"${isLine(text) && !/["\\\x7f]/.test(text) ? text : escaped(text, /["\\\n\r\t\x7f]/g)}"`;
 }
 
 /** Whether a text has neither line feed nor other control characters; two narrow classes, as in {@link hasControls}. */
