@@ -381,8 +381,10 @@ class Append {
     });
   }
 
+  /** A branch that was deleted meanwhile is not shown; the result tells that it is gone. */
   async #use(branchId: string): Promise<void> {
     const branch = await this.#get('branch', branchId);
+    if (!isLive(branch)) return void this.#tell(branch);
     this.#setBranch(branch, {}, true);
     if (this.#chat.activeBranchId !== branch.id) this.#setChat({ activeBranchId: branch.id });
   }

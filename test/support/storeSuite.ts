@@ -629,6 +629,16 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
         );
       });
 
+      it('are not used once they are deleted: the chat opens on one that is there', async () => {
+        await given(store, 'q1 > a1', 'q1 > b1');
+        await append([{ op: 'delete-branch', id: 'b-b1' }]);
+        const before = await store.getChat('c');
+        const result = await append([{ op: 'use', branchId: 'b-b1' }]);
+        expect([result.changed, result.branches[0]?.id]).toEqual([false, 'b-b1']);
+        expect(result.branches[0]?.deletedAt).toBeDefined();
+        expect(await store.getChat('c')).toEqual(before);
+      });
+
       it('remember which one was used last', async () => {
         await given(store, 'q1 > a1', 'q1 > b1', 'q1 > c1');
         await append([{ op: 'use', branchId: 'b-b1' }]);
