@@ -18,7 +18,9 @@ export function useWrittenElsewhere(lastId: string | undefined, isQuiet: boolean
       const isWritten = await isHeadHeld(engine).catch(() => false);
       if (isGone) return;
       clearTimeout(timer);
-      setFound({ behind: lastId, isWritten });
+      setFound((before) =>
+        before?.behind === lastId && before?.isWritten === isWritten ? before : { behind: lastId, isWritten },
+      );
       // A tab that dies says nothing.
       if (isWritten) timer = setTimeout(() => void look(), 1000);
     };
