@@ -1,4 +1,4 @@
-import type { ContextEngine } from 'contextree';
+import type { ContextEngine, InspectOptions } from 'contextree';
 import {
   type FunctionComponent,
   type ReactNode,
@@ -26,6 +26,11 @@ export interface ContextDevtoolsPanelProps {
   readonly styleNonce?: string;
   /** The model whose prices and limits to show: `openai:gpt-4o`. Default: the one that the chat's metadata name. */
   readonly modelId?: string;
+  /**
+   * What counts tokens, instead of the estimate: `createWorkerTokenizer()` of `contextree/tokenizers/o200k-worker`,
+   * made once outside of components, counts exactly and off the main thread. Where it fails, the estimate counts.
+   */
+  readonly tokenizer?: InspectOptions['tokenizer'];
 }
 
 /** The same, and where it stands. */
@@ -98,6 +103,7 @@ function Launcher({
   theme,
   styleNonce,
   modelId,
+  tokenizer,
   initialIsOpen = false,
   position = 'right',
   buttonPosition = 'bottom-right',
@@ -158,6 +164,7 @@ function Launcher({
       theme={theme}
       styleNonce={styleNonce}
       modelId={modelId}
+      tokenizer={tokenizer}
       takesFocus={isAsked}
       onClose={() => show(false)}
     />

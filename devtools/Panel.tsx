@@ -22,7 +22,8 @@ interface PanelProps {
   readonly position?: DevtoolsPosition | undefined;
   readonly theme?: DevtoolsTheme | undefined;
   readonly styleNonce?: string | undefined;
-  readonly modelId?: string | undefined;
+  readonly modelId?: ViewProps['modelId'];
+  readonly tokenizer?: ViewProps['tokenizer'];
   /** Whether focus goes into the panel as it appears. */
   readonly takesFocus?: boolean;
   /** Called by the close button and by Escape; without it there is neither. */
@@ -36,6 +37,7 @@ export function Panel({
   theme,
   styleNonce,
   modelId,
+  tokenizer,
   takesFocus = false,
   onClose,
 }: PanelProps): ReactNode {
@@ -57,7 +59,13 @@ export function Panel({
     >
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- Escape closes from anywhere inside */}
       <section className="panel" aria-label="contextree devtools" onKeyDown={onKeyDown}>
-        <Tabs engine={engine} modelId={modelId} takesFocus={takesFocus} onClose={onClose} />
+        <Tabs
+          engine={engine}
+          modelId={modelId}
+          tokenizer={tokenizer}
+          takesFocus={takesFocus}
+          onClose={onClose}
+        />
       </section>
     </Shadow>
   );
@@ -66,9 +74,10 @@ export function Panel({
 function Tabs({
   engine,
   modelId,
+  tokenizer,
   takesFocus = false,
   onClose,
-}: Pick<PanelProps, 'engine' | 'modelId' | 'takesFocus' | 'onClose'>): ReactNode {
+}: Pick<PanelProps, 'engine' | 'modelId' | 'tokenizer' | 'takesFocus' | 'onClose'>): ReactNode {
   const id = useId();
   const [tab, setTab] = useState(rememberedTab);
   const selected = useRef<HTMLButtonElement>(null);
@@ -116,9 +125,9 @@ function Tabs({
       <div className="view" role="tabpanel" id={`${id}view`} aria-labelledby={`${id}${tab}`}>
         <Guard key={tab} renderFailure={(error, retry) => <Failed error={error} retry={retry} />}>
           {engine ? (
-            <View tab={tab} engine={engine} modelId={modelId} />
+            <View tab={tab} engine={engine} modelId={modelId} tokenizer={tokenizer} />
           ) : (
-            <ProvidedView tab={tab} modelId={modelId} />
+            <ProvidedView tab={tab} modelId={modelId} tokenizer={tokenizer} />
           )}
         </Guard>
       </div>
@@ -137,7 +146,7 @@ function tabAfterKey(key: string, tab: string): string | undefined {
   return to === undefined ? undefined : tabs[to % tabs.length];
 }
 
-interface TabProps extends Pick<ViewProps, 'modelId'> {
+interface TabProps extends Pick<ViewProps, 'modelId' | 'tokenizer'> {
   readonly tab: string;
 }
 
@@ -145,14 +154,14 @@ function ProvidedView(props: TabProps): ReactNode {
   return <View {...props} engine={useEngine()} />;
 }
 
-function View({ tab, engine, modelId }: TabProps & { readonly engine: ContextEngine }): ReactNode {
+function View({ tab, engine, modelId, tokenizer }: TabProps & { readonly engine: ContextEngine }): ReactNode {
   const state = useLive(engine);
   useEffect(() => {
     // What goes wrong while reading stands in the state.
     engine.ready().catch(() => undefined);
   }, [engine]);
   const Shown = views[tab] ?? Graph;
-  return <Shown key={engine.chatId} engine={engine} state={state} modelId={modelId} />;
+  return <Shown key={engine.chatId} engine={engine} state={state} modelId={modelId} tokenizer={tokenizer} />;
 }
 
 function Failed({ error, retry }: { readonly error: Error; readonly retry: () => void }): ReactNode {

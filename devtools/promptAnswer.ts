@@ -4,6 +4,7 @@ import {
   type ContextRenderer,
   type EngineState,
   type EstimateResult,
+  type InspectOptions,
   MarkdownRenderer,
   TomlRenderer,
   ToonRenderer,
@@ -30,6 +31,7 @@ export interface PromptQuestion {
   readonly engine: ContextEngine;
   readonly format: Format;
   readonly modelId: string;
+  readonly tokenizer: InspectOptions['tokenizer'];
 }
 
 /**
@@ -37,7 +39,7 @@ export interface PromptQuestion {
  * and this one keeps them.
  */
 export async function answerPrompt(
-  { engine, format, modelId }: PromptQuestion,
+  { engine, format, modelId, tokenizer }: PromptQuestion,
   signal: AbortSignal,
 ): Promise<PromptAnswer> {
   const renderer = rendererOf(engine, format);
@@ -51,9 +53,13 @@ export async function answerPrompt(
   };
   const resolved = await engine.resolve({ renderer: keeping, signal });
   const { messages } = resolved;
-  const estimate = await engine.estimate({ modelId, renderer, fragments, messages });
+  const weigh = (exactly: PromptQuestion['tokenizer']): Promise<EstimateResult> =>
+    engine.estimate({ modelId, renderer, fragments, messages, tokenizer: exactly, signal });
+  // A tokenizer that can't be had must not take the prompt along.
+  const estimate = await weigh(tokenizer).catch(() => weigh(undefined));
   const sizes = FORMATS.map(async (name) => {
-    const alone = { renderer: rendererOf(engine, name), fragments, messages: [] };
+    const counter = estimate.exact ? tokenizer : undefined;
+    const alone = { renderer: rendererOf(engine, name), fragments, messages: [], tokenizer: counter, signal };
     const { tokens } = (await engine.estimate(alone)).systemPrompt;
     return [name, Math.round(tokens * (estimate.calibration ?? 1))] as const;
   });

@@ -1,4 +1,11 @@
-import type { BranchInfo, CheckpointInfo, ContextEngine, EngineState, MessageStatus } from 'contextree';
+import type {
+  BranchInfo,
+  CheckpointInfo,
+  ContextEngine,
+  EngineState,
+  InspectOptions,
+  MessageStatus,
+} from 'contextree';
 import {
   type KeyboardEvent,
   type MouseEvent,
@@ -28,6 +35,8 @@ export interface ViewProps {
   readonly state: EngineState;
   /** Whose prices and limits to show. */
   readonly modelId?: string | undefined;
+  /** What counts tokens, instead of the estimate. */
+  readonly tokenizer?: InspectOptions['tokenizer'];
 }
 
 /** The conversation as rows and lanes. Looking moves a cursor; Enter and a click check a message out. */

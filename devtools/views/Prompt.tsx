@@ -7,14 +7,25 @@ import type { ViewProps } from './Graph.tsx';
 import { Share, Size, tokensOf } from './Size.tsx';
 
 /** What a model would be sent now, and how large that is: the system prompt, and the messages in order. */
-export function Prompt({ engine, state, modelId: given }: ViewProps): ReactNode {
+export function Prompt({ engine, state, modelId: given, tokenizer }: ViewProps): ReactNode {
   const [format, setFormat] = useState<Format>('App');
   const [typed, setTyped] = useState(() => recall().modelId ?? '');
   const modelId = typed || given || modelIn(state);
   const { revision, messages, branchId, headMessageId, fragments, pending } = state;
   const moment = useMemo(
-    () => ({ engine, format, modelId, revision, messages, branchId, headMessageId, fragments, pending }),
-    [engine, format, modelId, revision, messages, branchId, headMessageId, fragments, pending],
+    () => ({
+      engine,
+      format,
+      modelId,
+      tokenizer,
+      revision,
+      messages,
+      branchId,
+      headMessageId,
+      fragments,
+      pending,
+    }),
+    [engine, format, modelId, tokenizer, revision, messages, branchId, headMessageId, fragments, pending],
   );
   const { value, error } = useAnswer(answerPrompt, moment);
   const setModel = (name: string): void => {

@@ -1,5 +1,6 @@
 import { act } from '@testing-library/react';
 import {
+  type BatchTokenizer,
   ContextEngine,
   estimateTokens,
   hint,
@@ -23,6 +24,14 @@ const turns = (): string[] =>
     return turn.textContent.replace(share, '');
   });
 
+/** Counts words, somewhere else. */
+const ofWords: BatchTokenizer = {
+  name: 'words',
+  exact: true,
+  count: async (texts) => texts.map((text) => text.split(/\s+/).length),
+  dispose: () => {},
+};
+
 describe('the prompt', () => {
   it('shows what the model would get: the rendered fragments, and the messages in order', async () => {
     const engine = await chat('q1', 'a1');
@@ -44,6 +53,30 @@ describe('the prompt', () => {
     await act(() => engine.rewind('q1'));
     await settle();
     expect(turns()).toEqual(['userq1']);
+  });
+
+  it('counts with the tokenizer that the app brings, in every format', async () => {
+    const engine = await chat('q1');
+    engine.set(role('A tutor'));
+    await open(engine, 'Prompt', { tokenizer: ofWords });
+    expect(view().querySelector('strong')?.textContent).toBe('3 tokens');
+    const format = panel().getByRole('combobox', { name: 'Format' });
+    expect([...format.children].map(({ textContent }) => textContent)).toEqual([
+      'as the app renders (2)',
+      'XML (2)',
+      'Markdown (4)',
+      'TOML (4)',
+      'TOON (3)',
+    ]);
+  });
+
+  it('falls back on the estimate when the tokenizer can not be had', async () => {
+    const engine = await chat('q1');
+    engine.set(role('A tutor'));
+    const count = (): Promise<never> => Promise.reject(new Error('offline'));
+    await open(engine, 'Prompt', { tokenizer: { ...ofWords, count } });
+    expect(view().querySelector('strong')?.textContent).toMatch(/^~\d+ tokens$/);
+    expect(view().textContent).toContain('A tutor');
   });
 
   it('renders in another format on request', async () => {
