@@ -329,6 +329,9 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
       chat.messages.findLast(({ parts }) => parts.some((part) => isToolPart(part) && isCall(part)));
     const owner = asking(this) ? this : this.#host.find((chat) => asking(chat) !== undefined);
     if (owner && owner !== this) return pass(owner);
+    const id = asking(this)?.id;
+    // Whoever writes an answer elsewhere would write over this.
+    if (id && id !== this.#turn?.options.id && this.#host.engine.status(id) === 'streaming') throw busy();
     await own();
     const message = asking(this);
     if (message) await this.#keep(message);

@@ -6,7 +6,7 @@ import type { ContextStore } from '../../src/store/store.ts';
 import { scriptedTransport, type ScriptedTransport } from '../support/transport.ts';
 
 /** The AI SDK that the tests run on: 5, 6 or 7. */
-export const SDK = Number(process.env['AI_SDK'] ?? 7);
+export const SDK = Number(globalThis.process?.env['AI_SDK'] ?? 7);
 
 /** One page: an engine over a store, its chats, and a model that says what the test says. */
 export interface Page {

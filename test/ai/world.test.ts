@@ -105,6 +105,27 @@ describe('two pages on one chat', () => {
     expect(two.chats.active).not.toBe(chat);
   });
 
+  it('let only the one answer a call of a tool in which the answer grows', async () => {
+    const store = new InMemoryContextStore();
+    const [one, two] = [await openPage(store), await openPage(store)];
+    void one.chats.active.sendMessage({ text: 'Roll?' });
+    const exchange = await one.script.next();
+    await exchange.send({ type: 'tool-input-available', toolCallId: '1', toolName: 'dice', input: {} });
+    await exchange.finish();
+    await expect.poll(() => two.shown()).toBe('q: Roll? | a: [dice input-available]');
+    const more = one.chats.active.sendMessage();
+    const goingOn = await one.script.next();
+    await settle();
+    const output = { tool: 'dice' as never, toolCallId: '1', output: 4 as never };
+    await expect(two.chats.active.addToolOutput(output)).rejects.toMatchObject({ code: 'busy' });
+    await one.chats.active.addToolOutput(output);
+    await goingOn.finish();
+    await more;
+    await one.chats.whenSettled();
+    expect(await one.stored()).toBe('q: Roll? | a: [dice output-available]');
+    await expect.poll(() => two.shown()).toBe(one.shown());
+  });
+
   it('stop answering when the chat is deleted', async () => {
     const store = new InMemoryContextStore();
     const page = await openPage(store);

@@ -49,7 +49,7 @@ export function scriptedTransport(): ScriptedTransport {
 
   const transport: ChatTransport<UIMessage> = {
     sendMessages: async (sent) => {
-      const exchange = exchangeOf(sent);
+      const exchange = exchangeOf(sent, errors.length > 0);
       requests.push(exchange);
       const waiter = waiting.shift();
       if (waiter) {
@@ -82,9 +82,10 @@ export function scriptedTransport(): ScriptedTransport {
   };
 }
 
-function exchangeOf(sent: Sent): Exchange {
+/** A refused one has ended before it began. */
+function exchangeOf(sent: Sent, isRefused = false): Exchange {
   let controller!: ReadableStreamDefaultController<UIMessageChunk>;
-  let isStopped = false;
+  let isStopped = isRefused;
   let hasText = false;
   const stream = new ReadableStream<UIMessageChunk>({
     start: (opened) => {

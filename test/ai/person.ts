@@ -1,0 +1,429 @@
+import { lastAssistantMessageIsCompleteWithToolCalls, type UIMessage } from 'ai';
+import { textOf, type MessageNode } from '../../src/graph/graph.ts';
+import type { ContextStore } from '../../src/store/store.ts';
+import { settle, type Exchange } from '../support/transport.ts';
+import { noteOf, openPage, SDK, words, type Page } from './story.ts';
+
+/**
+ * Somebody who presses every button, on two pages of one chat, in any order and at any moment, while tools are called, the network
+ * fails and pages are reloaded. Whatever they do: each word is on the node of the answer that said it, each question
+ * is there once, each result is with its call, what is shown is what is saved, and nothing hangs.
+ */
+
+/** A page that can die: what it writes from then on goes nowhere, and its locks fall. */
+interface MortalPage extends Page {
+  kill(): void;
+}
+
+async function openMortal(store: ContextStore, automatic: boolean): Promise<MortalPage> {
+  const held = new Set<() => void>();
+  let isDead = false;
+  const never = new Promise<never>(() => {});
+  const mortal = new Proxy(store, {
+    get: (target, key) => {
+      const value: unknown = Reflect.get(target, key, target);
+      if (typeof value !== 'function') return value;
+      return (...args: unknown[]): unknown => {
+        if (isDead) return never;
+        const result: unknown = Reflect.apply(value, target, args);
+        return key === 'hold' ? (result as Promise<() => void>).then(kept) : result;
+      };
+    },
+  });
+  const kept = (release: () => void): (() => void) => {
+    if (isDead) release();
+    else held.add(release);
+    return release;
+  };
+  const page = await openPage(
+    mortal,
+    automatic ? { sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls } : {},
+  );
+  const kill = (): void => {
+    isDead = true;
+    for (const release of held) release();
+    page.engine.dispose();
+  };
+  return { ...page, store, kill };
+}
+
+/** One run of somebody who presses every button, on two pages of one chat. */
+export class Run {
+  readonly #pages: MortalPage[];
+  /** The one that has the mouse. */
+  #page: MortalPage;
+  readonly #random: () => number;
+  readonly #log: string[] = [];
+  /** What each answer was made to say, by its node. A word that was still on its way when it was stopped is unsure. */
+  readonly #said: Map<string, { readonly word: string; readonly isSure: boolean }[]> = new Map();
+  readonly #questions: Question[] = [];
+  /** Which answer called a tool, by the id of the call. */
+  readonly #calls: Map<string, string> = new Map();
+  /** The calls that were answered, and were told that this is kept. */
+  readonly #answered: Set<string> = new Set();
+  /** What was asked for and has not come to its end, and on which page. */
+  readonly #running: Map<Promise<unknown>, MortalPage> = new Map();
+  readonly #ended: Set<Exchange> = new Set();
+  #words = 0;
+  readonly #open: () => Promise<MortalPage>;
+
+  private constructor(
+    seed: number,
+    open: () => Promise<MortalPage>,
+    pages: readonly [MortalPage, MortalPage],
+  ) {
+    this.#pages = [...pages];
+    this.#page = pages[0];
+    this.#open = open;
+    this.#random = randomOf(seed);
+  }
+
+  /** Opens two pages on a chat; `store` gives each of them, and each reload, a store on the same data. */
+  static async begin(seed: number, store: () => ContextStore): Promise<Run> {
+    const automatic = seed % 3 === 0;
+    const open = (): Promise<MortalPage> => openMortal(store(), automatic);
+    return new Run(seed, open, [await open(), await open()]);
+  }
+
+  async act(): Promise<void> {
+    const acts: readonly (() => unknown)[] = [
+      () => this.#send(),
+      () => this.#edit(),
+      () => this.#again(),
+      () => this.#stop(),
+      () => this.#goOn(),
+      () => this.#move(),
+      () => this.#end(),
+      () => this.#call(),
+      () => this.#answer(),
+      () => this.#sometimes(0.2, () => this.#reload()),
+      () => this.#sometimes(0.5, () => this.#goOffline()),
+      ...[1, 2, 3].map(() => () => this.#say()),
+    ];
+    if (this.#random() < 0.1) this.#page = this.#pick(this.#pages) ?? this.#page;
+    await this.#pick(acts)?.();
+    for (let pause = Math.floor(this.#random() * 4); pause > 0; pause -= 1) await settle();
+  }
+
+  #sometimes(chance: number, act: () => unknown): unknown {
+    return this.#random() < chance ? act() : undefined;
+  }
+
+  #send(): void {
+    const question = this.#question();
+    const { text } = question;
+    this.#note(`send ${text}`);
+    this.#run(this.#page.chats.active.sendMessage({ text }), question);
+  }
+
+  /** The next request fails before a word comes. */
+  #goOffline(): void {
+    this.#note('offline');
+    this.#page.script.refuse(new TypeError('Failed to fetch'));
+  }
+
+  /** A tool is called: it waits for what the page gives, or for a word of the person. */
+  async #call(): Promise<void> {
+    const exchange = this.#pick(this.#streams());
+    if (!exchange) return;
+    const toolCallId = `t${(this.#words += 1)}`;
+    const id = String(noteOf(exchange)['answerId']);
+    const asks = SDK > 5 && this.#random() < 0.5;
+    this.#note(`${asks ? 'ask leave for' : 'call'} ${toolCallId} in ${id.slice(0, 4)}`);
+    this.#calls.set(toolCallId, id);
+    await exchange.send(
+      { type: 'tool-input-available', toolCallId, toolName: 'dice', input: { sides: 6 } },
+      ...(asks
+        ? [{ type: 'tool-approval-request', approvalId: `ok-${toolCallId}`, toolCallId } as const]
+        : []),
+    );
+  }
+
+  /** A call that waits on this page gets its result, or leave, or none. */
+  #answer(): void {
+    const { chats } = this.#page;
+    const waiting = chats.active.messages.flatMap((message) => callsIn(message).filter(waits));
+    const call = this.#pick(waiting);
+    if (!call) return;
+    const { toolCallId, approval } = call;
+    const approved = this.#random() < 0.5;
+    this.#note(`answer ${toolCallId} ${approval ? approved : ''}`);
+    const given = async (): Promise<void> => {
+      if (approval) await chats.active.addToolApprovalResponse({ id: approval.id, approved });
+      else await chats.active.addToolOutput({ tool: 'dice' as never, toolCallId, output: 4 as never });
+      this.#answered.add(toolCallId);
+    };
+    this.#run(given());
+  }
+
+  /** The page dies at once, with all that it had not written, and another one opens in its place. */
+  async #reload(): Promise<void> {
+    const dead = this.#page;
+    this.#note('reload');
+    for (const exchange of dead.script.requests) this.#lose(exchange);
+    for (const question of this.#questions)
+      if (question.page === dead && !question.isSettled) question.isSure = false;
+    dead.kill();
+    for (const [running, page] of this.#running) if (page === dead) this.#running.delete(running);
+    const page = await this.#open();
+    this.#pages[this.#pages.indexOf(dead)] = page;
+    this.#page = page;
+  }
+
+  /** What was said on a page that is gone, and not saved yet, is lost or not. */
+  #lose(exchange: Exchange): void {
+    if (this.#ended.has(exchange) && !this.#isSettling(exchange)) return;
+    this.#ended.add(exchange);
+    const id = String(noteOf(exchange)['answerId']);
+    this.#said.set(
+      id,
+      (this.#said.get(id) ?? []).map(({ word }) => ({ word, isSure: false })),
+    );
+  }
+
+  #isSettling(exchange: Exchange): boolean {
+    return this.#page.engine.status(String(noteOf(exchange)['answerId'])) === 'streaming';
+  }
+
+  #edit(): void {
+    const message = this.#pick(this.#page.chats.active.messages.filter(({ role }) => role === 'user'));
+    if (!message || this.#page.engine.status(message.id) === undefined) return;
+    const question = this.#question();
+    const { text } = question;
+    this.#note(`edit ${textOf(message)} to ${text}`);
+    this.#run(this.#page.chats.active.sendMessage({ text, messageId: message.id }), question);
+  }
+
+  #again(): void {
+    const message = this.#pick(this.#page.chats.active.messages);
+    if (!message || this.#page.engine.status(message.id) === undefined) return;
+    this.#note(`again ${textOf(message)}`);
+    this.#run(this.#page.chats.active.regenerate({ messageId: message.id }));
+  }
+
+  #stop(): void {
+    this.#note('stop');
+    this.#run(this.#page.chats.active.stop());
+  }
+
+  #goOn(): void {
+    const last = this.#page.chats.active.messages.at(-1);
+    if (last?.role !== 'assistant') return;
+    this.#note(`go on ${textOf(last)}`);
+    this.#run(this.#page.chats.active.sendMessage());
+  }
+
+  #move(): void {
+    const { engine } = this.#page;
+    const branch = this.#pick(engine.state.getState().branches);
+    const message = this.#pick(engine.state.getState().messages);
+    if (!branch || !message) return;
+    const move = this.#pick(['switch', 'rewind', 'checkout', 'btw'] as const);
+    this.#note(`${move} ${move === 'switch' ? branch.name : textOf(message)}`);
+    if (move === 'switch') this.#run(engine.switchBranch(branch.id));
+    if (move === 'rewind') this.#run(engine.rewind(message.id));
+    if (move === 'checkout') this.#run(engine.checkout(message.id));
+    if (move === 'btw') this.#run(engine.btw().catch(() => {}));
+  }
+
+  async #say(): Promise<void> {
+    const exchange = this.#pick(this.#streams());
+    if (!exchange) return;
+    const word = `w${(this.#words += 1)} `;
+    const id = String(noteOf(exchange)['answerId']);
+    this.#note(`say ${word}to ${id.slice(0, 4)}`);
+    await exchange.say(word);
+    this.#said.set(id, [...(this.#said.get(id) ?? []), { word, isSure: !exchange.isStopped }]);
+  }
+
+  async #end(): Promise<void> {
+    const exchange = this.#pick(this.#streams());
+    if (!exchange) return;
+    this.#ended.add(exchange);
+    const end = this.#pick(['finish', 'finish', 'fail', 'break', 'drop'] as const) ?? 'finish';
+    this.#note(`${end} ${String(noteOf(exchange)['answerId']).slice(0, 4)}`);
+    if (end === 'fail') await exchange.fail('overloaded');
+    else await exchange[end]();
+  }
+
+  #streams(): Exchange[] {
+    return this.#pages
+      .flatMap(({ script }) => script.requests)
+      .filter((exchange) => !exchange.isStopped && !this.#ended.has(exchange));
+  }
+
+  #question(): Question {
+    const text = `q${this.#questions.length}`;
+    const question = { text, page: this.#page, isSure: true, isSettled: false };
+    this.#questions.push(question);
+    return question;
+  }
+
+  #run(action: Promise<unknown>, question?: Question): void {
+    const page = this.#page;
+    const running = action.catch((error: unknown) => this.#note(`refused: ${String(error)}`));
+    this.#running.set(running, page);
+    void running.then(() => {
+      this.#running.delete(running);
+      if (question) question.isSettled = true;
+    });
+  }
+
+  #note(line: string): void {
+    this.#log.push(`${this.#pages.indexOf(this.#page)}: ${line}`);
+  }
+
+  #pick<T>(items: readonly T[]): T | undefined {
+    return items[Math.floor(this.#random() * items.length)];
+  }
+
+  /** Lets everything that is asked for be answered. */
+  async comeToRest(): Promise<void> {
+    for (let round = 0; round < 400 && (this.#running.size > 0 || this.#streams().length > 0); round += 1) {
+      for (const exchange of this.#streams()) {
+        this.#ended.add(exchange);
+        await exchange.finish();
+      }
+      await settle();
+    }
+    for (const { chats } of this.#pages) await chats.whenSettled();
+    for (let pause = 0; pause < 5; pause += 1) await settle();
+  }
+
+  /** What went wrong, and before it all that was done; nothing for a run in which nothing did. */
+  async problems(): Promise<string[]> {
+    const found = [...this.#hanging(), ...(await this.#misplaced()), ...this.#misshown()];
+    return found.length === 0 ? [] : [...this.#log, ...found];
+  }
+
+  #hanging(): string[] {
+    return this.#running.size === 0 ? [] : [`${this.#running.size} promises hang`];
+  }
+
+  async #misplaced(): Promise<string[]> {
+    const { store } = this.#page;
+    const fresh = await this.#open();
+    const { nodes } = await store.load('c');
+    const stored = await store.getNodes(
+      'c',
+      nodes.map(({ id }) => id),
+    );
+    fresh.kill();
+    return [
+      ...stored.flatMap((node) => this.#wrongIn(node, stored, fresh)),
+      ...this.#miscounted(stored.map(({ data }) => textOf(data))),
+      ...this.#lost(stored),
+      ...this.#unanswered(stored),
+    ];
+  }
+
+  #wrongIn({ id, data }: MessageNode, stored: readonly MessageNode[], fresh: Page): string[] {
+    // Pages that were open when another one died look for it once in a while; one that is opened knows.
+    const grows = fresh.engine.status(id) === 'streaming';
+    const isTrue = data.role !== 'assistant' || this.#isTrue(data, stored);
+    const calls = callsIn(data).filter(({ toolCallId }) => {
+      const owner = this.#calls.get(toolCallId);
+      return (
+        owner !== id && !stored.some((node) => node.id === owner && beginsAs(data, node.data, toolCallId))
+      );
+    });
+    return [
+      ...(grows ? [`${id} still streams`] : []),
+      ...(isTrue ? [] : [`${id} says "${spokenIn(data)}", was told "${this.#expected(data)}"`]),
+      ...calls.map(({ toolCallId }) => `${toolCallId} is in ${id}, not where it was called`),
+    ];
+  }
+
+  #miscounted(texts: readonly string[]): string[] {
+    return this.#questions.flatMap(({ text, isSure }) => {
+      const count = texts.filter((other) => other === text).length;
+      return count === 1 || (count === 0 && !isSure) ? [] : [`${text} is there ${count} times`];
+    });
+  }
+
+  #lost(stored: readonly MessageNode[]): string[] {
+    const answers = [...this.#said].filter(
+      ([id, said]) => said.some(({ isSure }) => isSure) && !stored.some((node) => node.id === id),
+    );
+    return answers.map(([id]) => `${id} is lost`);
+  }
+
+  /** A result that was taken must stand beside its call. */
+  #unanswered(stored: readonly MessageNode[]): string[] {
+    const waiting = stored.flatMap(({ id, data }) =>
+      callsIn(data)
+        .filter(waits)
+        .filter(({ toolCallId }) => this.#calls.get(toolCallId) === id),
+    );
+    const wrong = waiting.filter(({ toolCallId }) => this.#answered.has(toolCallId));
+    return wrong.map(({ toolCallId }) => `the result of ${toolCallId} is lost`);
+  }
+
+  #misshown(): string[] {
+    return this.#pages.flatMap(({ chats, engine }, i) => {
+      const shown = words(chats.active.messages);
+      const saved = words(engine.state.getState().messages);
+      if (chats.active.isBusy) return [`page ${i} is busy`];
+      return shown === saved ? [] : [`page ${i} shows "${shown}", saved is "${saved}"`];
+    });
+  }
+
+  /** Whether an answer says what it was told; one that goes on from an older one begins with that one's words. */
+  #isTrue(message: UIMessage, stored: readonly MessageNode[]): boolean {
+    const [spoken, told] = [spokenIn(message), this.#expected(message)];
+    const begun = spoken.slice(0, spoken.length - told.length);
+    return (
+      spoken.endsWith(told) &&
+      stored.some(({ data }) => begun === '' || (data !== message && spokenIn(data).startsWith(begun)))
+    );
+  }
+
+  #expected(message: UIMessage): string {
+    const said = this.#said.get(message.id) ?? [];
+    const text = spokenIn(message);
+    return said.flatMap(({ word, isSure }) => (isSure || text.includes(word) ? [word] : [])).join('');
+  }
+}
+
+interface Question {
+  readonly text: string;
+  readonly page: MortalPage;
+  /** Whether it must be there: not so, when its page died before it was told that it is saved. */
+  isSure: boolean;
+  isSettled: boolean;
+}
+
+interface Call {
+  readonly type: string;
+  readonly toolCallId: string;
+  readonly state: string;
+  readonly approval?: { readonly id: string };
+}
+
+function callsIn({ parts }: UIMessage): Call[] {
+  return parts.flatMap((part) => ('toolCallId' in part ? [part as Call] : []));
+}
+
+function waits({ state }: Call): boolean {
+  return state === 'input-available' || state === 'approval-requested';
+}
+
+/** Whether an answer went on from another one, as a version of its own, when that one held this call. */
+function beginsAs(answer: UIMessage, older: UIMessage, toolCallId: string): boolean {
+  return older !== answer && callsIn(older).some((call) => call.toolCallId === toolCallId);
+}
+
+function spokenIn(message: UIMessage): string {
+  return message.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+}
+
+/** Mulberry32: small, and the same everywhere. */
+function randomOf(seed: number): () => number {
+  let state = seed + 1;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+}
