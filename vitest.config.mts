@@ -53,7 +53,7 @@ function onSdk(major: 5 | 6): TestProjectInlineConfiguration {
     test: {
       name: `sdk${major}`,
       environment: 'happy-dom',
-      include: ['test/ai/**/*.test.{ts,tsx}'],
+      include: ['test/{ai,apps}/**/*.test.{ts,tsx}'],
       // Types are checked against the one that is installed.
       exclude: ['test/ai/types.test.ts'],
       env: { AI_SDK: String(major) },

@@ -17,8 +17,6 @@ export { useBranches } from './react/useBranches.ts';
 export type { UseBranchesResult } from './react/useBranches.ts';
 export { useMessageBranch } from './react/useMessageBranch.ts';
 export type { UseMessageBranchResult } from './react/useMessageBranch.ts';
-export { BranchPicker } from './react/BranchPicker.tsx';
-export type { BranchPickerLabels, BranchPickerProps } from './react/BranchPicker.tsx';
 export { useCheckpoint } from './react/useCheckpoint.ts';
 export type { UseCheckpointResult } from './react/useCheckpoint.ts';
 export { useChats } from './react/useChats.ts';

@@ -70,6 +70,8 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   #writing = 0;
   #waiting = 0;
   #watchers = 0;
+  /** Whether the last request was answered with nothing: to ask again by itself would have no end. */
+  #isMute = false;
 
   /** @internal Made by the registry. Without a branch it waits for one: see `bind`. */
   constructor(host: ChatHost<M>, branchId?: string) {
@@ -95,7 +97,8 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
       onData: (part) => host.options.onData?.(part),
       onFinish: (event) =>
         host.options.onFinish?.({ ...event, message: joinAt(event.message, self().#seam) }),
-      sendAutomaticallyWhen: (state) => host.options.sendAutomaticallyWhen?.(state) ?? false,
+      sendAutomaticallyWhen: (state) =>
+        !self().#isMute && (host.options.sendAutomaticallyWhen?.(state) ?? false),
     });
     chat.current = this;
     this.#host = host;
@@ -231,12 +234,18 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
       await stop();
       await this.#turn?.settled;
     };
-    this.resumeStream = async (options) => {
-      await this.#ready().catch(() => {});
-      // AI SDK 5 goes on with the words that it had, and a replay would say them again.
-      if (this.#host.transport.resumeStreamIsReplay ?? !addToolApprovalResponse)
-        this['resumableStreamState'] = undefined;
-      return resumeStream(options);
+    this.resumeStream = (options) => {
+      const resume = async (): Promise<void> => {
+        await this.#ready().catch(() => {});
+        // AI SDK 5 goes on with the words that it had, and a replay would say them again.
+        if (this.#host.transport.resumeStreamIsReplay ?? !addToolApprovalResponse)
+          this['resumableStreamState'] = undefined;
+        return resumeStream(options);
+      };
+      const resumed = resume();
+      // What is sent meanwhile waits: the AI SDK would call the chat ready when there is nothing to take up.
+      this.#tail = Promise.allSettled([this.#tail, resumed]);
+      return resumed;
     };
     this.addToolOutput = (output) =>
       this.#answerCall(
@@ -331,7 +340,9 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     if (owner && owner !== this) return pass(owner);
     const id = asking(this)?.id;
     // Whoever writes an answer elsewhere would write over this.
-    if (id && id !== this.#turn?.options.id && this.#host.engine.status(id) === 'streaming') throw busy();
+    const isOwn = this.#turn?.options.id === id && !this.#turn?.isSettled;
+    if (id && !isOwn && this.#host.engine.status(id) === 'streaming') throw busy();
+    this.#isMute = false;
     await own();
     const message = asking(this);
     if (message) await this.#keep(message);
@@ -417,6 +428,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
           return;
         }
         this.#saved = put(this.#saved, message);
+        this.#isMute = JSON.stringify(answer?.parts) === JSON.stringify(message.parts);
         if (message === answer) this.messages = this.messages.map((one) => (one.id === id ? message : one));
       },
     });

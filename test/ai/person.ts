@@ -150,7 +150,7 @@ export class Run {
     this.#note(`answer ${toolCallId} ${approval ? approved : ''}`);
     const given = async (): Promise<void> => {
       if (approval) await chats.active.addToolApprovalResponse({ id: approval.id, approved });
-      else await chats.active.addToolOutput({ tool: 'dice' as never, toolCallId, output: 4 as never });
+      else await chats.active.addToolOutput({ tool: 'dice' as never, toolCallId, output: 4 });
       this.#answered.add(toolCallId);
     };
     this.#run(given());
@@ -263,10 +263,11 @@ export class Run {
     const page = this.#page;
     const running = action.catch((error: unknown) => this.#note(`refused: ${String(error)}`));
     this.#running.set(running, page);
-    void running.then(() => {
+    const settled = (): void => {
       this.#running.delete(running);
       if (question) question.isSettled = true;
-    });
+    };
+    void running.then(settled);
   }
 
   #note(line: string): void {

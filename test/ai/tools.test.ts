@@ -1,6 +1,6 @@
 import { lastAssistantMessageIsCompleteWithToolCalls, type UIMessage, type UIMessageChunk } from 'ai';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Exchange } from '../support/transport.ts';
+import { settle, type Exchange } from '../support/transport.ts';
 import { openPage, SDK, words, type Page } from './story.ts';
 
 let page: Page;
@@ -74,6 +74,22 @@ describe("a tool's result", () => {
     expect(await page.stored()).toBe(page.shown());
     expect(page.chats.active.messages[1]!.id).toBe(id);
     expect(page.engine.state.getState().branches).toHaveLength(1);
+  });
+
+  it('is not sent on again and again to a model that has nothing to say', async () => {
+    page.chats.configure({
+      transport: page.script.transport,
+      sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls,
+    });
+    await (await askForDice()).finish();
+    await page.chats.active.addToolOutput(give(4));
+    await (await page.script.next()).finish();
+    await page.chats.whenSettled();
+    await settle();
+    expect(page.chats.active.status).toBe('ready');
+    expect(page.script.requests).toHaveLength(2);
+    await page.ask('And?', 'Four.');
+    expect(await page.stored()).toBe('q: Roll? | a: [dice output-available] | q: And? | a: Four.');
   });
 
   it('goes to the chat that asked, also when another branch is shown by then', async () => {

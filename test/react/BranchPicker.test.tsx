@@ -1,5 +1,6 @@
 import { fireEvent, render, screen } from '@testing-library/react';
-import { BranchPicker, useEngineState, type BranchPickerProps, type ContextEngine } from 'contextree';
+import { useEngineState, type ContextEngine } from 'contextree';
+import { BranchPicker, type BranchPickerProps } from 'contextree/ai';
 import type { ReactNode } from 'react';
 import { describe, expect, it } from 'vitest';
 import { say, settle, shown, threeAnswers, under } from './harness.tsx';

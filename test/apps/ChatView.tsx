@@ -1,0 +1,112 @@
+import type { UseChatHelpers } from '@ai-sdk/react';
+import type { ChatTransport, UIMessage } from 'ai';
+import type { ContextStore } from 'contextree';
+import { useState, type ReactNode } from 'react';
+
+/** What both apps are given. The plain one keeps nothing, so it has no use for a store. */
+export interface AppProps {
+  readonly transport: ChatTransport<UIMessage>;
+  /** Hears of each callback. */
+  readonly log: (line: string) => void;
+  readonly chatId: string;
+  readonly store: ContextStore;
+}
+
+type Chat = UseChatHelpers<UIMessage>;
+type Part = UIMessage['parts'][number];
+
+/** A chat page as the documentation of the AI SDK has it: both apps show this one. */
+export function ChatView({ chat }: { readonly chat: Chat }): ReactNode {
+  const { messages, status, error, regenerate, stop, clearError } = chat;
+  const isBusy = status === 'submitted' || status === 'streaming';
+  return (
+    <main>
+      <ol>
+        {messages.map((message) => (
+          <Message key={message.id} message={message} chat={chat} />
+        ))}
+      </ol>
+      {error && (
+        <p role="alert">
+          {error.message} <button onClick={clearError}>Dismiss</button>
+        </p>
+      )}
+      <p role="status">{status}</p>
+      {isBusy && <button onClick={() => void stop()}>Stop</button>}
+      {!isBusy && messages.length > 0 && <button onClick={() => void regenerate()}>Try again</button>}
+      <Composer chat={chat} />
+    </main>
+  );
+}
+
+function Message({ message, chat }: { readonly message: UIMessage; readonly chat: Chat }): ReactNode {
+  const { mood } = (message.metadata ?? {}) as { mood?: string };
+  const edit = (): void => void chat.sendMessage({ text: 'Edited?', messageId: message.id });
+  return (
+    <li data-role={message.role}>
+      {message.parts.map((part, i) => (
+        <PartView key={i} part={part} chat={chat} />
+      ))}
+      {mood && <i>{mood}</i>}
+      {message.role === 'user' && <button onClick={edit}>Edit</button>}
+    </li>
+  );
+}
+
+function PartView({ part, chat }: { readonly part: Part; readonly chat: Chat }): ReactNode {
+  if (part.type === 'text') return <span>{part.text}</span>;
+  if (part.type === 'reasoning') return <em>{part.text}</em>;
+  if (part.type === 'file') return <a href={part.url}>{part.filename}</a>;
+  if (part.type === 'data-weather') return <b>{JSON.stringify(part.data)}</b>;
+  if ('toolCallId' in part) return <Tool call={part} chat={chat} />;
+  return null;
+}
+
+interface Call {
+  readonly type: string;
+  readonly toolCallId: string;
+  readonly state: string;
+  readonly approval?: { readonly id: string };
+  readonly output?: unknown;
+}
+
+function Tool({ call, chat }: { readonly call: Call; readonly chat: Chat }): ReactNode {
+  const { type, toolCallId, state, approval, output } = call;
+  const give = (): void =>
+    void chat.addToolOutput({ tool: type.replace('tool-', ''), toolCallId, output: 4 });
+  const answer = (approved: boolean) => (): void => {
+    if (approval) void chat.addToolApprovalResponse({ id: approval.id, approved });
+  };
+  return (
+    <section>
+      {type} {state} {JSON.stringify(output)}
+      {state === 'input-available' && <button onClick={give}>Give</button>}
+      {state === 'approval-requested' && <button onClick={answer(true)}>Approve</button>}
+      {state === 'approval-requested' && <button onClick={answer(false)}>Deny</button>}
+    </section>
+  );
+}
+
+function Composer({ chat }: { readonly chat: Chat }): ReactNode {
+  const [text, setText] = useState('');
+  const send = (): void => {
+    const files = text.includes('file')
+      ? [
+          {
+            type: 'file' as const,
+            mediaType: 'text/plain',
+            filename: 'notes.txt',
+            url: 'data:text/plain;base64,aGk=',
+          },
+        ]
+      : [];
+    void chat.sendMessage({ text, files, metadata: { mood: 'curious' } });
+    setText('');
+  };
+  return (
+    <form action={send}>
+      <input aria-label="Message" value={text} onChange={(event) => setText(event.target.value)} />
+      <button>Send</button>
+    </form>
+  );
+}

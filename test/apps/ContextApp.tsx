@@ -1,0 +1,26 @@
+import { useChat } from '@ai-sdk/react';
+import { lastAssistantMessageIsCompleteWithToolCalls } from 'ai';
+import { ContextEngineProvider } from 'contextree';
+import { useContextChat } from 'contextree/ai';
+import type { ReactNode } from 'react';
+import { ChatView, type AppProps } from './ChatView.tsx';
+
+export function App(props: AppProps): ReactNode {
+  return (
+    <ContextEngineProvider chatId={props.chatId} userId="me" store={props.store}>
+      <Chat {...props} />
+    </ContextEngineProvider>
+  );
+}
+
+function Chat({ transport, log }: AppProps): ReactNode {
+  const init = {
+    transport,
+    sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls,
+    onData: ({ type }: { type: string }) => log(`data ${type}`),
+    onError: ({ message }: Error) => log(`error ${message}`),
+    onFinish: ({ isAbort }: { isAbort: boolean }) => log(isAbort ? 'stopped' : 'finished'),
+  };
+  const chat = useChat({ ...useContextChat(init), experimental_throttle: 10, resume: true });
+  return <ChatView chat={chat} />;
+}

@@ -1,0 +1,20 @@
+import { useChat } from '@ai-sdk/react';
+import { lastAssistantMessageIsCompleteWithToolCalls } from 'ai';
+import type { ReactNode } from 'react';
+import { ChatView, type AppProps } from './ChatView.tsx';
+
+export function App(props: AppProps): ReactNode {
+  return <Chat {...props} />;
+}
+
+function Chat({ transport, log }: AppProps): ReactNode {
+  const init = {
+    transport,
+    sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls,
+    onData: ({ type }: { type: string }) => log(`data ${type}`),
+    onError: ({ message }: Error) => log(`error ${message}`),
+    onFinish: ({ isAbort }: { isAbort: boolean }) => log(isAbort ? 'stopped' : 'finished'),
+  };
+  const chat = useChat({ ...init, experimental_throttle: 10, resume: true });
+  return <ChatView chat={chat} />;
+}

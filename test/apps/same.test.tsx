@@ -1,0 +1,134 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { SDK, words } from '../ai/story.ts';
+import { App as ContextApp } from './ContextApp.tsx';
+import { App as PlainApp } from './PlainApp.tsx';
+import { visit, type Visit } from './visit.tsx';
+
+const call = {
+  type: 'tool-input-available',
+  toolCallId: '1',
+  toolName: 'dice',
+  input: { sides: 6 },
+} as const;
+
+/** What a person does with the app, in which no version is ever looked for. */
+const visits: Record<string, (page: Visit) => Promise<void>> = {
+  'a conversation': async (page) => {
+    await page.send('One?');
+    await page.reply((server) => server.say('Fir'));
+    await page.reply((server) => server.say('st.'));
+    await page.reply((server) => server.finish({ mood: 'calm' }));
+    await page.send('Two, with a file?');
+    await page.reply((server) => server.answer('Second.'));
+  },
+  'data, thoughts and metadata': async (page) => {
+    await page.send('Weather?');
+    await page.reply((server) =>
+      server.send(
+        { type: 'start', messageMetadata: { mood: 'busy' } },
+        { type: 'reasoning-start', id: 'r' },
+        { type: 'reasoning-delta', id: 'r', delta: 'Hm.' },
+        { type: 'reasoning-end', id: 'r' },
+        { type: 'data-weather', id: 'w', data: { sky: 'grey' } },
+        { type: 'data-note', data: 'seen once', transient: true },
+      ),
+    );
+    await page.reply((server) => server.send({ type: 'data-weather', id: 'w', data: { sky: 'blue' } }));
+    await page.reply((server) => server.answer('Blue.'));
+  },
+  'a tool of the page': async (page) => {
+    await page.send('Roll?');
+    await page.reply((server) => server.send({ type: 'start-step' }, call, { type: 'finish-step' }));
+    await page.reply((server) => server.finish());
+    await page.press('Give');
+    await page.reply((server) => server.answer('Four.'));
+    await page.send('And?');
+    await page.reply((server) => server.answer('That is all.'));
+  },
+  'a stop, and the rest': async (page) => {
+    await page.send('One?');
+    await page.reply((server) => server.say('Fir'));
+    await page.press('Stop');
+    await page.send('Two?');
+    await page.reply((server) => server.answer('Second.'));
+  },
+  'an error, and another try': async (page) => {
+    await page.send('One?');
+    await page.reply((server) => server.say('Fir'));
+    await page.reply((server) => server.fail('overloaded'));
+    await page.press('Dismiss');
+    await page.press('Try again');
+    await page.reply((server) => server.answer('First.'));
+  },
+  'a lost connection': async (page) => {
+    page.script.refuse(new TypeError('Failed to fetch'));
+    await page.send('One?');
+    await page.press('Try again');
+    await page.reply((server) => server.answer('First.'));
+  },
+  'another try, and other words': async (page) => {
+    await page.send('One?');
+    await page.reply((server) => server.answer('First.'));
+    await page.press('Try again');
+    await page.reply((server) => server.answer('Other.'));
+    await page.press('Edit');
+    await page.reply((server) => server.answer('Third.'));
+  },
+};
+
+if (SDK > 5)
+  visits['a tool that asks for leave'] = async (page) => {
+    await page.send('Roll?');
+    await page.reply((server) =>
+      server.send({ type: 'start-step' }, call, {
+        type: 'tool-approval-request',
+        approvalId: 'ok?',
+        toolCallId: '1',
+      }),
+    );
+    await page.reply((server) => server.finish());
+    await page.press('Deny');
+  };
+
+describe('the app with one line changed', () => {
+  it.each(Object.entries(visits))('shows, sends and calls back the same: %s', async (_, go) => {
+    const plain = await visit(PlainApp);
+    await go(plain);
+    const ours = await visit(ContextApp);
+    await go(ours);
+    expect(ours.story).toEqual(plain.story);
+    const sent = ({ script }: Visit): string[] => script.requests.map(({ sent }) => words(sent.messages));
+    expect(sent(ours)).toEqual(sent(plain));
+  });
+
+  it('finds after a reload what the plain one has lost', async () => {
+    const first = await visit(ContextApp);
+    await visits['a conversation']!(first);
+    const seen = first.seen();
+    expect((await visit(PlainApp)).seen()).not.toContain('One?');
+    expect((await visit(ContextApp, first.store)).seen()).toBe(seen);
+  });
+
+  it('is the plain app but for one line and the provider around it', () => {
+    const [plain, ours] = ['PlainApp', 'ContextApp'].map((name) =>
+      readFileSync(`${import.meta.dirname}/${name}.tsx`, 'utf8')
+        .split('\n')
+        .map((line) => line.trim()),
+    ) as [string[], string[]];
+    expect(plain.filter((line) => !ours.includes(line))).toEqual([
+      'return <Chat {...props} />;',
+      'const chat = useChat({ ...init, experimental_throttle: 10, resume: true });',
+    ]);
+    expect(ours.filter((line) => !plain.includes(line))).toEqual([
+      "import { ContextEngineProvider } from 'contextree';",
+      "import { useContextChat } from 'contextree/ai';",
+      'return (',
+      '<ContextEngineProvider chatId={props.chatId} userId="me" store={props.store}>',
+      '<Chat {...props} />',
+      '</ContextEngineProvider>',
+      ');',
+      'const chat = useChat({ ...useContextChat(init), experimental_throttle: 10, resume: true });',
+    ]);
+  });
+});
