@@ -138,6 +138,7 @@ class Append {
   // --- The operations ----------------------------------------------------------------------------------------------
 
   async carryOut(ops: readonly StoreOp[]): Promise<void> {
+    if (!this.#isNew) await this.#tx.expect?.(ops.flatMap((op) => (op.op === 'insert' ? [op.id] : [])));
     if (this.#options.onConflict === 'rebase') await this.#planRebase(ops);
     for (const op of ops) await this.#carryOutOne(op);
   }

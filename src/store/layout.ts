@@ -8,21 +8,42 @@ import type { Change } from './store.ts';
  *
  * Most questions about a chat are about its shape: what is the chain of this head, where are the forks, how does the
  * list begin? They need ids, parents and a line of text. Bodies are a hundred times larger, and a screen shows only the
- * last few. So a message is kept in two places: its topology in `nodes`, its body in `bodies`, both under
- * `[chatId, seq]`. `seq` counts the messages of a chat, so messages that were written one after the other lie one after
- * the other, and a conversation is read in a few ranges instead of one request per message.
+ * last few. So a message is kept in two places: its topology and its body, both found by `[chatId, seq]`. `seq` counts
+ * the messages of a chat, so messages that were written one after the other lie one after the other, and a
+ * conversation is read in a few ranges instead of one request per message.
+ *
+ * One record per message is not enough. A database charges by the record: to read ten thousand bodies of a kilobyte as
+ * ten thousand records takes as long as to clone ten thousand objects, four fifths of it for the records and one for
+ * the bytes; the graph without bodies costs nearly as much as the graph with them; and writing ten thousand messages of
+ * an import, each with its topology, its body, its change and their six entries in indexes, takes seconds. Yet a
+ * message that stands still has no need of a record of its own. It will not change any more, and it will always be
+ * read together with its neighbours.
+ *
+ * So there are two lives. The newest messages, the tail, are single records in `nodes` and `bodies`: an append touches
+ * nothing but its own. When a block of {@link BLOCK} has at least {@link BLOCK} others behind it, it is sealed: its
+ * topology becomes one record in `topologies`, its bodies one in `packs`, and the single records go. Parents are not
+ * kept there where they are the message before; only the places where a chain jumps are, and those are few. What the
+ * tables mean to the rest of the store does not change: `indexeddb/packedRows.ts` reads and writes both lives as if all
+ * were single records, `indexeddb/pack.ts` says what a packed record looks like, `indexeddb/seal.ts` when and how.
+ * Memory charges nothing by the record, so there everything stays single.
  *
  * The key begins with the chat everywhere, so nothing of one chat can be met in another, and a chat is forgotten by
- * deleting ranges. An id is only unique within its chat; the index `id` says which `seq` it has.
+ * deleting ranges. An id is only unique within its chat; the index `id` says where it is.
  *
  * `changes` has one row per thing, the last change of it, found by its number. A log would grow with every word ever
- * changed; this grows with what there is.
+ * changed; this grows with what there is. The number of a sealed message lies with its topology.
  */
 export interface Tables {
   /** Also those of deleted chats. The index `due` holds those whose content has yet to go. */
   readonly chats: RemovedChat;
+  /** Topology of the tail; as the store sees it, of all messages. */
   readonly nodes: NodeInfo;
+  /** Bodies of the tail; as the store sees it, of all messages. */
   readonly bodies: UIMessage;
+  /** Topology of sealed messages, a block each. */
+  readonly topologies: Topology;
+  /** Bodies of sealed messages, a block each. */
+  readonly packs: Pack;
   /** What streaming messages have said since they were stored. */
   readonly drafts: UIMessage;
   /** Messages as they were before they were replaced. */
@@ -38,6 +59,32 @@ export interface Tables {
 }
 
 export type Table = keyof Tables;
+
+/** How many messages are sealed together: those whose `seq` divided by it is the block's number. */
+export const BLOCK = 64;
+
+/** The topology of a block of messages. */
+export interface Topology {
+  readonly chatId: string;
+  readonly block: number;
+  /** Format version of `text`. */
+  readonly v: number;
+  /** A new one with each writing, so that who has decoded it before need not do so again. */
+  readonly stamp: string;
+  /** What the messages are found by: chat and id, in the order of `seq`. */
+  readonly keys: readonly string[];
+  /** The largest change number in it. */
+  readonly last: number;
+  /** The rest, as JSON. */
+  readonly text: string;
+}
+
+/** The bodies of a block of messages: JSON of a list with a place for each `seq`, null where there is no message. */
+export interface Pack {
+  readonly chatId: string;
+  readonly block: number;
+  readonly text: string;
+}
 
 /** Until when a node is held, ms since epoch; used where the platform has no locks. */
 interface Lease {
@@ -60,6 +107,8 @@ export type Key = number | string | readonly Key[];
 export interface Shape {
   readonly key?: string | readonly string[];
   readonly indexes?: Readonly<Record<string, string | readonly string[]>>;
+  /** The index whose field is a list, and that finds a row by each item of it. */
+  readonly multiple?: string;
 }
 
 const byId: Shape = { key: ['chatId', 'id'] };
@@ -69,6 +118,12 @@ export const LAYOUT: Readonly<Record<Table, Shape>> = {
   chats: { key: 'id', indexes: { user: 'userId', due: 'purgeAt' } },
   nodes: { key: ['chatId', 'seq'], indexes: { id: ['chatId', 'id'] } },
   bodies: {},
+  topologies: {
+    key: ['chatId', 'block'],
+    indexes: { id: 'keys', last: 'last', chat: ['chatId', 'last'] },
+    multiple: 'id',
+  },
+  packs: { key: ['chatId', 'block'] },
   drafts: {},
   revisions: {},
   branches: byId,
@@ -78,9 +133,6 @@ export const LAYOUT: Readonly<Record<Table, Shape>> = {
   leases: byId,
   meta: {},
 };
-
-/** The version of this layout. Later ones add tables and indexes; rows are brought up to date chat by chat. */
-export const LAYOUT_VERSION = 1;
 
 export const ALL_TABLES: readonly Table[] = Object.keys(LAYOUT) as Table[];
 

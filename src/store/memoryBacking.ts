@@ -22,6 +22,8 @@ export class MemoryBacking implements Backing {
     return this.read(tables, work);
   }
 
+  tend(): void {}
+
   async hold(chatId: string, id: string): Promise<() => void> {
     const hold = { chatId, id };
     this.#holds.add(hold);

@@ -43,6 +43,10 @@ class BackingOrMemory implements Backing {
     return this.#use((backing) => backing.write(tables, work, isRelaxed));
   }
 
+  tend(chatId: string, nextSeq: number): void {
+    this.#backing.tend(chatId, nextSeq);
+  }
+
   hold(chatId: string, id: string): Promise<() => void> {
     return this.#use((backing) => backing.hold(chatId, id));
   }

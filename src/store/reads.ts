@@ -2,7 +2,7 @@ import type { UIMessage } from 'ai';
 import type { Chat, MessageNode, NodeInfo } from '../graph/graph.ts';
 import { byAge, createGraph, previewOf, reachable } from '../graph/graph.ts';
 import { between, ofChat, only, type Table } from './layout.ts';
-import { readMeta, withBody } from './records.ts';
+import { readMeta, withBody } from './append.ts';
 import { tombstone } from './removal.ts';
 import type { Rows } from './rows.ts';
 import type { Change, ChatFilter, ChatInfo, ChatRecords } from './store.ts';
@@ -12,9 +12,9 @@ import type { Change, ChatFilter, ChatInfo, ChatRecords } from './store.ts';
  *
  * A request costs about as much as the record that it brings, so the rule is: few requests, each for a range. The seqs
  * of a chain are mostly consecutive, because a conversation is mostly written in one go. A walk to the root therefore
- * asks for blocks of topology, finds a stretch of the chain in each, and only where the chain jumps (at a fork, or where
- * two tabs wrote by turns) asks the index where it goes on. Blocks grow while they are full of what is wanted, and
- * shrink where the chat is bushy. Bodies then come in ranges of consecutive seqs.
+ * asks for the topology just below what it has, and finds a stretch of the chain there; only where the chain jumps
+ * farther (at a fork, or where many tabs wrote by turns) it asks the index where it goes on. Bodies then come in ranges
+ * of consecutive seqs.
  *
  * A chat that is deleted reads as one that is not there.
  */
@@ -168,33 +168,49 @@ export async function getReached(rows: Rows, chatId: string): Promise<MessageNod
   );
 }
 
-const SMALL_BLOCK = 16;
-const LARGE_BLOCK = 1024;
+/** How many seqs are read at a time: at first, and at most. */
+const SHORT = 64;
+const LONG = 1024;
 
 /** The topology of a chain from its head towards the root. */
 async function walk(rows: Rows, chatId: string, headId: string | null, limit: number): Promise<NodeInfo[]> {
   const chain: NodeInfo[] = [];
-  let size = SMALL_BLOCK;
+  let size = Math.min(Math.max(limit, SHORT), LONG);
   for (let id = headId; id !== null && chain.length < limit;) {
-    const last = await rows.get('nodes', [chatId, id], 'id');
-    if (!last) break;
-    const span = between(chatId, last.seq - Math.min(size, limit - chain.length) + 1, last.seq);
-    const found = stretch(await rows.list('nodes', span), last);
+    const above = chain.at(-1);
+    const near = above ? stretch(await below(rows, above, size), id) : [];
+    const found = near.length > 0 ? near : present([await rows.get('nodes', [chatId, id], 'id')]);
+    const last = found.at(-1);
+    // A parent was written before its children; where damaged data say something else, the chain ends.
+    if (!last || (above && last.seq >= above.seq)) break;
     chain.push(...found);
-    id = (found.at(-1) ?? last).parentId;
-    size = Math.min(Math.max(SMALL_BLOCK, found.length * 2), LARGE_BLOCK);
+    id = last.parentId;
+    size = near.length > 0 || size < LONG ? Math.min(size * 2, LONG) : SHORT;
   }
   return chain.slice(0, limit);
 }
 
-/** As much of the chain as a block holds. Parents were written before their children, so damaged data can't turn it. */
-function stretch(block: readonly NodeInfo[], last: NodeInfo): NodeInfo[] {
-  const found = [last];
-  for (const info of block.toReversed()) if (info.id === found.at(-1)?.parentId) found.push(info);
+/** The topology just below a message: as much of it as there is in so many seqs. */
+function below(rows: Rows, { chatId, seq }: NodeInfo, size: number): Promise<NodeInfo[]> {
+  return seq === 0 ? Promise.resolve([]) : rows.list('nodes', between(chatId, Math.max(seq - size, 0), seq - 1));
+}
+
+/** As much of the chain that ends at a message as some topology holds. */
+function stretch(infos: readonly NodeInfo[], id: string): NodeInfo[] {
+  const found: NodeInfo[] = [];
+  let wanted: string | null = id;
+  for (const info of infos.toReversed()) {
+    if (info.id !== wanted) continue;
+    found.push(info);
+    wanted = info.parentId;
+  }
   return found;
 }
 
-/** The topology of these messages. Many at once are mostly neighbours, and then come in one range. */
+/**
+ * The topology of these messages. Many at once are mostly neighbours: each that is looked for by its id brings those
+ * around it along, as long as that finds any.
+ */
 async function findInfos(
   rows: Rows,
   chatId: string,
@@ -202,17 +218,19 @@ async function findInfos(
 ): Promise<(NodeInfo | undefined)[]> {
   const find = (id: string): Promise<NodeInfo | undefined> => rows.get('nodes', [chatId, id], 'id');
   const known = new Map<string, NodeInfo>();
-  if (ids.length > SMALL_BLOCK) {
-    const seqs = present(await Promise.all([ids[0], ids.at(-1)].map((id) => find(id ?? '')))).map(
-      ({ seq }) => seq,
-    );
-    const span = [Math.min(...seqs), Math.max(...seqs)] as const;
-    const isDense = span[1] - span[0] < ids.length * 4;
-    for (const info of isDense ? await rows.list('nodes', between(chatId, ...span)) : [])
-      known.set(info.id, info);
+  const missing = new Set(ids);
+  while (missing.size > FEW) {
+    const before = missing.size;
+    const info = await find([...missing].at(-1) ?? '');
+    const around = info && (await below(rows, { ...info, seq: info.seq + 1 }, Math.min(before * 2, LONG)));
+    for (const one of around ?? []) if (missing.delete(one.id)) known.set(one.id, one);
+    if (before - missing.size < FEW) break;
   }
   return Promise.all(ids.map(async (id) => known.get(id) ?? find(id)));
 }
+
+/** So few messages are looked for one by one. */
+const FEW = 16;
 
 /** These messages with their bodies, and streaming ones with what they have said since. */
 async function withBodies(rows: Rows, infos: readonly NodeInfo[]): Promise<MessageNode[]> {
@@ -225,14 +243,15 @@ async function withBodies(rows: Rows, infos: readonly NodeInfo[]): Promise<Messa
   return infos.map((info) => withBody(info, drafts.get(info.id) ?? bySeq.get(info.seq)));
 }
 
-const LONGEST_RUN = 128;
+/** Where long runs are cut, because several ranges are read side by side. */
+const CUT = 512;
 
-/** The messages cut into runs of consecutive seqs. Long ones are cut, because several ranges are read side by side. */
+/** The messages cut into runs of consecutive seqs. */
 function runsOf(infos: readonly NodeInfo[]): NodeInfo[][] {
   const runs: NodeInfo[][] = [];
   for (const info of infos.toSorted((a, b) => a.seq - b.seq)) {
     const run = runs.at(-1);
-    if (run && run.length < LONGEST_RUN && run.at(-1)?.seq === info.seq - 1) run.push(info);
+    if (run && info.seq % CUT !== 0 && run.at(-1)?.seq === info.seq - 1) run.push(info);
     else runs.push([info]);
   }
   return runs;

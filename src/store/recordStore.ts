@@ -18,7 +18,7 @@ import {
   MESSAGES,
   RECORDS,
 } from './reads.ts';
-import { readMeta, RecordTransaction, SELF } from './records.ts';
+import { readMeta, RecordTransaction, SELF } from './append.ts';
 import { bringBack, purgeChat, type RemovedChat, removeChat } from './removal.ts';
 import type { Backing, Rows } from './rows.ts';
 import type {
@@ -62,8 +62,10 @@ export class RecordStore implements ContextStore {
     return this.#backing.persistence;
   }
 
-  load(chatId: string, since?: number): Promise<ChatRecords> {
-    return this.#read(RECORDS, (rows) => load(rows, chatId, since));
+  async load(chatId: string, since?: number): Promise<ChatRecords> {
+    const records = await this.#read(RECORDS, (rows) => load(rows, chatId, since));
+    this.#tend(chatId, records.chat);
+    return records;
   }
 
   getChat(chatId: string): Promise<Chat | undefined> {
@@ -140,7 +142,9 @@ export class RecordStore implements ContextStore {
   async append(chatId: string, ops: readonly StoreOp[], options: AppendOptions): Promise<AppendResult> {
     const ready = normaliseOps(ops);
     const settled = asJson(options, 'The metadata of a chat');
-    return this.#write(chatId, (tx) => applyOps(tx, ready, settled, Date.now()));
+    const result = await this.#write(chatId, (tx) => applyOps(tx, ready, settled, Date.now()));
+    this.#tend(chatId, result.chat);
+    return result;
   }
 
   async saveDraft(chatId: string, id: string, message: UIMessage): Promise<void> {
@@ -227,6 +231,10 @@ export class RecordStore implements ContextStore {
     );
     if (seq !== before) this.#tell({ kind: 'change', chatId, seq, remote: false });
     return result;
+  }
+
+  #tend(chatId: string, chat: Chat | undefined): void {
+    if (this.#isAwake && chat?.deletedAt === undefined && chat) this.#backing.tend(chatId, chat.nextSeq);
   }
 
   #tell(notice: StoreNotice): void {

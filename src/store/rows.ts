@@ -17,6 +17,8 @@ export interface Backing {
    * `isRelaxed`: when the platform has them, before the disk does.
    */
   write<T>(tables: readonly Table[], work: (rows: Rows) => Promise<T>, isRelaxed?: boolean): Promise<T>;
+  /** Tells how long a chat is, so that it can be tidied when nobody waits. */
+  tend(chatId: string, nextSeq: number): void;
   hold(chatId: string, id: string): Promise<() => void>;
   held(chatId: string): Promise<ReadonlySet<string>>;
   /** Joins the other tabs, where there can be any. */

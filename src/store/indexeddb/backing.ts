@@ -2,8 +2,11 @@ import { type Channel, openChannel } from '../channel.ts';
 import type { Table } from '../layout.ts';
 import type { Backing, Rows } from '../rows.ts';
 import type { Persistence, StoreNotice } from '../store.ts';
+import { TopologyCache } from './cache.ts';
 import { Connection } from './connection.ts';
 import { NodeLocks } from './locks.ts';
+import { PackedRows } from './packedRows.ts';
+import { Sealer } from './seal.ts';
 import { read, write } from './transaction.ts';
 
 /** Rows in one IndexedDB database, shared by all tabs of the site. `patience`: how long a call waits for it to open, ms. */
@@ -12,19 +15,36 @@ export class IndexedDBBacking implements Backing {
   readonly #name: string;
   readonly #connection: Connection;
   readonly #locks: NodeLocks;
+  readonly #cache = new TopologyCache();
+  readonly #sealer: Sealer;
 
   constructor(name: string, patience: number) {
     this.#name = name;
     this.#connection = new Connection(name, patience);
     this.#locks = new NodeLocks(name, this);
+    this.#sealer = new Sealer(name, this.#connection, this.#cache);
   }
 
   read<T>(tables: readonly Table[], work: (rows: Rows) => Promise<T>): Promise<T> {
-    return this.#connection.run((db) => read(db, tables, work));
+    return this.#connection.run((db) =>
+      read(db, withPacks(tables), (rows) => work(new PackedRows(rows, this.#cache))),
+    );
   }
 
   write<T>(tables: readonly Table[], work: (rows: Rows) => Promise<T>, isRelaxed = false): Promise<T> {
-    return this.#connection.run((db) => write(db, tables, isRelaxed ? 'relaxed' : 'strict', work));
+    const durability = isRelaxed ? 'relaxed' : 'strict';
+    return this.#connection.run((db) =>
+      write(db, withPacks(tables), durability, async (rows) => {
+        const packed = new PackedRows(rows, this.#cache);
+        const result = await work(packed);
+        await packed.flush();
+        return result;
+      }),
+    );
+  }
+
+  tend(chatId: string, nextSeq: number): void {
+    this.#sealer.note(chatId, nextSeq);
   }
 
   hold(chatId: string, id: string): Promise<() => void> {
@@ -40,6 +60,17 @@ export class IndexedDBBacking implements Backing {
   }
 
   close(): void {
+    this.#sealer.stop();
     this.#connection.close();
   }
+}
+
+/** The tables in which the rows of these tables lie. */
+function withPacks(tables: readonly Table[]): Table[] {
+  const packed = new Set<Table>(tables);
+  for (const table of tables) {
+    if (['nodes', 'bodies', 'changes'].includes(table)) packed.add('topologies');
+    if (table === 'bodies') packed.add('packs');
+  }
+  return [...packed];
 }

@@ -1,6 +1,6 @@
 import { type IDBPDatabase, openDB } from 'idb';
 import { ContextError, isContextError } from '../../errors.ts';
-import { LAYOUT, LAYOUT_VERSION, type Shape } from '../layout.ts';
+import { DATABASE_VERSION, upgrade } from './migration.ts';
 
 /**
  * The one connection of a store to its database, and what to do when it breaks.
@@ -76,7 +76,11 @@ export class Connection {
     const stepAside = (): void => db && this.#forget(db);
     let db: Database | undefined;
     try {
-      db = await openDB(this.#name, LAYOUT_VERSION, { upgrade, blocking: stepAside, terminated: stepAside });
+      db = await openDB(this.#name, DATABASE_VERSION, {
+        upgrade: (database, _from, _to, tx) => upgrade(database, tx),
+        blocking: stepAside,
+        terminated: stepAside,
+      });
     } catch (error) {
       throw refused(error, this.#name);
     }
@@ -87,15 +91,6 @@ export class Connection {
 
 /** An open database. */
 export type Database = IDBPDatabase;
-
-/** Makes the tables of a new database. */
-function upgrade(db: Database): void {
-  for (const [table, { key, indexes = {} }] of Object.entries<Shape>(LAYOUT)) {
-    const store = db.createObjectStore(table, key === undefined ? {} : { keyPath: key as string });
-    for (const [index, path] of Object.entries(indexes))
-      store.createIndex(index, path as string, { unique: index === 'id' });
-  }
-}
 
 /** The names of failures that say nothing about the call, only about the connection that it was made on. */
 const DEAD = ['InvalidStateError', 'AbortError', 'UnknownError'];

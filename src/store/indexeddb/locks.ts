@@ -63,7 +63,8 @@ export class NodeLocks {
 /** How long a lease counts, ms. */
 const LEASE = 10_000;
 
-function webLocks(): LockManager | undefined {
+/** The platform’s locks, where it has them. */
+export function webLocks(): LockManager | undefined {
   return typeof navigator === 'undefined' ? undefined : (navigator as { locks?: LockManager }).locks;
 }
 

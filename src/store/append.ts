@@ -12,6 +12,8 @@ export class RecordTransaction implements StoreTransaction {
   readonly deviceId: string;
   readonly #rows: Rows;
   #meta: Meta;
+  /** Messages that are known not to be there. */
+  #absent: Set<string> = new Set();
 
   constructor(chatId: string, rows: Rows, meta: Meta) {
     this.chatId = chatId;
@@ -28,8 +30,20 @@ export class RecordTransaction implements StoreTransaction {
     return this.#meta.seq;
   }
 
-  info(id: string): Promise<NodeInfo | undefined> {
-    return this.#rows.get('nodes', [this.chatId, id], 'id');
+  /** Many are compared with the whole chat, unless that is much longer. */
+  async expect(ids: readonly string[]): Promise<void> {
+    if (ids.length < FEW) return;
+    const length = (await this.chat())?.nextSeq ?? 0;
+    const isShort = length < ids.length * 8;
+    const there = isShort
+      ? await this.#rows.list('nodes', ofChat(this.chatId))
+      : await Promise.all(ids.map((id) => this.info(id)));
+    this.#absent = new Set(ids);
+    for (const info of there) if (info) this.#absent.delete(info.id);
+  }
+
+  async info(id: string): Promise<NodeInfo | undefined> {
+    return this.#absent.has(id) ? undefined : this.#rows.get('nodes', [this.chatId, id], 'id');
   }
 
   async node(id: string): Promise<MessageNode | undefined> {
@@ -99,6 +113,9 @@ export class RecordTransaction implements StoreTransaction {
     this.#rows.put('values', value, key);
   }
 }
+
+/** So few messages are looked up one by one. */
+const FEW = 16;
 
 /** The key of the row about the database. */
 export const SELF = 'self';

@@ -1,0 +1,35 @@
+import type { IDBPDatabase, IDBPTransaction } from 'idb';
+import { LAYOUT, type Shape } from '../layout.ts';
+
+/**
+ * How a database of an older version becomes one of this version.
+ *
+ * An upgrade holds up every tab of the site, and a kill in its midst must not cost anything. So it only ever adds empty
+ * tables and indexes, which takes a moment whatever the size of the database. Records stay as they are: every format
+ * that was ever written can be read, and is brought up to date chat by chat, later, in small transactions.
+ *
+ * - Format 1: a record per message in `nodes`, `bodies` and `changes`.
+ * - Format 2: the same for the newest messages of a chat; `topologies` and `packs` for the others.
+ *
+ * A chat of format 1 is therefore one of format 2 whose tail is long, and to bring it up to date is to seal it
+ * (`seal.ts`): when it is opened or written, a block at a time. One that is half sealed is as good as any other.
+ *
+ * A database of a newer format is refused by the browser itself, because its version is higher, and a record of a newer
+ * format by its `v` (`pack.ts`); both become `newer-format`. A database of each format is kept in
+ * `test/store/fixtures` for ever.
+ */
+export const DATABASE_VERSION = 2;
+
+/** Adds what a database of an older version lacks; for a new one, everything. */
+export function upgrade(db: IDBPDatabase, tx: IDBPTransaction<unknown, string[], 'versionchange'>): void {
+  for (const [table, { key, indexes = {}, multiple }] of Object.entries<Shape>(LAYOUT)) {
+    const store = db.objectStoreNames.contains(table)
+      ? tx.objectStore(table)
+      : db.createObjectStore(table, key === undefined ? {} : { keyPath: key as string });
+    for (const [index, path] of Object.entries(indexes)) {
+      if (store.indexNames.contains(index)) continue;
+      const multiEntry = index === multiple;
+      store.createIndex(index, path as string, { unique: index === 'id' && !multiEntry, multiEntry });
+    }
+  }
+}

@@ -1,0 +1,144 @@
+import type { UIMessage } from 'ai';
+import { between, BLOCK, type Table } from '../layout.ts';
+import type { Rows } from '../rows.ts';
+import type { TopologyCache } from './cache.ts';
+import type { Connection } from './connection.ts';
+import { webLocks } from './locks.ts';
+import { putBlock } from './packedRows.ts';
+import { blockOf, blocksDue, decodePack, type Sealed } from './pack.ts';
+import { read, write } from './transaction.ts';
+
+/**
+ * Sealing: single records become packs, later, when nobody waits.
+ *
+ * An append must not pay for tidiness, so it never seals. It only tells how long the chat is, and so does opening one;
+ * after a while, when the browser is idle, the oldest full block of the tail is sealed, then the next one, with a pause
+ * after each, so that an append that comes meanwhile waits for one block at most, a few milliseconds.
+ *
+ * A block is sealed in one transaction: read the records, put the packs, delete the records. It can be killed at any
+ * moment; it happened, or it did not. It can be repeated, and done by several tabs at once: whoever comes second finds
+ * no records. A Web Lock keeps tabs from doing the same work, where there are locks, but nothing depends on it. It is
+ * not waited for the disk: a power cut takes nothing away but the sealing, because what a transaction deletes and what
+ * it puts are lost or kept together.
+ */
+export class Sealer {
+  readonly #name: string;
+  readonly #connection: Connection;
+  readonly #cache: TopologyCache;
+  /** Chats to look at. */
+  readonly #chats = new Set<string>();
+  /** How many blocks were due when a chat was last found tidy. */
+  readonly #tidy = new Map<string, number>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(database: string, connection: Connection, cache: TopologyCache) {
+    this.#name = `contextree:${database}:seal`;
+    this.#connection = connection;
+    this.#cache = cache;
+  }
+
+  /** Tells of a chat whose next message is `nextSeq`. Costs nothing until there is something to seal. */
+  note(chatId: string, nextSeq: number): void {
+    const due = blocksDue(nextSeq);
+    if (due === 0 || this.#tidy.get(chatId) === due) return;
+    this.#chats.add(chatId);
+    this.#tidy.set(chatId, due);
+    this.#wait(PATIENCE);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#chats.clear();
+    this.#tidy.clear();
+  }
+
+  #wait(ms: number): void {
+    this.#timer ??= setTimeout(() => {
+      whenIdle(() => {
+        this.#timer = undefined;
+        void this.#sealOne();
+      });
+    }, ms);
+    // In Node, tidiness must not keep the process alive.
+    (this.#timer as { unref?: () => void }).unref?.();
+  }
+
+  async #sealOne(): Promise<void> {
+    const [chatId] = this.#chats;
+    if (chatId === undefined) return;
+    const isMore = await this.#alone(() => this.#seal(chatId)).catch(() => false);
+    if (!isMore) this.#chats.delete(chatId);
+    if (this.#chats.size > 0) this.#wait(PAUSE);
+  }
+
+  async #seal(chatId: string): Promise<boolean> {
+    return this.#connection.run(async (db) => {
+      const isDue = await read(db, ['chats', 'nodes'], async (rows) => (await nextDue(rows, chatId)) !== undefined);
+      return isDue && write(db, SEALED, 'relaxed', (rows) => sealNext(rows, chatId, this.#cache));
+    });
+  }
+
+  /** Does some work unless another tab is at it. */
+  async #alone(work: () => Promise<boolean>): Promise<boolean> {
+    const locks = webLocks();
+    if (!locks) return work();
+    return locks.request(this.#name, { ifAvailable: true }, async (lock) => lock !== null && work());
+  }
+}
+
+/** How long a chat that has something to seal waits, ms. */
+const PATIENCE = 1000;
+
+/** How long others have the database to themselves between two blocks, ms. */
+const PAUSE = 20;
+
+/** Calls back when the browser has nothing better to do; soon, where it can't tell. */
+function whenIdle(work: () => void): void {
+  if (typeof requestIdleCallback === 'function') requestIdleCallback(work, { timeout: 5000 });
+  else work();
+}
+
+/** The tables that sealing needs. */
+export const SEALED: readonly Table[] = ['chats', 'nodes', 'bodies', 'changes', 'topologies', 'packs'];
+
+/** The first block of a chat that is to be sealed and has single records; undefined when there is none. */
+async function nextDue(rows: Rows, chatId: string): Promise<number | undefined> {
+  const chat = await rows.get('chats', chatId);
+  if (!chat || chat.deletedAt !== undefined) return undefined;
+  const due = blocksDue(chat.nextSeq) * BLOCK;
+  const [oldest] = due === 0 ? [] : await rows.list('nodes', between(chatId, 0, due - 1), undefined, 1);
+  return oldest && blockOf(oldest.seq);
+}
+
+/**
+ * Seals the first block of a chat that is due, over the rows as they lie in the database; false when none is.
+ * Records of a block that is sealed already take the place of what is in it.
+ */
+export async function sealNext(rows: Rows, chatId: string, cache: TopologyCache): Promise<boolean> {
+  const block = await nextDue(rows, chatId);
+  if (block === undefined) return false;
+  const span = between(chatId, block * BLOCK, (block + 1) * BLOCK - 1);
+  const [infos, known, pack] = await Promise.all([
+    rows.list('nodes', span),
+    rows.get('topologies', [chatId, block]),
+    rows.get('packs', [chatId, block]),
+  ]);
+  const single = await Promise.all(
+    infos.map(async (info) => {
+      const change = rows.get('changes', [chatId, 'node', info.id]);
+      const body = rows.get('bodies', [chatId, info.seq]);
+      return { info, body: await body, changed: (await change)?.seq ?? 0 };
+    }),
+  );
+  const before = known ? cache.decode(known).sealed : [];
+  const sealed = new Map<number, Sealed>([...before, ...single].map((one) => [one.info.seq, one]));
+  const bodies = new Map<number, UIMessage>();
+  for (const [place, body] of (pack ? decodePack(pack) : []).entries()) if (body) bodies.set(block * BLOCK + place, body);
+  for (const { info, body } of single) if (body) bodies.set(info.seq, body);
+  putBlock(rows, { chatId, block, sealed: [...sealed.values()] }, bodies);
+  rows.delete('nodes', span);
+  rows.delete('bodies', span);
+  for (const { id } of infos) rows.delete('changes', { from: [chatId, 'node', id], to: [chatId, 'node', id] });
+  return true;
+}

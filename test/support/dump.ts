@@ -1,0 +1,72 @@
+/**
+ * A whole database as JSON and back, with the platform's own calls and nothing of ours: what an older version of this
+ * package has left on a disk is kept in such files, so that later versions can be held to open it.
+ *
+ * Values are what JSON keeps, and half surrogates, which JSON text keeps escaped.
+ */
+export interface DatabaseDump {
+  readonly version: number;
+  readonly stores: readonly StoreDump[];
+}
+
+interface StoreDump {
+  readonly name: string;
+  readonly keyPath: string | string[] | null;
+  readonly indexes: readonly {
+    readonly name: string;
+    readonly keyPath: string | string[];
+    readonly unique: boolean;
+    readonly multiEntry: boolean;
+  }[];
+  readonly rows: readonly { readonly key: IDBValidKey; readonly value: unknown }[];
+}
+
+/** Everything in a database, at its present version. */
+export async function dumpDatabase(name: string): Promise<DatabaseDump> {
+  const db = await answer(indexedDB.open(name));
+  const stores = await Promise.all([...db.objectStoreNames].map((store) => dumpStore(db, store)));
+  db.close();
+  return { version: db.version, stores };
+}
+
+async function dumpStore(db: IDBDatabase, name: string): Promise<StoreDump> {
+  const store = db.transaction(name).objectStore(name);
+  const [keys, values] = await Promise.all([answer(store.getAllKeys()), answer(store.getAll())]);
+  const indexes = [...store.indexNames].map((each) => store.index(each));
+  return {
+    name,
+    keyPath: store.keyPath,
+    indexes: indexes.map(({ name, keyPath, unique, multiEntry }) => ({ name, keyPath, unique, multiEntry })),
+    rows: keys.map((key, i) => ({ key, value: values[i] })),
+  };
+}
+
+/** Makes a database from its dump. */
+export async function loadDatabase(name: string, { version, stores }: DatabaseDump): Promise<void> {
+  const request = indexedDB.open(name, version);
+  request.onupgradeneeded = () => {
+    for (const { name, keyPath, indexes } of stores) {
+      const store = request.result.createObjectStore(name, { keyPath });
+      for (const { name, keyPath, unique, multiEntry } of indexes)
+        store.createIndex(name, keyPath, { unique, multiEntry });
+    }
+  };
+  const db = await answer(request);
+  const tx = db.transaction([...db.objectStoreNames], 'readwrite');
+  for (const { name, keyPath, rows } of stores) {
+    for (const { key, value } of rows)
+      tx.objectStore(name).put(value, ...(keyPath === null ? [key] : []));
+  }
+  await new Promise((resolve, reject) => {
+    tx.oncomplete = resolve;
+    tx.onabort = () => reject(tx.error);
+  });
+  db.close();
+}
+
+function answer<T>(request: IDBRequest<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+}
