@@ -122,6 +122,8 @@ class SortedList {
   /** How many entries come before a key; with `reach` 1, those equal to it are counted, too. */
   #place(key: Key, reach: 0 | 1): number {
     let [low, high] = [0, this.#entries.length];
+    const last = this.#entries.at(-1);
+    if (last && compareKeys(last.key, key) < reach) return high;
     while (low < high) {
       const middle = (low + high) >> 1;
       if (compareKeys((this.#entries[middle] as Entry).key, key) < reach) low = middle + 1;

@@ -192,7 +192,9 @@ async function walk(rows: Rows, chatId: string, headId: string | null, limit: nu
 
 /** The topology just below a message: as much of it as there is in so many seqs. */
 function below(rows: Rows, { chatId, seq }: NodeInfo, size: number): Promise<NodeInfo[]> {
-  return seq === 0 ? Promise.resolve([]) : rows.list('nodes', between(chatId, Math.max(seq - size, 0), seq - 1));
+  return seq === 0
+    ? Promise.resolve([])
+    : rows.list('nodes', between(chatId, Math.max(seq - size, 0), seq - 1));
 }
 
 /** As much of the chain that ends at a message as some topology holds. */

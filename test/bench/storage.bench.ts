@@ -41,7 +41,10 @@ const median = (times: readonly number[]): number =>
   times.toSorted((a, b) => a - b)[times.length >> 1] as number;
 
 /** The median of some runs, each on a store that was opened anew. */
-async function fresh(name: string, read: (store: IndexedDBContextStore) => Promise<unknown>): Promise<number> {
+async function fresh(
+  name: string,
+  read: (store: IndexedDBContextStore) => Promise<unknown>,
+): Promise<number> {
   const times: number[] = [];
   for (let round = 0; round < 9; round += 1) {
     const store = new IndexedDBContextStore(name);
@@ -90,20 +93,34 @@ test('a chat of 10,000 messages', { timeout: 300_000 }, async () => {
   const middle = Array.from({ length: 200 }, (_, i) => `m${5000 + i}`);
   const graph = await fresh(name, (each) => each.load('c'));
   report('load(): the graph without bodies', graph, base);
-  report('load() and the last 200 bodies: the first open', await fresh(name, async (each) => {
-    await each.load('c');
-    await each.getNodes('c', ids);
-  }), base);
+  report(
+    'load() and the last 200 bodies: the first open',
+    await fresh(name, async (each) => {
+      await each.load('c');
+      await each.getNodes('c', ids);
+    }),
+    base,
+  );
   report('the last 200 by id', await fresh(name, (each) => each.getNodes('c', ids)), base);
   report('200 in the middle by id', await fresh(name, (each) => each.getNodes('c', middle)), base);
   report('one in the middle by id', await fresh(name, (each) => each.getMessage('c', 'm4321')), base);
-  report('the last 50 of the chain', await fresh(name, (each) => each.getMessageChain('c', last, { limit: 50 })), base);
-  report('the last 200 of the chain', await fresh(name, (each) => each.getMessageChain('c', last, { limit: 200 })), base);
+  report(
+    'the last 50 of the chain',
+    await fresh(name, (each) => each.getMessageChain('c', last, { limit: 50 })),
+    base,
+  );
+  report(
+    'the last 200 of the chain',
+    await fresh(name, (each) => each.getMessageChain('c', last, { limit: 200 })),
+    base,
+  );
   report('the whole chain', await fresh(name, (each) => each.getMessageChain('c', last)), base);
   expect((await store.getMessageChain('c', last)).length).toBe(LONG);
   raw.close();
 });
 
 function report(what: string, ms: number, base?: number): void {
-  console.log(`| ${what} | ${ms.toFixed(1)} ms | ${base === undefined ? '' : `${(ms / base).toFixed(3)}x`} |`);
+  console.log(
+    `| ${what} | ${ms.toFixed(1)} ms | ${base === undefined ? '' : `${(ms / base).toFixed(3)}x`} |`,
+  );
 }

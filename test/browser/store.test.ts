@@ -1,6 +1,7 @@
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import { indexedDBSuite } from '../support/indexedDBSuite.ts';
+import { packSuite } from '../support/packSuite.ts';
 import { storeSuite } from '../support/storeSuite.ts';
 
 const freshName = (): string => `test-${crypto.randomUUID()}`;
@@ -8,3 +9,4 @@ const freshName = (): string => `test-${crypto.randomUUID()}`;
 storeSuite('InMemoryContextStore', async () => new InMemoryContextStore());
 storeSuite('IndexedDBContextStore', async () => new IndexedDBContextStore(freshName()));
 indexedDBSuite(freshName);
+packSuite(freshName);

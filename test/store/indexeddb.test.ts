@@ -3,6 +3,7 @@ import 'fake-indexeddb/auto';
 import { beforeEach } from 'vitest';
 import { indexedDBSuite } from '../support/indexedDBSuite.ts';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
+import { packSuite } from '../support/packSuite.ts';
 import { storeSuite } from '../support/storeSuite.ts';
 
 beforeEach(() => {
@@ -12,4 +13,6 @@ beforeEach(() => {
 storeSuite('IndexedDBContextStore', async () => new IndexedDBContextStore());
 
 let databases = 0;
-indexedDBSuite(() => `test-${(databases += 1)}`);
+const freshName = (): string => `test-${(databases += 1)}`;
+indexedDBSuite(freshName);
+packSuite(freshName);

@@ -54,8 +54,7 @@ export async function loadDatabase(name: string, { version, stores }: DatabaseDu
   const db = await answer(request);
   const tx = db.transaction([...db.objectStoreNames], 'readwrite');
   for (const { name, keyPath, rows } of stores) {
-    for (const { key, value } of rows)
-      tx.objectStore(name).put(value, ...(keyPath === null ? [key] : []));
+    for (const { key, value } of rows) tx.objectStore(name).put(value, ...(keyPath === null ? [key] : []));
   }
   await new Promise((resolve, reject) => {
     tx.oncomplete = resolve;

@@ -95,7 +95,7 @@ function columnsOf(infos: readonly NodeInfo[]): Pick<Columns, 'same' | 'each' | 
   for (const field of new Set(rows.flatMap((row) => Object.keys(row)))) {
     if (TOLD.has(field)) continue;
     const values = rows.map((row) => row[field]);
-    if (values.includes(undefined)) 
+    if (values.includes(undefined))
       some[field] = [...values.entries()].filter(([, value]) => value !== undefined);
     else if (values.every((value) => isEqual(value, values[0]))) same[field] = values[0];
     else each[field] = values;

@@ -55,7 +55,8 @@ export class PackedRows implements Rows {
   async list<T extends Table>(table: T, span?: Span, index?: string, limit?: number): Promise<Tables[T][]> {
     if (table === 'nodes' && span) return (await this.#infosIn(rangeOf(span))) as Tables[T][];
     if (table === 'bodies' && span) return (await this.#bodiesIn(rangeOf(span))) as Tables[T][];
-    if (table === 'changes' && span && index) return (await this.#changesIn(span, index, limit)) as Tables[T][];
+    if (table === 'changes' && span && index)
+      return (await this.#changesIn(span, index, limit)) as Tables[T][];
     return this.#rows.list(table, span, index, limit);
   }
 
@@ -120,7 +121,10 @@ export class PackedRows implements Rows {
       .flatMap((record) => this.#meet(record).sealed)
       .filter(({ changed }) => changed >= (from as number))
       .map(changeOf);
-    return packed.concat(rows).toSorted((a, b) => a.seq - b.seq).slice(0, limit);
+    return packed
+      .concat(rows)
+      .toSorted((a, b) => a.seq - b.seq)
+      .slice(0, limit);
   }
 
   #meet(record: Tables['topologies']): Block {
@@ -148,7 +152,8 @@ export class PackedRows implements Rows {
 
   delete(table: Table, span?: Span): void {
     const [chatId, seq] = (span?.from ?? []) as [string, number?];
-    if ((table === 'nodes' || table === 'bodies') && seq !== undefined) this.#write(chatId, seq).isDropped = true;
+    if ((table === 'nodes' || table === 'bodies') && seq !== undefined)
+      this.#write(chatId, seq).isDropped = true;
     else this.#rows.delete(table, span);
     if (seq === undefined) this.#met.clear();
   }

@@ -74,7 +74,11 @@ export class Sealer {
 
   async #seal(chatId: string): Promise<boolean> {
     return this.#connection.run(async (db) => {
-      const isDue = await read(db, ['chats', 'nodes'], async (rows) => (await nextDue(rows, chatId)) !== undefined);
+      const isDue = await read(
+        db,
+        ['chats', 'nodes'],
+        async (rows) => (await nextDue(rows, chatId)) !== undefined,
+      );
       return isDue && write(db, SEALED, 'relaxed', (rows) => sealNext(rows, chatId, this.#cache));
     });
   }
@@ -134,11 +138,13 @@ export async function sealNext(rows: Rows, chatId: string, cache: TopologyCache)
   const before = known ? cache.decode(known).sealed : [];
   const sealed = new Map<number, Sealed>([...before, ...single].map((one) => [one.info.seq, one]));
   const bodies = new Map<number, UIMessage>();
-  for (const [place, body] of (pack ? decodePack(pack) : []).entries()) if (body) bodies.set(block * BLOCK + place, body);
+  for (const [place, body] of (pack ? decodePack(pack) : []).entries())
+    if (body) bodies.set(block * BLOCK + place, body);
   for (const { info, body } of single) if (body) bodies.set(info.seq, body);
   putBlock(rows, { chatId, block, sealed: [...sealed.values()] }, bodies);
   rows.delete('nodes', span);
   rows.delete('bodies', span);
-  for (const { id } of infos) rows.delete('changes', { from: [chatId, 'node', id], to: [chatId, 'node', id] });
+  for (const { id } of infos)
+    rows.delete('changes', { from: [chatId, 'node', id], to: [chatId, 'node', id] });
   return true;
 }

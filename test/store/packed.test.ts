@@ -1,0 +1,25 @@
+import { IDBFactory } from 'fake-indexeddb';
+import 'fake-indexeddb/auto';
+import { beforeEach, vi } from 'vitest';
+import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
+import { packModelSuite } from '../support/packModel.ts';
+import { sealingAlways } from '../support/sealing.ts';
+import { cases } from '../render/arbitrary.ts';
+import { storeSuite } from '../support/storeSuite.ts';
+
+// Blocks of two, so that the short chats of tests are sealed, too, all but their last messages.
+vi.mock('../../src/store/layout.ts', async (original) => ({
+  ...(await original<typeof import('../../src/store/layout.ts')>()),
+  BLOCK: 2,
+}));
+
+beforeEach(() => {
+  globalThis.indexedDB = new IDBFactory();
+});
+
+storeSuite('IndexedDBContextStore, sealed after every write,', async () =>
+  sealingAlways(new IndexedDBContextStore('packed'), 'packed'),
+);
+
+// `CONTEXTREE_FUZZ=8` plays eight times as many stories, `CONTEXTREE_SEED` repeats them.
+packModelSuite(() => 'packed', cases(250));

@@ -1,0 +1,458 @@
+import { openDB } from 'idb';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { isContextError } from '../../src/errors.ts';
+import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
+import { Sealer } from '../../src/store/indexeddb/seal.ts';
+import type { ContextStore, StoreOp } from '../../src/store/store.ts';
+import { type DatabaseDump, dumpDatabase, loadDatabase } from './dump.ts';
+import { Faults, WRITE_FAULTS } from './faults.ts';
+import { given, givenChat, head, insert, line, me, message, turn } from './graph.ts';
+import { countRecords, sealAll, sealOne } from './sealing.ts';
+import old from '../store/fixtures/format-1.json' with { type: 'json' };
+
+/**
+ * Packs in their real size, and databases of older formats. Runs on fake-indexeddb and in browsers. `freshName` gives
+ * the name of a new database.
+ */
+export function packSuite(freshName: () => string): void {
+  // Tabs are never idle but where a test waits for it, so that each sees what it has made.
+  beforeEach(() => {
+    vi.spyOn(Sealer.prototype, 'note').mockReturnValue();
+  });
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  describe('sealed messages', () => {
+    let name: string;
+    const opened: ContextStore[] = [];
+
+    const open = (): IndexedDBContextStore => {
+      const store = new IndexedDBContextStore(name);
+      opened.push(store);
+      return store;
+    };
+    const append = (store: ContextStore, ops: readonly StoreOp[], chatId = 'c') =>
+      store.append(chatId, ops, me);
+    /** Messages `m0` on, by turns of ten, so that none is packed at once. */
+    const grow = async (store: ContextStore, count: number): Promise<void> => {
+      for (let from = 0; from < count; from += 10) {
+        const ids = Array.from({ length: 10 }, (_, i) => `m${from + i}`);
+        const before = from === 0 ? null : `m${from - 1}`;
+        await append(store, [
+          ...ids.map((id, i) => insert(id, ids[i - 1] ?? before, `the words of ${id}`)),
+          head(before, ids.at(-1) ?? null),
+        ]);
+      }
+    };
+
+    beforeEach(() => {
+      name = freshName();
+    });
+    afterEach(async () => {
+      await Promise.all(opened.splice(0).map((store) => store.close()));
+    });
+
+    it('are the oldest full blocks; a tail of 64 to 127 stays as it is', async () => {
+      const store = open();
+      await grow(store, 300);
+      const before = await everything(store);
+      expect(await countRecords(name)).toMatchObject({ nodes: 300, bodies: 300, topologies: 0, packs: 0 });
+      await sealAll(name);
+      expect(await countRecords(name)).toMatchObject({ nodes: 108, bodies: 108, topologies: 3, packs: 3 });
+      expect((await countRecords(name))['changes']).toBe(108 + 2);
+      expect(await everything(store)).toEqual(before);
+      expect(await sealOne(name)).toBe(false);
+    });
+
+    it(
+      'are sealed by a tab that is idle, after it wrote or opened a long chat',
+      { timeout: 20_000 },
+      async () => {
+        vi.restoreAllMocks();
+        const store = open();
+        await grow(store, 200);
+        await expect.poll(() => countRecords(name), { timeout: 9000 }).toMatchObject({ packs: 2, nodes: 72 });
+        await store.close();
+        const [early, late] = [open(), open()];
+        await append(
+          early,
+          Array.from({ length: 60 }, (_, i) => insert(`x${i}`, `m${i}`)),
+        );
+        await early.close();
+        expect(await countRecords(name)).toMatchObject({ packs: 2 });
+        await late.load('c');
+        await expect.poll(() => countRecords(name), { timeout: 9000 }).toMatchObject({ packs: 3 });
+      },
+    );
+
+    it('come from an import at once, all but its end', async () => {
+      const [store, single] = [open(), new IndexedDBContextStore(`${name}-single`)];
+      opened.push(single);
+      await given(store, line(1000));
+      expect(await countRecords(name)).toMatchObject({ packs: 14, nodes: 104, bodies: 104, changes: 106 });
+      for (let from = 0; from < 1000; from += 50) await append(single, imported(from, 50));
+      expect((await countRecords(`${name}-single`))['nodes']).toBe(1000);
+      expect((await store.getMessages('c')).map(({ id, data }) => [id, data])).toEqual(
+        (await single.getMessages('c')).map(({ id, data }) => [id, data]),
+      );
+    });
+
+    it('change like others, one block is written anew', async () => {
+      const store = open();
+      await grow(store, 200);
+      await sealAll(name);
+      const puts = vi.spyOn(IDBObjectStore.prototype, 'put');
+      await append(store, [{ op: 'replace', id: 'm5', data: message('m5', 'better'), status: 'streaming' }]);
+      const tables = puts.mock.contexts.map((table) => (table as IDBObjectStore).name);
+      puts.mockRestore();
+      expect(tables.toSorted()).toEqual(
+        ['chats', 'changes', 'meta', 'packs', 'revisions', 'topologies'].toSorted(),
+      );
+      await store.saveDraft('c', 'm5', message('m5', 'better and better'));
+      expect((await store.getMessage('c', 'm5'))?.data).toEqual(message('m5', 'better and better'));
+      await append(store, [{ op: 'replace', id: 'm5', status: 'complete' }]);
+      expect(await store.getMessage('c', 'm5')).toMatchObject({
+        rev: 3,
+        status: 'complete',
+        data: message('m5', 'better and better'),
+      });
+      expect(await countRecords(name)).toMatchObject({ packs: 2, nodes: 72, revisions: 2, drafts: 0 });
+    });
+
+    it('go when they are taken back, and may come again', async () => {
+      const store = open();
+      await append(store, [insert('lost', null), ...imported(0, 200, null)]);
+      await sealAll(name);
+      await append(store, [{ op: 'replace', id: 'lost', data: message('lost', ''), status: 'streaming' }]);
+      expect((await append(store, [{ op: 'drop', id: 'lost' }])).dropped).toEqual(['lost']);
+      expect(await store.getMessage('c', 'lost')).toBeUndefined();
+      expect((await store.load('c')).nodes).toHaveLength(200);
+      expect((await store.getMessageChain('c', 'm199')).length).toBe(200);
+      const { seq } = await store.load('c');
+      await append(store, [insert('lost', 'm0', 'found'), ...imported(200, 200)]);
+      expect((await store.changesSince(0)).filter(({ id }) => id === 'lost')).toMatchObject([{ op: 'put' }]);
+      expect((await store.load('c', seq)).dropped).toEqual([]);
+    });
+
+    it('leave no word behind when their chat is deleted', async () => {
+      const store = open();
+      await grow(store, 200);
+      await givenChat(store, 'other', line(200));
+      await sealAll(name);
+      await append(store, [{ op: 'replace', id: 'm5', data: message('m5', 'secret') }]);
+      await store.deleteChat('c');
+      expect(JSON.stringify(await dumpDatabase(name))).not.toMatch(/the words of|secret/);
+      expect(await countRecords(name)).toMatchObject({ packs: 2, topologies: 2 });
+      expect(await store.getMessages('other')).toHaveLength(200);
+      await store.clear();
+      expect(await countRecords(name)).toMatchObject({ packs: 0, topologies: 0, nodes: 0 });
+    });
+
+    it('stay apart from those of other chats, whatever their ids look like', async () => {
+      const store = open();
+      const chats = ['c', 'c1', '1:c', ''];
+      for (const chatId of chats) await append(store, imported(0, 200, null, chatId), chatId);
+      for (const chatId of chats) {
+        expect((await store.getMessage(chatId, 'm7'))?.data).toEqual(message('m7', chatId));
+        expect((await store.getMessageChain(chatId, 'm199')).map((node) => node.chatId)).toEqual(
+          Array.from({ length: 200 }, () => chatId),
+        );
+      }
+      await append(store, [insert('1:cm7', 'm0', 'odd')], 'c');
+      expect(await store.getMessage('1:c', 'cm7')).toBeUndefined();
+    });
+
+    it('may hold anything that JSON holds', async () => {
+      const store = open();
+      const odd = { ...message('m3', 'a\u0000 \ud800 🌳'), metadata: { ['__proto__']: 1, n: null } };
+      await append(store, [
+        { op: 'insert', id: 'odd/\u0000', parentId: null, data: odd, status: 'complete', sources: ['x'] },
+        ...imported(0, 200, 'odd/\u0000'),
+      ]);
+      const stored = await store.getMessage('c', 'odd/\u0000');
+      expect(await countRecords(name)).toMatchObject({ packs: 2 });
+      expect(JSON.stringify(stored?.data)).toBe(JSON.stringify({ ...odd, id: 'odd/\u0000' }));
+      expect(stored?.sources).toEqual(['x']);
+    });
+
+    it('read as messages without parts when their pack is damaged', async () => {
+      const store = open();
+      await append(store, imported(0, 200, null));
+      const db = await openDB(name);
+      await db.put('packs', { chatId: 'c', block: 0, text: '[{"id":' });
+      await db.delete('packs', ['c', 1]);
+      db.close();
+      const chain = await store.getMessages('c');
+      expect(chain).toHaveLength(200);
+      expect([chain[0], chain[64], chain[128]].map((node) => node?.data.parts.length)).toEqual([0, 0, 1]);
+      expect(chain[64]?.data).toEqual({ id: 'm64', role: 'assistant', parts: [] });
+    });
+
+    it('are refused when a newer version wrote them', async () => {
+      const store = open();
+      await append(store, imported(0, 200, null));
+      const db = await openDB(name);
+      const topology = await db.get('topologies', ['c', 0]);
+      await db.put('topologies', { ...topology, v: 2, stamp: 'new' });
+      db.close();
+      expect(await codeOf(store.load('c'))).toBe('newer-format');
+      expect(await codeOf(store.getMessages('c'))).toBe('newer-format');
+      expect(await codeOf(store.getMessage('c', 'm1'))).toBe('newer-format');
+      expect(await codeOf(append(store, [{ op: 'replace', id: 'm1', status: 'interrupted' }]))).toBe(
+        'newer-format',
+      );
+    });
+
+    it('are sealed once by two tabs at the same moment, while both write', async () => {
+      const [one, two] = [open(), open()];
+      await grow(one, 300);
+      const write = async (store: ContextStore, prefix: string): Promise<void> => {
+        for (let i = 0; i < 30; i += 1) await append(store, [insert(`${prefix}${i}`, `m${i}`)]);
+      };
+      await Promise.all([write(one, 'x'), sealAll(name), write(two, 'y'), sealAll(name), sealAll(name)]);
+      await sealAll(name);
+      const { nodes } = await two.load('c');
+      expect(nodes.map(({ seq }) => seq)).toEqual(Array.from({ length: 360 }, (_, i) => i));
+      expect(await two.getMessages('c')).toHaveLength(300);
+      expect((await two.getNodes('c', ['x29', 'y29'])).map(({ data }) => data.id)).toEqual(['x29', 'y29']);
+      expect(await countRecords(name)).toMatchObject({ packs: 4, topologies: 4, nodes: 104, bodies: 104 });
+    });
+
+    describe('when something fails', () => {
+      let faults: Faults;
+      beforeEach(() => {
+        faults = new Faults();
+      });
+      afterEach(() => {
+        faults.remove();
+      });
+
+      it.each(WRITE_FAULTS)(
+        'are sealed whole or not at all, wherever it is killed: %s',
+        { timeout: 30_000 },
+        async (fault) => {
+          const store = open();
+          await grow(store, 140);
+          const before = await everything(store);
+          const dump = await dumpDatabase(name);
+          let kills = 0;
+          for (let at = 1; ; at += 1) {
+            faults.order(fault, at);
+            const sealed = await sealOne(name).catch(() => undefined);
+            faults.cease();
+            // A dead connection is opened again, and the second try seals.
+            if (sealed) break;
+            kills += 1;
+            expect(await dumpDatabase(name)).toEqual(dump);
+          }
+          expect(await everything(store)).toEqual(before);
+          expect(kills > 0 || fault === 'dead').toBe(true);
+          await sealAll(name);
+          expect(await countRecords(name)).toMatchObject({ packs: 1, nodes: 76 });
+          expect(await everything(store)).toEqual(before);
+        },
+      );
+
+      it.each(WRITE_FAULTS)('are changed whole or not at all, wherever it fails: %s', async (fault) => {
+        const store = open();
+        await grow(store, 200);
+        await sealAll(name);
+        const ops: StoreOp[] = [
+          { op: 'replace', id: 'm5', data: message('m5', 'better') },
+          { op: 'replace', id: 'm70', status: 'interrupted' },
+          ...turn('q', 'm199'),
+        ];
+        for (let at = 1; ; at += 1) {
+          const before = await dumpDatabase(name);
+          faults.order(fault, at, true);
+          const code = await codeOf(store.append('c', ops, me));
+          const { struck } = faults;
+          faults.cease();
+          if (code !== 'none') expect(await dumpDatabase(name)).toEqual(before);
+          if (!struck) break;
+        }
+        expect(await store.getMessage('c', 'm5')).toMatchObject({ rev: 2, data: message('m5', 'better') });
+        expect(await store.getMessages('c')).toHaveLength(201);
+      });
+
+      it('are left alone when the disk is full, and nobody is told', { timeout: 20_000 }, async () => {
+        vi.restoreAllMocks();
+        const store = open();
+        await grow(store, 140);
+        faults.order('refuse', 1, true);
+        await expect.poll(() => faults.struck, { timeout: 9000 }).toBe(true);
+        faults.cease();
+        expect(await countRecords(name)).toMatchObject({ packs: 0, nodes: 140 });
+        expect(await store.getMessages('c')).toHaveLength(140);
+      });
+    });
+  });
+
+  describe('a database of format 1', () => {
+    let name: string;
+    let store: IndexedDBContextStore;
+    const chats = ['long', 'short', 'gone', 'leaving'] as const;
+    const dump = old.dump as DatabaseDump;
+
+    beforeEach(async () => {
+      name = freshName();
+      await loadDatabase(name, dump);
+      store = new IndexedDBContextStore(name);
+    });
+    afterEach(() => store.close());
+
+    const expectAll = async (): Promise<void> => {
+      for (const id of chats) {
+        const { records, chains, difference } = old.expected[id];
+        const { chat, ...others } = await store.load(id);
+        expect(json({ ...others, chat: chat ?? null })).toEqual(records);
+        expect(
+          await Promise.all(records.branches.map((branch) => chainIds(id, branch.headMessageId))),
+        ).toEqual(chains);
+        expect(idsOf(await store.load(id, 300))).toEqual(idsOf(difference));
+      }
+      expect(json(await store.listChats())).toEqual(old.expected.chats);
+      expect([await store.get('theme'), await store.get('contextree:fragments:long')]).toEqual(
+        old.expected.values,
+      );
+      expect(json(await store.changesSince(0))).toEqual(
+        rowsOf('changes').toSorted((a, b) => seqOf(a) - seqOf(b)),
+      );
+      const ids = old.expected.long.records.nodes.map(({ id }) => id);
+      const bodies = rowsOf('bodies', 'long') as string[];
+      const stored = await store.getNodes('long', ids.slice(0, -1));
+      expect(stored.map(({ data }) => JSON.stringify(data))).toEqual(bodies.slice(0, -1));
+      expect((await store.getMessage('long', 'grows'))?.data).toEqual(
+        message('grows', 'what was said so far'),
+      );
+    };
+    const chainIds = async (chatId: string, headId: string | null): Promise<string[]> =>
+      (await store.getMessageChain(chatId, headId ?? '')).map(({ id }) => id);
+    const rowsOf = (table: string, chatId?: string): unknown[] =>
+      (dump.stores.find((one) => one.name === table)?.rows ?? [])
+        .filter(({ key }) => chatId === undefined || (key as string[])[0] === chatId)
+        .map(({ value }) => value);
+
+    it('reads as it was written, before it is sealed, at each step, and after', async () => {
+      await expectAll();
+      expect(await countRecords(name)).toMatchObject({ nodes: 305, packs: 0 });
+      while (await sealOne(name, 'long')) await expectAll();
+      expect(await countRecords(name)).toMatchObject({ nodes: 114, packs: 3, topologies: 3 });
+      await store.close();
+      await expectAll();
+    });
+
+    it('keeps fields that nobody knows', async () => {
+      await sealAll(name);
+      const { chat, nodes, branches } = await store.load('long');
+      expect([chat, nodes[20], branches.find(({ id }) => id === 'side')]).toMatchObject([
+        { later: 'kept' },
+        { later: { kept: [1] } },
+        { later: 'kept' },
+      ]);
+      await append(nodes[20]?.id ?? '');
+      expect((await store.load('long')).nodes[20]).toMatchObject({ rev: 2, later: { kept: [1] } });
+    });
+    const append = (id: string) =>
+      store.append('long', [{ op: 'replace', id, data: message(id, 'new') }], { ...me, userId: 'ann' });
+
+    it('is written on, and brought up to date in the background', { timeout: 20_000 }, async () => {
+      vi.restoreAllMocks();
+      const head = old.expected.long.chains[0]?.at(-1) ?? '';
+      await store.append('long', [{ op: 'replace', id: head, status: 'complete' }, ...turn('next', head)], {
+        ...me,
+        userId: 'ann',
+      });
+      await expect.poll(() => countRecords(name), { timeout: 9000 }).toMatchObject({ packs: 3 });
+      expect(await chainIds('long', 'next')).toEqual([...(old.expected.long.chains[0] ?? []), 'next']);
+      expect(await store.restoreChat('leaving')).toBe(true);
+      expect(await chainIds('leaving', 'q1')).toEqual(['q1']);
+    });
+
+    it.each(['throw', 'refuse', 'abort', 'late'] as const)(
+      'is as good as before when a step is killed: %s',
+      async (fault) => {
+        const faults = new Faults();
+        for (let at = 1; at < 200; at += 1) {
+          faults.order(fault, at);
+          await sealOne(name, 'long').catch(() => undefined);
+          if (!faults.struck) break;
+        }
+        faults.remove();
+        await expectAll();
+        await sealAll(name);
+        await expectAll();
+      },
+    );
+
+    it('is opened although an older tab has it open, if that steps aside', async () => {
+      await store.close();
+      name = freshName();
+      await loadDatabase(name, dump);
+      let isAside = false;
+      const older = await openDB(name, 1, {
+        blocking: () => {
+          isAside = true;
+          older.close();
+        },
+      });
+      store = new IndexedDBContextStore(name);
+      await expectAll();
+      expect(isAside).toBe(true);
+      await expect(openDB(name, 1)).rejects.toThrow(/version/i);
+    });
+  });
+}
+
+/** So many messages from `m{from}` on, and the head moved behind them. */
+function imported(from: number, count: number, parent?: string | null, text?: string): StoreOp[] {
+  const before = parent === undefined && from > 0 ? `m${from - 1}` : (parent ?? null);
+  const ids = Array.from({ length: count }, (_, i) => `m${from + i}`);
+  return [
+    ...ids.map((id, i) => insert(id, ids[i - 1] ?? before, text)),
+    head(from === 0 ? null : before, ids.at(-1) ?? null),
+  ];
+}
+
+async function everything(store: ContextStore, chatId = 'c'): Promise<unknown> {
+  const { chat, ...records } = await store.load(chatId);
+  const ids = records.nodes.map(({ id }) => id);
+  return json({
+    records,
+    chat,
+    chains: await Promise.all(
+      records.branches.map((branch) => store.getMessageChain(chatId, branch.headMessageId ?? '')),
+    ),
+    nodes: await store.getNodes(chatId, ids.toReversed()),
+    each: await Promise.all(ids.filter((_, i) => i % 40 === 7).map((id) => store.getMessage(chatId, id))),
+    changes: await store.changesSince(0),
+    feed: await store.changesSince(30, 50),
+    difference: await store.load(chatId, 100),
+  });
+}
+
+const json = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+
+const seqOf = (row: unknown): number => (row as { seq: number }).seq;
+
+function idsOf(records: object): unknown {
+  const { chat: _chat, ...lists } = json(records) as Record<string, unknown>;
+  return Object.fromEntries(
+    Object.entries(lists).map(([name, list]) => [
+      name,
+      Array.isArray(list)
+        ? list.map((one: string | { id: string }) => (typeof one === 'string' ? one : one.id))
+        : list,
+    ]),
+  );
+}
+
+async function codeOf(work: Promise<unknown>): Promise<string> {
+  try {
+    await work;
+    return 'none';
+  } catch (error) {
+    return isContextError(error) ? error.code : `not ours: ${String(error)}`;
+  }
+}

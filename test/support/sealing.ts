@@ -1,0 +1,54 @@
+import { openDB } from 'idb';
+import { TopologyCache } from '../../src/store/indexeddb/cache.ts';
+import { Connection, type Database } from '../../src/store/indexeddb/connection.ts';
+import { SEALED, sealNext } from '../../src/store/indexeddb/seal.ts';
+import { read, write } from '../../src/store/indexeddb/transaction.ts';
+import type { ContextStore } from '../../src/store/store.ts';
+
+/** Seals the next block of a chat, as a tab does when it is idle; false when nothing is due. */
+export function sealOne(name: string, chatId = 'c'): Promise<boolean> {
+  return connected(name, (db) =>
+    write(db, SEALED, 'relaxed', (rows) => sealNext(rows, chatId, new TopologyCache())),
+  );
+}
+
+/** Seals all that is due, in all chats. */
+export async function sealAll(name: string): Promise<void> {
+  const chats = await connected(name, (db) => read(db, ['chats'], (rows) => rows.list('chats')));
+  for (const { id } of chats) while (await sealOne(name, id));
+}
+
+async function connected<T>(name: string, work: (db: Database) => Promise<T>): Promise<T> {
+  const connection = new Connection(name, 5000);
+  try {
+    return await connection.run(work);
+  } finally {
+    connection.close();
+  }
+}
+
+/** How many records of each kind a database holds. */
+export async function countRecords(name: string): Promise<Record<string, number>> {
+  const db = await openDB(name);
+  const counts = await Promise.all(
+    [...db.objectStoreNames].map(async (table) => [table, await db.count(table)] as const),
+  );
+  db.close();
+  return Object.fromEntries(counts);
+}
+
+/** A store whose chats are sealed behind its back after every write. */
+export function sealingAlways(store: ContextStore, name: string): ContextStore {
+  return new Proxy(store, {
+    get(target, key) {
+      const value: unknown = Reflect.get(target, key, target);
+      if (typeof value !== 'function') return value;
+      if (key !== 'append' && key !== 'restoreChat') return value.bind(target);
+      return async (...args: unknown[]) => {
+        const result: unknown = await value.apply(target, args);
+        await sealAll(name);
+        return result;
+      };
+    },
+  });
+}
