@@ -9,7 +9,7 @@ import { storeSuite } from '../support/storeSuite.ts';
 
 // Blocks of two, so that the short chats of tests are sealed, too, all but their last messages.
 vi.mock('../../src/store/layout.ts', async (original) => ({
-  ...(await original<typeof import('../../src/store/layout.ts')>()),
+  ...(await original<object>()),
   BLOCK: 2,
 }));
 

@@ -235,19 +235,18 @@ export function packSuite(freshName: () => string): void {
           const store = open();
           await grow(store, 140);
           const before = await everything(store);
-          const dump = await dumpDatabase(name);
+          const dump = JSON.stringify(await dumpDatabase(name));
           let kills = 0;
           for (let at = 1; ; at += 1) {
-            faults.order(fault, at);
+            faults.order(fault, at, true);
             const sealed = await sealOne(name).catch(() => undefined);
             faults.cease();
-            // A dead connection is opened again, and the second try seals.
             if (sealed) break;
             kills += 1;
-            expect(await dumpDatabase(name)).toEqual(dump);
+            expect(JSON.stringify(await dumpDatabase(name)) === dump).toBe(true);
           }
+          expect(kills).toBeGreaterThan(0);
           expect(await everything(store)).toEqual(before);
-          expect(kills > 0 || fault === 'dead').toBe(true);
           await sealAll(name);
           expect(await countRecords(name)).toMatchObject({ packs: 1, nodes: 76 });
           expect(await everything(store)).toEqual(before);
@@ -264,12 +263,13 @@ export function packSuite(freshName: () => string): void {
           ...turn('q', 'm199'),
         ];
         for (let at = 1; ; at += 1) {
-          const before = await dumpDatabase(name);
+          const before = JSON.stringify(await dumpDatabase(name));
           faults.order(fault, at, true);
           const code = await codeOf(store.append('c', ops, me));
           const { struck } = faults;
           faults.cease();
-          if (code !== 'none') expect(await dumpDatabase(name)).toEqual(before);
+          const after = JSON.stringify(await dumpDatabase(name));
+          expect(code === 'none' || after === before).toBe(true);
           if (!struck) break;
         }
         expect(await store.getMessage('c', 'm5')).toMatchObject({ rev: 2, data: message('m5', 'better') });
@@ -372,12 +372,19 @@ export function packSuite(freshName: () => string): void {
 
     it.each(['throw', 'refuse', 'abort', 'late'] as const)(
       'is as good as before when a step is killed: %s',
+      { timeout: 30_000 },
       async (fault) => {
         const faults = new Faults();
-        for (let at = 1; at < 200; at += 1) {
-          faults.order(fault, at);
-          await sealOne(name, 'long').catch(() => undefined);
-          if (!faults.struck) break;
+        for (let at = 1; ; at += 7) {
+          faults.order(fault, at, true);
+          const sealed = await sealOne(name, 'long').catch(() => undefined);
+          if (sealed) break;
+          expect(await countRecords(name)).toMatchObject({
+            nodes: 305,
+            bodies: 305,
+            topologies: 0,
+            packs: 0,
+          });
         }
         faults.remove();
         await expectAll();
