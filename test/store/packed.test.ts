@@ -4,7 +4,7 @@ import { beforeEach, vi } from 'vitest';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import { packModelSuite } from '../support/packModel.ts';
 import { sealingAlways } from '../support/sealing.ts';
-import { cases } from '../render/arbitrary.ts';
+import { campaign } from '../support/campaign.ts';
 import { storeSuite } from '../support/storeSuite.ts';
 
 // Blocks of two, so that the short chats of tests are sealed, too, all but their last messages.
@@ -22,4 +22,4 @@ storeSuite('IndexedDBContextStore, sealed after every write,', async () =>
 );
 
 // `CONTEXTREE_FUZZ=8` plays eight times as many stories, `CONTEXTREE_SEED` repeats them.
-packModelSuite(() => 'packed', cases(250));
+packModelSuite(() => 'packed', campaign(250));

@@ -135,6 +135,30 @@ export function packSuite(freshName: () => string): void {
       expect((await store.load('c', seq)).dropped).toEqual([]);
     });
 
+    it('are mended like others: what is cut out goes, what hung elsewhere moves', async () => {
+      const store = open();
+      await append(store, imported(0, 200, null));
+      const { seq, nodes } = await store.load('c');
+      const [cut, moved] = [nodes[10], nodes[11]];
+      const mended = moved && { ...moved, parentId: 'm9', depth: 11 };
+      await append(store, [
+        {
+          op: 'mend',
+          seq,
+          nodes: mended ? [mended] : [],
+          chat: undefined,
+          dropped: cut ? [cut] : [],
+          branches: [],
+          checkpoints: [],
+        },
+      ]);
+      expect(await store.getMessage('c', 'm10')).toBeUndefined();
+      const chain = (await store.getMessageChain('c', 'm199')).map(({ id }) => id);
+      expect(chain.slice(8, 12)).toEqual(['m8', 'm9', 'm11', 'm12']);
+      expect(chain).toHaveLength(199);
+      expect(await countRecords(name)).toMatchObject({ packs: 2, nodes: 72, bodies: 72 });
+    });
+
     it('leave no word behind when their chat is deleted', async () => {
       const store = open();
       await grow(store, 200);

@@ -35,6 +35,8 @@ export class PackedRows implements Rows {
   readonly #cache: TopologyCache;
   /** Sealed blocks that were met in this transaction. */
   readonly #met = new Map<string, Block>();
+  /** Messages that were looked up in this transaction and are rows. */
+  readonly #single = new Set<string>();
   readonly #writes = new Map<string, Map<number, Write>>();
   readonly #changes = new Map<string, Change>();
 
@@ -65,6 +67,7 @@ export class PackedRows implements Rows {
       this.#rows.get('nodes', [chatId, id], 'id'),
       this.#rows.get('topologies', keyOf(chatId, id), 'id'),
     ]);
+    if (row) this.#single.add(nameOf(chatId, row.seq));
     return row ?? (record && this.#meet(record).sealed.find(({ info }) => info.id === id)?.info);
   }
 
@@ -155,7 +158,9 @@ export class PackedRows implements Rows {
     if ((table === 'nodes' || table === 'bodies') && seq !== undefined)
       this.#write(chatId, seq).isDropped = true;
     else this.#rows.delete(table, span);
-    if (seq === undefined) this.#met.clear();
+    if (seq !== undefined) return;
+    this.#met.clear();
+    this.#single.clear();
   }
 
   #write(chatId: string, seq: number): Write {
@@ -176,7 +181,7 @@ export class PackedRows implements Rows {
     const due = blocksDue(Math.max(...writes.keys()) + 1);
     const imported: Writes[] = [];
     for (const [block, ofBlock] of byBlock(writes)) {
-      const sealed = this.#met.get(nameOf(chatId, block));
+      const sealed = await this.#findSealed(chatId, block, ofBlock);
       const isWhole = ofBlock.size === BLOCK && block < due && [...ofBlock.values()].every(isNew);
       if (sealed) {
         this.#putPack(sealed, await this.#bodiesOf(chatId, block), ofBlock);
@@ -188,6 +193,16 @@ export class PackedRows implements Rows {
       }
     }
     if (imported.length > 0) await this.#forgetChanges(chatId, imported);
+  }
+
+  /** The sealed block that some writes go to. Where new messages and those found as rows go, none can be. */
+  async #findSealed(chatId: string, block: number, writes: Writes): Promise<Block | undefined> {
+    const met = this.#met.get(nameOf(chatId, block));
+    const isKnown = ([seq, write]: [number, Write]): boolean =>
+      isNew(write) || this.#single.has(nameOf(chatId, seq));
+    if (met || [...writes].every(isKnown)) return met;
+    const record = await this.#rows.get('topologies', [chatId, block]);
+    return record && this.#meet(record);
   }
 
   #putRows(chatId: string, seq: number, { info, body, isDropped }: Write): void {
