@@ -357,7 +357,10 @@ export class Sync {
   /** Reads what changed since, whoever changed it. */
   async pull(): Promise<void> {
     // A chat that was not there may come with a past: one whose deletion was undone.
-    const since = this.#history.chat ? this.#history.seq : undefined;
+    await this.#readSince(this.#history.chat ? this.#history.seq : undefined);
+  }
+
+  async #readSince(since: number | undefined): Promise<void> {
     const records = await this.#desk.store.load(this.#desk.chatId, since);
     if (!this.#isGone(records.chat)) return this.#absorbRemote(records);
     this.#history.seq = records.seq;
@@ -372,12 +375,17 @@ export class Sync {
     );
   }
 
+  /** Whether this engine knows that its chat is deleted. */
+  get #isDeleted(): boolean {
+    return this.#desk.state.getState().error?.code === 'chat-deleted';
+  }
+
   async #absorbRemote(records: ChatRecords): Promise<void> {
     const isWatched = records.nodes.some(({ status }) => status === 'streaming');
     const held = isWatched ? await this.#desk.store.held(this.#desk.chatId) : new Set<string>();
     this.#absorb(records, { held, own: this.own() });
     this.#history.seq = Math.max(this.#history.seq, records.seq);
-    if (records.chat && this.#desk.state.getState().error?.code === 'chat-deleted') this.#revive();
+    if (records.chat && this.#isDeleted) this.#revive();
     this.#watch();
   }
 
@@ -401,7 +409,8 @@ export class Sync {
 
   /** A tab that dies says nothing: while another one streams, look from time to time whether it still does. */
   #watch(): void {
-    if (this.#history.foreign.size === 0 || this.#watchTimer !== undefined || this.#desk.isDisposed) return;
+    const isIdle = this.#history.foreign.size === 0 || this.#isDeleted || this.#desk.isDisposed;
+    if (isIdle || this.#watchTimer !== undefined) return;
     this.#watchTimer = setTimeout(() => {
       this.#watchTimer = undefined;
       this.inBackground(() => this.#lookAtForeign());
@@ -412,7 +421,7 @@ export class Sync {
     const held = await this.#desk.store.held(this.#desk.chatId);
     const ids = [...this.#history.foreign].filter((id) => !held.has(id));
     if (ids.length > 0) {
-      await this.#absorbRemote(await this.#desk.store.load(this.#desk.chatId));
+      await this.#readSince(undefined);
       await this.#view.refresh();
     }
     this.#watch();
@@ -466,7 +475,7 @@ export class Sync {
 
   #deleted(error: ContextError): void {
     this.#streams.endAll();
-    if (this.#desk.state.getState().error?.code === error.code) return;
+    if (this.#isDeleted) return;
     this.#desk.publish({ status: 'error', error });
     this.#desk.emit({ type: 'error', code: error.code, message: error.message });
   }

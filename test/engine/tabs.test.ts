@@ -230,6 +230,26 @@ describe('when the disk says no', () => {
 });
 
 describe('a chat that is deleted elsewhere', () => {
+  test('stays deleted when the answer that another tab was writing ends with it', async () => {
+    vi.useFakeTimers();
+    try {
+      const store = new InMemoryContextStore();
+      const [a, b] = [engineOn(store), engineOn(store)];
+      await say(a, 'q1', 'a1');
+      await b.ready();
+      await a.continue(said('q2'), { id: 'a2' });
+      await vi.advanceTimersByTimeAsync(10);
+      await store.deleteChat('c', { keepFor: 10_000 });
+      await vi.advanceTimersByTimeAsync(5000);
+      expect(await store.held('c')).toEqual(new Set());
+      for (const { state } of [a, b])
+        expect(state.getState()).toMatchObject({ status: 'error', error: { code: 'chat-deleted' } });
+      expect(b.chat?.id).toBe('c');
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   test('says so, refuses writes and keeps what is pending', async () => {
     const { store, a, b } = await tabs('q1', 'a1');
     b.set(user(said('q2')));
