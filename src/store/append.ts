@@ -1,6 +1,7 @@
 import type { UIMessage } from 'ai';
 import type { Branch, Chat, Checkpoint, MessageNode, NodeInfo } from '../graph/graph.ts';
 import { byAge, infoOf } from '../graph/graph.ts';
+import { draftOf, readDraft } from './drafts.ts';
 import { createDeviceId } from './device.ts';
 import { between, CONTENT, type Meta, ofChat, only } from './layout.ts';
 import type { Rows } from './rows.ts';
@@ -52,7 +53,7 @@ export class RecordTransaction implements StoreTransaction {
   }
 
   draft(id: string): Promise<UIMessage | undefined> {
-    return this.#rows.get('drafts', [this.chatId, id]);
+    return readDraft(this.#rows, this.chatId, id);
   }
 
   /** Whoever follows a message was written after it; nobody knows without looking, but few come after a new one. */
@@ -86,13 +87,13 @@ export class RecordTransaction implements StoreTransaction {
     this.#rows.put('bodies', node.data, [this.chatId, node.seq]);
     if (!replaced) return;
     this.#rows.put('revisions', replaced, [this.chatId, node.id, replaced.rev]);
-    this.#rows.delete('drafts', only([this.chatId, node.id]));
+    this.#rows.delete('drafts', draftOf(this.chatId, node.id));
   }
 
   dropNode({ id, seq }: NodeInfo): void {
     this.#rows.delete('nodes', only([this.chatId, seq]));
     this.#rows.delete('bodies', only([this.chatId, seq]));
-    this.#rows.delete('drafts', only([this.chatId, id]));
+    this.#rows.delete('drafts', draftOf(this.chatId, id));
   }
 
   putBranch(branch: Branch): void {

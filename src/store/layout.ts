@@ -1,5 +1,6 @@
 import type { UIMessage } from 'ai';
 import type { Branch, Checkpoint, MessageNode, NodeInfo } from '../graph/graph.ts';
+import type { DraftRow } from './drafts.ts';
 import type { RemovedChat } from './removal.ts';
 import type { Change } from './store.ts';
 
@@ -44,8 +45,8 @@ export interface Tables {
   readonly topologies: Topology;
   /** Bodies of sealed messages, a block each. */
   readonly packs: Pack;
-  /** What streaming messages have said since they were stored. */
-  readonly drafts: UIMessage;
+  /** What streaming messages have said since they were stored, in pieces: under `[chatId, id]`, and behind it. */
+  readonly drafts: DraftRow;
   /** Messages as they were before they were replaced. */
   readonly revisions: MessageNode;
   readonly branches: Branch;

@@ -1,6 +1,7 @@
 import type { UIMessage } from 'ai';
 import type { Chat, MessageNode, NodeInfo } from '../graph/graph.ts';
 import { byAge, createGraph, previewOf, reachable } from '../graph/graph.ts';
+import { readDraft } from './drafts.ts';
 import { between, ofChat, only, type Table } from './layout.ts';
 import { readMeta, withBody } from './append.ts';
 import { tombstone } from './removal.ts';
@@ -103,7 +104,7 @@ async function withDrafts(rows: Rows, infos: readonly NodeInfo[]): Promise<NodeI
 /** What the streaming ones of these messages have said since they were stored, by id. */
 async function draftsOf(rows: Rows, infos: readonly NodeInfo[]): Promise<Map<string, UIMessage>> {
   const streaming = infos.filter((info) => info.status === 'streaming');
-  const drafts = await Promise.all(streaming.map(({ chatId, id }) => rows.get('drafts', [chatId, id])));
+  const drafts = await Promise.all(streaming.map(({ chatId, id }) => readDraft(rows, chatId, id)));
   return new Map(present(drafts.map((draft) => draft && ([draft.id, draft] as const))));
 }
 

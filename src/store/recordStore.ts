@@ -3,6 +3,7 @@ import { ContextError } from '../errors.ts';
 import type { Chat, MessageNode } from '../graph/graph.ts';
 import { graphData } from '../graph/graphData.ts';
 import type { GraphData } from '../graph/visualize.ts';
+import { writeDraft } from './drafts.ts';
 import { applyOps } from './apply.ts';
 import type { Channel } from './channel.ts';
 import { ALL_TABLES, CONTENT, only, type Table } from './layout.ts';
@@ -151,7 +152,7 @@ export class RecordStore implements ContextStore {
     const draft = normaliseMessage(id, message);
     const keep = async (rows: Rows): Promise<boolean> => {
       const isGrowing = (await rows.get('nodes', [chatId, id], 'id'))?.status === 'streaming';
-      if (isGrowing) rows.put('drafts', draft, [chatId, id]);
+      if (isGrowing) await writeDraft(rows, chatId, draft);
       return isGrowing;
     };
     const isKept = await this.#backing.write(['nodes', 'drafts'], keep, true);

@@ -1,3 +1,4 @@
+import type { UIMessage } from 'ai';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { visualizeGraph } from '../../src/graph/visualize.ts';
 import type { ContextStore, StoreNotice, StoreOp } from '../../src/store/store.ts';
@@ -323,6 +324,28 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
         ]);
         expect(result.chat.messageCount).toBe(2);
         expect(await text('a1')).toEqual(['half a sentence']);
+      });
+
+      it('shows the newest draft, however its words came', async () => {
+        const said = (...parts: UIMessage['parts']): UIMessage => ({ id: 'a1', role: 'assistant', parts });
+        const text = (words: string): UIMessage['parts'][number] => ({ type: 'text', text: words });
+        const words = Array.from({ length: 15 }, (_, i) => `word ${i} "quoted"\n`);
+        const grown = words.map((_, i) => said(text(words.slice(0, i + 1).join(''))));
+        const drafts = [
+          ...grown,
+          said(text('word')),
+          said(text('word'), { type: 'reasoning', text: '' }),
+          said(text('word'), { type: 'reasoning', text: 'Hm' }),
+          said(text('words'), { type: 'reasoning', text: 'Hm, well' }),
+          { ...said(text('words'), text('more')), metadata: { model: 'm' } },
+          { ...said(text('words'), text('more and more')), metadata: { model: 'n' } },
+          { ...said(text('words'), text('more and more, done'), { type: 'step-start' }) },
+        ] as UIMessage[];
+        for (const draft of drafts) {
+          await store.saveDraft('c', 'a1', draft);
+          await store.saveDraft('c', 'a1', draft);
+          expect((await store.getMessage('c', 'a1'))?.data).toEqual(draft);
+        }
       });
 
       it('keeps its draft when it is marked as interrupted by someone else', async () => {
