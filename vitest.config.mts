@@ -7,6 +7,9 @@ import { aliases, root } from './scripts/entries.mjs';
 const elsewhere = ['test/browser/**', 'test/bench/**', 'test/package/**', 'test/e2e/**'];
 const resolve = { alias: aliases };
 
+/** A machine that runs everything at once is slow, not wrong. */
+const patience = 20_000;
+
 // Bundled for the browser before the first test: a dependency that is met later reloads the page under a test.
 const optimizeDeps = {
   include: [
@@ -52,6 +55,7 @@ function onSdk(major: 5 | 6): TestProjectInlineConfiguration {
     resolve: { alias: [...aliases, ...older] },
     test: {
       name: `sdk${major}`,
+      testTimeout: patience,
       environment: 'happy-dom',
       include: ['test/{ai,apps}/**/*.test.{ts,tsx}'],
       // Types are checked against the one that is installed.
@@ -109,12 +113,19 @@ export default defineConfig({
     projects: [
       {
         resolve,
-        test: { name: 'node', environment: 'node', include: ['test/**/*.test.ts'], exclude: elsewhere },
+        test: {
+          name: 'node',
+          environment: 'node',
+          include: ['test/**/*.test.ts'],
+          exclude: elsewhere,
+          testTimeout: patience,
+        },
       },
       {
         resolve,
         test: {
           name: 'happy',
+          testTimeout: patience,
           environment: 'happy-dom',
           include: ['test/**/*.test.tsx'],
           exclude: elsewhere,

@@ -1,4 +1,4 @@
-import { act, cleanup, fireEvent, render, screen, waitFor, within } from '@testing-library/react';
+import { act, cleanup, configure, fireEvent, render, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { ContextEngine, ContextError, InMemoryContextStore, user } from 'contextree';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -6,6 +6,10 @@ import { createAnswers } from '../../stories/demo/answers.ts';
 import { App } from '../../stories/demo/App.tsx';
 import { exportData } from '../../stories/demo/settings/exportData.ts';
 import { createSettings } from '../../stories/demo/settings/settings.ts';
+
+// A machine that runs everything at once is slow, not wrong.
+configure({ asyncUtilTimeout: 10_000 });
+vi.setConfig({ testTimeout: 40_000 });
 
 let store: InMemoryContextStore;
 

@@ -70,7 +70,7 @@ describe('a chain', () => {
     expect(chainIds(g, 'x').length).toBeLessThanOrEqual(2);
   });
 
-  it('may be 100,000 messages long', () => {
+  it('may be 100,000 messages long', { timeout: 60_000 }, () => {
     const { graph: g } = graph(line(100_000));
     expect(chainIds(g, 'm99999')).toHaveLength(100_000);
     expect(reachable(g, ['m99999']).size).toBe(100_000);

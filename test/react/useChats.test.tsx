@@ -75,8 +75,16 @@ describe('useChats', () => {
     const store = new InMemoryContextStore();
     const result = list(store);
     await waitFor(() => expect(result.current.isPending).toBe(false));
-    const read = vi.spyOn(store, 'listChats');
+    const listChats = store.listChats.bind(store);
+    let goOn = (): void => {};
+    const patience = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const read = vi
+      .spyOn(store, 'listChats')
+      .mockImplementation((filter) => patience.then(() => listChats(filter)));
     await act(() => Promise.all(Array.from({ length: 20 }, (_, i) => engineOn(store, `c${i}`).save())));
+    goOn();
     await waitFor(() => expect(result.current.chats).toHaveLength(20));
     expect(read.mock.calls.length).toBeLessThanOrEqual(2);
   });
