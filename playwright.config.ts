@@ -23,6 +23,8 @@ export default defineConfig({
   outputDir: 'node_modules/.cache/playwright',
   forbidOnly: true,
   workers: 2,
+  // A machine that runs everything at once is slow, not wrong.
+  timeout: 90_000,
   reporter: process.env.PLAYWRIGHT_JSON_OUTPUT_FILE ? [['list'], ['json']] : 'list',
   use: {
     baseURL,

@@ -46,7 +46,7 @@ async function longChat(): Promise<ContextEngine> {
 
 test(
   `words that stream into a chat of ${LENGTH} messages render no other message`,
-  { timeout: 60_000 },
+  { timeout: 180_000 },
   async () => {
     const engine = await longChat();
     await engine.loadMore(LENGTH);
