@@ -14,7 +14,12 @@ import type * as Turns from './turns.ts';
 
 /** How chats are made: every option of the AI SDK's `ChatInit`, and what is sent. */
 export interface ContextChatOptions<M extends UIMessage = UIMessage> extends ChatInit<M> {
-  /** Changes what goes out with each request. Default: the conversation, and the system prompt as `body.system`. */
+  /**
+   * Changes what goes out with each request. Default: the conversation, and the system prompt as `body.system`.
+   *
+   * `DirectChatTransport` knows of no body. There the agent asks for the prompt itself: `new ToolLoopAgent({ model,
+   * prepareCall: async (call) => ({ ...call, instructions: (await engine.resolve()).systemPrompt }) })`.
+   */
   readonly request?: PrepareRequest<M> | undefined;
   /**
    * What becomes of a message that is sent while an answer is asked for or growing. Default `queue`: it is sent when

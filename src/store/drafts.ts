@@ -66,7 +66,7 @@ function textAtEnd(message: UIMessage): string {
 /** The message with another text at its end, where a text is; itself elsewhere. */
 function withEnd(message: UIMessage, text: string): UIMessage {
   const last = lastText(message);
-  return last ? { ...message, parts: message.parts.with(-1, { ...last, text }) } : message;
+  return last ? { ...message, parts: [...message.parts.slice(0, -1), { ...last, text }] } : message;
 }
 
 function lastText({ parts }: UIMessage): Extract<UIMessage['parts'][number], { text: string }> | undefined {

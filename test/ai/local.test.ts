@@ -232,6 +232,25 @@ it.runIf(SDK > 5)('may be an agent of the AI SDK, behind its own transport', asy
   expect(calls[1]!.prompt.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'user']);
 });
 
+it.runIf(SDK > 5)(
+  'takes the prompt of the engine where an agent asks for it: its transport knows of no body',
+  async () => {
+    const { model, calls } = modelOf([...text('First.'), finish()]);
+    const engine = new ContextEngine({ store: new InMemoryContextStore(), chatId: 'c', userId: 'u' });
+    engine.set(hint('Be brief.'));
+    const agent = new ai.ToolLoopAgent({
+      model,
+      prepareCall: async (call) => ({ ...call, instructions: (await engine.resolve()).systemPrompt }),
+    });
+    const chats = createContextChats({ engine, transport: new ai.DirectChatTransport({ agent }) });
+    await chats.active.sendMessage({ text: 'One?' });
+    expect(calls[0]!.prompt[0]).toMatchObject({
+      role: 'system',
+      content: expect.stringContaining('Be brief.') as string,
+    });
+  },
+);
+
 it('answers a plain list of messages as well, without an engine', async () => {
   const { model, calls } = modelOf([...text('First.'), finish()]);
   const stream = await createLocalTransport({ model }).sendMessages({
