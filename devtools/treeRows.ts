@@ -106,13 +106,20 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 function summary(value: unknown): Pick<TreeRow, 'text' | 'kind'> {
-  if (typeof value === 'string') return { kind: 'string', text: JSON.stringify(value.slice(0, 2 * LINE)) };
+  if (typeof value === 'string') return { kind: 'string', text: quoted(value.slice(0, 2 * LINE)) };
   if (typeof value === 'number') return { kind: 'number', text: String(value) };
   if (Array.isArray(value)) return { kind: 'group', text: `[${value.length}]` };
   if (value instanceof Range) return { kind: 'group', text: '' };
   if (isObject(value)) return { kind: 'group', text: sketch(value) };
   return { kind: 'literal', text: String(value) };
 }
+
+/** A text as JSON; what would show its row in another order, or nothing at all, stands there escaped. */
+function quoted(text: string): string {
+  return JSON.stringify(text).replace(UNSEEN, (found) => `\\u{${found.codePointAt(0)?.toString(16)}}`);
+}
+
+const UNSEEN = /[\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\u{e0000}-\u{e007f}]/gu;
 
 /** The first keys of an object, so that a closed one tells what it is; what names it comes first. */
 function sketch(value: Record<string, unknown>): string {

@@ -77,6 +77,7 @@ export { loadModels, registerModel } from './tokens/models.ts';
 export type { LoadModelsOptions, ModelEntry } from './tokens/catalogue.ts';
 export type { ModelInfo, ModelPrices } from './tokens/prices.ts';
 export type { BatchTokenizer } from './tokens/count.ts';
+export type { HiddenMark } from './tokens/hidden.ts';
 export type { EstimateResult, FragmentShare, Limits, Share } from './tokens/estimate.ts';
 export type { Spending, TokensByKind } from './tokens/spending.ts';
 export { estimateTokens } from './tokens/tokenizer.ts';

@@ -1,9 +1,11 @@
+import type { EstimateResult, HiddenMark } from 'contextree';
 import { type ReactNode, useMemo, useState } from 'react';
 import { Copy } from '../Copy.tsx';
 import { useAnswer } from '../live.ts';
 import { recall, remember } from '../memory.ts';
 import { answerPrompt, type Format, FORMATS, modelIn, type PromptAnswer } from '../promptAnswer.ts';
 import type { ViewProps } from './Graph.tsx';
+import { Chips, HiddenNote, Marked } from './Hidden.tsx';
 import { Share, Size, tokensOf } from './Size.tsx';
 
 /** What a model would be sent now, and how large that is: the system prompt, and the messages in order. */
@@ -101,13 +103,16 @@ function Sent({ answer }: { readonly answer: PromptAnswer }): ReactNode {
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- scrollable by keyboard
     <div className="scroll" tabIndex={0} role="group" aria-label="What would be sent">
       <Size estimate={estimate} />
+      <HiddenNote estimate={estimate} />
       <section>
         <h2>
           System prompt <Share of={estimate.systemPrompt} estimate={estimate} />
         </h2>
         <Fragments estimate={estimate} />
         {systemPrompt ? (
-          <pre className="text">{systemPrompt}</pre>
+          <pre className="text">
+            <Marked text={systemPrompt} marks={estimate.systemPrompt.hidden} />
+          </pre>
         ) : (
           <p className="words">No fragments, so no system prompt.</p>
         )}
@@ -131,8 +136,8 @@ function Sent({ answer }: { readonly answer: PromptAnswer }): ReactNode {
                 {message.role}
                 <MessageShare estimate={estimate} index={earlier + i} />
               </div>
-              {message.parts.map((part, i) => (
-                <Part key={i} part={part} />
+              {message.parts.map((part, p) => (
+                <Part key={p} part={part} marks={marksIn(estimate, earlier + i, p)} />
               ))}
             </li>
           ))}
@@ -148,6 +153,10 @@ function MessageShare({
 }: Pick<PromptAnswer, 'estimate'> & { readonly index: number }): ReactNode {
   const message = estimate.messages[index];
   return message && <Share of={message} estimate={estimate} />;
+}
+
+function marksIn(estimate: EstimateResult, message: number, part: number): readonly HiddenMark[] {
+  return estimate.messages[message]?.hidden?.filter((mark) => mark.part === part) ?? [];
 }
 
 /** Where the tokens of the system prompt go, fragment by fragment. */
@@ -167,14 +176,21 @@ function Fragments({ estimate }: Pick<PromptAnswer, 'estimate'>): ReactNode {
 
 type MessagePart = PromptAnswer['messages'][number]['parts'][number];
 
-function Part({ part }: { readonly part: MessagePart }): ReactNode {
+interface PartProps {
+  readonly part: MessagePart;
+  readonly marks: readonly HiddenMark[];
+}
+
+function Part({ part, marks }: PartProps): ReactNode {
   if (part.type === 'step-start') return null;
-  if (part.type === 'text') return <LongText text={part.text} />;
+  if (part.type === 'text') return <LongText text={part.text} marks={marks} />;
   const { label, text } = readable(part);
+  const isText = part.type === 'reasoning';
   return (
     <div className="part">
       <span className="muted">{label}</span>
-      {text && <LongText text={text} code={part.type !== 'reasoning'} />}
+      {text && <LongText text={text} code={!isText} marks={isText ? marks : undefined} />}
+      {!isText && <Chips marks={marks} />}
     </div>
   );
 }
@@ -206,13 +222,19 @@ function json(value: unknown): string {
 /** Characters of a text that are shown before one asks for the rest. */
 const CLIP = 2_000;
 
-function LongText({ text, code = false }: { readonly text: string; readonly code?: boolean }): ReactNode {
+interface LongTextProps {
+  readonly text: string;
+  readonly code?: boolean;
+  readonly marks?: readonly HiddenMark[] | undefined;
+}
+
+function LongText({ text, code = false, marks }: LongTextProps): ReactNode {
   const [isWhole, setWhole] = useState(false);
   const rest = isWhole ? 0 : text.length - CLIP;
   return (
     <>
       <div className={code ? 'text code' : 'text'} dir="auto">
-        {rest > 0 ? `${text.slice(0, CLIP)}…` : text}
+        <Marked text={rest > 0 ? `${text.slice(0, CLIP)}…` : text} marks={marks} />
       </div>
       {rest > 0 && (
         <button type="button" className="quiet" onClick={() => setWhole(true)}>

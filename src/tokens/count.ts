@@ -103,8 +103,8 @@ function wordsOf({ parts }: UIMessage): string {
   return parts.map(partWords).filter(Boolean).join('\n');
 }
 
-/** What of a part a model reads as text. The bytes of a file are not text: providers count images in their own ways. */
-function partWords(part: UIMessage['parts'][number]): string {
+/** What of a part of a message a model reads as text; '' for nothing. The bytes of a file are not text: providers count images in their own ways. */
+export function partWords(part: UIMessage['parts'][number]): string {
   if (part.type === 'step-start') return '';
   if ('text' in part && typeof part.text === 'string') return part.text;
   const { url, providerMetadata: _notes, callProviderMetadata: _callNotes, ...rest } = part as Fields;

@@ -1,6 +1,7 @@
 import type { UIMessage } from 'ai';
 import { calibrationOf } from './calibration.ts';
 import { countMessage, countText } from './count.ts';
+import { hiddenInMessage, hiddenMarks, type HiddenMark } from './hidden.ts';
 import { pricesAt } from './longPrompt.ts';
 import type { ModelInfo } from './prices.ts';
 import { dollars, spendingOf, type Spending } from './spending.ts';
@@ -63,6 +64,8 @@ export interface Share {
   readonly cost: number | null;
   /** Of the whole, from 0 to 1. */
   readonly share: number;
+  /** Zero-width, bidirectional and tag characters in it, which a model reads and nobody sees; absent without any. */
+  readonly hidden?: readonly HiddenMark[];
 }
 
 /** A fragment as a piece of a prompt. */
@@ -118,16 +121,26 @@ export function estimatePrompt(input: EstimateInput): EstimateResult {
     cost: share(counted).cost,
     asOf: model?.asOf ?? null,
     limits: limitsOf(model, tokens, input.reserve),
-    systemPrompt: share(prompt),
+    systemPrompt: { ...share(prompt), ...hidden(hiddenMarks(systemPrompt)) },
     fragments: fragments.map(({ id, name, text, problem }) => ({
       ...(id !== undefined && { id }),
       name,
       ...share(countText(tokenizer, text)),
+      ...hidden(hiddenMarks(text)),
       ...(problem !== undefined && { problem }),
     })),
-    messages: messages.map(({ id, role }, i) => ({ id, role, ...share(counts[i] ?? 0) })),
+    messages: messages.map((message, i) => ({
+      id: message.id,
+      role: message.role,
+      ...share(counts[i] ?? 0),
+      ...hidden(hiddenInMessage(message)),
+    })),
     spent: spendingOf(input.chatMetadata, messages, model?.prices),
   };
+}
+
+function hidden(marks: readonly HiddenMark[]): Pick<Share, 'hidden'> | undefined {
+  return marks.length > 0 ? { hidden: marks } : undefined;
 }
 
 /** A real encoding needs no correction: what the provider counts beyond it is framing and tools, not these words. */

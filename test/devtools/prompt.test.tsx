@@ -220,6 +220,28 @@ describe('the prompt', () => {
     expect(options).toEqual(names.map((name, i) => `${name} ${sizes[i]}`));
   });
 
+  it('shows marks in place of characters that nobody sees, and says so', async () => {
+    const engine = await chat('q1\u200bx', 'a1');
+    engine.set(role('cod\u202exe\u{e0041}!'));
+    await open(engine, 'Prompt');
+    const prompt = view().querySelector('pre');
+    expect(prompt?.textContent).toBe('<role>codU+202ExeU+E0041!</role>');
+    expect([...(prompt?.querySelectorAll('.chip') ?? [])].map((chip) => chip.getAttribute('title'))).toEqual([
+      'right-to-left override',
+      'tag "A"',
+    ]);
+    expect(turns()).toEqual(['userq1U+200Bx', 'assistanta1']);
+    expect(panel().getByRole('note').textContent).toContain(
+      'The model reads 3 characters here that nobody sees: right-to-left override, tag "A", zero width space.',
+    );
+    expect((await engine.resolve()).systemPrompt).toContain('\u202e');
+  });
+
+  it('says nothing of them where there are none', async () => {
+    await open(await chat('q1', 'a1 👩‍🚀'), 'Prompt');
+    expect(panel().queryByRole('note')).toBeNull();
+  });
+
   it('says why there is no prompt, and recovers', async () => {
     const engine = await chat('q1');
     let isDown = true;

@@ -42,6 +42,13 @@ describe('the rows of a tree', () => {
     expect(treeRows({ text: 'short' }, new Set())[0]?.isOpen).toBeUndefined();
   });
 
+  it('escapes what would turn a row around or hide in it', () => {
+    expect(lines({ a: 'x\u202ey\u{e0041}', b: 'é 👩‍🚀' })).toEqual([
+      String.raw`a: "x\u{202e}y\u{e0041}"`,
+      'b: "é 👩‍🚀"',
+    ]);
+  });
+
   it('tells keys with odd characters apart', () => {
     const value = { 'a/b': { c: 1 }, a: { b: { c: 2 } } };
     expect(lines(value, '/a~1b')).toEqual(['a/b: { c }', ' c: 1', 'a: { b }']);

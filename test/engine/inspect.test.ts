@@ -1,3 +1,4 @@
+import type { UIMessage } from 'ai';
 import { describe, expect, test, vi } from 'vitest';
 import { hint, role } from '../../src/fragment/builders.ts';
 import { fragment } from '../../src/fragment/fragment.ts';
@@ -233,6 +234,41 @@ describe('inspect()', () => {
     await engine.updateMessage('a1', said('a1', 'changed'), 'complete');
     await engine.inspect({ tokenizer });
     expect(counted.slice(1_002)).toEqual(['changed']);
+  });
+
+  test('tells of characters that nobody sees, by fragment and by message', async () => {
+    const engine = await chat('q1=Pay\u200bPal', 'a1=nothing');
+    engine.set(hint('Be brief.'), { ...hint('x\u202excod.exe'), id: 'file' });
+    const snapshot = await engine.inspect();
+    const { systemPrompt, fragments, messages } = snapshot.estimate;
+    const override = { code: 'U+202E', name: 'right-to-left override' };
+    expect(fragments.map(({ hidden }) => hidden)).toEqual([undefined, [{ at: 7, ...override }]]);
+    expect(systemPrompt.hidden).toEqual([{ at: snapshot.rendered.indexOf('\u202e'), ...override }]);
+    expect(messages.map(({ hidden }) => hidden)).toEqual([
+      [{ at: 3, code: 'U+200B', name: 'zero width space', part: 0 }],
+      undefined,
+    ]);
+    expect(messages[1]).not.toHaveProperty('hidden');
+    expect(JSON.parse(JSON.stringify(snapshot))).toEqual(snapshot);
+    expect(snapshot.rendered).toContain('\u202e');
+  });
+
+  test('finds them also in what a tool gave, and looks into each message once', async () => {
+    const engine = await chat('q1');
+    const answer = vi.fn<() => string>(() => 'sun\u2066ny');
+    const part = {
+      type: 'dynamic-tool',
+      toolName: 'weather',
+      toolCallId: 't',
+      state: 'output-available',
+    } as const;
+    const message: UIMessage = { id: 'a1', role: 'assistant', parts: [{ ...part, input: {}, output: 'x' }] };
+    Object.defineProperty(message.parts[0], 'output', { enumerable: true, get: answer });
+    const first = await engine.estimate({ messages: [message] });
+    expect(first.messages[0]?.hidden).toMatchObject([{ code: 'U+2066', part: 0 }]);
+    const looks = answer.mock.calls.length;
+    expect((await engine.estimate({ messages: [message] })).messages).toEqual(first.messages);
+    expect(answer).toHaveBeenCalledTimes(looks);
   });
 
   test('writes nothing', async () => {

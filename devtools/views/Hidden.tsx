@@ -1,0 +1,60 @@
+import type { EstimateResult, HiddenMark } from 'contextree';
+import type { ReactNode } from 'react';
+
+/** Says that a prompt holds characters that nobody sees, and which; nothing where it holds none. */
+export function HiddenNote({ estimate }: { readonly estimate: EstimateResult }): ReactNode {
+  const { systemPrompt, messages } = estimate;
+  const marks = [systemPrompt, ...messages].flatMap(({ hidden }) => hidden ?? []);
+  if (marks.length === 0) return null;
+  const names = [...new Set(marks.map(({ name }) => name))];
+  return (
+    <p className="note" role="note">
+      The model reads {marks.length === 1 ? 'a character' : `${marks.length} characters`} here that nobody
+      sees: {names.slice(0, NAMED).join(', ')}
+      {names.length > NAMED && ' and more'}. Marks such as <Chip mark={marks[0]} /> show where.
+    </p>
+  );
+}
+
+/** Kinds that the note names. */
+const NAMED = 3;
+
+/** A text with a visible mark in place of each character that is not seen. */
+export function Marked({
+  text,
+  marks = [],
+}: {
+  readonly text: string;
+  readonly marks?: readonly HiddenMark[] | undefined;
+}): ReactNode {
+  return [...marks, undefined].map((mark, i) => {
+    const before = marks[i - 1];
+    const from = before ? before.at + lengthOf(before) : 0;
+    return (
+      <span key={i}>
+        {text.slice(from, mark?.at)}
+        {mark && mark.at < text.length && <Chip mark={mark} />}
+      </span>
+    );
+  });
+}
+
+/** Marks alone, where their places are not those of the text that is shown. */
+export function Chips({ marks }: { readonly marks: readonly HiddenMark[] }): ReactNode {
+  return marks.map((mark, i) => <Chip key={i} mark={mark} />);
+}
+
+function Chip({ mark }: { readonly mark: HiddenMark | undefined }): ReactNode {
+  return (
+    mark && (
+      <span className="chip" title={mark.name}>
+        {mark.code}
+      </span>
+    )
+  );
+}
+
+/** UTF-16 units: two for what is beyond U+FFFF. */
+function lengthOf({ code }: HiddenMark): number {
+  return code.length > 'U+FFFF'.length ? 2 : 1;
+}
