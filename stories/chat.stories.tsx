@@ -96,6 +96,10 @@ export const Loading: Story = {
   ],
   play: async ({ canvas }) => {
     const skeleton = await canvas.findByRole('img', { name: 'Loading the conversation' });
+    await expect(getComputedStyle(skeleton)).toMatchObject({
+      animationDelay: '0.15s',
+      animationFillMode: 'both',
+    });
     await waitFor(() => expect(getComputedStyle(skeleton).opacity).toBe('1'));
     const link = await canvas.findByRole('link', { name: 'Why rivers bend' });
     await expect(link).toHaveAttribute('aria-current', 'page');

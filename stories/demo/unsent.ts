@@ -84,12 +84,12 @@ export function unsentChat(create: () => string): string {
   return id;
 }
 
-/** Whether a chat is one that was begun in this browser and not yet sent. */
-export function isUnsentChat(chatId: string): boolean {
-  return session.get(NEW_CHAT) === chatId || unsentText(chatId) !== '';
+/** Whether a chat is this tab's unsent one: nothing of it is stored. */
+export function isNewChat(chatId: string): boolean {
+  return session.get(NEW_CHAT) === chatId;
 }
 
 /** Notes that a chat has been sent: the next new chat is another one. */
 export function chatWasSent(chatId: string): void {
-  if (session.get(NEW_CHAT) === chatId) session.set(NEW_CHAT, null);
+  if (isNewChat(chatId)) session.set(NEW_CHAT, null);
 }

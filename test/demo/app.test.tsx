@@ -159,6 +159,23 @@ describe('the composer', () => {
     expect(document.activeElement).toBe(message());
   });
 
+  test('holds the words of a chat that is still being read, under the shape of its history', async () => {
+    await new ContextEngine({ store, chatId: 'c', userId: 'local' }).set(user('Hello')).save();
+    localStorage.setItem('demo:unsent:c', 'half a thought');
+    const load = store.load.bind(store);
+    vi.spyOn(store, 'load').mockImplementation(async (...args) => {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return load(...args);
+    });
+    history.replaceState(null, '', '#/chat/c');
+    openApp();
+    expect(await screen.findByRole('img', { name: 'Loading the conversation' })).toBeDefined();
+    expect(message().value).toBe('half a thought');
+    expect(screen.queryByText('What is on your mind?')).toBeNull();
+    expect(await screen.findByRole('article', { name: 'You' })).toBeDefined();
+    expect(message().value).toBe('half a thought');
+  });
+
   test('gives a question back that the page was closed on before it was saved', async () => {
     vi.spyOn(store, 'append').mockReturnValue(new Promise(() => {}));
     openApp();
@@ -306,6 +323,7 @@ describe('what becomes of it', () => {
     await ask('Hello there');
     await waitFor(() => expect(spoken).toHaveLength(1));
     expect(spoken[0]).toMatch(/^Assistant: .*Hello there/);
+    expect(spoken[0]).not.toMatch(/[.?!][A-Z]/);
   });
 
   test('a deleted chat can be brought back', async () => {

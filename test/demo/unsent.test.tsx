@@ -3,7 +3,7 @@ import {
   chatWasSent,
   editedText,
   forgetWords,
-  isUnsentChat,
+  isNewChat,
   keepEditedText,
   keepSentText,
   keepUnsentText,
@@ -45,9 +45,9 @@ test('a tab has one unsent chat, until it is sent', () => {
   let made = 0;
   const create = (): string => `new-${++made}`;
   expect([unsentChat(create), unsentChat(create)]).toEqual(['new-1', 'new-1']);
-  expect(isUnsentChat('new-1')).toBe(true);
+  expect(isNewChat('new-1')).toBe(true);
   chatWasSent('new-1');
-  expect(isUnsentChat('new-1')).toBe(false);
+  expect(isNewChat('new-1')).toBe(false);
   expect(unsentChat(create)).toBe('new-2');
 });
 

@@ -47,6 +47,24 @@ test('at 320 px nothing scrolls sideways but wide tables, and every button can b
   expect(await violations(page)).toEqual([]);
 });
 
+test('no button waits to be hovered', async ({ page }) => {
+  const demo = await Demo.open(page);
+  await demo.ask('/markdown Compare tea and coffee');
+  await demo.on(demo.assistant, 'Try again').click();
+  await demo.settled();
+  await page.mouse.move(0, 0);
+  await page.getByRole('textbox', { name: 'Message' }).focus();
+  const hidden = await page.locator('button').evaluateAll((buttons) =>
+    buttons
+      .filter((button) => getComputedStyle(button).display !== 'none')
+      .filter((button) => !button.checkVisibility({ opacityProperty: true, visibilityProperty: true }))
+      .map((button) => button.getAttribute('aria-label') ?? button.textContent),
+  );
+  expect(hidden).toEqual([]);
+  await expect(demo.on(demo.assistant, 'Copy message')).toBeVisible();
+  await expect(demo.button(/^Delete chat: /)).toBeVisible();
+});
+
 test('words that stream in shift nothing', async ({ page }) => {
   const demo = await Demo.open(page, { pace: true });
   await demo.ask('Hello');

@@ -20,8 +20,8 @@ export function useReadAtEnd(writing: UIMessage | undefined, shown: readonly UIM
   }, [id, last, announce]);
 }
 
-/** What stands on the page, without the marks of its Markdown. */
+/** What stands on the page, without the marks of its Markdown. One block does not run into the next. */
 function renderedText(messageId: string): string {
-  const body = document.querySelector(`[data-message="${CSS.escape(messageId)}"] .message-body`);
-  return `Assistant: ${body?.textContent ?? ''}`;
+  const body = document.querySelector<HTMLElement>(`[data-message="${CSS.escape(messageId)}"] .message-body`);
+  return `Assistant: ${body?.innerText.replaceAll(/\s+/g, ' ') ?? ''}`;
 }

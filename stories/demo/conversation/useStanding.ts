@@ -1,5 +1,5 @@
 import { isContextError, useEngineState } from 'contextree';
-import { isUnsentChat } from '../unsent.ts';
+import { isNewChat, unsentText } from '../unsent.ts';
 
 /**
  * How a chat stands: being read; known; begun here and not yet sent; at an address that means nothing in this
@@ -14,6 +14,7 @@ export function useStanding(chatId: string): Standing {
   const isStored = useEngineState((state) => state.chat !== null);
   if (status === 'error') return isContextError(error, 'chat-deleted') ? 'deleted' : 'broken';
   if (isStored) return 'open';
-  if (isUnsentChat(chatId)) return 'unsent';
-  return status === 'loading' ? 'loading' : 'unknown';
+  if (isNewChat(chatId)) return 'unsent';
+  if (status === 'loading') return 'loading';
+  return unsentText(chatId) === '' ? 'unknown' : 'unsent';
 }

@@ -1,0 +1,121 @@
+import { readFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, test, type Locator } from '@playwright/test';
+import { Demo } from './demo.ts';
+
+const KEY = 'sk-zebra';
+
+/** A model behind an address, which knows one key only. */
+async function endpoint(): Promise<{ readonly server: Server; readonly baseUrl: string }> {
+  const server = createServer((request, response) => {
+    const isKnown = request.method === 'OPTIONS' || request.headers.authorization === `Bearer ${KEY}`;
+    response.writeHead(isKnown ? 200 : 401, {
+      'access-control-allow-origin': '*',
+      'access-control-allow-headers': '*',
+      'content-type': isKnown ? 'text/event-stream' : 'application/json',
+    });
+    const choice = { index: 0, delta: { role: 'assistant', content: 'From afar.' }, finish_reason: 'stop' };
+    response.end(
+      isKnown
+        ? `data: ${JSON.stringify({ id: '1', choices: [choice] })}\n\ndata: [DONE]\n\n`
+        : JSON.stringify({ error: { message: `Incorrect API key: ${request.headers.authorization}` } }),
+    );
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  return { server, baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1` };
+}
+
+async function settings(
+  demo: Demo,
+  { baseUrl, key }: { readonly baseUrl: string; readonly key: string },
+): Promise<Locator> {
+  await demo.button('Model settings').click();
+  const dialog = demo.page.getByRole('dialog', { name: 'Model settings' });
+  await dialog.getByRole('textbox', { name: 'Base URL', exact: true }).fill(baseUrl);
+  await dialog.getByLabel('API key', { exact: true }).fill(key);
+  await dialog.getByRole('textbox', { name: 'Model', exact: true }).fill('far');
+  return dialog;
+}
+
+/** Everything that the browser keeps for this page, as text. */
+function kept(demo: Demo): Promise<string> {
+  return demo.page.evaluate(async () => {
+    const found = [localStorage, sessionStorage].map((storage) => JSON.stringify(Object.entries(storage)));
+    for (const { name, version } of await indexedDB.databases()) {
+      const db = await new Promise<IDBDatabase>((resolve) => {
+        const request = indexedDB.open(String(name), version);
+        request.onsuccess = () => resolve(request.result);
+      });
+      for (const store of db.objectStoreNames)
+        await new Promise<void>((resolve) => {
+          const request = db.transaction(store).objectStore(store).getAll();
+          request.onsuccess = () => resolve(void found.push(JSON.stringify(request.result)));
+        });
+      db.close();
+    }
+    return found.join('\n');
+  });
+}
+
+test('an endpoint that refuses the key, or is not there, says so in words; the key is stored nowhere', async ({
+  page,
+}) => {
+  const { server, baseUrl } = await endpoint();
+  const demo = await Demo.open(page);
+  const wrong = await settings(demo, { baseUrl, key: `${KEY}-wrong` });
+  await wrong.getByRole('button', { name: 'Test connection' }).click();
+  await expect(wrong.getByRole('status')).toContainText('refused the API key (401)');
+  await wrong.getByRole('button', { name: 'Save', exact: true }).click();
+  await demo.send('Who are you?');
+  await expect(demo.assistant.getByRole('alert')).toContainText('refused the API key (401)');
+
+  const right = await settings(demo, { baseUrl, key: KEY });
+  await right.getByRole('button', { name: 'Test connection' }).click();
+  await expect(right.getByRole('status')).toContainText('far answers');
+  await right.getByRole('button', { name: 'Save', exact: true }).click();
+  await demo.on(demo.assistant, 'Try again').click();
+  await expect(demo.assistant).toContainText('From afar.');
+  await expect(demo.you).toHaveCount(1);
+  await demo.settled();
+
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  await demo.send('Still there?');
+  await expect(demo.assistant.last().getByRole('alert')).toContainText('could not be reached');
+  const dead = await settings(demo, { baseUrl, key: KEY });
+  await dead.getByRole('button', { name: 'Test connection' }).click();
+  await expect(dead.getByRole('status')).toContainText('could not be reached');
+  await page.keyboard.press('Escape');
+
+  expect(await kept(demo)).toContain('Still there?');
+  expect(await kept(demo)).not.toContain(KEY);
+  await page.reload();
+  await expect(demo.you.last()).toContainText('Still there?');
+  await demo.button('Model settings').click();
+  await expect(page.getByLabel('API key', { exact: true })).toHaveValue('');
+});
+
+test('the data can be taken along, and the browser is asked to keep it, on a click only', async ({
+  page,
+}) => {
+  await page.addInitScript(() => {
+    navigator.storage.persist = () => {
+      document.documentElement.dataset['asked'] = 'yes';
+      return Promise.resolve(true);
+    };
+  });
+  const demo = await Demo.open(page);
+  await demo.ask('A word to take along');
+  await demo.button('Data').click();
+  await expect(page.getByText(/of space used$/)).toBeVisible();
+  const download = page.waitForEvent('download');
+  await page.getByRole('menuitem', { name: 'Export my data' }).click();
+  expect(await readFile(await (await download).path(), 'utf8')).toContain('A word to take along');
+
+  await expect(page.locator('html')).not.toHaveAttribute('data-asked');
+  await demo.button('Data').click();
+  await page.getByRole('menuitem', { name: 'Keep my data' }).click();
+  await expect(page.getByText('The browser will keep your data until you clear it.')).toBeVisible();
+  await expect(page.locator('html')).toHaveAttribute('data-asked', 'yes');
+});
