@@ -94,12 +94,11 @@ describe('sendMessage', () => {
 
   it('takes a list of files, as an input has it', async () => {
     await open();
-    const files = Object.assign(Object.create(FileList.prototype) as object, {
-      0: new File(['hello'], 'notes.txt', { type: 'text/plain' }),
-      length: 1,
-      [Symbol.iterator]: Array.prototype[Symbol.iterator],
-      item: () => null,
-    }) as object as FileList;
+    const files = Object.create(FileList.prototype, {
+      0: { value: new File(['hello'], 'notes.txt', { type: 'text/plain' }) },
+      length: { value: 1 },
+      [Symbol.iterator]: { value: Array.prototype[Symbol.iterator] },
+    }) as FileList;
     await ask(() => chat.sendMessage({ text: 'One?', files }), 'First.');
     expect(chat.messages[0]!.parts).toEqual([file, { type: 'text', text: 'One?' }]);
     expect((await stored())[0]).toEqual(chat.messages[0]);
