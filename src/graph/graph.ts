@@ -297,14 +297,26 @@ export function nextBranchName(base: string, taken: Iterable<string>): string {
   return `${base}-v${n}`;
 }
 
-/** The texts of a message, in order, joined by a space. */
+/** The texts of a message, in order, joined by a space, as the person wrote them: without what reminders added. */
 export function textOf(message: UIMessage): string {
-  const texts: string[] = [];
-  for (const part of message.parts) if (part.type === 'text') texts.push((part as { text: string }).text);
-  return texts.join(' ');
+  const texts = message.parts.map((part) =>
+    part.type === 'text' ? (part as { text: string }).text : undefined,
+  );
+  const { reminders } = Object(message.metadata) as { reminders?: unknown };
+  if (Array.isArray(reminders)) for (const mark of reminders.toReversed()) cutReminder(texts, mark);
+  return texts.filter((text) => text !== undefined).join(' ');
 }
 
-/** The first 50 characters of a message's text on one line, for lists and graphs. No character is cut in two. */
+/** Takes out what a mark in the metadata tells of, if that still stands there. */
+function cutReminder(texts: (string | undefined)[], mark: unknown): void {
+  const { partIndex, start, end, mode } = Object(mark) as Readonly<Record<string, unknown>>;
+  if (typeof partIndex !== 'number' || typeof start !== 'number' || typeof end !== 'number') return;
+  const text = texts[partIndex] ?? '';
+  if (!/^\s*<system-reminder>[^]*<\/system-reminder>$/.test(text.slice(start, end))) return;
+  texts[partIndex] = mode === 'part' ? undefined : text.slice(0, start) + text.slice(end);
+}
+
+/** The first 50 characters of a message's own text on one line, for lists and graphs. No character is cut in two. */
 export function previewOf(message: UIMessage): string {
   const text = textOf(message);
   const start = text.slice(0, 50).replaceAll(/\s/g, ' ');

@@ -17,7 +17,7 @@ export interface GraphNode {
   readonly parentId: string | null;
   /** `user`, `assistant` or `system`. */
   readonly role: string;
-  /** The first 50 characters of its text, on one line. */
+  /** The first 50 characters of its text, on one line; without reminders. */
   readonly content: string;
   /** Milliseconds since epoch. */
   readonly createdAt: number;

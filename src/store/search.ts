@@ -7,7 +7,7 @@ import type { SearchOptions, SearchResult } from './store.ts';
  *
  * A query is words and "phrases"; a message matches when it has them all. The last word counts as a beginning, because
  * a person is still typing it. Words are compared without case and accents. Only what people read is searched: the
- * text parts, never the JSON around them. There is no index, so a search costs one pass over the chat.
+ * text parts, never the JSON around them, and no reminders, which nobody sees. There is no index, so a search costs one pass over the chat.
  */
 export function searchNodes(
   nodes: Iterable<MessageNode>,

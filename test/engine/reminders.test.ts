@@ -82,6 +82,19 @@ describe('a reminder in the prompt', () => {
     expect(await saved(engine)).toBe('q1 > a1 > other');
   });
 
+  test('is not found by a search, and shows in no graph: there people look for their own words', async () => {
+    const store = new InMemoryContextStore();
+    const engine = engineOn(store).set(reminder('check the forecast'), reminder('apart', { asPart: true }));
+    await engine.set(user(said('q1', 'Will it rain?'))).save();
+    expect(await resolved(engine)).toBe('Will it rain?+check the forecast+apart');
+    expect(engine.graph().nodes.map(({ content }) => content)).toEqual(['Will it rain?']);
+    expect((await store.getGraph('c')).nodes.map(({ content }) => content)).toEqual(['Will it rain?']);
+    for (const word of ['forecast', 'apart', 'reminder'])
+      expect(await store.searchMessages('c', word)).toEqual([]);
+    const [hit] = await store.searchMessages('c', 'rain');
+    expect(hit?.snippet).toBe('Will it <mark>rain</mark>?');
+  });
+
   test('knows the turn, the messages before it, the usage, and the time', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 1_000 });
     const seen: ReminderContext[] = [];

@@ -220,6 +220,26 @@ describe('a message in a few words', () => {
     expect(textOf(message('a', ''))).toBe('');
   });
 
+  it('is what the person wrote, without what its marks tell of', () => {
+    const note = '<system-reminder>note</system-reminder>';
+    const mark = { partIndex: 1, start: 3, end: 5 + note.length, mode: 'inline' };
+    const told = (text: string, reminders: unknown): string =>
+      textOf({
+        ...message('q1', ''),
+        metadata: { reminders },
+        parts: [{ type: 'step-start' }, { type: 'text', text }],
+      });
+    expect(told(`one\n\n${note}`, [mark])).toBe('one');
+    expect(
+      told(`one\n\n${note}\n\n${note}`, [mark, { ...mark, start: mark.end, end: mark.end * 2 - 3 }]),
+    ).toBe('one');
+    expect(told(`${note} typed by a person`, [mark])).toBe(`${note} typed by a person`);
+    expect(told('edited since', [mark])).toBe('edited since');
+    const odd = [null, 5, {}, { ...mark, partIndex: -1 }, { ...mark, partIndex: 0.5 }, { ...mark, end: '9' }];
+    expect(told(`one\n\n${note}`, odd)).toBe(`one\n\n${note}`);
+    expect(told('one', 'buy milk')).toBe('one');
+  });
+
   it('is cut after 50 characters', () => {
     expect(previewOf(message('a', long))).toBe(long);
     expect(previewOf(message('a', `${long}y`))).toBe(`${long}...`);

@@ -5,6 +5,7 @@ import { hint } from '../../src/fragment/builders.ts';
 import { copyFragment } from '../../src/fragment/copy.ts';
 import type { FoldContext } from '../../src/fragment/fold.ts';
 import { checkMessage, messageOf, user } from '../../src/fragment/message.ts';
+import { textOf } from '../../src/graph/graph.ts';
 import {
   afterTurn,
   and,
@@ -28,7 +29,7 @@ import { MarkdownRenderer } from '../../src/render/markdown.ts';
 import { TomlRenderer } from '../../src/render/toml.ts';
 import { ToonRenderer } from '../../src/render/toon.ts';
 import { XmlRenderer } from '../../src/render/xml.ts';
-import { campaign } from '../support/campaign.ts';
+import { campaign, patience } from '../support/campaign.ts';
 
 const asked = (text: string, id = 'q'): UIMessage => messageOf(user(text, { id }));
 
@@ -220,35 +221,57 @@ describe('stripReminders()', () => {
     expect(stripReminders(retold)).toEqual(asked('Other words'));
   });
 
-  test('is the exact inverse of any reminders on any message', async () => {
-    const part = fc.oneof(
-      fc.string().map((text) => ({ type: 'text' as const, text })),
-      fc.constant({ type: 'step-start' as const }),
-    );
-    const metadata = fc.oneof(
-      fc.constant({}),
-      fc.jsonValue().map((value) => ({ metadata: value })),
-    );
-    const messages = fc
-      .tuple(fc.array(part), metadata)
-      .map(([parts, rest]) => ({ ...asked(''), ...rest, parts }));
-    const words = fc.oneof(fc.string({ minLength: 1 }), fc.constantFrom('</system-reminder>', '$&', '\n\n'));
-    const notes = fc.array(
-      fc.record({ words: words.filter((text) => text.trim() !== ''), asPart: fc.boolean() }),
-      {
-        maxLength: 4,
-      },
-    );
-    await fc.assert(
-      fc.asyncProperty(messages, notes, async (drawn, reminders) => {
-        const message = JSON.parse(JSON.stringify(drawn)) as UIMessage;
-        const fragments = reminders.map(({ words, asPart }) => reminder(words, { asPart }));
-        const folded = await applyReminders(message, fragments, { turn: 1, messages: [] });
-        expect(stripReminders(JSON.parse(JSON.stringify(folded)) as UIMessage)).toStrictEqual(message);
-      }),
-      campaign(2000),
-    );
-  });
+  test(
+    'is the exact inverse of any reminders on any message',
+    async () => {
+      const text = fc.constantFrom(
+        '',
+        'Hello',
+        ' two \n\n',
+        '</system-reminder>',
+        '$&',
+        '<system-reminder>x',
+      );
+      const part = fc.oneof(
+        text.map((words) => ({ type: 'text' as const, text: words })),
+        fc.constant({ type: 'step-start' as const }),
+      );
+      const metadata = fc.constantFrom<object[]>(
+        {},
+        ...[
+          null,
+          0,
+          'phone',
+          [1],
+          { from: 'phone' },
+          { reminders: ['milk'] },
+          { reminders: [{ id: 'a', text: 'b' }] },
+        ].map((value) => ({ metadata: value })),
+      );
+      const messages = fc
+        .tuple(fc.array(part, { maxLength: 4 }), metadata)
+        .map(([parts, rest]) => ({ ...asked('', 'q'), ...rest, parts }));
+      const words = fc.oneof(
+        { weight: 4, arbitrary: text.filter((one) => one !== '') },
+        { weight: 1, arbitrary: fc.string({ minLength: 1, maxLength: 9, unit: 'grapheme' }) },
+      );
+      const notes = fc.array(
+        fc.record({ words: words.filter((one) => one.trim() !== ''), asPart: fc.boolean() }),
+        { maxLength: 4 },
+      );
+      await fc.assert(
+        fc.asyncProperty(messages, notes, async (drawn, reminders) => {
+          const message = JSON.parse(JSON.stringify(drawn)) as UIMessage;
+          const fragments = reminders.map(({ words, asPart }) => reminder(words, { asPart }));
+          const folded = await applyReminders(message, fragments, { turn: 1, messages: [] });
+          expect(stripReminders(JSON.parse(JSON.stringify(folded)) as UIMessage)).toStrictEqual(message);
+          expect(textOf(folded)).toBe(textOf(message));
+        }),
+        campaign(20_000),
+      );
+    },
+    patience,
+  );
 
   test('gives the same object where there is nothing to strip', () => {
     const message = asked('<system-reminder>typed by a person</system-reminder>');

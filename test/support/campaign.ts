@@ -7,3 +7,6 @@ export function campaign(cases: number): { numRuns: number; seed?: number } {
   const numRuns = cases * Number(process.env['CONTEXTREE_FUZZ'] ?? 1);
   return seed === undefined ? { numRuns } : { numRuns, seed: Number(seed) };
 }
+
+/** Milliseconds that a campaign may take. */
+export const patience: number = 240_000 * Number(process.env['CONTEXTREE_FUZZ'] ?? 1);
