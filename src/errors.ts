@@ -70,6 +70,23 @@ export class ContextError extends Error {
 
 /** Whether a caught value is a `ContextError`, from any copy of the package; with `code`, of that code. */
 export function isContextError(value: unknown, code?: ContextErrorCode): value is ContextError {
-  if (typeof value !== 'object' || value === null || !(BRAND in value)) return false;
-  return code === undefined || (value as ContextError).code === code;
+  if (typeof value !== 'object' || value === null) return false;
+  try {
+    return BRAND in value && (code === undefined || (value as ContextError).code === code);
+  } catch {
+    // A proxy, which somebody threw at us.
+    return false;
+  }
+}
+
+/**
+ * What somebody threw, in words. Never throws.
+ * @internal
+ */
+export function reasonOf(thrown: unknown): string {
+  try {
+    return String(thrown instanceof Error ? thrown.message : thrown);
+  } catch {
+    return 'unknown';
+  }
 }

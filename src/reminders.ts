@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { ContextError } from './errors.ts';
+import { ContextError, reasonOf } from './errors.ts';
 import {
   marksOf,
   metadataToKeep,
@@ -131,11 +131,14 @@ function withReminder(
 }
 
 function complain(message: UIMessage, { report = console.warn }: FoldContext, cause: unknown): UIMessage {
-  const reason = cause instanceof Error ? cause.message : String(cause);
   report(
-    new ContextError('invalid-fragment', `A reminder failed and was left out of the turn: ${reason}`, {
-      cause,
-    }),
+    new ContextError(
+      'invalid-fragment',
+      `A reminder failed and was left out of the turn: ${reasonOf(cause)}`,
+      {
+        cause,
+      },
+    ),
   );
   return message;
 }

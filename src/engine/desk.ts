@@ -1,5 +1,5 @@
 import { createStore, type StoreApi } from 'zustand/vanilla';
-import { ContextError, isContextError } from '../errors.ts';
+import { ContextError, isContextError, reasonOf } from '../errors.ts';
 import { isLazyFragment, LAZY_ID, type ContextFragment } from '../fragment/fragment.ts';
 import { createId } from '../fragment/id.ts';
 import { messageOf } from '../fragment/message.ts';
@@ -8,7 +8,7 @@ import { XmlRenderer } from '../render/xml.ts';
 import { defaultStore } from '../store/default.ts';
 import type { ContextStore } from '../store/store.ts';
 import type { ContextEngineOptions } from './engine.ts';
-import { Prompt } from './prompt.ts';
+import { Prompt, type Copied } from './prompt.ts';
 import type { PendingMessage } from './save.ts';
 import { keepIfSame } from './same.ts';
 import type { ContextEvent, EngineState } from './state.ts';
@@ -21,13 +21,13 @@ export interface Pending {
 }
 
 /** The pending form of a message fragment. Throws `invalid-messages` for what is no message. */
-export function pendingOf(fragment: ContextFragment): Pending {
+export function pendingOf({ original, copy: fragment }: Copied): Pending {
   const persist = fragment.persist !== false;
   const lazy = isLazyFragment(fragment) ? fragment[LAZY_ID] : undefined;
   const content: PendingMessage = lazy
     ? { kind: 'last-assistant', text: lazy.content, persist }
     : { kind: 'message', message: messageOf(fragment), persist };
-  return { original: fragment, fragment: { ...fragment }, content };
+  return { original, fragment, content };
 }
 
 /** An event before it is told: when, and how long it took, is added then. */
@@ -138,8 +138,4 @@ export function asContextError(error: unknown): ContextError {
 export function refuseToLoad(cause: unknown): never {
   const message = `The code of the engine could not be loaded: ${reasonOf(cause)}. Try again.`;
   throw new ContextError('store-unavailable', message, { cause });
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

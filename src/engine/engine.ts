@@ -1,7 +1,7 @@
 import type { UIMessage } from 'ai';
 import type { StoreApi } from 'zustand/vanilla';
 import { ContextError } from '../errors.ts';
-import { isMessageFragment, type ContextFragment } from '../fragment/fragment.ts';
+import type { ContextFragment } from '../fragment/fragment.ts';
 import { createId } from '../fragment/id.ts';
 import { normaliseMessage } from '../fragment/message.ts';
 import type { Chat, Fork, MessageStatus, NodeInfo } from '../graph/graph.ts';
@@ -213,12 +213,6 @@ export class ContextEngine {
 
   /** Puts the fragments of a mounted component into the prompt, after those of `set()`, in the order of `order`. */
   mountFragments(owner: object, order: number, fragments: readonly ContextFragment[]): void {
-    if (fragments.some(isMessageFragment)) {
-      throw new ContextError(
-        'invalid-fragment',
-        'useFragments() takes fragments of the system prompt, not messages.',
-      );
-    }
     this.#desk.prompt.mount(owner, order, fragments);
     this.#desk.publish();
   }

@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { ContextError } from '../errors.ts';
+import { ContextError, reasonOf } from '../errors.ts';
 import { hasLazy } from '../fragment/copy.ts';
 import { isMessageFragment, type ContextFragment } from '../fragment/fragment.ts';
 import { messageOf } from '../fragment/message.ts';
@@ -9,7 +9,7 @@ import { countAhead, isBatch, type BatchTokenizer } from '../tokens/count.ts';
 import { estimatePrompt, type EstimateResult } from '../tokens/estimate.ts';
 import { findModel } from '../tokens/models.ts';
 import { estimateTokenizer, type Tokenizer } from '../tokens/tokenizer.ts';
-import { plainContent, reasonOf } from './plain.ts';
+import { plainContent } from './plain.ts';
 import type { PendingMessage } from './save.ts';
 
 /**

@@ -5,6 +5,7 @@
  * in words: `[lazy]`, `[circular]`, `NaN`, `[Map of 3]`, `[unreadable: ...]` for a getter that throws. What comes out of
  * `JSON.parse(JSON.stringify(...))` is equal to what went in.
  */
+import { reasonOf } from '../errors.ts';
 import { isBuilt, isLazyFragment, isLazyValue, type ContextFragment } from '../fragment/fragment.ts';
 
 /** Levels that are shown. */
@@ -87,14 +88,5 @@ function readable(read: () => unknown): unknown {
     return read();
   } catch (error) {
     return `[unreadable: ${reasonOf(error)}]`;
-  }
-}
-
-/** What somebody threw, in words. Never throws. */
-export function reasonOf(thrown: unknown): string {
-  try {
-    return thrown instanceof Error ? thrown.message : String(thrown);
-  } catch {
-    return 'unknown';
   }
 }

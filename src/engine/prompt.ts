@@ -1,4 +1,4 @@
-import { isContextError } from '../errors.ts';
+import { ContextError, reasonOf } from '../errors.ts';
 import { copyFragment } from '../fragment/copy.ts';
 import { isMessageFragment, type ContextFragment } from '../fragment/fragment.ts';
 import { fromFragment, toFragment } from '../fragment/serialize.ts';
@@ -9,7 +9,7 @@ import { fromFragment, toFragment } from '../fragment/serialize.ts';
  */
 export class Prompt {
   #stored: readonly ContextFragment[] = [];
-  #set: readonly Entry[] = [];
+  #set: readonly Copied[] = [];
   readonly #mounted: Map<object, { readonly order: number; readonly fragments: readonly ContextFragment[] }> =
     new Map();
 
@@ -26,9 +26,8 @@ export class Prompt {
       .flatMap(({ fragments }) => fragments);
   }
 
-  /** Adds copies, so that the caller's objects are never changed; none of them, if one can't be copied. */
-  add(fragments: readonly ContextFragment[]): void {
-    this.#set = [...this.#set, ...fragments.map((original) => ({ original, copy: copyFragment(original) }))];
+  add(fragments: readonly Copied[]): void {
+    this.#set = [...this.#set, ...fragments];
   }
 
   /** Takes out the fragments with this id, or this very fragment. */
@@ -45,8 +44,16 @@ export class Prompt {
     this.#stored = [];
   }
 
+  /** @throws invalid-fragment, also for messages */
   mount(owner: object, order: number, fragments: readonly ContextFragment[]): void {
-    this.#mounted.set(owner, { order, fragments: fragments.map((fragment) => copyFragment(fragment)) });
+    const { messages, context } = splitLanes(fragments);
+    if (messages.length > 0) {
+      throw new ContextError(
+        'invalid-fragment',
+        'useFragments() takes fragments of the system prompt, not messages.',
+      );
+    }
+    this.#mounted.set(owner, { order, fragments: context.map(({ copy }) => copy) });
   }
 
   unmount(owner: object): boolean {
@@ -76,14 +83,15 @@ export class Prompt {
         const record = fromFragment(fragment);
         records.set(JSON.stringify(record), record);
       } catch (error) {
-        skip(fragment.name, isContextError(error) ? error.message : String(error));
+        skip(fragment.name, reasonOf(error));
       }
     }
     return [...records.values()];
   }
 }
 
-interface Entry {
+/** What was handed in, and the copy that is kept, so that the caller's objects are never changed. */
+export interface Copied {
   readonly original: ContextFragment;
   readonly copy: ContextFragment;
 }
@@ -97,13 +105,18 @@ function keyOf(fragment: ContextFragment): unknown {
   }
 }
 
-/** The fragments that are messages, and those that are not, each in order. */
+/**
+ * Copies of the fragments that are messages, and of those that are not, each in order.
+ *
+ * @throws invalid-fragment when one can't be copied
+ */
 export function splitLanes(fragments: readonly ContextFragment[]): {
-  readonly messages: readonly ContextFragment[];
-  readonly context: readonly ContextFragment[];
+  readonly messages: readonly Copied[];
+  readonly context: readonly Copied[];
 } {
+  const copied = fragments.map((original) => ({ original, copy: copyFragment(original) }));
   return {
-    messages: fragments.filter(isMessageFragment),
-    context: fragments.filter((one) => !isMessageFragment(one)),
+    messages: copied.filter(({ copy }) => isMessageFragment(copy)),
+    context: copied.filter(({ copy }) => !isMessageFragment(copy)),
   };
 }

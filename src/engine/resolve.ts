@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { ContextError, isContextError } from '../errors.ts';
+import { ContextError, isContextError, reasonOf } from '../errors.ts';
 import { checkStoredMessage } from '../fragment/message.ts';
 import { chainIds } from '../graph/graph.ts';
 import type { History } from './history.ts';
@@ -128,10 +128,11 @@ export class Chains {
       await this.#validate?.([...messages]);
       return undefined;
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
       return isContextError(cause)
         ? cause
-        : new ContextError('invalid-messages', `validate() refused a stored message: ${reason}`, { cause });
+        : new ContextError('invalid-messages', `validate() refused a stored message: ${reasonOf(cause)}`, {
+            cause,
+          });
     }
   }
 }

@@ -1,4 +1,4 @@
-import { ContextError, isContextError } from '../errors.ts';
+import { ContextError, isContextError, reasonOf } from '../errors.ts';
 import {
   BIND,
   brand,
@@ -49,7 +49,7 @@ export type Path = readonly (string | number)[];
 export interface Walk {
   readonly rules: CopyRules;
   /** How an error begins: `Fragment "hint"`. */
-  readonly subject: string;
+  subject: string;
   readonly from: Path;
   readonly path: (string | number)[];
   /** The objects on the way from the root to here. */
@@ -67,7 +67,7 @@ export function walkWith<R>(rules: CopyRules, subject: string, begin: (walk: Wal
     return begin(walk);
   } catch (cause) {
     if (isContextError(cause)) throw cause;
-    return refuse(walk, `cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, cause);
+    return refuse(walk, `cannot be read: ${reasonOf(cause)}`, cause);
   }
 }
 
@@ -195,13 +195,15 @@ export function walkFragment<R>(
   fragment: ContextFragment,
   rules: CopyRules & { readonly node: (fragment: ContextFragment, walk: Walk) => R },
 ): R {
-  if (!isFragment(fragment)) {
-    throw new ContextError(
-      'invalid-fragment',
-      'Not a fragment: it needs a name and data, as role() and fragment() give them.',
-    );
-  }
-  return walkWith(rules, `Fragment "${fragment.name}"`, (walk) => {
+  return walkWith(rules, 'Fragment', (walk) => {
+    if (!isFragment(fragment)) {
+      throw new ContextError(
+        'invalid-fragment',
+        'Not a fragment: it needs a name and data, as role() and fragment() give them.',
+        { details: { path: '' } },
+      );
+    }
+    walk.subject += ` "${fragment.name}"`;
     walk.trail.push(fragment);
     return named(fragment, walk, rules.node);
   });
@@ -231,8 +233,20 @@ export function copyFragment<F extends ContextFragment>(
 }
 
 function copyNode(fragment: ContextFragment, walk: Walk): ContextFragment {
-  if (isMessageFragment(fragment) || !('data' in fragment)) return brand({ ...fragment });
-  return withData(fragment, copyAt(fragment, 'data', walk) as FragmentData);
+  const copy =
+    isMessageFragment(fragment) || !('data' in fragment)
+      ? brand({ ...fragment })
+      : withData(fragment, copyAt(fragment, 'data', walk) as FragmentData);
+  expectText(copy.name, 'name', walk);
+  expectText(copy.id ?? '', 'id', walk);
+  return copy;
+}
+
+/** A getter of a class is not copied, and a hand-made fragment may have anything. */
+function expectText(value: unknown, key: string, walk: Walk): void {
+  if (typeof value === 'string') return;
+  walk.path.push(key);
+  refuse(walk, 'must be a text, and a property of the fragment itself');
 }
 
 /** Whether anything in a fragment is only known later. */

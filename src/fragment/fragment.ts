@@ -149,7 +149,12 @@ export function fragment(name: string, ...children: FragmentData[]): ContextFrag
 
 /** A child as a fragment that is known everywhere; the caller's object stays unmarked. */
 function adopt(child: FragmentData): FragmentData {
-  return isFragment(child) && !isBuilt(child) ? brand({ ...(child as ContextFragment) }) : child;
+  try {
+    return isFragment(child) && !isBuilt(child) ? brand({ ...(child as ContextFragment) }) : child;
+  } catch {
+    // It throws when it is read. Whoever takes the fragment refuses it, and says where it stands.
+    return child;
+  }
 }
 
 /** The data that a fragment renders: what its codec decodes to, else its own. */

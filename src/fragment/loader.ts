@@ -1,8 +1,8 @@
-import { ContextError } from '../errors.ts';
+import { ContextError, reasonOf } from '../errors.ts';
 import { copyValue, dataOf, hasLazy, MAX_DEPTH, refuse, walkFragment, walkWith, withData } from './copy.ts';
 import type { CopyRules, Walk } from './copy.ts';
 import { BIND, brand, isBuilt, isLazyValue } from './fragment.ts';
-import type { ContextFragment, FragmentData, LazyValue } from './fragment.ts';
+import type { BoundCodec, ContextFragment, FragmentData, LazyValue } from './fragment.ts';
 
 /**
  * Values that are only known later: today's date, the open document, a profile from the network.
@@ -79,11 +79,7 @@ async function loadLater(later: Later, options: LoadOptions, depth: number): Pro
   if (depth >= maxDepth) refuse(walk, `is lazy in more than ${maxDepth} levels`);
   const found = await obtain(value, options).catch((cause: unknown) => {
     if (signal?.aborted) throw aborted(signal);
-    return refuse(
-      walk,
-      `could not be loaded: ${cause instanceof Error ? cause.message : String(cause)}`,
-      cause,
-    );
+    return refuse(walk, `could not be loaded: ${reasonOf(cause)}`, cause);
   });
   const again = (rules: LoadRules): unknown =>
     walkWith(rules, walk.subject, (inner) => copyValue(found, inner), walk.path);
@@ -103,7 +99,7 @@ function fill(value: unknown, later: ReadonlySet<unknown>): unknown {
 function settled(fragment: ContextFragment, data: FragmentData): ContextFragment {
   const copy = withData(fragment, data);
   const { codec } = copy;
-  if (!codec || BIND in codec) return copy;
+  if (!codec || (codec as Partial<BoundCodec>)[BIND]) return copy;
   return brand({ ...copy, codec: { encode: () => codec.encode(), decode: () => data } });
 }
 

@@ -35,10 +35,14 @@ export function user(
   content: string | UIMessage,
   ...rest: readonly (MessageOptions | FoldingFragment)[]
 ): ContextFragment {
-  const reminders = rest.filter((one) => FOLD in one);
-  const options = rest.find((one) => !(FOLD in one));
+  const reminders = rest.filter((one) => isFolding(one));
+  const options = rest.find((one) => isRecord(one) && !isFolding(one));
   const made = fragmentOf(messageFrom('user', content, options ?? {}));
   return reminders.length === 0 ? made : withReminders(made, reminders);
+}
+
+function isFolding(value: MessageOptions | FoldingFragment): value is FoldingFragment {
+  return isRecord(value) && FOLD in value;
 }
 
 function withReminders(message: ContextFragment, reminders: readonly FoldingFragment[]): FoldingFragment {
@@ -191,10 +195,13 @@ function messageFrom(
       'invalid-messages',
       `${role}() takes a text or a UIMessage, not ${content === null ? 'null' : typeof content}.`,
     );
-  return normaliseMessage(
-    { ...base, role, ...(id !== undefined && { id }), ...(metadata !== undefined && { metadata }) },
-    `${role}()`,
-  );
+  const made = walkWith(RULES, `${role}()`, () => ({
+    ...base,
+    role,
+    ...(id !== undefined && { id }),
+    ...(metadata !== undefined && { metadata }),
+  }));
+  return normaliseMessage(made, `${role}()`);
 }
 
 function fragmentOf(content: UIMessage): ContextFragment {

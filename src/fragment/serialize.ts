@@ -1,5 +1,5 @@
 import { ContextError } from '../errors.ts';
-import { copyFragment, copyValue, isRecord, MAX_DEPTH, refuseLazy, walkWith } from './copy.ts';
+import { copyFragment, copyValue, isRecord, MAX_DEPTH, refuseLazy, walkWith, type Walk } from './copy.ts';
 import { BIND, brand, fragment, isBuilt, isMessageFragment } from './fragment.ts';
 import type { BoundCodec, ContextFragment, FragmentData } from './fragment.ts';
 
@@ -17,7 +17,7 @@ export interface SerializedFragment {
   readonly [field: string]: unknown;
 }
 
-/** How an app reads and writes a fragment type of its own; wins over ours of the same name. */
+/** How an app reads and writes a fragment type of its own; wins over ours of the same name. What it throws is typed. */
 export interface RegistryEntry {
   toFragment(input: SerializedFragment, options: SerializeOptions): ContextFragment;
   /** Without it, the fragment's codec encodes. */
@@ -64,7 +64,8 @@ type Fields = Readonly<Record<string, unknown>>;
 /**
  * A fragment as JSON.
  *
- * @throws invalid-fragment for messages, names without a form, lazy values and fields of the wrong kind
+ * @throws invalid-fragment for messages, names without a form, lazy values, fields of the wrong kind, and a codec that
+ * throws
  */
 export function fromFragment(fragment: ContextFragment, options: SerializeOptions = {}): SerializedFragment {
   return serialize(copyFragment(fragment, refuseLazy), options);
@@ -92,7 +93,7 @@ export function encodeSerializedValue(value: FragmentData, options: SerializeOpt
 export function serializable(type: SerializableType, fields: Fields): ContextFragment {
   const made: { name: string; data: FragmentData; codec?: BoundCodec } = {
     name: type,
-    data: dataOf(type, fields),
+    data: walkWith(PLAIN, `${type}()`, (walk) => dataOf(type, fields, walk)),
   };
   made.codec = codecFor(type, made);
   return brand(made);
@@ -116,14 +117,23 @@ function codecFor(
 function serialize(fragment: ContextFragment, options: SerializeOptions): SerializedFragment {
   const { name, codec } = fragment;
   if (isMessageFragment(fragment)) throw messageError(name);
+  const subject = `Fragment "${name}"`;
   const entry = own(options.registry, name);
-  if (entry?.fromFragment) return checkForm(entry.fromFragment(fragment, options), name, options);
+  if (entry?.fromFragment) {
+    const write = (): unknown => entry.fromFragment?.(fragment, options);
+    return checkForm(asked(subject, 'registry', write), name, options);
+  }
   if (!codec)
-    throw error(
-      own(FORMS, name) ? `Fragment "${name}" is missing codec` : `Unsupported fragment name: ${name}`,
-      { name },
-    );
-  return checkForm(((codec as BoundCodec)[BIND]?.(fragment, options) ?? codec).encode(), name, options);
+    throw error(own(FORMS, name) ? `${subject} is missing codec` : `Unsupported fragment name: ${name}`, {
+      name,
+    });
+  const encode = (): unknown => ((codec as BoundCodec)[BIND]?.(fragment, options) ?? codec).encode();
+  return checkForm(asked(subject, 'codec', encode), name, options);
+}
+
+/** What code of the app gives; what it throws becomes an error that says whose it was. */
+function asked<T>(subject: string, whose: string, ask: () => T): T {
+  return walkWith(PLAIN, subject, ask, [whose]);
 }
 
 /** What a codec gave, if it is something that {@link toFragment} will read. */
@@ -141,10 +151,14 @@ function encode(value: FragmentData, options: SerializeOptions): unknown {
 }
 
 function hydrate(flat: unknown, options: SerializeOptions): ContextFragment {
-  if (!isSerialized(flat)) throw error('A serialized fragment is an object with a string type.', {});
+  if (!isSerialized(flat))
+    throw error('A serialized fragment is an object with a string type.', { path: '' });
   if (isMessageType(flat.type)) throw messageError(flat.type);
   const entry = own(options.registry, flat.type);
-  if (entry) return copyFragment(entry.toFragment(flat, options));
+  if (entry) {
+    const read = (): ContextFragment => entry.toFragment(flat, options);
+    return copyFragment(asked(`Serialized fragment "${flat.type}"`, 'registry', read));
+  }
   const fields = fieldsOf(flat.type, flat);
   return serializable(
     flat.type as SerializableType,
@@ -210,7 +224,7 @@ function fits(kind: Field['kind'], value: unknown): boolean {
 }
 
 /** Fields as the fragment holds them. */
-function dataOf(type: SerializableType, fields: Fields): FragmentData {
+function dataOf(type: SerializableType, fields: Fields, walk: Walk): FragmentData {
   if (type === 'hint') return fields.text as FragmentData;
   if (type === 'role') return fields.content as FragmentData;
   if (type === 'glossary')
@@ -218,8 +232,12 @@ function dataOf(type: SerializableType, fields: Fields): FragmentData {
       term,
       expression,
     })) as FragmentData;
-  const present = formOf(type).filter(({ name, optional }) => !(optional && isEmpty(fields[name])));
-  return Object.fromEntries(present.map(({ name }) => [name, fields[name]])) as FragmentData;
+  const data = formOf(type).map(({ name, optional }) => {
+    walk.path[0] = name;
+    return { name, optional, value: fields[name] };
+  });
+  const present = data.filter(({ optional, value }) => !(optional && isEmpty(value)));
+  return Object.fromEntries(present.map(({ name, value }) => [name, value])) as FragmentData;
 }
 
 /** The fields that the data was made from. */

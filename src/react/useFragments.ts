@@ -96,13 +96,9 @@ function capture(fragments: readonly ContextFragment[], standIn: StandIn): Captu
     keepQuiet(value);
     return standIn.value(lazies.push(value) - 1);
   };
-  const reminders = fragments.map((fragment) =>
-    FOLD in fragment ? (fragment as FoldingFragment) : undefined,
-  );
-  const copies = fragments.map((fragment, i) => {
-    const copy = copyFragment(fragment, replace);
-    return reminders[i] ? { ...copy, [FOLD]: standIn.fold(i) } : copy;
-  });
+  const own = fragments.map((fragment) => copyFragment(fragment, replace));
+  const reminders = own.map((copy) => (FOLD in copy ? (copy as FoldingFragment) : undefined));
+  const copies = own.map((copy, i) => (reminders[i] ? { ...copy, [FOLD]: standIn.fold(i) } : copy));
   return { written: JSON.stringify(copies, asWritten), copies, lazies, reminders };
 }
 

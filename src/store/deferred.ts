@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { ContextError } from '../errors.ts';
+import { ContextError, reasonOf } from '../errors.ts';
 import type { Chat, MessageNode } from '../graph/graph.ts';
 import type { GraphData } from '../graph/visualize.ts';
 import type {
@@ -175,10 +175,9 @@ export class DeferredStore implements ContextStore {
       return this.#store;
     } catch (cause) {
       this.#opening = undefined;
-      const reason = cause instanceof Error ? cause.message : String(cause);
       throw new ContextError(
         'store-unavailable',
-        `The code of the store could not be loaded: ${reason}. Try again.`,
+        `The code of the store could not be loaded: ${reasonOf(cause)}. Try again.`,
         { cause },
       );
     }

@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { ContextError } from '../errors.ts';
+import { ContextError, reasonOf } from '../errors.ts';
 import type { StoreOp } from './store.ts';
 
 /**
@@ -29,7 +29,7 @@ export function asJson<T>(value: T, what: string): T {
   try {
     return JSON.parse(JSON.stringify(value)) as T;
   } catch (cause) {
-    const message = `${what} can't be stored: ${cause instanceof Error ? cause.message : String(cause)}`;
+    const message = `${what} can't be stored: ${reasonOf(cause)}`;
     throw new ContextError('invalid-messages', message, { cause });
   }
 }

@@ -1,4 +1,4 @@
-import { ContextError, type ContextErrorCode } from '../errors.ts';
+import { ContextError, reasonOf, type ContextErrorCode } from '../errors.ts';
 import type { ModelInfo } from './prices.ts';
 
 /**
@@ -64,8 +64,7 @@ function builtIn(): Promise<readonly ModelInfo[]> {
 async function fetchJson(address: string, signal: AbortSignal | undefined): Promise<unknown> {
   const text = await fetchText(address, signal).catch((cause: unknown) => {
     if (signal?.aborted) throw new ContextError('aborted', 'Loading models was aborted.', { cause });
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    const message = `The models at ${address} could not be loaded: ${reason}. Those known before still are.`;
+    const message = `The models at ${address} could not be loaded: ${reasonOf(cause)}. Those known before still are.`;
     throw new ContextError('store-unavailable', message, { details: { address }, cause });
   });
   try {

@@ -1,0 +1,374 @@
+import { describe, expect, test } from 'vitest';
+import { isContextError } from '../../src/errors.ts';
+import { glossary, guardrail, hint, policy } from '../../src/fragment/builders.ts';
+import { copyFragment, hasLazy } from '../../src/fragment/copy.ts';
+import { fragment, type ContextFragment } from '../../src/fragment/fragment.ts';
+import { loadFragments } from '../../src/fragment/loader.ts';
+import { assistant, message, messageOf, user } from '../../src/fragment/message.ts';
+import { encodeSerializedValue, fromFragment, toFragment } from '../../src/fragment/serialize.ts';
+import { MarkdownRenderer } from '../../src/render/markdown.ts';
+import { TomlRenderer } from '../../src/render/toml.ts';
+import { ToonRenderer } from '../../src/render/toon.ts';
+import { XmlRenderer } from '../../src/render/xml.ts';
+import { engineOn } from '../support/engine.ts';
+
+/**
+ * Fragments that bite when they are touched: getters, proxies and codecs that throw, and throw things that throw again.
+ * Whoever takes one refuses it with an error of ours, and is afterwards as before.
+ */
+
+const boom = (): never => {
+  throw new Error('boom');
+};
+
+/** Not even its reason can be told. */
+const unspeakable = (): never => {
+  throw { toString: boom };
+};
+
+const proxy = (throwing: () => never): ContextFragment =>
+  new Proxy(
+    { name: 'x', data: 'y' },
+    { get: throwing, has: throwing, ownKeys: throwing, getPrototypeOf: throwing },
+  );
+
+const withCodec = (codec: unknown): ContextFragment => ({ name: 'q', codec: codec as never });
+
+/** Each with what its error tells of the place. */
+const fragments: [string, () => unknown, RegExp][] = [
+  ['a proxy', () => proxy(boom), /^Fragment: it cannot be read: boom/],
+  ['a proxy that was taken back', () => revoked(), /cannot be read/],
+  [
+    'a name that throws',
+    () => ({
+      data: 'x',
+      get name() {
+        return boom();
+      },
+    }),
+    /^Fragment: it cannot be read: boom/,
+  ],
+  [
+    'data that throws',
+    () => ({
+      name: 'x',
+      get data() {
+        return boom();
+      },
+    }),
+    /^Fragment "x": data cannot be read: boom/,
+  ],
+  [
+    'a getter in data',
+    () =>
+      fragment('x', {
+        rows: [
+          {
+            get a() {
+              return boom();
+            },
+          },
+        ],
+      }),
+    /"x": data\[0\].rows\[0\].a cannot be read: boom/,
+  ],
+  ['a proxy in data', () => ({ name: 'x', data: [proxy(boom)] }), /"x": data\[0\] cannot be read: boom/],
+  ['a proxy as a child', () => fragment('x', 'ok', proxy(boom)), /"x": data\[1\] cannot be read: boom/],
+  [
+    'toJSON that throws',
+    () => ({ name: 'x', data: { when: { toJSON: boom } } }),
+    /"x": data.when cannot be read: boom/,
+  ],
+  [
+    'what throws something that throws',
+    () => ({
+      name: 'x',
+      data: {
+        get a() {
+          return unspeakable();
+        },
+      },
+    }),
+    /"x": data.a cannot be read: unknown/,
+  ],
+  [
+    'what throws a proxy',
+    () => ({
+      name: 'x',
+      data: {
+        get a(): never {
+          throw proxy(boom);
+        },
+      },
+    }),
+    /"x": data.a cannot be read: unknown/,
+  ],
+  [
+    'what throws an error without words',
+    () => ({
+      name: 'x',
+      data: {
+        get a(): never {
+          throw Object.assign(new Error('x'), { message: Symbol('s') });
+        },
+      },
+    }),
+    /"x": data.a cannot be read: Symbol\(s\)/,
+  ],
+];
+
+/** What can be shown as it is, but not kept. */
+const unkept: typeof fragments = [
+  [
+    'a name of a class',
+    () =>
+      new (class {
+        data = 'x';
+        get name() {
+          return 'x';
+        }
+      })(),
+    /name must be a text/,
+  ],
+  [
+    'an id that is no text',
+    () => ({ name: 'x', data: 'y', id: Symbol('id') }),
+    /^Fragment "x": id must be a text/,
+  ],
+];
+
+const codecs: [string, () => ContextFragment, RegExp][] = [
+  [
+    'a codec that throws',
+    () => withCodec({ encode: boom, decode: boom }),
+    /^Fragment "q": (?:codec|data) cannot be read: boom/,
+  ],
+  [
+    'a codec that throws something that throws',
+    () => withCodec({ encode: unspeakable, decode: unspeakable }),
+    /cannot be read: unknown/,
+  ],
+  ['a codec that is a proxy', () => withCodec(proxy(boom)), /cannot be read: boom/],
+  [
+    'a codec inside of another fragment',
+    () => fragment('x', withCodec({ encode: boom, decode: boom })),
+    /^Fragment "x": data\[0\].data cannot be read: boom|^Unsupported fragment name: x/,
+  ],
+];
+
+function revoked(): object {
+  const { proxy: gone, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return gone;
+}
+
+const renderers = [new XmlRenderer(), new MarkdownRenderer(), new TomlRenderer(), new ToonRenderer()];
+
+const doors: [string, (fragment: ContextFragment) => unknown][] = [
+  ['copyFragment()', copyFragment],
+  ['hasLazy()', hasLazy],
+  ['fromFragment()', (one) => fromFragment(one)],
+  ...renderers.map((renderer): (typeof doors)[number] => [renderer.name, (one) => renderer.render([one])]),
+];
+
+/** The error that a call ends in, if it is one of ours; else what happened. */
+function refusalOf(call: () => unknown): string {
+  try {
+    call();
+    return 'taken';
+  } catch (error) {
+    return isContextError(error, 'invalid-fragment') ? error.message : 'thrown, but not by us';
+  }
+}
+
+describe.each(doors)('%s refuses', (_door, enter) => {
+  test.each(fragments)('%s', (_what, make, told) => {
+    expect(refusalOf(() => enter(make() as ContextFragment))).toMatch(told);
+  });
+});
+
+describe.each(doors.filter(([door]) => door !== 'copyFragment()'))('%s refuses', (_door, enter) => {
+  test.each(codecs)('%s', (_what, make, told) => {
+    expect(refusalOf(() => enter(make()))).toMatch(told);
+  });
+});
+
+test('encodeSerializedValue() refuses the same, at a place in its value', () => {
+  for (const [, make] of [...fragments, ...codecs])
+    expect(refusalOf(() => encodeSerializedValue({ a: make() } as never))).toMatch(
+      /^Fragment "|^Unsupported/,
+    );
+});
+
+describe('an engine', () => {
+  test.each([...fragments, ...unkept])('refuses %s, and is as before', (_what, make, told) => {
+    const engine = engineOn().set(hint('kept'), user('kept', { id: 'q1' }));
+    const before = engine.state.getState();
+    const broken = make() as ContextFragment;
+    for (const enter of [
+      () => engine.set(hint('one'), user('two'), broken),
+      () => engine.mountFragments({}, 1, [hint('one'), broken]),
+    ])
+      expect(refusalOf(enter)).toMatch(told);
+    expect(engine.state.getState()).toBe(before);
+    expect(engine.render()).toBe('<hint>kept</hint>');
+  });
+
+  test.each([null, undefined, 0, '', Symbol('s')])('refuses %s in place of a fragment', (value) => {
+    const engine = engineOn();
+    expect(refusalOf(() => engine.set(value as never))).toMatch(/^Not a fragment/);
+    expect(refusalOf(() => engine.mountFragments({}, 1, [value as never]))).toMatch(/^Not a fragment/);
+  });
+
+  test.each(codecs)('takes %s, and refuses to show it', async (_what, make, told) => {
+    const engine = engineOn().set(make());
+    expect(refusalOf(() => engine.render())).toMatch(told);
+    await expect(engine.resolve()).rejects.toMatchObject({ code: 'invalid-fragment' });
+    expect((await engine.inspect()).fragments.context).toHaveLength(1);
+    engine.clear();
+    expect((await engine.resolve()).systemPrompt).toBe('');
+  });
+
+  test('refuses messages that bite', () => {
+    const engine = engineOn();
+    const before = engine.state.getState();
+    const codec = { encode: boom, decode: boom };
+    const typed = expect.objectContaining({ name: 'ContextError' }) as Error;
+    expect(() => engine.set({ name: 'user', type: 'message', codec })).toThrow(typed);
+    expect(() => engine.set({ ...user('x'), codec: proxy(boom) as never })).toThrow(typed);
+    expect(() => engine.set({ ...user('x'), id: { toString: boom } as never })).toThrow(typed);
+    expect(engine.state.getState()).toBe(before);
+  });
+});
+
+describe('the builders refuse', () => {
+  test.each<[string, () => unknown, string]>([
+    ['no fields', () => guardrail(undefined as never), 'guardrail(): rule cannot be read'],
+    [
+      'a field that throws',
+      () =>
+        policy({
+          rule: 'r',
+          get reason() {
+            return boom();
+          },
+        }),
+      'policy(): reason cannot be read: boom',
+    ],
+    ['no entries', () => glossary(null as never), 'glossary(): it cannot be read'],
+    ['a user message that throws', () => user(proxy(boom) as never), 'user(): it cannot be read: boom'],
+    [
+      'an answer that throws',
+      () => assistant(proxy(unspeakable) as never),
+      'assistant(): it cannot be read: unknown',
+    ],
+    ['a message that throws', () => message(proxy(boom) as never), 'Message: it cannot be read: boom'],
+  ])('%s', (_what, build, told) => {
+    const message = expect.stringContaining(told) as string;
+    expect(build).toThrow(expect.objectContaining({ name: 'ContextError', message }));
+  });
+
+  test('but user() passes over options that are none', () => {
+    expect(messageOf(user('x', undefined as never)).parts).toEqual([{ type: 'text', text: 'x' }]);
+    expect(messageOf(user('x', null as never, { id: 'q' })).id).toBe('q');
+  });
+});
+
+describe('a registry that throws', () => {
+  const registry = { zz: { toFragment: boom, fromFragment: boom }, odd: { toFragment: () => proxy(boom) } };
+
+  test('is named', () => {
+    expect(refusalOf(() => fromFragment(fragment('zz'), { registry }))).toBe(
+      'Fragment "zz": registry cannot be read: boom',
+    );
+    expect(refusalOf(() => toFragment({ type: 'zz' }, { registry }))).toBe(
+      'Serialized fragment "zz": registry cannot be read: boom',
+    );
+    expect(
+      refusalOf(() => toFragment({ type: 'policy', rule: 'r', policies: [{ type: 'odd' }] }, { registry })),
+    ).toBe('Fragment: it cannot be read: boom');
+  });
+});
+
+// oxlint-disable-next-line unicorn/no-thenable -- what to do with such a value is the question here
+const THEN = 'then';
+
+test.each<[string, () => unknown, string]>([
+  ['throws what throws', () => unspeakable, 'unknown'],
+  ['is a proxy', () => () => proxy(boom), 'boom'],
+  ['has a then that throws', () => Object.defineProperty({}, THEN, { get: boom }), 'boom'],
+  ['iterates by throwing', () => ({ [Symbol.iterator]: unspeakable }), 'unknown'],
+])('a lazy value that %s is refused with its path', async (_what, make, told) => {
+  const given = async () => loadFragments([fragment('x', { a: make() as never })]);
+  await expect(given()).rejects.toMatchObject({
+    code: 'invalid-fragment',
+    message: expect.stringMatching(new RegExp(`^Fragment "x": data\\[0\\]\\.a .*: ${told}`)) as string,
+  });
+});
+
+describe('data from a stranger', () => {
+  test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf', ''])(
+    'type %j is no type',
+    (type) => {
+      const text = `Unsupported serialized fragment type: ${type}`;
+      expect(refusalOf(() => toFragment(JSON.parse(JSON.stringify({ type })) as never))).toBe(text);
+      expect(refusalOf(() => toFragment({ type }, { registry: {} }))).toBe(text);
+    },
+  );
+
+  test.each([null, 5, true, [], {}])('type %j is no text', (type) => {
+    expect(refusalOf(() => toFragment({ type } as never))).toBe(
+      'A serialized fragment is an object with a string type.',
+    );
+  });
+
+  test.each<[string, unknown, string]>([
+    ['hint', {}, '"text" must be a string, not undefined'],
+    ['hint', { text: null }, '"text" must be a string, not null'],
+    ['hint', { text: ['x'] }, '"text" must be a string, not object'],
+    ['workflow', { task: 't', steps: 'one' }, '"steps" must be a list of strings, not string'],
+    ['workflow', { task: 't', steps: [1] }, '"steps" must be a list of strings, not object'],
+    ['glossary', { entries: [] }, '"entries" must be an object of strings, not object'],
+    ['glossary', { entries: { a: 1 } }, '"entries" must be an object of strings, not object'],
+    ['policy', { rule: 'r', policies: 'all' }, '"policies" must be a list, not string'],
+    ['identity', { name: 5 }, '"name" must be a string, not number'],
+  ])('%s with %j names the field', (type, fields, told) => {
+    expect(refusalOf(() => toFragment({ type, ...(fields as object) }))).toBe(
+      `Serialized fragment "${type}": ${told}`,
+    );
+  });
+
+  test('a key __proto__ is a key: nothing is polluted, nothing is lost', () => {
+    const text = '{"type":"glossary","entries":{"__proto__":"x","constructor":"y"}}';
+    const made = toFragment(JSON.parse(text) as never);
+    expect(JSON.stringify(fromFragment(made))).toBe(text);
+    expect(new XmlRenderer().render([made])).toContain('<term>__proto__</term>');
+    const nested = '{"type":"policy","rule":"r","policies":[{"__proto__":{"polluted":true}}]}';
+    expect(JSON.stringify(fromFragment(toFragment(JSON.parse(nested) as never)))).toBe(nested);
+    expect('polluted' in {}).toBe(false);
+  });
+
+  test('20,000 levels are refused in both directions, as data and as fragments', () => {
+    let [data, serialized, nested]: unknown[] = ['x', 'x', hint('x')];
+    for (let i = 0; i < 20_000; i++) {
+      data = i % 2 ? [data] : { a: data };
+      serialized = { type: 'policy', rule: 'r', policies: [serialized] };
+      nested = policy({ rule: 'r', policies: [nested as never] });
+    }
+    const told = /is nested deeper than 128 levels/;
+    for (const [, enter] of doors) {
+      expect(refusalOf(() => enter({ name: 'x', data: data as never }))).toMatch(told);
+      expect(refusalOf(() => enter(nested as ContextFragment))).toMatch(told);
+    }
+    expect(refusalOf(() => toFragment(serialized as never))).toMatch(told);
+    expect(refusalOf(() => engineOn().set(nested as never))).toMatch(told);
+  });
+
+  test('a name of 10 KB is kept whole', () => {
+    const name = 'n'.repeat(10_240);
+    expect(copyFragment({ name, data: 'x' }).name).toBe(name);
+    expect(refusalOf(() => fromFragment({ name, data: 'x' }))).toBe(`Unsupported fragment name: ${name}`);
+    for (const renderer of renderers)
+      expect(renderer.render([{ name, data: 'x' }]).toLowerCase()).toContain(name);
+  });
+});
