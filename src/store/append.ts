@@ -1,6 +1,7 @@
 import type { UIMessage } from 'ai';
 import type { Branch, Chat, Checkpoint, MessageNode, NodeInfo } from '../graph/graph.ts';
 import { byAge, infoOf } from '../graph/graph.ts';
+import { blobsOf, releaseBlobs, referToBlob } from './blobs.ts';
 import { draftOf, readDraft } from './drafts.ts';
 import { createDeviceId } from './device.ts';
 import { between, CONTENT, type Meta, ofChat, only } from './layout.ts';
@@ -15,6 +16,10 @@ export class RecordTransaction implements StoreTransaction {
   #meta: Meta;
   /** Messages that are known not to be there. */
   #absent: Set<string> = new Set();
+
+  /** Bytes that the messages refer to which were put. */
+  readonly #used: Set<string> = new Set();
+  #isPurged = false;
 
   constructor(chatId: string, rows: Rows, meta: Meta) {
     this.chatId = chatId;
@@ -75,6 +80,7 @@ export class RecordTransaction implements StoreTransaction {
   }
 
   purge(): void {
+    this.#isPurged = true;
     for (const table of CONTENT) this.#rows.delete(table, ofChat(this.chatId));
   }
 
@@ -85,6 +91,7 @@ export class RecordTransaction implements StoreTransaction {
   putNode(node: MessageNode, replaced?: MessageNode): void {
     this.#rows.put('nodes', infoOf(node));
     this.#rows.put('bodies', node.data, [this.chatId, node.seq]);
+    for (const hash of blobsOf(node.data)) this.#used.add(hash);
     if (!replaced) return;
     this.#rows.put('revisions', replaced, [this.chatId, node.id, replaced.rev]);
     this.#rows.delete('drafts', draftOf(this.chatId, node.id));
@@ -94,6 +101,12 @@ export class RecordTransaction implements StoreTransaction {
     this.#rows.delete('nodes', only([this.chatId, seq]));
     this.#rows.delete('bodies', only([this.chatId, seq]));
     this.#rows.delete('drafts', draftOf(this.chatId, id));
+  }
+
+  /** Comes last: notes which bytes the chat refers to now, and lets go of those that went with what it was. */
+  async settleBlobs(): Promise<void> {
+    for (const hash of this.#used) referToBlob(this.#rows, this.chatId, hash);
+    if (this.#isPurged) await releaseBlobs(this.#rows, this.chatId, this.#used);
   }
 
   putBranch(branch: Branch): void {

@@ -127,6 +127,14 @@ export class DeferredStore implements ContextStore {
     return this.#use((store) => store.delete(key));
   }
 
+  putBlob(bytes: Uint8Array): Promise<string> {
+    return this.#use((store) => store.putBlob(bytes));
+  }
+
+  getBlob(hash: string): Promise<Uint8Array | undefined> {
+    return this.#use((store) => store.getBlob(hash));
+  }
+
   hold(chatId: string, id: string): Promise<() => void> {
     return this.#use((store) => store.hold(chatId, id));
   }

@@ -52,6 +52,12 @@ export interface Tables {
   readonly branches: Branch;
   readonly checkpoints: Checkpoint;
   readonly changes: Change;
+  /** Bytes that messages refer to, by their hash. */
+  readonly blobs: { readonly hash: string; readonly bytes: Uint8Array };
+  /** Which chat refers to which bytes. */
+  readonly uses: { readonly chatId: string; readonly hash: string };
+  /** Bytes that no message refers to yet, and until when they wait for one, ms since epoch. */
+  readonly fresh: { readonly hash: string; readonly until: number };
   /** The app's own. */
   readonly values: unknown;
   readonly leases: Lease;
@@ -130,6 +136,9 @@ export const LAYOUT: Readonly<Record<Table, Shape>> = {
   branches: byId,
   checkpoints: byId,
   changes: { key: ['chatId', 'kind', 'id'], indexes: { seq: 'seq', chat: ['chatId', 'seq'] } },
+  blobs: { key: 'hash' },
+  uses: { key: ['chatId', 'hash'], indexes: { hash: 'hash' } },
+  fresh: { key: 'hash' },
   values: {},
   leases: byId,
   meta: {},
@@ -137,9 +146,9 @@ export const LAYOUT: Readonly<Record<Table, Shape>> = {
 
 export const ALL_TABLES: readonly Table[] = Object.keys(LAYOUT) as Table[];
 
-/** What is in chats, beside their rows: what a deleted chat loses. */
+/** What is in chats, beside their rows: what a deleted chat loses. Bytes that it shared with others stay. */
 export const CONTENT: readonly Table[] = ALL_TABLES.filter(
-  (table) => !['chats', 'values', 'meta'].includes(table),
+  (table) => !['chats', 'blobs', 'uses', 'fresh', 'values', 'meta'].includes(table),
 );
 
 /** Keys from one to another, both included. */

@@ -5,8 +5,9 @@ import { graphData } from '../graph/graphData.ts';
 import type { GraphData } from '../graph/visualize.ts';
 import { writeDraft } from './drafts.ts';
 import { applyOps } from './apply.ts';
+import { hashOf, putBlob, sweepBlobs } from './blobs.ts';
 import type { Channel } from './channel.ts';
-import { ALL_TABLES, CONTENT, only, type Table } from './layout.ts';
+import { ALL_TABLES, only, type Table } from './layout.ts';
 import { asJson, cloneValue, normaliseMessage, normaliseOps } from './normalise.ts';
 import {
   findChat,
@@ -185,6 +186,17 @@ export class RecordStore implements ContextStore {
     await this.#backing.write(['values'], async (rows) => rows.delete('values', only(key)));
   }
 
+  async putBlob(bytes: Uint8Array): Promise<string> {
+    const copy = bytes.slice();
+    const hash = await hashOf(copy);
+    await this.#backing.write(BLOBS, (rows) => putBlob(rows, hash, copy, Date.now()));
+    return hash;
+  }
+
+  async getBlob(hash: string): Promise<Uint8Array | undefined> {
+    return (await this.#read(['blobs'], (rows) => rows.get('blobs', hash)))?.bytes.slice();
+  }
+
   hold(chatId: string, id: string): Promise<() => void> {
     return this.#backing.hold(chatId, id);
   }
@@ -222,14 +234,13 @@ export class RecordStore implements ContextStore {
   /** A write to one chat; once it is durable, everyone hears, if something changed. */
   async #write<T>(chatId: string, work: (tx: StoreTransaction) => Promise<T>): Promise<T> {
     this.#wake();
-    const { result, before, seq } = await this.#backing.write(
-      ['chats', 'values', 'meta', ...CONTENT],
-      async (rows) => {
-        const meta = await readMeta(rows);
-        const tx = new RecordTransaction(chatId, rows, meta);
-        return { result: await work(tx), before: meta.seq, seq: await tx.seq() };
-      },
-    );
+    const { result, before, seq } = await this.#backing.write(ALL_TABLES, async (rows) => {
+      const meta = await readMeta(rows);
+      const tx = new RecordTransaction(chatId, rows, meta);
+      const result = await work(tx);
+      await tx.settleBlobs();
+      return { result, before: meta.seq, seq: await tx.seq() };
+    });
     if (seq !== before) this.#tell({ kind: 'change', chatId, seq, remote: false });
     return result;
   }
@@ -270,10 +281,17 @@ export class RecordStore implements ContextStore {
 
   /** Takes the content of deleted chats whose time is over, and comes back when the next one's is. */
   #sweep(): void {
+    this.#sweepBlobs(Date.now()).catch(() => undefined);
     this.#backing
       .read(['chats'], (rows) => rows.list('chats', undefined, 'due'))
       .then((chats) => this.#purge(chats, Date.now()))
       .catch(() => undefined);
+  }
+
+  async #sweepBlobs(now: number): Promise<void> {
+    const fresh = await this.#backing.read(['fresh'], (rows) => rows.list('fresh'));
+    if (fresh.some(({ until }) => until <= now))
+      await this.#backing.write(BLOBS, (rows) => sweepBlobs(rows, now));
   }
 
   async #purge(chats: readonly RemovedChat[], now: number): Promise<void> {
@@ -286,6 +304,9 @@ export class RecordStore implements ContextStore {
     this.#sweeper = setTimeout(() => this.#sweep(), Math.min(next - now, LONGEST_TIMER));
   }
 }
+
+/** The tables that bytes are kept in. */
+const BLOBS: readonly Table[] = ['blobs', 'uses', 'fresh'];
 
 /** The longest time that a timer can wait, ms. */
 const LONGEST_TIMER = 2 ** 31 - 1;

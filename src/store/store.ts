@@ -101,6 +101,16 @@ export interface ContextStore {
   delete(key: string): Promise<void>;
 
   /**
+   * Keeps bytes apart from messages, and returns their name: the SHA-256 of their content, as 64 hexadecimal digits.
+   * The same bytes are kept once. Messages refer to them by the URL `contextree-blob:HASH`, anywhere in their JSON; they
+   * stay as long as a chat has such a message, or had one, and a day without any. Rejects with `store-unavailable` on a
+   * page that is not secure.
+   */
+  putBlob(bytes: Uint8Array): Promise<string>;
+  /** Bytes by their name; undefined when they are not there. */
+  getBlob(hash: string): Promise<Uint8Array | undefined>;
+
+  /**
    * Takes the lock of a node that this tab streams; call the result to let go. It falls with the tab.
    * The lock tells whether an answer is still being written. Correctness of data never depends on it.
    */

@@ -1,6 +1,7 @@
 import type { UIMessage } from 'ai';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { visualizeGraph } from '../../src/graph/visualize.ts';
+import { blobUrl } from '../../src/store/blobs.ts';
 import type { ContextStore, StoreNotice, StoreOp } from '../../src/store/store.ts';
 import { given, givenChat, head, insert, me, message, turn } from './graph.ts';
 
@@ -1071,6 +1072,103 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
             'Legend: * = active branch, {...} = checkpoint',
           ].join('\n'),
         );
+      });
+    });
+
+    describe('bytes beside messages', () => {
+      const picture = new Uint8Array([1, 2, 3]);
+      const name = '039058c6f2c0cb492c533b0a4d14ef77cc0f78abccced5287d84a1a2011cfb81';
+      const showing = (id: string, parentId: string | null): StoreOp => {
+        const part = { type: 'file' as const, mediaType: 'image/png', url: blobUrl(name) };
+        const data = { ...message(id), parts: [part] };
+        return { op: 'insert', id, parentId, data, status: 'complete' };
+      };
+      const isThere = async () => (await store.getBlob(name)) !== undefined;
+
+      afterEach(() => {
+        vi.useRealTimers();
+      });
+
+      it('are kept once, by the hash of what they are, apart from the caller’s', async () => {
+        const mine = picture.slice();
+        expect(await store.putBlob(mine)).toBe(name);
+        mine[0] = 9;
+        expect(await store.putBlob(picture)).toBe(name);
+        const stored = await store.getBlob(name);
+        expect([...(stored ?? [])]).toEqual([1, 2, 3]);
+        stored?.fill(0);
+        expect([...((await store.getBlob(name)) ?? [])]).toEqual([1, 2, 3]);
+        expect(await store.getBlob('00')).toBeUndefined();
+        expect(await store.putBlob(new Uint8Array())).toMatch(/^e3b0c442/);
+      });
+
+      it('stay while a message refers to them, in any chat, and go with the last chat', async () => {
+        await store.putBlob(picture);
+        await append([showing('q1', null), showing('q2', 'q1')]);
+        await store.append('d', [showing('q1', null)], me);
+        await store.deleteChat('c');
+        expect(await isThere()).toBe(true);
+        await store.deleteChat('d', { keepFor: 60_000 });
+        expect(await isThere()).toBe(true);
+        await store.restoreChat('d');
+        await store.deleteChat('d');
+        expect(await isThere()).toBe(false);
+      });
+
+      it('stay when the message that showed them is replaced: its earlier version shows them still', async () => {
+        await store.putBlob(picture);
+        await append([showing('q1', null)]);
+        await append([{ op: 'replace', id: 'q1', data: message('q1', 'no picture') }]);
+        expect(await isThere()).toBe(true);
+      });
+
+      it('go with the chat that a new one replaces, unless that shows them, too', async () => {
+        await store.putBlob(picture);
+        const other = await store.putBlob(new Uint8Array([4]));
+        const url = blobUrl(other);
+        await append([
+          showing('q1', null),
+          { op: 'replace', id: 'q1', data: { ...message('q1'), metadata: { deep: [{ url }] } } },
+        ]);
+        await append([showing('q2', 'q1')]);
+        await store.deleteChat('c', { keepFor: 60_000 });
+        await append([showing('n1', null)], { epoch: 1 });
+        expect(await isThere()).toBe(true);
+        expect(await store.getBlob(other)).toBeUndefined();
+      });
+
+      it('wait a day for their message, and are waited for by no deletion', async () => {
+        vi.useFakeTimers({ toFake: ['Date'] });
+        await store.putBlob(picture);
+        await append([showing('q1', null)]);
+        await store.putBlob(picture);
+        await store.deleteChat('c');
+        expect(await isThere()).toBe(true);
+        vi.setSystemTime(Date.now() + 23 * 3_600_000);
+        await store.listChats();
+        expect(await isThere()).toBe(true);
+        vi.setSystemTime(Date.now() + 2 * 3_600_000);
+        await store.listChats();
+        await expect.poll(isThere).toBe(false);
+      });
+
+      it('stay for ever once a message has come, and go with everything', async () => {
+        vi.useFakeTimers({ toFake: ['Date'] });
+        await store.putBlob(picture);
+        await append([showing('q1', null)]);
+        await store.putBlob(picture);
+        vi.setSystemTime(Date.now() + 25 * 3_600_000);
+        await store.listChats();
+        await new Promise((resolve) => setTimeout(resolve, 30));
+        expect(await isThere()).toBe(true);
+        await store.clear();
+        expect(await isThere()).toBe(false);
+      });
+
+      it('say so where they cannot be named', async () => {
+        const digest = vi.spyOn(crypto, 'subtle', 'get').mockReturnValue(undefined as never);
+        expect((await refusal(store.putBlob(picture))).code).toBe('store-unavailable');
+        digest.mockRestore();
       });
     });
 
