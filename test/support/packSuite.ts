@@ -67,12 +67,14 @@ export function packSuite(freshName: () => string): void {
 
     it(
       'are sealed by a tab that is idle, after it wrote or opened a long chat',
-      { timeout: 20_000 },
+      { timeout: 60_000 },
       async () => {
         vi.restoreAllMocks();
         const store = open();
         await grow(store, 200);
-        await expect.poll(() => countRecords(name), { timeout: 9000 }).toMatchObject({ packs: 2, nodes: 72 });
+        await expect
+          .poll(() => countRecords(name), { timeout: 25_000 })
+          .toMatchObject({ packs: 2, nodes: 72 });
         await store.close();
         const [early, late] = [open(), open()];
         await append(
@@ -82,7 +84,7 @@ export function packSuite(freshName: () => string): void {
         await early.close();
         expect(await countRecords(name)).toMatchObject({ packs: 2 });
         await late.load('c');
-        await expect.poll(() => countRecords(name), { timeout: 9000 }).toMatchObject({ packs: 3 });
+        await expect.poll(() => countRecords(name), { timeout: 25_000 }).toMatchObject({ packs: 3 });
       },
     );
 
@@ -300,12 +302,12 @@ export function packSuite(freshName: () => string): void {
         expect(await store.getMessages('c')).toHaveLength(201);
       });
 
-      it('are left alone when the disk is full, and nobody is told', { timeout: 20_000 }, async () => {
+      it('are left alone when the disk is full, and nobody is told', { timeout: 60_000 }, async () => {
         vi.restoreAllMocks();
         const store = open();
         await grow(store, 140);
         faults.order('refuse', 1, true);
-        await expect.poll(() => faults.struck, { timeout: 9000 }).toBe(true);
+        await expect.poll(() => faults.struck, { timeout: 25_000 }).toBe(true);
         faults.cease();
         expect(await countRecords(name)).toMatchObject({ packs: 0, nodes: 140 });
         expect(await store.getMessages('c')).toHaveLength(140);
@@ -381,14 +383,14 @@ export function packSuite(freshName: () => string): void {
     const append = (id: string) =>
       store.append('long', [{ op: 'replace', id, data: message(id, 'new') }], { ...me, userId: 'ann' });
 
-    it('is written on, and brought up to date in the background', { timeout: 20_000 }, async () => {
+    it('is written on, and brought up to date in the background', { timeout: 60_000 }, async () => {
       vi.restoreAllMocks();
       const head = old.expected.long.chains[0]?.at(-1) ?? '';
       await store.append('long', [{ op: 'replace', id: head, status: 'complete' }, ...turn('next', head)], {
         ...me,
         userId: 'ann',
       });
-      await expect.poll(() => countRecords(name), { timeout: 9000 }).toMatchObject({ packs: 3 });
+      await expect.poll(() => countRecords(name), { timeout: 25_000 }).toMatchObject({ packs: 3 });
       expect(await chainIds('long', 'next')).toEqual([...(old.expected.long.chains[0] ?? []), 'next']);
       expect(await store.restoreChat('leaving')).toBe(true);
       expect(await chainIds('leaving', 'q1')).toEqual(['q1']);

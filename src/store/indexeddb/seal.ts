@@ -25,8 +25,8 @@ export class Sealer {
   readonly #name: string;
   readonly #connection: Connection;
   readonly #cache: TopologyCache;
-  /** Chats to look at. */
-  readonly #chats = new Set<string>();
+  /** Chats to look at, and how many blocks of each are due. */
+  readonly #chats = new Map<string, number>();
   /** How many blocks were due when a chat was last found tidy. */
   readonly #tidy = new Map<string, number>();
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -41,8 +41,7 @@ export class Sealer {
   note(chatId: string, nextSeq: number): void {
     const due = blocksDue(nextSeq);
     if (due === 0 || this.#tidy.get(chatId) === due) return;
-    this.#chats.add(chatId);
-    this.#tidy.set(chatId, due);
+    this.#chats.set(chatId, due);
     this.#wait(PATIENCE);
   }
 
@@ -65,13 +64,17 @@ export class Sealer {
   }
 
   async #sealOne(): Promise<void> {
-    const [chatId] = this.#chats;
-    if (chatId === undefined) return;
-    const isMore = await this.#alone(() => this.#seal(chatId)).catch(() => false);
-    if (!isMore) this.#chats.delete(chatId);
+    const [next] = this.#chats;
+    if (!next) return;
+    const [chatId, due] = next;
+    // What was refused is tried again when the chat is written or opened again.
+    const found = await this.#alone(() => this.#seal(chatId)).catch(() => undefined);
+    if (found === false) this.#tidy.set(chatId, due);
+    if (!found) this.#chats.delete(chatId);
     if (this.#chats.size > 0) this.#wait(PAUSE);
   }
 
+  /** Seals one block; false when there is none. */
   async #seal(chatId: string): Promise<boolean> {
     return this.#connection.run(async (db) => {
       const isDue = await read(
@@ -84,10 +87,10 @@ export class Sealer {
   }
 
   /** Does some work unless another tab is at it. */
-  async #alone(work: () => Promise<boolean>): Promise<boolean> {
+  async #alone(work: () => Promise<boolean>): Promise<boolean | undefined> {
     const locks = webLocks();
     if (!locks) return work();
-    return locks.request(this.#name, { ifAvailable: true }, async (lock) => lock !== null && work());
+    return locks.request(this.#name, { ifAvailable: true }, async (lock) => (lock ? work() : undefined));
   }
 }
 
