@@ -159,6 +159,21 @@ describe('the composer', () => {
     expect(document.activeElement).toBe(message());
   });
 
+  test.each([
+    ['/fail', 'Try again'],
+    ['/fail after 3', 'Continue'],
+    ['/approve', 'Deny'],
+  ])('has the focus when the button that answers %s goes away: %s', async (question, name) => {
+    openApp();
+    await userEvent.type(message(), `${question}{Enter}`);
+    const asked = await screen.findByRole('article', { name: 'Assistant' });
+    const press = await within(asked).findByRole('button', { name });
+    press.focus();
+    await userEvent.keyboard('{Enter}');
+    await waitFor(() => expect(press.isConnected).toBe(false));
+    expect(document.activeElement).toBe(message());
+  });
+
   test('holds the words of a chat that is still being read, under the shape of its history', async () => {
     await new ContextEngine({ store, chatId: 'c', userId: 'local' }).set(user('Hello')).save();
     localStorage.setItem('demo:unsent:c', 'half a thought');
@@ -404,8 +419,10 @@ describe('a disk that says no', () => {
     expect(screen.getByRole('status', { name: 'Save state' }).contains(alert)).toBe(true);
 
     refuse.mockImplementation(append);
-    await userEvent.click(within(alert).getByRole('button', { name: 'Retry' }));
+    within(alert).getByRole('button', { name: 'Retry' }).focus();
+    await userEvent.keyboard('{Enter}');
     await waitFor(() => expect(screen.queryByRole('alert')).toBeNull());
+    expect(document.activeElement).toBe(screen.getByRole('combobox', { name: 'Branch' }));
     await waitFor(() => expect(chats()).toEqual(['Hello']));
     expect((await store.listChats())[0]?.messageCount).toBe(2);
   });

@@ -10,6 +10,7 @@ import { useWrittenElsewhere } from './useWrittenElsewhere.ts';
 /** What stands where an answer would: one that is about to come, here or from another tab, one that failed, or none. */
 export function AbsentAnswer({ turn, canAsk }: AbsentAnswerProps): ReactNode {
   const { shown, streaming, failure, isUnanswered, askAgain } = turn;
+  const { focusComposer } = use(Around);
   const question = shown.at(-1);
   const isQuiet = canAsk && !streaming && failure === undefined;
   const isWrittenElsewhere = useWrittenElsewhere(question?.id, isQuiet);
@@ -17,9 +18,12 @@ export function AbsentAnswer({ turn, canAsk }: AbsentAnswerProps): ReactNode {
   if (question?.role === 'assistant') return null;
   if (streaming && question) return <AnswerToCome />;
   const earlier = question && <EarlierAnswer questionId={question.id} />;
-  if (failure !== undefined)
-    return <AnswerThatFailed words={failure} onTryAgain={askAgain} earlier={earlier} />;
-  return isUnanswered && isWrittenElsewhere === false && <Unanswered onAsk={askAgain} earlier={earlier} />;
+  const ask = (): void => {
+    askAgain();
+    focusComposer();
+  };
+  if (failure !== undefined) return <AnswerThatFailed words={failure} onTryAgain={ask} earlier={earlier} />;
+  return isUnanswered && isWrittenElsewhere === false && <Unanswered onAsk={ask} earlier={earlier} />;
 }
 
 /** The answer that has not said anything yet, in the place where it will stand. */

@@ -5,6 +5,7 @@ import { onFirstClick } from '../shell/once.ts';
 import { useAttempt } from '../shell/useAttempt.ts';
 import { Icon } from '../ui/Icon.tsx';
 import { usePassFocus } from '../ui/usePassFocus.ts';
+import { focusBranch } from './focusBranch.ts';
 
 /** Named points of the conversation, and the way back to each. */
 export function Checkpoints(): ReactNode {
@@ -25,7 +26,7 @@ function OneCheckpoint({ checkpoint }: { readonly checkpoint: CheckpointInfo }):
   const { restore, remove } = useCheckpoint();
   const { tell } = useNotices();
   const attempt = useAttempt();
-  const item = usePassFocus(focusBranch);
+  const item = usePassFocus<HTMLLIElement>(focusBranch);
   const goBack = async (): Promise<void> => {
     const branch = await restore(name);
     tell({ key: 'branch', text: `${name} restored on ${branch.name}`, lasts: 8000 });
@@ -62,9 +63,4 @@ function OneCheckpoint({ checkpoint }: { readonly checkpoint: CheckpointInfo }):
       </button>
     </li>
   );
-}
-
-/** The list goes away with its last item. What stands before it says where one is. */
-function focusBranch(item: HTMLLIElement): void {
-  item.closest('header')?.querySelector('select')?.focus();
 }

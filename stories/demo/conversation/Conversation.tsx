@@ -36,17 +36,26 @@ export function Conversation({ chatId, standing, starters }: ConversationProps):
       send(text);
       composer.current?.focus();
     });
-  const around: Surroundings = useMemo(
-    () => ({
+  // What is pressed here goes away with what it answers, too.
+  const around: Surroundings = useMemo(() => {
+    const focusComposer = (): void => composer.current?.focus();
+    return {
       goOn: () => {
         jumpToEnd();
         goOn();
+        focusComposer();
       },
-      approve,
-      focusComposer: () => composer.current?.focus(),
-    }),
-    [goOn, approve, jumpToEnd],
-  );
+      approve: (approvalId, approved) => {
+        approve(approvalId, approved);
+        focusComposer();
+      },
+      focusComposer,
+    };
+  }, [goOn, approve, jumpToEnd]);
+  const jump = (): void => {
+    jumpToEnd();
+    around.focusComposer();
+  };
   const last = shown.at(-1);
 
   return (
@@ -68,7 +77,7 @@ export function Conversation({ chatId, standing, starters }: ConversationProps):
             <AbsentAnswer turn={turn} canAsk={standing === 'open'} />
           </div>
         </div>
-        {isAway && shown.length > 0 && <JumpToLatest onJump={jumpToEnd} />}
+        {isAway && shown.length > 0 && <JumpToLatest onJump={jump} />}
       </div>
       <Notices afterLast={around.focusComposer} />
       {standing !== 'unknown' && (

@@ -2,14 +2,17 @@ import { useEngine, useEngineState } from 'contextree';
 import { useEffect, useState, type ReactNode } from 'react';
 import { describeFailure } from '../failure.ts';
 import { useAttempt } from '../shell/useAttempt.ts';
+import { usePassFocus } from '../ui/usePassFocus.ts';
+import { focusBranch } from './focusBranch.ts';
 
 /** Whether what was said is safe. Quick saves pass unmentioned; a refusing disk is an alert with a way to retry. */
 export function SaveState(): ReactNode {
-  const { state } = useEngineState((engine) => engine.saveState);
+  const { state, pending } = useEngineState((engine) => engine.saveState);
   const isStored = useEngineState((engine) => engine.chat !== null && engine.status !== 'error');
   const inMemory = useEngineState((engine) => engine.persistence === 'memory');
   const isSlow = useSlow(state === 'saving');
-  const refused = state === 'error';
+  // What was refused is tried again with each write; until one succeeds, it stays refused.
+  const refused = state === 'error' || pending > 0;
   return (
     <div role="status" aria-label="Save state" aria-live={refused ? 'off' : 'polite'} className="save-state">
       {refused ? <NotSaved /> : isSlow ? 'Saving' : isStored ? inMemory ? 'In memory only' : 'Saved' : ''}
@@ -20,11 +23,14 @@ export function SaveState(): ReactNode {
 function NotSaved(): ReactNode {
   const engine = useEngine();
   const { error } = useEngineState((state) => state.saveState);
+  const [reason, setReason] = useState(error);
+  if (error !== undefined && error !== reason) setReason(error);
   const attempt = useAttempt();
+  const alert = usePassFocus<HTMLDivElement>(focusBranch);
   return (
-    <div role="alert" className="not-saved">
+    <div ref={alert} role="alert" className="not-saved">
       <p>
-        <strong>Not saved</strong> {describeFailure(error)}
+        <strong>Not saved</strong> {reason && describeFailure(reason)}
       </p>
       <button type="button" className="button" onClick={() => attempt(() => engine.retry())}>
         Retry

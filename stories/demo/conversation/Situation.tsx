@@ -4,6 +4,7 @@ import { describeFailure } from '../failure.ts';
 import { useAttempt } from '../shell/useAttempt.ts';
 import { useWorkspace } from '../shell/Workspace.ts';
 import { takeUnsentText } from '../unsent.ts';
+import { focusBranch } from './focusBranch.ts';
 import type { Standing } from './useStanding.ts';
 
 /** What is out of the ordinary about this chat, in words, above it: nothing, most of the time. */
@@ -60,10 +61,14 @@ function Detached(): ReactNode {
   const engine = useEngine();
   const branch = useEngineState((state) => state.branch);
   const attempt = useAttempt();
+  const showAll = (button: Element): void => {
+    attempt(() => engine.switchBranch(branch));
+    focusBranch(button);
+  };
   return (
     <div className="situation">
       <p>An earlier point of {branch}. What you send now begins a new branch here.</p>
-      <button type="button" className="button" onClick={() => attempt(() => engine.switchBranch(branch))}>
+      <button type="button" className="button" onClick={({ currentTarget }) => showAll(currentTarget)}>
         Show all of {branch}
       </button>
     </div>
