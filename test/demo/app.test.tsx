@@ -103,6 +103,32 @@ describe('a new chat', () => {
   });
 });
 
+test('a chat that the page fails to show says so, and leaves the other chats in reach', async () => {
+  const silent = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const whole = new ContextEngine({ store, chatId: 'whole', userId: 'local' });
+  await whole.set(user('a whole chat')).save();
+  await whole.updateChat({ title: 'Whole' });
+  const unheardOf = {
+    id: 'm',
+    role: 'user' as const,
+    parts: [{ type: 'text' as const, text: { not: 'a text' } as unknown as string }],
+  };
+  await store.append(
+    'broken',
+    [
+      { op: 'insert', id: 'm', parentId: null, data: unheardOf, status: 'complete' },
+      { op: 'head', branchId: 'main', expected: null, messageId: 'm', forkId: 'fork' },
+    ],
+    { userId: 'local', epoch: 0, mainBranchId: 'main' },
+  );
+  history.replaceState(null, '', '#/chat/broken');
+  openApp();
+  expect((await screen.findByRole('alert')).textContent).toContain('can’t be shown');
+  await userEvent.click(screen.getByRole('link', { name: 'Whole' }));
+  expect(await screen.findByText('a whole chat')).toBeDefined();
+  silent.mockRestore();
+});
+
 describe('the composer', () => {
   test('breaks the line with Shift and Enter', async () => {
     openApp();

@@ -90,3 +90,19 @@ test('the headings of an answer begin below the title of the page, and skip no l
   expect(levels('# One\n\n## Two\n\n### Three')).toEqual(['H2', 'H3', 'H4']);
   expect(levels('### Deep\n\nwords\n\n#### Deeper')).toEqual(['H2', 'H3']);
 });
+
+describe('a text that no page can nest', () => {
+  test.each([
+    ['quotes in quotes', `${'> '.repeat(3000)}deep`],
+    ['lists in lists', `${'- '.repeat(3000)}deep`],
+    ['numbers in numbers', `${'1. '.repeat(3000)}deep`],
+    ['stress on stress', `${'*'.repeat(5000)}deep${'*'.repeat(5000)}`],
+  ])('%s: is shown as it was written', (_, text) => {
+    expect(shown(`Before.\n\n${text}`).textContent).toContain(text);
+  });
+
+  test('a line of dashes or stars, and a quote in a list in a quote, are no such text', () => {
+    expect(shown(`a\n\n${'-'.repeat(300)}\n\n${'*'.repeat(300)}`).querySelectorAll('hr')).toHaveLength(2);
+    expect(shown('> - > 1. deep').querySelector('blockquote li blockquote ol')).not.toBeNull();
+  });
+});

@@ -2,6 +2,8 @@ import { ContextEngineProvider, useEngineState } from 'contextree';
 // The devtools that stay in a production build: in this app they are part of what is shown.
 import { ContextDevtools } from 'contextree/devtools/production';
 import { useEffect, useState, type ReactNode } from 'react';
+import { describeFailure } from '../failure.ts';
+import { Guard } from '../shell/Guard.tsx';
 import { UNTITLED } from '../titles.ts';
 import { USER, useWorkspace } from '../shell/Workspace.ts';
 import { BranchBar } from './BranchBar.tsx';
@@ -19,8 +21,26 @@ export function ChatPage(props: ChatPageProps): ReactNode {
   const { store } = useWorkspace();
   return (
     <ContextEngineProvider key={props.chatId} chatId={props.chatId} userId={USER} store={store}>
-      <OpenChat {...props} />
+      <Guard renderFailure={(error) => <Unshown error={error} />}>
+        <OpenChat {...props} />
+      </Guard>
     </ContextEngineProvider>
+  );
+}
+
+/** A chat that this page fails to show: the other ones are still in reach. */
+function Unshown({ error }: { readonly error: unknown }): ReactNode {
+  return (
+    <main className="page">
+      <div className="situation" role="alert">
+        <p>
+          <strong>This chat can’t be shown.</strong> {describeFailure(error)} What is saved is untouched.
+        </p>
+        <button type="button" className="button" onClick={() => location.reload()}>
+          Reload
+        </button>
+      </div>
+    </main>
   );
 }
 

@@ -1,6 +1,7 @@
 import { memo, type ComponentProps, type ReactNode } from 'react';
 import ReactMarkdown, { type Components } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
+import { Guard } from '../shell/Guard.tsx';
 import { CodeBlock } from './CodeBlock.tsx';
 import { safeLink } from './safeLink.ts';
 
@@ -12,7 +13,7 @@ import { safeLink } from './safeLink.ts';
  * takes its own direction, wide tables and code scroll within themselves, and headings go below that of the page.
  *
  * Long answers grow word by word. They are cut into blocks that no later word can change, so that a new word costs
- * the last block only.
+ * the last block only. A block that no page can nest, or that fails to be read, is shown as it was written.
  */
 export function Markdown({ text }: { readonly text: string }): ReactNode {
   const blocks = settledBlocks(text);
@@ -27,12 +28,23 @@ export function Markdown({ text }: { readonly text: string }): ReactNode {
 }
 
 const Block = memo(function Block({ text, top }: { readonly text: string; readonly top: number }): ReactNode {
-  return (
-    <ReactMarkdown remarkPlugins={plugins} urlTransform={passLink} components={componentsUnder(top)}>
+  const asWritten = (
+    <p className="words" dir="auto">
       {text}
-    </ReactMarkdown>
+    </p>
+  );
+  if (TOO_DEEP.test(text)) return asWritten;
+  return (
+    <Guard renderFailure={() => asWritten}>
+      <ReactMarkdown remarkPlugins={plugins} urlTransform={passLink} components={componentsUnder(top)}>
+        {text}
+      </ReactMarkdown>
+    </Guard>
   );
 });
+
+/** Forty quotes and lists in each other on one line, or a hundred marks of stress on a word: parsers recurse. */
+const TOO_DEEP = /^(?:[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])[ \t])){40}(?=.*\w)|[*_~]{100}[^\s*_~]/m;
 
 /**
  * Cuts where a paragraph at the left margin follows a blank line outside of code: what stands before is finished.
