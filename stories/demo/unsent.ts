@@ -16,13 +16,13 @@ import { local, session } from './safeStorage.ts';
  */
 
 const textKey = (chatId: string): string => `demo:unsent:${chatId}`;
-const sentKey = (chatId: string): string => `demo:sent:${chatId}`;
+const sentOf = (chatId: string): string => `demo:sent:${encodeURIComponent(chatId)}:`;
 const editsOf = (chatId: string): string => `demo:edit:${encodeURIComponent(chatId)}:`;
 const NEW_CHAT = 'demo:new-chat';
 
 /** The unsent text of a chat, after words that were sent and never saved; empty when there is none. */
 export function unsentText(chatId: string): string {
-  return [sentKey(chatId), textKey(chatId)]
+  return [...sentKeys(chatId), textKey(chatId)]
     .map((key) => session.get(key) ?? local.get(key) ?? '')
     .filter((text) => text !== '')
     .join('\n\n');
@@ -31,7 +31,7 @@ export function unsentText(chatId: string): string {
 /** Gives the unsent text of a chat away: to another chat, or to the box that it is written in. */
 export function takeUnsentText(chatId: string): string {
   const text = unsentText(chatId);
-  keepSentText(chatId, '');
+  for (const key of sentKeys(chatId)) keep(key, '');
   keepUnsentText(chatId, '');
   return text;
 }
@@ -41,9 +41,21 @@ export function keepUnsentText(chatId: string, text: string): void {
   keep(textKey(chatId), text);
 }
 
-/** Keeps words that left the box and are not safe yet; empty when they are. */
-export function keepSentText(chatId: string, text: string): void {
-  keep(sentKey(chatId), text);
+/**
+ * Keeps words that left the box and are not safe yet, after those that wait already. The returned function forgets
+ * them, when they are.
+ */
+export function keepSentText(chatId: string, text: string): () => void {
+  const last = sentKeys(chatId).at(-1)?.slice(sentOf(chatId).length) ?? '0';
+  const key = sentOf(chatId) + String(Number(last) + 1).padStart(6, '0');
+  keep(key, text);
+  return () => keep(key, '');
+}
+
+/** Where sent words of a chat wait, in the order in which they were sent. */
+function sentKeys(chatId: string): readonly string[] {
+  const keys = [session, local].flatMap((storage) => storage.keys(sentOf(chatId)));
+  return [...new Set(keys)].toSorted();
 }
 
 /** What was typed in place of a message and not sent; empty when there is none. */
@@ -60,7 +72,7 @@ export function keepEditedText(chatId: string, messageId: string, text: string):
 /** Forgets everything that was typed in a chat and not sent. The returned function brings it back. */
 export function forgetWords(chatId: string): () => void {
   const edits = [session, local].flatMap((storage) => storage.keys(editsOf(chatId)));
-  const words = [textKey(chatId), sentKey(chatId), ...edits].map(
+  const words = [textKey(chatId), ...sentKeys(chatId), ...edits].map(
     (key) => [key, session.get(key) ?? local.get(key) ?? ''] as const,
   );
   for (const [key] of words) keep(key, '');

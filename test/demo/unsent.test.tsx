@@ -69,6 +69,14 @@ test('words that were sent and never saved are unsent again, before newer ones',
   expect([sessionStorage.length, localStorage.length]).toEqual([0, 0]);
 });
 
+test('all words that were sent and never saved come back in order, and saved ones go alone', () => {
+  keepSentText('a', 'first');
+  const forget = keepSentText('a', 'second');
+  keepSentText('a', 'third');
+  forget();
+  expect(takeUnsentText('a')).toBe('first\n\nthird');
+});
+
 test('each message of each chat keeps its own half-written edit', () => {
   keepEditedText('a', 'm', 'half m');
   keepEditedText('a', 'n', 'half n');
