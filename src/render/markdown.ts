@@ -82,24 +82,34 @@ function recordText(record: Section | RenderRecord, pad: string): string {
   const below = `\n${pad}  `;
   let text = '';
   let gap = '';
-  eachField(record, several ? `${pad}  ` : pad, (field) => {
+  eachField(record, several ? `${pad}  ` : pad, (field, value) => {
     text += gap + field;
     // After an entry of several lines a blank one, or the next entry would read as a part of it.
-    gap = field.includes('\n') ? `\n${below}` : below;
+    gap = isTall(value) ? `\n${below}` : below;
   });
   return text || '{}';
 }
 
+/** Whether a value takes lines of its own. */
+function isTall(value: RenderData): boolean {
+  if (typeof value === 'string') return /[\n\r]/.test(value);
+  return !isScalar(value) && !(isList(value) && value.length === 0);
+}
+
 /** Visits `**key**: value` of each entry. A fragment in a record goes by its own name. */
-function eachField(record: Section | RenderRecord, pad: string, visit: (field: string) => void): void {
+function eachField(
+  record: Section | RenderRecord,
+  pad: string,
+  visit: (field: string, value: RenderData) => void,
+): void {
   if (record instanceof Section) {
-    visit(field(record.name, record.data, pad, sectionBody));
+    visit(field(record.name, record.data, pad, sectionBody), record.data);
     return;
   }
   for (const key of Object.keys(record)) {
     const value = record[key] ?? '';
     if (value instanceof Section) eachField(value, pad, visit);
-    else visit(field(key, value, pad, valueBody));
+    else visit(field(key, value, pad, valueBody), value);
   }
 }
 

@@ -120,8 +120,8 @@ export function quotedLines(text: string): string {
 }
 
 function escaped(text: string, marks: RegExp): string {
-  const safe = rewritten(text, marks, escapeOf);
-  return hasControls(safe) ? rewritten(safe, /[\0-\x08\v-\x1f]/g, escapeOf) : safe;
+  const safe = text.replace(marks, escapeOf);
+  return hasControls(safe) ? safe.replace(/[\0-\x08\v-\x1f]/g, escapeOf) : safe;
 }
 
 function escapeOf(found: string): string {
@@ -135,18 +135,6 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\r': '\\r',
   '\t': '\\t',
 };
-
-/** A text with each character that a global pattern finds written in another way; twice as fast as replace(). */
-export function rewritten(text: string, marks: RegExp, write: (found: string) => string): string {
-  let out = '';
-  let at = 0;
-  while (marks.test(text)) {
-    const found = marks.lastIndex - 1;
-    out += text.slice(at, found) + write(text.charAt(found));
-    at = found + 1;
-  }
-  return at === 0 ? text : out + text.slice(at);
-}
 
 /**
  * Whether a text has control characters other than tab and line feed. In two classes of at most sixteen: V8 looks for

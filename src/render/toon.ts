@@ -38,16 +38,20 @@ function listOf(list: readonly RenderData[], pad: string, keyed = true): string 
   if (list.every(isScalar)) return `${length}: ${cells(list)}`;
   const columns = keyed ? columnsOf(list) : undefined;
   const head = columns ? `${length}{${columns.map(keyOf).join()}}:` : `${length}:`;
-  const rows = list.map(
-    (item) => pad + (columns ? rowOf(item as RenderRecord, columns) : `- ${itemOf(item, pad)}`).trimEnd(),
-  );
-  return [head, ...rows].join('\n');
+  let text = head;
+  for (const item of list)
+    text += `\n${pad}${columns ? rowOf(item as RenderRecord, columns) : dashed(itemOf(item, pad))}`;
+  return text;
 }
 
 function cells(list: readonly (string | number | boolean)[]): string {
   let text = '';
   for (const item of list) text += text === '' ? scalar(item) : `,${scalar(item)}`;
   return text;
+}
+
+function dashed(item: string): string {
+  return item === '' ? '-' : `- ${item}`;
 }
 
 /** The keys that every item has, where all items are records of scalars with the same keys. */

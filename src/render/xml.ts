@@ -1,16 +1,6 @@
 import { fragment } from '../fragment/fragment.ts';
 import type { ContextFragment } from '../fragment/fragment.ts';
-import {
-  arrange,
-  hasControls,
-  hexOf,
-  isList,
-  isScalar,
-  joined,
-  prepare,
-  rewritten,
-  Section,
-} from './renderer.ts';
+import { arrange, hasControls, hexOf, isList, isScalar, joined, prepare, Section } from './renderer.ts';
 import type { ContextRenderer, GroupOptions, RenderData, RenderRecord } from './renderer.ts';
 import { singular } from './singular.ts';
 
@@ -137,7 +127,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 /** Without markup, and without what an XML document may not contain: control characters and two noncharacters. */
 function escape(text: string): string {
-  const plain = rewritten(text, /[&<>"'\r]/g, entityOf);
+  const plain = text.replace(/[&<>"'\r]/g, entityOf);
   return hasControls(plain) || /[\ufffe\uffff]/.test(plain)
     ? plain.replace(/[\0-\x08\v\f\x0e-\x1f\ufffe\uffff]/g, '\ufffd')
     : plain;

@@ -8,8 +8,8 @@ import { shapes, type Builders, type Shape } from './shapes.ts';
  * How long a prompt of 200 fragments takes to render, here and in @deepagents/context 0.29.1.
  *
  * `npm run bench:peers` installs the peer into this folder, runs this file and writes RESULTS.md. Both sides get the
- * same fragments from their own builders and take turns within one run, so a machine that is busy slows both; each
- * figure is a median, and both texts are read once, so that neither leaves the work of joining its pieces to a later
+ * same fragments from their own builders and take turns within one run, and what is measured is the time that the
+ * thread was given, so that a busy machine tells nothing about either; each figure is a median, and both texts are read once, so that neither leaves the work of joining its pieces to a later
  * reader. The exit code is 1 where ours is the slower one.
  */
 
@@ -44,7 +44,7 @@ const figures = FORMATS.flatMap((format) => shapes.map((shape) => compare(shape,
 const report = `# Rendering beside a peer
 
 \`npm run bench:peers\` wrote this on ${new Date().toISOString().slice(0, 10)}, with Node ${process.version}: prompts of 200 fragments, rendered by contextree
-and by @deepagents/context ${versionOf('@deepagents/context')} in turns, ${TURNS} turns each. The ratio is their median time divided by ours.
+and by @deepagents/context ${versionOf('@deepagents/context')} in turns, ${TURNS} turns each. The ratio is their median CPU time divided by ours.
 
 ${table(figures)}
 `;
@@ -107,14 +107,15 @@ function compare(shape: Shape, format: (typeof FORMATS)[number]): Figure {
   };
 }
 
-/** Milliseconds for so many renderings, each read once. */
+/** Milliseconds of this thread for so many renderings, each read once. */
 function time(render: () => string, repeats: number): number {
-  const start = performance.now();
+  const start = process.threadCpuUsage();
   for (let i = 0; i < repeats; i++) {
     const text = render();
     read += text.charCodeAt(text.length >> 1);
   }
-  return performance.now() - start;
+  const { user, system } = process.threadCpuUsage(start);
+  return (user + system) / 1000;
 }
 
 function median(values: readonly number[]): number {
