@@ -65,14 +65,21 @@ function showObject(value: object, sight: Sight): unknown {
 
 function showInside(value: object, sight: Sight): unknown {
   if (Array.isArray(value)) return Array.from(value, (item) => show(item, sight) ?? null);
-  if (value instanceof Map || value instanceof Set) return `[${value.constructor.name} of ${value.size}]`;
-  if (ArrayBuffer.isView(value)) return `[${value.constructor.name} of ${value.byteLength} bytes]`;
-  if (value instanceof Error) return `[${value.name}: ${value.message}]`;
-  if (value instanceof Date) return Number.isNaN(value.getTime()) ? String(value) : value.toISOString();
+  const words = inWords(value);
+  if (words !== undefined) return words;
   const { toJSON } = value as { toJSON?: unknown };
   if (typeof toJSON === 'function') return show(toJSON.call(value, ''), sight) ?? null;
   if (isBuilt(value)) return showFields({ name: value.name, data: contentOf(value) }, sight);
   return isLazyValue(value) ? '[lazy]' : showFields(value, sight);
+}
+
+/** What stands for an object whose content is not in its keys; undefined for all others. */
+export function inWords(value: object): string | undefined {
+  if (value instanceof Map || value instanceof Set) return `[${value.constructor.name} of ${value.size}]`;
+  if (ArrayBuffer.isView(value)) return `[${value.constructor.name} of ${value.byteLength} bytes]`;
+  if (value instanceof Error) return `[${value.name}: ${value.message}]`;
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? String(value) : value.toISOString();
+  return undefined;
 }
 
 function showFields(value: object, sight: Sight): object {
@@ -83,7 +90,7 @@ function showFields(value: object, sight: Sight): object {
 }
 
 /** What can be read, or why it can't. */
-function readable(read: () => unknown): unknown {
+export function readable(read: () => unknown): unknown {
   try {
     return read();
   } catch (error) {

@@ -1,3 +1,5 @@
+import { inWords, readable } from './plain.ts';
+
 /**
  * What must not leave with a snapshot.
  *
@@ -15,7 +17,10 @@
  * no more than others: time grows with the length, never with its square.
  */
 
-/** A copy in which secrets are masked. Records keep their keys in order, unless a key is a secret itself. */
+/**
+ * A copy in which secrets are masked. Records keep their keys in order, unless a key is a secret itself. What has no
+ * keys (dates, maps, errors) and what can't be read stands there in words, as `inspect()` has it.
+ */
 export function mask(value: unknown): unknown {
   return maskAt(value, '', []);
 }
@@ -28,13 +33,25 @@ function maskAt(value: unknown, name: string, trail: readonly object[]): unknown
   if (typeof value !== 'object' || value === null) return value;
   if (trail.includes(value)) return '[circular]';
   if (trail.length >= MAX_DEPTH) return '[too deep]';
-  const inner = [...trail, value];
+  return legible(() => maskInside(value, name, [...trail, value]));
+}
+
+function maskInside(value: object, name: string, inner: readonly object[]): unknown {
   if (Array.isArray(value)) return value.map((item) => maskAt(item, name, inner));
+  const words = inWords(value);
+  if (words !== undefined) return maskText(words);
   const { toJSON } = value as { toJSON?: unknown };
   if (typeof toJSON === 'function') return maskAt(toJSON.call(value, name), name, inner);
+  const fields = value as Readonly<Record<string, unknown>>;
   return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [maskText(key), maskAt(item, key, inner)]),
+    Object.keys(fields).map((key) => [maskText(key), legible(() => maskAt(fields[key], key, inner))]),
   );
+}
+
+/** What can be read, or why it can't: there may be a secret in the reason, too. */
+function legible(read: () => unknown): unknown {
+  const found = readable(read);
+  return typeof found === 'string' ? maskText(found) : found;
 }
 
 /** A text that stands under a name, which may be all that tells of a secret. */
