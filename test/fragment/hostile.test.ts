@@ -237,7 +237,9 @@ describe('an engine', () => {
     expect(() => engine.set({ name: 'user', type: 'message', codec })).toThrow(typed);
     expect(() => engine.set({ ...user('x'), codec: proxy(boom) as never })).toThrow(typed);
     expect(() => engine.set({ ...user('x'), id: { toString: boom } as never })).toThrow(typed);
+    expect(() => engine.set(hint('one'), { name: 'user', type: 'message', codec })).toThrow(typed);
     expect(engine.state.getState()).toBe(before);
+    expect(engine.render()).toBe('');
   });
 });
 
