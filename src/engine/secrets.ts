@@ -39,7 +39,7 @@ function maskAt(value: unknown, name: string, trail: readonly object[]): unknown
 function maskInside(value: object, name: string, inner: readonly object[]): unknown {
   if (Array.isArray(value)) return value.map((item) => maskAt(item, name, inner));
   const words = inWords(value);
-  if (words !== undefined) return maskText(words);
+  if (words !== undefined) return words;
   const { toJSON } = value as { toJSON?: unknown };
   if (typeof toJSON === 'function') return maskAt(toJSON.call(value, name), name, inner);
   const fields = value as Readonly<Record<string, unknown>>;
