@@ -183,11 +183,7 @@ export class DeferredStore implements ContextStore {
       return this.#store;
     } catch (cause) {
       this.#opening = undefined;
-      throw new ContextError(
-        'store-unavailable',
-        `The code of the store could not be loaded: ${reasonOf(cause)}. Try again.`,
-        { cause },
-      );
+      throw notLoaded(cause);
     }
   }
 
@@ -208,4 +204,13 @@ export class DeferredStore implements ContextStore {
       }
     }
   }
+}
+
+/** What is told when code that comes when it is needed did not come. */
+export function notLoaded(cause: unknown): ContextError {
+  return new ContextError(
+    'store-unavailable',
+    `The code of the store could not be loaded: ${reasonOf(cause)}. Try again.`,
+    { cause },
+  );
 }

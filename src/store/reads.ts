@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai';
 import type { Chat, MessageNode, NodeInfo } from '../graph/graph.ts';
-import { byAge, createGraph, previewOf, reachable } from '../graph/graph.ts';
+import { byAge, previewOf } from '../graph/graph.ts';
 import { readDraft } from './drafts.ts';
 import { between, ofChat, only, type Table } from './layout.ts';
 import { readMeta, withBody } from './append.ts';
@@ -155,18 +155,6 @@ export async function getChain(
   if (!chat) return undefined;
   const head = headId ?? (await rows.get('branches', [chatId, chat.activeBranchId]))?.headMessageId ?? null;
   return withBodies(rows, (await walk(rows, chatId, head, limit)).toReversed());
-}
-
-/** The messages that live branches reach, in the order of seq. */
-export async function getReached(rows: Rows, chatId: string): Promise<MessageNode[]> {
-  if (!(await findChat(rows, chatId))) return [];
-  const infos = await rows.list('nodes', ofChat(chatId));
-  const heads = (await loadLive(rows, chatId)).map((branch) => branch.headMessageId);
-  const reached = reachable(createGraph(infos), heads);
-  return withBodies(
-    rows,
-    infos.filter((info) => reached.has(info.id)),
-  );
 }
 
 /** How many seqs are read at a time: at first, and at most. */

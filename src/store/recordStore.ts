@@ -8,21 +8,13 @@ import { applyOps } from './apply.ts';
 import { hashOf, putBlob, sweepBlobs } from './blobs.ts';
 import type { Channel } from './channel.ts';
 import { ALL_TABLES, only, type Table } from './layout.ts';
+import { notLoaded } from './deferred.ts';
 import { asJson, cloneValue, normaliseMessage, normaliseOps } from './normalise.ts';
-import {
-  findChat,
-  getChain,
-  getNodes,
-  getReached,
-  listChats,
-  load,
-  loadPointers,
-  MESSAGES,
-  RECORDS,
-} from './reads.ts';
+import { findChat, getChain, getNodes, listChats, load, loadPointers, MESSAGES, RECORDS } from './reads.ts';
 import { readMeta, RecordTransaction, SELF } from './append.ts';
 import { bringBack, purgeChat, type RemovedChat, removeChat } from './removal.ts';
 import type { Backing, Rows } from './rows.ts';
+import type { MessageSearch } from './search.ts';
 import type {
   AppendOptions,
   AppendResult,
@@ -53,6 +45,7 @@ export class RecordStore implements ContextStore {
   #channel: Channel | undefined;
   #sweeper: ReturnType<typeof setTimeout> | undefined;
   #isAwake = false;
+  #search: Promise<MessageSearch> | undefined;
   /** The last change number that was heard of. */
   #seq = 0;
 
@@ -131,8 +124,12 @@ export class RecordStore implements ContextStore {
   }
 
   async searchMessages(chatId: string, query: string, options?: SearchOptions): Promise<SearchResult[]> {
-    const { searchNodes } = await import('./search.ts');
-    return searchNodes(await this.#read(MESSAGES, (rows) => getReached(rows, chatId)), query, options);
+    this.#search ??= import('./search.ts').then(({ MessageSearch }) => new MessageSearch(this));
+    const search = await this.#search.catch((cause: unknown) => {
+      this.#search = undefined;
+      throw notLoaded(cause);
+    });
+    return search.find(chatId, query, options);
   }
 
   changesSince(seq: number, limit?: number): Promise<Change[]> {
@@ -214,16 +211,25 @@ export class RecordStore implements ContextStore {
 
   async clear(): Promise<void> {
     const seq = await this.#backing.write(ALL_TABLES, forgetAll);
+    this.#letGoOfSearch();
     this.#tell({ kind: 'clear', seq, remote: false });
   }
 
   async close(): Promise<void> {
     this.#isAwake = false;
+    this.#letGoOfSearch();
     clearTimeout(this.#sweeper);
     this.#listeners.clear();
     this.#channel?.close();
     this.#channel = undefined;
     this.#backing.close();
+  }
+
+  #letGoOfSearch(): void {
+    void this.#search?.then(
+      (search) => search.letGo(),
+      () => undefined,
+    );
   }
 
   #read<T>(tables: readonly Table[], work: (rows: Rows) => Promise<T>): Promise<T> {

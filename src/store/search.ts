@@ -1,111 +1,196 @@
-import type { MessageNode } from '../graph/graph.ts';
-import { infoOf, isVisible, textOf } from '../graph/graph.ts';
-import type { SearchOptions, SearchResult } from './store.ts';
+import type { UIMessage } from 'ai';
+import type { Branch, Chat, NodeInfo } from '../graph/graph.ts';
+import {
+  chainIds,
+  createGraph,
+  dropNode,
+  infoOf,
+  isVisible,
+  putNode,
+  reachable,
+  textOf,
+} from '../graph/graph.ts';
+import { parseQuery } from './query.ts';
+import { snippetOf } from './snippet.ts';
+import type { ContextStore, SearchOptions, SearchResult } from './store.ts';
+import { WordIndex } from './wordIndex.ts';
+import { wordsOf } from './words.ts';
 
 /**
- * Search by reading: every message of a chat is cut into words, and the words are compared.
+ * Finding a message by its words.
  *
- * A query is words and "phrases"; a message matches when it has them all. The last word counts as a beginning, because
- * a person is still typing it. Words are compared without case and accents. Only what people read is searched: the
- * text parts, never the JSON around them, and no reminders, which nobody sees. There is no index, so a search costs one pass over the chat.
+ * A person who searches types a word, looks, types on. The first search of a chat has to read it all; what follows must
+ * not. So the words of a chat stay in memory for a while, and each search first asks the store what has changed since:
+ * usually nothing. Bodies are read again only for the few messages that are shown. An index in the database would
+ * survive a reload, and cost every turn of every chat a write, for a question that is rarely asked.
+ *
+ * What people read is searched: texts and the names of files, without the reminders that were folded in. Not what the
+ * model thought, nor what tools were told and said: those are mostly JSON, and hits in them would be hits in nothing
+ * that is on the screen.
+ *
+ * All of it is written over the store's contract, so it does not matter where things lie.
  */
-export function searchNodes(
-  nodes: Iterable<MessageNode>,
-  query: string,
-  { roles, limit = 20 }: SearchOptions = {},
-): SearchResult[] {
-  const terms = parseQuery(query);
-  if (terms.length === 0) return [];
-  const results: SearchResult[] = [];
-  for (const message of nodes) {
-    if ((roles && !roles.includes(message.name)) || !isVisible(infoOf(message))) continue;
-    const result = match(message, terms);
-    if (result) results.push(result);
+export class MessageSearch {
+  readonly #store: Source;
+  /** By chat id, the one that was searched last at the end. */
+  readonly #indexes = new Map<string, ChatIndex>();
+  #idle: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(store: Source) {
+    this.#store = store;
   }
-  return results
-    .toSorted((a, b) => b.rank - a.rank || b.message.seq - a.message.seq)
-    .slice(0, Math.max(limit, 0));
-}
 
-/** Words that stand in a row; the last one may be only begun. */
-interface Term {
-  readonly words: readonly string[];
-  readonly isPrefix: boolean;
-}
-
-interface Word {
-  readonly folded: string;
-  readonly start: number;
-  readonly end: number;
-}
-
-function parseQuery(query: string): Term[] {
-  const terms: Term[] = [];
-  for (const [i, piece] of query.split('"').entries()) {
-    const words = wordsOf(piece).map((word) => word.folded);
-    const isPhrase = i % 2 === 1;
-    if (isPhrase && words.length > 0) terms.push({ words, isPrefix: false });
-    else terms.push(...words.map((word) => ({ words: [word], isPrefix: false })));
-  }
-  const last = terms.at(-1);
-  const isTyping = /[\p{L}\p{M}\p{N}_]$/u.test(query);
-  return last && isTyping ? [...terms.slice(0, -1), { ...last, isPrefix: true }] : terms;
-}
-
-function wordsOf(text: string): Word[] {
-  return Array.from(text.matchAll(/[\p{L}\p{M}\p{N}_]+/gu), ({ 0: word, index }) => {
-    return { folded: fold(word), start: index, end: index + word.length };
-  });
-}
-
-/** A word without case and accents. */
-function fold(word: string): string {
-  return word.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
-}
-
-function match(message: MessageNode, terms: readonly Term[]): SearchResult | undefined {
-  const text = textOf(message.data);
-  const words = wordsOf(text);
-  const hits = terms.map((term) => findAll(words, term));
-  const first = hits[0]?.[0];
-  if (first === undefined || hits.some((found) => found.length === 0)) return undefined;
-  return {
-    message,
-    rank: rankOf(hits, words.length),
-    snippet: snippet(text, words, first, terms[0]?.words.length ?? 1),
-  };
-}
-
-/** Where a term begins, as places in the list of words. */
-function findAll(words: readonly Word[], { words: wanted, isPrefix }: Term): number[] {
-  const isAt = (at: number): boolean =>
-    wanted.every((word, i) => {
-      const here = words[at + i]?.folded;
-      return isPrefix && i === wanted.length - 1 ? here?.startsWith(word) : here === word;
+  /** Messages whose text holds what the query asks for, best first. Costs what changed since the last search. */
+  async find(chatId: string, query: unknown, options: SearchOptions = {}): Promise<SearchResult[]> {
+    const terms = typeof query === 'string' ? parseQuery(query) : [];
+    const limit = Math.max(options.limit ?? MOST_RESULTS, 0);
+    if (terms.length === 0 || limit === 0) return [];
+    const index = await this.#index(chatId);
+    await index?.refresh(this.#store);
+    const ranks = index?.find(terms, options) ?? [];
+    const best = ranks.slice(0, limit);
+    const messages = await this.#store.getNodes(
+      chatId,
+      best.map(([id]) => id),
+    );
+    const rankOf = new Map(best);
+    return messages.map((message) => {
+      const snippet = snippetOf(readable(message.data), terms);
+      return { message, rank: rankOf.get(message.id) ?? 0, snippet };
     });
-  return words.map((_, at) => at).filter(isAt);
+  }
+
+  /** Forgets all words; the next search reads them again. */
+  letGo(): void {
+    clearTimeout(this.#idle);
+    this.#indexes.clear();
+  }
+
+  /** The index of a chat as it was left; undefined where there is no such chat. */
+  async #index(chatId: string): Promise<ChatIndex | undefined> {
+    const chat = await this.#store.getChat(chatId);
+    const known = this.#indexes.get(chatId);
+    this.#indexes.delete(chatId);
+    if (!chat) return undefined;
+    const index = known?.isOf(chat) ? known : new ChatIndex(chat);
+    this.#indexes.set(chatId, index);
+    for (const id of [...this.#indexes.keys()].slice(0, -MOST_CHATS)) this.#indexes.delete(id);
+    this.#wait();
+    return index;
+  }
+
+  #wait(): void {
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(() => this.letGo(), IDLE);
+    // In Node, which runs tests and servers, a timer must not keep the process alive.
+    (this.#idle as { unref?: () => void }).unref?.();
+  }
 }
 
-/** More hits are better, with less and less gain; in a short message they weigh more. */
-function rankOf(hits: readonly (readonly number[])[], length: number): number {
-  const sum = hits.reduce((rank, found) => rank + Math.log2(1 + found.length), 0);
-  return sum / Math.log2(8 + length);
+/** What is needed of a store. */
+type Source = Pick<ContextStore, 'getChat' | 'load' | 'getNodes'>;
+
+const MOST_RESULTS = 20;
+/** How many chats are kept in mind, and for how many ms after the last search. */
+const MOST_CHATS = 4;
+const IDLE = 5 * 60_000;
+
+/** As many bodies are read at a time: the page goes on between them. */
+const BATCH = 128;
+
+/** The words of one chat, and what it takes to know which of them are on a live branch. */
+class ChatIndex {
+  readonly #id: string;
+  readonly #born: string;
+  readonly #words = new WordIndex();
+  readonly #graph = createGraph();
+  readonly #branches = new Map<string, Branch>();
+  /** Messages that grow do so without a change number. */
+  readonly #growing = new Set<string>();
+  /** The change number that this is true for; undefined before the first reading. */
+  #seq: number | undefined;
+  #reached: ReadonlySet<string> | undefined;
+  #refreshing: Promise<void> = Promise.resolve();
+
+  constructor(chat: Chat) {
+    this.#id = chat.id;
+    this.#born = bornAt(chat);
+  }
+
+  /** Whether this is the chat that was read, and not a later one with its id. */
+  isOf(chat: Chat): boolean {
+    return this.#born === bornAt(chat);
+  }
+
+  /** Reads what changed. Searches at the same time do so one after the other: the second finds nothing to read. */
+  refresh(store: Source): Promise<void> {
+    const read = (): Promise<void> => this.#read(store);
+    this.#refreshing = this.#refreshing.then(read, read);
+    return this.#refreshing;
+  }
+
+  async #read(store: Source): Promise<void> {
+    const { seq, nodes, dropped, branches } = await store.load(this.#id, this.#seq);
+    for (const id of dropped) this.#drop(id);
+    for (const branch of branches) this.#branches.set(branch.id, branch);
+    const ids = [...new Set([...this.#growing, ...nodes.map(({ id }) => id)])];
+    for (let at = 0; at < ids.length; at += BATCH) await this.#readBodies(store, ids.slice(at, at + BATCH));
+    if (seq !== this.#seq) this.#reached = undefined;
+    this.#seq = seq;
+  }
+
+  async #readBodies(store: Source, ids: readonly string[]): Promise<void> {
+    for (const node of await store.getNodes(this.#id, ids)) {
+      putNode(this.#graph, infoOf(node));
+      this.#words.put(node.id, wordsOf(readable(node.data)));
+      if (node.status === 'streaming') this.#growing.add(node.id);
+      else this.#growing.delete(node.id);
+    }
+  }
+
+  #drop(id: string): void {
+    dropNode(this.#graph, id);
+    this.#words.drop(id);
+    this.#growing.delete(id);
+  }
+
+  /** Ids and ranks of the messages that match, best first; of equal ones the later first. */
+  find(terms: Parameters<WordIndex['find']>[0], options: SearchOptions): [id: string, rank: number][] {
+    const scope = this.#scope(options);
+    const infoOf = (id: string): NodeInfo | undefined => this.#graph.nodes.get(id);
+    const seqOf = (id: string): number => infoOf(id)?.seq ?? 0;
+    const isWanted = (id: string): boolean => {
+      const info = infoOf(id);
+      if (!info || !isVisible(info) || (options.roles && !options.roles.includes(info.name))) return false;
+      return !scope || scope.has(id);
+    };
+    return [...this.#words.find(terms, isWanted)].toSorted(
+      (a, b) => b[1] - a[1] || seqOf(b[0]) - seqOf(a[0]),
+    );
+  }
+
+  /** The ids that are looked at; undefined for all. */
+  #scope({ branch, deleted = false }: SearchOptions): ReadonlySet<string> | undefined {
+    const open = [...this.#branches.values()].filter((one) => deleted || one.deletedAt === undefined);
+    if (branch !== undefined) {
+      const named = open.find(({ id }) => id === branch) ?? open.find(({ name }) => name === branch);
+      return new Set(chainIds(this.#graph, named?.headMessageId ?? null));
+    }
+    if (deleted) return undefined;
+    this.#reached ??= reachable(
+      this.#graph,
+      open.map(({ headMessageId }) => headMessageId),
+    );
+    return this.#reached;
+  }
 }
 
-const WORDS_AROUND = 12;
-
-function snippet(text: string, words: readonly Word[], first: number, count: number): string {
-  const from = Math.max(first - WORDS_AROUND, 0);
-  const to = Math.min(first + count + WORDS_AROUND, words.length) - 1;
-  const start = from === 0 ? 0 : (words[from] as Word).start;
-  const end = to === words.length - 1 ? text.length : (words[to] as Word).end;
-  const hit = { start: (words[first] as Word).start, end: (words[first + count - 1] as Word).end };
-  const before = (from > 0 ? '…' : '') + escape(text.slice(start, hit.start));
-  const after = escape(text.slice(hit.end, end)) + (end < text.length ? '…' : '');
-  return `${before}<mark>${escape(text.slice(hit.start, hit.end))}</mark>${after}`;
+function bornAt({ epoch, createdAt }: Chat): string {
+  return `${epoch} ${createdAt}`;
 }
 
-/** Text as HTML, so that the marks are the only markup in a snippet. */
-function escape(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+/** What people read of a message: its own texts, and the names of its files. */
+function readable(message: UIMessage): string {
+  const names = message.parts.map((part) => (part.type === 'file' ? (part.filename ?? '') : ''));
+  return [textOf(message), ...names].filter(Boolean).join('\n').normalize('NFC');
 }

@@ -64,7 +64,11 @@ export interface ContextStore {
   getGraph(chatId: string): Promise<GraphData>;
   /** Chats, the last updated first. Deleted ones, and those being removed, are not in it. */
   listChats(filter?: ChatFilter): Promise<ChatInfo[]>;
-  /** Messages whose text holds all the words of `query`, best first. Odd queries give [], never an error. */
+  /**
+   * Messages whose text holds all the words of `query`, best first. Words in quotes, and those that no space parts,
+   * must stand in a row; the last word may be only begun. Case and accents don't count. Texts and names of files are
+   * searched. Odd queries give [], never an error. The first search reads the chat; later ones cost what has changed.
+   */
   searchMessages(chatId: string, query: string, options?: SearchOptions): Promise<SearchResult[]>;
   /** What changed after change number `seq`, oldest first: one entry per thing, its last change. */
   changesSince(seq: number, limit?: number): Promise<Change[]>;
@@ -313,14 +317,18 @@ export interface SearchOptions {
   readonly roles?: readonly string[];
   /** Default 20. */
   readonly limit?: number;
+  /** Only this branch, by id or name: the messages from the root to its head. Default: all live branches. */
+  readonly branch?: string;
+  /** Also what only deleted branches hold. Default false. */
+  readonly deleted?: boolean;
 }
 
 /** A message that matches. */
 export interface SearchResult {
   readonly message: MessageNode;
-  /** Higher is better. */
+  /** Higher is better; to be compared within one search. */
   readonly rank: number;
-  /** The words around the first hit, the hit between `<mark>` and `</mark>`. HTML: the text in it is escaped. */
+  /** About 100 characters around the hits, these between `<mark>` and `</mark>`. HTML: the text in it is escaped. */
   readonly snippet: string;
 }
 

@@ -958,6 +958,14 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
         expect(await ids()).toEqual(['one', 'three', 'two']);
       });
 
+      it('tells when it was saved last', async () => {
+        const before = (await store.listChats()).find(({ id }) => id === 'one');
+        await store.append('one', turn('a1', 'q1'), { ...me, userId: 'ann' });
+        const after = (await store.listChats())[0];
+        expect(after?.updatedAt).toBeGreaterThan(before?.updatedAt ?? Infinity);
+        expect(after?.createdAt).toBe(before?.createdAt);
+      });
+
       it('filters, limits and skips, each on its own and together', async () => {
         expect(await ids({ userId: 'ann' })).toEqual(['three', 'one']);
         expect(await ids({ metadata: { key: 'tag', value: 'y' } })).toEqual(['three', 'two']);
@@ -966,6 +974,9 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
         expect(await ids({ limit: 2 })).toEqual(['three', 'two']);
         expect(await ids({ limit: 0 })).toEqual([]);
         expect(await ids({ offset: 1 })).toEqual(['two', 'one']);
+        expect(await ids({ offset: 9 })).toEqual([]);
+        expect(await ids({ metadata: { key: 'n', value: 0 }, offset: 1, limit: 1 })).toEqual(['two']);
+        expect(await ids({ metadata: { key: 'toString', value: null } })).toEqual([]);
         expect(await ids({ userId: 'ann', offset: 1, limit: 5 })).toEqual(['one']);
         expect(await ids({ userId: 'nobody' })).toEqual([]);
       });
@@ -1004,6 +1015,9 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
       });
       const found = async (query: string, options = {}) =>
         (await store.searchMessages('c', query, options)).map((hit) => hit.message.id);
+      /** Says one thing more on main. */
+      const say = (id: string, text: string, after = 'q2') =>
+        append([insert(id, after, text), head(after, id)]);
 
       it('finds messages that hold all the words, in any order and case', async () => {
         expect((await found('grow OAK')).toSorted()).toEqual(['a1', 'q1']);
@@ -1040,17 +1054,256 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
         for (const word of ['role', 'parts', 'text', 'user']) expect(await found(word)).toEqual([]);
       });
 
-      it('looks at live branches only', async () => {
+      it('holds together what stands without a space, and finds parts of joined names', async () => {
+        await say('c1', "Set max_tokens to 5.5, don't ask for foo.bar on 2026-11-21.");
+        for (const query of ["don't", 'max_tokens', 'tokens ', '5.5', '2026-11', 'FOO.bar', 'bar 5'])
+          expect(await found(query)).toEqual(['c1']);
+        for (const query of ['tokens_max', 'bar.foo', 'bar.on.5', '11-2026'])
+          expect(await found(query)).toEqual([]);
+      });
+
+      it('takes any quotes for quotes, and the end of an open one as a beginning', async () => {
+        expect(await found('“oak can grow”')).toEqual(['a1']);
+        expect(await found('„can an oak“')).toEqual(['q1']);
+        expect(await found('"can an oa')).toEqual(['q1']);
+        expect(await found('"can an oa"')).toEqual([]);
+      });
+
+      it('folds accents and case as people take them', async () => {
+        await say('c1', 'Ærø, Łódź, STRASSE, Ὀδυσσεύς, İstanbul, Ёлка, résumé (cafe\u0301), ﬁnal, ｆｕｌｌ');
+        for (const query of [
+          'aero',
+          'lodz',
+          'straße',
+          'οδυσσευσ',
+          'istanbul',
+          'елка',
+          'resume',
+          'café',
+          'final',
+        ])
+          expect(await found(query)).toContain('c1');
+        expect(await found('full ')).toEqual(['c1']);
+      });
+
+      it('finds Chinese, Japanese, Thai and Korean words inside of sentences', async () => {
+        await say('c1', '我们研究生命的起源。東京タワーに行きました。ฉันรักภาษาไทยมาก 나무가 자란다');
+        for (const query of [
+          '生命',
+          '研究',
+          '"起源"',
+          '東京',
+          'タワー',
+          'ﾀﾜｰ',
+          'ภาษาไทย',
+          'รัก',
+          '나무',
+          '나무 자란',
+        ])
+          expect(await found(query)).toEqual(['c1']);
+        expect((await store.searchMessages('c', '生命'))[0]?.snippet).toContain(
+          '研究<mark>生命</mark>的起源',
+        );
+        await say('c2', 'Neu: React나무가, iOS手机 ガイド', 'c1');
+        for (const query of ['나무 ', '手机', 'ｶﾞｲﾄﾞ', 'react']) expect(await found(query)).toContain('c2');
+        expect(await found('カイト')).toEqual([]);
+        for (const query of ['命生', '東タ', 'ไทยภาษา']) expect(await found(query)).toEqual([]);
+      });
+
+      it('finds pictures, whatever their colour', async () => {
+        await say('c1', 'Well done 👍🏽 and 👩‍💻 in 🇩🇰');
+        for (const query of ['👍', '👍🏽', '👩‍💻', '🇩🇰', 'done 👍']) expect(await found(query)).toEqual(['c1']);
+        for (const query of ['🎉', '🇰🇩']) expect(await found(query)).toEqual([]);
+      });
+
+      it('looks at what people read: texts and names of files, no thoughts and no tools', async () => {
+        const parts: UIMessage['parts'] = [
+          { type: 'reasoning', text: 'pondering' },
+          { type: 'text', text: 'spoken' },
+          {
+            type: 'tool-look',
+            toolCallId: 't',
+            state: 'output-available',
+            input: { hidden: 'asked' },
+            output: 'answered',
+          },
+          { type: 'file', mediaType: 'image/png', filename: 'Résumé-2026.png', url: 'data:image/png,bytes' },
+        ];
+        const data: UIMessage = { id: 'c1', role: 'assistant', parts };
+        await append([
+          { op: 'insert', id: 'c1', parentId: 'q2', data, status: 'complete' },
+          head('q2', 'c1'),
+        ]);
+        for (const query of ['spoken', 'resume', 'resume-2026.png'])
+          expect(await found(query)).toEqual(['c1']);
+        for (const query of ['pondering', 'asked', 'answered', 'image', 'bytes', 'hidden'])
+          expect(await found(query)).toEqual([]);
+      });
+
+      it('does not find the reminders that were folded in', async () => {
+        const words = 'How are you?';
+        const text = `${words}\n\n<system-reminder>Mention helicopters.</system-reminder>`;
+        const reminders = [
+          {
+            id: 'r',
+            text: 'Mention helicopters.',
+            mode: 'inline',
+            partIndex: 0,
+            start: 12,
+            end: text.length,
+          },
+        ];
+        const data: UIMessage = {
+          id: 'q3',
+          role: 'user',
+          parts: [{ type: 'text', text }],
+          metadata: { reminders },
+        };
+        await append([
+          { op: 'insert', id: 'q3', parentId: 'q2', data, status: 'complete' },
+          head('q2', 'q3'),
+        ]);
+        for (const query of ['helicopters', 'system-reminder']) expect(await found(query)).toEqual([]);
+        expect((await store.searchMessages('c', 'are you'))[0]?.snippet).toBe(
+          'How <mark>are</mark> <mark>you</mark>?',
+        );
+      });
+
+      it('leaves out what only deleted branches hold, unless it is asked for', async () => {
         await append([{ op: 'delete-branch', id: 'b-b1' }]);
         expect(await found('cafe')).toEqual([]);
         expect(await found('forest')).toEqual(['q1']);
+        expect(await found('cafe', { deleted: true })).toEqual(['b1']);
+        await append([{ op: 'restore-branch', id: 'b-b1' }]);
+        expect(await found('cafe')).toEqual(['b1']);
+      });
+
+      it('keeps to one branch when told so, by id or by name', async () => {
+        expect((await found('grow', { branch: 'main' })).toSorted()).toEqual(['a1', 'q1']);
+        expect((await found('grow', { branch: 'b-b1' })).toSorted()).toEqual(['b1', 'q1']);
+        expect(await found('grow', { branch: 'nowhere' })).toEqual([]);
+        await append([{ op: 'delete-branch', id: 'b-b1' }]);
+        expect(await found('cafe', { branch: 'b-b1' })).toEqual([]);
+        expect(await found('cafe', { branch: 'b-b1', deleted: true })).toEqual(['b1']);
+      });
+
+      it('follows each change: new words, taken back ones, answers that grow', async () => {
+        expect(await found('zebra')).toEqual([]);
+        await append([{ op: 'replace', id: 'a1', data: message('a1', 'A zebra now.') }]);
+        expect(await found('zebra')).toEqual(['a1']);
+        expect(await found('thousand')).toEqual([]);
+        await append([insert('c1', 'q2', '', 'streaming'), head('q2', 'c1')]);
+        expect(await found('giraffe')).toEqual([]);
+        await store.saveDraft('c', 'c1', message('c1', 'One giraffe'));
+        expect(await found('giraffe')).toEqual(['c1']);
+        await store.saveDraft('c', 'c1', message('c1', 'One giraffe and a lion'));
+        expect(await found('lion')).toEqual(['c1']);
+        await append([{ op: 'replace', id: 'c1', status: 'complete', data: message('c1', 'Only a tiger') }]);
+        expect(await found('tiger')).toEqual(['c1']);
+        expect(await found('giraffe')).toEqual([]);
+      });
+
+      it('finds nothing of a message that was taken back, of a chat that is gone, or of one before it', async () => {
+        await append([insert('c1', 'q2', '', 'streaming'), head('q2', 'c1')]);
+        expect(await found('oak')).toHaveLength(2);
+        await append([{ op: 'drop', id: 'c1' }]);
+        expect(await found('c1')).toEqual([]);
+        await store.deleteChat('c', { keepFor: 60_000 });
+        expect(await found('oak')).toEqual([]);
+        await store.restoreChat('c');
+        expect(await found('oak')).toHaveLength(2);
+        await store.clear();
+        expect(await found('oak')).toEqual([]);
+        await append([insert('a1', null, 'An elm'), head(null, 'a1')]);
+        expect(await found('oak')).toEqual([]);
+        expect(await found('elm')).toEqual(['a1']);
+      });
+
+      it('is asked many times at once, while others write', async () => {
+        const writes = [1, 2, 3].map((i) => append([insert(`x${i}`, null, `oak ${i}`)]));
+        await Promise.all([...writes, ...Array.from({ length: 5 }, () => found('oak'))]);
+        await append([{ op: 'branch', id: 'y', messageId: 'x1' }]);
+        expect((await found('oak', { deleted: true })).toSorted()).toEqual(['a1', 'q1', 'x1', 'x2', 'x3']);
+        expect((await found('oak')).toSorted()).toEqual(['a1', 'q1', 'x1']);
+      });
+
+      it('ranks rare words, whole words and short texts higher, and the later of equals', async () => {
+        await say('c1', 'The tree by the river.');
+        expect((await found('tree'))[0]).toBe('c1');
+        await say('c2', 'Same words.', 'c1');
+        await say('c3', 'Same words.', 'c2');
+        expect(await found('same')).toEqual(['c3', 'c2']);
+        await say('c4', 'A lamp here.', 'c3');
+        await say('c5', 'A lamps here.', 'c4');
+        expect(await found('lamp')).toEqual(['c4', 'c5']);
+        await say('c6', 'Short desk.', 'c5');
+        await say('c7', 'A desk with many more words around it.', 'c6');
+        expect(await found('desk')).toEqual(['c6', 'c7']);
+      });
+
+      it('shows about a hundred characters, whole ones, where most of the words stand', async () => {
+        const filler = '😀 and so on '.repeat(60);
+        await say('c1', `needle ${filler} the needle in\n\n\tthe haystack ${filler}`);
+        const [hit] = await store.searchMessages('c', 'needle haystack');
+        expect(hit?.snippet).toContain('<mark>needle</mark> in the <mark>haystack</mark>');
+        expect(hit?.snippet).toMatch(/^….*…$/u);
+        expect(hit?.snippet.isWellFormed()).toBe(true);
+        expect(hit?.snippet.replaceAll(/<\/?mark>/g, '').length).toBeLessThanOrEqual(110);
+        await say('c2', `${'x'.repeat(5000)}😀${'-'.repeat(5000)} end`, 'c1');
+        await say('c3', `y${'𐐷'.repeat(500)}`, 'c2');
+        for (const query of ['xxxx', '😀', 'end', 'y𐐷'])
+          for (const { snippet } of await store.searchMessages('c', query)) {
+            expect(snippet.isWellFormed()).toBe(true);
+            expect(snippet.replaceAll(/<\/?mark>/g, '').length).toBeLessThanOrEqual(102);
+          }
+      });
+
+      it('lets no markup through but its own', async () => {
+        await say(
+          'c1',
+          `<img src=x onerror="alert(1)"> <mark>oats</mark> & 'oats' </mark><script>oats()</script>`,
+        );
+        const [hit] = await store.searchMessages('c', 'oats');
+        expect(hit?.snippet.replaceAll(/<\/?mark>/g, '')).not.toMatch(/[<>"']/);
+        expect(hit?.snippet.match(/<mark>oats<\/mark>/g)).toHaveLength(3);
+        const [script] = await store.searchMessages('c', '"script oats"');
+        expect(script?.snippet).toContain('&lt;<mark>script&gt;oats</mark>()');
       });
 
       it('gives nothing for odd queries', async () => {
-        for (const query of ['', ' ', '"', '""', '-', 'a:b"', '*', '(', '\\', '%', '\ud800'])
+        const odd = [
+          '',
+          ' ',
+          '"',
+          '""',
+          '-',
+          'a:b"',
+          '*',
+          '(',
+          '(((',
+          '\\',
+          '%',
+          '\ud800',
+          '\udc00"',
+          '¿?!…。、',
+          '\0',
+        ];
+        for (const query of [...odd, '.'.repeat(1e6), 'AND', 'NOT ', '"'.repeat(999)])
           expect(await found(query)).toEqual([]);
         expect(await found('-oak')).toHaveLength(2);
         expect(await found('"oak')).toHaveLength(2);
+        expect(await found('oak*')).toHaveLength(2);
+        for (const strange of [undefined, null, 5, {}]) expect(await found(strange as never)).toEqual([]);
+        expect(await found('oak', { limit: -1 })).toEqual([]);
+        expect(await found('oak', { limit: 0 })).toEqual([]);
+        expect(await found('oak', { roles: [] })).toEqual([]);
+      });
+
+      it('reads of a megabyte of query what it takes, and no more', async () => {
+        expect(await found('oak '.repeat(250_000))).toHaveLength(2);
+        expect(await found('"'.repeat(1e6))).toEqual([]);
+        expect(await found(`oak ${'z'.repeat(1e6)}`)).toEqual([]);
+        expect(await found('oak can grow for '.repeat(60_000))).toEqual(['a1']);
       });
     });
 

@@ -1,0 +1,93 @@
+/**
+ * How a text becomes words that can be compared.
+ *
+ * Case and accents don't count: who looks for `cafe` means `Café`, and an `ß` is two letters to whoever has no key for
+ * it. Chinese, Japanese, Korean, Thai and their neighbours write words without spaces, or grow them at the end. There a
+ * word is one character, and a piece of text is found as its characters in a row, wherever it stands. A dictionary that
+ * cuts such texts (`Intl.Segmenter`) cuts a short query otherwise than the sentence around it, and then does not find
+ * what is plainly there; it also differs between browsers.
+ */
+export interface Word {
+  /** Without case and accents. */
+  readonly folded: string;
+  /** Where it stands in the text, in UTF-16 units, the end not included. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The words of a text, in order: letters and digits; also pictures (emoji). */
+export function wordsOf(text: string): Word[] {
+  const words: Word[] = [];
+  for (const { 0: run, index } of text.matchAll(RUN)) {
+    if (IS_ASCII.test(run)) words.push(word(run.toLowerCase(), run, index));
+    else if (IS_PLAIN.test(run))
+      for (let at = 0; at < run.length; at += 1) words.push(word(run.charAt(at), run.charAt(at), index + at));
+    else for (const { 0: piece, index: at } of run.matchAll(PIECE)) addFolded(words, piece, index + at);
+  }
+  return words;
+}
+
+const RUN = /[\p{L}\p{M}\p{N}]+|\p{Extended_Pictographic}|\p{Regional_Indicator}/gu;
+const IS_ASCII = /^[\0-\x7f]+$/;
+
+/** Most characters of such scripts are written in one way only, each is one unit, and there is nothing to fold. */
+const IS_PLAIN =
+  /^[\u3005\u3041-\u3096\u30a1-\u30fa\u30fc\u4e00-\u9fff\uac00-\ud7a3\u0e01-\u0e32\u0e34-\u0e5b]+$/;
+
+/** Scripts in which a character is a word; behind it may stand a sound mark that is written apart. */
+const DENSE =
+  '\\p{scx=Han}\\p{scx=Hira}\\p{scx=Kana}\\p{sc=Hang}\\p{sc=Thai}\\p{sc=Laoo}\\p{sc=Khmr}\\p{sc=Mymr}';
+const PIECE = new RegExp(`[${DENSE}][\\u3099\\u309a\\uff9e\\uff9f]?|[^${DENSE}]+`, 'gu');
+
+function addFolded(words: Word[], piece: string, start: number): void {
+  const folded = fold(piece);
+  if (folded !== '') words.push(word(folded, piece, start));
+}
+
+/** A word longer than this is a key or a file in letters; nobody types it to its end. */
+const LONGEST = 64;
+
+function word(folded: string, raw: string, start: number): Word {
+  return { folded: folded.slice(0, LONGEST), start, end: start + raw.length };
+}
+
+/** Accents of Latin, Greek and Cyrillic letters, points of Hebrew and Arabic ones. Elsewhere a mark is a vowel. */
+const ACCENTS = /[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670]/g;
+
+/** Letters that people take for accented ones, and Unicode does not. */
+const STROKES: Readonly<Record<string, string>> = {
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  ł: 'l',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+  ħ: 'h',
+  ŧ: 't',
+  ς: 'σ',
+};
+const STROKE = new RegExp(`[${Object.keys(STROKES).join('')}]`, 'g');
+
+/** Folding costs ten times what a look costs, and words return. */
+const folds = new Map<string, string>();
+const MOST_FOLDS = 5000;
+
+function fold(word: string): string {
+  const known = folds.get(word);
+  if (known !== undefined) return known;
+  if (folds.size >= MOST_FOLDS) folds.clear();
+  const folded = foldAnew(word);
+  folds.set(word, folded);
+  return folded;
+}
+
+function foldAnew(word: string): string {
+  return word
+    .normalize('NFKD')
+    .replaceAll(ACCENTS, '')
+    .normalize('NFC')
+    .toUpperCase()
+    .toLowerCase()
+    .replaceAll(STROKE, (letter) => STROKES[letter] ?? letter);
+}
