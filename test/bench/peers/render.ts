@@ -8,9 +8,10 @@ import { shapes, type Builders, type Shape } from './shapes.ts';
  * How long a prompt of 200 fragments takes to render, here and in @deepagents/context 0.29.1.
  *
  * `npm run bench:peers` installs the peer into this folder, runs this file and writes RESULTS.md. Both sides get the
- * same fragments from their own builders and take turns within one run, and what is measured is the time that the
- * thread was given, so that a busy machine tells nothing about either; each figure is a median, and both texts are read once, so that neither leaves the work of joining its pieces to a later
- * reader. The exit code is 1 where ours is the slower one.
+ * same fragments from their own builders and take turns within one run. What is measured is the time that the thread
+ * was given, so that a busy machine tells little about either; its clock may tick in milliseconds, so each figure is a
+ * mean. Both texts are read once, so that neither leaves the work of joining its pieces to a later reader. The exit
+ * code is 1 where ours is the slower one.
  */
 
 const FORMATS = ['XmlRenderer', 'MarkdownRenderer', 'TomlRenderer', 'ToonRenderer'] as const;
@@ -44,7 +45,7 @@ const figures = FORMATS.flatMap((format) => shapes.map((shape) => compare(shape,
 const report = `# Rendering beside a peer
 
 \`npm run bench:peers\` wrote this on ${new Date().toISOString().slice(0, 10)}, with Node ${process.version}: prompts of 200 fragments, rendered by contextree
-and by @deepagents/context ${versionOf('@deepagents/context')} in turns, ${TURNS} turns each. The ratio is their median CPU time divided by ours.
+and by @deepagents/context ${versionOf('@deepagents/context')} in turns, ${TURNS} turns each. The ratio is their mean CPU time divided by ours.
 
 ${table(figures)}
 `;
@@ -97,7 +98,7 @@ function compare(shape: Shape, format: (typeof FORMATS)[number]): Figure {
       const took = time(sides[side], repeats[side]) / repeats[side];
       if (turn >= TURNS / 2) times[side].push(took * 1000);
     }
-  const micros = [median(times[0]), median(times[1])] as const;
+  const micros = [mean(times[0]), mean(times[1])] as const;
   return {
     shape: shape.name,
     format: format.replace('Renderer', ''),
@@ -118,8 +119,8 @@ function time(render: () => string, repeats: number): number {
   return (user + system) / 1000;
 }
 
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
 function table(rows: readonly Figure[]): string {
