@@ -443,6 +443,7 @@ describe('a disk that says no', () => {
     const alert = await screen.findByRole('alert');
     expect(alert.textContent).toMatch(/Not saved.*The disk is full/);
     expect(screen.getByRole('status', { name: 'Save state' }).contains(alert)).toBe(true);
+    expect(mayLeave()).toBe(false);
 
     refuse.mockImplementation(append);
     within(alert).getByRole('button', { name: 'Retry' }).focus();
@@ -451,7 +452,22 @@ describe('a disk that says no', () => {
     expect(document.activeElement).toBe(screen.getByRole('combobox', { name: 'Branch' }));
     await waitFor(() => expect(chats()).toEqual(['Hello']));
     expect((await store.listChats())[0]?.messageCount).toBe(2);
+    expect(mayLeave()).toBe(true);
   });
+});
+
+/** Whether the page may be left without a question. */
+function mayLeave(): boolean {
+  return window.dispatchEvent(new Event('beforeunload', { cancelable: true }));
+}
+
+test('a tool that was passed over can not be let in any more', async () => {
+  openApp();
+  await ask('/approve');
+  expect(await screen.findByRole('button', { name: 'Approve' })).toBeDefined();
+  await ask('Never mind');
+  expect(screen.queryByRole('button', { name: 'Approve' })).toBeNull();
+  expect(screen.getByText('was not answered')).toBeDefined();
 });
 
 test('a chat deleted elsewhere says so, and its unsent words move on', async () => {

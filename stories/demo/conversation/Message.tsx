@@ -54,7 +54,7 @@ export const Message = memo(function Message({ message, writing, isLast, failure
         />
       ) : (
         <div className="message-body">
-          <Parts message={message} />
+          <Parts message={message} isLast={isLast} />
           {busy && !saysSomething(message) && <Dots />}
         </div>
       )}

@@ -6,13 +6,24 @@ import { ToolCall } from './ToolCall.tsx';
 
 type Part = UIMessage['parts'][number];
 
-/** What a message says, part by part. Parts that say nothing to a person are left out. */
-export function Parts({ message }: { readonly message: UIMessage }): ReactNode {
-  return message.parts.map((part, i) => <OnePart key={i} part={part} role={message.role} />);
+interface PartsProps {
+  readonly message: UIMessage;
+  /** Whether nothing was said after it: only then can a tool still be let in. */
+  readonly isLast: boolean;
 }
 
-function OnePart({ part, role }: { readonly part: Part; readonly role: UIMessage['role'] }): ReactNode {
-  if (isToolUIPart(part)) return <ToolCall part={part} />;
+/** What a message says, part by part. Parts that say nothing to a person are left out. */
+export function Parts({ message, isLast }: PartsProps): ReactNode {
+  return message.parts.map((part, i) => <OnePart key={i} part={part} role={message.role} isLast={isLast} />);
+}
+
+interface OnePartProps extends Pick<PartsProps, 'isLast'> {
+  readonly part: Part;
+  readonly role: UIMessage['role'];
+}
+
+function OnePart({ part, role, isLast }: OnePartProps): ReactNode {
+  if (isToolUIPart(part)) return <ToolCall part={part} isOpen={isLast} />;
   if (part.type === 'text')
     return role === 'assistant' ? <Markdown text={part.text} /> : <Words text={part.text} />;
   if (part.type === 'reasoning') return <Thoughts text={part.text} />;

@@ -26,6 +26,10 @@ function NotSaved(): ReactNode {
   const [reason, setReason] = useState(error);
   if (error !== undefined && error !== reason) setReason(error);
   const attempt = useAttempt();
+  useEffect(() => {
+    addEventListener('beforeunload', askFirst);
+    return () => removeEventListener('beforeunload', askFirst);
+  }, []);
   const alert = usePassFocus<HTMLDivElement>(focusBranch);
   return (
     <div ref={alert} role="alert" className="not-saved">
@@ -37,6 +41,11 @@ function NotSaved(): ReactNode {
       </button>
     </div>
   );
+}
+
+/** Leaving now would lose what only the page's memory holds: the browser asks whether one really wants to. */
+function askFirst(event: BeforeUnloadEvent): void {
+  event.preventDefault();
 }
 
 const SLOW = 300;

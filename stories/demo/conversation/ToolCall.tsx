@@ -4,20 +4,28 @@ import { Around } from './Around.ts';
 
 type ToolPart = Parameters<typeof getToolName>[0];
 
+interface ToolCallProps {
+  readonly part: ToolPart;
+  /** Whether the conversation still waits for it. */
+  readonly isOpen: boolean;
+}
+
 /** A tool at work: what it was asked, what it gave, and the question whether it may. */
-export function ToolCall({ part }: { readonly part: ToolPart }): ReactNode {
+export function ToolCall({ part, isOpen }: ToolCallProps): ReactNode {
   const name = getToolName(part);
+  const isAsking = part.state === 'approval-requested';
+  const isPassedOver = isAsking && !isOpen;
   return (
     <div className="tool">
       <details className="aside">
         <summary>
-          <code>{name}</code> <span>{stateInWords(part)}</span>
+          <code>{name}</code> <span>{isPassedOver ? 'was not answered' : words[part.state]}</span>
         </summary>
         {part.input !== undefined && <Json label="Asked" value={part.input} />}
         {part.state === 'output-available' && <Json label="Answered" value={part.output} />}
         {part.state === 'output-error' && <p>{part.errorText}</p>}
       </details>
-      {part.state === 'approval-requested' && <Approval id={part.approval.id} name={name} />}
+      {isAsking && isOpen && <Approval id={part.approval.id} name={name} />}
     </div>
   );
 }
@@ -48,10 +56,6 @@ const words: Readonly<Record<ToolPart['state'], string>> = {
   'output-error': 'failed',
   'output-denied': 'was denied',
 };
-
-function stateInWords(part: ToolPart): string {
-  return words[part.state];
-}
 
 function Json({ label, value }: { readonly label: string; readonly value: unknown }): ReactNode {
   return (
