@@ -6,8 +6,7 @@ import type { ContextRenderer, RenderData, RenderRecord } from './renderer.ts';
  * Fragments as TOON (Token-Oriented Object Notation): indentation instead of braces, and tables for lists of like records.
  *
  * Fragments at the top are the keys of one record; those of the same name become one list, in their order. A fragment
- * anywhere else is a record with one entry, its name. The published encoder would do for the rest, but it alone
- * weighs more than our four renderers; its decoder reads ours in the tests.
+ * anywhere else is a record with one entry, its name. The published decoder reads ours in the tests.
  */
 export class ToonRenderer implements ContextRenderer {
   readonly name = 'toon';
