@@ -65,7 +65,10 @@ function columnsOf(list: readonly RenderData[]): string[] | undefined {
 }
 
 function rowOf(record: RenderRecord, columns: readonly string[]): string {
-  return cells(columns.map((key) => record[key] as string));
+  const row = cells(columns.map((key) => record[key] as string));
+  // A decoder takes a line that begins so for a comment.
+  const first = record[columns[0] as string];
+  return row.startsWith('#') ? quoted(String(first)) + row.slice(String(first).length) : row;
 }
 
 /** An item behind its dash: the first entry of a record stands there, the others below it. */

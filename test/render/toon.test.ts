@@ -124,4 +124,15 @@ describe('TOON', () => {
     ];
     expect(decode(toon.render([{ name: 'v', data: texts }]))).toEqual({ v: texts });
   });
+
+  test('quotes a cell that would make its row a comment, and no other', () => {
+    const rows = [
+      { a: '# x', b: '#y' },
+      { a: 'z', b: 1 },
+    ];
+    const text = toon.render([{ name: 'v', data: rows }]);
+    expect(text).toBe('v[2]{a,b}:\n  "# x",#y\n  z,1');
+    expect(decode(text)).toEqual({ v: rows });
+    expect(toon.render([{ name: 'v', data: '# x' }])).toBe('v: # x');
+  });
 });
