@@ -38,6 +38,7 @@ const stages = [
     { name: 'format', command: 'npm run format:check' },
     { name: 'lockfile', command: 'npm run lock' },
     { name: 'dead code', command: 'npm run dead' },
+    { name: 'browsers', command: 'vitest run --config vitest.browsers.config.mts', runner: 'vitest' },
   ],
   [
     { name: 'package', command: 'vitest run --project=package', runner: 'vitest' },
@@ -45,7 +46,6 @@ const stages = [
   ],
   [{ name: 'browser', command: 'vitest run --project=browser --project=storybook', runner: 'vitest' }],
   [{ name: 'end to end', command: 'playwright test', runner: 'playwright' }],
-  [{ name: 'browsers', command: 'vitest run --config vitest.browsers.config.mts', runner: 'vitest' }],
 ];
 
 const reports = mkdtempSync(join(tmpdir(), 'contextree-check-'));
