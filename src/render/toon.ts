@@ -67,8 +67,8 @@ function columnsOf(list: readonly RenderData[]): string[] | undefined {
 function rowOf(record: RenderRecord, columns: readonly string[]): string {
   const row = cells(columns.map((key) => record[key] as string));
   // A decoder takes a line that begins so for a comment.
-  const first = record[columns[0] as string];
-  return row.startsWith('#') ? quoted(String(first)) + row.slice(String(first).length) : row;
+  const first = record[columns[0] as string] as string;
+  return row.startsWith('#') ? quoted(first) + row.slice(first.length) : row;
 }
 
 /** An item behind its dash: the first entry of a record stands there, the others below it. */
