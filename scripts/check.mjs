@@ -28,7 +28,7 @@ const stages = [
     { name: 'types', command: 'npm run types' },
     {
       name: 'unit',
-      command: 'vitest run --project=node --project=happy --project=sdk6 --project=sdk5',
+      command: 'vitest run --project=node --project=happy --project=sdk6 --project=sdk5 --maxWorkers=2',
       runner: 'vitest',
     },
     { name: 'lint', command: 'npm run lint' },
