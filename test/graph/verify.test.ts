@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Branch, Chat, Checkpoint, NodeInfo } from '../../src/graph/graph.ts';
 import { chainIds, createGraph, infoOf, reachable } from '../../src/graph/graph.ts';
 import { examine, examineBodies, type ExaminedRecords } from '../../src/graph/verify.ts';
+import { campaign } from '../support/campaign.ts';
 import { graph, line, message, node } from '../support/graph.ts';
 
 const branch = (name: string, headMessageId: string | null, more: Partial<Branch> = {}): Branch => ({
@@ -227,9 +228,6 @@ test('takes a chat of 100,000 messages, and a ring of as many', { timeout: 60_00
   expect(found(change(whole, 'm0', { parentId: 'm99999' }))).toEqual(['cycle m0']);
 });
 
-const RUNS = 2000 * Number(process.env['CONTEXTREE_FUZZ'] ?? 1);
-const SEED = process.env['CONTEXTREE_SEED'];
-
 test('whatever is broken: one repair is enough, and every message that is left is on a branch', () => {
   const id = fc.constantFrom('q1', 'a1', 'q2', 'a2', 'b1', 'd1', 'zzz');
   const damage = fc.oneof(
@@ -277,6 +275,6 @@ test('whatever is broken: one repair is enough, and every message that is left i
       );
       expect(reached.size).toBe(good.nodes.length);
     }),
-    { numRuns: RUNS, ...(SEED === undefined ? {} : { seed: Number(SEED) }) },
+    campaign(2000),
   );
 });
