@@ -13,16 +13,18 @@ export function graphData(
   checkpoints: Iterable<Checkpoint>,
   activeBranchId: string | undefined,
 ): GraphData {
-  const all = [...nodes].toSorted((a, b) => a.seq - b.seq);
-  const hidden = new Map(all.filter((node) => !isVisible(node)).map(({ id, parentId }) => [id, parentId]));
+  const all = inOrder([...nodes]);
+  const hidden = new Map<string, string | null>();
+  for (const node of all) if (!isVisible(node)) hidden.set(node.id, node.parentId);
   const visible = (id: string | null): string | null => {
     let at = id;
     while (at !== null && hidden.has(at)) at = hidden.get(at) ?? null;
     return at;
   };
+  const shown = hidden.size === 0 ? all : all.filter(({ id }) => !hidden.has(id));
   return {
     chatId,
-    nodes: all.filter(({ id }) => !hidden.has(id)).map((node) => graphNode(node, visible(node.parentId))),
+    nodes: shown.map((node) => graphNode(node, visible(node.parentId))),
     branches: [...branches]
       .filter((branch) => branch.deletedAt === undefined)
       .map(({ id, name, headMessageId }) => ({
@@ -34,6 +36,12 @@ export function graphData(
       .filter((checkpoint) => checkpoint.deletedAt === undefined)
       .map(({ name, messageId }) => ({ name, messageId })),
   };
+}
+
+/** In the order in which they were written, which they mostly are in. */
+function inOrder(nodes: readonly NodeInfo[]): readonly NodeInfo[] {
+  const isInOrder = nodes.every((node, i) => i === 0 || (nodes[i - 1]?.seq ?? 0) <= node.seq);
+  return isInOrder ? nodes : nodes.toSorted((a, b) => a.seq - b.seq);
 }
 
 const graphNodes = new WeakMap<NodeInfo, GraphNode>();

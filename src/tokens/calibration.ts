@@ -9,6 +9,7 @@
  * few decides, and within bounds: beyond them the count and the text are not about the same thing.
  */
 import type { UIMessage } from 'ai';
+import { running } from './running.ts';
 
 /** Tokens that a provider counted for one answer, all of its steps together. Missing: not told. */
 export interface MeasuredUsage {
@@ -29,6 +30,7 @@ export interface MeasuredUsage {
  * where there is none. Numbers that are not counts are left out.
  */
 export function measuredUsage({ metadata }: Pick<UIMessage, 'metadata'>): MeasuredUsage | undefined {
+  if (metadata === undefined) return undefined;
   const { totalUsage, usage } = fieldsOf(metadata);
   const told = fieldsOf(totalUsage ?? usage);
   const inputs = fieldsOf(told.inputTokenDetails);
@@ -43,6 +45,18 @@ export function measuredUsage({ metadata }: Pick<UIMessage, 'metadata'>): Measur
   return counts.length > 0 ? Object.fromEntries(counts) : undefined;
 }
 
+/** A message that tells what the provider counted, and the last one before it that does. */
+interface Measured {
+  readonly message: UIMessage;
+  readonly usage: MeasuredUsage;
+  readonly before: Measured | undefined;
+}
+
+const measuredIn = running<UIMessage, Measured | undefined>((message, before) => {
+  const usage = measuredUsage(message);
+  return usage ? { message, usage, before } : before;
+});
+
 /**
  * How many tokens the provider counts for one that `count` counts: multiply an estimate by it. Between 0.5 and 2;
  * undefined until an answer of some length tells. Looks at the last few measured answers of `messages` (oldest first),
@@ -54,8 +68,9 @@ export function calibrationOf(
   modelId?: string,
 ): number | undefined {
   const ratios: number[] = [];
-  for (let i = messages.length - 1; i >= 0 && ratios.length < SAMPLES; i--) {
-    const ratio = ratioOf(messages[i], count, modelId);
+  let measured = measuredIn(messages)[messages.length - 1];
+  for (; measured && ratios.length < SAMPLES; measured = measured.before) {
+    const ratio = ratioOf(measured, count, modelId);
     if (ratio !== undefined) ratios.push(ratio);
   }
   return middle(ratios);
@@ -69,12 +84,12 @@ const LEAST = 0.5;
 const MOST = 2;
 
 function ratioOf(
-  message: UIMessage | undefined,
+  { message, usage }: Measured,
   count: (text: string) => number,
   modelId: string | undefined,
 ): number | undefined {
-  if (message?.role !== 'assistant' || isOfAnother(message, modelId)) return undefined;
-  const { output = 0, reasoning = 0 } = measuredUsage(message) ?? {};
+  if (message.role !== 'assistant' || isOfAnother(message, modelId)) return undefined;
+  const { output = 0, reasoning = 0 } = usage;
   const measured = output - reasoning;
   if (measured < ENOUGH) return undefined;
   const text = wordsAlone(message, reasoning > 0);

@@ -4,6 +4,7 @@ import { countMessage, countText } from './count.ts';
 import { hiddenInMessage, hiddenMarks, type HiddenMark } from './hidden.ts';
 import { pricesAt } from './longPrompt.ts';
 import type { ModelInfo } from './prices.ts';
+import { running, type Running } from './running.ts';
 import { dollars, spendingOf, type Spending } from './spending.ts';
 import type { Tokenizer } from './tokenizer.ts';
 
@@ -12,7 +13,8 @@ import type { Tokenizer } from './tokenizer.ts';
  *
  * A provider counts all that it is sent, so the total is that of the system prompt in one piece and of the messages.
  * The pieces of the prompt are counted alone, each rendered by itself: they tell where the tokens go, and add up to
- * about the total. Where earlier answers tell what the provider counted for them, an estimate is multiplied by what it
+ * about the total. What is known of a message is kept, and so is what messages add up to: of a long chat that grew, only
+ * what is new is looked at, and the rows are written, because each tells its share of a total that changed. Where earlier answers tell what the provider counted for them, an estimate is multiplied by what it
  * was off by then; the plain count is told beside it.
  */
 
@@ -41,7 +43,7 @@ export interface EstimateResult {
   /** Each fragment rendered alone. */
   readonly fragments: readonly FragmentShare[];
   /** Each message, oldest first. */
-  readonly messages: readonly (Share & { readonly id: string; readonly role: UIMessage['role'] })[];
+  readonly messages: readonly MessageShare[];
   /** What was used so far, as the provider counted it; null where nobody told. */
   readonly spent: Spending | null;
 }
@@ -76,6 +78,12 @@ export interface FragmentShare extends Share {
   readonly problem?: string;
 }
 
+/** A message as a piece of a prompt. */
+export interface MessageShare extends Share {
+  readonly id: string;
+  readonly role: UIMessage['role'];
+}
+
 /** What an estimate is made from. */
 export interface EstimateInput {
   readonly modelId: string;
@@ -101,16 +109,11 @@ export function estimatePrompt(input: EstimateInput): EstimateResult {
   const { modelId, model, tokenizer, systemPrompt, fragments, messages } = input;
   const calibration = calibrate(input);
   const prompt = countText(tokenizer, systemPrompt);
-  const counts = messages.map((message) => countMessage(tokenizer, message));
-  const counted = counts.reduce((sum, count) => sum + count, prompt);
-  const calibrated = (count: number): number => Math.round(count * (calibration ?? 1));
-  const tokens = calibrated(counted);
-  const price = model?.prices && pricesAt(model.prices, tokens).input;
-  const share = (count: number): Share => ({
-    tokens: calibrated(count),
-    cost: price == null ? null : dollars(calibrated(count), price),
-    share: count / (counted || 1),
-  });
+  const known = knownOf(tokenizer, messages);
+  const counted = prompt + (known.at(-1)?.upToHere ?? 0);
+  const tokens = Math.round(counted * (calibration ?? 1));
+  const price = model?.prices ? pricesAt(model.prices, tokens).input : null;
+  const scale: Scale = { counted, calibration, price };
   return {
     ...splitId(modelId),
     tokens,
@@ -118,25 +121,91 @@ export function estimatePrompt(input: EstimateInput): EstimateResult {
     tokenizer: tokenizer.name,
     exact: tokenizer.exact,
     calibration,
-    cost: share(counted).cost,
+    cost: shareOf(counted, scale).cost,
     asOf: model?.asOf ?? null,
     limits: limitsOf(model, tokens, input.reserve),
-    systemPrompt: { ...share(prompt), ...hidden(hiddenMarks(systemPrompt)) },
+    systemPrompt: { ...shareOf(prompt, scale), ...hidden(hiddenMarks(systemPrompt)) },
     fragments: fragments.map(({ id, name, text, problem }) => ({
       ...(id !== undefined && { id }),
       name,
-      ...share(countText(tokenizer, text)),
+      ...shareOf(countText(tokenizer, text), scale),
       ...hidden(hiddenMarks(text)),
       ...(problem !== undefined && { problem }),
     })),
-    messages: messages.map((message, i) => ({
-      id: message.id,
-      role: message.role,
-      ...share(counts[i] ?? 0),
-      ...hidden(hiddenInMessage(message)),
-    })),
+    messages: sharesOf(tokenizer, known, scale),
     spent: spendingOf(input.chatMetadata, messages, model?.prices),
   };
+}
+
+/** What pieces are shares of. */
+interface Scale {
+  readonly counted: number;
+  readonly calibration: number | null;
+  /** US dollars per million tokens. */
+  readonly price: number | null;
+}
+
+function shareOf(count: number, { counted, calibration, price }: Scale): Share {
+  const tokens = Math.round(count * (calibration ?? 1));
+  return { tokens, cost: price === null ? null : dollars(tokens, price), share: count / (counted || 1) };
+}
+
+/** What is known of a message, in the place where it stands. */
+interface Known {
+  readonly message: UIMessage;
+  readonly tokens: number;
+  /** Its tokens, and those of all messages before it. */
+  readonly upToHere: number;
+  readonly hidden: readonly HiddenMark[];
+}
+
+const knownBy = new WeakMap<Tokenizer, Running<UIMessage, Known>>();
+
+function knownOf(tokenizer: Tokenizer, messages: readonly UIMessage[]): readonly Known[] {
+  const knownIn =
+    knownBy.get(tokenizer) ??
+    running<UIMessage, Known>((message, before) => {
+      const tokens = countMessage(tokenizer, message);
+      const upToHere = tokens + (before?.upToHere ?? 0);
+      return { message, tokens, upToHere, hidden: hiddenInMessage(message) };
+    });
+  knownBy.set(tokenizer, knownIn);
+  return knownIn(messages);
+}
+
+/** The rows that were written last for a tokenizer, and for which scale. */
+const written = new WeakMap<
+  Tokenizer,
+  { readonly scale: Scale; readonly rows: Running<Known, MessageShare> }
+>();
+
+/** A row for each message; those that were written for the same whole are written already. */
+function sharesOf(tokenizer: Tokenizer, known: readonly Known[], scale: Scale): readonly MessageShare[] {
+  const last = written.get(tokenizer);
+  const rows =
+    last && isSame(last.scale, scale)
+      ? last.rows
+      : running<Known, MessageShare>(({ message, tokens, hidden: marks }) =>
+          rowOf(message, tokens, marks, scale),
+        );
+  written.set(tokenizer, { scale, rows });
+  return rows(known);
+}
+
+function isSame(a: Scale, b: Scale): boolean {
+  return a.counted === b.counted && a.calibration === b.calibration && a.price === b.price;
+}
+
+function rowOf(
+  { id, role }: UIMessage,
+  count: number,
+  marks: readonly HiddenMark[],
+  scale: Scale,
+): MessageShare {
+  const { tokens, cost, share } = shareOf(count, scale);
+  return marks.length > 0
+    ? { id, role, tokens, cost, share, hidden: marks }
+    : { id, role, tokens, cost, share };
 }
 
 function hidden(marks: readonly HiddenMark[]): Pick<Share, 'hidden'> | undefined {

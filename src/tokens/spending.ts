@@ -2,6 +2,7 @@ import type { UIMessage } from 'ai';
 import { measuredUsage, type MeasuredUsage } from './calibration.ts';
 import { pricesAt } from './longPrompt.ts';
 import type { ModelPrices } from './prices.ts';
+import { running, type Running } from './running.ts';
 
 /** Tokens that were used, as the provider counted them, and what they cost at the prices of the model asked for. */
 export interface Spending {
@@ -31,14 +32,28 @@ export function spendingOf(
   messages: readonly UIMessage[],
   prices: ModelPrices | null | undefined,
 ): Spending | null {
-  const ofChat = measuredUsage({ metadata: chatMetadata });
-  const requests = ofChat ? [{ usage: ofChat, isOne: false }] : messages.flatMap(requestsOf);
-  if (requests.length === 0) return null;
-  return {
-    of: ofChat ? 'chat' : 'messages',
-    tokens: sumOf(requests.map(({ usage }) => byKind(usage))),
-    cost: prices ? totalled(requests.map((request) => billOf(request, prices))) : null,
-  };
+  const usage = measuredUsage({ metadata: chatMetadata });
+  if (usage) return { of: 'chat', ...spentOn({ usage, isOne: false }, undefined, prices) };
+  const spent = spentBy(prices)(messages)[messages.length - 1];
+  return spent ? { of: 'messages', ...spent } : null;
+}
+
+type Spent = Pick<Spending, 'tokens' | 'cost'>;
+
+/** What messages have spent, for each list of prices. */
+const sums = new WeakMap<object, Running<UIMessage, Spent | undefined>>();
+const UNPRICED = {};
+
+function spentBy(prices: ModelPrices | null | undefined): Running<UIMessage, Spent | undefined> {
+  const key = prices ?? UNPRICED;
+  const known = sums.get(key);
+  if (known) return known;
+  const spent = running<UIMessage, Spent | undefined>((message, before) => {
+    const usage = measuredUsage(message);
+    return usage ? spentOn({ usage, isOne: stepsOf(message) < 2 }, before, prices) : before;
+  });
+  sums.set(key, spent);
+  return spent;
 }
 
 /** Usage that was told in one number. */
@@ -48,10 +63,20 @@ interface Requests {
   readonly isOne: boolean;
 }
 
-function requestsOf(message: UIMessage): Requests[] {
-  const usage = measuredUsage(message);
-  const steps = message.parts.filter(({ type }) => type === 'step-start').length;
-  return usage ? [{ usage, isOne: steps < 2 }] : [];
+function stepsOf({ parts }: UIMessage): number {
+  return parts.filter(({ type }) => type === 'step-start').length;
+}
+
+/** What was spent before, and on these requests. */
+function spentOn(
+  requests: Requests,
+  before: Spent | undefined,
+  prices: ModelPrices | null | undefined,
+): Spent {
+  const tokens = plus(before?.tokens ?? NONE, byKind(requests.usage));
+  if (!prices) return { tokens, cost: null };
+  const cost = plus(before?.cost ?? NONE, billOf(requests, prices));
+  return { tokens, cost: { ...cost, total: KINDS.reduce((total, kind) => total + cost[kind], 0) } };
 }
 
 function byKind(usage: MeasuredUsage): TokensByKind {
@@ -65,18 +90,13 @@ function byKind(usage: MeasuredUsage): TokensByKind {
   };
 }
 
-function sumOf(all: readonly TokensByKind[]): TokensByKind {
-  const sum = { ...NONE };
-  for (const one of all) for (const kind of KINDS) sum[kind] += one[kind];
-  return sum;
-}
-
 const NONE: TokensByKind = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 };
 const KINDS = ['input', 'cacheRead', 'cacheWrite', 'output', 'reasoning'] as const;
 
-function totalled(bills: readonly TokensByKind[]): TokensByKind & { readonly total: number } {
-  const cost = sumOf(bills);
-  return { ...cost, total: KINDS.reduce((total, kind) => total + cost[kind], 0) };
+function plus(a: TokensByKind, b: TokensByKind): TokensByKind {
+  const sum = { ...NONE };
+  for (const kind of KINDS) sum[kind] = a[kind] + b[kind];
+  return sum;
 }
 
 /** In US dollars. What has no price of its own costs what it is a kind of: input or output. */

@@ -4,7 +4,8 @@ import { expect, test } from 'vitest';
 
 /**
  * What a second look costs, on a real IndexedDB: each engine is new, and inspects a chat of 10,000 messages of about
- * 1 kB, again, and again after one new turn. `npm run bench` runs it; figures are ratios within one run.
+ * 1 kB, whose answers tell their usage, again, and again after one new turn, and so for its estimate. `npm run bench`
+ * runs it; figures are ratios within one run.
  */
 const LENGTH = 10_000;
 const WORDS =
@@ -15,10 +16,11 @@ test(
   { timeout: 300_000 },
   async ({ onTestFinished }) => {
     const store = await chatOf(LENGTH);
-    const times: Record<'first' | 'second' | 'afterTurn', number[]> = {
+    const times: Record<'first' | 'second' | 'afterTurn' | 'estimate', number[]> = {
       first: [],
       second: [],
       afterTurn: [],
+      estimate: [],
     };
     for (let round = 0; round < 3; round += 1) {
       const engine = new ContextEngine({ store, chatId: 'c', userId: 'u' });
@@ -29,21 +31,32 @@ test(
       times.first.push(await timed(look));
       for (let i = 0; i < 5; i += 1) {
         times.second.push(await timed(look));
-        const id = await engine.continue(message(crypto.randomUUID(), 0));
-        await engine.updateMessage(id, message(id, 1), 'complete');
+        await turn(engine);
         times.afterTurn.push(await timed(look));
+        await turn(engine);
+        times.estimate.push(await timed(() => engine.estimate('openai:gpt-4o')));
       }
     }
-    const [first, second, afterTurn] = [median(times.first), median(times.second), median(times.afterTurn)];
+    const [first, second] = [median(times.first), median(times.second)];
+    const [afterTurn, estimate] = [median(times.afterTurn), median(times.estimate)];
     report('first inspect() of 10,000 messages against a second one', first, second);
     report('first inspect() of 10,000 messages against one after a turn', first, afterTurn);
+    report('first inspect() of 10,000 messages against estimate() after a turn', first, estimate);
     expect(first / second).toBeGreaterThanOrEqual(20);
     expect(first / afterTurn).toBeGreaterThanOrEqual(20);
+    expect(first / estimate).toBeGreaterThanOrEqual(20);
   },
 );
 
+async function turn(engine: ContextEngine): Promise<void> {
+  const id = await engine.continue(message(crypto.randomUUID(), 0));
+  await engine.updateMessage(id, message(id, 1), 'complete');
+}
+
 function message(id: string, i: number): UIMessage {
-  return { id, role: i % 2 === 0 ? 'user' : 'assistant', parts: [{ type: 'text', text: `${i} ${WORDS}` }] };
+  const parts: UIMessage['parts'] = [{ type: 'text', text: `${i} ${WORDS}` }];
+  if (i % 2 === 0) return { id, role: 'user', parts };
+  return { id, role: 'assistant', parts, metadata: { usage: { inputTokens: 900, outputTokens: 240 } } };
 }
 
 async function chatOf(length: number): Promise<IndexedDBContextStore> {

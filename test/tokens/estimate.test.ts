@@ -1,4 +1,5 @@
 import type { UIMessage } from 'ai';
+import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { estimate } from '../../src/engine/estimate.ts';
 import { hint, role } from '../../src/fragment/builders.ts';
@@ -10,6 +11,7 @@ import { estimatePrompt, type EstimateInput } from '../../src/tokens/estimate.ts
 import { registerModel } from '../../src/tokens/models.ts';
 import type { ModelInfo } from '../../src/tokens/prices.ts';
 import { estimateTokens, type Tokenizer } from '../../src/tokens/tokenizer.ts';
+import { campaign, patience } from '../support/campaign.ts';
 import { said } from '../support/engine.ts';
 
 const model: ModelInfo = {
@@ -46,6 +48,10 @@ function estimateOf(input: Partial<EstimateInput>): ReturnType<typeof estimatePr
     chatMetadata: undefined,
     ...input,
   });
+}
+
+function answer(id: string, words: string, usage: object): UIMessage {
+  return { ...said(id, words), metadata: { usage } };
 }
 
 describe('an estimate', () => {
@@ -143,12 +149,63 @@ describe('an estimate', () => {
   });
 });
 
-describe('real usage', () => {
-  const answer = (id: string, words: string, usage: object): UIMessage => ({
-    ...said(id, words),
-    metadata: { usage },
+describe('an estimate of a chat that was estimated before', () => {
+  const usage = { inputTokens: 500, outputTokens: 90 };
+
+  test('looks only at what is new', () => {
+    const looked: string[] = [];
+    const noted = (id: string): UIMessage =>
+      new Proxy(answer(id, 'x'.repeat(70), usage), {
+        get: (message, key, own) => {
+          if (key === 'parts' || key === 'metadata') looked.push(id);
+          return Reflect.get(message, key, own) as unknown;
+        },
+      });
+    const tokenizer = letters(false);
+    const messages = Array.from({ length: 100 }, (_, i) => noted(`a${i}`));
+    estimateOf({ tokenizer, messages });
+    looked.length = 0;
+    estimateOf({ tokenizer, messages: [...messages, noted('new')] });
+    estimateOf({ tokenizer, messages: messages.slice(0, 50) });
+    estimateOf({ tokenizer, messages: [...messages.slice(0, -1), noted('again')] });
+    // The last five answers calibrate.
+    const five = (end: number): string[] => Array.from({ length: 5 }, (_, i) => `a${end - 5 + i}`);
+    expect(new Set(looked)).toEqual(new Set(['new', 'again', ...five(50), ...five(100)]));
   });
 
+  test(
+    'is the same as that of one that nobody has seen',
+    () => {
+      const tokenizer = letters(false);
+      const pool = Array.from({ length: 12 }, (_, i) =>
+        i % 2
+          ? answer(`m${i}`, 'x'.repeat(60 + i), { ...usage, outputTokens: 90 + i })
+          : said(`m${i}`, `why${i}`),
+      );
+      const chat = fc.array(fc.nat(11), { maxLength: 9 }).map((places) => places.map((i) => pool[i]!));
+      const look = fc.record({ messages: chat, systemPrompt: fc.constantFrom('', 'Be brief.') });
+      fc.assert(
+        fc.property(fc.array(look, { maxLength: 6 }), (looks) => {
+          for (const input of looks)
+            expect(estimateOf({ ...input, tokenizer })).toEqual(
+              estimateOf({ ...structuredClone(input), tokenizer: letters(false) }),
+            );
+        }),
+        campaign(300),
+      );
+    },
+    patience,
+  );
+
+  test('gives lists of its own', () => {
+    const input = { tokenizer: letters(), messages: [said('q1'), said('a1')] };
+    const first = estimateOf(input);
+    (first.messages as unknown[]).length = 0;
+    expect(estimateOf(input).messages.map(({ id }) => id)).toEqual(['q1', 'a1']);
+  });
+});
+
+describe('real usage', () => {
   test('corrects an estimate, and says so', () => {
     const messages = [said('q1', 'Why?'), answer('a1', 'x'.repeat(200), { outputTokens: 100 })];
     const all = estimateOf({ tokenizer: letters(false), messages });
