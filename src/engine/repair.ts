@@ -53,9 +53,9 @@ function isThere(records: ChatRecords): records is ChatRecords & { readonly chat
   return records.chat !== undefined && records.chat.deletedAt === undefined;
 }
 
-const BLOCK = 500;
+const BLOCK = 100;
 
-/** Looks at all bodies, some hundred at a time: a long chat need not be in memory at once. */
+/** Looks at all bodies, some at a time: a long chat and its files need not be in memory at once. */
 async function examineWords(store: ContextStore, { chat, nodes }: ChatRecords): Promise<Finding[]> {
   const findings: Finding[] = [];
   const followed = new Set(nodes.map(({ parentId }) => parentId));

@@ -57,6 +57,8 @@ export type FindingKind =
   | 'unreached'
   /** A message whose words are gone, or can't be read. */
   | 'missing-body'
+  /** A file of a message whose bytes are gone. */
+  | 'missing-file'
   /** A tool that was called and never answered, in an answer that something follows. */
   | 'tool-without-result';
 
@@ -335,6 +337,7 @@ export function examineBodies(
     const body = bodies.get(id);
     if (parts > 0 && !body?.parts?.length)
       lose(findings, 'missing-body', id, `The words of message "${id}" are gone.`);
+    for (const text of filesGone(body)) lose(findings, 'missing-file', id, `Message "${id}": ${text}`);
     if (status === 'streaming' || !followed.has(id)) continue;
     for (const tool of unanswered(body))
       lose(findings, 'tool-without-result', id, `Message "${id}" called ${tool}, which never answered.`);
@@ -349,6 +352,11 @@ function unanswered(body: UIMessage | undefined): string[] {
     if (!isOpen || !('toolCallId' in part)) return [];
     return [part.type === 'dynamic-tool' ? part.toolName : part.type.replace(/^tool-/, '')];
   });
+}
+
+/** What stands in a message in the place of files whose bytes are gone. */
+function filesGone(body: UIMessage | undefined): string[] {
+  return (body?.parts ?? []).flatMap((part) => (part.type === 'text' && 'gone' in part ? [part.text] : []));
 }
 
 function tell(findings: Finding[], kind: FindingKind, id: string, text: string): void {

@@ -1,6 +1,7 @@
 import type { UIMessage } from 'ai';
 import type { Branch, Chat, Checkpoint, MessageNode, NodeInfo } from '../graph/graph.ts';
 import { byAge, infoOf } from '../graph/graph.ts';
+import { bytesOf, type Files } from './attachments.ts';
 import { blobsOf, releaseBlobs, referToBlob } from './blobs.ts';
 import { draftOf, readDraft } from './drafts.ts';
 import { createDeviceId } from './device.ts';
@@ -19,13 +20,16 @@ export class RecordTransaction implements StoreTransaction {
 
   /** Bytes that the messages refer to which were put. */
   readonly #used: Set<string> = new Set();
+  readonly #files: Files;
   #isPurged = false;
 
-  constructor(chatId: string, rows: Rows, meta: Meta) {
+  /** `files` are those that the messages come with. */
+  constructor(chatId: string, rows: Rows, meta: Meta, files: Files) {
     this.chatId = chatId;
     this.deviceId = meta.deviceId;
     this.#rows = rows;
     this.#meta = meta;
+    this.#files = files;
   }
 
   chat(): Promise<Chat | undefined> {
@@ -103,9 +107,9 @@ export class RecordTransaction implements StoreTransaction {
     this.#rows.delete('drafts', draftOf(this.chatId, id));
   }
 
-  /** Comes last: notes which bytes the chat refers to now, and lets go of those that went with what it was. */
+  /** Comes last: keeps the bytes that the chat refers to now, and lets go of those that went with what it was. */
   async settleBlobs(): Promise<void> {
-    for (const hash of this.#used) referToBlob(this.#rows, this.chatId, hash);
+    for (const hash of this.#used) await keepFile(this.#rows, this.chatId, hash, this.#files);
     if (this.#isPurged) await releaseBlobs(this.#rows, this.chatId, this.#used);
   }
 
@@ -126,6 +130,14 @@ export class RecordTransaction implements StoreTransaction {
   putValue(key: string, value: unknown): void {
     this.#rows.put('values', value, key);
   }
+}
+
+/** Notes that a chat refers to a file, and keeps the bytes that come with it, unless they are there. */
+export async function keepFile(rows: Rows, chatId: string, hash: string, files: Files): Promise<void> {
+  const file = files.get(hash);
+  const isThere = file === undefined || (await rows.get('blobs', hash)) !== undefined;
+  if (!isThere) rows.put('blobs', { hash, bytes: bytesOf(file) });
+  referToBlob(rows, chatId, hash);
 }
 
 /** So few messages are looked up one by one. */

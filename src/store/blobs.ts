@@ -1,5 +1,4 @@
 import type { UIMessage } from 'ai';
-import { ContextError } from '../errors.ts';
 import { ofChat, only } from './layout.ts';
 import type { Rows } from './rows.ts';
 
@@ -26,16 +25,18 @@ const SCHEME = 'contextree-blob:';
 /** How long bytes wait for a message that refers to them, ms. */
 const PATIENCE = 24 * 60 * 60 * 1000;
 
-/** The name of some bytes: their SHA-256, as 64 hexadecimal digits. Rejects on pages that are not secure. */
+/** The name of some bytes: their SHA-256, as 64 hexadecimal digits. */
 export async function hashOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  const subtle = (crypto as { subtle?: SubtleCrypto }).subtle;
-  if (!subtle) {
-    const message =
-      'Attachments need a secure page, because they are named by a hash. Use https, or localhost.';
-    throw new ContextError('store-unavailable', message);
-  }
-  const digest = new Uint8Array(await subtle.digest('SHA-256', bytes));
+  const { subtle } = crypto as { subtle?: SubtleCrypto };
+  const digest = subtle
+    ? new Uint8Array(await subtle.digest('SHA-256', bytes))
+    : (await import('./sha256.ts')).sha256(bytes);
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** The hash in a URL of ours, whatever stands behind it. */
+export function hashIn(url: string): string {
+  return url.slice(SCHEME.length, SCHEME.length + 64);
 }
 
 /** The hashes that a message refers to. */
@@ -44,7 +45,7 @@ export function blobsOf(message: UIMessage): string[] {
   const open: unknown[] = [message];
   while (open.length > 0) {
     const value = open.pop();
-    if (typeof value === 'string' && value.startsWith(SCHEME)) hashes.push(value.slice(SCHEME.length));
+    if (typeof value === 'string' && value.startsWith(SCHEME)) hashes.push(hashIn(value));
     else if (typeof value === 'object' && value !== null)
       for (const one of Object.values(value)) open.push(one);
   }

@@ -1,5 +1,6 @@
 import type { UIMessage } from 'ai';
 import { ContextError, reasonOf } from '../errors.ts';
+import { copyBeside } from './attachments.ts';
 import type { StoreOp } from './store.ts';
 
 /**
@@ -21,7 +22,7 @@ function normaliseOp(op: StoreOp): StoreOp {
 
 /** A message as JSON would keep it, under the id that it is stored by. Throws `invalid-messages` where JSON can't. */
 export function normaliseMessage(id: string, data: UIMessage): UIMessage {
-  return { ...asJson(data, `Message "${id}"`), id };
+  return { ...copyBeside(data, (light) => asJson(light, `Message "${id}"`)), id };
 }
 
 /** A value as JSON would keep it. Throws `invalid-messages` for cycles and big integers. */

@@ -133,7 +133,7 @@ async function loadLive(rows: Rows, chatId: string): Promise<ChatRecords['branch
 // --- Messages -------------------------------------------------------------------------------------------------------
 
 /** The tables that messages are read from. */
-export const MESSAGES: readonly Table[] = ['chats', 'branches', 'nodes', 'bodies', 'drafts'];
+export const MESSAGES: readonly Table[] = ['chats', 'branches', 'nodes', 'bodies', 'drafts', 'blobs'];
 
 /** The messages with these ids, in the order asked. */
 export async function getNodes(rows: Rows, chatId: string, ids: readonly string[]): Promise<MessageNode[]> {

@@ -5,13 +5,14 @@ import { graphData } from '../graph/graphData.ts';
 import type { GraphData } from '../graph/visualize.ts';
 import { writeDraft } from './drafts.ts';
 import { applyOps } from './apply.ts';
+import { Attachments, type Files, hasFiles } from './attachments.ts';
 import { hashOf, putBlob, sweepBlobs } from './blobs.ts';
 import type { Channel } from './channel.ts';
 import { ALL_TABLES, only, type Table } from './layout.ts';
 import { notLoaded } from './deferred.ts';
 import { asJson, cloneValue, normaliseMessage, normaliseOps } from './normalise.ts';
 import { findChat, getChain, getNodes, listChats, load, loadPointers, MESSAGES, RECORDS } from './reads.ts';
-import { readMeta, RecordTransaction, SELF } from './append.ts';
+import { keepFile, readMeta, RecordTransaction, SELF } from './append.ts';
 import { bringBack, purgeChat, type RemovedChat, removeChat } from './removal.ts';
 import type { Backing, Rows } from './rows.ts';
 import type { MessageSearch } from './search.ts';
@@ -41,6 +42,7 @@ import type {
  */
 export class RecordStore implements ContextStore {
   readonly #backing: Backing;
+  readonly #attachments = new Attachments();
   readonly #listeners = new Set<{ readonly hear: (notice: StoreNotice) => void }>();
   #channel: Channel | undefined;
   #sweeper: ReturnType<typeof setTimeout> | undefined;
@@ -76,17 +78,30 @@ export class RecordStore implements ContextStore {
     headId: string,
     { limit = Infinity }: { readonly limit?: number } = {},
   ): Promise<MessageNode[]> {
-    return (await this.#read(MESSAGES, (rows) => getChain(rows, chatId, headId, limit))) ?? [];
+    return (await this.#readWhole((rows) => getChain(rows, chatId, headId, limit))) ?? [];
   }
 
-  getNodes(chatId: string, ids: readonly string[]): Promise<MessageNode[]> {
-    return this.#read(MESSAGES, (rows) => getNodes(rows, chatId, ids));
+  async getNodes(chatId: string, ids: readonly string[]): Promise<MessageNode[]> {
+    return (await this.#readWhole((rows) => getNodes(rows, chatId, ids))) ?? [];
   }
 
   async getMessages(chatId: string): Promise<MessageNode[]> {
-    const chain = await this.#read(MESSAGES, (rows) => getChain(rows, chatId, undefined, Infinity));
+    const chain = await this.#readWhole((rows) => getChain(rows, chatId, undefined, Infinity));
     if (chain) return chain;
     throw new ContextError('chat-missing', `Chat "${chatId}" not found`, { details: { chatId } });
+  }
+
+  /** @internal Messages as they lie there: names stand for the bytes of files. */
+  readLight(chatId: string, ids: readonly string[]): Promise<MessageNode[]> {
+    return this.#read(MESSAGES, (rows) => getNodes(rows, chatId, ids));
+  }
+
+  /** Reads messages, and their files with them. */
+  #readWhole(find: (rows: Rows) => Promise<MessageNode[] | undefined>): Promise<MessageNode[] | undefined> {
+    return this.#read(MESSAGES, async (rows) => {
+      const nodes = await find(rows);
+      return nodes && [...(await this.#attachments.attach(rows, nodes))];
+    });
   }
 
   async listBranches(chatId: string): Promise<BranchInfo[]> {
@@ -139,21 +154,41 @@ export class RecordStore implements ContextStore {
   }
 
   async append(chatId: string, ops: readonly StoreOp[], options: AppendOptions): Promise<AppendResult> {
-    const ready = normaliseOps(ops);
     const settled = asJson(options, 'The metadata of a chat');
-    const result = await this.#write(chatId, (tx) => applyOps(tx, ready, settled, Date.now()));
+    const files: Files = new Map();
+    const whole = normaliseOps(ops);
+    const ready = whole.some(bringsFiles) ? await this.#detached(whole, files) : whole;
+    const work = async (tx: StoreTransaction, rows: Rows): Promise<AppendResult> => {
+      const result = await applyOps(tx, ready, settled, Date.now());
+      return { ...result, written: await this.#attachments.attach(rows, result.written, files) };
+    };
+    const result = await this.#write(chatId, work, files);
     this.#tend(chatId, result.chat);
     return result;
   }
 
+  /** The operations with names for the files in their messages. */
+  #detached(ops: readonly StoreOp[], files: Files): Promise<StoreOp[]> {
+    return Promise.all(
+      ops.map(async (op) =>
+        bringsFiles(op) ? { ...op, data: await this.#attachments.detach(op.data, files) } : op,
+      ),
+    );
+  }
+
   async saveDraft(chatId: string, id: string, message: UIMessage): Promise<void> {
-    const draft = normaliseMessage(id, message);
+    const files: Files = new Map();
+    const whole = normaliseMessage(id, message);
+    const draft = hasFiles(whole) ? await this.#attachments.detach(whole, files) : whole;
     const keep = async (rows: Rows): Promise<boolean> => {
       const isGrowing = (await rows.get('nodes', [chatId, id], 'id'))?.status === 'streaming';
-      if (isGrowing) await writeDraft(rows, chatId, draft);
-      return isGrowing;
+      if (!isGrowing) return false;
+      for (const hash of files.keys()) await keepFile(rows, chatId, hash, files);
+      await writeDraft(rows, chatId, draft);
+      return true;
     };
-    const isKept = await this.#backing.write(['nodes', 'drafts'], keep, true);
+    const tables = files.size > 0 ? [...DRAFTS, ...BLOBS] : DRAFTS;
+    const isKept = await this.#backing.write(tables, keep, true);
     if (isKept) this.#tell({ kind: 'draft', chatId, id, seq: this.#seq, remote: false });
   }
 
@@ -238,12 +273,16 @@ export class RecordStore implements ContextStore {
   }
 
   /** A write to one chat; once it is durable, everyone hears, if something changed. */
-  async #write<T>(chatId: string, work: (tx: StoreTransaction) => Promise<T>): Promise<T> {
+  async #write<T>(
+    chatId: string,
+    work: (tx: StoreTransaction, rows: Rows) => Promise<T>,
+    files: Files = new Map(),
+  ): Promise<T> {
     this.#wake();
     const { result, before, seq } = await this.#backing.write(ALL_TABLES, async (rows) => {
       const meta = await readMeta(rows);
-      const tx = new RecordTransaction(chatId, rows, meta);
-      const result = await work(tx);
+      const tx = new RecordTransaction(chatId, rows, meta, files);
+      const result = await work(tx, rows);
       await tx.settleBlobs();
       return { result, before: meta.seq, seq: await tx.seq() };
     });
@@ -310,6 +349,14 @@ export class RecordStore implements ContextStore {
     this.#sweeper = setTimeout(() => this.#sweep(), Math.min(next - now, LONGEST_TIMER));
   }
 }
+
+/** Whether an operation brings a message with files. */
+function bringsFiles(op: StoreOp): op is Extract<StoreOp, { readonly op: 'insert' }> {
+  return (op.op === 'insert' || op.op === 'replace') && op.data !== undefined && hasFiles(op.data);
+}
+
+/** The tables that drafts are kept in. */
+const DRAFTS: readonly Table[] = ['nodes', 'drafts'];
 
 /** The tables that bytes are kept in. */
 const BLOBS: readonly Table[] = ['blobs', 'uses', 'fresh'];

@@ -88,7 +88,10 @@ export class MessageSearch {
 }
 
 /** What is needed of a store. */
-type Source = Pick<ContextStore, 'getChat' | 'load' | 'getNodes'>;
+interface Source extends Pick<ContextStore, 'getChat' | 'load' | 'getNodes'> {
+  /** Messages without the bytes of their files. */
+  readonly readLight: ContextStore['getNodes'];
+}
 
 const MOST_RESULTS = 20;
 /** How many chats are kept in mind, and for how many ms after the last search. */
@@ -140,7 +143,7 @@ class ChatIndex {
   }
 
   async #readBodies(store: Source, ids: readonly string[]): Promise<void> {
-    for (const node of await store.getNodes(this.#id, ids)) {
+    for (const node of await store.readLight(this.#id, ids)) {
       putNode(this.#graph, infoOf(node));
       this.#words.put(node.id, wordsOf(readable(node.data)));
       if (node.status === 'streaming') this.#growing.add(node.id);

@@ -107,8 +107,8 @@ export interface ContextStore {
   /**
    * Keeps bytes apart from messages, and returns their name: the SHA-256 of their content, as 64 hexadecimal digits.
    * The same bytes are kept once. Messages refer to them by the URL `contextree-blob:HASH`, anywhere in their JSON; they
-   * stay as long as a chat has such a message, or had one, and a day without any. Rejects with `store-unavailable` on a
-   * page that is not secure.
+   * stay as long as a chat has such a message, or had one, and a day without any. Files that come in messages as
+   * `data:` URLs need no call: they are kept like this by themselves, and read as they came.
    */
   putBlob(bytes: Uint8Array): Promise<string>;
   /** Bytes by their name; undefined when they are not there. */

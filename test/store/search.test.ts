@@ -14,13 +14,15 @@ describe('a search', () => {
     vi.useFakeTimers();
     store = openMemory();
     read = [];
+    const readNodes: ContextStore['getNodes'] = (chatId, ids) => {
+      read.push(...ids);
+      return store.getNodes(chatId, ids);
+    };
     search = new MessageSearch({
       getChat: (chatId) => store.getChat(chatId),
       load: (chatId, since) => store.load(chatId, since),
-      getNodes: (chatId, ids) => {
-        read.push(...ids);
-        return store.getNodes(chatId, ids);
-      },
+      getNodes: readNodes,
+      readLight: readNodes,
     });
     await givenChat(store, 'c', line(300));
   });
