@@ -1,5 +1,5 @@
 import type { Meta, StoryObj } from '@storybook/react-vite';
-import { IndexedDBContextStore, type ContextEngine } from 'contextree';
+import { assistant, IndexedDBContextStore, user, type ContextEngine } from 'contextree';
 import { expect, userEvent, waitFor, within } from 'storybook/test';
 import { pausesAfter } from './support/answers.ts';
 import { ChatApp, chatScene, type ChatScene } from './support/chatScene.tsx';
@@ -286,6 +286,33 @@ async function nameACat(engine: ContextEngine): Promise<void> {
 async function showsVersion(canvas: Canvas, version: number, words: string): Promise<void> {
   const group = await canvas.findByRole('group', { name: `Version ${version} of 3` });
   await expect(group.closest('article')).toHaveTextContent(words);
+}
+
+/** Two files wait beside the box; a third one went with an earlier question. */
+export const Attachments: Story = {
+  loaders: [async () => ({ scene: await chatScene({ before: showALeaf }) })],
+  play: async ({ canvas, canvasElement }) => {
+    const earlier = await latest(canvas, 'You');
+    await expect(within(earlier).getByRole('img', { name: 'leaf.svg' })).toBeVisible();
+    const input = canvasElement.querySelector<HTMLInputElement>('input[type=file]');
+    if (input) await userEvent.upload(input, [leaf, new File(['Water the moss.'], 'notes on moss.txt')]);
+    const waiting = await canvas.findByRole('list', { name: 'Attached files' });
+    await expect(within(waiting).getAllByRole('button')).toHaveLength(2);
+    await expect(canvas.getByRole('button', { name: 'Send' })).toBeEnabled();
+  },
+};
+
+const drawing =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 60 40"><path d="M5 35Q10 5 55 5Q50 35 5 35L35 18" fill="#8fbf7f" stroke="#2b6653"/></svg>';
+const leaf = new File([drawing], 'leaf.svg', { type: 'image/svg+xml' });
+
+async function showALeaf(engine: ContextEngine): Promise<void> {
+  const url = `data:image/svg+xml;base64,${btoa(drawing)}`;
+  const file = { type: 'file' as const, mediaType: leaf.type, filename: leaf.name, url };
+  const text = { type: 'text' as const, text: 'Which tree is this?' };
+  await engine.set(user({ id: 'leaf', role: 'user', parts: [file, text] })).save();
+  await engine.set(assistant('A beech, by its shape.')).save();
+  await engine.updateChat({ title: 'A leaf' });
 }
 
 /** A tool wants to change something, and waits for a word. */

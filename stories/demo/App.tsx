@@ -13,6 +13,7 @@ import { NoticeKeeper } from './shell/Notices.tsx';
 import { useDrawer } from './shell/useDrawer.ts';
 import { WorkspaceContext, type Workspace } from './shell/Workspace.ts';
 import { keepUnsentText, takeUnsentText, unsentChat } from './unsent.ts';
+import { changeUnsentFiles } from './unsentFiles.ts';
 
 /**
  * The chat app.
@@ -71,7 +72,11 @@ function Rooms({ store, transport, settings }: AppProps): ReactNode {
       store,
       transport,
       settings,
-      newChat: (words = '') => openNewChat(unsentChat(create), words),
+      newChat: (words = '', files = []) => {
+        const chatId = unsentChat(create);
+        if (files.length > 0) void changeUnsentFiles(store, chatId, (kept) => [...kept, ...files]);
+        openNewChat(chatId, words);
+      },
       clearAll: () => store.clear(),
     }),
     [store, transport, settings, create],

@@ -16,9 +16,16 @@ export function describeFailure(error: unknown): string {
   if (isUnreachable(message)) {
     return 'The model could not be reached. Check the network and the base URL in Model settings, then try again.';
   }
-  if (/without a finish reason/i.test(message)) return 'The answer broke off before its end. Try again.';
+  const kind = /(?:file part media type|media type) '?([\w.+/*-]+)'?.*not supported/i.exec(message)?.[1];
+  if (kind !== undefined)
+    return `This model can’t read files of this kind (${kind}). Branch off before them, or choose another model.`;
+  if (/without a finish reason/i.test(message)) return BROKEN_OFF;
   return message === '' ? 'The answer failed, and nothing said why. Try again.' : sentence(message);
 }
+
+/** Said of an answer whose stream ended without an end. */
+export const BROKEN_OFF =
+  'The answer broke off before its end. What arrived is kept; continue it, or try again.';
 
 const OLDER_PAGE =
   'A newer version of this app was used in this browser, and this page can’t read what it wrote. All of it is ' +

@@ -5,10 +5,14 @@ const LONGEST = 60;
 /** What a chat is called when nobody and nothing named it. */
 export const UNTITLED = 'Untitled';
 
-/** A title made of a chat's first question: its first line with words, cut between words. */
+/**
+ * A title made of a chat's first question: its first line with words, cut between words. One without words is called
+ * like its first file.
+ */
 export function titleFrom(question: UIMessage): string | undefined {
   const text = question.parts.map((part) => (part.type === 'text' ? part.text : '')).join(' ');
-  const line = text.trim().split('\n', 1)[0]?.replaceAll(/\s+/g, ' ') ?? '';
+  const file = question.parts.find((part) => part.type === 'file')?.filename ?? '';
+  const line = (text.trim() || file).split('\n', 1)[0]?.replaceAll(/\s+/g, ' ') ?? '';
   return line === '' ? undefined : cutBetweenWords(line);
 }
 

@@ -1,3 +1,4 @@
+import type { Fate } from './attachmentTray.ts';
 import { local, session } from './safeStorage.ts';
 
 /**
@@ -23,17 +24,37 @@ const NEW_CHAT = 'demo:new-chat';
 /** The unsent text of a chat, after words that were sent and never saved; empty when there is none. */
 export function unsentText(chatId: string): string {
   return [...sentKeys(chatId), textKey(chatId)]
-    .map((key) => session.get(key) ?? local.get(key) ?? '')
+    .map(read)
     .filter((text) => text !== '')
     .join('\n\n');
 }
 
-/** Gives the unsent text of a chat away: to another chat, or to the box that it is written in. */
+/** Gives the unsent text of a chat away, to another chat. */
 export function takeUnsentText(chatId: string): string {
   const text = unsentText(chatId);
   for (const key of sentKeys(chatId)) keep(key, '');
   keepUnsentText(chatId, '');
   return text;
+}
+
+/** What was typed in a chat and not sent, without what was sent and not saved. */
+export function typedText(chatId: string): string {
+  return read(textKey(chatId));
+}
+
+/**
+ * Gives the sent words of a chat back whose message was lost, and forgets those whose message was saved after all.
+ * Those that are on their way stay kept.
+ */
+export function takeLostText(chatId: string, fateOf: (messageId: string) => Fate): string {
+  const lost = sentKeys(chatId).flatMap((key) => {
+    const fate = fateOf(messageOf(key));
+    if (fate === 'on its way') return [];
+    const text = read(key);
+    keep(key, '');
+    return fate === 'lost' ? [text] : [];
+  });
+  return lost.join('\n\n');
 }
 
 /** Keeps the unsent text of a chat; an empty one is forgotten. */
@@ -42,12 +63,12 @@ export function keepUnsentText(chatId: string, text: string): void {
 }
 
 /**
- * Keeps words that left the box and are not safe yet, after those that wait already. The returned function forgets
- * them, when they are.
+ * Keeps words that left the box in a message and are not safe yet, after those that wait already. The returned
+ * function forgets them, when they are.
  */
-export function keepSentText(chatId: string, text: string): () => void {
+export function keepSentText(chatId: string, messageId: string, text: string): () => void {
   const last = sentKeys(chatId).at(-1)?.slice(sentOf(chatId).length) ?? '0';
-  const key = sentOf(chatId) + String(Number(last) + 1).padStart(6, '0');
+  const key = `${sentOf(chatId)}${String(Number.parseInt(last, 10) + 1).padStart(6, '0')}:${messageId}`;
   keep(key, text);
   return () => keep(key, '');
 }
@@ -58,10 +79,14 @@ function sentKeys(chatId: string): readonly string[] {
   return [...new Set(keys)].toSorted();
 }
 
+/** The message that sent words left with. */
+function messageOf(sentKey: string): string {
+  return sentKey.slice(sentKey.lastIndexOf(':') + 1);
+}
+
 /** What was typed in place of a message and not sent; empty when there is none. */
 export function editedText(chatId: string, messageId: string): string {
-  const key = editsOf(chatId) + messageId;
-  return session.get(key) ?? local.get(key) ?? '';
+  return read(editsOf(chatId) + messageId);
 }
 
 /** Keeps what is typed in place of a message; an empty text is forgotten. */
@@ -72,13 +97,16 @@ export function keepEditedText(chatId: string, messageId: string, text: string):
 /** Forgets everything that was typed in a chat and not sent. The returned function brings it back. */
 export function forgetWords(chatId: string): () => void {
   const edits = [session, local].flatMap((storage) => storage.keys(editsOf(chatId)));
-  const words = [textKey(chatId), ...sentKeys(chatId), ...edits].map(
-    (key) => [key, session.get(key) ?? local.get(key) ?? ''] as const,
-  );
+  const words = [textKey(chatId), ...sentKeys(chatId), ...edits].map((key) => [key, read(key)] as const);
   for (const [key] of words) keep(key, '');
   return () => {
     for (const [key, text] of words) keep(key, text);
   };
+}
+
+/** What a tab wrote goes before what another tab left. */
+function read(key: string): string {
+  return session.get(key) ?? local.get(key) ?? '';
 }
 
 function keep(key: string, text: string): void {

@@ -225,7 +225,20 @@ describe('the composer', () => {
     cleanup();
     store = new InMemoryContextStore();
     openApp();
-    expect(message().value).toBe('Not yet on the disk');
+    await waitFor(() => expect(message().value).toBe('Not yet on the disk'));
+  });
+
+  test('gives no question back that was saved before the page could note it', async () => {
+    openApp();
+    await ask('Saved in time');
+    const [id] = (await store.getMessages((await store.listChats())[0]?.id ?? '')).map(({ id }) => id);
+    const chatId = location.hash.slice('#/chat/'.length);
+    cleanup();
+    localStorage.setItem(`demo:sent:${chatId}:000001:${id}`, 'Saved in time');
+    openApp();
+    expect(await screen.findByRole('article', { name: 'You' })).toBeDefined();
+    await waitFor(() => expect(localStorage).toHaveLength(0));
+    expect(message().value).toBe('');
   });
 });
 
@@ -350,6 +363,16 @@ describe('what becomes of it', () => {
     await userEvent.click(screen.getByRole('button', { name: 'Show the earlier answer' }));
     await waitFor(() => expect(answers()[0]?.textContent).toBe(first));
     expect(document.activeElement).toBe(message());
+  });
+
+  test('an answer that breaks off says so, until it is continued', async () => {
+    openApp();
+    await ask('/drop');
+    expect((await screen.findByRole('alert')).textContent).toMatch(/^The answer broke off before its end/);
+    await userEvent.click(await screen.findByRole('button', { name: 'Continue' }));
+    await waitFor(() => expect(screen.queryByText('Interrupted')).toBeNull());
+    expect(screen.queryByRole('alert')).toBeNull();
+    expect(answers()).toHaveLength(1);
   });
 
   test('an answer is read out once, at its end', async () => {

@@ -33,6 +33,11 @@ test('a stream that ends early is not said in the words of its protocol', () => 
   expect(describeFailure(new Error('Response stream ended without a finish reason.'))).toMatch(/broke off/);
 });
 
+test('a kind of file that a model can’t read is named', () => {
+  const error = new Error("'file part media type application/zip' functionality not supported.");
+  expect(describeFailure(error)).toMatch(/can’t read files of this kind \(application\/zip\)/);
+});
+
 test('a page that is older than its data says what helps, and that nothing is lost', () => {
   const words = describeFailure(new ContextError('newer-format', 'Database "contextree" was written by …'));
   expect(words).toMatch(/untouched/);

@@ -7,7 +7,9 @@ import {
   keepEditedText,
   keepSentText,
   keepUnsentText,
+  takeLostText,
   takeUnsentText,
+  typedText,
   unsentChat,
   unsentText,
 } from '../../stories/demo/unsent.ts';
@@ -63,18 +65,29 @@ test('a browser that stores nothing still keeps the words of this page', () => {
 });
 
 test('words that were sent and never saved are unsent again, before newer ones', () => {
-  keepSentText('a', 'sent');
+  keepSentText('a', 'm1', 'sent');
   keepUnsentText('a', 'newer');
   expect(takeUnsentText('a')).toBe('sent\n\nnewer');
   expect([sessionStorage.length, localStorage.length]).toEqual([0, 0]);
 });
 
 test('all words that were sent and never saved come back in order, and saved ones go alone', () => {
-  keepSentText('a', 'first');
-  const forget = keepSentText('a', 'second');
-  keepSentText('a', 'third');
+  keepSentText('a', 'm1', 'first');
+  const forget = keepSentText('a', 'm2', 'second');
+  keepSentText('a', 'm3', 'third');
   forget();
   expect(takeUnsentText('a')).toBe('first\n\nthird');
+});
+
+test('after a reload, words come back only where their message was lost', () => {
+  keepUnsentText('a', 'newer');
+  for (const id of ['saved', 'lost', 'going', 'gone']) keepSentText('a', id, `words of ${id}`);
+  const fateOf = (id: string) => (id === 'saved' ? 'saved' : id === 'going' ? 'on its way' : 'lost');
+  expect(takeLostText('a', fateOf)).toBe('words of lost\n\nwords of gone');
+  expect(takeLostText('a', fateOf)).toBe('');
+  expect(typedText('a')).toBe('newer');
+  // What is on its way is forgotten by the one who sends it.
+  expect(unsentText('a')).toBe('words of going\n\nnewer');
 });
 
 test('each message of each chat keeps its own half-written edit', () => {
@@ -93,7 +106,7 @@ test('each message of each chat keeps its own half-written edit', () => {
 
 test('a chat that goes takes all its words along, its own only, and brings them back', () => {
   keepUnsentText('a', 'unsent');
-  keepSentText('a', 'sent');
+  keepSentText('a', 'm1', 'sent');
   keepEditedText('a', 'm', 'edited');
   keepEditedText('a:b', 'm', 'of another chat');
   keepUnsentText('b', 'other');

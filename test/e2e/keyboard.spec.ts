@@ -30,8 +30,13 @@ test('a deleted checkpoint leaves the focus on its neighbour, and the last one o
   const demo = await Demo.open(page);
   await demo.ask('What is a graph?');
   for (const name of ['one', 'two', 'three']) await mark(demo, name);
-  await press(demo.button('Delete checkpoint two'));
+  await demo.button('Delete checkpoint two').focus();
+  await page.keyboard.down('Enter');
   await expect(demo.button('Restore two')).toHaveCount(0);
+  await expect(demo.button('Delete checkpoint one')).toBeFocused();
+  // A key that is held goes on pressing, and now it presses the neighbour.
+  for (let i = 0; i < 3; i++) await page.keyboard.down('Enter');
+  await page.keyboard.up('Enter');
   await expect(demo.button('Delete checkpoint one')).toBeFocused();
   await press(demo.button('Delete checkpoint one'));
   await expect(demo.button('Delete checkpoint three')).toBeFocused();

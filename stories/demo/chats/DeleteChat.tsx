@@ -7,11 +7,12 @@ import { useWorkspace } from '../shell/Workspace.ts';
 import { ConfirmDialog } from '../ui/ConfirmDialog.tsx';
 import { Icon } from '../ui/Icon.tsx';
 import { forgetWords } from '../unsent.ts';
+import { changeUnsentFiles, takeUnsentFiles } from '../unsentFiles.ts';
 
 /** Deletes a chat, once it is clear how much that is, and offers it back for ten seconds. */
 export function DeleteChat({ chat, title, isCurrent, remove, onDone }: DeleteChatProps): ReactNode {
   const [asking, setAsking] = useState(false);
-  const { newChat } = useWorkspace();
+  const { store, newChat } = useWorkspace();
   const { tell } = useNotices();
   const attempt = useAttempt();
   const removeIt = async (): Promise<void> => {
@@ -19,9 +20,11 @@ export function DeleteChat({ chat, title, isCurrent, remove, onDone }: DeleteCha
     if (isCurrent) newChat();
     const undo = await remove(chat.id);
     const bringWordsBack = forgetWords(chat.id);
+    const files = await takeUnsentFiles(store, chat.id);
     const bringBack = async (): Promise<void> => {
       if (!(await undo())) throw new Error(`It is too late to bring ${title} back`);
       bringWordsBack();
+      if (files.length > 0) await changeUnsentFiles(store, chat.id, () => files);
       if (isCurrent) goToChat(chat.id);
     };
     tell({

@@ -1,7 +1,7 @@
 import { useCheckpoint, useEngine, type CheckpointInfo } from 'contextree';
 import type { ReactNode } from 'react';
 import { useNotices } from '../shell/Notices.tsx';
-import { onFirstClick } from '../shell/once.ts';
+import { notHeld, onFirstClick } from '../shell/once.ts';
 import { useAttempt } from '../shell/useAttempt.ts';
 import { Icon } from '../ui/Icon.tsx';
 import { usePassFocus } from '../ui/usePassFocus.ts';
@@ -57,6 +57,7 @@ function OneCheckpoint({ checkpoint }: { readonly checkpoint: CheckpointInfo }):
         className="icon-button"
         aria-label={`Delete checkpoint ${name}`}
         title={`Delete checkpoint ${name}`}
+        onKeyDown={notHeld}
         onClick={onFirstClick(() => attempt(removeIt))}
       >
         <Icon name="close" />

@@ -1,4 +1,6 @@
+import type { FileUIPart } from 'ai';
 import {
+  useCallback,
   useEffect,
   useImperativeHandle,
   useRef,
@@ -8,14 +10,20 @@ import {
   type Ref,
 } from 'react';
 import { Icon } from '../ui/Icon.tsx';
-import { keepUnsentText, takeUnsentText } from '../unsent.ts';
+import { keepUnsentText, takeLostText, typedText } from '../unsent.ts';
+import { AttachedFiles } from './AttachedFiles.tsx';
+import { AttachFile } from './AttachFile.tsx';
+import { filesIn, useFileDrop } from './useFileDrop.ts';
+import { useAttachments } from './useAttachments.ts';
+import { useSentBefore } from './useSentBefore.ts';
 
 /**
  * Where the next message is written.
  *
  * The textbox is never taken away: not while an answer streams, not when a chat was deleted under it. Enter sends and
  * Shift+Enter breaks the line; while an input method composes, its Enter is its own. Send and Stop are one button that
- * changes its word, so that whoever is on it with the keyboard stays there.
+ * changes its word, so that whoever is on it with the keyboard stays there. Files come by the button, by pasting and by
+ * dropping them anywhere on the page; they wait above the text.
  */
 export function Composer({
   chatId,
@@ -26,7 +34,7 @@ export function Composer({
   onStop,
   ref,
 }: ComposerProps): ReactNode {
-  const [text, setText] = useState(() => wordsToGoOnWith(chatId));
+  const [text, setText] = useState(() => typedText(chatId));
   // What is in the box now, also between two presses in one task: words that were sent are not there to be sent again.
   const inBox = useRef(text);
   const textbox = useRef<HTMLTextAreaElement>(null);
@@ -34,18 +42,38 @@ export function Composer({
     if (isNew) focusQuietly(textbox.current);
   }, [isNew]);
   useImperativeHandle(ref, () => ({ focus: () => focusQuietly(textbox.current) }), []);
+  const attachments = useAttachments(chatId);
+  const isDropping = useFileDrop(attachments.attach);
 
-  const write = (next: string): void => {
-    inBox.current = next;
-    setText(next);
-    keepUnsentText(chatId, next);
-  };
-  const send = (): void => {
+  const write = useCallback(
+    (next: string): void => {
+      inBox.current = next;
+      setText(next);
+      keepUnsentText(chatId, next);
+    },
+    [chatId],
+  );
+  const fateOf = useSentBefore();
+  useEffect(() => {
+    const lost = fateOf === undefined ? '' : takeLostText(chatId, fateOf);
+    if (lost !== '') write([lost, inBox.current].filter((words) => words !== '').join('\n\n'));
+  }, [chatId, fateOf, write]);
+
+  const sendNow = (): void => {
     const words = inBox.current.trim();
-    if (streaming || !canSend || words === '') return;
+    const files = attachments.release();
+    if (words === '' && files.length === 0) return;
     write('');
-    onSend(words);
+    onSend(words, files);
   };
+  // What was attached a moment ago goes along.
+  const send = (): void => {
+    if (streaming || !canSend) return;
+    const reading = attachments.whenRead();
+    if (reading === undefined) sendNow();
+    else void reading.then(sendNow);
+  };
+  const isEmpty = text.trim() === '' && attachments.files.length === 0;
   const press = (event: KeyboardEvent): void => {
     if (!isPlainEnter(event)) return;
     event.preventDefault();
@@ -61,11 +89,14 @@ export function Composer({
   return (
     <form
       className="composer"
+      data-dropping={isDropping || undefined}
       onSubmit={(event) => {
         event.preventDefault();
         send();
       }}
     >
+      <AttachedFiles attachments={attachments} onLast={() => textbox.current?.focus()} />
+      <AttachFile onAttach={attachments.attach} />
       <textarea
         ref={textbox}
         aria-label="Message"
@@ -75,12 +106,18 @@ export function Composer({
         value={text}
         onChange={(event) => write(event.target.value)}
         onKeyDown={press}
+        onPaste={(event) => {
+          const files = filesIn(event.clipboardData);
+          if (files.length === 0) return;
+          event.preventDefault();
+          attachments.attach(files);
+        }}
       />
       <button
         type="button"
         className="send"
         data-stop={streaming || undefined}
-        disabled={!streaming && (!canSend || text.trim() === '')}
+        disabled={!streaming && (!canSend || isEmpty)}
         onClick={(event) => click(event.detail)}
       >
         <Icon name={streaming ? 'stop' : 'up'} />
@@ -93,13 +130,6 @@ export function Composer({
 /** Gives a textbox the focus, unless that brings a keyboard which covers what one is about to read. */
 function focusQuietly(textbox: HTMLElement | null): void {
   if (matchMedia('(pointer: fine)').matches) textbox?.focus();
-}
-
-/** What was written here and never sent, or sent and never saved. It is unsent again. */
-function wordsToGoOnWith(chatId: string): string {
-  const text = takeUnsentText(chatId);
-  keepUnsentText(chatId, text);
-  return text;
 }
 
 /** Whether a key press means "send": Enter alone, and not the one that ends an input method's word. */
@@ -124,7 +154,8 @@ interface ComposerProps {
   /** Whether the shown branch streams: `Stop` stands in place of `Send`. */
   readonly streaming: boolean;
   readonly canSend: boolean;
-  readonly onSend: (text: string) => void;
+  /** Takes the trimmed text, which may be empty where there are files. */
+  readonly onSend: (text: string, files: readonly FileUIPart[]) => void;
   readonly onStop: () => void;
   readonly ref: Ref<ComposerHandle>;
 }

@@ -1,3 +1,4 @@
+import type { FileUIPart } from 'ai';
 import { useMemo, useRef, useState, type ReactNode } from 'react';
 import { Notices } from '../shell/Notices.tsx';
 import { oncePerTask } from '../shell/once.ts';
@@ -25,9 +26,9 @@ export function Conversation({ chatId, standing, starters }: ConversationProps):
   const composer = useRef<ComposerHandle>(null);
   useReadAtEnd(writing, shown);
 
-  const send = (text: string): void => {
+  const send = (text: string, files?: readonly FileUIPart[]): void => {
     jumpToEnd();
-    turn.send(text);
+    turn.send(text, files);
   };
   // The button that was pressed goes away with the greeting.
   const [once] = useState(oncePerTask);

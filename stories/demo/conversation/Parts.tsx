@@ -2,6 +2,7 @@ import { isToolUIPart, type UIMessage } from 'ai';
 import type { ReactNode } from 'react';
 import { Markdown } from '../markdown/Markdown.tsx';
 import { safeLink } from '../markdown/safeLink.ts';
+import { FilePart } from './FilePart.tsx';
 import { ToolCall } from './ToolCall.tsx';
 
 type Part = UIMessage['parts'][number];
@@ -28,7 +29,7 @@ function OnePart({ part, role, isLast }: OnePartProps): ReactNode {
     return role === 'assistant' ? <Markdown text={part.text} /> : <Words text={part.text} />;
   if (part.type === 'reasoning') return <Thoughts text={part.text} />;
   if (part.type === 'source-url') return <Source address={part.url} title={part.title ?? part.url} />;
-  if (part.type === 'file') return <p className="file">{part.filename ?? part.mediaType}</p>;
+  if (part.type === 'file') return <FilePart part={part} />;
   return null;
 }
 

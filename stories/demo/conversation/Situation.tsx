@@ -4,6 +4,7 @@ import { describeFailure } from '../failure.ts';
 import { useAttempt } from '../shell/useAttempt.ts';
 import { useWorkspace } from '../shell/Workspace.ts';
 import { takeUnsentText } from '../unsent.ts';
+import { takeUnsentFiles } from '../unsentFiles.ts';
 import { focusBranch } from './focusBranch.ts';
 import type { Standing } from './useStanding.ts';
 
@@ -27,11 +28,16 @@ export function Situation({ chatId, standing }: SituationProps): ReactNode {
 }
 
 function Deleted({ chatId }: { readonly chatId: string }): ReactNode {
-  const { newChat } = useWorkspace();
+  const { store, newChat } = useWorkspace();
+  const attempt = useAttempt();
+  const moveOn = async (): Promise<void> => {
+    const files = await takeUnsentFiles(store, chatId);
+    newChat(takeUnsentText(chatId), files);
+  };
   return (
     <div className="situation" role="alert">
       <p>This chat was deleted in another tab. What you were writing is still here.</p>
-      <button type="button" className="button" onClick={() => newChat(takeUnsentText(chatId))}>
+      <button type="button" className="button" onClick={() => attempt(moveOn)}>
         Continue in a new chat
       </button>
     </div>

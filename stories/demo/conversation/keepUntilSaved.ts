@@ -1,13 +1,20 @@
+import { isFileUIPart, isTextUIPart, type UIMessage } from 'ai';
 import type { ContextEngine } from 'contextree';
 import { keepEditedText, keepSentText } from '../unsent.ts';
+import { keepSentFiles } from '../unsentFiles.ts';
 
-/** Keeps the words of a question that is being sent where a reload finds them, until the question is saved. */
-export function keepUntilSaved(engine: ContextEngine, messageId: string, text: string): void {
-  const forget = keepSentText(engine.chatId, text);
+/** Keeps the words and files of a question that is being sent where a reload finds them, until it is saved. */
+export function keepUntilSaved(engine: ContextEngine, question: UIMessage): void {
+  const { id, parts } = question;
+  const text = parts.map((part) => (isTextUIPart(part) ? part.text : '')).join('');
+  const files = parts.filter(isFileUIPart);
+  const forgetText = keepSentText(engine.chatId, id, text);
+  const forgetFiles = files.length > 0 && keepSentFiles(engine.store, engine.chatId, id, files);
   const stop = engine.state.subscribe(({ saveState }) => {
-    if (saveState.pending > 0 || engine.node(messageId) === undefined) return;
+    if (saveState.pending > 0 || engine.node(id) === undefined) return;
     stop();
-    forget();
+    forgetText();
+    if (forgetFiles) forgetFiles();
   });
 }
 

@@ -1,9 +1,14 @@
-import { useChat } from '@ai-sdk/react';
-import { generateId, lastAssistantMessageIsCompleteWithApprovalResponses, type UIMessage } from 'ai';
+import { useChat, type UseChatHelpers } from '@ai-sdk/react';
+import {
+  generateId,
+  lastAssistantMessageIsCompleteWithApprovalResponses,
+  type FileUIPart,
+  type UIMessage,
+} from 'ai';
 import { useEngine, useEngineState, useFragments } from 'contextree';
 import { useContextChat } from 'contextree/ai';
 import { useMemo, useState } from 'react';
-import { describeFailure } from '../failure.ts';
+import { BROKEN_OFF, describeFailure } from '../failure.ts';
 import { oncePerTask } from '../shell/once.ts';
 import { useWorkspace } from '../shell/Workspace.ts';
 import { house } from './house.ts';
@@ -26,7 +31,7 @@ export interface TurnState extends TurnActions {
 
 /** What one can do at the end of a branch. Stable for as long as it is shown. */
 interface TurnActions {
-  readonly send: (text: string) => void;
+  readonly send: (text: string, files?: readonly FileUIPart[]) => void;
   readonly stop: () => void;
   /** Asks the last question again. */
   readonly askAgain: () => void;
@@ -40,11 +45,15 @@ interface TurnActions {
 export function useTurn(): TurnState {
   const { transport } = useWorkspace();
   const engine = useEngine();
+  // The answer that came to an end here which nobody asked for. It may be less than the whole.
+  const [ended, setEnded] = useState<string>();
+  const isBrokenOff = useEngineState(() => ended !== undefined && engine.status(ended) === 'interrupted');
   useFragments(...house);
   const chat = useChat({
     ...useContextChat({
       transport,
       sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
+      onFinish: ({ message, isAbort, isError }) => setEnded(isAbort || isError ? undefined : message.id),
     }),
     // Faster than one reads, slower than the screen.
     throttle: 40,
@@ -53,10 +62,11 @@ export function useTurn(): TurnState {
   const [once] = useState(oncePerTask);
   const actions: TurnActions = useMemo(
     () => ({
-      send: (text) => {
-        const id = generateId();
-        keepUntilSaved(engine, id, text);
-        void sendMessage({ id, role: 'user', parts: [{ type: 'text', text }] });
+      send: (text, files = []) => {
+        const words = text === '' ? [] : [{ type: 'text' as const, text }];
+        const question: UIMessage = { id: generateId(), role: 'user', parts: [...files, ...words] };
+        keepUntilSaved(engine, question);
+        void sendMessage(question);
       },
       stop: () => void stop(),
       askAgain: () => once(() => void regenerate()),
@@ -76,9 +86,17 @@ export function useTurn(): TurnState {
     shown,
     streaming,
     writing: streaming && last?.role === 'assistant' ? last : undefined,
-    failure: chat.status === 'error' ? describeFailure(chat.error) : undefined,
+    failure: failureOf(chat, isBrokenOff && last?.id === ended),
     isUnanswered: chat.status === 'ready' && endsWithQuestion,
   };
+}
+
+function failureOf(
+  { status, error }: Pick<UseChatHelpers<UIMessage>, 'status' | 'error'>,
+  isBrokenOff: boolean,
+): string | undefined {
+  if (status === 'error') return describeFailure(error);
+  return status === 'ready' && isBrokenOff ? BROKEN_OFF : undefined;
 }
 
 /** An answer that was stopped or failed before its first word leaves nothing to look at. */

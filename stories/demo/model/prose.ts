@@ -12,7 +12,8 @@ import {
   withFragments,
   withoutFragments,
 } from './phrases.ts';
-import type { Scene, ToolResult } from './scene.ts';
+import { inUnits } from '../settings/space.ts';
+import type { Scene, SceneFile, ToolResult } from './scene.ts';
 import type { Deleted, Rolled } from './tools.ts';
 
 /**
@@ -38,6 +39,7 @@ export interface Occasion {
 export function answer({ scene, subject, attempt, by }: Occasion): string {
   const opening = take(attempt) + by.pick(openings)(quoted(subject, 12));
   const facts = [
+    ...(scene.files.length > 0 ? [nameFiles(scene.files)] : []),
     nameFragments(scene.fragments, by),
     by.pick(counts)(counted(scene.messageCount)),
     recall(scene, by),
@@ -174,6 +176,20 @@ function named(fragments: readonly string[]): string {
 function nameFragments(fragments: readonly string[], by: Chance): string {
   return by.pick(fragments.length > 0 ? withFragments : withoutFragments)(named(fragments));
 }
+
+/** What came with the question: up to four by name, kind and size, the others by number. */
+function nameFiles(files: readonly SceneFile[]): string {
+  const named = files.slice(0, MOST_FILES_NAMED).map(({ name, mediaType, bytes }) => {
+    const size = bytes === undefined ? '' : `, ${inUnits(bytes)}`;
+    return `\`${firstCharacters(name.replaceAll('`', "'"), 40)}\` (${mediaType}${size})`;
+  });
+  const others = files.length - named.length;
+  const all = others > 0 ? [...named, `${others} more`] : named;
+  const list = all.length > 1 ? `${all.slice(0, -1).join(', ')} and ${all.at(-1)}` : all.join('');
+  return `You attached ${list}; I got ${files.length === 1 ? 'it' : 'them'}, and can only tell the outside.`;
+}
+
+const MOST_FILES_NAMED = 4;
 
 function counted(messages: number): string {
   return `**${messages} ${messages === 1 ? 'message' : 'messages'}**`;

@@ -26,6 +26,8 @@ export interface Scene {
   readonly fragments: readonly string[];
   /** The text of the last message of the person; empty when it holds none. */
   readonly question: string;
+  /** What the person attached to the question, in order. */
+  readonly files: readonly SceneFile[];
   /** Lines that the person wrote before the question, oldest first. */
   readonly earlierLines: readonly string[];
   /** Messages as the person counts them: an answer with its tool steps is one. The answer to come is not counted. */
@@ -38,6 +40,14 @@ export interface Scene {
   readonly characters: number;
   /** Stands for the conversation up to the answer: the same one has the same key. */
   readonly key: string;
+}
+
+/** A file as the model is given it. */
+export interface SceneFile {
+  readonly name: string;
+  readonly mediaType: string;
+  /** Undefined for a file that lies elsewhere. */
+  readonly bytes: number | undefined;
 }
 
 /** Reads a request. Never throws: a prompt without a question is a scene with an empty one. */
@@ -54,11 +64,18 @@ export function readScene(prompt: Prompt): Scene {
     messageCount: countMessages(heard.slice(0, asked + 1)),
     toolResults: heard.slice(asked + 1).flatMap(toolResultsOf),
   };
+  const files = filesOf(heard[asked]);
   return {
     ...scene,
+    files,
     begun: begunIn(messages.slice(end)),
     characters: [...system, ...messages.map(textOf)].reduce((sum, text) => sum + text.length, 0),
-    key: fingerprint(JSON.stringify([scene, heard.map((message) => [message.role, textOf(message)])])),
+    key: fingerprint(
+      JSON.stringify([
+        { ...scene, ...(files.length > 0 && { files }) },
+        heard.map((message) => [message.role, textOf(message)]),
+      ]),
+    ),
   };
 }
 
@@ -69,6 +86,24 @@ function textOf(message: Message | undefined): string {
 function joined(message: Message | undefined, type: 'text' | 'reasoning', between: string): string {
   if (message === undefined || message.role === 'system') return '';
   return message.content.flatMap((part) => (part.type === type ? part.text : [])).join(between);
+}
+
+function filesOf(message: Message | undefined): SceneFile[] {
+  if (message?.role !== 'user') return [];
+  return message.content
+    .filter((part) => part.type === 'file')
+    .map(({ filename, mediaType, data }) => ({
+      name: filename ?? 'a file without a name',
+      mediaType,
+      bytes: sizeOf(data),
+    }));
+}
+
+/** Data arrives as bytes, or as Base64, of which four characters hold three bytes. */
+function sizeOf(data: { readonly type: string; readonly data?: unknown }): number | undefined {
+  if (data.data instanceof Uint8Array) return data.data.length;
+  if (typeof data.data !== 'string') return undefined;
+  return Math.floor((data.data.replace(/=+$/, '').length * 3) / 4);
 }
 
 function linesOfPerson(message: Message): string[] {

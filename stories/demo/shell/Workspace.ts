@@ -2,14 +2,15 @@ import type { ChatTransport, UIMessage } from 'ai';
 import type { ContextStore } from 'contextree';
 import { createContext, use } from 'react';
 import type { Settings } from '../settings/settings.ts';
+import type { UnsentFile } from '../unsentFiles.ts';
 
 /** What the whole app stands on: where chats are kept, who answers, and what concerns all of it. Functions are stable. */
 export interface Workspace {
   readonly store: ContextStore;
   readonly transport: ChatTransport<UIMessage>;
   readonly settings: Settings;
-  /** Opens this tab's unsent chat; words that are given are put where the first message is written. */
-  readonly newChat: (words?: string) => void;
+  /** Opens this tab's unsent chat; words and files that are given are put where the first message is written. */
+  readonly newChat: (words?: string, files?: readonly UnsentFile[]) => void;
   /** Forgets every word, setting and secret, here and in other tabs. */
   readonly clearAll: () => Promise<void>;
 }

@@ -1,4 +1,4 @@
-import type { MouseEvent } from 'react';
+import type { KeyboardEvent, MouseEvent } from 'react';
 
 /**
  * Presses that come together are one.
@@ -23,4 +23,9 @@ export function onFirstClick(action: () => void): (event: MouseEvent) => void {
   return ({ detail }) => {
     if (detail < 2) action();
   };
+}
+
+/** A key handler for what takes the next thing's place when it goes: a key that is held down is one press. */
+export function notHeld(event: KeyboardEvent): void {
+  if (event.repeat) event.preventDefault();
 }

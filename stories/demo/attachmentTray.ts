@@ -1,0 +1,92 @@
+import type { FileUIPart } from 'ai';
+import type { ContextStore } from 'contextree';
+import { attachmentsFrom, bytesOf, type Attached } from './attachments.ts';
+import { changeUnsentFiles, unsent, type UnsentFile } from './unsentFiles.ts';
+
+/** What became of a message that was sent before this page, or this view of the chat, began. */
+export type Fate = 'saved' | 'on its way' | 'lost';
+
+/** The files that lie beside the box, for the next message. */
+export interface Tray {
+  /** What lies there now, in the order in which it came: also between two presses in one task. */
+  readonly files: () => readonly UnsentFile[];
+  readonly subscribe: (listener: () => void) => () => void;
+  /** Reads files, one after another, and puts them there. Never rejects. */
+  readonly attach: (files: readonly File[]) => Promise<Attached>;
+  readonly remove: (file: UnsentFile) => void;
+  /** Gives all away, to be sent. They stay kept until the message that they leave with is saved. */
+  readonly release: () => readonly FileUIPart[];
+  /** Resolves when every file that was given is read; undefined where none is being read. */
+  readonly whenRead: () => Promise<unknown> | undefined;
+  /** Puts back what is kept for the chat: never sent, or sent with a message that was lost. Never rejects. */
+  readonly bringBack: (fateOf: (messageId: string) => Fate) => Promise<void>;
+}
+
+/** A tray for a chat; what lies there is kept in the store. */
+export function createTray(store: ContextStore, chatId: string): Tray {
+  let files: readonly UnsentFile[] = [];
+  let reading: Promise<unknown> = Promise.resolve();
+  let pending = 0;
+  const listeners = new Set<() => void>();
+  const show = (next: readonly UnsentFile[]): void => {
+    files = next;
+    for (const listener of listeners) listener();
+  };
+  const keep = (change: Parameters<typeof changeUnsentFiles>[2]): Promise<readonly UnsentFile[]> =>
+    changeUnsentFiles(store, chatId, change);
+
+  const take = async (given: readonly File[]): Promise<Attached> => {
+    const attached = await attachmentsFrom(given, bytesIn(files));
+    const added = unsent(attached.parts);
+    if (added.length > 0) {
+      show([...files, ...added]);
+      void keep((kept) => [...kept, ...added]);
+    }
+    return attached;
+  };
+  return {
+    files: () => files,
+    subscribe: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    attach: (given) => {
+      const turn = reading.then(() => take(given));
+      reading = turn.finally(() => (pending -= 1));
+      pending += 1;
+      return turn;
+    },
+    remove: ({ id }) => {
+      show(files.filter((file) => file.id !== id));
+      void keep((kept) => kept.filter((file) => file.id !== id));
+    },
+    release: () => {
+      const parts = files.map(({ part }) => part);
+      if (parts.length > 0) show([]);
+      return parts;
+    },
+    whenRead: () => (pending > 0 ? reading : undefined),
+    bringBack: async (fateOf) => {
+      const kept = await keep((kept) => withoutSaved(kept, fateOf));
+      const back = kept.filter(({ id, sentWith }) => !sentWith && !files.some((file) => file.id === id));
+      if (back.length > 0) show([...back, ...files]);
+    },
+  };
+}
+
+function bytesIn(files: readonly UnsentFile[]): number {
+  return files.reduce((sum, { part }) => sum + bytesOf(part), 0);
+}
+
+/** What was saved is forgotten, and what was lost on its way is unsent again. */
+function withoutSaved(
+  kept: readonly UnsentFile[],
+  fateOf: (messageId: string) => Fate,
+): readonly UnsentFile[] {
+  if (kept.every(({ sentWith }) => !sentWith || fateOf(sentWith) === 'on its way')) return kept;
+  return kept.flatMap((file) => {
+    const fate = file.sentWith && fateOf(file.sentWith);
+    if (fate === 'saved') return [];
+    return fate === 'lost' ? [{ id: file.id, part: file.part }] : [file];
+  });
+}

@@ -1,0 +1,44 @@
+import { useEffect, useEffectEvent, useState } from 'react';
+
+/** Takes files that are dropped anywhere on the page. Whether some are held over it right now. */
+export function useFileDrop(onFiles: (files: readonly File[]) => void): boolean {
+  const [isOver, setOver] = useState(false);
+  const take = useEffectEvent(onFiles);
+  useEffect(() => {
+    const over = (event: DragEvent): void => {
+      if (!carriesFiles(event.dataTransfer)) return;
+      // Without this the browser leaves the app and opens the file.
+      event.preventDefault();
+      setOver(true);
+    };
+    const leave = ({ relatedTarget }: DragEvent): void => {
+      if (relatedTarget === null) setOver(false);
+    };
+    const drop = (event: DragEvent): void => {
+      setOver(false);
+      if (!carriesFiles(event.dataTransfer)) return;
+      event.preventDefault();
+      take([...event.dataTransfer.files]);
+    };
+    addEventListener('dragover', over);
+    addEventListener('dragleave', leave);
+    addEventListener('drop', drop);
+    return () => {
+      removeEventListener('dragover', over);
+      removeEventListener('dragleave', leave);
+      removeEventListener('drop', drop);
+    };
+  }, []);
+  return isOver;
+}
+
+function carriesFiles(data: DataTransfer | null): data is DataTransfer {
+  return data !== null && data.types.includes('Files');
+}
+
+/** The files that are pasted. Words from an office program come with a picture of themselves, and are words. */
+export function filesIn({ files, types }: DataTransfer): readonly File[] {
+  const isText =
+    types.includes('text/plain') && ['text/html', 'text/rtf'].some((type) => types.includes(type));
+  return isText ? [] : [...files];
+}

@@ -1,0 +1,19 @@
+import { useEngine, useEngineState } from 'contextree';
+import { useMemo } from 'react';
+import type { Fate } from '../attachmentTray.ts';
+
+/**
+ * Tells what became of a message that was sent, as far as the store knew when the chat was opened: a reload may come
+ * when a question is on the disk already, and the page had no time to note it. Undefined while the chat is being read.
+ */
+export function useSentBefore(): ((messageId: string) => Fate) | undefined {
+  const engine = useEngine();
+  const isRead = useEngineState(({ status }) => status !== 'loading');
+  return useMemo(() => {
+    if (!isRead) return undefined;
+    return (messageId) => {
+      if (engine.node(messageId) === undefined) return 'lost';
+      return engine.state.getState().saveState.pending > 0 ? 'on its way' : 'saved';
+    };
+  }, [engine, isRead]);
+}
