@@ -414,7 +414,7 @@ export class ContextEngine {
   /**
    * What the next call would read, in tokens and US dollars: in all, and for each fragment and message. Works offline,
    * at any message, on any branch, and for prompts that are not set: `fragments` and `messages` take their place.
-   * Costs what was not counted before.
+   * Costs what was not counted before. Rejects as `resolve()` does for what can't be read, loaded or rendered.
    */
   async estimate(
     model: string | EstimateOptions = {},
@@ -425,8 +425,8 @@ export class ContextEngine {
   }
 
   /**
-   * Everything that one needs to understand a prompt, as JSON: works offline, at any message and on any branch.
-   * Costs what is new since the last one, and a walk over the messages.
+   * Everything that one needs to understand a prompt, as JSON: works offline, at any message and on any branch. A
+   * fragment that fails is left out, and says why. Costs what is new since the last one, and writing the lists.
    */
   async inspect(options: InspectOptions = {}): Promise<ContextSnapshot> {
     return (await this.#opened()).inspect(options);

@@ -6,6 +6,8 @@ import { refuseToLoad } from './desk.ts';
 /**
  * What fragments are for a model, in tokens and US dollars, without an engine: rendered in one piece, and each alone.
  * Messages among them count as messages. Lazy values are loaded. Asks no network; for an unknown model costs are null.
+ *
+ * @throws invalid-fragment or invalid-messages, naming the path, for what can't be read, loaded or rendered
  */
 export async function estimate(
   modelId: string,

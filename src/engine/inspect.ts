@@ -1,8 +1,8 @@
 import type { UIMessage } from 'ai';
-import { ContextError, reasonOf } from '../errors.ts';
+import { ContextError, isContextError, reasonOf } from '../errors.ts';
 import { hasLazy } from '../fragment/copy.ts';
-import { isMessageFragment, type ContextFragment } from '../fragment/fragment.ts';
-import { messageOf } from '../fragment/message.ts';
+import { isLazyFragment, LAZY_ID, type ContextFragment } from '../fragment/fragment.ts';
+import { checkMessage, messageOf } from '../fragment/message.ts';
 import type { GraphData } from '../graph/visualize.ts';
 import type { ContextRenderer } from '../render/renderer.ts';
 import { countAhead, isBatch, type BatchTokenizer } from '../tokens/count.ts';
@@ -10,6 +10,7 @@ import { estimatePrompt, type EstimateResult } from '../tokens/estimate.ts';
 import { findModel } from '../tokens/models.ts';
 import { estimateTokenizer, type Tokenizer } from '../tokens/tokenizer.ts';
 import { plainContent } from './plain.ts';
+import { splitLanes } from './prompt.ts';
 import type { PendingMessage } from './save.ts';
 
 /**
@@ -17,8 +18,10 @@ import type { PendingMessage } from './save.ts';
  *
  * This is the code of `estimate()` and `inspect()`; it comes when one of them is called. They look at the same prompt
  * that `resolve()` makes, at any message of the chat, and ask nobody: models and prices are the ones that are known.
- * They are for finding out what is wrong, so a fragment that fails takes nothing else down: it is left out of the
- * prompt, counts nothing, and says why.
+ *
+ * They part over a fragment that fails. A snapshot is taken to find out what is wrong, so there it takes nothing else
+ * down: it is left out of the prompt, counts nothing, and says why. An estimate is a number, and one of a prompt that
+ * can't be made would be wrong; it rejects, as `resolve()` does.
  */
 
 /** What to inspect, and how. */
@@ -44,7 +47,7 @@ export interface InspectOptions {
 
 /** What to estimate: the engine's prompt, or one that it might have. */
 export interface EstimateOptions extends InspectOptions {
-  /** In place of the engine's fragments. */
+  /** In place of the engine's fragments; messages among them count as messages, after all others. */
   readonly fragments?: readonly ContextFragment[] | undefined;
   /** In place of the messages that `resolve()` would give. */
   readonly messages?: readonly UIMessage[] | undefined;
@@ -88,9 +91,13 @@ export interface Subject {
   readonly chatMetadata: unknown;
 }
 
-/** Estimates a prompt. */
-export async function estimateSubject(subject: Subject, options: InspectOptions): Promise<EstimateResult> {
-  return (await measure(subject, options)).estimate;
+/** Estimates a prompt; with fragments in place of its own, if there are any. Rejects where one of them fails. */
+export async function estimateSubject(
+  subject: Subject,
+  { fragments, ...options }: EstimateOptions,
+): Promise<EstimateResult> {
+  const asked = fragments ? withFragments(subject, fragments) : subject;
+  return (await measure(asked, options, refuseProblem)).estimate;
 }
 
 /** Estimates fragments alone; those that are messages count as messages. */
@@ -99,13 +106,22 @@ export function estimateFragments(
   renderer: ContextRenderer,
   fragments: readonly ContextFragment[],
 ): Promise<EstimateResult> {
-  const subject = {
-    fragments: fragments.filter((fragment) => !isMessageFragment(fragment)),
-    renderer,
-    messages: fragments.filter(isMessageFragment).map(messageOf),
-    chatMetadata: undefined,
+  const nothing = { fragments: [], renderer, messages: [], chatMetadata: undefined };
+  return estimateSubject(nothing, { modelId, fragments });
+}
+
+/** They pass the same door as those of `set()`. */
+function withFragments(subject: Subject, given: readonly ContextFragment[]): Subject {
+  const { messages, context } = splitLanes(given);
+  return {
+    ...subject,
+    fragments: context.map(({ copy }) => copy),
+    messages: [...subject.messages, ...messages.map(({ copy }) => messageIn(copy))],
   };
-  return estimateSubject(subject, { modelId });
+}
+
+function messageIn(fragment: ContextFragment): UIMessage {
+  return isLazyFragment(fragment) ? answerOf(fragment[LAZY_ID].content) : messageOf(fragment);
 }
 
 /** Takes a snapshot. */
@@ -120,7 +136,7 @@ export async function takeSnapshot(
   options: InspectOptions,
 ): Promise<ContextSnapshot> {
   const { persisted, pending, graph, chatId, branch } = subject;
-  const { estimate, rendered } = await measure(subject, options);
+  const { estimate, rendered } = await measure(subject, options, tellProblem);
   return {
     estimate,
     rendered,
@@ -137,23 +153,43 @@ export async function takeSnapshot(
 async function measure(
   { fragments, renderer, messages, chatMetadata }: Subject,
   { modelId = '', tokenizer = estimateTokenizer, reserve = 0, signal }: InspectOptions,
+  onProblem: (fragment: ContextFragment, error: unknown) => Piece,
 ): Promise<{ readonly estimate: EstimateResult; readonly rendered: string }> {
-  const pieces = await Promise.all(fragments.map((fragment) => pieceOf(fragment, renderer, signal)));
+  const pieces = await Promise.all(
+    fragments.map((fragment) =>
+      pieceOf(fragment, renderer, signal).catch((error: unknown) => {
+        if (signal?.aborted) throw error;
+        return onProblem(fragment, error);
+      }),
+    ),
+  );
   const rendered = renderTogether(pieces, renderer);
-  const counter = await tokenizer;
-  const estimate = estimatePrompt({
-    modelId,
-    model: await findModel(modelId),
-    tokenizer: isBatch(counter)
-      ? await countAhead(counter, [rendered, ...pieces.map(({ text }) => text)], messages)
-      : counter,
-    systemPrompt: rendered,
-    fragments: pieces,
-    messages,
-    reserve,
-    chatMetadata,
-  });
+  const [counter, model] = await Promise.all([tokenizer, findModel(modelId)]);
+  const estimate = await readable(messages, async () =>
+    estimatePrompt({
+      modelId,
+      model,
+      tokenizer: isBatch(counter)
+        ? await countAhead(counter, [rendered, ...pieces.map(({ text }) => text)], messages)
+        : counter,
+      systemPrompt: rendered,
+      fragments: pieces,
+      messages,
+      reserve,
+      chatMetadata,
+    }),
+  );
   return { estimate, rendered };
+}
+
+/** What is asked of messages; if it fails because of one of them, that is told. Most are checked already. */
+async function readable<R>(messages: readonly UIMessage[], ask: () => Promise<R>): Promise<R> {
+  try {
+    return await ask();
+  } catch (error) {
+    for (const message of messages) checkMessage(message);
+    throw error;
+  }
 }
 
 /** A fragment rendered alone. */
@@ -173,13 +209,18 @@ async function pieceOf(
   signal: AbortSignal | undefined,
 ): Promise<Piece> {
   const { id, name } = fragment;
-  try {
-    const loaded = await load(fragment, signal);
-    return { id, name, loaded, text: renderText([loaded], renderer) };
-  } catch (error) {
-    if (signal?.aborted) throw error;
-    return { id, name, text: '', problem: reasonOf(error) };
-  }
+  const loaded = await load(fragment, signal);
+  return { id, name, loaded, text: renderText([loaded], renderer) };
+}
+
+function tellProblem({ id, name }: ContextFragment, error: unknown): Piece {
+  return { id, name, text: '', problem: reasonOf(error) };
+}
+
+function refuseProblem({ name }: ContextFragment, cause: unknown): never {
+  if (isContextError(cause)) throw cause;
+  const message = `Fragment "${name}": it could not be rendered: ${reasonOf(cause)}`;
+  throw new ContextError('invalid-fragment', message, { details: { path: '' }, cause });
 }
 
 async function load(fragment: ContextFragment, signal: AbortSignal | undefined): Promise<ContextFragment> {
@@ -207,8 +248,12 @@ function renderText(fragments: readonly ContextFragment[], renderer: ContextRend
 }
 
 function pendingMessage(content: PendingMessage): UIMessage {
-  if (content.kind === 'message') return content.message;
-  return { id: 'last-assistant', role: 'assistant', parts: [{ type: 'text', text: content.text }] };
+  return content.kind === 'message' ? content.message : answerOf(content.text);
+}
+
+/** What `lastAssistantMessage()` says; which message that will be is not known yet. */
+function answerOf(text: string): UIMessage {
+  return { id: 'last-assistant', role: 'assistant', parts: [{ type: 'text', text }] };
 }
 
 function snapshotOf(fragment: ContextFragment): FragmentSnapshot {

@@ -610,9 +610,9 @@ export class Session {
   }
 
   /** What a model call would be made from. */
-  async #subject({ fragments, messages, renderer, ...where }: EstimateOptions): Promise<Subject> {
+  async #subject({ messages, renderer, ...where }: EstimateOptions): Promise<Subject> {
     return {
-      fragments: fragments ?? this.#desk.prompt.list(),
+      fragments: this.#desk.prompt.list(),
       renderer: renderer ?? this.#desk.renderer,
       messages: messages ?? (await this.#serial(() => this.#resolveMessages(where))),
       chatMetadata: this.#history.chat?.metadata,

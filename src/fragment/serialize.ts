@@ -9,6 +9,10 @@ import type { BoundCodec, ContextFragment, FragmentData } from './fragment.ts';
  * Nineteen fragments have a form that is written down here, one line each; a fragment of another name takes part
  * through a codec of its own that encodes to one of these forms, or through a registry. What comes in is checked field
  * by field with the same line that wrote it, and names are looked up among own properties only: `toString` is no type.
+ *
+ * Where any data may stand, a row of a table may have a column called `type`, and a cell in it that says `hint` or
+ * `user`. Written as it is, it would come back as a fragment, or not at all, so it is put into a record that says that
+ * it is one.
  */
 
 /** A fragment as JSON: its type and its fields. */
@@ -106,7 +110,9 @@ function codecFor(
 ): BoundCodec {
   return {
     encode: () => {
-      const flat = encode(flatten(type, fragment.data), options) as Fields;
+      const flat = mapFields(type, flatten(type, fragment.data), (value, kind) =>
+        kind === '*' ? encodeRows(value, options) : encode(value as FragmentData, options),
+      );
       return { type, ...fieldsOf(type, flat) };
     },
     decode: () => fragment.data,
@@ -159,19 +165,48 @@ function hydrate(flat: unknown, options: SerializeOptions): ContextFragment {
     const read = (): ContextFragment => entry.toFragment(flat, options);
     return copyFragment(asked(`Serialized fragment "${flat.type}"`, 'registry', read));
   }
-  const fields = fieldsOf(flat.type, flat);
-  return serializable(
-    flat.type as SerializableType,
-    mapData(fields, (value) => decode(value, options)) as Fields,
+  const fields = mapFields(flat.type, fieldsOf(flat.type, flat), (value, kind) =>
+    kind === '*' ? decodeRows(value, options) : value,
   );
+  return serializable(flat.type as SerializableType, fields);
+}
+
+/** The type of a record that only looks like a serialised fragment. */
+const RECORD = 'contextree:record';
+
+function encodeRows(value: unknown, options: SerializeOptions): unknown {
+  if (typeof value === 'object' && value !== null && isBuilt(value)) return serialize(value, options);
+  const rows = mapData(value, (item) => encodeRows(item, options));
+  return isKnown(rows, options) ? { type: RECORD, record: rows } : rows;
 }
 
 /** Data in which the serialised fragments are fragments again. A record of a type that nobody knows is a record. */
-function decode(value: unknown, options: SerializeOptions): unknown {
-  const known =
-    isSerialized(value) &&
-    (own(FORMS, value.type) ?? own(options.registry, value.type) ?? isMessageType(value.type));
-  return known ? hydrate(value, options) : mapData(value, (item) => decode(item, options));
+function decodeRows(value: unknown, options: SerializeOptions): unknown {
+  const isFragment = isKnown(value, options) && value.type !== RECORD;
+  if (isFragment) return hydrate(value, options);
+  const rows = isSerialized(value) && value.type === RECORD ? value['record'] : value;
+  return mapData(rows, (item) => decodeRows(item, options));
+}
+
+function isKnown(value: unknown, { registry }: SerializeOptions): value is SerializedFragment {
+  if (!isSerialized(value)) return false;
+  const { type } = value;
+  const isOurs = type === RECORD || isMessageType(type) || own(FORMS, type) !== undefined;
+  return isOurs || own(registry, type) !== undefined;
+}
+
+/** The fields that are there, each changed by what kind it is of. */
+function mapFields(
+  type: string,
+  fields: unknown,
+  change: (value: unknown, kind: Field['kind']) => unknown,
+): Fields {
+  const mapped: Record<string, unknown> = {};
+  for (const { name, kind } of formOf(type)) {
+    const value = isRecord(fields) ? own(fields, name) : undefined;
+    if (value !== undefined) mapped[name] = change(value, kind);
+  }
+  return mapped;
 }
 
 function mapData(value: unknown, change: (value: unknown) => unknown): unknown {

@@ -1,11 +1,10 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import type { ContextEngine } from '../engine/engine.ts';
-import { copyFragment } from '../fragment/copy.ts';
+import { copyFragment, dataOf, MAX_DEPTH, walkFragment } from '../fragment/copy.ts';
 import type { FoldingFragment } from '../fragment/fold.ts';
 import {
   BIND,
   FOLD,
-  getFragmentData,
   isBuilt,
   type ContextFragment,
   type LazyValue,
@@ -112,8 +111,18 @@ const LAZY = '\u0000lazy';
 function asWritten(_key: string, value: unknown): unknown {
   if (typeof value === 'function') return LAZY;
   if (typeof value !== 'object' || value === null || !isBuilt(value)) return value;
-  const { codec, metadata: _, ...said } = value;
-  return codec && !(BIND in codec) ? { ...said, decoded: getFragmentData(value) } : said;
+  const { id, name, data, persist, codec } = value;
+  return { id, name, data, persist, decoded: codec && !(BIND in codec) ? decoded(value) : undefined };
+}
+
+/** What a codec of the app's own decodes to; what it throws names the fragment. */
+function decoded(fragment: ContextFragment): unknown {
+  return walkFragment(fragment, {
+    code: 'invalid-fragment',
+    maxDepth: MAX_DEPTH,
+    node: (inner, walk) => ({ name: inner.name, data: dataOf(inner, walk) }),
+    lazy: () => LAZY,
+  });
 }
 
 function loaded({ lazies }: Captured, position: number, context: LoadContext): unknown {

@@ -12,12 +12,12 @@
 /** Gives the sum up to and including each item, in a list of its own. */
 export type Running<T extends object, S> = (items: readonly T[]) => readonly S[];
 
-/** Keeps sums over lists; `add` is asked once for each item in its place. The list is not empty. */
+/** Keeps sums over lists; `add` is asked once for each item in its place. */
 export function running<T extends object, S>(add: (item: T, sum: S | undefined) => S): Running<T, S> {
   const kept = new WeakMap<T, { readonly items: T[]; readonly sums: S[] }>();
   return (list) => {
-    const [first] = list;
-    if (!first) return [];
+    if (list.length === 0) return [];
+    const first = list[0] as T;
     const { items, sums } = kept.get(first) ?? { items: [], sums: [] };
     kept.set(first, { items, sums });
     const shared = sharedLength(items, list);

@@ -23,7 +23,18 @@ const text = fc.oneof(
   { weight: 5, arbitrary: fc.constantFrom(...texts) },
   { weight: 1, arbitrary: fc.string({ maxLength: 6 }) },
 );
-const key = fc.constantFrom('a', 'b', 'name', 'data', '__proto__', 'constructor', 'codec', '');
+const key = fc.constantFrom(
+  'a',
+  'b',
+  'name',
+  'data',
+  'type',
+  'record',
+  '__proto__',
+  'constructor',
+  'codec',
+  '',
+);
 const list = fc.array(text, { maxLength: 3 });
 const optional = fc.option(text, { nil: undefined });
 /**
@@ -48,7 +59,7 @@ const { any } = fc.letrec<{ any: ContextFragment; data: FragmentData }>((tie) =>
     data: fc.oneof(
       drawn,
       text,
-      fc.constantFrom<FragmentData[]>(0, -1.5, true, null),
+      fc.constantFrom<FragmentData[]>(0, -1.5, true, null, 'hint', 'user', 'contextree:record'),
       tie('any'),
       fc.array(tie('data'), { maxLength: 2 }),
       fc.dictionary(key, tie('data'), { maxKeys: 2, noNullPrototype: true }),

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { estimate } from '../../src/engine/estimate.ts';
 import { isContextError } from '../../src/errors.ts';
 import { glossary, guardrail, hint, policy } from '../../src/fragment/builders.ts';
 import { copyFragment, hasLazy } from '../../src/fragment/copy.ts';
@@ -240,6 +241,60 @@ describe('an engine', () => {
     expect(() => engine.set(hint('one'), { name: 'user', type: 'message', codec })).toThrow(typed);
     expect(engine.state.getState()).toBe(before);
     expect(engine.render()).toBe('');
+  });
+});
+
+const [lazy, circle] = [
+  fragment('x', { a: () => boom() }),
+  { name: 'x', data: {} as Record<string, unknown> },
+];
+circle.data.self = circle.data;
+
+const unsized: typeof fragments = [
+  ['a function that throws', () => lazy, /^Fragment "x": data\[0\].a could not be loaded: boom/],
+  ['a circle', () => circle, /^Fragment "x": data.self is circular/],
+  ['no fragment', () => null, /^Not a fragment/],
+  ['no message', () => ({ name: 'user', type: 'message', codec: { encode: () => ({}) } }), /: id must be/],
+];
+
+describe('estimate() rejects', () => {
+  const told = (told: RegExp): object => ({
+    code: expect.stringMatching(/^invalid-(?:fragment|messages)$/),
+    details: { path: expect.any(String) },
+    message: expect.stringMatching(told),
+  });
+
+  test.each([...fragments, ...unkept, ...codecs, ...unsized])('%s', async (_what, make, where) => {
+    const one = make() as ContextFragment;
+    await expect(estimate('', new XmlRenderer(), hint('fine'), one)).rejects.toMatchObject(told(where));
+    await expect(engineOn().estimate({ fragments: [hint('fine'), one] })).rejects.toMatchObject(told(where));
+  });
+
+  test('a prompt that resolve() rejects, of which inspect() tells', async () => {
+    const engine = engineOn().set(hint('fine'), lazy);
+    const where = told(/^Fragment "x": data\[0\].a could not be loaded: boom/);
+    await expect(engine.resolve()).rejects.toMatchObject(where);
+    await expect(engine.estimate()).rejects.toMatchObject(where);
+    expect((await engine.inspect()).estimate.fragments).toMatchObject([
+      { name: 'hint' },
+      { problem: expect.stringContaining('boom') },
+    ]);
+  });
+
+  test('a renderer that can not show one', async () => {
+    const renderer = { name: 'own', render: boom };
+    await expect(estimate('', renderer, hint('x'))).rejects.toMatchObject(
+      told(/^Fragment "hint": it could not be rendered: boom/),
+    );
+  });
+
+  test.each<[string, unknown, RegExp]>([
+    ['that bites', proxy(boom), /^Message: it cannot be read: boom/],
+    ['that is none', null, /^Message: it must be a message/],
+    ['without parts', { id: 'q1', role: 'user' }, /^Message: parts must be a list/],
+  ])('a message %s', async (_what, message, where) => {
+    const messages = [message] as never;
+    await expect(engineOn().estimate({ messages })).rejects.toMatchObject(told(where));
   });
 });
 

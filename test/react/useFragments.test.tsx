@@ -165,6 +165,30 @@ describe('useFragments', () => {
     expect((await act(() => engine.resolve())).systemPrompt).toContain('two');
   });
 
+  it.each<[string, () => unknown, RegExp]>([
+    ['throws', () => raise('boom'), /^Fragment "own": data cannot be read: boom/],
+    ['gives a circle', () => circle(), /^Fragment "own": data\[0\].* is circular/],
+    ['gives what is no data', () => [10n], /^Fragment "own": data\[0\] is of type bigint/],
+  ])('refuses a fragment whose codec %s, with its path', (_what, decode, told) => {
+    const codec = { encode: () => ({ type: 'own' }), decode };
+    const show = (): unknown =>
+      renderHook(() => useFragments(hint('fine'), { name: 'own', codec }), { wrapper: under(engineOn()) });
+    const path = expect.stringMatching(/^data/) as string;
+    const message = expect.stringMatching(told) as string;
+    expect(show).toThrow(expect.objectContaining({ code: 'invalid-fragment', message, details: { path } }));
+  });
+
+  it('compares what a fragment says, not what an app keeps on it', () => {
+    const engine = engineOn();
+    const { rerender } = renderHook(
+      ({ size }) => useFragments({ ...hint('same'), size } as ContextFragment),
+      { wrapper: under(engine), initialProps: { size: 10n } },
+    );
+    const before = engine.state.getState().fragments;
+    rerender({ size: 11n });
+    expect(engine.state.getState().fragments).toBe(before);
+  });
+
   it('leaves notes out of the comparison: they are never rendered', () => {
     const engine = engineOn();
     const noted = (note: unknown): ContextFragment => ({ ...hint('same'), metadata: { note } });
@@ -282,4 +306,14 @@ function prompt(engine: ContextEngine): string[] {
     .split('\n')
     .map((line) => line.replaceAll(/<[^>]*>/g, '').trim())
     .filter(Boolean);
+}
+
+function raise(reason: string): never {
+  throw new Error(reason);
+}
+
+function circle(): unknown[] {
+  const circle: unknown[] = [];
+  circle.push(circle);
+  return circle;
 }

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { estimate } from '../../src/engine/estimate.ts';
 import { hint, role } from '../../src/fragment/builders.ts';
 import { fragment } from '../../src/fragment/fragment.ts';
-import { user } from '../../src/fragment/message.ts';
+import { lastAssistantMessage, user } from '../../src/fragment/message.ts';
 import { MarkdownRenderer } from '../../src/render/markdown.ts';
 import { XmlRenderer } from '../../src/render/xml.ts';
 import { estimatePrompt, type EstimateInput } from '../../src/tokens/estimate.ts';
@@ -12,7 +12,7 @@ import { registerModel } from '../../src/tokens/models.ts';
 import type { ModelInfo } from '../../src/tokens/prices.ts';
 import { estimateTokens, type Tokenizer } from '../../src/tokens/tokenizer.ts';
 import { campaign, patience } from '../support/campaign.ts';
-import { said } from '../support/engine.ts';
+import { engineOn, said } from '../support/engine.ts';
 
 const model: ModelInfo = {
   id: 'acme:rocket',
@@ -288,6 +288,16 @@ describe('estimate()', () => {
     const all = await estimate('acme:rocket', new XmlRenderer(), later, user('Why?', { id: 'q1' }));
     expect(all.messages).toMatchObject([{ id: 'q1', tokens: estimateTokens('Why?') }]);
     expect(all.fragments[0]?.tokens).toBe(estimateTokens('<day>Monday</day>'));
+  });
+
+  test('counts what replaces the last answer as a message, and what is given to an engine beside its chat', async () => {
+    const better = lastAssistantMessage('Because.');
+    const all = await estimate('', new XmlRenderer(), hint('Be brief.'), better);
+    expect(all.messages).toMatchObject([{ role: 'assistant', tokens: estimateTokens('Because.') }]);
+    const engine = engineOn().set(role('set'), user('Why?', { id: 'q1' }));
+    const given = await engine.estimate({ fragments: [hint('given'), user('And then?', { id: 'q2' })] });
+    expect(given.fragments.map(({ name }) => name)).toEqual(['hint']);
+    expect(given.messages.map(({ id }) => id)).toEqual(['q1', 'q2']);
   });
 
   test('never throws for an unknown model', async () => {
