@@ -79,6 +79,7 @@ export class Desk {
       branches: [],
       checkpoints: [],
       messages: [],
+      elsewhere: [],
       loadedFrom: 0,
       pending: [],
       fragments: [],

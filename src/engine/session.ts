@@ -50,6 +50,8 @@ export class Session {
   readonly #folds: Folds;
   readonly #streams: Streams;
   readonly #sync: Sync;
+  /** Branches that were deleted here, while an answer may have grown on them. */
+  readonly #deletedHere: Set<string> = new Set();
   /** The fragments that are kept with the chat, as JSON. */
   #keptFragments = '[]';
 
@@ -371,7 +373,15 @@ export class Session {
     const words = isEnd && data.parts.length === 0 ? (this.#history.body(id)?.data ?? data) : data;
     const isSilent = isEnd && words.parts.length === 0;
     const op: StoreOp = isSilent ? this.#sync.silentEnd(id) : { op: 'replace', id, data: words, status };
-    await this.#sync.commit([op], { keep: true });
+    // Another tab deleted the branch meanwhile. It could not know of these words; whoever said them has not seen it go.
+    const lost = isEnd && stream && this.#isDeletedElsewhere(stream.branchId) ? [stream.branchId] : [];
+    const back = lost.map((branchId): StoreOp => ({ op: 'restore-branch', id: branchId }));
+    await this.#sync.commit([op, ...back], { keep: true });
+    for (const branchId of lost) this.#emitBranch('restore', branchId);
+  }
+
+  #isDeletedElsewhere(branchId: string): boolean {
+    return this.#history.isDeleted(branchId) && !this.#deletedHere.has(branchId);
   }
 
   edit(id: string, content: MessageContent): Promise<string> {
@@ -487,6 +497,7 @@ export class Session {
     return this.#serial(async () => {
       const { id } = this.#view.findBranch(nameOrId);
       await this.#sync.commit([{ op: 'delete-branch', id }]);
+      this.#deletedHere.add(id);
       if (id === this.#view.activeId) {
         this.#drop(pending);
         await this.#view.show(this.#view.branchToOpen());
@@ -643,7 +654,7 @@ export class Session {
     });
   }
 
-  #emitBranch(action: 'create' | 'rename' | 'delete', id: string, start?: number): void {
+  #emitBranch(action: 'create' | 'rename' | 'delete' | 'restore', id: string, start?: number): void {
     const name = this.#history.branches.get(id)?.name ?? id;
     this.#desk.emit({ type: 'branch', action, name, id }, start);
   }

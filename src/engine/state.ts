@@ -30,6 +30,12 @@ export interface EngineState {
   readonly checkpoints: readonly CheckpointInfo[];
   /** The loaded end of the active chain, oldest first; saved messages only, streaming ones as of their last draft. */
   readonly messages: readonly UIMessage[];
+  /**
+   * What another tab is writing on the active branch, behind `messages`: its question, and its answer as of the last
+   * draft, oldest first. It is there to be looked at; it joins `messages` when the answer is settled. One whose id is
+   * among `messages` is an answer that the other tab goes on with. Empty while nobody else writes here.
+   */
+  readonly elsewhere: readonly UIMessage[];
   /** How many messages of the active chain stand before the first loaded one. */
   readonly loadedFrom: number;
   /** Messages set and not yet saved, in order. */

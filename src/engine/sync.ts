@@ -49,6 +49,7 @@ export class Sync {
   #gone: ContextError | undefined;
   #watchTimer: ReturnType<typeof setTimeout> | undefined;
   #isOpen = false;
+  #isLooking = false;
 
   constructor(
     desk: Desk,
@@ -356,8 +357,8 @@ export class Sync {
 
   /** Reads what changed since, whoever changed it. */
   async pull(): Promise<void> {
-    // A chat that was not there may come with a past: one whose deletion was undone.
-    await this.#readSince(this.#history.chat ? this.#history.seq : undefined);
+    // A chat that was not there may come with a past: one whose deletion was undone. Its answers stream no more.
+    await this.#readSince(this.#history.chat && !this.#isDeleted ? this.#history.seq : undefined);
   }
 
   async #readSince(since: number | undefined): Promise<void> {
@@ -430,10 +431,21 @@ export class Sync {
   /** A store's notice. */
   hear(notice: StoreNotice): void {
     if (notice.chatId !== undefined && notice.chatId !== this.#desk.chatId) return;
-    if (notice.kind === 'draft' || this.#gone) return;
+    if (this.#gone) return;
+    if (notice.kind === 'draft') return this.#grew(notice.id);
     if (notice.kind === 'clear') return this.#cleared();
     this.#notices.add(notice.seq);
     this.#settleNotices();
+  }
+
+  /** An answer that another tab writes has more words. */
+  #grew(id: string | undefined): void {
+    if (id === undefined || !this.#history.foreign.has(id) || this.#isLooking) return;
+    this.#isLooking = true;
+    this.inBackground(() => {
+      this.#isLooking = false;
+      return this.#view.look();
+    });
   }
 
   /** Everything is gone, and the store has no memory of this chat that could refuse its writes. */

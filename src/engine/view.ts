@@ -10,6 +10,7 @@ import {
 } from '../graph/graph.ts';
 import type { BranchInfo, CheckpointInfo } from '../store/store.ts';
 import type { Desk } from './desk.ts';
+import { Elsewhere } from './elsewhere.ts';
 import type { History } from './history.ts';
 import { keepIfSame, sameJson } from './same.ts';
 import type { EngineState } from './state.ts';
@@ -34,6 +35,7 @@ export class View {
   readonly #history: History;
   readonly #own: () => ReadonlySet<string>;
   readonly #mayFollow: (branchId: string) => boolean;
+  readonly #elsewhere: Elsewhere;
   /** The ids of the active chain, root first, and the index of the first one that is loaded. */
   #shown: Shown = { head: null, ids: [], from: 0, moves: 0 };
 
@@ -50,6 +52,7 @@ export class View {
     this.activeId = desk.mainBranchId;
     this.#desk = desk;
     this.#history = history;
+    this.#elsewhere = new Elsewhere(desk, history);
     this.#own = session.own;
     this.#mayFollow = session.mayFollow;
   }
@@ -77,6 +80,13 @@ export class View {
     if (this.#isAdrift) [this.activeId, this.at] = [this.branchToOpen(), null];
     if (this.at !== null && this.#isPassed(this.at)) this.at = null;
     await this.loadShown(0);
+    await this.look();
+  }
+
+  /** Looks at what another tab is writing here; not while a message before the head is checked out. */
+  async look(): Promise<void> {
+    if (this.at === null) await this.#elsewhere.read(this.activeId, this.head());
+    else this.#elsewhere.messages = [];
   }
 
   /** Whether the branch shown was deleted by another tab, or never came to be, because another tab made `main` first. */
@@ -162,6 +172,7 @@ export class View {
       branches: keepIfSame(before.branches, branches),
       checkpoints: keepIfSame(before.checkpoints, checkpoints),
       messages: keepIfSame(before.messages, this.#shownMessages()),
+      elsewhere: keepIfSame(before.elsewhere, this.#elsewhere.messages),
       loadedFrom: this.#shown.from,
       revision: this.revision,
     };

@@ -22,6 +22,7 @@ type Shown =
   | 'status'
   | 'error'
   | 'messages'
+  | 'elsewhere'
   | 'loadedFrom'
   | 'branch'
   | 'headMessageId'
@@ -63,6 +64,7 @@ export function useContextEngine(from?: ContextEngine | UseContextEngineOptions)
     status: useStore(engine.state, (state) => state.status),
     error: useStore(engine.state, (state) => state.error),
     messages: useStore(engine.state, (state) => state.messages),
+    elsewhere: useStore(engine.state, (state) => state.elsewhere),
     loadedFrom: useStore(engine.state, (state) => state.loadedFrom),
     branch: useStore(engine.state, (state) => state.branch),
     headMessageId: useStore(engine.state, (state) => state.headMessageId),

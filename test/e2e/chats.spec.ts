@@ -137,15 +137,15 @@ test('a turn that another tab forced onto a branch says so', async ({ page, cont
   await other.button('Show').click();
   await expect(other.branch.locator('option:checked')).toHaveText('main');
   await expect(other.page.getByText('Another tab is writing here')).toBeVisible();
-  await expect(other.you.last()).toContainText('A slow one', { timeout: 20_000 });
-  await expect(other.page.getByText('Another tab is writing here')).toHaveCount(0);
+  await expect(other.you.last()).toContainText('A slow one');
+  await expect(other.page.getByText('Another tab is writing here')).toHaveCount(0, { timeout: 20_000 });
   await expect(other.page.getByText('This is main, as another tab wrote it')).toBeVisible();
   await other.button('Back to main-v2').click();
   await expect(other.branch.locator('option:checked')).toHaveText('main-v2');
   await expect(other.you.last()).toContainText('Meanwhile');
 });
 
-test('while another tab answers, a tab that opens then says so, and asks nobody again', async ({
+test('while another tab answers, a tab that opens then shows it grow, and asks nobody again', async ({
   page,
   context,
 }) => {
@@ -155,6 +155,10 @@ test('while another tab answers, a tab that opens then says so, and asks nobody 
   const other = await Demo.open(await context.newPage(), { at: new URL(page.url()).hash });
   await expect(other.page.getByText('Another tab is writing here')).toBeVisible();
   await expect(other.button('Get an answer')).toHaveCount(0);
+  await expect(other.assistant).toHaveAttribute('aria-busy', 'true');
+  const { length } = (await other.assistant.textContent()) ?? '';
+  await expect.poll(async () => (await other.assistant.textContent())?.length).toBeGreaterThan(length);
+  await expect(other.assistant.getByRole('button')).toHaveCount(0);
   await one.page.close();
   await expect(other.page.getByText('Another tab is writing here')).toHaveCount(0);
   await expect(other.assistant).toContainText('Interrupted');

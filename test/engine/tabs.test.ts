@@ -69,16 +69,123 @@ describe('another tab', () => {
     await a.updateMessage(id, said('a2'), 'complete');
     await vi.waitFor(() => expect(shown(late)).toBe('q1 > a1 > q2 > a2'));
   });
+});
 
-  test('that dies while it streams leaves an interrupted answer here', async () => {
+describe('what another tab is writing', () => {
+  const beside = (engine: ReturnType<typeof engineOn>) => texts(engine.state.getState().elsewhere);
+
+  test('is seen to grow beside the messages, and joins them when it is settled', async () => {
+    const { a, b } = await tabs('q1', 'a1');
+    const seen: string[] = [];
+    b.state.subscribe(() => {
+      const line = `${shown(b)} | ${beside(b)}`;
+      if (seen.at(-1) !== line) seen.push(line);
+    });
+    const id = await a.continue(said('q2'), { id: 'a2' });
+    await vi.waitFor(() => expect(beside(b)).toBe('q2'));
+    const [question] = b.state.getState().elsewhere;
+    await a.updateMessage(id, said('a2', 'on'), 'streaming');
+    await vi.waitFor(() => expect(beside(b)).toBe('q2 > on'));
+    await a.updateMessage(id, said('a2', 'one two'), 'streaming');
+    await vi.waitFor(() => expect(beside(b)).toBe('q2 > one two'));
+    expect(b.state.getState().elsewhere[0]).toBe(question);
+    await a.updateMessage(id, said('a2', 'one two three'), 'complete');
+    await vi.waitFor(() => expect(shown(b)).toBe('q1 > a1 > q2 > one two three'));
+    expect(seen).toEqual([
+      'q1 > a1 | q2',
+      'q1 > a1 | q2 > on',
+      'q1 > a1 | q2 > one two',
+      'q1 > a1 > q2 > one two three | ',
+    ]);
+    expect(beside(a)).toBe('');
+  });
+
+  test('is seen by a tab that opens then, and by none that looks at another branch', async () => {
     const { store, a, b } = await tabs('q1', 'a1');
+    await b.btw();
     const id = await a.continue(said('q2'), { id: 'a2' });
     await a.updateMessage(id, said('a2', 'half'), 'streaming');
     await settled();
-    vi.spyOn(store, 'held').mockResolvedValue(new Set());
-    await vi.waitFor(() => expect(shown(b)).toBe('q1 > a1 > q2 > half'), { timeout: 5000 });
-    expect(b.status('a2')).toBe('interrupted');
+    const late = engineOn(store);
+    await late.ready();
+    expect([shown(late), beside(late)]).toEqual(['q1 > a1 > q2', 'half']);
+    await late.switchBranch('main-v2');
+    expect(beside(late)).toBe('');
+    await late.switchBranch('main');
+    expect(beside(late)).toBe('half');
+    await late.checkout('q1');
+    expect([shown(late), beside(late)]).toEqual(['q1', '']);
   });
+
+  test('is an answer that goes on, in its own place', async () => {
+    const { a, b } = await tabs('q1', 'a1=half');
+    await a.updateMessage('a1', said('a1', 'half and'), 'streaming');
+    await a.updateMessage('a1', said('a1', 'half and more'), 'streaming');
+    await vi.waitFor(() => expect(beside(b)).toBe('half and more'));
+    expect(b.state.getState().elsewhere.map(({ id }) => id)).toEqual(['a1']);
+    await a.updateMessage('a1', said('a1', 'half and more.'), 'complete');
+    await vi.waitFor(() => expect([shown(b), beside(b)]).toEqual(['q1 > half and more.', '']));
+  });
+
+  test('that dies leaves an interrupted answer, which can be tried again here', async () => {
+    const { store, a, b } = await tabs('q1', 'a1');
+    const id = await a.continue(said('q2'), { id: 'a2' });
+    await a.updateMessage(id, said('a2', 'half'), 'streaming');
+    await vi.waitFor(() => expect(beside(b)).toBe('q2 > half'));
+    vi.spyOn(store, 'held').mockResolvedValue(new Set());
+    await vi.waitFor(() => expect(b.status('a2')).toBe('interrupted'), { timeout: 5000 });
+    expect([shown(b), beside(b)]).toEqual(['q1 > a1 > q2 > half', '']);
+    const again = await b.continue(said('q2'), { parentId: 'a1', id: 'a3' });
+    await b.updateMessage(again, said('a3', 'whole'), 'complete');
+    expect(shown(b)).toBe('q1 > a1 > q2 > whole');
+    expect(b.siblings('a3').ids).toEqual(['a2', 'a3']);
+  });
+});
+
+describe('a branch that another tab deletes while an answer grows on it', () => {
+  test('comes back with the answer, and this tab is told', async () => {
+    const { a, b, branches } = await tabs('q1', 'a1');
+    await a.btw();
+    await b.ready();
+    await settled();
+    const told: ContextEvent[] = [];
+    a.subscribe((event) => event.type === 'branch' && told.push(event));
+    const id = await a.continue(said('q2'), { id: 'a2' });
+    await a.updateMessage(id, said('a2', 'half'), 'streaming');
+    await b.deleteBranch('main');
+    await settled();
+    expect(shown(a)).toBe('q1 > a1 > q2 > half');
+    await a.updateMessage(id, said('a2', 'whole'), 'complete');
+    expect([a.branch, shown(a)]).toEqual(['main', 'q1 > a1 > q2 > whole']);
+    expect(told).toMatchObject([{ action: 'restore', name: 'main' }]);
+    expect(await branches()).toEqual({ main: 'q1 > a1 > q2 > whole', 'main-v2': 'q1 > a1' });
+    await vi.waitFor(() => expect(b.state.getState().branches).toHaveLength(2));
+  });
+
+  test('comes back with the question, when no answer came', async () => {
+    const { a, b, branches } = await tabs('q1', 'a1');
+    await a.btw();
+    const id = await a.continue(said('q2'), { id: 'a2' });
+    await settled();
+    await b.deleteBranch('main');
+    await settled();
+    await a.updateMessage(id, { ...said('a2'), parts: [] }, 'interrupted');
+    expect(await branches()).toEqual({ main: 'q1 > a1 > q2', 'main-v2': 'q1 > a1' });
+    expect(shown(a)).toBe('q1 > a1 > q2');
+  });
+});
+
+test('an answer whose chat was deleted and brought back elsewhere reads as interrupted here, too', async () => {
+  const { store, a, b } = await tabs('q1', 'a1');
+  const id = await a.continue(said('q2'), { id: 'a2' });
+  await a.updateMessage(id, said('a2', 'half'), 'streaming');
+  await settled();
+  await store.deleteChat('c', { keepFor: 60_000 });
+  await vi.waitFor(() => expect(a.state.getState().error?.code).toBe('chat-deleted'));
+  await store.restoreChat('c');
+  await vi.waitFor(() => expect(a.status('a2')).toBe('interrupted'));
+  expect(a.state.getState()).toMatchObject({ status: 'ready', error: null });
+  await vi.waitFor(() => expect([shown(a), shown(b)]).toEqual(Array(2).fill('q1 > a1 > q2 > half')));
 });
 
 describe('a head that moved meanwhile', () => {

@@ -32,6 +32,8 @@ export interface Line {
   name: string;
   head: Page | null;
   isDeleted: boolean;
+  /** Who deleted it: an answer that somebody else was writing on it brings it back. */
+  deletedBy?: Desk;
   /** The larger, the later it was used. */
   used: number;
 }
@@ -91,12 +93,16 @@ export class Paper {
 
   /** A new line named after another one. */
   draw(base: string, head: Page | null): Line {
-    const taken = this.live.map(({ name }) => name);
-    let name = base;
-    for (let n = 2; name === base; n += 1) if (!taken.includes(`${base}-v${n}`)) name = `${base}-v${n}`;
-    const line: Line = { name, head, isDeleted: false, used: 0 };
+    const line: Line = { name: this.#nextName(base), head, isDeleted: false, used: 0 };
     this.lines.push(line);
     return line;
+  }
+
+  #nextName(base: string): string {
+    const taken = this.live.map(({ name }) => name);
+    let n = 2;
+    while (taken.includes(`${base}-v${n}`)) n += 1;
+    return `${base}-v${n}`;
   }
 
   /** The first write makes the chat. */
@@ -123,8 +129,14 @@ export class Paper {
     return this.live.toSorted((a, b) => b.used - a.used)[0];
   }
 
-  delete(line: Line): void {
+  bringBack(line: Line): void {
+    if (this.live.some(({ name }) => name === line.name)) line.name = this.#nextName(line.name);
+    line.isDeleted = false;
+  }
+
+  delete(line: Line, by: Desk): void {
     line.isDeleted = true;
+    line.deletedBy = by;
     if (this.active === line) this.active = this.live.toSorted((a, b) => b.used - a.used)[0];
   }
 
@@ -273,6 +285,8 @@ export class Desk {
     const isFree = !line.isDeleted && line.head === expected;
     if (!isFree && (this.#isMine(line.head) || isSettled(line.head))) this.#seen.set(line, line.head);
     const target = isFree ? line : this.paper.draw(line.name, head);
+    // What is under way here goes along.
+    for (const page of this.answers) if (page.pen?.line === line) page.pen = { desk: this, line: target };
     target.head = head;
     this.paper.touch(target);
     this.#seen.set(target, head);
@@ -394,6 +408,8 @@ export class Desk {
   }
 
   finish(answer: Page, words: string, status: 'complete' | 'interrupted'): void {
+    const line = answer.pen?.line;
+    if (line?.isDeleted && line.deletedBy !== this) this.paper.bringBack(line);
     if (words === '' && answer.words === '') return this.paper.takeBack(answer);
     answer.words = words || answer.words;
     answer.isUndrafted = false;
@@ -449,7 +465,7 @@ export class Desk {
 
   delete(line: Line): boolean {
     if (this.paper.live.length === 1) return false;
-    this.paper.delete(line);
+    this.paper.delete(line, this);
     if (this.line === line) {
       this.pile = [];
       this.#show(this.paper.opening());

@@ -4,6 +4,7 @@ import { useAttempt } from '../shell/useAttempt.ts';
 import { Icon } from '../ui/Icon.tsx';
 import { Around } from './Around.ts';
 import { Dots, Failure } from './Message.tsx';
+import { Elsewhere } from './Elsewhere.tsx';
 import type { TurnState } from './useTurn.ts';
 import { useWrittenElsewhere } from './useWrittenElsewhere.ts';
 
@@ -14,7 +15,7 @@ export function AbsentAnswer({ turn, canAsk }: AbsentAnswerProps): ReactNode {
   const question = shown.at(-1);
   const isQuiet = canAsk && !streaming && failure === undefined;
   const isWrittenElsewhere = useWrittenElsewhere(question?.id, isQuiet);
-  if (isWrittenElsewhere) return <WrittenElsewhere />;
+  if (isWrittenElsewhere) return <WrittenElsewhere shown={shown} />;
   if (question?.role === 'assistant') return null;
   if (streaming && question) return <AnswerToCome />;
   const earlier = question && <EarlierAnswer questionId={question.id} />;
@@ -37,11 +38,14 @@ function AnswerToCome(): ReactNode {
   );
 }
 
-function WrittenElsewhere(): ReactNode {
+function WrittenElsewhere({ shown }: Pick<TurnState, 'shown'>): ReactNode {
   return (
-    <p className="interrupted">
-      <Dots /> Another tab is writing here. Its turn shows when the answer is whole.
-    </p>
+    <>
+      <Elsewhere shown={shown} />
+      <p className="interrupted">
+        <Dots /> Another tab is writing here. Its answer can be used when it is whole.
+      </p>
+    </>
   );
 }
 

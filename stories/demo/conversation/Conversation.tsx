@@ -7,6 +7,7 @@ import { AbsentAnswer } from './AbsentAnswer.tsx';
 import { Around, type Surroundings } from './Around.ts';
 import { Composer, type ComposerHandle } from './Composer.tsx';
 import { EarlierMessages } from './EarlierMessages.tsx';
+import { useGrown } from './Elsewhere.tsx';
 import { Message } from './Message.tsx';
 import { Skeleton } from './Skeleton.tsx';
 import { UnknownChat } from './UnknownChat.tsx';
@@ -21,7 +22,7 @@ import { Welcome, type Starter } from './Welcome.tsx';
 export function Conversation({ chatId, standing, starters }: ConversationProps): ReactNode {
   const turn = useTurn();
   const { shown, streaming, writing, failure, goOn, approve } = turn;
-  const onPage = useEndFirst(shown);
+  const onPage = useGrown(useEndFirst(shown));
   const { scroller, content, isAway, jumpToEnd } = useFollow(onPage[0]?.id);
   const composer = useRef<ComposerHandle>(null);
   useReadAtEnd(writing, shown);
@@ -57,7 +58,7 @@ export function Conversation({ chatId, standing, starters }: ConversationProps):
     jumpToEnd();
     around.focusComposer();
   };
-  const last = shown.at(-1);
+  const last = onPage.at(-1);
 
   return (
     <Around value={around}>

@@ -4,8 +4,8 @@ import { useNotices } from '../shell/Notices.tsx';
 import { useAttempt } from '../shell/useAttempt.ts';
 
 /**
- * What this chat tells of: a turn that had to take a branch of its own, because another tab was quicker. Whoever leaves
- * the chat leaves what it told behind.
+ * What this chat tells of: a turn that had to take a branch of its own, because another tab was quicker; a branch that
+ * another tab deleted under an answer, and that came back with it. Whoever leaves the chat leaves what it told behind.
  */
 export function useChatNotices(): void {
   const engine = useEngine();
@@ -14,6 +14,11 @@ export function useChatNotices(): void {
   useEffect(
     () =>
       engine.subscribe((event) => {
+        if (event.type === 'branch' && event.action === 'restore')
+          tell({
+            key: 'branch',
+            text: `${event.name} is back: another tab deleted it while it was written to`,
+          });
         if (event.type !== 'conflict' || event.policy !== 'fork') return;
         const { from, to } = event;
         const go = (branch: string) => () => attempt(() => engine.switchBranch(branch));
