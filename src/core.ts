@@ -92,6 +92,9 @@ export type { GraphData, GraphNode } from './graph/visualize.ts';
 // Where it is kept.
 export { InMemoryContextStore } from './store/memory.ts';
 export { IndexedDBContextStore } from './store/indexeddb/store.ts';
+export type { IndexedDBOptions } from './store/indexeddb/store.ts';
+export type { DataLoss, Restored } from './store/loss.ts';
+export type { JournalFigures, StorageFigures } from './store/figures.ts';
 export type {
   AppendOptions,
   AppendResult,

@@ -85,6 +85,7 @@ export class Desk {
       fragments: [],
       saveState: { state: 'idle', pending: 0 },
       persistence: this.store.persistence,
+      dataLoss: null,
       revision: 0,
     };
   }
@@ -108,6 +109,7 @@ export class Desk {
       pending: keepIfSame(before.pending, pending),
       fragments: keepIfSame(before.fragments, this.prompt.list()),
       persistence: this.store.persistence,
+      dataLoss: this.store.dataLoss ?? null,
     };
   }
 

@@ -2,6 +2,7 @@ import type { UIMessage } from 'ai';
 import type { ContextError, ContextErrorCode } from '../errors.ts';
 import type { ContextFragment } from '../fragment/fragment.ts';
 import type { Chat, MessageStatus } from '../graph/graph.ts';
+import type { DataLoss } from '../store/loss.ts';
 import type { BranchInfo, CheckpointInfo, Persistence } from '../store/store.ts';
 import type { Versions } from './history.ts';
 
@@ -45,6 +46,8 @@ export interface EngineState {
   readonly saveState: SaveState;
   /** Where the data lives. `memory` when IndexedDB is refused: say so to the person. */
   readonly persistence: Persistence;
+  /** What the browser lost since the last visit, until it is restored or dismissed; null otherwise. */
+  readonly dataLoss: DataLoss | null;
   /** Grows with each change of the graph, drafts too: what siblings, forks, statuses and previews are derived from. */
   readonly revision: number;
 }

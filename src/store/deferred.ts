@@ -2,6 +2,8 @@ import type { UIMessage } from 'ai';
 import { ContextError, reasonOf } from '../errors.ts';
 import type { Chat, MessageNode } from '../graph/graph.ts';
 import type { GraphData } from '../graph/visualize.ts';
+import type { StorageFigures } from './figures.ts';
+import type { DataLoss } from './loss.ts';
 import type {
   AppendOptions,
   AppendResult,
@@ -19,6 +21,9 @@ import type {
   StoreOp,
 } from './store.ts';
 
+/** What the stores of this package can tell beyond the contract. */
+export type OwnStore = ContextStore & Required<Pick<ContextStore, 'storage' | 'persist'>>;
+
 /**
  * A store whose code comes when it is first used.
  *
@@ -27,15 +32,15 @@ import type {
  * listens is kept here, so that one can listen before there is anything to hear.
  */
 export class DeferredStore implements ContextStore {
-  readonly #open: () => Promise<ContextStore>;
+  readonly #open: () => Promise<OwnStore>;
   readonly #expected: Persistence;
   readonly #listeners: Set<{ readonly hear: (notice: StoreNotice) => void }> = new Set();
-  #opening: Promise<ContextStore> | undefined;
-  #store: ContextStore | undefined;
+  #opening: Promise<OwnStore> | undefined;
+  #store: OwnStore | undefined;
   #stop: (() => void) | undefined;
 
   /** `expected` is what `persistence` says before the store is there. */
-  constructor(expected: Persistence, open: () => Promise<ContextStore>) {
+  constructor(expected: Persistence, open: () => Promise<OwnStore>) {
     this.#expected = expected;
     this.#open = open;
   }
@@ -158,6 +163,18 @@ export class DeferredStore implements ContextStore {
     return this.#use((store) => store.clear());
   }
 
+  get dataLoss(): DataLoss | undefined {
+    return this.#store?.dataLoss;
+  }
+
+  storage(): Promise<StorageFigures> {
+    return this.#use((store) => store.storage());
+  }
+
+  persist(): Promise<boolean> {
+    return this.#use((store) => store.persist());
+  }
+
   async close(): Promise<void> {
     this.#listeners.clear();
     const store = await this.#opening?.catch(() => undefined);
@@ -167,16 +184,16 @@ export class DeferredStore implements ContextStore {
   }
 
   /** Calls the store at once where it is there already, so that arguments are taken as they are now. */
-  #use<T>(call: (store: ContextStore) => Promise<T>): Promise<T> {
+  #use<T>(call: (store: OwnStore) => Promise<T>): Promise<T> {
     return this.#store ? call(this.#store) : this.#ready().then(call);
   }
 
-  #ready(): Promise<ContextStore> {
+  #ready(): Promise<OwnStore> {
     this.#opening ??= this.#load();
     return this.#opening;
   }
 
-  async #load(): Promise<ContextStore> {
+  async #load(): Promise<OwnStore> {
     try {
       this.#store = await this.#open();
       this.#listen(this.#store);
@@ -188,7 +205,7 @@ export class DeferredStore implements ContextStore {
   }
 
   /** Hears what the store tells, once; a store that was closed has forgotten us. */
-  #listen(store: ContextStore): void {
+  #listen(store: OwnStore): void {
     this.#stop ??= store.subscribe((notice) => this.#tell(notice));
   }
 

@@ -1,22 +1,24 @@
 import { isContextError } from '../errors.ts';
 import type { Channel } from './channel.ts';
-import { IndexedDBBacking } from './indexeddb/backing.ts';
+import type { BackingFigures } from './figures.ts';
+import { GuardedBacking, type GuardOptions } from './indexeddb/guard.ts';
 import type { Table } from './layout.ts';
 import { MemoryBacking } from './memoryBacking.ts';
+import type { DataLoss } from './loss.ts';
 import { RecordStore } from './recordStore.ts';
 import type { Backing, Rows } from './rows.ts';
-import type { ContextStore, Persistence, StoreNotice } from './store.ts';
+import type { Persistence, StoreNotice } from './store.ts';
 
 // The stores themselves, apart from the classes that people make: those are small, and load this file when first used.
 
 /** A store in memory. */
-export function openMemory(): ContextStore {
+export function openMemory(): RecordStore {
   return new RecordStore(new MemoryBacking());
 }
 
 /** A store in a database; in memory where the browser refuses it. */
-export function openIndexedDB(name: string, patience: number): ContextStore {
-  return new RecordStore(new BackingOrMemory(new IndexedDBBacking(name, patience)));
+export function openIndexedDB(name: string, options: GuardOptions): RecordStore {
+  return new RecordStore(new BackingOrMemory(new GuardedBacking(name, options)));
 }
 
 /**
@@ -57,6 +59,18 @@ class BackingOrMemory implements Backing {
 
   join(hear: (notice: StoreNotice) => void): Channel | undefined {
     return this.#backing.join(hear);
+  }
+
+  get dataLoss(): DataLoss | undefined {
+    return this.#backing.dataLoss;
+  }
+
+  async figures(): Promise<BackingFigures> {
+    return (await this.#backing.figures?.()) ?? {};
+  }
+
+  async forget(): Promise<void> {
+    await this.#backing.forget?.();
   }
 
   close(): void {

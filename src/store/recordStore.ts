@@ -10,6 +10,8 @@ import { hashOf, putBlob, sweepBlobs } from './blobs.ts';
 import type { Channel } from './channel.ts';
 import { ALL_TABLES, only, type Table } from './layout.ts';
 import { notLoaded } from './deferred.ts';
+import { askToPersist, figuresOf, type StorageFigures } from './figures.ts';
+import type { DataLoss } from './loss.ts';
 import { asJson, cloneValue, normaliseMessage, normaliseOps } from './normalise.ts';
 import { findChat, getChain, getNodes, listChats, load, loadPointers, MESSAGES, RECORDS } from './reads.ts';
 import { keepFile, readMeta, RecordTransaction, SELF } from './append.ts';
@@ -247,7 +249,23 @@ export class RecordStore implements ContextStore {
   async clear(): Promise<void> {
     const seq = await this.#backing.write(ALL_TABLES, forgetAll);
     this.#letGoOfSearch();
-    this.#tell({ kind: 'clear', seq, remote: false });
+    try {
+      await this.#backing.forget?.();
+    } finally {
+      this.#tell({ kind: 'clear', seq, remote: false });
+    }
+  }
+
+  get dataLoss(): DataLoss | undefined {
+    return this.#backing.dataLoss;
+  }
+
+  storage(): Promise<StorageFigures> {
+    return figuresOf(this.#backing);
+  }
+
+  persist(): Promise<boolean> {
+    return askToPersist();
   }
 
   async close(): Promise<void> {

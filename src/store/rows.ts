@@ -1,5 +1,7 @@
 import type { Channel } from './channel.ts';
 import type { Key, Span, Table, Tables } from './layout.ts';
+import type { BackingFigures } from './figures.ts';
+import type { DataLoss } from './loss.ts';
 import type { Persistence, StoreNotice } from './store.ts';
 
 /**
@@ -23,6 +25,12 @@ export interface Backing {
   held(chatId: string): Promise<ReadonlySet<string>>;
   /** Joins the other tabs, where there can be any. */
   join(hear: (notice: StoreNotice) => void): Channel | undefined;
+  /** What was lost since the last visit, until that is settled. */
+  readonly dataLoss?: DataLoss | undefined;
+  /** What it can tell of itself beyond its rows. */
+  figures?(): Promise<BackingFigures>;
+  /** Forgets what it keeps beside the rows, which have just been deleted, all of them. */
+  forget?(): Promise<void>;
   close(): void;
 }
 

@@ -2,6 +2,8 @@ import type { UIMessage } from 'ai';
 import type { Branch, Chat, Checkpoint, MessageNode, MessageStatus, NodeInfo } from '../graph/graph.ts';
 import type { Examination } from '../graph/verify.ts';
 import type { GraphData } from '../graph/visualize.ts';
+import type { StorageFigures } from './figures.ts';
+import type { DataLoss } from './loss.ts';
 
 /**
  * What a store owes to the conversations in it.
@@ -128,6 +130,13 @@ export interface ContextStore {
   clear(): Promise<void>;
   /** Lets go of connections and listeners. A later call opens them again. */
   close(): Promise<void>;
+
+  /** What was lost since the last visit, until it is restored or dismissed; a notice `loss` tells when it changes. */
+  readonly dataLoss?: DataLoss | undefined;
+  /** How much is stored, and how much may be. */
+  storage?(): Promise<StorageFigures>;
+  /** Asks the browser not to clear this site's data by itself; whether it promised. Call it when a person asks to. */
+  persist?(): Promise<boolean>;
 }
 
 /** Where data lives: in IndexedDB, only in memory, or in a store that someone else wrote. */
@@ -258,9 +267,12 @@ export interface Change {
   readonly rev: number;
 }
 
-/** What listeners hear: which chat changed, up to which number; `draft` when an answer only grew; no id: all chats. */
+/**
+ * What listeners hear: which chat changed, up to which number; `draft` when an answer only grew; no id: all chats;
+ * `loss` when `dataLoss` is another one, or none any more.
+ */
 export interface StoreNotice {
-  readonly kind: 'change' | 'draft' | 'clear';
+  readonly kind: 'change' | 'draft' | 'clear' | 'loss';
   readonly chatId?: string;
   readonly id?: string;
   readonly seq: number;

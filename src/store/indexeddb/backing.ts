@@ -3,7 +3,8 @@ import type { Table } from '../layout.ts';
 import type { Backing, Rows } from '../rows.ts';
 import type { Persistence, StoreNotice } from '../store.ts';
 import { TopologyCache } from './cache.ts';
-import { Connection } from './connection.ts';
+import type { BackingFigures } from '../figures.ts';
+import { Connection, type Examine } from './connection.ts';
 import { NodeLocks } from './locks.ts';
 import { PackedRows } from './packedRows.ts';
 import { Sealer } from './seal.ts';
@@ -18,9 +19,9 @@ export class IndexedDBBacking implements Backing {
   readonly #cache = new TopologyCache();
   readonly #sealer: Sealer;
 
-  constructor(name: string, patience: number) {
+  constructor(name: string, patience: number, examine?: Examine) {
     this.#name = name;
-    this.#connection = new Connection(name, patience);
+    this.#connection = new Connection(name, patience, examine);
     this.#locks = new NodeLocks(name, this);
     this.#sealer = new Sealer(name, this.#connection, this.#cache);
   }
@@ -57,6 +58,13 @@ export class IndexedDBBacking implements Backing {
 
   join(hear: (notice: StoreNotice) => void): Channel | undefined {
     return openChannel(this.#name, hear);
+  }
+
+  figures(): Promise<BackingFigures> {
+    return this.#connection.run(async (db) => {
+      const [packs, singles] = await Promise.all([db.count('packs'), db.count('nodes')]);
+      return { packs, singles };
+    });
   }
 
   close(): void {

@@ -17,13 +17,15 @@ import { DATABASE_VERSION, upgrade } from './migration.ts';
 export class Connection {
   readonly #name: string;
   readonly #patience: number;
+  readonly #examine: Examine | undefined;
   #opening: Promise<Database> | undefined;
   #db: Database | undefined;
 
-  /** `patience`: how long a call waits for the database to open, ms. */
-  constructor(name: string, patience: number) {
+  /** `patience`: how long a call waits for the database to open, ms. `examine` looks at it before anybody uses it. */
+  constructor(name: string, patience: number, examine?: Examine) {
     this.#name = name;
     this.#patience = patience;
+    this.#examine = examine;
   }
 
   /** Does some work on the database. What the database refuses becomes a `ContextError`. */
@@ -75,12 +77,17 @@ export class Connection {
   async #connect(): Promise<Database> {
     const stepAside = (): void => db && this.#forget(db);
     let db: Database | undefined;
+    let loss: string | undefined;
     try {
       db = await openDB(this.#name, DATABASE_VERSION, {
-        upgrade: (database, _from, _to, tx) => upgrade(database, tx),
+        upgrade(database, _from, _to, tx, event) {
+          loss = lossToldBy(event);
+          upgrade(database, tx);
+        },
         blocking: stepAside,
         terminated: stepAside,
       });
+      await this.#examine?.(db, loss);
     } catch (error) {
       throw refused(error, this.#name);
     }
@@ -91,6 +98,15 @@ export class Connection {
 
 /** An open database. */
 export type Database = IDBPDatabase;
+
+/** Looks at a database that has just been opened; `loss` is what the browser said if it found damaged files. */
+export type Examine = (db: Database, loss: string | undefined) => Promise<void>;
+
+/** Chromium begins a new database where it can't read the old one, and says so here, and only here. */
+function lossToldBy(event: IDBVersionChangeEvent): string | undefined {
+  const { dataLoss, dataLossMessage } = event as { dataLoss?: string; dataLossMessage?: string };
+  return dataLoss === 'total' ? (dataLossMessage ?? '') : undefined;
+}
 
 /** The names of failures that say nothing about the call, only about the connection that it was made on. */
 const DEAD = ['InvalidStateError', 'AbortError', 'UnknownError'];

@@ -1,9 +1,22 @@
 import { DeferredStore } from '../deferred.ts';
+import type { DataLoss } from '../loss.ts';
 
-/** How a store waits. */
+/** How a store waits, and how it takes precautions. */
 export interface IndexedDBOptions {
   /** How long a call waits for the database to open before it fails with `store-blocked`, ms. Default 5000. */
   readonly patience?: number;
+  /**
+   * Whether each commit is written down a second time, in files of the site's own (OPFS), from which the chats can be
+   * restored if the browser loses the database. Default false. It takes about as much space again. Where the browser has
+   * no such files, there is none; if it can't be written, a warning is logged once, and no turn fails by it. What the app
+   * keeps with `set()` is not part of it.
+   */
+  readonly journal?: boolean;
+  /**
+   * Called when the database turns out to have lost what it held, once for each store and loss. To restore without
+   * asking: `onDataLoss: (loss) => loss.canRestore && loss.restore()`.
+   */
+  readonly onDataLoss?: (loss: DataLoss) => void;
 }
 
 /**
@@ -13,10 +26,13 @@ export interface IndexedDBOptions {
  * the browser refuses it, the store is memory, and `persistence` says so from the first answer on.
  */
 export class IndexedDBContextStore extends DeferredStore {
-  constructor(name: string = 'contextree', { patience = 5000 }: IndexedDBOptions = {}) {
+  constructor(
+    name: string = 'contextree',
+    { patience = 5000, journal = false, onDataLoss }: IndexedDBOptions = {},
+  ) {
     super('indexeddb', async () => {
       const { openIndexedDB } = await import('../open.ts');
-      return openIndexedDB(name, patience);
+      return openIndexedDB(name, { patience, journal, onDataLoss });
     });
   }
 }

@@ -1,0 +1,321 @@
+import { SELF } from '../append.ts';
+import type { Channel } from '../channel.ts';
+import { createDeviceId } from '../device.ts';
+import type { BackingFigures, JournalFigures } from '../figures.ts';
+import type { Meta, Table } from '../layout.ts';
+import type { DataLoss, Restored } from '../loss.ts';
+import { ContextError, isContextError, reasonOf } from '../../errors.ts';
+import type { Backing, Rows } from '../rows.ts';
+import type { Persistence, StoreNotice } from '../store.ts';
+import { IndexedDBBacking } from './backing.ts';
+import type { Database } from './connection.ts';
+import type { Journal } from './journal.ts';
+import { isWritable, removeJournals } from './journalFiles.ts';
+import { type Mark, missing, readMark, writeMark } from './marker.ts';
+
+/** How a database is watched over. */
+export interface GuardOptions {
+  /** How long a call waits for the database to open, ms. */
+  readonly patience: number;
+  /** Whether a journal is kept beside the database. */
+  readonly journal: boolean;
+  readonly onDataLoss: ((loss: DataLoss) => void) | undefined;
+}
+
+/**
+ * A database, and somebody who remembers what was in it.
+ *
+ * Each time the database opens, before anybody uses it, it is compared with the note that was left beside it; after each
+ * commit the note is written again, soon. Where a journal is kept, it follows behind each commit. Neither is waited for,
+ * and neither can make a write fail: they are about the day on which all else is gone.
+ *
+ * A database that lost something takes a new name and goes on counting where the old one was: tabs that were open
+ * remember its numbers, and what is written from now on must be new to them.
+ */
+export class GuardedBacking implements Backing {
+  readonly #name: string;
+  readonly #options: GuardOptions;
+  readonly #inner: IndexedDBBacking;
+  /** The note as it was last read or written, for browsers that keep none. */
+  #mark: Mark | undefined;
+  #marking: ReturnType<typeof setTimeout> | undefined;
+  #loss: DataLoss | undefined;
+  #journal: Promise<Journal> | undefined;
+  #journalError: Error | undefined;
+  /** From one closing to the next: what is still under way at its end must not open the database again. */
+  #visit: { isOver: boolean } = { isOver: false };
+  #hear: ((notice: StoreNotice) => void) | undefined;
+  #channel: Channel | undefined;
+
+  constructor(name: string, options: GuardOptions) {
+    this.#name = name;
+    this.#options = options;
+    this.#inner = new IndexedDBBacking(name, options.patience, (db, reason) => this.#examine(db, reason));
+  }
+
+  get persistence(): Persistence {
+    return this.#inner.persistence;
+  }
+
+  get dataLoss(): DataLoss | undefined {
+    return this.#loss;
+  }
+
+  read<T>(tables: readonly Table[], work: (rows: Rows) => Promise<T>): Promise<T> {
+    return this.#inner.read(tables, work);
+  }
+
+  async write<T>(
+    tables: readonly Table[],
+    work: (rows: Rows) => Promise<T>,
+    isRelaxed?: boolean,
+  ): Promise<T> {
+    const result = await this.#inner.write(tables, work, isRelaxed);
+    if (isRelaxed !== true && tables.includes('chats')) this.#remember();
+    return result;
+  }
+
+  tend(chatId: string, nextSeq: number): void {
+    this.#inner.tend(chatId, nextSeq);
+  }
+
+  hold(chatId: string, id: string): Promise<() => void> {
+    return this.#inner.hold(chatId, id);
+  }
+
+  held(chatId: string): Promise<ReadonlySet<string>> {
+    return this.#inner.held(chatId);
+  }
+
+  join(hear: (notice: StoreNotice) => void): Channel | undefined {
+    this.#hear = hear;
+    this.#channel = this.#inner.join(hear);
+    return this.#channel;
+  }
+
+  async figures(): Promise<BackingFigures> {
+    const figures = await this.#inner.figures();
+    return this.#options.journal ? { ...figures, journal: await this.#journalFigures() } : figures;
+  }
+
+  close(): void {
+    clearTimeout(this.#marking);
+    this.#marking = undefined;
+    this.#visit.isOver = true;
+    this.#visit = { isOver: false };
+    this.#journal = undefined;
+    this.#hear = undefined;
+    this.#channel = undefined;
+    this.#inner.close();
+  }
+
+  /** All is deleted on purpose: nothing about it stays. */
+  async forget(): Promise<void> {
+    clearTimeout(this.#marking);
+    this.#marking = undefined;
+    this.#mark = undefined;
+    this.#loss = undefined;
+    writeMark(this.#name, undefined);
+    await removeJournals(this.#name);
+  }
+
+  // --- What was there ----------------------------------------------------------------------------------------------
+
+  /** Compares the database with its note. Never throws: a look must not be what keeps a database shut. */
+  async #examine(db: Database, reason: string | undefined): Promise<void> {
+    try {
+      const mark = readMark(this.#name) ?? this.#mark;
+      const meta: Meta | undefined = await db.get('meta', SELF);
+      const kind = missing(mark, meta, reason);
+      if (kind && mark) await renew(db, kind, mark);
+      this.#mark = mark;
+      void this.#consider(kind && { kind, ...(reason === undefined ? {} : { reason }) }, mark);
+    } catch {
+      // Whatever is wrong with the connection is met by whoever asked for it.
+    }
+  }
+
+  /** Tells of a loss, with what can be done about it. */
+  async #consider(
+    found: Pick<DataLoss, 'kind' | 'reason'> | undefined,
+    mark: Mark | undefined,
+  ): Promise<void> {
+    const visit = this.#visit;
+    const journal = await this.#openJournal();
+    const canRestore = (await journal?.holdsLost().catch((error) => this.#fail(error))) ?? false;
+    void journal?.follow().catch((error) => this.#fail(error));
+    if (visit.isOver || (!found && !canRestore)) return;
+    const { chats, messages, at: lastSaved } = found && mark ? mark : ({} as Partial<Mark>);
+    const noticedBy = found ? (found.reason === undefined ? 'marker' : 'browser') : 'journal';
+    this.#tellOf({
+      kind: 'all',
+      ...found,
+      database: this.#name,
+      noticedBy,
+      ...(chats === undefined ? {} : { chats }),
+      ...(messages === undefined ? {} : { messages }),
+      ...(lastSaved === undefined ? {} : { lastSaved }),
+      canRestore,
+      restore: () => this.#restore(),
+      dismiss: () => this.#dismiss(),
+    });
+  }
+
+  #tellOf(loss: DataLoss | undefined): void {
+    this.#loss = loss;
+    this.#hear?.({ kind: 'loss', seq: 0, remote: false });
+    if (!loss) return;
+    try {
+      this.#options.onDataLoss?.(loss);
+    } catch (error) {
+      queueMicrotask(() => {
+        throw error;
+      });
+    }
+  }
+
+  async #restore(): Promise<Restored> {
+    const journal = await this.#openJournal();
+    if (!journal) throw nothingToRestore(this.#name);
+    const { restored, notices } = await journal.restore();
+    await this.#settle();
+    for (const notice of notices) this.#announce(notice);
+    return restored;
+  }
+
+  async #dismiss(): Promise<void> {
+    await (await this.#openJournal())?.forgetLost();
+    await this.#settle();
+  }
+
+  /** What was lost is of no concern any more: the note is about what is there now. */
+  async #settle(): Promise<void> {
+    await this.#writeMark();
+    this.#tellOf(undefined);
+  }
+
+  #announce(notice: StoreNotice): void {
+    this.#hear?.(notice);
+    this.#channel?.tell(notice);
+  }
+
+  // --- After each commit -------------------------------------------------------------------------------------------
+
+  #remember(): void {
+    this.#marking ??= unobtrusive(
+      setTimeout(() => void this.#writeMark().catch(() => undefined), this.#mark ? MARK_AFTER : 0),
+    );
+    if (this.#options.journal) void this.#follow();
+  }
+
+  async #writeMark(): Promise<void> {
+    clearTimeout(this.#marking);
+    this.#marking = undefined;
+    const mark = await this.#inner.read(['meta', 'chats'], markOf);
+    this.#mark = mark;
+    writeMark(this.#name, mark);
+  }
+
+  async #follow(): Promise<void> {
+    const journal = await this.#openJournal();
+    await journal?.follow().then(
+      () => (this.#journalError = undefined),
+      (error: unknown) => this.#fail(error),
+    );
+  }
+
+  // --- The journal -------------------------------------------------------------------------------------------------
+
+  /** The journal; undefined where none is wanted, this browser has no place for one, or its code did not come. */
+  #openJournal(): Promise<Journal | undefined> {
+    if (!this.#options.journal || !isWritable()) return Promise.resolve(undefined);
+    const opening = (this.#journal ??= import('./journal.ts').then(
+      ({ Journal }) => new Journal(this.#name, this.#reach()),
+    ));
+    return opening.catch((error: unknown) => {
+      if (this.#journal === opening) this.#journal = undefined;
+      this.#fail(error);
+      return undefined;
+    });
+  }
+
+  /** The database, until it is closed. */
+  #reach(): Pick<Backing, 'read' | 'write'> {
+    const [inner, visit] = [this.#inner, this.#visit];
+    const enter = (): void => {
+      if (visit.isOver)
+        throw new ContextError('store-closed', 'The store was closed. Use it again to open it.');
+    };
+    return {
+      async read(tables, work) {
+        enter();
+        return inner.read(tables, work);
+      },
+      async write(tables, work) {
+        enter();
+        return inner.write(tables, work);
+      },
+    };
+  }
+
+  /**
+   * A journal that can't be written costs nobody a turn. It is said once, and stands in the figures. What the database
+   * refuses is not the journal's failure: it catches up later.
+   */
+  #fail(error: unknown): undefined {
+    if (isContextError(error)) return undefined;
+    const isNews = this.#journalError === undefined;
+    this.#journalError = error instanceof Error ? error : new Error(reasonOf(error));
+    if (isNews) console.warn(`contextree: the journal of "${this.#name}" can't be kept: ${reasonOf(error)}`);
+    return undefined;
+  }
+
+  async #journalFigures(): Promise<JournalFigures> {
+    if (!isWritable()) return { state: 'unsupported' };
+    const journal = await this.#openJournal();
+    const bytes = await journal?.size().catch((error) => this.#fail(error));
+    const error = this.#journalError;
+    return {
+      state: error ? 'failed' : 'on',
+      ...(bytes === undefined ? {} : { bytes }),
+      ...(error ? { error } : {}),
+    };
+  }
+}
+
+/** How late the note may be, ms. */
+const MARK_AFTER = 1000;
+
+/** In Node, a note must not keep the process alive. */
+function unobtrusive(timer: ReturnType<typeof setTimeout>): ReturnType<typeof setTimeout> {
+  (timer as { unref?: () => void }).unref?.();
+  return timer;
+}
+
+/** The note about what is there; undefined for a database without chats, which nobody would miss. */
+async function markOf(rows: Rows): Promise<Mark | undefined> {
+  const [meta, all] = await Promise.all([rows.get('meta', SELF), rows.list('chats')]);
+  const chats = all.filter(({ deletedAt }) => deletedAt === undefined);
+  if (!meta || chats.length === 0) return undefined;
+  return {
+    databaseId: meta.databaseId,
+    seq: meta.seq,
+    chats: chats.length,
+    messages: chats.reduce((sum, { messageCount }) => sum + messageCount, 0),
+    at: Math.max(...chats.map(({ updatedAt }) => updatedAt)),
+  };
+}
+
+/** Lets a database that lost something go on counting from where it was, under a new name if it had the old one. */
+async function renew(db: Database, kind: DataLoss['kind'], mark: Mark): Promise<void> {
+  const tx = db.transaction('meta', 'readwrite');
+  const meta: Meta | undefined = await tx.store.get(SELF);
+  const names =
+    meta && kind === 'all' ? meta : { deviceId: createDeviceId(), ...meta, databaseId: createDeviceId() };
+  await Promise.all([tx.store.put({ ...names, seq: Math.max(meta?.seq ?? 0, mark.seq) }, SELF), tx.done]);
+}
+
+function nothingToRestore(database: string): ContextError {
+  const message = `There is no journal of database "${database}" to restore from. What was lost stays lost.`;
+  return new ContextError('data-loss', message, { details: { database } });
+}

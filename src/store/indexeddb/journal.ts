@@ -1,0 +1,365 @@
+import type { Branch, Chat, Checkpoint, MessageNode } from '../../graph/graph.ts';
+import { readMeta } from '../append.ts';
+import { blobsOf } from '../blobs.ts';
+import { ALL_TABLES, ofChat } from '../layout.ts';
+import type { Restored } from '../loss.ts';
+import { getNodes, load, MESSAGES, RECORDS } from '../reads.ts';
+import type { Backing } from '../rows.ts';
+import type { ChatRecords, StoreNotice } from '../store.ts';
+import {
+  alone,
+  findFile,
+  hashOfText,
+  namesIn,
+  openFolder,
+  sizeOf,
+  unlessMissing,
+  writeFile,
+} from './journalFiles.ts';
+import { putBack } from './putBack.ts';
+
+/**
+ * A second account of every chat, in files, for the day on which the database is gone.
+ *
+ * It could be written by those who write the database; then every write would have two places to go to, and every
+ * failure would have to be understood twice. It follows the change sequence instead: after a commit, whoever made it
+ * asks what changed since the number that the journal stands at, writes those records down, and then the new number.
+ * What a tab did not get to before it was closed is written by the next one, what was written twice says the same
+ * twice, and tabs need only take turns.
+ *
+ * Each chat has files of its own. They grow by lines; when they are twice as long as when they were begun, the chat is
+ * written anew, as it is, and the old files go. So the journal stays in proportion to what is there, an append costs what
+ * it appends, and a chat that is deleted is deleted here too, at once and with every word of it.
+ *
+ * A line is a record, and a check of it. One that was cut short or garbled is left out when the journal is read, and
+ * counted.
+ */
+export class Journal {
+  readonly #name: string;
+  readonly #backing: Pick<Backing, 'read' | 'write'>;
+  #running: Promise<void> = Promise.resolve();
+  #next: Promise<void> | undefined;
+
+  constructor(name: string, backing: Pick<Backing, 'read' | 'write'>) {
+    this.#name = name;
+    this.#backing = backing;
+  }
+
+  /** Resolves when all that was durable at the time of the call is written. While one is under way, one more waits. */
+  follow(): Promise<void> {
+    this.#next ??= this.#running
+      .catch(() => undefined)
+      .then(() => {
+        this.#next = undefined;
+        this.#running = alone(this.#name, () => this.#catchUp());
+        return this.#running;
+      });
+    return this.#next;
+  }
+
+  async #catchUp(): Promise<void> {
+    const { databaseId, seq: end } = await this.#backing.read(['meta'], readMeta);
+    const folder = await openFolder(this.#name);
+    const from = await readPosition(await unlessMissing(folder.getDirectoryHandle(databaseId)));
+    if (from >= end) return;
+    const own = await folder.getDirectoryHandle(databaseId, { create: true });
+    const changes = await this.#backing.read(['changes'], (rows) =>
+      rows.list('changes', { from: from + 1, to: Infinity }, 'seq'),
+    );
+    for (const chatId of new Set(changes.map((change) => change.chatId)))
+      await this.#writeChat(own, chatId, from);
+    await writeFile(own, POSITION, JSON.stringify({ seq: changes.at(-1)?.seq ?? end }));
+  }
+
+  async #writeChat(database: FileSystemDirectoryHandle, chatId: string, since: number): Promise<void> {
+    const name = await hashOfText(chatId);
+    const chat = await this.#backing.read(['chats'], (rows) => rows.get('chats', chatId));
+    if (!chat || chat.deletedAt !== undefined) {
+      await unlessMissing(database.removeEntry(name, { recursive: true }));
+      return;
+    }
+    const folder = await database.getDirectoryHandle(name, { create: true });
+    const files = await filesIn(folder);
+    const isBase = !canGrow(files, chat);
+    const { text, nodes } = await this.#textOf(chatId, isBase ? undefined : since);
+    await this.#keepBlobs(folder, nodes);
+    const last = files.at(-1);
+    if (!isBase && last && last.size < SEGMENT) return writeFile(folder, last.name, text, true);
+    await writeFile(folder, fileName((last?.number ?? 0) + 1, chat.epoch, isBase), text);
+    if (isBase) for (const file of files) await folder.removeEntry(file.name);
+  }
+
+  /** The lines that say how a chat is, or what changed in it. */
+  async #textOf(chatId: string, since: number | undefined): Promise<{ text: string; nodes: MessageNode[] }> {
+    const [records, value, revisions] = await this.#backing.read(
+      [...RECORDS, 'values', 'revisions'],
+      async (rows) => [
+        await load(rows, chatId, since),
+        await rows.get('values', FRAGMENTS + chatId),
+        since === undefined ? await rows.list('revisions', ofChat(chatId)) : [],
+      ],
+    );
+    const nodes: MessageNode[] = [];
+    for (let i = 0; i < records.nodes.length; i += MANY) {
+      const ids = records.nodes.slice(i, i + MANY).map(({ id }) => id);
+      nodes.push(...(await this.#backing.read(MESSAGES, (rows) => getNodes(rows, chatId, ids))));
+    }
+    const lines = [...revisions.map((node) => line({ t: 'node', node })), ...linesOf(records, nodes)];
+    if (value !== undefined) lines.push(line({ t: 'fragments', value }));
+    if (since === undefined) lines.push(`${END}\n`);
+    return { text: lines.join(''), nodes: [...revisions, ...nodes] };
+  }
+
+  async #keepBlobs(folder: FileSystemDirectoryHandle, nodes: readonly MessageNode[]): Promise<void> {
+    for (const hash of new Set(nodes.flatMap(({ data }) => blobsOf(data)))) {
+      const known = await findFile(folder, BLOB + hash);
+      if (known && known.size > 0) continue;
+      const blob = await this.#backing.read(['blobs'], (rows) => rows.get('blobs', hash));
+      if (blob) await writeFile(folder, BLOB + hash, blob.bytes.slice());
+    }
+  }
+
+  // --- After a loss ------------------------------------------------------------------------------------------------
+
+  /** Whether there is a journal of a database that is there no more. */
+  async holdsLost(): Promise<boolean> {
+    return alone(this.#name, async () => (await this.#lost()).length > 0);
+  }
+
+  /** Puts back what the journals of lost databases hold, and deletes them once it is written down again. */
+  async restore(): Promise<{ restored: Restored; notices: StoreNotice[] }> {
+    return alone(this.#name, async () => {
+      let [chats, messages, damaged] = [0, 0, 0];
+      const notices: StoreNotice[] = [];
+      for (const database of await this.#lost()) {
+        const since = await readPosition(database);
+        for await (const folder of database.values()) {
+          if (folder.kind !== 'directory') continue;
+          const kept = await readChat(folder);
+          damaged += kept.damaged;
+          const back = await this.#backing.write(ALL_TABLES, (rows) => putBack(rows, kept, since));
+          if (!back) continue;
+          chats += 1;
+          messages += back.messages;
+          notices.push({ kind: 'change', chatId: back.chatId, seq: back.seq, remote: false });
+        }
+      }
+      await this.#catchUp();
+      await this.#forgetLost();
+      return { restored: { chats, messages, damaged }, notices };
+    });
+  }
+
+  /** Deletes the journals of lost databases. */
+  forgetLost(): Promise<void> {
+    return alone(this.#name, () => this.#forgetLost());
+  }
+
+  async #forgetLost(): Promise<void> {
+    const folder = await openFolder(this.#name);
+    for (const { name } of await this.#lost()) await folder.removeEntry(name, { recursive: true });
+  }
+
+  async #lost(): Promise<FileSystemDirectoryHandle[]> {
+    const meta = await this.#backing.read(['meta'], readMeta);
+    const found: FileSystemDirectoryHandle[] = [];
+    for await (const entry of (await openFolder(this.#name)).values())
+      if (entry.kind === 'directory' && entry.name !== meta.databaseId) found.push(entry);
+    return found;
+  }
+
+  /** Bytes of all that is kept. */
+  async size(): Promise<number> {
+    return sizeOf(await openFolder(this.#name));
+  }
+}
+
+const POSITION = 'position.json';
+const BLOB = 'blob-';
+
+/** Where the engine keeps the fragments of a chat, when it is told to. */
+const FRAGMENTS = 'contextree:fragments:';
+
+/** A file is not added to when it is longer, bytes: a browser copies it with each addition. */
+const SEGMENT = 128 * 1024;
+
+/** A chat is not written anew before its files have grown by so much, bytes. */
+const SLACK = 512 * 1024;
+
+/** So many messages are read at a time. */
+const MANY = 512;
+
+async function readPosition(folder: FileSystemDirectoryHandle | undefined): Promise<number> {
+  const text = folder && (await (await findFile(folder, POSITION))?.text());
+  try {
+    const { seq } = Object(JSON.parse(text ?? 'null')) as { seq?: unknown };
+    return typeof seq === 'number' ? seq : 0;
+  } catch {
+    return 0;
+  }
+}
+
+interface JournalFile {
+  readonly name: string;
+  readonly number: number;
+  readonly epoch: number;
+  readonly isBase: boolean;
+  readonly size: number;
+}
+
+function fileName(number: number, epoch: number, isBase: boolean): string {
+  return `${String(number).padStart(8, '0')}-${epoch}${isBase ? '-base' : ''}`;
+}
+
+/** The files of a chat, oldest first; empty ones were begun and never written. */
+async function filesIn(folder: FileSystemDirectoryHandle): Promise<JournalFile[]> {
+  const files: JournalFile[] = [];
+  for (const name of await namesIn(folder)) {
+    const [, number, epoch, base] = /^(\d+)-(\d+)(-base)?$/.exec(name) ?? [];
+    const { size = 0 } = (await findFile(folder, name)) ?? {};
+    if (number !== undefined)
+      files.push({
+        name,
+        number: Number(number),
+        epoch: Number(epoch),
+        isBase: base !== undefined && size > 0,
+        size,
+      });
+  }
+  return files;
+}
+
+/** Whether more can be written behind these files: they are of this chat, not of one before it, and not too long. */
+function canGrow(files: readonly JournalFile[], { epoch }: Chat): boolean {
+  const base = files.findLast(({ isBase }) => isBase);
+  const size = files.reduce((sum, file) => sum + file.size, 0);
+  return base?.epoch === epoch && size < base.size * 2 + SLACK;
+}
+
+// --- Lines ----------------------------------------------------------------------------------------------------------
+
+type Line =
+  | { readonly t: 'chat'; readonly chat: Chat }
+  | { readonly t: 'branch'; readonly branch: Branch }
+  | { readonly t: 'checkpoint'; readonly checkpoint: Checkpoint }
+  | { readonly t: 'node'; readonly node: MessageNode }
+  | { readonly t: 'dropped'; readonly id: string }
+  | { readonly t: 'fragments'; readonly value: unknown }
+  | { readonly t: 'end' };
+
+function linesOf(
+  { chat, branches, checkpoints, dropped }: ChatRecords,
+  nodes: readonly MessageNode[],
+): string[] {
+  const lines: Line[] = [
+    ...(chat ? [{ t: 'chat', chat } as const] : []),
+    ...dropped.map((id) => ({ t: 'dropped', id }) as const),
+    ...nodes.map((node) => ({ t: 'node', node }) as const),
+    ...branches.map((branch) => ({ t: 'branch', branch }) as const),
+    ...checkpoints.map((checkpoint) => ({ t: 'checkpoint', checkpoint }) as const),
+  ];
+  return lines.map(line);
+}
+
+function line(content: Line): string {
+  const text = JSON.stringify(content);
+  return `${checkOf(text)} ${text}\n`;
+}
+
+/** Stands behind a chat that was written as a whole. */
+const END: string = line({ t: 'end' }).trimEnd();
+
+/** FNV-1a over UTF-16 units, as 8 hexadecimal digits: what a slip of the disk does not get past. */
+function checkOf(text: string): string {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return (hash >>> 0).toString(16).padStart(8, '0');
+}
+
+/** What a line says; undefined for one that was cut short or garbled. */
+function parseLine(raw: string): Line | undefined {
+  const text = raw.slice(9);
+  if (raw.slice(0, 8) !== checkOf(text)) return undefined;
+  return JSON.parse(text) as Line;
+}
+
+/** A chat as its journal has it. */
+export interface KeptChat {
+  chat: Chat | undefined;
+  readonly branches: Map<string, Branch>;
+  readonly checkpoints: Map<string, Checkpoint>;
+  readonly nodes: Map<string, MessageNode>;
+  readonly revisions: MessageNode[];
+  readonly blobs: ReadonlyMap<string, Uint8Array>;
+  /** What the engine keeps under its own key, and which. */
+  fragments: { readonly key: string; readonly value: unknown } | undefined;
+  /** Lines that could not be read. */
+  damaged: number;
+}
+
+async function readChat(folder: FileSystemDirectoryHandle): Promise<KeptChat> {
+  const kept: KeptChat = {
+    chat: undefined,
+    branches: new Map(),
+    checkpoints: new Map(),
+    nodes: new Map(),
+    revisions: [],
+    blobs: await readBlobs(folder),
+    fragments: undefined,
+    damaged: 0,
+  };
+  for (const raw of await readLines(folder)) take(kept, parseLine(raw));
+  return kept;
+}
+
+/** The lines of a chat, from where it was last written as a whole. */
+async function readLines(folder: FileSystemDirectoryHandle): Promise<string[]> {
+  const files = await filesIn(folder);
+  const texts = await Promise.all(files.map(async ({ name }) => (await findFile(folder, name))?.text()));
+  const lines = texts.map((text = '') => text.split('\n').filter((raw) => raw !== ''));
+  const begin = lines.findLastIndex((some, i) => files[i]?.isBase === true && some.includes(END));
+  return lines.slice(Math.max(begin, 0)).flat();
+}
+
+function take(kept: KeptChat, said: Line | undefined): void {
+  switch (said?.t) {
+    case undefined:
+      kept.damaged += 1;
+      break;
+    case 'chat':
+      kept.chat = said.chat;
+      break;
+    case 'branch':
+      kept.branches.set(said.branch.id, said.branch);
+      break;
+    case 'checkpoint':
+      kept.checkpoints.set(said.checkpoint.id, said.checkpoint);
+      break;
+    case 'node':
+      takeNode(kept, said.node);
+      break;
+    case 'dropped':
+      kept.nodes.delete(said.id);
+      break;
+    case 'fragments':
+      if (kept.chat) kept.fragments = { key: FRAGMENTS + kept.chat.id, value: said.value };
+      break;
+    case 'end':
+  }
+}
+
+/** A newer revision takes the place of an older one, which is kept, too. */
+function takeNode(kept: KeptChat, node: MessageNode): void {
+  const before = kept.nodes.get(node.id);
+  if (before && before.rev < node.rev) kept.revisions.push(before);
+  if (!before || before.rev <= node.rev) kept.nodes.set(node.id, node);
+}
+
+async function readBlobs(folder: FileSystemDirectoryHandle): Promise<Map<string, Uint8Array>> {
+  const blobs = new Map<string, Uint8Array>();
+  for (const name of await namesIn(folder)) {
+    const file = name.startsWith(BLOB) ? await findFile(folder, name) : undefined;
+    if (file) blobs.set(name.slice(BLOB.length), new Uint8Array(await file.arrayBuffer()));
+  }
+  return blobs;
+}
