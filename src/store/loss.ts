@@ -40,6 +40,6 @@ export interface DataLoss {
 export interface Restored {
   readonly chats: number;
   readonly messages: number;
-  /** Lines of the journal that could not be read. */
+  /** Lines and attachments in the journal that could not be read. */
   readonly damaged: number;
 }

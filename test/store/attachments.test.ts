@@ -53,7 +53,7 @@ async function lose(): Promise<void> {
 
 beforeEach(async () => {
   name = `files-${Math.random()}`;
-  store = openIndexedDB(name, 5000);
+  store = openIndexedDB(name, { patience: 5000 });
 });
 afterEach(async () => {
   vi.restoreAllMocks();
@@ -69,7 +69,7 @@ describe('a file in a message', () => {
     expect(JSON.stringify(await lying('bodies')).length).toBeLessThan(400);
     expect(await lying('blobs')).toMatchObject([{ bytes: { byteLength: 4000 } }]);
     await store.close();
-    store = openIndexedDB(name, 5000);
+    store = openIndexedDB(name, { patience: 5000 });
     expect(await read()).toEqual(data);
   });
 
@@ -149,7 +149,7 @@ describe('a file in a message', () => {
     );
     await lose();
     await store.close();
-    store = openIndexedDB(name, 5000);
+    store = openIndexedDB(name, { patience: 5000 });
     const told = await read();
     expect(told?.parts[0]).toMatchObject({ type: 'text', text: '[The file "0.png" (image/png) is lost.]' });
     expect(told?.parts[1]).toEqual({ type: 'text', text: 'Look.' });
@@ -220,7 +220,7 @@ describe('a file in a message', () => {
     );
     // A store that was opened anew remembers no URL.
     await store.close();
-    store = openIndexedDB(name, 5000);
+    store = openIndexedDB(name, { patience: 5000 });
     expect(
       (
         await store.getNodes(

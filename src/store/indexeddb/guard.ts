@@ -18,8 +18,8 @@ export interface GuardOptions {
   /** How long a call waits for the database to open, ms. */
   readonly patience: number;
   /** Whether a journal is kept beside the database. */
-  readonly journal: boolean;
-  readonly onDataLoss: ((loss: DataLoss) => void) | undefined;
+  readonly journal?: boolean;
+  readonly onDataLoss?: ((loss: DataLoss) => void) | undefined;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Branch, Chat, Checkpoint, MessageNode } from '../../graph/graph.ts';
 import { readMeta } from '../append.ts';
-import { blobsOf } from '../blobs.ts';
+import { blobsOf, hashOf } from '../blobs.ts';
 import { ALL_TABLES, ofChat } from '../layout.ts';
 import type { Restored } from '../loss.ts';
 import { getNodes, load, MESSAGES, RECORDS } from '../reads.ts';
@@ -290,10 +290,10 @@ export interface KeptChat {
   readonly checkpoints: Map<string, Checkpoint>;
   readonly nodes: Map<string, MessageNode>;
   readonly revisions: MessageNode[];
-  readonly blobs: ReadonlyMap<string, Uint8Array>;
+  readonly blobs: Map<string, Uint8Array>;
   /** What the engine keeps under its own key, and which. */
   fragments: { readonly key: string; readonly value: unknown } | undefined;
-  /** Lines that could not be read. */
+  /** Lines that could not be read, and files that are not what they were. */
   damaged: number;
 }
 
@@ -304,10 +304,11 @@ async function readChat(folder: FileSystemDirectoryHandle): Promise<KeptChat> {
     checkpoints: new Map(),
     nodes: new Map(),
     revisions: [],
-    blobs: await readBlobs(folder),
+    blobs: new Map(),
     fragments: undefined,
     damaged: 0,
   };
+  await takeBlobs(kept, folder);
   for (const raw of await readLines(folder)) take(kept, parseLine(raw));
   return kept;
 }
@@ -355,11 +356,12 @@ function takeNode(kept: KeptChat, node: MessageNode): void {
   if (!before || before.rev <= node.rev) kept.nodes.set(node.id, node);
 }
 
-async function readBlobs(folder: FileSystemDirectoryHandle): Promise<Map<string, Uint8Array>> {
-  const blobs = new Map<string, Uint8Array>();
+async function takeBlobs(kept: KeptChat, folder: FileSystemDirectoryHandle): Promise<void> {
   for (const name of await namesIn(folder)) {
     const file = name.startsWith(BLOB) ? await findFile(folder, name) : undefined;
-    if (file) blobs.set(name.slice(BLOB.length), new Uint8Array(await file.arrayBuffer()));
+    if (!file) continue;
+    const [hash, bytes] = [name.slice(BLOB.length), new Uint8Array(await file.arrayBuffer())];
+    if ((await hashOf(bytes)) === hash) kept.blobs.set(hash, bytes);
+    else kept.damaged += 1;
   }
-  return blobs;
 }

@@ -1,6 +1,7 @@
 import type { Branch, Chat, MessageNode } from '../../graph/graph.ts';
 import { infoOf, isVisible, nextBranchName } from '../../graph/graph.ts';
 import { readMeta, RecordTransaction } from '../append.ts';
+import { referToBlob } from '../blobs.ts';
 import { createDeviceId } from '../device.ts';
 import { ofChat } from '../layout.ts';
 import { loadPointers } from '../reads.ts';
@@ -54,13 +55,16 @@ export async function putBack(rows: Rows, kept: KeptChat, since: number): Promis
   const back = nodes.filter(({ id }) => !known.has(id));
   const row = chatOf(chat, there, nodes, back);
 
-  const tx = new RecordTransaction(chat.id, rows, meta);
+  const tx = new RecordTransaction(chat.id, rows, meta, new Map());
   tx.putChat(row);
   for (const node of nodes) tx.putNode(node);
   for (const branch of branches) tx.putBranch(branch);
   for (const checkpoint of checkpoints) tx.putCheckpoint(checkpoint);
   for (const node of kept.revisions) rows.put('revisions', node, [chat.id, node.id, node.rev]);
-  for (const [hash, bytes] of kept.blobs) rows.put('blobs', { hash, bytes });
+  for (const [hash, bytes] of kept.blobs) {
+    rows.put('blobs', { hash, bytes });
+    referToBlob(rows, chat.id, hash);
+  }
   if (kept.fragments && value === undefined) tx.putValue(kept.fragments.key, kept.fragments.value);
   const changes: Change[] = [
     { kind: 'chat', record: row } as const,
