@@ -2,6 +2,7 @@ import type { UIMessage, UIMessageChunk } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
 import { isContextError } from '../errors.ts';
 import type { MessageStatus } from '../graph/graph.ts';
+import { onLeaving } from '../engine/leaving.ts';
 import { hasWords } from './prompt.ts';
 
 /** How often the words of a growing answer are handed to the engine, in ms; it writes half as often as it likes. */
@@ -42,8 +43,11 @@ export class Turn<M extends UIMessage> {
     this.#settle = resolve;
   });
 
+  readonly #stopListening: () => void;
+
   constructor(options: TurnOptions<M>) {
     this.options = options;
+    this.#stopListening = onLeaving(() => void this.#keep('streaming'));
   }
 
   /** Whether the answer still grows; no longer as soon as its end is being saved. */
@@ -91,6 +95,7 @@ export class Turn<M extends UIMessage> {
 
   async #store(status: MessageStatus, usage: Readonly<Record<string, unknown>> | undefined): Promise<void> {
     clearTimeout(this.#timer);
+    this.#stopListening();
     if (this.options.flush) await this.options.flush();
     const message = this.#read();
     this.options.ended?.(message);

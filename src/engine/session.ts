@@ -365,7 +365,7 @@ export class Session {
     status: MessageStatus,
     stream: Stream | undefined,
   ): Promise<void> {
-    if (stream) stopDrafts(stream);
+    if (stream) stopDrafts(stream, data.parts.length > 0 ? data : stream.latest);
     await stream?.draft;
     const info = this.#view.node(id);
     const isEnd = info.status === 'streaming' && status !== 'streaming';

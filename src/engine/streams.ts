@@ -1,6 +1,7 @@
 import type { UIMessage } from 'ai';
 import type { Desk } from './desk.ts';
 import type { History } from './history.ts';
+import { onLeaving } from './leaving.ts';
 
 /** The pause between two drafts of one answer, in ms. */
 const DRAFT_INTERVAL = 500;
@@ -10,7 +11,7 @@ export interface Stream {
   /** The branch that it is on. */
   branchId: string;
   timer: ReturnType<typeof setTimeout> | undefined;
-  /** The newest words, not yet in a draft. */
+  /** The newest words, while they are not on the disk. */
   latest: UIMessage | undefined;
   /** The draft that is being written. */
   draft: Promise<void> | undefined;
@@ -24,6 +25,9 @@ export interface Stream {
  * Words come by the dozen a second, and a disk is no place for each. The first ones are drafted at once, because they
  * make the answer visible; later ones at most twice a second, the newest of them. Only the end of a turn is durable,
  * and that is no draft any more. While an answer streams its lock is held, so that other tabs know it is not dead.
+ *
+ * A page that goes takes what it has not written along. So when it may be about to go, the newest words are written at
+ * once, in the one step that a page has left by then.
  */
 export class Streams {
   readonly #desk: Desk;
@@ -33,6 +37,9 @@ export class Streams {
   readonly #streams: Map<string, Stream> = new Map();
   /** The locks of answers whose end no disk has taken yet. */
   readonly #lingering: Map<string, () => void> = new Map();
+  #stopListening: (() => void) | undefined;
+  /** Whether the page may be gone before the next task. */
+  #isLeaving = false;
 
   constructor(
     desk: Desk,
@@ -80,6 +87,7 @@ export class Streams {
       release: () => {},
     };
     this.#streams.set(id, stream);
+    this.#stopListening ??= onLeaving(() => this.#leave());
     try {
       stream.release = await this.#desk.store.hold(this.#desk.chatId, id);
     } catch {
@@ -94,6 +102,10 @@ export class Streams {
     if (!stream) return;
     stopDrafts(stream);
     this.#streams.delete(id);
+    if (this.#streams.size === 0) {
+      this.#stopListening?.();
+      this.#stopListening = undefined;
+    }
     this.#lingering.set(id, stream.release);
     this.letGo();
   }
@@ -118,26 +130,48 @@ export class Streams {
   draft(id: string, data: UIMessage, stream: Stream): void {
     const isFirst = (this.#history.graph.nodes.get(id)?.parts ?? 0) === 0 && data.parts.length > 0;
     stream.latest = data;
-    if (isFirst) this.#write(id, stream);
+    if (this.#isLeaving) void this.#keep(id, stream, data, true);
+    else if (isFirst) this.#write(id, stream);
     else stream.timer ??= setTimeout(() => this.#write(id, stream), DRAFT_INTERVAL);
   }
 
   #write(id: string, stream: Stream): void {
     const data = stream.latest;
-    stopDrafts(stream);
+    clearTimeout(stream.timer);
+    stream.timer = undefined;
     const isGrowing =
       this.#streams.get(id) === stream && this.#history.graph.nodes.get(id)?.status === 'streaming';
     if (!data || !isGrowing) return;
     this.#grow(id, data);
-    stream.draft = this.#desk.store.saveDraft(this.#desk.chatId, id, data).catch(() => {
-      // A draft that is refused loses nothing: the words are here, and the turn's end is written durably.
+    stream.draft = this.#keep(id, stream, data, false);
+  }
+
+  /**
+   * Writes what is not on the disk, also what is on its way: who knows whether it will get there. And what others hand
+   * in now, because they heard of it too; a page that stays goes on as before with its next task.
+   */
+  #leave(): void {
+    this.#isLeaving = true;
+    setTimeout(() => {
+      this.#isLeaving = false;
     });
+    for (const [id, stream] of this.#streams)
+      if (stream.latest) void this.#keep(id, stream, stream.latest, true);
+  }
+
+  async #keep(id: string, stream: Stream, data: UIMessage, isLeaving: boolean): Promise<void> {
+    try {
+      await this.#desk.store.saveDraft(this.#desk.chatId, id, data, { isLeaving });
+      if (stream.latest === data) stream.latest = undefined;
+    } catch {
+      // A draft that is refused loses nothing: the words are here, and the turn's end is written durably.
+    }
   }
 }
 
-/** What was said and not drafted yet is not drafted any more. */
-export function stopDrafts(stream: Stream): void {
+/** No draft of a stream is begun any more: these words are being written for good. */
+export function stopDrafts(stream: Stream, words?: UIMessage): void {
   clearTimeout(stream.timer);
   stream.timer = undefined;
-  stream.latest = undefined;
+  stream.latest = words;
 }

@@ -105,8 +105,13 @@ export class DeferredStore implements ContextStore {
     return this.#use((store) => store.append(chatId, ops, options));
   }
 
-  saveDraft(chatId: string, id: string, message: UIMessage): Promise<void> {
-    return this.#use((store) => store.saveDraft(chatId, id, message));
+  saveDraft(
+    chatId: string,
+    id: string,
+    message: UIMessage,
+    options?: { readonly isLeaving?: boolean },
+  ): Promise<void> {
+    return this.#use((store) => store.saveDraft(chatId, id, message, options));
   }
 
   deleteChat(

@@ -8,6 +8,8 @@ import type { Rows } from './rows.ts';
  * Twice a second its words are kept. Written whole each time, an answer of a minute would be written sixty times over.
  * But an answer grows at its end: so its first words are a row, and what was said since the row before is another one,
  * behind it. Only a draft that differs in anything else is written whole again, in place of them all.
+ *
+ * The draft of a page that goes is a whole row behind all others, since that page can't read what there is.
  */
 export type DraftRow = UIMessage | Tail;
 
@@ -24,7 +26,7 @@ export async function readDraft(rows: Rows, chatId: string, id: string): Promise
 /** Makes this the draft of a message, with as few words as it takes. */
 export async function writeDraft(rows: Rows, chatId: string, draft: UIMessage): Promise<void> {
   const kept = await rows.list('drafts', draftOf(chatId, draft.id));
-  const tail = tailOf(whole(kept), draft);
+  const tail = wholeAt(kept) === 0 ? tailOf(whole(kept), draft) : undefined;
   if (tail === '') return;
   if (tail === undefined) {
     rows.delete('drafts', draftOf(chatId, draft.id));
@@ -35,16 +37,30 @@ export async function writeDraft(rows: Rows, chatId: string, draft: UIMessage): 
   }
 }
 
+/** Makes this the draft of a message, and reads nothing. What it leaves behind a settled message counts for nothing. */
+export function writeLastDraft(rows: Rows, chatId: string, draft: UIMessage): void {
+  rows.put('drafts', draft, [chatId, draft.id, LAST]);
+  rows.end();
+}
+
+/** Behind the numbers, as the order of keys has it. */
+const LAST = 'last';
+
 /** The keys of all that was drafted of a message. */
 export function draftOf(chatId: string, id: string): Span {
   return { from: [chatId, id], to: [chatId, id, []] };
 }
 
 function whole(rows: readonly DraftRow[]): UIMessage | undefined {
-  const [first, ...more] = rows;
+  const [first, ...more] = rows.slice(Math.max(0, wholeAt(rows)));
   if (!first || 'tail' in first) return undefined;
   const said = more.map((row) => ('tail' in row ? row.tail : '')).join('');
   return said === '' ? first : withEnd(first, textAtEnd(first) + said);
+}
+
+/** Where the last row stands that is no tail; -1 where there is none. */
+function wholeAt(rows: readonly DraftRow[]): number {
+  return rows.findLastIndex((row) => !('tail' in row));
 }
 
 /** What a draft says beyond another one; undefined where that is not all in which they differ. */

@@ -72,6 +72,8 @@ class MemoryRows implements Rows {
     }
   }
 
+  end(): void {}
+
   #list(table: Table, index = ''): SortedList {
     const name = `${table} ${index}`;
     const list = this.#lists.get(name) ?? new SortedList();

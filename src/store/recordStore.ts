@@ -3,7 +3,7 @@ import { ContextError } from '../errors.ts';
 import type { Chat, MessageNode } from '../graph/graph.ts';
 import { graphData } from '../graph/graphData.ts';
 import type { GraphData } from '../graph/visualize.ts';
-import { writeDraft } from './drafts.ts';
+import { writeDraft, writeLastDraft } from './drafts.ts';
 import { applyOps } from './apply.ts';
 import { Attachments, type Files, hasFiles } from './attachments.ts';
 import { hashOf, putBlob, sweepBlobs } from './blobs.ts';
@@ -178,9 +178,16 @@ export class RecordStore implements ContextStore {
     );
   }
 
-  async saveDraft(chatId: string, id: string, message: UIMessage): Promise<void> {
+  async saveDraft(
+    chatId: string,
+    id: string,
+    message: UIMessage,
+    { isLeaving = false }: { readonly isLeaving?: boolean } = {},
+  ): Promise<void> {
     const files: Files = new Map();
     const whole = normaliseMessage(id, message);
+    if (isLeaving)
+      return this.#backing.write(['drafts'], async (rows) => writeLastDraft(rows, chatId, whole), true);
     const draft = hasFiles(whole) ? await this.#attachments.detach(whole, files) : whole;
     const keep = async (rows: Rows): Promise<boolean> => {
       const isGrowing = (await rows.get('nodes', [chatId, id], 'id'))?.status === 'streaming';

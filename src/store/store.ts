@@ -86,8 +86,16 @@ export interface ContextStore {
   /**
    * Keeps the words of an answer that is still growing: relaxed, fast, outside the change sequence.
    * Ignored when the node is gone or settled. Other tabs are told that it grew.
+   *
+   * `isLeaving` is for a page about to go, which no answer reaches any more: the words are written in one step, and
+   * nothing is read before it.
    */
-  saveDraft(chatId: string, id: string, message: UIMessage): Promise<void>;
+  saveDraft(
+    chatId: string,
+    id: string,
+    message: UIMessage,
+    options?: { readonly isLeaving?: boolean },
+  ): Promise<void>;
   /**
    * Deletes a chat with everything in it; false when there is none (or it is not `userId`'s).
    * With `keepFor` (ms) it disappears at once and its bytes go when that time has passed; `restoreChat` brings it

@@ -291,6 +291,29 @@ describe('a component that goes', () => {
     expect([...new Set(texts)]).toEqual(['The quick ', 'The quick brown fox.']);
     expect(chat.messages[1]!.id).toBe(id);
   });
+
+  it.each(['pagehide', 'visibilitychange'])('loses no word that was on the screen: %s', async (event) => {
+    const page = await open();
+    const cut = await requestAfter(() => chat.sendMessage({ text: 'One?' }));
+    for (const word of ['The ', 'quick ', 'brown ', 'fox']) await act(() => cut.say(word));
+    expect(shown()).toBe('q: One? | a: The quick brown fox');
+    window.dispatchEvent(new Event(event));
+    await settle();
+    page.unmount();
+    engine = new ContextEngine({ store: afterReload(engine.store), chatId: 'c', userId: 'u' });
+    await open();
+    expect(shown()).toBe('q: One? | a: The quick brown fox');
+  });
+
+  it('and whose page comes back goes on growing', async () => {
+    await open();
+    const exchange = await requestAfter(() => chat.sendMessage({ text: 'One?' }));
+    await act(() => exchange.say('The ', 'quick '));
+    window.dispatchEvent(new Event('pagehide'));
+    await settle();
+    await answer(exchange, 'brown ', 'fox');
+    expect(words((await engine.resolve()).messages)).toBe('q: One? | a: The quick brown fox');
+  });
 });
 
 describe('two components of one engine', () => {

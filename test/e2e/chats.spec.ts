@@ -61,6 +61,7 @@ test('it works with the network off, after one visit, a reload and the parts not
   await demo.ask('Offline');
   await demo.on(demo.assistant.last(), 'Try again').click();
   await expect(demo.versions('Version 2 of 2')).toBeVisible();
+  await demo.settled();
   await page.reload();
   await expect(demo.you.last()).toContainText('Offline');
   await expect(demo.versions('Version 2 of 2')).toBeVisible();

@@ -349,6 +349,24 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
         }
       });
 
+      it('keeps the last words of a page that goes, and goes on from them should it come back', async () => {
+        const last = { isLeaving: true };
+        await store.saveDraft('c', 'a1', message('a1', 'half a sentence, all of it'), last);
+        expect(await text('a1')).toEqual(['half a sentence, all of it']);
+        for (const words of ['half', 'half a', 'half a sen']) {
+          await store.saveDraft('c', 'a1', message('a1', words));
+          expect(await text('a1')).toEqual([words]);
+        }
+        await store.saveDraft('c', 'a1', message('a1', 'half a sentence'), last);
+        await store.saveDraft('c', 'a1', message('a1', 'half a sentence, but'), last);
+        expect(await text('a1')).toEqual(['half a sentence, but']);
+        await append([{ op: 'replace', id: 'a1', data: message('a1', 'whole'), status: 'interrupted' }]);
+        await store.saveDraft('c', 'a1', message('a1', 'half'), last);
+        expect(await text('a1')).toEqual(['whole']);
+        await append([{ op: 'replace', id: 'a1', data: message('a1', 'whole'), status: 'streaming' }]);
+        expect(await text('a1')).toEqual(['whole']);
+      });
+
       it('keeps its draft when it is marked as interrupted by someone else', async () => {
         await store.saveDraft('c', 'a1', message('a1', 'half a sen'));
         const result = await append([{ op: 'replace', id: 'a1', status: 'interrupted' }]);

@@ -81,6 +81,10 @@ class DatabaseRows implements Rows {
     sent(span ? store.delete?.(rangeOf(span)) : store.clear?.());
   }
 
+  end(): void {
+    this.#tx.commit();
+  }
+
   #source(table: Table, index?: string): Source {
     const store = this.#tx.objectStore(table);
     return index === undefined ? store : store.index(index);
