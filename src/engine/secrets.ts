@@ -122,8 +122,9 @@ const PATTERNS: readonly Row[] = [
   marked('SendGrid key', String.raw`SG\.[\w-]{16,}\.[\w-]{16,}`),
   marked(
     'API key',
-    String.raw`(?:gsk_|xai-|pplx-|r8_|lin_api_|dop_v1_|shp[a-z]{2}_|sbp_|sb_secret_|tskey-|dapi)[\w-]{20,}`,
+    String.raw`(?:gsk_|xai-|pplx-|r8_|lin_api_|dop_v1_|shp[a-z]{2}_|sbp_|sb_secret_|tskey-|dapi|ntn_|vercel_[a-z]{2,12}_|dp\.(?:pt|st|ct)\.)[\w-]{20,}`,
   ),
+  marked('Telegram token', String.raw`\d{8,10}:AA[\w-]{30,}`),
   marked('age key', 'AGE-SECRET-KEY-1[A-Z0-9]{20,}', always),
   marked('JWT', String.raw`eyJ[\w-]{8,}\.[\w-]{4,}(?:\.[\w-]*){1,3}`, always),
   // Previews end in the middle of a word, and what is left of a key is still a part of it.

@@ -101,18 +101,35 @@ export function stripReminders<M extends UIMessage>(message: M): M {
 
 type Parts = UIMessage['parts'];
 
-function withoutMark(parts: Parts, { text: words, mode, partIndex, start }: ReminderMark): Parts {
-  const block = (start > 0 ? '\n\n' : '') + tagged(words);
-  const textOf = (part: Parts[number] | undefined): string => (part?.type === 'text' ? part.text : '');
-  const holds = (part: Parts[number] | undefined): boolean =>
-    mode === 'part' ? textOf(part) === block : textOf(part).includes(block);
-  const at = holds(parts[partIndex]) ? partIndex : parts.findLastIndex(holds);
+function withoutMark(parts: Parts, mark: ReminderMark): Parts {
+  const [block = '', at = -1] = placeOf(parts, mark) ?? [];
   if (at < 0) return parts;
-  if (mode === 'part') return parts.toSpliced(at, 1);
-  const text = textOf(parts[at]);
-  const from = text.startsWith(block, start) ? start : text.lastIndexOf(block);
+  if (mark.mode === 'part') return parts.toSpliced(at, 1);
+  const text = textIn(parts[at]);
+  const from = text.startsWith(block, mark.start) ? mark.start : text.lastIndexOf(block);
   const without = text.slice(0, from) + text.slice(from + block.length);
   return parts.with(at, { ...parts[at], text: without } as Parts[number]);
+}
+
+/** What of a reminder is there, and in which part. */
+function placeOf(parts: Parts, mark: ReminderMark): readonly [block: string, at: number] | undefined {
+  for (const block of blocksOf(mark)) {
+    const holds = (part: Parts[number] | undefined): boolean =>
+      mark.mode === 'part' ? textIn(part) === block : textIn(part).includes(block);
+    const at = holds(parts[mark.partIndex]) ? mark.partIndex : parts.findLastIndex(holds);
+    if (at >= 0) return [block, at];
+  }
+  return undefined;
+}
+
+/** How it may stand there: as we write it, and as `@deepagents/context` did, without a line between or without tags. */
+function blocksOf({ text: words, start, end }: ReminderMark): readonly string[] {
+  const block = tagged(words);
+  return end - start === words.length ? [words] : start > 0 ? [`\n\n${block}`, block] : [block];
+}
+
+function textIn(part: Parts[number] | undefined): string {
+  return part?.type === 'text' ? part.text : '';
 }
 
 function metadataBefore(

@@ -309,10 +309,12 @@ export function textOf(message: UIMessage): string {
 
 /** Takes out what a mark in the metadata tells of, if that still stands there. */
 function cutReminder(texts: (string | undefined)[], mark: unknown): void {
-  const { partIndex, start, end, mode } = Object(mark) as Readonly<Record<string, unknown>>;
+  const { partIndex, start, end, mode, text: words } = Object(mark) as Readonly<Record<string, unknown>>;
   if (typeof partIndex !== 'number' || typeof start !== 'number' || typeof end !== 'number') return;
   const text = texts[partIndex] ?? '';
-  if (!/^\s*<system-reminder>[^]*<\/system-reminder>$/.test(text.slice(start, end))) return;
+  const said = text.slice(start, end);
+  const isBare = mode === 'part' && said === words;
+  if (!isBare && !/^\s*<system-reminder>[^]*<\/system-reminder>$/.test(said)) return;
   texts[partIndex] = mode === 'part' ? undefined : text.slice(0, start) + text.slice(end);
 }
 

@@ -273,6 +273,28 @@ describe('stripReminders()', () => {
     patience,
   );
 
+  test('takes out what @deepagents/context wrote, as it marks it', () => {
+    const note = '<system-reminder>one</system-reminder>';
+    const [at, length] = ['Hello '.length, note.length];
+    const moved: UIMessage = {
+      ...asked('Hello'),
+      parts: [
+        { type: 'text', text: `Hello ${note}` },
+        { type: 'text', text: 'two' },
+      ],
+      metadata: {
+        from: 'phone',
+        reminders: [
+          { id: 'r1', text: 'one', partIndex: 0, start: at, end: at + length, mode: 'inline' },
+          { id: 'r2', text: 'two', partIndex: 1, start: 0, end: 3, mode: 'part' },
+        ],
+      },
+    };
+    const own: UIMessage = { ...asked('Hello '), metadata: { from: 'phone' } };
+    expect(stripReminders(moved)).toEqual(own);
+    expect(textOf(moved)).toBe('Hello ');
+  });
+
   test('gives the same object where there is nothing to strip', () => {
     const message = asked('<system-reminder>typed by a person</system-reminder>');
     expect(stripReminders(message)).toBe(message);

@@ -204,6 +204,17 @@ test('deviation: an edited message keeps row id and message id the same', async 
   });
 });
 
+test('deviation: a message belongs to its chat, whatever ids there are in others', async () => {
+  const { store, context, branches } = open();
+  context.set(user('mine', { id: 'q1' }));
+  await context.save();
+  const other = new ContextEngine({ store, chatId: 'chat-002', userId: 'user-001' });
+  other.set(user('theirs', { id: 'q1' }));
+  await other.save();
+  expect(await branches()).toEqual({ main: 'mine' });
+  expect(texts((await other.resolve()).messages)).toBe('theirs');
+});
+
 test('deviation: saving moves updatedAt', async () => {
   const { context } = open();
   context.set(user('one'));
