@@ -1,20 +1,22 @@
 import 'fake-indexeddb/auto';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cleanup, render, screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
-import { convertToModelMessages, streamText, type UIMessage } from 'ai';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createDemoModel } from '../../stories/demo/model.ts';
+import { ContextEngineProvider, IndexedDBContextStore } from 'contextree';
 import { ChatPage } from './ChatPage.tsx';
+import { POST } from './route.ts';
 
-/** The README's example, as it stands there, against the README's route. */
+/** The README's code, as it stands there: each block is a file of this folder, compiled, linted and run. */
 const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
-const example = readFileSync(join(import.meta.dirname, 'ChatPage.tsx'), 'utf8');
+const files = readdirSync(import.meta.dirname).map((name) =>
+  readFileSync(join(import.meta.dirname, name), 'utf8').trim(),
+);
 
 beforeEach(() =>
   vi.stubGlobal('fetch', (_url: string, init: RequestInit) =>
-    route(new Request('http://localhost/api/chat', init)),
+    POST(new Request('http://localhost/api/chat', init)),
   ),
 );
 afterEach(() => {
@@ -22,17 +24,10 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-/** What the README's route does, with the demo's model. */
-async function route(request: Request): Promise<Response> {
-  const { system, messages } = (await request.json()) as { system: string; messages: UIMessage[] };
-  const model = createDemoModel({ speed: 0 });
-  const prompt = await convertToModelMessages(messages);
-  // Both names, because this test runs on AI SDK 7 and the README says which one is whose.
-  return streamText({ model, instructions: system, messages: prompt }).toUIMessageStreamResponse();
-}
-
-test('the example is the one that the README shows', () => {
-  expect(readme).toContain(['```tsx', example.trim(), '```'].join('\n'));
+test('every block of code in the README is a file that runs here', () => {
+  const blocks = [...readme.matchAll(/^```tsx?\n(.*?)^```/gms)].map(([, code = '']) => code.trim());
+  expect(blocks).toHaveLength(5);
+  for (const block of blocks) expect(files).toContain(block);
 });
 
 test('the example runs: it answers, tries again beside the first answer, and pages between them', async () => {
@@ -50,4 +45,27 @@ test('the example runs: it answers, tries again beside the first answer, and pag
   await person.click(screen.getByRole('button', { name: '‹' }));
   await screen.findByText(/1 \/ 2/);
   expect(screen.getByRole('article', { name: 'Assistant' }).querySelector('p')?.textContent).toBe(first);
+});
+
+test('the engine without React saves, forks and keeps its first answer', async () => {
+  const { engine, systemPrompt, messages } = await import('./engine.ts');
+  expect([systemPrompt, messages.length]).toEqual(['<role>You are a concise tutor.</role>', 1]);
+  const { shown } = await import('./reminders.ts');
+  expect([engine.branch, shown.length]).toEqual(['main-v2', 1]);
+  const branches = await new IndexedDBContextStore().listBranches('notes');
+  expect(branches.map(({ name, messageCount }) => [name, messageCount])).toEqual(
+    expect.arrayContaining([
+      ['main', 2],
+      ['main-v2', 1],
+    ]),
+  );
+  engine.dispose();
+});
+
+test('the devtools stand beside the app, with a tokenizer of their own', async () => {
+  const { devtools } = await import('./devtools.tsx');
+  render(<ContextEngineProvider {...{ chatId: 'demo', userId: 'me', children: devtools }} />);
+  const open = 'button[aria-label="Open contextree devtools"]';
+  const shadows = (): Element[] => [...document.querySelectorAll('*')].filter((one) => one.shadowRoot);
+  await waitFor(() => expect(shadows().some((one) => one.shadowRoot?.querySelector(open))).toBe(true));
 });
