@@ -155,6 +155,8 @@ async function measure(
   { modelId = '', tokenizer = estimateTokenizer, reserve = 0, signal }: InspectOptions,
   onProblem: (fragment: ContextFragment, error: unknown) => Piece,
 ): Promise<{ readonly estimate: EstimateResult; readonly rendered: string }> {
+  expectOption(typeof modelId === 'string', 'modelId', 'a text like "openai:gpt-4o"', modelId);
+  expectOption(Number.isFinite(reserve) && reserve >= 0, 'reserve', 'a number of tokens', reserve);
   const pieces = await Promise.all(
     fragments.map((fragment) =>
       pieceOf(fragment, renderer, signal).catch((error: unknown) => {
@@ -180,6 +182,12 @@ async function measure(
     }),
   );
   return { estimate, rendered };
+}
+
+function expectOption(holds: boolean, option: string, what: string, value: unknown): void {
+  if (holds) return;
+  const message = `${option} must be ${what}, and is ${reasonOf(value)}.`;
+  throw new ContextError('invalid-options', message, { details: { option, value } });
 }
 
 /** What is asked of messages; if it fails because of one of them, that is told. Most are checked already. */

@@ -344,6 +344,16 @@ describe('estimate()', () => {
     real.dispose();
   });
 
+  test.each<[object, RegExp]>([
+    [{ reserve: Number.NaN }, /^reserve must be a number of tokens, and is NaN/],
+    [{ reserve: -1 }, /^reserve must be/],
+    [{ modelId: 4 }, /^modelId must be a text like "openai:gpt-4o", and is 4/],
+  ])('refuses options that mean nothing: %j', async (options, told) => {
+    const refused = { code: 'invalid-options', message: expect.stringMatching(told) as string };
+    await expect((await chat('q1')).estimate(options)).rejects.toMatchObject(refused);
+    await expect((await chat('q1')).inspect(options)).rejects.toMatchObject(refused);
+  });
+
   test('is of another prompt on request, and sets nothing', async () => {
     const engine = (await chat('q1', 'a1')).set(hint('Be brief.'));
     const other = await engine.estimate({ fragments: [role('You are a tutor.')], messages: [said('q7')] });

@@ -421,6 +421,27 @@ describe('data from a stranger', () => {
     expect(refusalOf(() => engineOn().set(nested as never))).toMatch(told);
   });
 
+  test.each<[string, unknown, RegExp]>([
+    [
+      'a list of 100,000,000 holes',
+      Object.assign([], { length: 1e8 }),
+      /is one value too many: 1000000 are allowed/,
+    ],
+    ['a BigInt', [1n], /policies\[0\] is of type bigint/],
+    ['a function', [boom], /policies\[0\] is of type function/],
+    ['a map', [new Map()], /policies\[0\] is of type Map/],
+  ])('%s is refused in its place', (_what, policies, told) => {
+    expect(refusalOf(() => toFragment({ type: 'policy', rule: 'r', policies }))).toMatch(told);
+  });
+
+  test('dates, NaN, -0, holes and a text of 50 MB are what JSON makes of them', () => {
+    const long = 'x'.repeat(50_000_000);
+    // oxlint-disable-next-line no-sparse-arrays
+    const policies = [new Date(0), Number.NaN, -0, , long];
+    const made = JSON.stringify(fromFragment(toFragment({ type: 'policy', rule: 'r', policies })));
+    expect(made === JSON.stringify({ type: 'policy', rule: 'r', policies })).toBe(true);
+  });
+
   test('a name of 10 KB is kept whole', () => {
     const name = 'n'.repeat(10_240);
     expect(copyFragment({ name, data: 'x' }).name).toBe(name);
