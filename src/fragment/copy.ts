@@ -272,7 +272,7 @@ export function dataOf(fragment: ContextFragment, walk: Walk): FragmentData {
 /** For walks that need every value now: refuses one that is only known later. */
 export function refuseLazy(value: LazyValue, walk: Walk): never {
   const kind = typeof value === 'function' ? 'a function' : 'then' in value ? 'a promise' : 'an iterable';
-  return refuse(walk, `is ${kind} that is not loaded yet; resolve() and loadFragments() load it`);
+  return refuse(walk, `is ${kind} that is not loaded yet; resolve() loads it`);
 }
 
 function keepLazy(value: LazyValue): LazyValue {
