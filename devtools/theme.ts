@@ -154,6 +154,13 @@ font:10px/14px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;unicode-bidi
 `;
 
 const snapshot = `
+.storage{padding:4px 10px;border-bottom:1px solid var(--line)}
+.storage summary{cursor:pointer;min-height:24px}
+.storage summary:focus-visible{outline:2px solid var(--accent)}
+.storage dl{margin:4px 0 8px}
+.storage dl div{display:flex;gap:8px}
+.storage dt{color:var(--muted);min-width:104px}
+.storage dd{margin:0}
 .tree .row{gap:0}
 .twisty{width:14px;flex:none;text-align:center;color:var(--muted)}
 .key{color:var(--text)}

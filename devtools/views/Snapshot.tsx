@@ -6,6 +6,7 @@ import { ROW_HEIGHT } from '../theme.ts';
 import { type TreeRow, treeRows } from '../treeRows.ts';
 import { rowAfterKey, useRowWindow } from '../windowing.ts';
 import type { ViewProps } from './Graph.tsx';
+import { Storage } from './Storage.tsx';
 
 /** Everything the engine knows about its context, as `inspect()` gives it. */
 export function Snapshot({ engine, state }: ViewProps): ReactNode {
@@ -35,6 +36,7 @@ export function Snapshot({ engine, state }: ViewProps): ReactNode {
           The snapshot could not be taken: {error.message}
         </p>
       )}
+      <Storage engine={engine} persistence={state.persistence} />
       {value && <Tree value={value} />}
       {!value && !error && <p className="words">Taking a snapshot…</p>}
     </>

@@ -74,6 +74,7 @@ const REFUSALS: ReadonlySet<string> = new Set([
   'store-closed',
   'store-unavailable',
   'store-blocked',
+  'newer-format',
 ]);
 
 /** The device of records that no store has taken yet. */

@@ -16,6 +16,7 @@ import {
 } from '../graph/graph.ts';
 import { graphData } from '../graph/graphData.ts';
 import type { GraphData } from '../graph/visualize.ts';
+import { fragmentsKey } from '../store/fragmentsKey.ts';
 import type { BranchInfo, CheckpointInfo, StoreNotice, StoreOp } from '../store/store.ts';
 import type { EstimateResult } from '../tokens/estimate.ts';
 import { refuseToLoad, type Desk, type Pending } from './desk.ts';
@@ -736,8 +737,4 @@ function insertsOf(parentId: string | null, messages: readonly UIMessage[]): Sto
 function showing(ops: readonly StoreOp[], branchId: string): StoreOp {
   const made = ops.find((op) => op.op === 'branch');
   return { op: 'use', branchId: made?.id ?? branchId };
-}
-
-function fragmentsKey(chatId: string): string {
-  return `contextree:fragments:${chatId}`;
 }

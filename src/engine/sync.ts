@@ -47,6 +47,8 @@ export class Sync {
   #writing = 0;
   /** Why nothing is written any more: the chat was deleted elsewhere. */
   #gone: ContextError | undefined;
+  /** The branch that a chat begins with which has to be written anew. */
+  #firstBranchId: string | undefined;
   #watchTimer: ReturnType<typeof setTimeout> | undefined;
   #isOpen = false;
   #isLooking = false;
@@ -149,7 +151,10 @@ export class Sync {
     }
   }
 
-  /** Writes; where another tab took an answer for dead and took it back, it is put in its place again. */
+  /**
+   * Writes; where another tab took an answer for dead and took it back, it is put in its place again. So is the chat,
+   * as far as it is shown here, when the browser lost it under the open page.
+   */
   async #append(ops: readonly StoreOp[], onConflict?: ConflictPolicy): Promise<void> {
     let attempt = ops;
     for (;;) {
@@ -157,6 +162,7 @@ export class Sync {
         await this.#send(attempt, onConflict);
         return;
       } catch (error) {
+        if (this.#begunAgain(error)) continue;
         const back =
           isContextError(error, 'message-not-found') && this.#withBack(attempt, error.details['id']);
         if (!back) throw error;
@@ -193,6 +199,14 @@ export class Sync {
     }
   }
 
+  /** Whether a branch is gone that no one could delete: the chat is written anew, and that branch is its first. */
+  #begunAgain(error: unknown): boolean {
+    const id = isContextError(error, 'branch-not-found') ? error.details['branch'] : undefined;
+    if (typeof id !== 'string' || id === this.#firstBranchId || !this.#history.branches.has(id)) return false;
+    this.#firstBranchId = id;
+    return true;
+  }
+
   /** The same operations with a message that is not there any more written anew; undefined when we have no such one. */
   #withBack(ops: readonly StoreOp[], id: unknown): readonly StoreOp[] | undefined {
     const node = typeof id === 'string' ? this.#history.body(id) : undefined;
@@ -227,7 +241,8 @@ export class Sync {
 
   #appendOptions(onConflict: ConflictPolicy): AppendOptions {
     const epoch = this.#history.chat?.epoch ?? this.#epoch;
-    return { userId: this.#desk.userId, epoch, mainBranchId: this.#desk.mainBranchId, onConflict };
+    const mainBranchId = this.#firstBranchId ?? this.#desk.mainBranchId;
+    return { userId: this.#desk.userId, epoch, mainBranchId, onConflict };
   }
 
   /** What the disk refused is carried out here, and tried again in a while. */

@@ -5,6 +5,7 @@ import { bytesOf, type Files } from './attachments.ts';
 import { blobsOf, releaseBlobs, referToBlob } from './blobs.ts';
 import { draftOf, readDraft } from './drafts.ts';
 import { createDeviceId } from './device.ts';
+import { fragmentsKey } from './fragmentsKey.ts';
 import { between, CONTENT, type Meta, ofChat, only } from './layout.ts';
 import type { Rows } from './rows.ts';
 import type { Change, StoreTransaction } from './store.ts';
@@ -86,6 +87,7 @@ export class RecordTransaction implements StoreTransaction {
   purge(): void {
     this.#isPurged = true;
     for (const table of CONTENT) this.#rows.delete(table, ofChat(this.chatId));
+    this.#rows.delete('values', only(fragmentsKey(this.chatId)));
   }
 
   putChat(chat: Chat): void {

@@ -306,7 +306,8 @@ class Append {
   async #moveHead(op: HeadOp): Promise<void> {
     const branch = await this.#get('branch', op.branchId);
     const target = await this.#getTarget(op.messageId);
-    const isExpected = branch.headMessageId === op.expected || branch.headMessageId === op.messageId;
+    const isBegun = !this.#isNew || branch.headMessageId !== null;
+    const isExpected = !isBegun || [op.expected, op.messageId].includes(branch.headMessageId);
     if (isLive(branch) && (isExpected || this.#isRebased(op.messageId))) {
       if (!isExpected) this.#conflict ??= { policy: 'rebase', from: branch, to: branch.id };
       this.#setHead(branch, target);

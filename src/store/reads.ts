@@ -110,12 +110,14 @@ async function draftsOf(rows: Rows, infos: readonly NodeInfo[]): Promise<Map<str
 
 /** The chats that a filter lets through, the last updated first. Deleted ones are left out. */
 export async function listChats(rows: Rows, filter: ChatFilter): Promise<ChatInfo[]> {
-  const { userId, metadata, limit, offset = 0 } = filter;
+  const { userId, metadata } = filter;
+  const first = Math.max(filter.offset ?? 0, 0);
+  const end = first + Math.max(filter.limit ?? Infinity, 0);
   const chats = (await rows.list('chats', userId === undefined ? undefined : only(userId), 'user'))
     .filter((chat) => chat.deletedAt === undefined)
     .filter((chat) => !metadata || chat.metadata?.[metadata.key] === metadata.value)
     .toSorted((a, b) => b.updatedAt - a.updatedAt)
-    .slice(offset, limit === undefined ? undefined : offset + limit);
+    .slice(first, end);
   return Promise.all(chats.map(async (chat) => chatInfo(chat, (await loadLive(rows, chat.id)).length)));
 }
 

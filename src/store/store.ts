@@ -384,7 +384,7 @@ export interface StoreTransaction {
   /** All checkpoints, deleted ones too, in the order in which they were made. */
   checkpoints(): Promise<readonly Checkpoint[]>;
 
-  /** Forgets everything in the chat but its row: messages, drafts, revisions, branches, checkpoints, changes. */
+  /** Forgets everything in the chat but its row: messages, drafts, revisions, branches, checkpoints, fragments, changes. */
   purge(): void;
   putChat(chat: Chat): void;
   /** Writes a message; `replaced`, where given, is kept as a revision, and the draft goes. */

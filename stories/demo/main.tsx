@@ -9,7 +9,7 @@ import './styles/index.css';
 
 const speed = new URLSearchParams(location.search).get('speed');
 const settings = createSettings();
-const store = new IndexedDBContextStore();
+const store = new IndexedDBContextStore('contextree', { journal: true });
 const transport = createAnswers(settings, speed === null ? {} : { speed: Number(speed) });
 
 const root = document.querySelector('#root');

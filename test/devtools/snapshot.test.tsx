@@ -1,3 +1,4 @@
+import { fireEvent } from '@testing-library/react';
 import { role } from 'contextree';
 import { describe, expect, it, vi } from 'vitest';
 import { chat, open, panel, press, row, rows, say, type } from './room.tsx';
@@ -46,6 +47,22 @@ describe('the snapshot', () => {
     await say(engine, 'q2');
     expect(items().filter((line) => line.startsWith('nodes:'))).toEqual(['nodes:[3]']);
     expect(items()).toContain('0:{ name: main }');
+  });
+
+  it('tells on request how much is stored, and counts again', async () => {
+    const engine = await chat('q1', 'a1');
+    await open(engine, 'Snapshot');
+    const count = vi.spyOn(engine.store as Required<typeof engine.store>, 'storage');
+    const storage = panel().getByText('Storage').closest('details') as HTMLDetailsElement;
+    expect(storage.textContent).toContain('memory');
+    storage.open = true;
+    fireEvent(storage, new Event('toggle'));
+    expect((await panel().findByText('Messages')).nextSibling?.textContent).toBe('2');
+    expect(panel().getByText('Attachments').nextSibling?.textContent).toBe('0, 0 bytes');
+    await say(engine, 'q2');
+    await press(panel().getByRole('button', { name: 'Count again' }));
+    await vi.waitFor(() => expect(panel().getByText('Messages').nextSibling?.textContent).toBe('3'));
+    expect(count).toHaveBeenCalledTimes(3);
   });
 
   it('copies JSON that is the snapshot', async () => {

@@ -255,7 +255,16 @@ test('clearing all data leaves no word in any store of the browser', async ({ pa
       for (const request of await cache.keys())
         words.push(request.url, (await (await cache.match(request))?.text()) ?? '');
     }
+    const look = async (folder: FileSystemDirectoryHandle): Promise<void> => {
+      for await (const entry of folder.values()) {
+        words.push(entry.name);
+        if (entry.kind === 'file') words.push(await (await entry.getFile()).text());
+        else await look(entry);
+      }
+    };
+    await look(await navigator.storage.getDirectory());
     return words.join('\n');
   });
   expect(left).not.toMatch(/zebra/);
+  expect(left).not.toMatch(/"databaseId":"[^"]*","seq":\d+,"chats"/);
 });

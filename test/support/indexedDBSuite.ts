@@ -237,13 +237,14 @@ export function indexedDBSuite(freshName: () => string): void {
         expect(await dump()).not.toContain('secret');
       });
 
-      it('after deleting the chat: drafts, revisions and previews go, too', async () => {
+      it('after deleting the chat: drafts, revisions, previews and fragments go, too', async () => {
         const store = open();
         await append(store, [
           insert('q1', null, 'secret'),
           insert('a1', 'q1', '', 'streaming'),
           head(null, 'a1'),
           { op: 'chat', title: 'secret' },
+          { op: 'set', key: 'contextree:fragments:c', value: [{ name: 'role', data: 'secret' }] },
         ]);
         await store.saveDraft('c', 'a1', message('a1', 'secret'));
         await append(store, [{ op: 'replace', id: 'q1', data: message('q1', 'secret two') }]);
@@ -280,6 +281,39 @@ export function indexedDBSuite(freshName: () => string): void {
         faults.cease();
         await append(store, turn('q2', 'a1'));
         expect(await store.getMessages('c')).toHaveLength(3);
+      });
+
+      it('says the same where Chromium calls it something else: large values that find no room beside the database', async () => {
+        const store = open();
+        await given(store, 'q1 > a1');
+        const put = IDBObjectStore.prototype.put;
+        IDBObjectStore.prototype.put = function full(
+          this: IDBObjectStore,
+          value: unknown,
+          key?: IDBValidKey,
+        ) {
+          const request = key === undefined ? put.call(this, value) : put.call(this, value, key);
+          const error = new DOMException('Failed to write blobs (IOError)', 'DataError');
+          Object.defineProperty(this.transaction, 'error', { configurable: true, get: () => error });
+          this.transaction.abort();
+          return request;
+        };
+        try {
+          expect(await codeOf(append(store, turn('q2', 'a1')))).toBe('quota-exceeded');
+        } finally {
+          IDBObjectStore.prototype.put = put;
+        }
+        await append(store, turn('q2', 'a1'));
+        expect(await store.getMessages('c')).toHaveLength(3);
+      });
+
+      it('opens one connection, however many ask at once', async () => {
+        const opens = vi.spyOn(IDBFactory.prototype, 'open');
+        const store = open();
+        await Promise.all(Array.from({ length: 20 }, (_, i) => store.getChat(`c${i}`)));
+        await given(store, 'q1 > a1');
+        expect(opens).toHaveBeenCalledTimes(1);
+        opens.mockRestore();
       });
 
       it('tells of nothing that was not committed', async () => {

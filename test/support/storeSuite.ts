@@ -993,6 +993,8 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
         expect(await ids({ limit: 0 })).toEqual([]);
         expect(await ids({ offset: 1 })).toEqual(['two', 'one']);
         expect(await ids({ offset: 9 })).toEqual([]);
+        expect(await ids({ offset: -1, limit: 1 })).toEqual(['three']);
+        expect(await ids({ limit: -1 })).toEqual([]);
         expect(await ids({ metadata: { key: 'n', value: 0 }, offset: 1, limit: 1 })).toEqual(['two']);
         expect(await ids({ metadata: { key: 'toString', value: null } })).toEqual([]);
         expect(await ids({ userId: 'ann', offset: 1, limit: 5 })).toEqual(['one']);

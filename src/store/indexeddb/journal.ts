@@ -1,6 +1,7 @@
 import type { Branch, Chat, Checkpoint, MessageNode } from '../../graph/graph.ts';
 import { readMeta } from '../append.ts';
 import { blobsOf, hashOf } from '../blobs.ts';
+import { fragmentsKey } from '../fragmentsKey.ts';
 import { ALL_TABLES, ofChat } from '../layout.ts';
 import type { Restored } from '../loss.ts';
 import { getNodes, load, MESSAGES, RECORDS } from '../reads.ts';
@@ -95,7 +96,7 @@ export class Journal {
       [...RECORDS, 'values', 'revisions'],
       async (rows) => [
         await load(rows, chatId, since),
-        await rows.get('values', FRAGMENTS + chatId),
+        await rows.get('values', fragmentsKey(chatId)),
         since === undefined ? await rows.list('revisions', ofChat(chatId)) : [],
       ],
     );
@@ -176,9 +177,6 @@ export class Journal {
 
 const POSITION = 'position.json';
 const BLOB = 'blob-';
-
-/** Where the engine keeps the fragments of a chat, when it is told to. */
-const FRAGMENTS = 'contextree:fragments:';
 
 /** A file is not added to when it is longer, bytes: a browser copies it with each addition. */
 const SEGMENT = 128 * 1024;
@@ -343,7 +341,7 @@ function take(kept: KeptChat, said: Line | undefined): void {
       kept.nodes.delete(said.id);
       break;
     case 'fragments':
-      if (kept.chat) kept.fragments = { key: FRAGMENTS + kept.chat.id, value: said.value };
+      if (kept.chat) kept.fragments = { key: fragmentsKey(kept.chat.id), value: said.value };
       break;
     case 'end':
   }

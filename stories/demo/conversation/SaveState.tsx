@@ -1,4 +1,4 @@
-import { useEngine, useEngineState } from 'contextree';
+import { isContextError, useEngine, useEngineState } from 'contextree';
 import { useEffect, useState, type ReactNode } from 'react';
 import { describeFailure } from '../failure.ts';
 import { useAttempt } from '../shell/useAttempt.ts';
@@ -31,17 +31,29 @@ function NotSaved(): ReactNode {
     return () => removeEventListener('beforeunload', askFirst);
   }, []);
   const alert = usePassFocus<HTMLDivElement>(focusBranch);
+  // No later try can succeed in this page.
+  const isOlder = isContextError(reason, 'newer-format');
   return (
     <div ref={alert} role="alert" className="not-saved">
       <p>
-        <strong>Not saved</strong> {reason && describeFailure(reason)}
+        <strong>Not saved</strong> {isOlder ? TAKEN_OVER : reason && describeFailure(reason)}
       </p>
-      <button type="button" className="button" onClick={() => attempt(() => engine.retry())}>
-        Retry
-      </button>
+      {isOlder ? (
+        <button type="button" className="button" onClick={() => location.reload()}>
+          Reload
+        </button>
+      ) : (
+        <button type="button" className="button" onClick={() => attempt(() => engine.retry())}>
+          Retry
+        </button>
+      )}
     </div>
   );
 }
+
+const TAKEN_OVER =
+  'A newer version of this app was opened in another tab, and this page can’t save any more. Your question is kept; ' +
+  'copy its answer if you need it, then reload.';
 
 /** Leaving now would lose what only the page's memory holds: the browser asks whether one really wants to. */
 function askFirst(event: BeforeUnloadEvent): void {

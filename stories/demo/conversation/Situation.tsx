@@ -6,6 +6,7 @@ import { useWorkspace } from '../shell/Workspace.ts';
 import { takeUnsentText } from '../unsent.ts';
 import { takeUnsentFiles } from '../unsentFiles.ts';
 import { focusBranch } from './focusBranch.ts';
+import { Lost } from './Lost.tsx';
 import type { Standing } from './useStanding.ts';
 
 /** What is out of the ordinary about this chat, in words, above it: nothing, most of the time. */
@@ -14,6 +15,7 @@ export function Situation({ chatId, standing }: SituationProps): ReactNode {
   const detached = useEngineState((state) => state.detached);
   return (
     <>
+      <Lost />
       {inMemory && (
         <p className="situation" role="note">
           Kept in memory only. This browser refuses to store anything, so closing or reloading this tab loses

@@ -32,7 +32,7 @@ export function DataMenu({ onKeep, canExport }: DataMenuProps): ReactNode {
     });
   const keep = (): void => {
     onKeep();
-    attempt(async () => tell({ key: 'keep', text: await askToKeep(), lasts: 15_000 }));
+    attempt(async () => tell({ key: 'keep', text: await askToKeep(store), lasts: 15_000 }));
   };
 
   return (
@@ -94,7 +94,11 @@ function Menu({ id, onClose, onLeave, children }: MenuProps): ReactNode {
       <div id={id} role="menu" aria-label="Data" tabIndex={-1} onKeyDown={press}>
         {children}
       </div>
-      <p className="menu-note">{space}</p>
+      {space.map((line) => (
+        <p key={line} className="menu-note">
+          {line}
+        </p>
+      ))}
     </div>
   );
 }
@@ -123,16 +127,17 @@ function move(menu: HTMLElement | null, event: KeyboardEvent): void {
   items.at(to % items.length)?.focus();
 }
 
-function useSpace(): string {
-  const [words, setWords] = useState('');
+function useSpace(): readonly string[] {
+  const { store } = useWorkspace();
+  const [lines, setLines] = useState<readonly string[]>([]);
   useEffect(() => {
     let gone = false;
-    void spaceInWords().then((words) => gone || setWords(words));
+    void spaceInWords(store).then((lines) => gone || setLines(lines));
     return () => {
       gone = true;
     };
-  }, []);
-  return words;
+  }, [store]);
+  return lines;
 }
 
 interface DataMenuProps {

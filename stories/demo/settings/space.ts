@@ -1,9 +1,27 @@
-/** How much room this app takes in the browser, in words. */
-export async function spaceInWords(): Promise<string> {
-  const usage = await bytesUsed();
-  return usage === undefined
-    ? 'This browser does not tell how much space is used.'
-    : `${inUnits(usage)} of space used`;
+import type { ContextStore, StorageFigures } from 'contextree';
+import { counted } from '../conversation/Lost.tsx';
+
+/** How much is stored, how much room it takes, and whether it is safe from the browser: a line each. */
+export async function spaceInWords(store: ContextStore): Promise<readonly string[]> {
+  const figures = await store.storage?.().catch(() => undefined);
+  const usage = figures?.usage ?? (await bytesUsed());
+  const space =
+    usage === undefined
+      ? 'This browser does not tell how much space is used.'
+      : `${inUnits(usage)} of space used`;
+  return figures ? [space, ...contentOf(figures)] : [space];
+}
+
+function contentOf({ chats, messages, blobs, journal, persisted, quota }: StorageFigures): string[] {
+  const files = blobs.count === 0 ? '' : `, attachments of ${inUnits(blobs.bytes)}`;
+  const copy = journal?.state === 'on' && journal.bytes !== undefined;
+  return [
+    ...(quota === undefined ? [] : [`${inUnits(quota)} is this app’s share`]),
+    counted(chats, messages) + files,
+    ...(copy ? [`A second copy of ${inUnits(journal.bytes ?? 0)}`] : []),
+    ...(journal?.state === 'failed' ? ['The second copy can’t be written'] : []),
+    ...(persisted === true ? ['Kept until you clear it'] : []),
+  ];
 }
 
 async function bytesUsed(): Promise<number | undefined> {
@@ -23,12 +41,9 @@ export function inUnits(bytes: number): string {
   return `${(bytes / 1000 ** power).toFixed(1)} ${units[power - 1]}`;
 }
 
-/** Asks the browser not to clear this app's data by itself, and says what it answered. Never rejects. */
-export async function askToKeep(): Promise<string> {
-  try {
-    if (await navigator.storage.persist()) return 'The browser will keep your data until you clear it.';
-    return 'The browser did not promise to keep your data. It may clear it when space runs low; export what matters.';
-  } catch {
-    return 'This browser can’t promise to keep data. Export what matters.';
-  }
+/** Asks the browser not to clear this app's data by itself, and says what it answered. */
+export async function askToKeep(store: ContextStore): Promise<string> {
+  return (await store.persist?.())
+    ? 'The browser will keep your data until you clear it.'
+    : 'The browser did not promise to keep your data. It may clear it when space runs low; export what matters.';
 }

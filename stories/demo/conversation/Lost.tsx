@@ -1,0 +1,70 @@
+import { useEngineState, type DataLoss } from 'contextree';
+import { useState, type ReactNode } from 'react';
+import { useNotices } from '../shell/Notices.tsx';
+import { useAttempt } from '../shell/useAttempt.ts';
+import { usePassFocus } from '../ui/usePassFocus.ts';
+import { focusBranch } from './focusBranch.ts';
+
+/** That the browser lost what was stored, and what can be done about it; nothing, nearly always. */
+export function Lost(): ReactNode {
+  const loss = useEngineState((state) => state.dataLoss);
+  return loss && <LossNotice loss={loss} />;
+}
+
+function LossNotice({ loss }: { readonly loss: DataLoss }): ReactNode {
+  const { tell } = useNotices();
+  const attempt = useAttempt();
+  const [isAtIt, setAtIt] = useState(false);
+  const band = usePassFocus<HTMLDivElement>(focusBranch);
+  const restore = (): void => {
+    setAtIt(true);
+    attempt(async () => {
+      try {
+        const { chats, messages } = await loss.restore();
+        const text = chats === 0 ? 'Nothing was missing any more.' : `${counted(chats, messages)} came back.`;
+        tell({ key: 'restored', text, lasts: 15_000 });
+      } finally {
+        setAtIt(false);
+      }
+    });
+  };
+  return (
+    <div ref={band} className="situation" role="alert">
+      <p>
+        <strong>This browser lost {whatOf(loss)}.</strong> {remedyOf(loss)}
+      </p>
+      <span className="situation-actions">
+        {loss.canRestore && (
+          <button type="button" className="button" disabled={isAtIt} onClick={restore}>
+            {isAtIt ? 'Bringing back…' : 'Bring back'}
+          </button>
+        )}
+        <button type="button" className="button" onClick={() => attempt(() => loss.dismiss())}>
+          {loss.canRestore ? 'Leave it' : 'OK'}
+        </button>
+      </span>
+    </div>
+  );
+}
+
+function whatOf({ kind, chats, messages, lastSaved }: DataLoss): string {
+  if (kind === 'latest') return 'the last changes to your chats';
+  if (chats === undefined || messages === undefined) return 'your chats';
+  const when = lastSaved === undefined ? '' : `, last saved ${new Date(lastSaved).toLocaleString()}`;
+  return `${counted(chats, messages)}${when}`;
+}
+
+function remedyOf({ canRestore }: DataLoss): string {
+  return canRestore
+    ? 'A second copy was kept in this browser. Bringing it back leaves alone what was written since.'
+    : 'There is no second copy. A chat that is still open in a tab is saved again with its next message.';
+}
+
+/** For example "1 chat with 2 messages". */
+export function counted(chats: number, messages: number): string {
+  return `${plural(chats, 'chat')} with ${plural(messages, 'message')}`;
+}
+
+function plural(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? '' : 's'}`;
+}
