@@ -6,13 +6,14 @@
  * strikes at the k-th. What can go wrong:
  * - `throw`: the request throws at once, as for a value that can't be cloned. What was put before it would be committed.
  * - `refuse`: the transaction is aborted as on a full disk (`QuotaExceededError`).
+ * - `blobs`: the same, as Chromium says it of large values, which it writes beside the database (`DataError`).
  * - `abort`: the request succeeds, and then the transaction is aborted.
  * - `dead`: opening the transaction fails, as on a lost connection (`InvalidStateError`).
  * - `late`: all requests succeed, and the commit fails.
  * - `unheard`: the transaction is committed, and its answer gets lost with the connection.
  * - `torn`: a readonly transaction is aborted while it reads.
  */
-export type Fault = 'throw' | 'refuse' | 'abort' | 'dead' | 'late' | 'unheard' | 'torn';
+export type Fault = 'throw' | 'refuse' | 'blobs' | 'abort' | 'dead' | 'late' | 'unheard' | 'torn';
 
 /** Those that strike writes. */
 export const WRITE_FAULTS: readonly Fault[] = ['throw', 'refuse', 'abort', 'dead', 'late'];
@@ -70,6 +71,7 @@ export class Faults {
           if (strikes('throw')) throw new DOMException('injected', 'DataCloneError');
           const request = original.apply(this, args) as IDBRequest;
           if (strikes('refuse')) abortAs(this.transaction, 'QuotaExceededError');
+          if (strikes('blobs')) abortAs(this.transaction, 'DataError', 'Failed to write blobs (IOError)');
           if (strikes('abort'))
             request.addEventListener('success', () => abortAs(this.transaction, 'UnknownError'));
           return request;
@@ -104,8 +106,8 @@ export class Faults {
 
 type Method = (...args: unknown[]) => unknown;
 
-function abortAs(tx: IDBTransaction, name: string): void {
-  Object.defineProperty(tx, 'error', { configurable: true, get: () => new DOMException('injected', name) });
+function abortAs(tx: IDBTransaction, name: string, words = 'injected'): void {
+  Object.defineProperty(tx, 'error', { configurable: true, get: () => new DOMException(words, name) });
   try {
     tx.abort();
   } catch {

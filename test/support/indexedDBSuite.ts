@@ -286,23 +286,9 @@ export function indexedDBSuite(freshName: () => string): void {
       it('says the same where Chromium calls it something else: large values that find no room beside the database', async () => {
         const store = open();
         await given(store, 'q1 > a1');
-        const put = IDBObjectStore.prototype.put;
-        IDBObjectStore.prototype.put = function full(
-          this: IDBObjectStore,
-          value: unknown,
-          key?: IDBValidKey,
-        ) {
-          const request = key === undefined ? put.call(this, value) : put.call(this, value, key);
-          const error = new DOMException('Failed to write blobs (IOError)', 'DataError');
-          Object.defineProperty(this.transaction, 'error', { configurable: true, get: () => error });
-          this.transaction.abort();
-          return request;
-        };
-        try {
-          expect(await codeOf(append(store, turn('q2', 'a1')))).toBe('quota-exceeded');
-        } finally {
-          IDBObjectStore.prototype.put = put;
-        }
+        faults.order('blobs', 1);
+        expect(await codeOf(append(store, turn('q2', 'a1')))).toBe('quota-exceeded');
+        expect(faults.struck).toBe(true);
         await append(store, turn('q2', 'a1'));
         expect(await store.getMessages('c')).toHaveLength(3);
       });
