@@ -2,7 +2,7 @@ import { isContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
 import type { Chat } from '../graph/graph.ts';
 import { examine, examineBodies, type Examination, type Finding } from '../graph/verify.ts';
-import type { ChatRecords, ContextStore, StoreOp } from '../store/store.ts';
+import type { ChatRecords, ContextStore, Salvage, StoreOp } from '../store/store.ts';
 
 /** The one operation of a repair. */
 type Mend = Extract<StoreOp, { readonly op: 'mend' }>;
@@ -26,11 +26,14 @@ export async function repairChat(
   write: (mend: Mend) => Promise<void>,
 ): Promise<Repair> {
   for (let attempt = 1; ; attempt += 1) {
-    const records = await store.load(chatId);
-    const { findings, ...rest } = isThere(records) ? examine(records, { now: Date.now(), createId }) : WHOLE;
+    const saved = (await store.salvage?.(chatId)) ?? NOTHING;
+    const records = withSaved(await store.load(chatId), saved);
+    const examined = isThere(records) ? examine(records, { now: Date.now(), createId }) : WHOLE;
+    const { findings, ...rest } = alsoWrite(examined, records, saved);
     try {
-      if (findings.length > 0) await write({ op: 'mend', seq: records.seq, ...rest });
-      return summaryOf([...findings, ...(await examineWords(store, records))], rest);
+      if (findings.some(({ mends }) => mends))
+        await write({ op: 'mend', seq: records.seq, bodies: saved.bodies, ...rest });
+      return summaryOf([...findings, ...(await examineWords(store, records, saved))], rest);
     } catch (error) {
       if (attempt === ATTEMPTS || !isContextError(error, 'head-moved')) throw error;
     }
@@ -53,11 +56,50 @@ function isThere(records: ChatRecords): records is ChatRecords & { readonly chat
   return records.chat !== undefined && records.chat.deletedAt === undefined;
 }
 
+const NOTHING: Salvage = { findings: [], nodes: [], bodies: [], pointers: [] };
+
+/** The records with what was saved in the place of what was damaged. */
+function withSaved(records: ChatRecords, { nodes }: Salvage): ChatRecords {
+  if (nodes.length === 0) return records;
+  const saved = new Set<string | number>(nodes.flatMap(({ id, seq }) => [id, seq]));
+  const others = records.nodes.filter(({ id, seq }) => !saved.has(id) && !saved.has(seq));
+  return { ...records, nodes: [...others, ...nodes].toSorted((a, b) => a.seq - b.seq) };
+}
+
+/** What was damaged is written, even where an examination finds nothing wrong with what was saved. */
+function alsoWrite(
+  examined: Examination,
+  records: ChatRecords,
+  { findings, nodes, pointers }: Salvage,
+): Examination {
+  const damaged = new Set(pointers);
+  const isDamaged = ({ id }: { readonly id: string }): boolean => damaged.has(id);
+  return {
+    ...examined,
+    findings: [...findings, ...examined.findings],
+    nodes: oncePerId([...nodes, ...examined.nodes]),
+    branches: oncePerId([...records.branches.filter(isDamaged), ...examined.branches]),
+    checkpoints: oncePerId([...records.checkpoints.filter(isDamaged), ...examined.checkpoints]),
+    chat: examined.chat ?? (findings.some(({ mends }) => mends) ? records.chat : undefined),
+  };
+}
+
+/** Of several versions of a thing the last one. */
+function oncePerId<T extends { readonly id: string }>(things: readonly T[]): T[] {
+  return [...new Map(things.map((thing) => [thing.id, thing])).values()];
+}
+
 const BLOCK = 100;
 
 /** Looks at all bodies, some at a time: a long chat and its files need not be in memory at once. */
-async function examineWords(store: ContextStore, { chat, nodes }: ChatRecords): Promise<Finding[]> {
+async function examineWords(
+  store: ContextStore,
+  { chat, nodes }: ChatRecords,
+  saved: Salvage,
+): Promise<Finding[]> {
   const findings: Finding[] = [];
+  // A preview finds those that are lost only where a repair would put them.
+  const isSaved = new Set(saved.nodes.map(({ id }) => id));
   const followed = new Set(nodes.map(({ parentId }) => parentId));
   for (let at = 0; at < nodes.length; at += BLOCK) {
     const block = nodes.slice(at, at + BLOCK);
@@ -66,7 +108,8 @@ async function examineWords(store: ContextStore, { chat, nodes }: ChatRecords): 
       block.map(({ id }) => id),
     );
     const bodies = new Map(read.map(({ id, data }) => [id, data]));
-    findings.push(...examineBodies(block, bodies, followed));
+    const there = block.filter(({ id }) => bodies.has(id) || !isSaved.has(id));
+    findings.push(...examineBodies(there, bodies, followed));
   }
   return findings;
 }

@@ -37,6 +37,12 @@ export function examine(records: ExaminedRecords, { now, createId }: ExamineOpti
 
 /** What is wrong, in kinds. */
 export type FindingKind =
+  /** A record that is not as it was written, or is gone. */
+  | 'damaged-record'
+  /** The words of a block of sealed messages, gone or in part unreadable. */
+  | 'missing-pack'
+  /** A message whose words the disk has changed. */
+  | 'changed-body'
   /** Two records of one message: the one with the higher revision counts. */
   | 'duplicate-id'
   /** A message whose parent is not there. */

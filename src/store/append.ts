@@ -7,6 +7,7 @@ import { draftOf, readDraft } from './drafts.ts';
 import { createDeviceId } from './device.ts';
 import { fragmentsKey } from './fragmentsKey.ts';
 import { between, CONTENT, type Meta, ofChat, only } from './layout.ts';
+import { readChat } from './rebuild.ts';
 import type { Rows } from './rows.ts';
 import type { Change, StoreTransaction } from './store.ts';
 
@@ -34,7 +35,7 @@ export class RecordTransaction implements StoreTransaction {
   }
 
   chat(): Promise<Chat | undefined> {
-    return this.#rows.get('chats', this.chatId);
+    return readChat(this.#rows, this.chatId);
   }
 
   async seq(): Promise<number> {
@@ -42,23 +43,23 @@ export class RecordTransaction implements StoreTransaction {
   }
 
   /** Many are compared with the whole chat, unless that is much longer. */
-  async expect(ids: readonly string[]): Promise<void> {
-    if (ids.length < FEW) return;
-    const length = (await this.chat())?.nextSeq ?? 0;
-    const isShort = length < ids.length * 8;
-    const there = isShort
-      ? await this.#rows.list('nodes', ofChat(this.chatId))
-      : await Promise.all(ids.map((id) => this.info(id)));
+  async expect(ids: readonly string[], nextSeq: number): Promise<number> {
+    const isShort = nextSeq < ids.length * 8 && ids.length >= FEW;
+    const [beyond, there] = await Promise.all([
+      this.#rows.list('nodes', between(this.chatId, nextSeq, Infinity)),
+      isShort ? this.#rows.list('nodes', ofChat(this.chatId)) : Promise.all(ids.map((id) => this.info(id))),
+    ]);
     this.#absent = new Set(ids);
     for (const info of there) if (info) this.#absent.delete(info.id);
+    return Math.max(nextSeq, (beyond.at(-1)?.seq ?? -1) + 1);
   }
 
   async info(id: string): Promise<NodeInfo | undefined> {
     return this.#absent.has(id) ? undefined : this.#rows.get('nodes', [this.chatId, id], 'id');
   }
 
-  async node(id: string): Promise<MessageNode | undefined> {
-    const info = await this.info(id);
+  async node(id: string, lost?: NodeInfo): Promise<MessageNode | undefined> {
+    const info = (await this.info(id)) ?? lost;
     return info && withBody(info, await this.#rows.get('bodies', [this.chatId, info.seq]));
   }
 
@@ -150,13 +151,25 @@ export const SELF = 'self';
 
 /** What a database knows about itself; a new one learns its names here, and keeps them with its first write. */
 export async function readMeta(rows: Rows): Promise<Meta> {
-  return (
-    (await rows.get('meta', SELF)) ?? { seq: 0, deviceId: createDeviceId(), databaseId: createDeviceId() }
-  );
+  const meta = await rows.get('meta', SELF);
+  return meta ?? { seq: await lastChange(rows, 0), deviceId: createDeviceId(), databaseId: createDeviceId() };
 }
 
-/** A message from its two halves. One whose body is lost reads as a message without parts. */
+/** Where a write goes on in the change sequence. A counter that was set back must not give out numbers twice. */
+export async function nextMeta(rows: Rows): Promise<Meta> {
+  const meta = await readMeta(rows);
+  return { ...meta, seq: await lastChange(rows, meta.seq) };
+}
+
+/** The last number of the change sequence, known to be `seq` at least. Costs those that come after. */
+async function lastChange(rows: Rows, seq: number): Promise<number> {
+  const later = await rows.list('changes', { from: seq + 1, to: Infinity }, 'seq');
+  return later.at(-1)?.seq ?? seq;
+}
+
+/** A message from its two halves. One whose body is lost, or another's, reads as a message without parts. */
 export function withBody(info: NodeInfo, body: UIMessage | undefined): MessageNode {
   const { preview: _preview, parts: _parts, ...node } = info;
-  return { ...node, data: body ?? { id: info.id, role: info.name as UIMessage['role'], parts: [] } };
+  const isOwn = body?.id === info.id;
+  return { ...node, data: isOwn ? body : { id: info.id, role: info.name as UIMessage['role'], parts: [] } };
 }

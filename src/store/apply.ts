@@ -3,6 +3,7 @@ import { ContextError, type ContextErrorCode } from '../errors.ts';
 import type { Branch, Chat, Checkpoint, MessageNode, NodeInfo } from '../graph/graph.ts';
 import { infoOf, isVisible, nextBranchName } from '../graph/graph.ts';
 import type { AppendOptions, AppendResult, Change, StoreOp, StoreTransaction } from './store.ts';
+import { sumOf } from './sum.ts';
 
 /**
  * What the operations of an append mean, once, for every store.
@@ -88,6 +89,8 @@ class Append {
     this.#seq = seq;
     this.#isNew = !stored || admit(stored, options);
     this.#chat = stored && !this.#isNew ? stored : newChat(tx.chatId, stored, options, now);
+    // One whose row was lost is of whoever writes to it.
+    if (this.#chat.userId === '') this.#setChat({ userId: options.userId });
     if (!this.#isNew) return;
     this.#setChat({});
     this.#create(options.mainBranchId, 'main', undefined, true);
@@ -138,9 +141,16 @@ class Append {
   // --- The operations ----------------------------------------------------------------------------------------------
 
   async carryOut(ops: readonly StoreOp[]): Promise<void> {
-    if (!this.#isNew) await this.#tx.expect?.(ops.flatMap((op) => (op.op === 'insert' ? [op.id] : [])));
+    await this.#expect(ops.flatMap((op) => (op.op === 'insert' ? [op.id] : [])));
     if (this.#options.onConflict === 'rebase') await this.#planRebase(ops);
     for (const op of ops) await this.#carryOutOne(op);
+  }
+
+  /** Looks up what is to be inserted. Where the row of the chat counts wrongly, no message is written over another. */
+  async #expect(ids: readonly string[]): Promise<void> {
+    if (this.#isNew || ids.length === 0) return;
+    const nextSeq = await this.#tx.expect?.(ids, this.#chat.nextSeq);
+    if (nextSeq !== undefined && nextSeq !== this.#chat.nextSeq) this.#setChat({ nextSeq });
   }
 
   async #carryOutOne(op: StoreOp): Promise<void> {
@@ -264,18 +274,29 @@ class Append {
     this.#setChat(metadata || sum ? { metadata: { ...chat.metadata, ...metadata, ...sum } } : {});
   }
 
-  /** Takes records over as they were examined; bodies and drafts stay as they are. */
-  async #mend({ seq, chat, nodes, dropped, branches, checkpoints }: OpNamed<'mend'>): Promise<void> {
+  /** Takes records over as they were examined; drafts stay as they are, and bodies that are in their places. */
+  async #mend({
+    seq,
+    chat,
+    nodes,
+    bodies = [],
+    dropped,
+    branches,
+    checkpoints,
+  }: OpNamed<'mend'>): Promise<void> {
     if (seq !== this.#seq) {
       const message = 'The chat was written to while it was examined. Examine it again.';
       refuse('head-moved', message, { reason: 'seq', expected: seq, actual: this.#seq });
     }
     for (const info of dropped) this.#tx.dropNode(info);
-    for (const { id, parentId, depth } of nodes) {
-      const node = await this.#findNode(id);
+    const found = new Map(bodies.map((body) => [body.id, body]));
+    for (const info of nodes) {
+      const node = (await this.#findNode(info.id)) ?? (await this.#tx.node(info.id, info));
       if (!node) continue;
-      this.#puts.set(id, undefined);
-      this.#nodes.set(id, { ...node, parentId, depth, rev: this.#touch('node', node).rev });
+      const { parentId, depth } = info;
+      const data = found.get(info.id) ?? node.data;
+      this.#puts.set(info.id, undefined);
+      this.#nodes.set(info.id, { ...node, data, parentId, depth, rev: this.#touch('node', node).rev });
     }
     for (const branch of branches) this.#setBranch(branch, {});
     for (const checkpoint of checkpoints) this.#setCheckpoint(checkpoint, {});
@@ -494,7 +515,8 @@ class Append {
     const messageCount = this.#chat.messageCount + countOf(node) - countOf(replaced);
     if (messageCount !== this.#chat.messageCount) this.#setChat({ messageCount });
     if (!this.#puts.has(node.id)) this.#puts.set(node.id, replaced);
-    this.#nodes.set(node.id, { ...node, rev: this.#touch('node', node).rev });
+    const bodyHash = sumOf(JSON.stringify(node.data)).toString(36);
+    this.#nodes.set(node.id, { ...node, rev: this.#touch('node', node).rev, bodyHash });
   }
 
   #create(id: string, name: string, head: NodeInfo | undefined, isUsed = false): void {
@@ -556,7 +578,7 @@ class Append {
 /** Whether the chat was deleted and begins anew. Refuses writers to another's chat, and those of before the deletion. */
 function admit(stored: Chat, { userId, epoch }: AppendOptions): boolean {
   const isDeleted = !isLive(stored);
-  if (!isDeleted && stored.userId !== userId) {
+  if (!isDeleted && stored.userId !== userId && stored.userId !== '') {
     const message = `chat "${stored.id}" belongs to user "${stored.userId}", not "${userId}"`;
     refuse('wrong-user', message, { chatId: stored.id, owner: stored.userId, userId });
   }

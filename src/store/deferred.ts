@@ -15,6 +15,7 @@ import type {
   CheckpointInfo,
   ContextStore,
   Persistence,
+  Salvage,
   SearchOptions,
   SearchResult,
   StoreNotice,
@@ -95,6 +96,13 @@ export class DeferredStore implements ContextStore {
 
   searchMessages(chatId: string, query: string, options?: SearchOptions): Promise<SearchResult[]> {
     return this.#use((store) => store.searchMessages(chatId, query, options));
+  }
+
+  async salvage(chatId: string): Promise<Salvage> {
+    return this.#use(
+      async (store) =>
+        (await store.salvage?.(chatId)) ?? { findings: [], nodes: [], bodies: [], pointers: [] },
+    );
   }
 
   changesSince(seq: number, limit?: number): Promise<Change[]> {

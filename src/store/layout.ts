@@ -78,12 +78,15 @@ export interface Topology {
   readonly v: number;
   /** A new one with each writing, so that who has decoded it before need not do so again. */
   readonly stamp: string;
-  /** What the messages are found by: chat and id, in the order of `seq`. */
-  readonly keys: readonly string[];
+  /** What the messages are found by: short numbers made of chat and id. In format 2, chat and id as a text. */
+  readonly keys: readonly (number | string)[];
   /** The largest change number in it. */
   readonly last: number;
   /** The rest, as JSON. */
   readonly text: string;
+  /** The sum of `v` and `text` ({@link sumOf}); from format 3 on. */
+  readonly sum?: number;
+  readonly lost?: Lost;
 }
 
 /** The bodies of a block of messages: JSON of a list with a place for each `seq`, null where there is no message. */
@@ -91,7 +94,11 @@ export interface Pack {
   readonly chatId: string;
   readonly block: number;
   readonly text: string;
+  readonly lost?: Lost;
 }
+
+/** Damaged texts in whose place this record was written: what can't be read is kept, for someone who can. */
+export type Lost = readonly unknown[];
 
 /** Until when a node is held, ms since epoch; used where the platform has no locks. */
 interface Lease {

@@ -4,6 +4,7 @@ import { byAge, previewOf } from '../graph/graph.ts';
 import { readDraft } from './drafts.ts';
 import { between, ofChat, only, type Table } from './layout.ts';
 import { readMeta, withBody } from './append.ts';
+import { readChat } from './rebuild.ts';
 import { tombstone } from './removal.ts';
 import type { Rows } from './rows.ts';
 import type { Change, ChatFilter, ChatInfo, ChatRecords } from './store.ts';
@@ -20,7 +21,7 @@ import type { Change, ChatFilter, ChatInfo, ChatRecords } from './store.ts';
  * A chat that is deleted reads as one that is not there.
  */
 export async function findChat(rows: Rows, chatId: string): Promise<Chat | undefined> {
-  const chat = await rows.get('chats', chatId);
+  const chat = await readChat(rows, chatId);
   return chat?.deletedAt === undefined ? chat : undefined;
 }
 
@@ -39,7 +40,7 @@ export const RECORDS: readonly Table[] = [
 
 /** The chat, its pointers and its topology: all of it, or what changed after `since`. */
 export async function load(rows: Rows, chatId: string, since: number | undefined): Promise<ChatRecords> {
-  const [chat, { seq }] = await Promise.all([rows.get('chats', chatId), readMeta(rows)]);
+  const [chat, { seq }] = await Promise.all([readChat(rows, chatId), readMeta(rows)]);
   if (!chat || chat.deletedAt !== undefined) {
     return { seq, chat: chat && tombstone(chat), branches: [], checkpoints: [], nodes: [], dropped: [] };
   }
@@ -166,19 +167,25 @@ const LONG = 1024;
 /** The topology of a chain from its head towards the root. */
 async function walk(rows: Rows, chatId: string, headId: string | null, limit: number): Promise<NodeInfo[]> {
   const chain: NodeInfo[] = [];
+  let isOdd = false;
   let size = Math.min(Math.max(limit, SHORT), LONG);
   for (let id = headId; id !== null && chain.length < limit;) {
     const above = chain.at(-1);
     const near = above ? stretch(await below(rows, above, size), id) : [];
     const found = near.length > 0 ? near : present([await rows.get('nodes', [chatId, id], 'id')]);
     const last = found.at(-1);
-    // A parent was written before its children; where damaged data say something else, the chain ends.
-    if (!last || (above && last.seq >= above.seq)) break;
+    if (!last) break;
+    // A parent was written before its children. Where damaged data say something else, the chain may be a ring.
+    if (above && last.seq >= above.seq) {
+      isOdd = true;
+      if (chain.some((info) => info.id === last.id)) break;
+    }
     chain.push(...found);
     id = last.parentId;
     size = near.length > 0 || size < LONG ? Math.min(size * 2, LONG) : SHORT;
   }
-  return chain.slice(0, limit);
+  const once = isOdd ? [...new Map(chain.map((info) => [info.id, info])).values()] : chain;
+  return once.slice(0, limit);
 }
 
 /** The topology just below a message: as much of it as there is in so many seqs. */
@@ -229,31 +236,23 @@ const FEW = 16;
 async function withBodies(rows: Rows, infos: readonly NodeInfo[]): Promise<MessageNode[]> {
   const runs = runsOf(infos);
   const [bodies, drafts] = await Promise.all([
-    Promise.all(runs.map((run) => readRun(rows, run))),
+    Promise.all(runs.map(([first, last]) => rows.list('bodies', between(first.chatId, first.seq, last.seq)))),
     draftsOf(rows, infos),
   ]);
-  const bySeq = new Map(runs.flatMap((run, i) => run.map(({ seq }, j) => [seq, bodies[i]?.[j]] as const)));
-  return infos.map((info) => withBody(info, drafts.get(info.id) ?? bySeq.get(info.seq)));
+  const byId = new Map(bodies.flat().map((body) => [body.id, body]));
+  return infos.map((info) => withBody(info, drafts.get(info.id) ?? byId.get(info.id)));
 }
 
 /** Where long runs are cut, because several ranges are read side by side. */
 const CUT = 512;
 
-/** The messages cut into runs of consecutive seqs. */
-function runsOf(infos: readonly NodeInfo[]): NodeInfo[][] {
-  const runs: NodeInfo[][] = [];
+/** The first and the last of each run of consecutive seqs. */
+function runsOf(infos: readonly NodeInfo[]): [first: NodeInfo, last: NodeInfo][] {
+  const runs: [NodeInfo, NodeInfo][] = [];
   for (const info of infos.toSorted((a, b) => a.seq - b.seq)) {
     const run = runs.at(-1);
-    if (run && info.seq % CUT !== 0 && run.at(-1)?.seq === info.seq - 1) run.push(info);
-    else runs.push([info]);
+    if (run && info.seq % CUT !== 0 && run[1].seq === info.seq - 1) run[1] = info;
+    else runs.push([info, info]);
   }
   return runs;
-}
-
-/** The bodies of a run. When one is missing, the others must not take its place. */
-async function readRun(rows: Rows, run: readonly NodeInfo[]): Promise<(UIMessage | undefined)[]> {
-  const [first, last] = [run[0] as NodeInfo, run.at(-1) as NodeInfo];
-  const bodies = await rows.list('bodies', between(first.chatId, first.seq, last.seq));
-  if (bodies.length === run.length) return bodies;
-  return Promise.all(run.map(({ chatId, seq }) => rows.get('bodies', [chatId, seq])));
 }

@@ -14,7 +14,8 @@ import { askToPersist, figuresOf, type StorageFigures } from './figures.ts';
 import type { DataLoss } from './loss.ts';
 import { asJson, cloneValue, normaliseMessage, normaliseOps } from './normalise.ts';
 import { findChat, getChain, getNodes, listChats, load, loadPointers, MESSAGES, RECORDS } from './reads.ts';
-import { keepFile, readMeta, RecordTransaction, SELF } from './append.ts';
+import { keepFile, nextMeta, RecordTransaction, SELF } from './append.ts';
+import { TRACES } from './rebuild.ts';
 import { bringBack, purgeChat, type RemovedChat, removeChat } from './removal.ts';
 import type { Backing, Rows } from './rows.ts';
 import type { MessageSearch } from './search.ts';
@@ -29,6 +30,7 @@ import type {
   CheckpointInfo,
   ContextStore,
   Persistence,
+  Salvage,
   SearchOptions,
   SearchResult,
   StoreNotice,
@@ -68,7 +70,7 @@ export class RecordStore implements ContextStore {
   }
 
   getChat(chatId: string): Promise<Chat | undefined> {
-    return this.#read(['chats'], (rows) => findChat(rows, chatId));
+    return this.#read(TRACES, (rows) => findChat(rows, chatId));
   }
 
   async getMessage(chatId: string, id: string): Promise<MessageNode | undefined> {
@@ -124,7 +126,7 @@ export class RecordStore implements ContextStore {
   }
 
   #loadPointers(chatId: string): Promise<Pick<ChatRecords, 'chat' | 'branches' | 'checkpoints'>> {
-    return this.#read(['chats', 'branches', 'checkpoints'], async (rows) => {
+    return this.#read([...TRACES, 'checkpoints'], async (rows) => {
       const chat = await findChat(rows, chatId);
       return chat ? { chat, ...(await loadPointers(rows, chatId)) } : { chat, branches: [], checkpoints: [] };
     });
@@ -147,6 +149,13 @@ export class RecordStore implements ContextStore {
       throw notLoaded(cause);
     });
     return search.find(chatId, query, options);
+  }
+
+  async salvage(chatId: string): Promise<Salvage> {
+    const { salvage } = await import('./salvage.ts').catch((cause: unknown) => {
+      throw notLoaded(cause);
+    });
+    return this.#read(ALL_TABLES, (rows) => salvage(rows, chatId));
   }
 
   changesSince(seq: number, limit?: number): Promise<Change[]> {
@@ -305,7 +314,7 @@ export class RecordStore implements ContextStore {
   ): Promise<T> {
     this.#wake();
     const { result, before, seq } = await this.#backing.write(ALL_TABLES, async (rows) => {
-      const meta = await readMeta(rows);
+      const meta = await nextMeta(rows);
       const tx = new RecordTransaction(chatId, rows, meta, files);
       const result = await work(tx, rows);
       await tx.settleBlobs();
@@ -391,7 +400,7 @@ const LONGEST_TIMER = 2 ** 31 - 1;
 
 /** Empties every table; the counter goes on, because other tabs remember its numbers. */
 async function forgetAll(rows: Rows): Promise<number> {
-  const meta = await readMeta(rows);
+  const meta = await nextMeta(rows);
   for (const table of ALL_TABLES) rows.delete(table);
   rows.put('meta', { ...meta, seq: meta.seq + 1 }, SELF);
   return meta.seq + 1;

@@ -2,6 +2,7 @@ import type { Channel } from './channel.ts';
 import type { Key, Span, Table, Tables } from './layout.ts';
 import type { BackingFigures } from './figures.ts';
 import type { DataLoss } from './loss.ts';
+import type { Damage } from './indexeddb/damage.ts';
 import type { Persistence, StoreNotice } from './store.ts';
 
 /**
@@ -36,6 +37,8 @@ export interface Backing {
 
 /** Rows of some tables, within one transaction. All reads come before all writes; a write does not wait. */
 export interface Rows {
+  /** What was met so far that is not as it was written; absent where nothing can be damaged. */
+  readonly damage?: readonly Damage[];
   /** The row with this key, or with this key in an index. */
   get<T extends Table>(table: T, key: Key, index?: string): Promise<Tables[T] | undefined>;
   /** The rows within a span, all of them without one, in the order of their keys; the first `limit`. */

@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai';
 import type { Branch, Chat, Checkpoint, MessageNode, MessageStatus, NodeInfo } from '../graph/graph.ts';
-import type { Examination } from '../graph/verify.ts';
+import type { Examination, Finding } from '../graph/verify.ts';
 import type { GraphData } from '../graph/visualize.ts';
 import type { StorageFigures } from './figures.ts';
 import type { DataLoss } from './loss.ts';
@@ -72,6 +72,11 @@ export interface ContextStore {
    * searched. Odd queries give [], never an error. The first search reads the chat; later ones cost what has changed.
    */
   searchMessages(chatId: string, query: string, options?: SearchOptions): Promise<SearchResult[]>;
+  /**
+   * Looks at every record of a chat as it lies, and tells what is damaged and what can be saved of it. Writes nothing:
+   * `repair()` of the engine does, by a `mend`. Stores whose records can't be damaged one by one need not have it.
+   */
+  salvage?(chatId: string): Promise<Salvage>;
   /** What changed after change number `seq`, oldest first: one entry per thing, its last change. */
   changesSince(seq: number, limit?: number): Promise<Change[]>;
 
@@ -215,9 +220,13 @@ export type StoreOp =
     }
   /**
    * Puts the records of a damaged chat right, as they were examined: refused with `head-moved` if anything was written
-   * since change number `seq`.
+   * since change number `seq`. `bodies` are those that were found elsewhere.
    */
-  | ({ readonly op: 'mend'; readonly seq: number } & Omit<Examination, 'findings'>)
+  | ({
+      readonly op: 'mend';
+      readonly seq: number;
+      readonly bodies?: readonly UIMessage[];
+    } & Omit<Examination, 'findings'>)
   /** A value beside the chat, in the same transaction. */
   | { readonly op: 'set'; readonly key: string; readonly value: unknown };
 
@@ -252,6 +261,17 @@ export interface ChatRecords {
   readonly nodes: readonly NodeInfo[];
   /** Ids of messages that were taken back. */
   readonly dropped: readonly string[];
+}
+
+/** What is damaged in a chat, and what can be saved. */
+export interface Salvage {
+  readonly findings: readonly Finding[];
+  /** Messages whose topology was lost or wrong, as far as it can be told. */
+  readonly nodes: readonly NodeInfo[];
+  /** Bodies that lie in the place of others. */
+  readonly bodies: readonly UIMessage[];
+  /** Ids of branches and checkpoints whose records were wrong: as they are read, they can be written. */
+  readonly pointers: readonly string[];
 }
 
 /** What an append did: the records that it spoke of, as they are now, also those that were there and equal. */
@@ -367,12 +387,15 @@ export interface StoreTransaction {
   chat(): Promise<Chat | undefined>;
   /** The last number of the change sequence that was given out. */
   seq(): Promise<number>;
-  /** Looks up whether these messages are there, all at once: faster than one by one when there are many. */
-  expect?(ids: readonly string[]): Promise<void>;
+  /**
+   * Looks up whether these messages are there, all at once: faster than one by one when there are many. Gives the `seq`
+   * that is free, `nextSeq` or beyond.
+   */
+  expect?(ids: readonly string[], nextSeq: number): Promise<number>;
   /** A message as it is stored, without its body; no draft is looked at. */
   info(id: string): Promise<NodeInfo | undefined>;
-  /** A message as it is stored, with its body; no draft is looked at. */
-  node(id: string): Promise<MessageNode | undefined>;
+  /** A message as it is stored, with its body; no draft is looked at. One without topology is read as `lost`. */
+  node(id: string, lost?: NodeInfo): Promise<MessageNode | undefined>;
   /** What a streaming message has said since it was stored. */
   draft(id: string): Promise<UIMessage | undefined>;
   /** Whether some message follows this one. */

@@ -56,11 +56,14 @@ export async function loadDatabase(name: string, { version, stores }: DatabaseDu
   for (const { name, keyPath, rows } of stores) {
     for (const { key, value } of rows) tx.objectStore(name).put(value, ...(keyPath === null ? [key] : []));
   }
-  await new Promise((resolve, reject) => {
-    tx.oncomplete = resolve;
-    tx.onabort = () => reject(tx.error);
-  });
-  db.close();
+  try {
+    await new Promise((resolve, reject) => {
+      tx.oncomplete = resolve;
+      tx.onabort = () => reject(tx.error);
+    });
+  } finally {
+    db.close();
+  }
 }
 
 function answer<T>(request: IDBRequest<T>): Promise<T> {

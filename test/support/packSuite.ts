@@ -8,7 +8,9 @@ import { type DatabaseDump, dumpDatabase, loadDatabase } from './dump.ts';
 import { Faults, WRITE_FAULTS } from './faults.ts';
 import { given, givenChat, head, insert, line, me, message, turn } from './graph.ts';
 import { countRecords, sealAll, sealOne } from './sealing.ts';
+import { sumOf } from '../../src/store/sum.ts';
 import old from '../store/fixtures/format-1.json' with { type: 'json' };
+import packed from '../store/fixtures/format-2.json' with { type: 'json' };
 
 /**
  * Packs in their real size, and databases of older formats. Runs on fake-indexeddb and in browsers. `freshName` gives
@@ -220,7 +222,7 @@ export function packSuite(freshName: () => string): void {
       await append(store, imported(0, 200, null));
       const db = await openDB(name);
       const topology = await db.get('topologies', ['c', 0]);
-      await db.put('topologies', { ...topology, v: 2, stamp: 'new' });
+      await db.put('topologies', { ...topology, v: 3, stamp: 'new', sum: sumOf(`3 ${topology.text}`) });
       db.close();
       expect(await codeOf(store.load('c'))).toBe('newer-format');
       expect(await codeOf(store.getMessages('c'))).toBe('newer-format');
@@ -434,6 +436,75 @@ export function packSuite(freshName: () => string): void {
       await expectAll();
       expect(isAside).toBe(true);
       await expect(openDB(name, 1)).rejects.toThrow(/version/i);
+    });
+  });
+
+  describe('a database of format 2', () => {
+    let name: string;
+    let store: IndexedDBContextStore;
+    const chats = ['long', 'short', 'gone', 'leaving', 'imported'] as const;
+
+    beforeEach(async () => {
+      name = freshName();
+      await loadDatabase(name, packed.dump);
+      store = new IndexedDBContextStore(name);
+    });
+    afterEach(() => store.close());
+
+    const expectAll = async (): Promise<void> => {
+      for (const id of chats) {
+        const { records, chains, difference } = packed.expected[id];
+        const { chat, ...others } = await store.load(id);
+        expect(json({ ...others, chat: chat ?? null })).toEqual(records);
+        const heads = records.branches.map(({ headMessageId }) => headMessageId ?? '');
+        const read = await Promise.all(heads.map((head) => store.getMessageChain(id, head)));
+        expect(read.map((chain) => chain.map((node) => node.id))).toEqual(chains);
+        expect(idsOf(await store.load(id, 300))).toEqual(idsOf(difference));
+      }
+      const { records, bodies } = packed.expected.imported;
+      const nodes = await store.getNodes(
+        'imported',
+        records.nodes.map(({ id }) => id),
+      );
+      expect(nodes.map(({ data }) => JSON.stringify(data))).toEqual(bodies);
+      expect(json(await store.listChats())).toEqual(packed.expected.chats);
+      expect(json(await store.changesSince(0))).toEqual(packed.expected.changes);
+    };
+
+    it('reads as it was written, and nothing is found wrong with it', async () => {
+      await expectAll();
+      expect(await store.salvage('imported')).toMatchObject({ findings: [], nodes: [], bodies: [] });
+      while (await sealOne(name, 'imported')) await expectAll();
+      await store.close();
+      await expectAll();
+    });
+
+    it('is brought up to date block by block, as it is written to', async () => {
+      const sums = async (): Promise<boolean[]> => {
+        const db = await openDB(name);
+        const records: { readonly sum?: number }[] = await db.getAll('topologies');
+        db.close();
+        return records.map(({ sum }) => sum !== undefined);
+      };
+      expect((await sums()).filter(Boolean)).toEqual([]);
+      const [ben, head] = [{ ...me, userId: 'ben' }, 'grows'];
+      await store.append('imported', [{ op: 'replace', id: 'm3', data: message('m3', 'new') }], ben);
+      await store.append(
+        'imported',
+        [{ op: 'replace', id: head, status: 'complete' }, ...turn('more', head)],
+        ben,
+      );
+      expect((await sums()).filter(Boolean)).toEqual([true]);
+      const chain = await store.getMessageChain('imported', 'more');
+      expect(chain.map(({ id }) => id)).toEqual([...(packed.expected.imported.chains[0] ?? []), 'more']);
+      expect([chain[3]?.data, chain.at(-2)?.data]).toEqual([
+        message('m3', 'new'),
+        message('grows', 'what was said so far'),
+      ]);
+      expect(await store.salvage('imported')).toMatchObject({ findings: [], nodes: [], bodies: [] });
+      expect((await store.searchMessages('imported', 'way')).map(({ message: { id } }) => id)).toEqual([
+        'v20',
+      ]);
     });
   });
 }

@@ -76,9 +76,8 @@ export class IndexedDBBacking implements Backing {
 /** The tables in which the rows of these tables lie. */
 function withPacks(tables: readonly Table[]): Table[] {
   const packed = new Set<Table>(tables);
-  for (const table of tables) {
-    if (['nodes', 'bodies', 'changes'].includes(table)) packed.add('topologies');
-    if (table === 'bodies') packed.add('packs');
-  }
+  // Where a topology is damaged, it is told from the bodies.
+  if (tables.some((table) => ['nodes', 'bodies', 'changes'].includes(table)))
+    for (const table of ['nodes', 'topologies', 'packs'] as const) packed.add(table);
   return [...packed];
 }

@@ -15,8 +15,10 @@ export class TopologyCache {
   /** The one used last is last. */
   readonly #blocks = new Map<string, Block>();
 
-  decode(record: Topology): Block {
+  /** The block that a record keeps; undefined where that can't be told. */
+  decode(record: Topology): Block | undefined {
     const block = this.#blocks.get(record.stamp) ?? decodeTopology(record);
+    if (block?.chatId !== record.chatId || block.block !== record.block) return undefined;
     this.#blocks.delete(record.stamp);
     this.#blocks.set(record.stamp, block);
     if (this.#blocks.size > LIMIT) this.#blocks.delete(this.#blocks.keys().next().value ?? '');

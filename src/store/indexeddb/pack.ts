@@ -2,7 +2,9 @@ import type { UIMessage } from 'ai';
 import { ContextError } from '../../errors.ts';
 import type { NodeInfo } from '../../graph/graph.ts';
 import { createDeviceId } from '../device.ts';
-import { BLOCK, type Pack, type Topology } from '../layout.ts';
+import { BLOCK, type Lost, type Pack, type Topology } from '../layout.ts';
+import { sumOf } from '../sum.ts';
+import { INFO, mended, readBody } from './damage.ts';
 
 /**
  * What a sealed block looks like.
@@ -15,8 +17,13 @@ import { BLOCK, type Pack, type Topology } from '../layout.ts';
  *
  * Columns and bodies are JSON text, which a database reads several times faster than the same as objects. The two are
  * records of their own: the graph of a chat is read without touching a word of it.
+ *
+ * A record of sixty-four messages must not be lost because of one character. Each body has a line of its own in the
+ * text of its pack, and tells its id: if the text as a whole can't be read, the lines can. The columns have no such
+ * lines, but what they say can mostly be told from the bodies: who spoke, in which order. Neither is ever written over
+ * without keeping the text that could not be read.
  */
-const VERSION = 1;
+const VERSION = 2;
 
 /** A sealed message without its body, and the number of its last change. */
 export interface Sealed {
@@ -29,6 +36,8 @@ export interface Block {
   readonly chatId: string;
   readonly block: number;
   readonly sealed: readonly Sealed[];
+  /** Set when its topology is not what was written: what can be told of it. */
+  readonly damage?: Lost;
 }
 
 /** The number of the block that a message lies in. */
@@ -44,7 +53,15 @@ export function blocksDue(nextSeq: number): number {
   return Math.max(blockOf(nextSeq) - 1, 0);
 }
 
-/** What a sealed message is found by in the index: its chat and its id, told apart by the length of the first. */
+/**
+ * What a sealed message is found by in the index: a number that few others share. A text of chat and id would be found
+ * alone, but there would be as much of it on the disk as of a short message.
+ */
+export function markOf(chatId: string, id: string): number {
+  return sumOf(keyOf(chatId, id));
+}
+
+/** What it was found by in format 2: its chat and its id, told apart by the length of the first. */
 export function keyOf(chatId: string, id: string): string {
   return prefixOf(chatId) + id;
 }
@@ -57,6 +74,8 @@ function prefixOf(chatId: string): string {
 
 /** The columns of a block: a field is in one of the first three. */
 interface Columns {
+  /** In the order of `seq`. In format 2 they are told by the keys. */
+  readonly ids?: readonly string[];
   /** What all messages have in common. */
   readonly same: Readonly<Record<string, unknown>>;
   /** A value for each message. */
@@ -72,18 +91,21 @@ interface Columns {
 const TOLD: ReadonlySet<string> = new Set(['chatId', 'id', 'parentId', 'depth']);
 
 /** The record that keeps a block's topology. */
-export function encodeTopology({ chatId, block, sealed }: Block): Topology {
+export function encodeTopology({ chatId, block, sealed, damage }: Block): Topology {
   const infos = sealed.map(({ info }) => info);
   const changed = sealed.map((one) => one.changed);
-  const columns = { ...columnsOf(infos), jumps: jumpsOf(infos), changed };
+  const ids = infos.map(({ id }) => id);
+  const text = JSON.stringify({ ids, ...columnsOf(infos), jumps: jumpsOf(infos), changed });
   return {
     chatId,
     block,
     v: VERSION,
     stamp: createDeviceId(),
-    keys: infos.map(({ id }) => keyOf(chatId, id)),
+    keys: ids.map((id) => markOf(chatId, id)),
     last: Math.max(...changed),
-    text: JSON.stringify(columns),
+    text,
+    sum: sumOf(`${VERSION} ${text}`),
+    ...(damage ? { lost: damage } : {}),
   };
 }
 
@@ -115,21 +137,64 @@ function jumpsOf(infos: readonly NodeInfo[]): Columns['jumps'] {
   });
 }
 
-/** The block that a record keeps. Rejects with `newer-format` what a later version wrote. */
-export function decodeTopology({ chatId, block, v, keys, text }: Topology): Block {
-  if (v > VERSION) throw newerFormat(chatId, v);
-  const { same, each, some, jumps, changed } = JSON.parse(text) as Columns;
-  const columns = Object.entries(each);
-  const from = prefixOf(chatId).length;
-  const infos = keys.map((key, place) => {
-    const info: Record<string, unknown> = { id: key.slice(from), chatId, parentId: null, depth: 1, ...same };
-    for (const [field, values] of columns) info[field] = values[place];
+/**
+ * The block that a record keeps; undefined where that can't be told. Throws `newer-format` for what a later version
+ * wrote.
+ */
+export function decodeTopology(record: Topology): Block | undefined {
+  const { chatId, block, v, text, lost } = record;
+  if (v > VERSION && isSummed(record)) throw newerFormat(chatId, v);
+  try {
+    const sealed = decodeColumns(record, JSON.parse(text) as Columns);
+    if (!isInPlace(block, sealed)) return undefined;
+    const damage = isAsWritten(record, sealed) ? lost : [...(lost ?? []), text];
+    return { chatId, block, sealed, ...(damage ? { damage } : {}) };
+  } catch {
+    return undefined;
+  }
+}
+
+function isInPlace(block: number, sealed: readonly Sealed[]): boolean {
+  const seqs = [block * BLOCK - 1, ...sealed.map(({ info }) => info.seq), (block + 1) * BLOCK];
+  return seqs.every((seq, i) => i === 0 || seq > (seqs[i - 1] as number));
+}
+
+/** Whether the text is the one that was written, and its messages are found by their keys. Format 2 knew no sums. */
+function isAsWritten(record: Topology, sealed: readonly Sealed[]): boolean {
+  const { chatId, keys, last, sum } = record;
+  const areKeys = sealed.every(({ info }, i) => keys[i] === markOf(chatId, info.id));
+  const isLast = last === Math.max(...sealed.map(({ changed }) => changed));
+  return sum === undefined ? typeof keys[0] === 'string' : isSummed(record) && areKeys && isLast;
+}
+
+/** Whether version and text are those that were written. Every later version has to keep it so. */
+function isSummed({ v, text, sum }: Topology): boolean {
+  return sum === sumOf(`${v} ${text}`);
+}
+
+function decodeColumns({ chatId, keys }: Topology, columns: Columns): Sealed[] {
+  const { same, each, some, jumps, changed, ids = idsOf(chatId, keys) } = columns;
+  const fields = Object.entries(each);
+  const infos = ids.map((id, place) => {
+    const info: Record<string, unknown> = { id, chatId, parentId: null, depth: 1, ...same };
+    for (const [field, values] of fields) info[field] = values[place];
     return info;
   });
   for (const [field, values] of Object.entries(some))
     for (const [place, value] of values) (infos[place] as Record<string, unknown>)[field] = value;
   const chained = chain(infos as unknown as Writable<NodeInfo>[], jumps);
-  return { chatId, block, sealed: chained.map((info, place) => ({ info, changed: changed[place] ?? 0 })) };
+  return chained.flatMap((one, place) => {
+    const info = mended(one as unknown as Readonly<Record<string, unknown>>, INFO);
+    const number = changed[place];
+    return info
+      ? [{ info: info as unknown as NodeInfo, changed: Number.isFinite(number) ? (number as number) : 0 }]
+      : [];
+  });
+}
+
+function idsOf(chatId: string, keys: Topology['keys']): string[] {
+  const from = prefixOf(chatId).length;
+  return keys.map((key) => (key as string).slice(from));
 }
 
 type Writable<T> = { -readonly [Field in keyof T]: T[Field] };
@@ -155,17 +220,63 @@ function newerFormat(chatId: string, v: number): ContextError {
 export type Bodies = readonly (UIMessage | null)[];
 
 /** The record that keeps a block's bodies, given by `seq`. */
-export function encodePack(chatId: string, block: number, bodies: ReadonlyMap<number, UIMessage>): Pack {
-  const places = Array.from({ length: BLOCK }, (_, place) => bodies.get(block * BLOCK + place) ?? null);
-  return { chatId, block, text: JSON.stringify(places) };
+export function encodePack(
+  chatId: string,
+  block: number,
+  bodies: ReadonlyMap<number, UIMessage>,
+  lost: Lost | undefined,
+): Pack {
+  const lines = Array.from({ length: BLOCK }, (_, place) =>
+    JSON.stringify(bodies.get(block * BLOCK + place) ?? null),
+  );
+  return { chatId, block, text: `[\n${lines.join(LINE)}\n]`, ...(lost ? { lost } : {}) };
 }
 
-/** The bodies that a record keeps. One that is damaged keeps none: its messages read as messages without parts. */
-export function decodePack({ text }: Pick<Pack, 'text'>): Bodies {
+/** What stands between two bodies. JSON has line breaks only there, because those in texts are escaped. */
+const LINE = ',\n';
+
+/** What a record keeps. */
+export interface PackContent {
+  readonly bodies: Bodies;
+  /** Set when some of it can't be read. */
+  readonly damage?: Lost;
+}
+
+/** The bodies that a record keeps. Where some are damaged, the others are found; `ids` tells their places. */
+export function decodePack({ text, lost }: Pick<Pack, 'text' | 'lost'>, ids: Ids): PackContent {
+  const items = parsed(text);
+  const bodies = Array.isArray(items) ? items.map(bodyOf) : inPlace(linesOf(text), ids);
+  const isWhole = Array.isArray(items) && bodies.every((body, i) => body === items[i]);
+  const damage = isWhole ? lost : [...(lost ?? []), text];
+  return damage ? { bodies, damage } : { bodies };
+}
+
+/** The ids of a block's messages and their places in it, where they are known. */
+export type Ids = ReadonlyMap<string, number>;
+
+function bodyOf(item: unknown): UIMessage | null {
+  return (readBody(item) as UIMessage | undefined) ?? null;
+}
+
+function parsed(text: unknown): unknown {
   try {
-    const bodies: unknown = JSON.parse(text);
-    return Array.isArray(bodies) ? (bodies as Bodies) : [];
+    return JSON.parse(text as string);
   } catch {
-    return [];
+    return undefined;
   }
+}
+
+function linesOf(text: unknown): (UIMessage | null)[] {
+  if (typeof text !== 'string') return [];
+  return text.split('\n').map((line) => bodyOf(parsed(line.replace(/,$/, ''))));
+}
+
+/** Lines without those that tell of no message that is known; the first line holds only the bracket. */
+function inPlace(lines: readonly (UIMessage | null)[], ids: Ids): Bodies {
+  const bodies: (UIMessage | null)[] = Array.from({ length: BLOCK }, () => null);
+  for (const [i, body] of lines.entries()) {
+    const place = (body && ids.get(body.id)) ?? (ids.size === 0 ? i - 1 : -1);
+    if (body && place >= 0 && place < BLOCK) bodies[place] = body;
+  }
+  return bodies;
 }

@@ -1,9 +1,22 @@
 import type { UIMessage } from 'ai';
 import type { NodeInfo } from '../../graph/graph.ts';
-import { between, BLOCK, type Key, only, type Pack, type Span, type Table, type Tables } from '../layout.ts';
+import {
+  between,
+  BLOCK,
+  type Key,
+  type Lost,
+  only,
+  type Pack,
+  type Span,
+  type Table,
+  type Tables,
+  type Topology,
+} from '../layout.ts';
+import { rebuildInfos } from '../rebuild.ts';
 import type { Rows } from '../rows.ts';
 import type { Change } from '../store.ts';
 import type { TopologyCache } from './cache.ts';
+import type { Damage } from './damage.ts';
 import {
   type Block,
   type Bodies,
@@ -13,6 +26,8 @@ import {
   encodePack,
   encodeTopology,
   keyOf,
+  markOf,
+  type PackContent,
   type Sealed,
 } from './pack.ts';
 
@@ -45,6 +60,10 @@ export class PackedRows implements Rows {
     this.#cache = cache;
   }
 
+  get damage(): readonly Damage[] {
+    return this.#rows.damage ?? [];
+  }
+
   // --- Reading -----------------------------------------------------------------------------------------------------
 
   async get<T extends Table>(table: T, key: Key, index?: string): Promise<Tables[T] | undefined> {
@@ -63,23 +82,31 @@ export class PackedRows implements Rows {
   }
 
   async #infoOf(chatId: string, id: string): Promise<NodeInfo | undefined> {
-    const [row, record] = await Promise.all([
+    const [row, marked, keyed] = await Promise.all([
       this.#rows.get('nodes', [chatId, id], 'id'),
-      this.#rows.get('topologies', keyOf(chatId, id), 'id'),
+      this.#rows.list('topologies', only(markOf(chatId, id)), 'id'),
+      this.#rows.list('topologies', only(keyOf(chatId, id)), 'id'),
     ]);
     if (row) this.#single.add(nameOf(chatId, row.seq));
-    return row ?? (record && this.#meet(record).sealed.find(({ info }) => info.id === id)?.info);
+    const ours = [...marked, ...keyed].filter((record) => record.chatId === chatId);
+    const blocks = row ? [] : await this.#meetAll(ours);
+    return row ?? blocks.flatMap(({ sealed }) => sealed).find(({ info }) => info.id === id)?.info;
   }
 
   async #bodyOf(chatId: string, seq: number): Promise<UIMessage | undefined> {
     const isPacked = this.#met.has(nameOf(chatId, blockOf(seq)));
     const row = isPacked ? undefined : await this.#rows.get('bodies', [chatId, seq]);
-    return row ?? (await this.#bodiesOf(chatId, blockOf(seq)))[seq % BLOCK] ?? undefined;
+    return row ?? (await this.#contentOf(chatId, blockOf(seq))).bodies[seq % BLOCK] ?? undefined;
   }
 
-  async #bodiesOf(chatId: string, block: number): Promise<Bodies> {
+  async #contentOf(chatId: string, block: number): Promise<PackContent> {
     const pack = await this.#rows.get('packs', [chatId, block]);
-    return pack ? decodePack(pack) : [];
+    return pack ? this.#unpack(pack) : { bodies: [] };
+  }
+
+  #unpack(pack: Pack): PackContent {
+    const { sealed = [] } = this.#met.get(nameOf(pack.chatId, pack.block)) ?? {};
+    return decodePack(pack, new Map(sealed.map(({ info }) => [info.id, info.seq % BLOCK])));
   }
 
   async #infosIn({ chatId, from, to }: Range): Promise<NodeInfo[]> {
@@ -87,28 +114,19 @@ export class PackedRows implements Rows {
       this.#rows.list('nodes', between(chatId, from, to)),
       this.#rows.list('topologies', between(chatId, blockOf(from), blockOf(to))),
     ]);
-    const packed = records.flatMap((record) => this.#meet(record).sealed.map(({ info }) => info));
+    const packed = (await this.#meetAll(records)).flatMap(({ sealed }) => sealed.map(({ info }) => info));
     const infos = packed.filter(({ seq }) => seq >= from && seq <= to).concat(rows);
     return rows.length === 0 || packed.length === 0 ? infos : infos.toSorted((a, b) => a.seq - b.seq);
   }
 
+  /** Those that are sealed come first. Where a message is in both, which only damage can bring about, the row counts. */
   async #bodiesIn({ chatId, from, to }: Range): Promise<UIMessage[]> {
     const [rows, packs] = await Promise.all([
       this.#rows.list('bodies', between(chatId, from, to)),
       this.#rows.list('packs', between(chatId, blockOf(from), blockOf(to))),
     ]);
-    if (packs.length === 0) return rows;
-    const packed = packs.map((pack) => ({ seq: pack.block * BLOCK, bodies: bodiesWithin(pack, from, to) }));
-    const gaps = rows.length === 0 ? [] : gapsBetween(packs, from, to);
-    const loose = gaps.length === 1 ? [rows] : await this.#rowsIn(chatId, gaps);
-    return [...packed, ...gaps.map((gap, i) => ({ seq: gap.from, bodies: loose[i] ?? [] }))]
-      .toSorted((a, b) => a.seq - b.seq)
-      .flatMap(({ bodies }) => bodies);
-  }
-
-  /** The bodies of rows come without their seqs, so where packs lie between them, each gap is read by itself. */
-  #rowsIn(chatId: string, gaps: readonly { from: number; to: number }[]): Promise<UIMessage[][]> {
-    return Promise.all(gaps.map(({ from, to }) => this.#rows.list('bodies', between(chatId, from, to))));
+    const packed = packs.flatMap((pack) => within(this.#unpack(pack).bodies, pack.block, from, to));
+    return packed.length === 0 ? rows : packed.concat(rows);
   }
 
   /** Changes by their number, within a chat or everywhere. Of packs, all are read that hold one; of rows, the first. */
@@ -120,8 +138,8 @@ export class PackedRows implements Rows {
       this.#rows.list('changes', span, index, limit === Infinity ? undefined : limit),
       this.#rows.list('topologies', later, isOfChat ? 'chat' : 'last'),
     ]);
-    const packed = records
-      .flatMap((record) => this.#meet(record).sealed)
+    const packed = (await this.#meetAll(records))
+      .flatMap(({ sealed }) => sealed)
       .filter(({ changed }) => changed >= (from as number))
       .map(changeOf);
     return packed
@@ -130,10 +148,30 @@ export class PackedRows implements Rows {
       .slice(0, limit);
   }
 
-  #meet(record: Tables['topologies']): Block {
-    const block = this.#cache.decode(record);
-    this.#met.set(nameOf(block.chatId, block.block), block);
+  /** What some records tell. Where one can't be read, its messages are told from their bodies. */
+  async #meetAll(records: readonly Topology[]): Promise<Block[]> {
+    const blocks = records.map((record) => this.#cache.decode(record) ?? record);
+    const rebuilt = await Promise.all(
+      blocks.map(async (block) => ('sealed' in block ? block : this.#rebuild(block))),
+    );
+    return rebuilt.map((block) => this.#note(block));
+  }
+
+  /** One of which nothing is left is no place to write to. */
+  #note(block: Block): Block {
+    if (block.sealed.length > 0) this.#met.set(nameOf(block.chatId, block.block), block);
     return block;
+  }
+
+  async #rebuild({ chatId, block, text, lost = [] }: Topology): Promise<Block> {
+    const [content, record, row] = await Promise.all([
+      this.#contentOf(chatId, block),
+      this.#rows.get('topologies', [chatId, block - 1]),
+      this.#rows.get('nodes', [chatId, block * BLOCK - 1]),
+    ]);
+    const before = record && this.#cache.decode(record)?.sealed.at(-1)?.info;
+    const infos = rebuildInfos(chatId, block * BLOCK, content.bodies, before ?? row);
+    return { chatId, block, sealed: infos.map((info) => ({ info, changed: 0 })), damage: [...lost, text] };
   }
 
   // --- Writing -----------------------------------------------------------------------------------------------------
@@ -188,9 +226,9 @@ export class PackedRows implements Rows {
       const sealed = await this.#findSealed(chatId, block, ofBlock);
       const isWhole = ofBlock.size === BLOCK && block < due && [...ofBlock.values()].every(isNew);
       if (sealed) {
-        this.#putPack(sealed, await this.#bodiesOf(chatId, block), ofBlock);
+        this.#putPack(sealed, await this.#contentOf(chatId, block), ofBlock);
       } else if (isWhole) {
-        this.#putPack({ chatId, block, sealed: [] }, [], ofBlock);
+        this.#putPack({ chatId, block, sealed: [] }, { bodies: [] }, ofBlock);
         imported.push(ofBlock);
       } else {
         for (const [seq, write] of ofBlock) this.#putRows(chatId, seq, write);
@@ -206,7 +244,7 @@ export class PackedRows implements Rows {
       isNew(write) || this.#single.has(nameOf(chatId, seq));
     if (met || [...writes].every(isKnown)) return met;
     const record = await this.#rows.get('topologies', [chatId, block]);
-    return record && this.#meet(record);
+    return record && (await this.#meetAll([record]))[0];
   }
 
   #putRows(chatId: string, seq: number, { info, body, isDropped }: Write): void {
@@ -218,9 +256,9 @@ export class PackedRows implements Rows {
   }
 
   /** Puts a block as it is after some writes. */
-  #putPack({ chatId, block, sealed }: Block, bodies: Bodies, writes: Writes): void {
+  #putPack({ chatId, block, sealed, damage }: Block, content: PackContent, writes: Writes): void {
     const bySeq = new Map(sealed.map((one) => [one.info.seq, one]));
-    const bodyBySeq = new Map(bodies.flatMap((body, place) => (body ? [[block * BLOCK + place, body]] : [])));
+    const bodyBySeq = bySeqOf(block, content.bodies);
     for (const [seq, { info, body, isDropped }] of writes) {
       if (info) bySeq.set(seq, { info, changed: this.#takeChange(info) ?? bySeq.get(seq)?.changed ?? 0 });
       if (body) bodyBySeq.set(seq, body);
@@ -228,7 +266,10 @@ export class PackedRows implements Rows {
       bySeq.delete(seq);
       bodyBySeq.delete(seq);
     }
-    putBlock(this.#rows, { chatId, block, sealed: [...bySeq.values()] }, bodyBySeq);
+    // Who writes every message of a block anew has looked at what was damaged.
+    const keeps = damage && sealed.some(({ info }) => !writes.has(info.seq));
+    const after = { chatId, block, sealed: [...bySeq.values()], ...(keeps ? { damage } : {}) };
+    putBlock(this.#rows, after, bodyBySeq, content.damage);
   }
 
   /** The number of a message's change, which goes into its pack instead of a row. */
@@ -246,17 +287,29 @@ export class PackedRows implements Rows {
   }
 }
 
-/** Puts a sealed block, in the order of `seq`; nothing is left of one without messages. */
-export function putBlock(rows: Rows, block: Block, bodies: ReadonlyMap<number, UIMessage>): void {
+/**
+ * Puts a sealed block, in the order of `seq`, with what is `lost` of its bodies; nothing is left of one without messages.
+ */
+export function putBlock(
+  rows: Rows,
+  block: Block,
+  bodies: ReadonlyMap<number, UIMessage>,
+  lost: Lost | undefined,
+): void {
   const sealed = block.sealed.toSorted((a, b) => a.info.seq - b.info.seq);
   const key = only([block.chatId, block.block]);
-  if (sealed.length === 0) {
+  if (sealed.length === 0 && !lost) {
     rows.delete('topologies', key);
     rows.delete('packs', key);
   } else {
     rows.put('topologies', encodeTopology({ ...block, sealed }));
-    rows.put('packs', encodePack(block.chatId, block.block, bodies));
+    rows.put('packs', encodePack(block.chatId, block.block, bodies, lost));
   }
+}
+
+/** The bodies of a block, by `seq`. */
+export function bySeqOf(block: number, bodies: Bodies): Map<number, UIMessage> {
+  return new Map(bodies.flatMap((body, place) => (body ? [[block * BLOCK + place, body]] : [])));
 }
 
 /** What is to be written of one message. */
@@ -307,16 +360,9 @@ function changeOf({ info: { chatId, id, rev }, changed }: Sealed): Change {
   return { seq: changed, kind: 'node', op: 'put', chatId, id, rev };
 }
 
-function bodiesWithin(pack: Pack, from: number, to: number): UIMessage[] {
-  const first = pack.block * BLOCK;
-  return decodePack(pack).filter(
+function within(bodies: Bodies, block: number, from: number, to: number): UIMessage[] {
+  const first = block * BLOCK;
+  return bodies.filter(
     (body, place): body is UIMessage => body !== null && first + place >= from && first + place <= to,
   );
-}
-
-/** The seqs between some packs, within a range. */
-function gapsBetween(packs: readonly Pack[], from: number, to: number): { from: number; to: number }[] {
-  const starts = [from, ...packs.map(({ block }) => (block + 1) * BLOCK)];
-  const ends = [...packs.map(({ block }) => block * BLOCK - 1), to];
-  return starts.map((start, i) => ({ from: start, to: ends[i] ?? to })).filter((gap) => gap.from <= gap.to);
 }

@@ -1,11 +1,10 @@
-import type { UIMessage } from 'ai';
 import { between, BLOCK, type Table } from '../layout.ts';
 import type { Rows } from '../rows.ts';
 import type { TopologyCache } from './cache.ts';
 import type { Connection } from './connection.ts';
 import { webLocks } from './locks.ts';
-import { putBlock } from './packedRows.ts';
-import { blockOf, blocksDue, decodePack, type Sealed } from './pack.ts';
+import { bySeqOf, putBlock } from './packedRows.ts';
+import { type Block, blockOf, blocksDue, decodePack, type Sealed } from './pack.ts';
 import { read, write } from './transaction.ts';
 
 /**
@@ -19,7 +18,7 @@ import { read, write } from './transaction.ts';
  * moment; it happened, or it did not. It can be repeated, and done by several tabs at once: whoever comes second finds
  * no records. A Web Lock keeps tabs from doing the same work, where there are locks, but nothing depends on it. It is
  * not waited for the disk: a power cut takes nothing away but the sealing, because what a transaction deletes and what
- * it puts are lost or kept together.
+ * it puts are lost or kept together. A block with a record that can't be read is left alone, and so are those behind it.
  */
 export class Sealer {
   readonly #name: string;
@@ -138,13 +137,16 @@ export async function sealNext(rows: Rows, chatId: string, cache: TopologyCache)
       return { info, body: await body, changed: (await change)?.seq ?? 0 };
     }),
   );
-  const before = known ? cache.decode(known).sealed : [];
-  const sealed = new Map<number, Sealed>([...before, ...single].map((one) => [one.info.seq, one]));
-  const bodies = new Map<number, UIMessage>();
-  for (const [place, body] of (pack ? decodePack(pack) : []).entries())
-    if (body) bodies.set(block * BLOCK + place, body);
+  const before: Pick<Block, 'sealed' | 'damage'> | undefined =
+    (known && cache.decode(known)) ?? (pack ? undefined : { sealed: [] });
+  // What can't be read must not be packed away: it stays as it is until somebody has looked at it.
+  if (!before || rows.damage?.length) return false;
+  const sealed = new Map<number, Sealed>([...before.sealed, ...single].map((one) => [one.info.seq, one]));
+  const ids = new Map([...sealed.values()].map(({ info }) => [info.id, info.seq % BLOCK]));
+  const content = pack ? decodePack(pack, ids) : { bodies: [] };
+  const bodies = bySeqOf(block, content.bodies);
   for (const { info, body } of single) if (body) bodies.set(info.seq, body);
-  putBlock(rows, { chatId, block, sealed: [...sealed.values()] }, bodies);
+  putBlock(rows, { ...before, chatId, block, sealed: [...sealed.values()] }, bodies, content.damage);
   rows.delete('nodes', span);
   rows.delete('bodies', span);
   for (const { id } of infos)

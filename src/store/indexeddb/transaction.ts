@@ -3,6 +3,7 @@ import { isContextError } from '../../errors.ts';
 import type { Key, Span, Table, Tables } from '../layout.ts';
 import type { Rows } from '../rows.ts';
 import type { Database } from './connection.ts';
+import { type Damage, isText, readRecord } from './damage.ts';
 
 /**
  * Transactions that are whole or not at all.
@@ -57,6 +58,7 @@ type Mode = 'readonly' | 'readwrite';
  * is what an export, a hash or a cipher wants.
  */
 class DatabaseRows implements Rows {
+  readonly damage: Damage[] = [];
   readonly #tx: IDBPTransaction<unknown, Table[], Mode>;
 
   constructor(tx: IDBPTransaction<unknown, Table[], Mode>) {
@@ -64,12 +66,19 @@ class DatabaseRows implements Rows {
   }
 
   async get<T extends Table>(table: T, key: Key, index?: string): Promise<Tables[T] | undefined> {
-    return decode(table, await this.#source(table, index).get(key as IDBValidKey));
+    return this.#read(table, await this.#source(table, index).get(key as IDBValidKey));
   }
 
   async list<T extends Table>(table: T, span?: Span, index?: string, limit?: number): Promise<Tables[T][]> {
-    const rows: unknown[] = await this.#source(table, index).getAll(span && rangeOf(span), limit);
-    return rows.map((row) => decode(table, row));
+    const records: unknown[] = await this.#source(table, index).getAll(span && rangeOf(span), limit);
+    return records.map((record) => this.#read(table, record)).filter((row) => row !== undefined);
+  }
+
+  #read<T extends Table>(table: T, record: unknown): Tables[T] | undefined {
+    if (record === undefined) return undefined;
+    const row = readRecord(table, record);
+    if (row === undefined || (row !== record && !isText(table))) this.damage.push({ table, record, row });
+    return row;
   }
 
   put<T extends Table>(table: T, row: Tables[T], key?: Key): void {
@@ -97,14 +106,6 @@ type Source =
 
 function rangeOf({ from, to }: Span): IDBKeyRange {
   return IDBKeyRange.bound(from, to);
-}
-
-function isText(table: Table): boolean {
-  return table === 'bodies' || table === 'drafts' || table === 'revisions';
-}
-
-function decode<T extends Table>(table: T, row: unknown): Tables[T] {
-  return (typeof row === 'string' && isText(table) ? JSON.parse(row) : row) as Tables[T];
 }
 
 /** A request whose answer is the transaction's: a failure aborts it, and that is where it is heard of. */

@@ -1,0 +1,248 @@
+import type { UIMessage } from 'ai';
+import type { NodeInfo } from '../graph/graph.ts';
+import type { Finding, FindingKind } from '../graph/verify.ts';
+import type { Damage } from './indexeddb/damage.ts';
+import { decodePack, decodeTopology } from './indexeddb/pack.ts';
+import { between, BLOCK, ofChat, type Table } from './layout.ts';
+import { readChat, rebuildInfo } from './rebuild.ts';
+import type { Rows } from './rows.ts';
+import type { Change, Salvage } from './store.ts';
+import { sumOf } from './sum.ts';
+
+/**
+ * Looking at a chat record by record.
+ *
+ * A read asks for something and passes over what it can't use; this asks for everything and tells what it had to pass
+ * over. Three kinds of loss come to light only here: bodies without topology (nobody asks for a message that he has
+ * never heard of), words that are not those that were written, and records that something was written over.
+ *
+ * Loaded when someone verifies or repairs a chat. Costs a read of all of it, some blocks at a time.
+ */
+export async function salvage(rows: Rows, chatId: string): Promise<Salvage> {
+  const chat = await readChat(rows, chatId);
+  if (!chat || chat.deletedAt !== undefined) return NOTHING;
+  const [row, infos, sealed] = await Promise.all([
+    rows.get('chats', chatId),
+    rows.list('nodes', ofChat(chatId)),
+    examineBlocks(rows, chatId),
+    ...BESIDE.map((table) => rows.list(table, ofChat(chatId))),
+  ]);
+  const known = new Map(infos.map((info) => [info.id, info]));
+  const { changed, wordless } = await examineWords(rows, infos);
+  const nextSeq = Math.max(chat.nextSeq, (infos.at(-1)?.seq ?? -1) + 1);
+  const strays = await findStrays(rows, chatId, infos, wordless, nextSeq);
+  const lost = rebuildLost(chatId, strays, known);
+  const moved = strays.map(({ body }) => body).filter(({ id }) => wordless.has(id));
+  const { damage = [] } = rows;
+  const unsure = new Set([
+    ...sealed.ids,
+    ...damage.flatMap((one) => idsOf(one, 'node')),
+    ...moved.map(({ id }) => id),
+  ]);
+  const findings = [
+    ...damage.map((one) => told(one, chatId)),
+    ...sealed.findings,
+    ...lost.map(toldOfLost),
+    ...moved.map(toldOfMoved),
+    ...changed,
+  ];
+  if (!row)
+    findings.push(damaged(chatId, 'The record of the chat is lost: it is told from its messages.', true));
+  return {
+    findings: onePerThing(findings),
+    nodes: [
+      ...lost,
+      ...infos.filter(({ id, seq }) => unsure.has(id) && lost.every((one) => one.seq !== seq)),
+    ],
+    bodies: [
+      ...moved,
+      ...strays.map(({ body }) => body).filter(({ id }) => lost.some((info) => info.id === id)),
+    ],
+    pointers: damage.flatMap((one) => [...idsOf(one, 'branch'), ...idsOf(one, 'checkpoint')]),
+  };
+}
+
+const NOTHING: Salvage = { findings: [], nodes: [], bodies: [], pointers: [] };
+
+/** Tables that are only looked through: what is damaged in them is met on the way. */
+const BESIDE: readonly Table[] = ['branches', 'checkpoints', 'changes', 'drafts', 'uses'];
+
+// --- Sealed blocks --------------------------------------------------------------------------------------------------
+
+/** Records of sealed blocks that are not as they were written, and the ids of messages whose topology is in doubt. */
+async function examineBlocks(
+  rows: Rows,
+  chatId: string,
+): Promise<{ readonly findings: Finding[]; readonly ids: string[] }> {
+  const findings: Finding[] = [];
+  const ids: string[] = [];
+  for (const record of await rows.list('topologies', ofChat(chatId))) {
+    const block = decodeTopology(record);
+    const infos = await rows.list('nodes', blockSpan(chatId, record.block));
+    const pack = await rows.get('packs', [chatId, record.block]);
+    if (!block && !pack) {
+      findings.push(damaged(chatId, `A record of a block is damaged, and nothing is left of it.`, false));
+      continue;
+    }
+    if (!block || block.damage) {
+      findings.push(
+        damaged(
+          infos[0]?.id ?? chatId,
+          `The record of ${those(infos)} is damaged: it is told from their words.`,
+          true,
+        ),
+      );
+      ids.push(...infos.map(({ id }) => id));
+    }
+    if (pack && !decodePack(pack, new Map()).damage) continue;
+    const what = pack ? 'is damaged: what can be read of it is' : 'is gone';
+    findings.push(
+      lose('missing-pack', infos[0]?.id ?? chatId, `The pack with the words of ${those(infos)} ${what}.`),
+    );
+  }
+  return { findings, ids };
+}
+
+function blockSpan(chatId: string, block: number): ReturnType<typeof between> {
+  return between(chatId, block * BLOCK, (block + 1) * BLOCK - 1);
+}
+
+function those(infos: readonly NodeInfo[]): string {
+  return `messages "${infos[0]?.id ?? ''}" to "${infos.at(-1)?.id ?? ''}"`;
+}
+
+// --- Messages -------------------------------------------------------------------------------------------------------
+
+/** What lies where no message is known, or another one: in the order of `seq`, with the message before it. */
+async function findStrays(
+  rows: Rows,
+  chatId: string,
+  infos: readonly NodeInfo[],
+  wordless: ReadonlySet<string>,
+  nextSeq: number,
+): Promise<Stray[]> {
+  const bySeq = new Map(infos.map((info) => [info.seq, info]));
+  const strays: Stray[] = [];
+  for (let seq = 0, before: NodeInfo | undefined; seq < nextSeq; seq += 1) {
+    const info = bySeq.get(seq);
+    const isWhole = info && !wordless.has(info.id);
+    const body = isWhole ? undefined : await rows.get('bodies', [chatId, seq]);
+    if (body) strays.push({ seq, body, info, before });
+    before = info ?? before;
+  }
+  return strays;
+}
+
+/** A body, the message whose place it lies in, if there is one, and the one before. */
+interface Stray {
+  readonly seq: number;
+  readonly body: UIMessage;
+  readonly info: NodeInfo | undefined;
+  readonly before: NodeInfo | undefined;
+}
+
+/** Messages that nobody knows any more, from their words: as the one in whose place they are, or as those around. */
+function rebuildLost(
+  chatId: string,
+  strays: readonly Stray[],
+  known: ReadonlyMap<string, NodeInfo>,
+): NodeInfo[] {
+  const lost = new Map<string, NodeInfo>();
+  for (const { seq, body, info, before } of strays) {
+    const last = [...lost.values()].at(-1);
+    const behind = last && last.seq > (before?.seq ?? -1) ? last : before;
+    if (known.has(body.id) || lost.has(body.id)) continue;
+    lost.set(body.id, info ? { ...info, id: body.id } : rebuildInfo(chatId, seq, body, behind));
+  }
+  return [...lost.values()];
+}
+
+/** Messages whose words are there, and not those that were written; and the ids of those that have none in their place. */
+async function examineWords(
+  rows: Rows,
+  infos: readonly NodeInfo[],
+): Promise<{ readonly changed: Finding[]; readonly wordless: Set<string> }> {
+  const changed: Finding[] = [];
+  const wordless = new Set<string>();
+  for (let at = 0; at < infos.length; at += MANY) {
+    const part = infos.slice(at, at + MANY);
+    for (const [i, body] of (await bodiesOf(rows, part)).entries()) {
+      const { id, bodyHash } = part[i] as NodeInfo;
+      if (body?.id !== id) wordless.add(id);
+      else if (bodyHash !== undefined && bodyHash !== hashOf(body))
+        changed.push(
+          lose('changed-body', id, `The words of message "${id}" are not those that were written.`),
+        );
+    }
+  }
+  return { changed, wordless };
+}
+
+/** What lies in the places of these messages. */
+async function bodiesOf(rows: Rows, infos: readonly NodeInfo[]): Promise<(UIMessage | undefined)[]> {
+  const [first, last] = [infos[0] as NodeInfo, infos.at(-1) as NodeInfo];
+  const bodies = await rows.list('bodies', between(first.chatId, first.seq, last.seq));
+  const isWhole = bodies.length === infos.length && infos.every(({ id }, i) => bodies[i]?.id === id);
+  return isWhole ? bodies : Promise.all(infos.map(({ chatId, seq }) => rows.get('bodies', [chatId, seq])));
+}
+
+/** How many bodies are in memory at a time. */
+const MANY = 512;
+
+function hashOf(body: UIMessage): string {
+  return sumOf(JSON.stringify(body)).toString(36);
+}
+
+// --- Words for it ---------------------------------------------------------------------------------------------------
+
+/** The ids of damaged records of one kind, or of the changes that tell of them: who writes a thing writes its change. */
+function idsOf({ table, row }: Damage, kind: Change['kind']): string[] {
+  const { id, kind: changed } = (row ?? {}) as { readonly id?: string; readonly kind?: string };
+  const isKind = table === TABLE_OF[kind] || (table === 'changes' && changed === kind);
+  return isKind && id !== undefined ? [id] : [];
+}
+
+const TABLE_OF: Readonly<Record<Change['kind'], Table>> = {
+  chat: 'chats',
+  node: 'nodes',
+  branch: 'branches',
+  checkpoint: 'checkpoints',
+};
+
+function told({ table, record, row }: Damage, chatId: string): Finding {
+  const { id } = (row ?? record ?? {}) as { id?: unknown };
+  const name = typeof id === 'string' ? id : chatId;
+  const text = row
+    ? `A record of "${name}" (${table}) is damaged: what can't be read of it is guessed.`
+    : `A record (${table}) can't be read.`;
+  return damaged(name, text, row !== undefined && [...Object.values(TABLE_OF), 'changes'].includes(table));
+}
+
+function toldOfMoved({ id }: UIMessage): Finding {
+  return damaged(id, `The words of message "${id}" lie in the place of others.`, true);
+}
+
+function toldOfLost({ id }: NodeInfo): Finding {
+  return damaged(
+    id,
+    `The record of message "${id}" is lost: it follows the one that was written before it.`,
+    true,
+  );
+}
+
+function damaged(id: string, text: string, mends: boolean): Finding {
+  return { kind: 'damaged-record', id, text, mends };
+}
+
+function lose(kind: FindingKind, id: string, text: string): Finding {
+  return { kind, id, text, mends: false };
+}
+
+/** A record is met as often as it is read, and told of once. */
+function onePerThing(findings: readonly Finding[]): Finding[] {
+  return [
+    ...new Map(
+      findings.map((finding) => [`${finding.kind} ${finding.id} ${finding.text}`, finding]),
+    ).values(),
+  ];
+}
