@@ -255,6 +255,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     this.addToolOutput = (output) =>
       this.#answerCall(
         ({ toolCallId }) => toolCallId === output.toolCallId,
+        { state: 'output-available', ...resultOf(output) },
         () => addToolOutput(output),
         (owner) => owner.addToolOutput(output),
       );
@@ -264,6 +265,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     this.addToolApprovalResponse = (response) =>
       this.#answerCall(
         ({ approval }) => approval?.id === response.id,
+        { state: 'approval-responded', approval: approvalOf(response) },
         () => addToolApprovalResponse(response),
         (owner) => owner.addToolApprovalResponse(response),
       );
@@ -336,6 +338,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   /** A tool's result, or a person's word on a tool, goes to the chat and the node that asked, whichever is shown. */
   async #answerCall(
     isCall: (part: ToolPart) => boolean,
+    answer: object,
     own: () => void | PromiseLike<void>,
     pass: (owner: ContextChat<M>) => void | PromiseLike<void>,
   ): Promise<void> {
@@ -343,20 +346,31 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
       chat.messages.findLast(({ parts }) => parts.some((part) => isToolPart(part) && isCall(part)));
     const owner = asking(this) ? this : this.#host.find((chat) => asking(chat) !== undefined);
     if (owner && owner !== this) return pass(owner);
-    const id = asking(this)?.id;
+    const before = asking(this);
+    const id = before?.id;
     // Whoever writes an answer elsewhere would write over this.
     const isOwn = this.#turn?.options.id === id && !this.#turn?.isSettled;
     if (id && !isOwn && this.#host.engine.status(id) === 'streaming') throw busy();
     this.#isMute = false;
     await own();
     const message = asking(this);
-    if (message) await this.#keep(message);
+    if (message?.parts.some((part) => isToolPart(part) && isCall(part) && !isWaiting(part)))
+      return this.#keep(message);
+    // The list was cut meanwhile, or this AI SDK looks at its end alone: the node that asked is answered all the same.
+    const asked = message ?? before;
+    if (!asked) return;
+    const parts = asked.parts.map((part) =>
+      isToolPart(part) && isCall(part) ? { ...part, ...answer } : part,
+    );
+    const answered = { ...asked, parts };
+    if (message) this.messages = put(this.messages, answered) as M[];
+    return this.#keep(answered);
   }
 
   async #keep(message: M): Promise<void> {
     if (this.#turn?.options.id === message.id && this.#turn.isOpen) return this.#turn.savePoint();
     if (!this.#host.engine.node(message.id)) return;
-    this.#saved = put(this.#saved, message);
+    if (this.#saved.some(({ id }) => id === message.id)) this.#saved = put(this.#saved, message);
     const write = loadTurns().then(({ keepMessage }) =>
       keepMessage(this.#host.engine, message.id, message, undefined),
     );
@@ -475,6 +489,25 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
 type Send<M extends UIMessage> = Chat<M>['sendMessage'];
 type Message<M extends UIMessage> = NonNullable<Parameters<Send<M>>[0]>;
 type ReconnectOptions<M extends UIMessage> = Parameters<ChatTransport<M>['reconnectToStream']>[0];
+
+/** What a tool gave, without what says whose it is. */
+function resultOf({
+  tool: _tool,
+  toolCallId: _id,
+  options: _options,
+  ...result
+}: Record<string, unknown>): object {
+  return result;
+}
+
+function approvalOf({ id, approved, reason }: { id: string; approved: boolean; reason?: string }): object {
+  return { id, approved, reason };
+}
+
+/** Whether a call of a tool waits for its result, or for leave. */
+function isWaiting({ state }: ToolPart): boolean {
+  return state === 'input-available' || state === 'approval-requested';
+}
 
 function busy(): ContextError {
   return new ContextError('busy', 'An answer is still growing. Wait for it, or stop it first.');

@@ -1,7 +1,8 @@
 import { lastAssistantMessageIsCompleteWithToolCalls, type UIMessage } from 'ai';
 import { textOf, type MessageNode } from '../../src/graph/graph.ts';
 import type { ContextStore } from '../../src/store/store.ts';
-import { settle, type Exchange } from '../support/transport.ts';
+import { realTime, type Time } from '../support/clock.ts';
+import type { Exchange } from '../support/transport.ts';
 import { noteOf, openPage, SDK, words, type Page } from './story.ts';
 
 /**
@@ -11,15 +12,22 @@ import { noteOf, openPage, SDK, words, type Page } from './story.ts';
  */
 
 /** A page that can die: what it writes from then on goes nowhere, and its locks fall. */
-interface MortalPage extends Page {
+export interface MortalPage extends Pick<Page, 'engine' | 'chats' | 'script' | 'store'> {
   kill(): void;
+  /** How a person sends, where there is something to type into; resolves when it is asked. */
+  readonly type?: (text: string) => Promise<unknown>;
+  /** Presses a button of the page; false where there is none of that name. */
+  readonly press?: (name: string) => boolean;
+  /** What is on the screen, as {@link words} has it. */
+  readonly seen?: () => string;
 }
 
-async function openMortal(store: ContextStore, automatic: boolean): Promise<MortalPage> {
+/** A store for one page, and the end of that page. */
+export function mortal(store: ContextStore): { readonly store: ContextStore; readonly kill: () => void } {
   const held = new Set<() => void>();
   let isDead = false;
   const never = new Promise<never>(() => {});
-  const mortal = new Proxy(store, {
+  const own = new Proxy(store, {
     get: (target, key) => {
       const value: unknown = Reflect.get(target, key, target);
       if (typeof value !== 'function') return value;
@@ -35,16 +43,34 @@ async function openMortal(store: ContextStore, automatic: boolean): Promise<Mort
     else held.add(release);
     return release;
   };
-  const page = await openPage(
-    mortal,
-    automatic ? { sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls } : {},
-  );
   const kill = (): void => {
     isDead = true;
     for (const release of held) release();
+  };
+  return { store: own, kill };
+}
+
+async function openMortal(store: ContextStore, automatic: boolean): Promise<MortalPage> {
+  const own = mortal(store);
+  const page = await openPage(
+    own.store,
+    automatic ? { sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls } : {},
+  );
+  const kill = (): void => {
+    own.kill();
     page.engine.dispose();
   };
   return { ...page, store, kill };
+}
+
+/** What a run takes place in. */
+export interface Place {
+  /** A store on the same data for each page, and each reload. */
+  readonly store: () => ContextStore;
+  /** Default: as it is. */
+  readonly time?: Time;
+  /** Default: engine and chats, without a screen. `automatic`: answered calls are sent by themselves. */
+  readonly open?: (store: ContextStore, automatic: boolean) => Promise<MortalPage>;
 }
 
 /** One run of somebody who presses every button, on two pages of one chat. */
@@ -66,23 +92,30 @@ export class Run {
   readonly #ended: Set<Exchange> = new Set();
   #words = 0;
   readonly #open: () => Promise<MortalPage>;
+  readonly #time: Time;
+  readonly #found: string[] = [];
 
   private constructor(
     seed: number,
     open: () => Promise<MortalPage>,
     pages: readonly [MortalPage, MortalPage],
+    time: Time,
   ) {
     this.#pages = [...pages];
     this.#page = pages[0];
     this.#open = open;
+    this.#time = time;
     this.#random = randomOf(seed);
   }
 
-  /** Opens two pages on a chat; `store` gives each of them, and each reload, a store on the same data. */
-  static async begin(seed: number, store: () => ContextStore): Promise<Run> {
-    const automatic = seed % 3 === 0;
-    const open = (): Promise<MortalPage> => openMortal(store(), automatic);
-    return new Run(seed, open, [await open(), await open()]);
+  /** Opens two pages on a chat. */
+  static async begin(seed: number, { store, time = realTime, open = openMortal }: Place): Promise<Run> {
+    const opened = async (): Promise<MortalPage> => {
+      const page = await time.during(open(store(), seed % 3 === 0));
+      if (!page) throw new Error('A page does not open.');
+      return page;
+    };
+    return new Run(seed, opened, [await opened(), await opened()], time);
   }
 
   async act(): Promise<void> {
@@ -102,7 +135,16 @@ export class Run {
     ];
     if (this.#random() < 0.1) this.#page = this.#pick(this.#pages) ?? this.#page;
     await this.#pick(acts)?.();
-    for (let pause = Math.floor(this.#random() * 4); pause > 0; pause -= 1) await settle();
+    for (let pause = Math.floor(this.#random() * 4); pause > 0; pause -= 1)
+      await this.#time.pass(this.#pause());
+    this.#found.push(...this.#doubled());
+  }
+
+  /** Mostly no time at all; now and then as long as it takes for a draft, a look at other tabs, a chat to be let go. */
+  #pause(): number {
+    const chance = this.#random();
+    if (chance < 0.9) return 1;
+    return chance < 0.96 ? 120 : chance < 0.985 ? 600 : chance < 0.997 ? 2500 : 61_000;
   }
 
   #sometimes(chance: number, act: () => unknown): unknown {
@@ -113,7 +155,7 @@ export class Run {
     const question = this.#question();
     const { text } = question;
     this.#note(`send ${text}`);
-    this.#run(this.#page.chats.active.sendMessage({ text }), question);
+    this.#run(this.#page.type?.(text) ?? this.#page.chats.active.sendMessage({ text }), question);
   }
 
   /** The next request fails before a word comes. */
@@ -131,11 +173,12 @@ export class Run {
     const asks = SDK > 5 && this.#random() < 0.5;
     this.#note(`${asks ? 'ask leave for' : 'call'} ${toolCallId} in ${id.slice(0, 4)}`);
     this.#calls.set(toolCallId, id);
-    await exchange.send(
-      { type: 'tool-input-available', toolCallId, toolName: 'dice', input: { sides: 6 } },
-      ...(asks
-        ? [{ type: 'tool-approval-request', approvalId: `ok-${toolCallId}`, toolCallId } as const]
-        : []),
+    const asking = { type: 'tool-approval-request', approvalId: `ok-${toolCallId}`, toolCallId } as const;
+    await this.#time.during(
+      exchange.send(
+        { type: 'tool-input-available', toolCallId, toolName: 'dice', input: { sides: 6 } },
+        ...(asks ? [asking] : []),
+      ),
     );
   }
 
@@ -198,12 +241,14 @@ export class Run {
     const message = this.#pick(this.#page.chats.active.messages);
     if (!message || this.#page.engine.status(message.id) === undefined) return;
     this.#note(`again ${textOf(message)}`);
+    const isLast = message === this.#page.chats.active.messages.at(-1);
+    if (isLast && this.#page.press?.('Try again')) return;
     this.#run(this.#page.chats.active.regenerate({ messageId: message.id }));
   }
 
   #stop(): void {
     this.#note('stop');
-    this.#run(this.#page.chats.active.stop());
+    if (!this.#page.press?.('Stop')) this.#run(this.#page.chats.active.stop());
   }
 
   #goOn(): void {
@@ -232,7 +277,7 @@ export class Run {
     const word = `w${(this.#words += 1)} `;
     const id = String(noteOf(exchange)['answerId']);
     this.#note(`say ${word}to ${id.slice(0, 4)}`);
-    await exchange.say(word);
+    await this.#time.during(exchange.say(word));
     this.#said.set(id, [...(this.#said.get(id) ?? []), { word, isSure: !exchange.isStopped }]);
   }
 
@@ -242,8 +287,7 @@ export class Run {
     this.#ended.add(exchange);
     const end = this.#pick(['finish', 'finish', 'fail', 'break', 'drop'] as const) ?? 'finish';
     this.#note(`${end} ${String(noteOf(exchange)['answerId']).slice(0, 4)}`);
-    if (end === 'fail') await exchange.fail('overloaded');
-    else await exchange[end]();
+    await this.#time.during(end === 'fail' ? exchange.fail('overloaded') : exchange[end]());
   }
 
   #streams(): Exchange[] {
@@ -283,17 +327,18 @@ export class Run {
     for (let round = 0; round < 400 && (this.#running.size > 0 || this.#streams().length > 0); round += 1) {
       for (const exchange of this.#streams()) {
         this.#ended.add(exchange);
-        await exchange.finish();
+        await this.#time.during(exchange.finish());
       }
-      await settle();
+      await this.#time.pass(20);
     }
-    for (const { chats } of this.#pages) await chats.whenSettled();
-    for (let pause = 0; pause < 5; pause += 1) await settle();
+    for (const { chats } of this.#pages) await this.#time.during(chats.whenSettled());
+    // Pages that were open when another one died look for it once in a while.
+    for (let pause = 0; pause < 5; pause += 1) await this.#time.pass(500);
   }
 
   /** What went wrong, and before it all that was done; nothing for a run in which nothing did. */
   async problems(): Promise<string[]> {
-    const found = [...this.#hanging(), ...(await this.#misplaced()), ...this.#misshown()];
+    const found = [...this.#found, ...this.#hanging(), ...(await this.#misplaced()), ...this.#misshown()];
     return found.length === 0 ? [] : [...this.#log, ...found];
   }
 
@@ -318,7 +363,7 @@ export class Run {
     ];
   }
 
-  #wrongIn({ id, data }: MessageNode, stored: readonly MessageNode[], fresh: Page): string[] {
+  #wrongIn({ id, data }: MessageNode, stored: readonly MessageNode[], fresh: MortalPage): string[] {
     // Pages that were open when another one died look for it once in a while; one that is opened knows.
     const grows = fresh.engine.status(id) === 'streaming';
     const isTrue = data.role !== 'assistant' || this.#isTrue(data, stored);
@@ -361,11 +406,27 @@ export class Run {
   }
 
   #misshown(): string[] {
-    return this.#pages.flatMap(({ chats, engine }, i) => {
+    return this.#pages.flatMap(({ chats, engine, seen }, i) => {
       const shown = words(chats.active.messages);
       const saved = words(engine.state.getState().messages);
+      const screen = seen?.() ?? shown;
+      const { elsewhere } = engine.state.getState();
       if (chats.active.isBusy) return [`page ${i} is busy`];
-      return shown === saved ? [] : [`page ${i} shows "${shown}", saved is "${saved}"`];
+      return [
+        ...(shown === saved ? [] : [`page ${i} shows "${shown}", saved is "${saved}"`]),
+        ...(shown === screen ? [] : [`page ${i} shows "${shown}", on its screen is "${screen}"`]),
+        ...(elsewhere.length === 0 ? [] : [`page ${i} still sees another one write "${words(elsewhere)}"`]),
+      ];
+    });
+  }
+
+  /** What must be true at each moment: a message is in a list once. */
+  #doubled(): string[] {
+    return this.#pages.flatMap(({ chats }, i) => {
+      const ids = chats.active.messages.map(({ id }) => id);
+      return new Set(ids).size === ids.length
+        ? []
+        : [`page ${i} shows a message twice: ${words(chats.active.messages)}`];
     });
   }
 

@@ -161,3 +161,26 @@ it('does not send half a tool call on', async () => {
   expect(words((await page.script.next()).sent.messages)).toBe('q: Roll? | a: Rolling.  | q: Well?');
   expect(await page.stored()).toBe('q: Roll? | a: Rolling. /[dice input-available] | q: Well? | a: ');
 });
+
+describe('a call that is answered late', () => {
+  it('is answered on its node, at whatever moment an edit cuts the list', async () => {
+    for (let delay = 0; delay < 20; delay += 1) {
+      page = await openPage();
+      const chat = page.chats.active;
+      await (await askForDice()).finish();
+      await chat.whenSettled();
+      const [question, asking] = chat.messages;
+      const edited = chat.sendMessage({ text: 'Roll twice?', messageId: question!.id });
+      for (let turn = 0; turn < delay; turn += 1) await Promise.resolve();
+      if (!chat.messages.includes(asking!)) return;
+      await chat.addToolOutput(give(4));
+      await (await page.script.next()).answer('Done.');
+      await edited;
+      expect((await page.store.getMessage('c', asking!.id))?.data.parts).toContainEqual(
+        expect.objectContaining({ state: 'output-available', output: 4 }),
+      );
+      expect(await page.stored('main-v2')).toBe('q: Roll twice? | a: Done.');
+    }
+    expect.unreachable('the edit never cut the list');
+  });
+});

@@ -12,7 +12,7 @@ test.each(Array.from({ length: SEEDS }, (_, seed) => 5000 + seed))(
   { timeout: 30_000 },
   async (seed) => {
     const name = `fuzz-${crypto.randomUUID()}`;
-    const run = await Run.begin(seed, () => new IndexedDBContextStore(name));
+    const run = await Run.begin(seed, { store: () => new IndexedDBContextStore(name) });
     for (let act = 0; act < ACTS; act += 1) await run.act();
     await run.comeToRest();
     await expect.poll(() => run.problems(), { timeout: 10_000 }).toEqual([]);
