@@ -324,7 +324,9 @@ export class Run {
 
   /** Lets everything that is asked for be answered. */
   async comeToRest(): Promise<void> {
-    for (let round = 0; round < 400 && (this.#running.size > 0 || this.#streams().length > 0); round += 1) {
+    // What was pressed on a screen begins a moment later.
+    await this.#time.pass(50);
+    for (let round = 0; round < 400 && this.#isUnderWay; round += 1) {
       for (const exchange of this.#streams()) {
         this.#ended.add(exchange);
         await this.#time.during(exchange.finish());
@@ -334,6 +336,16 @@ export class Run {
     for (const { chats } of this.#pages) await this.#time.during(chats.whenSettled());
     // Pages that were open when another one died look for it once in a while.
     for (let pause = 0; pause < 5; pause += 1) await this.#time.pass(500);
+  }
+
+  /** Closes the pages. */
+  close(): void {
+    for (const page of this.#pages) page.kill();
+  }
+
+  get #isUnderWay(): boolean {
+    const isBusy = this.#pages.some(({ chats }) => chats.active.isBusy);
+    return isBusy || this.#running.size > 0 || this.#streams().length > 0;
   }
 
   /** What went wrong, and before it all that was done; nothing for a run in which nothing did. */

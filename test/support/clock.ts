@@ -80,15 +80,15 @@ export class Clock implements Time {
   }
 
   async during<T>(action: Promise<T>): Promise<T | undefined> {
-    const before = this.#now;
-    let isDone = false;
-    const ended = (): void => {
-      isDone = true;
+    const limit = this.#now + 60_000;
+    const progress = { isDone: false };
+    const end = (): void => {
+      progress.isDone = true;
     };
-    action.then(ended, ended);
+    action.then(end, end);
     await this.#flush();
-    while (!isDone && this.#now < before + 60_000) await this.pass(isDone ? 0 : 1);
-    return isDone ? action : undefined;
+    while (!progress.isDone && this.#now < limit) await this.pass(1);
+    return progress.isDone ? action : undefined;
   }
 }
 
