@@ -59,13 +59,15 @@ export function reminder(
   text: string | ((context: ReminderContext) => string | undefined | Promise<string | undefined>),
   { when = () => true, target = 'user', asPart = false }: ReminderOptions = {},
 ): FoldingFragment {
-  if (typeof text === 'string' && text.trim() === '')
+  if (typeof text === 'string' ? text.trim() === '' : typeof text !== 'function')
     throw new ContextError('invalid-options', 'Reminder text must not be empty');
   if (target !== 'user')
     throw new ContextError('invalid-options', `Unsupported reminder target: ${String(target)}`);
   const speak = async (context: ReminderContext): Promise<UIMessage> => {
-    const words = when(context) ? await (typeof text === 'string' ? text : inTime(text(context))) : '';
-    return words?.trim() ? withReminder(context.message, words, asPart, when.onceIds) : context.message;
+    if (!holds(when, context)) return context.message;
+    const words: unknown = (await (typeof text === 'string' ? text : inTime(text(context)))) ?? '';
+    if (typeof words !== 'string') throw new Error(`it gave a ${typeof words}, which is no text`);
+    return words.trim() === '' ? context.message : withReminder(context.message, words, asPart, when.onceIds);
   };
   return {
     name: 'reminder',
@@ -81,6 +83,16 @@ export function reminder(
         complain(message, context, cause),
       ),
   };
+}
+
+/** What a predicate says. A promise is no answer: it would be taken for a yes. */
+function holds(predicate: ReminderPredicate, context: ReminderContext): boolean {
+  const answer: unknown = predicate(context);
+  if (answer instanceof Promise) {
+    answer.catch(() => undefined);
+    throw new Error('its predicate gave a promise, and must answer at once');
+  }
+  return Boolean(answer);
 }
 
 /** How long a turn waits for the words of a reminder, in ms. */
@@ -191,17 +203,17 @@ export function once(id: string): ReminderPredicate {
 
 /** When all of them would fire. */
 export function and(...predicates: readonly ReminderPredicate[]): ReminderPredicate {
-  return withIds(predicates, (context) => predicates.every((predicate) => predicate(context)));
+  return withIds(predicates, (context) => predicates.every((predicate) => holds(predicate, context)));
 }
 
 /** When one of them would fire. */
 export function or(...predicates: readonly ReminderPredicate[]): ReminderPredicate {
-  return withIds(predicates, (context) => predicates.some((predicate) => predicate(context)));
+  return withIds(predicates, (context) => predicates.some((predicate) => holds(predicate, context)));
 }
 
 /** When it would not fire. */
 export function not(predicate: ReminderPredicate): ReminderPredicate {
-  return (context) => !predicate(context);
+  return (context) => !holds(predicate, context);
 }
 
 function withIds(
@@ -224,8 +236,15 @@ export function usageExceeds(limit: number | Readonly<Record<string, number>>): 
   return ({ usage = {} }) => limits.some(([kind, most]) => Number(usage[kind] ?? 0) > most);
 }
 
-/** When the message contains one of the texts, in upper or lower case. */
+/**
+ * When the message contains one of the texts, in upper or lower case.
+ *
+ * @throws invalid-options for what is no text
+ */
 export function contentIncludes(...texts: readonly string[]): ReminderPredicate {
+  for (const text of texts)
+    if (typeof text !== 'string')
+      throw new ContextError('invalid-options', `contentIncludes(${String(text)}) needs texts`);
   const wanted = texts.map((text) => text.toLowerCase());
   return ({ text }) => wanted.some((one) => text.toLowerCase().includes(one));
 }

@@ -120,7 +120,8 @@ describe('a reminder', () => {
   test('is refused without a text, and for another target', () => {
     const refused = (message: string): unknown =>
       expect.objectContaining({ code: 'invalid-options', message });
-    expect(() => reminder(' ')).toThrow(refused('Reminder text must not be empty'));
+    for (const text of [' ', undefined, 5, null])
+      expect(() => reminder(text as string)).toThrow(refused('Reminder text must not be empty'));
     expect(() => reminder('x', { target: 'zz' as 'user' })).toThrow(
       refused('Unsupported reminder target: zz'),
     );
@@ -144,6 +145,28 @@ describe('a reminder', () => {
     expect(report).toHaveBeenCalledWith(
       expect.objectContaining({ message: 'A reminder failed and was left out of the turn: boom' }),
     );
+  });
+
+  test('whose predicate gives a promise does not fire: it would always be a yes', async () => {
+    const report = vi.fn<(error: unknown) => void>();
+    const later = (async () => Promise.reject(new Error('late'))) as never;
+    const combined = [later, not(later), and(later, first()), or(later), and(not(later))];
+    const fragments = combined.map((when) => reminder('a', { when }));
+    const message = await applyReminders(asked('Hello'), fragments, { turn: 1, messages: [], report });
+    expect(texts(message)).toEqual(['Hello']);
+    expect(report.mock.calls.map(([error]) => (error as Error).message)).toEqual(
+      combined.map(() => expect.stringContaining('gave a promise, and must answer at once') as string),
+    );
+  });
+
+  test('whose text is none is left out, and reported', async () => {
+    const report = vi.fn<(error: unknown) => void>();
+    const fragments = [reminder((() => 5) as never), reminder(() => undefined)];
+    const message = await applyReminders(asked('Hello'), fragments, { turn: 1, messages: [], report });
+    expect(texts(message)).toEqual(['Hello']);
+    expect(report.mock.calls.map(([error]) => (error as Error).message)).toEqual([
+      'A reminder failed and was left out of the turn: it gave a number, which is no text',
+    ]);
   });
 
   test('that throws is reported on the console where nobody listens', async () => {
@@ -322,6 +345,7 @@ describe('the predicates', () => {
     ['everyNTurns(0)', () => everyNTurns(0)],
     ['firstN(-1)', () => firstN(-1)],
     ['afterTurn(NaN)', () => afterTurn(Number.NaN)],
+    ['contentIncludes(5)', () => contentIncludes(5 as never)],
     ['elapsedExceeds(soon)', () => elapsedExceeds('soon' as never)],
     ['usageExceeds(undefined)', () => usageExceeds({ totalTokens: undefined as never })],
   ])('refuse %s', (call, make) => {
