@@ -34,8 +34,10 @@ export interface CopyRules {
   readonly maxDepth: number;
   /** Write numbers as JSON does: NaN and infinities become null. */
   readonly json?: boolean;
-  /** Take only what can be shown: no null in lists and records, and U+FFFD for lone surrogates in texts and keys. */
-  readonly shown?: boolean;
+  /** Leave null out of lists. */
+  readonly dropNull?: boolean;
+  /** What becomes of a record; without it, a plain copy. */
+  readonly record?: (record: object, walk: Walk) => unknown;
   /** What becomes of a fragment; without it, fragments are plain records. */
   readonly node?: (fragment: ContextFragment, walk: Walk) => unknown;
   /** What becomes of a value that is only known later; without it, such values are refused. */
@@ -72,7 +74,7 @@ export function walkWith<R>(rules: CopyRules, subject: string, begin: (walk: Wal
 }
 
 /** A copy of what an object holds under a key; the path is kept for errors, those of getters included. */
-function copyAt(holder: object, key: string | number, walk: Walk): unknown {
+export function copyAt(holder: object, key: string | number, walk: Walk): unknown {
   walk.path.push(key);
   const copy = copyValue((holder as Record<string | number, unknown>)[key], walk);
   walk.path.pop();
@@ -101,7 +103,7 @@ export function copyValue(value: unknown, walk: Walk): unknown {
   if (--walk.left < 0) refuse(walk, `is one value too many: ${MAX_VALUES} are allowed`);
   switch (typeof value) {
     case 'string':
-      return textOf(value, walk);
+      return value;
     case 'number':
       return walk.rules.json && !Number.isFinite(value) ? null : value;
     case 'object':
@@ -125,34 +127,34 @@ function copyObject(value: object, walk: Walk): unknown {
 }
 
 function copyByKind(value: object, walk: Walk): unknown {
-  const { node, lazy } = walk.rules;
+  const { node, lazy, record = copyRecord } = walk.rules;
   if (Array.isArray(value)) return copyList(value, walk);
   if (node && isBuilt(value)) return named(value, walk, node);
-  return lazy && isLazyValue(value) ? lazy(value, walk) : copyPlain(value, walk);
+  if (lazy && isLazyValue(value)) return lazy(value, walk);
+  const { toJSON } = value as { toJSON?: unknown };
+  if (typeof toJSON === 'function') return copyValue(toJSON.call(value, ''), walk);
+  if (Object.getPrototypeOf(value) !== Object.prototype) refuseExotic(value, walk);
+  return record(value, walk);
 }
 
 function copyList(list: readonly unknown[], walk: Walk): unknown[] {
   const copy: unknown[] = [];
   for (let i = 0; i < list.length; i++) {
     const item = copyAt(list, i, walk) ?? null;
-    if (item !== null || !walk.rules.shown) copy.push(item);
+    if (item !== null || !walk.rules.dropNull) copy.push(item);
   }
   return copy;
 }
 
-function copyPlain(value: object, walk: Walk): unknown {
-  const { toJSON } = value as { toJSON?: unknown };
-  if (typeof toJSON === 'function') return copyValue(toJSON.call(value, ''), walk);
-  if (Object.getPrototypeOf(value) !== Object.prototype) refuseExotic(value, walk);
+function copyRecord(record: object, walk: Walk): unknown {
   const copy: Record<string, unknown> = {};
-  for (const key of Object.keys(value)) {
-    const item = copyAt(value, key, walk);
-    if (item === undefined || (item === null && walk.rules.shown)) continue;
-    const name = textOf(key, walk);
+  for (const key of Object.keys(record)) {
+    const item = copyAt(record, key, walk);
+    if (item === undefined) continue;
     // Assigned, this one key would set the prototype.
-    if (name !== '__proto__') copy[name] = item;
+    if (key !== '__proto__') copy[key] = item;
     else
-      Object.defineProperty(copy, name, {
+      Object.defineProperty(copy, key, {
         value: item,
         enumerable: true,
         configurable: true,
@@ -165,11 +167,6 @@ function copyPlain(value: object, walk: Walk): unknown {
 /** Whether a value is an object other than null and lists. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** The text as it is, or as it can be shown. */
-export function textOf(text: string, walk: Walk): string {
-  return walk.rules.shown && /[\ud800-\udfff]/.test(text) ? text.replace(/\p{Cs}/gu, '\ufffd') : text;
 }
 
 /** Refuses what keeps its content where `Object.keys` does not look: errors, maps, binary data. */

@@ -1,7 +1,7 @@
 import type { ContextFragment } from '../fragment/fragment.ts';
 import { guarded, inlineText, titleOf } from './marks.ts';
-import { arrange, isLine, isList, isScalar, joined, prepare, remembered, Section } from './renderer.ts';
-import type { ContextRenderer, GroupOptions, RenderData, RenderRecord } from './renderer.ts';
+import { arrange, isList, isScalar, joined, printable, remembered, Section, written } from './renderer.ts';
+import type { ContextRenderer, Fields, GroupOptions, RenderData } from './renderer.ts';
 
 /**
  * Fragments as Markdown: a heading for each fragment, bullets below it.
@@ -19,12 +19,16 @@ export class MarkdownRenderer implements ContextRenderer {
   }
 
   render(fragments: readonly ContextFragment[]): string {
-    const headingOf = remembered((name) => `## ${inlineText(titleOf(name))}\n`);
-    let text = '';
-    for (const { name, data } of prepare(fragments))
-      text += (text === '' ? '' : '\n\n') + headingOf(name) + bodyOf(data, this.#grouped);
-    return text;
+    return printable(written(fragments, (sections) => sectionsText(sections, this.#grouped)));
   }
+}
+
+function sectionsText(sections: readonly Section[], grouped: boolean): string {
+  const headingOf = remembered((name) => `## ${inlineText(titleOf(name))}\n`);
+  let text = '';
+  for (const { name, data } of sections)
+    text += (text === '' ? '' : '\n\n') + headingOf(name) + bodyOf(data, grouped);
+  return text;
 }
 
 /** What stands below a heading. Only here are fragments grouped: deeper, a group would be one more level of bullets. */
@@ -49,10 +53,11 @@ function valueBody(value: RenderData, pad: string): string {
   if (isList(value)) return items(value, pad);
   if (isScalar(value)) return '';
   const dash = `${pad}- `;
+  if (value instanceof Section) return dash + sectionField(value, pad);
+  const { keys, values } = value;
   let text = '';
-  eachField(value, pad, (field) => {
-    text += (text === '' ? dash : `\n${dash}`) + field;
-  });
+  for (let i = 0; i < keys.length; i++)
+    text += (i === 0 ? dash : `\n${dash}`) + field(keys[i] ?? '', values[i] ?? '', pad);
   return text;
 }
 
@@ -66,73 +71,62 @@ function items(list: readonly RenderData[], pad: string): string {
 /** An item after its dash; `pad` is what stands before the dash. A dash alone would make the line above a heading. */
 function itemText(item: RenderData, pad: string): string {
   if (isScalar(item)) return lineText(String(item), pad);
+  if (item instanceof Section) return sectionField(item, pad);
   if (!isList(item)) return recordText(item, pad);
   const text = joined(item);
   if (text === undefined) return items(item, `${pad}  `).trimStart();
   return item.length > 0 ? lineText(text, pad) : '[]';
 }
 
+/** A record as one item: further entries stand below the first, and what belongs to an entry further in. */
+function recordText({ keys, values }: Fields, pad: string): string {
+  const inner = `${pad}  `;
+  let text = '';
+  for (let i = 0; i < keys.length; i++) {
+    // After an entry of several lines a blank one, or the next entry would read as a part of it.
+    if (i > 0) text += isTall(values[i - 1] ?? '') ? `\n\n${inner}` : `\n${inner}`;
+    text += field(keys[i] ?? '', values[i] ?? '', keys.length > 1 ? inner : pad);
+  }
+  return text || '{}';
+}
+
+/** An entry of a record. A fragment in a record goes by its own name. */
+function field(key: string, value: RenderData, pad: string): string {
+  if (typeof value === 'string') return label(key) + textAfterLabel(value, pad);
+  if (isScalar(value)) return `${label(key)} ${value}`;
+  if (value instanceof Section) return sectionField(value, pad);
+  return label(key) + (isEmpty(value) ? '' : `\n${valueBody(value, `${pad}  `)}`);
+}
+
+function sectionField({ name, data }: Section, pad: string): string {
+  if (isScalar(data)) return field(name, data, pad);
+  return label(name) + (isEmpty(data) ? '' : `\n${sectionBody(data, `${pad}  `)}`);
+}
+
+function label(name: string): string {
+  return `**${inlineText(name)}**:`;
+}
+
 function lineText(text: string, pad: string): string {
   return guarded(text.trimStart(), `\n${pad}  `) || '""';
 }
 
-/** A record as one item: further entries stand below the first, and what belongs to an entry further in. */
-function recordText(record: Section | RenderRecord, pad: string): string {
-  const several = !(record instanceof Section) && Object.keys(record).length > 1;
-  const below = `\n${pad}  `;
-  let text = '';
-  let gap = '';
-  eachField(record, several ? `${pad}  ` : pad, (field, value) => {
-    text += gap + field;
-    // After an entry of several lines a blank one, or the next entry would read as a part of it.
-    gap = isTall(value) ? `\n${below}` : below;
-  });
-  return text || '{}';
-}
-
-/** Whether a value takes lines of its own. */
-function isTall(value: RenderData): boolean {
-  if (typeof value === 'string') return /[\n\r]/.test(value);
-  return !isScalar(value) && !(isList(value) && value.length === 0);
-}
-
-/** Visits `**key**: value` of each entry. A fragment in a record goes by its own name. */
-function eachField(
-  record: Section | RenderRecord,
-  pad: string,
-  visit: (field: string, value: RenderData) => void,
-): void {
-  if (record instanceof Section) {
-    visit(field(record.name, record.data, pad, sectionBody), record.data);
-    return;
-  }
-  for (const key of Object.keys(record)) {
-    const value = record[key] ?? '';
-    if (value instanceof Section) eachField(value, pad, visit);
-    else visit(field(key, value, pad, valueBody), value);
-  }
-}
-
-function field(
-  name: string,
-  value: RenderData,
-  pad: string,
-  body: (value: RenderData, pad: string) => string,
-): string {
-  if (typeof value === 'string') return label(name) + textAfterLabel(value, pad);
-  if (isScalar(value)) return `${label(name)} ${value}`;
-  return label(name) + (isList(value) && value.length === 0 ? '' : `\n${body(value, `${pad}  `)}`);
-}
-
 /** Behind its label; a text that begins with a code block begins below it. */
 function textAfterLabel(text: string, pad: string): string {
-  if (isLine(text)) return ` ${text}`;
+  if (!isTall(text)) return ` ${text}`;
   const below = `\n${pad}  `;
   const fenced = /^(?:```|~~~).*\n/.test(text);
   const lines = guarded(fenced ? text : `:${text}`, below);
   return fenced ? below + lines : ` ${lines.slice(1)}`;
 }
 
-function label(name: string): string {
-  return `**${inlineText(name)}**:`;
+/** Whether a value takes lines of its own. */
+function isTall(value: RenderData): boolean {
+  if (typeof value === 'string') return /[\n\r]/.test(value);
+  if (value instanceof Section) return isTall(value.data);
+  return !isScalar(value) && !isEmpty(value);
+}
+
+function isEmpty(value: RenderData): boolean {
+  return isList(value) && value.length === 0;
 }

@@ -1,5 +1,3 @@
-import { hasControls, isLine } from './renderer.ts';
-
 /**
  * Text that stays in its place in Markdown.
  *
@@ -19,39 +17,42 @@ import { hasControls, isLine } from './renderer.ts';
  * Looks at the beginnings of lines only, at the cost of a search for the next line feed each.
  */
 export function guarded(text: string, below = '\n'): string {
-  if (isWord(text.charCodeAt(0)) && isLine(text)) return text;
-  const safe = escapedLines(hasControls(text) ? shownLines(text) : text);
+  if (isWord(text.charCodeAt(0)) && !/[\n\r]/.test(text)) return text;
+  const safe = escapedLines(text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text);
   return below === '\n' ? safe : safe.replace(/\n/g, below);
-}
-
-function shownLines(text: string): string {
-  return text.replace(/\r\n?/g, '\n').replace(UNPRINTABLE, '\ufffd');
 }
 
 /** A backslash before each mark at the beginning of a line that would open something. */
 function escapedLines(text: string): string {
   const look = { left: PATIENCE * text.length };
-  const tags = text.includes('<');
   let out = '';
   let done = 0;
   let html = false;
   for (let line = 0; line <= text.length; line = endOfLine(text, line) + 1) {
+    const first = text.charCodeAt(line);
+    if (isWord(first)) continue;
     if (html && isAt(BLANK, text, line)) html = false;
-    if (isHarmless(text.charCodeAt(line))) continue;
-    html ||= tags && isAt(HTML, text, line);
+    if (first === LINE_FEED) continue;
+    const mark = text.charCodeAt(afterMarks(text, line));
+    if (isWord(mark)) continue;
+    html ||= mark === LESS && isAt(HTML, text, line);
+    if (!isAt(OPENER, text, line)) continue;
+    const at = OPENER.lastIndex;
     const code = html ? -1 : endOfCode(text, line, look);
     if (code >= 0) line = code;
-    else if (isAt(OPENER, text, line)) {
-      out += `${text.slice(done, OPENER.lastIndex)}\\`;
-      done = OPENER.lastIndex;
+    else {
+      out += `${text.slice(done, at)}\\`;
+      done = at;
     }
   }
   return out + text.slice(done);
 }
 
-/** Whether a line that begins so is one that opens nothing: most begin with a word, or are empty. */
-function isHarmless(code: number): boolean {
-  return isWord(code) || code === LINE_FEED;
+/** Where the list and quote marks that a line begins with are over. */
+function afterMarks(text: string, line: number): number {
+  BEFORE.lastIndex = line;
+  BEFORE.test(text);
+  return BEFORE.lastIndex;
 }
 
 /** Letters and all else that is beyond the marks `# - > <`, and neither a backtick nor a tilde. */
@@ -60,6 +61,8 @@ function isWord(code: number): boolean {
 }
 
 const LINE_FEED = 10;
+const SPACE = 32;
+const LESS = 60;
 const BACKTICK = 96;
 const TILDE = 126;
 
@@ -85,44 +88,47 @@ export function inlineText(text: string): string {
 
 /** `styleGuide` -> `Style Guide`; a name without letters stays. */
 export function titleOf(name: string): string {
-  const words = /^[a-z]+$/.test(name) ? [name] : wordsOf(name);
-  return words.map((word) => (SMALL.test(word) ? word : word.replace(/^./u, upper))).join(' ') || name;
+  return wordsOf(name).map(capital).join(' ') || name;
 }
 
 function wordsOf(name: string): string[] {
-  const spaced = name.replace(/([\p{Ll}\d])(?=\p{Lu})|(\p{Lu})(?=\p{Lu}\p{Ll})/gu, '$1$2 ');
-  return spaced
-    .toLowerCase()
-    .split(/[\s_.-]+/)
-    .filter(Boolean);
+  const words = /^[a-z\d_]*$/.test(name) ? name : name.replace(BETWEEN, '$1$2 ').toLowerCase();
+  return words.split(/[\s_.-]+/).filter(Boolean);
 }
 
-function upper(text: string): string {
-  return text.toUpperCase();
+const BETWEEN = /([\p{Ll}\d])(?=\p{Lu})|(\p{Lu})(?=\p{Lu}\p{Ll})/gu;
+
+function capital(word: string): string {
+  const [first = ''] = word;
+  return SMALL.has(word) ? word : first.toUpperCase() + word.slice(first.length);
 }
 
-const SMALL = /^(?:a|the|of|and|or|for|but)$/;
+const SMALL = new Set(['a', 'the', 'of', 'and', 'or', 'for', 'but']);
 
 const UNPRINTABLE = /[\0-\x08\v\f\x0e-\x1f]/g;
 
+/** The end of a line. To `.` and `$` a line ends at U+2028, too; to Markdown it does not. */
+const END = '(?![^\\n])';
+
 /** Where list and quote marks may stand before the mark that counts. */
-const BEFORE = String.raw`(?:[ \t]*(?:[-+*>]|\d{1,9}[.)]))*[ \t]*`;
+const BEFORE = /(?:[ \t]*(?:[-+*>]|\d{1,9}[.)]))*[ \t]*/y;
 
 /** Before what opens a heading (also from below its text), a code block, or HTML that runs on over blank lines. */
 const OPENER = new RegExp(
-  String.raw`${BEFORE}(?=#{1,6}(?:[ \t]|$)|=+[ \t]*$|(?<!-)-+[ \t]*$|\x60{3}|~{3}|<(?:[!?]|script|pre|style|textarea))`,
-  'imy',
+  String.raw`${BEFORE.source}(?=#{1,6}(?:[ \t]|${END})|=+[ \t]*${END}|(?<!-)-+[ \t]*${END}|\x60{3}|~{3}|<(?:[!?]|script|pre|style|textarea))`,
+  'iy',
 );
 
 /** HTML that runs to the next blank line; fences in it are not fences. */
-const HTML = new RegExp(`${BEFORE}<[a-z/]`, 'iy');
+const HTML = new RegExp(`${BEFORE.source}<[a-z/]`, 'iy');
 
-const BLANK = /[^\S\n]*$/my;
+/** To Markdown, no other white space leaves a line blank. */
+const BLANK = new RegExp(`[ \\t]*${END}`, 'y');
 
-const FENCE = /( *)(`{3,}(?!.*`)|~{3,})/y;
+const FENCE = /( *)(`{3,}(?![^\n]*`)|~{3,})/y;
 
 /** What a line after the indent must be to close a code block. */
-const CLOSE = / *(`{3,}|~{3,})[ \t]*$/my;
+const CLOSE = new RegExp(` *(\`{3,}|~{3,})[ \\t]*${END}`, 'y');
 
 /**
  * How many times the length of a text may be looked through for the ends of code blocks that have none. Beyond that
@@ -137,9 +143,11 @@ function endOfCode(text: string, start: number, look: { left: number }): number 
   if (fence === '' || look.left < 0) return -1;
   let line = endOfLine(text, start) + 1;
   for (; line <= text.length; line = endOfLine(text, line) + 1) {
+    const inside = text.startsWith(indent, line);
+    const first = text.charCodeAt(line + indent.length);
+    if (inside && first !== SPACE && first !== fence.charCodeAt(0)) continue;
     if (isAt(BLANK, text, line)) continue;
-    if (!text.startsWith(indent, line)) break;
-    if (isWord(text.charCodeAt(line + indent.length))) continue;
+    if (!inside) break;
     CLOSE.lastIndex = line + indent.length;
     if (CLOSE.exec(text)?.[1]?.startsWith(fence)) {
       if (text.startsWith(fence, line + indent.length)) return line;

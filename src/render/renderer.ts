@@ -1,4 +1,4 @@
-import { dataOf, MAX_DEPTH, refuseLazy, textOf, walkFragment } from '../fragment/copy.ts';
+import { copyAt, dataOf, MAX_DEPTH, refuseLazy, walkFragment } from '../fragment/copy.ts';
 import type { Walk } from '../fragment/copy.ts';
 import type { ContextFragment } from '../fragment/fragment.ts';
 import { plural } from './singular.ts';
@@ -6,7 +6,7 @@ import { plural } from './singular.ts';
 /**
  * From fragments to text.
  *
- * A renderer is one method, and anybody can write one. Ours share what is hard about it: {@link prepare} turns
+ * A renderer is one method, and anybody can write one. Ours share what is hard about it: {@link written} turns
  * fragments into plain sections (codecs asked, nothing circular, nothing lazy, no null, depth bounded, shared objects
  * standing wherever they are used), so that each format only has to say how a text, a list, a record and a section
  * look in it. Whatever a text contains, it must not leave its place: that is each format's first duty.
@@ -31,12 +31,24 @@ export interface GroupOptions {
   readonly groupFragments?: boolean;
 }
 
-/** What data is once it is prepared. Records have no key without a value. */
-export type RenderData = string | number | boolean | Section | readonly RenderData[] | RenderRecord;
+/** What data is once it is prepared. */
+export type RenderData = Scalar | Section | Fields | readonly RenderData[];
 
-/** A prepared record. */
-export interface RenderRecord {
-  readonly [key: string]: RenderData;
+/** What stands on its own. */
+export type Scalar = string | number | boolean;
+
+/**
+ * A prepared record: its keys, each with a value. Two lists and no object: no key means anything to a list, and it is
+ * read faster than an object whose keys are not known beforehand.
+ */
+export class Fields {
+  readonly keys: readonly string[];
+  readonly values: readonly RenderData[];
+
+  constructor(keys: readonly string[], values: readonly RenderData[]) {
+    this.keys = keys;
+    this.values = values;
+  }
 }
 
 /** A prepared fragment. */
@@ -51,45 +63,82 @@ export class Section {
 }
 
 /**
- * The fragments as sections; those without data are left out.
+ * What a format makes of the fragments; those without data are left out.
+ *
+ * A lone surrogate becomes U+FFFD. That is rare, so it is looked for in the finished text (no two texts touch in it),
+ * and everything is written again where there is one: the names and keys that it changes may now be the same.
  *
  * @throws invalid-fragment, naming the path, for cycles, lazy values, and what is neither text, number, list or record
  */
-export function prepare(fragments: readonly ContextFragment[]): Section[] {
-  const sections: Section[] = [];
-  for (const fragment of fragments) {
-    const section = walkFragment(fragment, RULES);
-    if (section) sections.push(section);
-  }
-  return sections;
+export function written(
+  fragments: readonly ContextFragment[],
+  write: (sections: readonly Section[]) => string,
+): string {
+  const sections = fragments
+    .map((fragment) => walkFragment(fragment, RULES))
+    .filter((section) => section !== null);
+  const text = write(sections);
+  return isTorn(text) ? write(sections.map(mendedSection)) : text;
+}
+
+/** In two steps: the first is done in no time where a text has nothing beyond U+00FF, the second knows pairs. */
+function isTorn(text: string): boolean {
+  return /[\ud800-\udfff]/.test(text) && /\p{Cs}/u.test(text);
+}
+
+function mendedSection({ name, data }: Section): Section {
+  return new Section(mendedText(name), mended(data));
+}
+
+function mended(data: RenderData): RenderData {
+  if (typeof data === 'string') return mendedText(data);
+  if (isScalar(data)) return data;
+  if (isList(data)) return data.map(mended);
+  if (data instanceof Section) return mendedSection(data);
+  const fields = new Map(data.keys.map((key, i) => [mendedText(key), mended(data.values[i] ?? '')]));
+  return new Fields([...fields.keys()], [...fields.values()]);
+}
+
+function mendedText(text: string): string {
+  return text.replace(/\p{Cs}/gu, '\ufffd');
 }
 
 const RULES = {
   code: 'invalid-fragment',
   maxDepth: MAX_DEPTH,
-  shown: true,
+  dropNull: true,
   node: sectionOf,
+  record: fieldsOf,
   lazy: refuseLazy,
 } as const;
 
 function sectionOf(fragment: ContextFragment, walk: Walk): Section | null {
   const data = dataOf(fragment, walk) as RenderData | null | undefined;
-  return data === null || data === undefined ? null : new Section(textOf(fragment.name, walk), data);
+  return data === null || data === undefined ? null : new Section(fragment.name, data);
+}
+
+function fieldsOf(record: object, walk: Walk): Fields {
+  const keys = Object.keys(record);
+  const values = keys.map((key) => copyAt(record, key, walk) as RenderData | null | undefined);
+  if (values.every(isPresent)) return new Fields(keys, values);
+  return new Fields(
+    keys.filter((_, i) => isPresent(values[i])),
+    values.filter(isPresent),
+  );
+}
+
+function isPresent(value: RenderData | null | undefined): value is RenderData {
+  return value !== null && value !== undefined;
 }
 
 /** Whether a value is text, a number or a truth value. */
-export function isScalar(value: RenderData): value is string | number | boolean {
+export function isScalar(value: RenderData): value is Scalar {
   return typeof value !== 'object';
 }
 
 /** Whether a value is a list. */
 export function isList(value: RenderData): value is readonly RenderData[] {
   return Array.isArray(value);
-}
-
-/** The entries of a record, in its order; of a section, the one under its name. */
-export function entriesOf(value: Section | RenderRecord): [string, RenderData][] {
-  return value instanceof Section ? [[value.name, value.data]] : Object.entries(value);
 }
 
 /** `a,b` for a list of scalars that can be read back from it; undefined for any other list. */
@@ -111,7 +160,30 @@ export function remembered(make: (name: string) => string): (name: string) => st
 
 /** A text between double quotes, escaped as JSON, TOML and TOON all read it. */
 export function quoted(text: string): string {
-  return `"${isLine(text) && !/["\\\x7f]/.test(text) ? text : escaped(text, /["\\\n\r\t\x7f]/g)}"`;
+  return `"${escapeControls(escapeQuotes(text).replace(/\n/g, '\\n'))}"`;
+}
+
+/** A text as it may stand between double quotes that bear line feeds, but for {@link escapeControls}. */
+export function escapeQuotes(text: string): string {
+  // One pass for each mark: V8 looks for a single character in many at a time, and hardly a text has either.
+  return text.replace(/\\/g, '\\\\').replace(/"/g, '\\"');
+}
+
+/** Control characters other than line feed as escapes; a whole finished text, too, where all of them are in quotes. */
+export function escapeControls(text: string): string {
+  return /[\0-\t\v-\x10]/.test(text) || /[\x11-\x1f\x7f]/.test(text)
+    ? text.replace(/[\0-\t\v-\x1f\x7f]/g, escapeOf)
+    : text;
+}
+
+function escapeOf(control: string): string {
+  if (control === '\t') return '\\t';
+  return control === '\r' ? '\\r' : `\\u${hexOf(control)}`;
+}
+
+/** The text with U+FFFD for all control characters but tab, line feed and carriage return. */
+export function printable(text: string): string {
+  return hasControls(text) ? text.replace(/[\0-\x08\v\f\x0e-\x1f]/g, '\ufffd') : text;
 }
 
 /** Whether a text has neither line feed nor other control characters; two narrow classes, as in {@link hasControls}. */
@@ -119,33 +191,11 @@ export function isLine(text: string): boolean {
   return !/[\0-\x0f]/.test(text) && !/[\x10-\x1f]/.test(text);
 }
 
-/** A text of several lines as it may stand between quotes that bear line feeds. */
-export function quotedLines(text: string): string {
-  return escaped(text, /["\\\r\t\x7f]/g);
-}
-
-function escaped(text: string, marks: RegExp): string {
-  const safe = text.replace(marks, escapeOf);
-  return hasControls(safe) ? safe.replace(/[\0-\x08\v-\x1f]/g, escapeOf) : safe;
-}
-
-function escapeOf(found: string): string {
-  return ESCAPES[found] ?? `\\u${hexOf(found)}`;
-}
-
-const ESCAPES: Readonly<Record<string, string>> = {
-  '\\': '\\\\',
-  '"': '\\"',
-  '\n': '\\n',
-  '\r': '\\r',
-  '\t': '\\t',
-};
-
 /**
  * Whether a text has control characters other than tab and line feed. In two classes of at most sixteen: V8 looks for
  * so few in many characters at a time, and for more one by one.
  */
-export function hasControls(text: string): boolean {
+function hasControls(text: string): boolean {
   return /[\0-\x08\v-\x0f]/.test(text) || /[\x10-\x1f]/.test(text);
 }
 

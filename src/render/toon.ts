@@ -1,6 +1,6 @@
 import type { ContextFragment } from '../fragment/fragment.ts';
-import { addTo, entriesOf, isLine, isList, isScalar, prepare, quoted, Section } from './renderer.ts';
-import type { ContextRenderer, RenderData, RenderRecord } from './renderer.ts';
+import { addTo, Fields, isLine, isList, isScalar, quoted, Section, written } from './renderer.ts';
+import type { ContextRenderer, RenderData, Scalar } from './renderer.ts';
 
 /**
  * Fragments as TOON (Token-Oriented Object Notation): indentation instead of braces, and tables for lists of like records.
@@ -12,22 +12,29 @@ export class ToonRenderer implements ContextRenderer {
   readonly name = 'toon';
 
   render(fragments: readonly ContextFragment[]): string {
-    const named = new Map<string, RenderData[]>();
-    for (const { name, data } of prepare(fragments)) addTo(named, name, data);
-    return [...named]
-      .map(([name, all]) => entry(name, all.length === 1 && all[0] !== undefined ? all[0] : all, ''))
-      .join('\n');
+    return written(fragments, record);
   }
+}
+
+/** The fragments at the top, as one record. */
+function record(sections: readonly Section[]): string {
+  const named = new Map<string, RenderData[]>();
+  for (const { name, data } of sections) addTo(named, name, data);
+  return Array.from(named, ([name, all]) => entry(name, all.length === 1 ? (all[0] ?? '') : all, '')).join(
+    '\n',
+  );
 }
 
 function entry(key: string, value: RenderData, pad: string): string {
   if (isScalar(value)) return `${pad}${keyOf(key)}: ${scalar(value)}`;
   if (isList(value)) return pad + keyOf(key) + listOf(value, `${pad}  `);
-  return [`${pad}${keyOf(key)}:`, ...entries(value, `${pad}  `)].join('\n');
+  const body = entries(value, `${pad}  `);
+  return `${pad}${keyOf(key)}:${body === '' ? '' : `\n${body}`}`;
 }
 
-function entries(record: Section | RenderRecord, pad: string): string[] {
-  return entriesOf(record).map(([key, value]) => entry(key, value, pad));
+function entries(record: Section | Fields, pad: string): string {
+  if (record instanceof Section) return entry(record.name, record.data, pad);
+  return record.keys.map((key, i) => entry(key, record.values[i] ?? '', pad)).join('\n');
 }
 
 /** A list from its length on; `pad` is where its lines begin, if it needs more than one. */
@@ -39,11 +46,11 @@ function listOf(list: readonly RenderData[], pad: string, keyed = true): string 
   const head = columns ? `${length}{${columns.map(keyOf).join()}}:` : `${length}:`;
   let text = head;
   for (const item of list)
-    text += `\n${pad}${columns ? rowOf(item as RenderRecord, columns) : dashed(itemOf(item, pad))}`;
+    text += `\n${pad}${columns ? rowOf(item as Fields, columns) : dashed(itemOf(item, pad))}`;
   return text;
 }
 
-function cells(list: readonly (string | number | boolean)[]): string {
+function cells(list: readonly Scalar[]): string {
   let text = '';
   for (const item of list) text += text === '' ? scalar(item) : `,${scalar(item)}`;
   return text;
@@ -54,46 +61,53 @@ function dashed(item: string): string {
 }
 
 /** The keys that every item has, where all items are records of scalars with the same keys. */
-function columnsOf(list: readonly RenderData[]): string[] | undefined {
+function columnsOf(list: readonly RenderData[]): readonly string[] | undefined {
   const [first] = list;
-  const columns = isRecord(first) ? Object.keys(first) : [];
+  if (!(first instanceof Fields) || first.keys.length === 0) return undefined;
+  const { keys } = first;
+  const known = new Set(keys);
   const alike = (item: RenderData): boolean =>
-    isRecord(item) &&
-    Object.keys(item).length === columns.length &&
-    columns.every((key) => Object.hasOwn(item, key) && isScalar(item[key] as RenderData));
-  return columns.length > 0 && list.every(alike) ? columns : undefined;
+    item instanceof Fields &&
+    item.keys.length === keys.length &&
+    item.values.every(isScalar) &&
+    item.keys.every((key, i) => key === keys[i] || known.has(key));
+  return list.every(alike) ? keys : undefined;
 }
 
-function rowOf(record: RenderRecord, columns: readonly string[]): string {
-  const row = cells(columns.map((key) => record[key] as string));
+function rowOf(record: Fields, columns: readonly string[]): string {
+  const values = inOrder(record, columns) as readonly Scalar[];
+  const row = cells(values);
+  const [first] = values;
   // A decoder takes a line that begins so for a comment.
-  const first = record[columns[0] as string] as string;
-  return row.startsWith('#') ? quoted(first) + row.slice(first.length) : row;
+  return typeof first === 'string' && row.startsWith('#') ? quoted(first) + row.slice(first.length) : row;
+}
+
+/** The values of a record in the order of the columns, in which most records have them. */
+function inOrder({ keys, values }: Fields, columns: readonly string[]): readonly RenderData[] {
+  if (columns.every((column, i) => column === keys[i])) return values;
+  const valueOf = new Map(keys.map((key, i) => [key, values[i]]));
+  return columns.map((column) => valueOf.get(column) ?? '');
 }
 
 /** An item behind its dash: the first entry of a record stands there, the others below it. */
 function itemOf(item: RenderData, pad: string): string {
   if (isScalar(item)) return scalar(item);
   if (isList(item)) return listOf(item, `${pad}  `, false);
-  return loneHint(item, pad) ?? entries(item, `${pad}  `).join('\n').trimStart();
+  return loneHint(item, pad) ?? entries(item, `${pad}  `).trimStart();
 }
 
 /**
  * A fragment that holds nothing but one fragment with a scalar, itself an item of a list. It is written as in
  * @deepagents/context, without a length; a decoder reads the inner dash as a part of the key.
  */
-function loneHint(item: Section | RenderRecord, pad: string): string | undefined {
+function loneHint(item: Section | Fields, pad: string): string | undefined {
   if (!(item instanceof Section) || !isList(item.data) || item.data.length !== 1) return undefined;
   const [inner] = item.data;
   if (!(inner instanceof Section) || !isScalar(inner.data) || !BARE.test(inner.name)) return undefined;
   return `${keyOf(item.name)}:\n${pad}    - ${entry(inner.name, inner.data, '')}`;
 }
 
-function isRecord(value: RenderData | undefined): value is RenderRecord {
-  return typeof value === 'object' && !(value instanceof Section) && !Array.isArray(value);
-}
-
-function scalar(value: string | number | boolean): string {
+function scalar(value: Scalar): string {
   if (typeof value === 'string') return isBare(value) ? value : quoted(value);
   return Number.isFinite(value) || typeof value === 'boolean' ? String(value) : 'null';
 }

@@ -1,7 +1,7 @@
 import { fragment } from '../fragment/fragment.ts';
 import type { ContextFragment } from '../fragment/fragment.ts';
-import { arrange, hasControls, hexOf, isList, isScalar, joined, prepare, Section } from './renderer.ts';
-import type { ContextRenderer, GroupOptions, RenderData, RenderRecord } from './renderer.ts';
+import { arrange, Fields, hexOf, isList, isScalar, joined, printable, Section, written } from './renderer.ts';
+import type { ContextRenderer, GroupOptions, RenderData } from './renderer.ts';
 import { singular } from './singular.ts';
 
 /**
@@ -23,7 +23,10 @@ export class XmlRenderer implements ContextRenderer {
   }
 
   render(fragments: readonly ContextFragment[]): string {
-    return lines(prepare(fragments), (section) => rootElement(section, this.#grouped));
+    const text = written(fragments, (sections) =>
+      lines(sections, (section) => rootElement(section, this.#grouped)),
+    );
+    return printable(text).replace(/[\ufffe\uffff]/g, '\ufffd');
   }
 }
 
@@ -70,21 +73,20 @@ function sectionList(sections: readonly Section[], pad: string, grouped: boolean
 function valueElement(name: string, value: RenderData, pad: string, grouped: boolean): string {
   if (isScalar(value)) return textElement(name, String(value), pad);
   if (value instanceof Section) return sectionElement(value, pad, grouped);
-  return element(
-    name,
-    pad,
-    isList(value)
-      ? items(value, singular(name), pad + INDENT, grouped)
-      : fields(value, pad + INDENT, grouped),
-  );
+  const inner = pad + INDENT;
+  const body =
+    value instanceof Fields ? fields(value, inner, grouped) : items(value, singular(name), inner, grouped);
+  return element(name, pad, body);
 }
 
 function items(list: readonly RenderData[], tag: string, pad: string, grouped: boolean): string {
   return lines(list, (item) => valueElement(tag, (isList(item) && joined(item)) || item, pad, grouped));
 }
 
-function fields(record: RenderRecord, pad: string, grouped: boolean): string {
-  return lines(Object.keys(record), (key) => valueElement(key, record[key] ?? '', pad, grouped));
+function fields({ keys, values }: Fields, pad: string, grouped: boolean): string {
+  let text = '';
+  for (const [i, key] of keys.entries()) text = below(text, valueElement(key, values[i] ?? '', pad, grouped));
+  return text;
 }
 
 function element(name: string, pad: string, body: string): string {
@@ -125,12 +127,9 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '\r': '&#13;',
 };
 
-/** Without markup, and without what an XML document may not contain: control characters and two noncharacters. */
+/** Without markup. What XML can't hold at all is none, so the finished text is rid of it, at once. */
 function escape(text: string): string {
-  const plain = text.replace(/[&<>"'\r]/g, entityOf);
-  return hasControls(plain) || /[\ufffe\uffff]/.test(plain)
-    ? plain.replace(/[\0-\x08\v\f\x0e-\x1f\ufffe\uffff]/g, '\ufffd')
-    : plain;
+  return /[&<>"'\r]/.test(text) ? text.replace(/[&<>"'\r]/g, entityOf) : text;
 }
 
 function entityOf(mark: string): string {
@@ -139,9 +138,9 @@ function entityOf(mark: string): string {
 
 /**
  * What a name may not hold, and what it may not begin with. Colons are left to namespaces; ª, µ and º are no letters to
- * XML; of the letters beyond U+FFFF not every parser knows that they are.
+ * XML; of the letters beyond U+FFFF not every parser knows that they are. Lone surrogates are for {@link written} to find.
  */
-const NOT_IN_NAME = /[^\w.\-\p{L}\p{M}\p{Nd}]|[ªµº\u{10000}-\u{10ffff}]|^[^\p{L}_]/gu;
+const NOT_IN_NAME = /[^\w.\-\p{L}\p{M}\p{Nd}\p{Cs}]|[ªµº\u{10000}-\u{10ffff}]|^[^\p{L}_\p{Cs}]/gu;
 
 function nameOf(name: string): string {
   if (/^[a-z]\w*$/i.test(name) && !name.includes('_x')) return name;

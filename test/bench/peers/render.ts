@@ -88,10 +88,7 @@ function compare(shape: Shape, format: (typeof FORMATS)[number]): Figure {
     const fragments = shape.build(side) as never[];
     return () => renderer.render(fragments);
   }) as [() => string, () => string];
-  const repeats = sides.map((render) => Math.max(1, Math.ceil((TURN_MS * 30) / time(render, 30)))) as [
-    number,
-    number,
-  ];
+  const repeats = sides.map(repeatsOf) as [number, number];
   const times: [number[], number[]] = [[], []];
   for (let turn = 0; turn < 1.5 * TURNS; turn++)
     for (const side of [0, 1] as const) {
@@ -106,6 +103,14 @@ function compare(shape: Shape, format: (typeof FORMATS)[number]): Figure {
     micros,
     ratio: micros[1] / micros[0],
   };
+}
+
+/** How many renderings fill a turn. The clock may tick in milliseconds, so the first ones count for nothing. */
+function repeatsOf(render: () => string): number {
+  let repeats = 30;
+  let took = time(render, repeats);
+  while (took < TURN_MS / 4) took = time(render, (repeats *= 2));
+  return Math.max(1, Math.ceil((TURN_MS * repeats) / took));
 }
 
 /** Milliseconds of this thread for so many renderings, each read once. */
