@@ -50,6 +50,17 @@ async function openApp(store: ContextStore): Promise<MortalPage> {
     [...container.querySelectorAll('button')].findLast(({ textContent }) => textContent === name);
   const isAsked = (text: string): boolean =>
     script.requests.some(({ sent }) => sent.messages.some((message) => textOf(message) === text));
+  // One after the other: nobody types two questions into one box at once.
+  let typing = Promise.resolve();
+  const typed = async (text: string): Promise<void> => {
+    const box = container.querySelector('input');
+    const send = button('Send');
+    if (!box || !send) return;
+    fireEvent.change(box, { target: { value: text } });
+    await wait(1);
+    fireEvent.click(send);
+    for (let ms = 0; ms < 50 && box.value === text; ms += 1) await wait(1);
+  };
   return {
     engine,
     chats,
@@ -61,12 +72,9 @@ async function openApp(store: ContextStore): Promise<MortalPage> {
       return found !== undefined;
     },
     type: async (text) => {
-      const box = container.querySelector('input') as HTMLInputElement;
-      fireEvent.change(box, { target: { value: text } });
-      await new Promise((resolve) => setTimeout(resolve, 1));
-      const send = button('Send');
-      if (send) fireEvent.click(send);
-      while (!isAsked(text)) await new Promise((resolve) => setTimeout(resolve, 20));
+      typing = typing.then(() => typed(text));
+      await typing;
+      while (!isAsked(text)) await wait(20);
     },
     seen: () => [...container.querySelectorAll('li')].map(messageSeen).join(' | '),
     kill: () => {
@@ -75,6 +83,10 @@ async function openApp(store: ContextStore): Promise<MortalPage> {
       container.remove();
     },
   };
+}
+
+function wait(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 /** A message on the screen, as `words()` has it. */
