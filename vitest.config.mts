@@ -94,7 +94,7 @@ function inBrowser(): TestProjectInlineConfiguration {
     },
     test: {
       name: 'browser',
-      include: ['test/browser/**/*.test.{ts,tsx}', 'test/ai/*.test.{ts,tsx}'],
+      include: ['test/browser/**/*.test.{ts,tsx}', 'test/ai/*.test.{ts,tsx}', 'test/apps/same.test.tsx'],
       // A server on this machine, and what is only typed.
       exclude: ['test/ai/{http,types,fuzz}.test.ts'],
       benchmark: { include: ['test/bench/**/*.bench.ts'] },

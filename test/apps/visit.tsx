@@ -13,22 +13,29 @@ export interface Visit {
   press(name: string): Promise<void>;
   send(text: string): Promise<void>;
   /** Lets the server do something for the request that is open, and waits until the page shows it. */
-  reply(act: (exchange: Exchange) => Promise<void>): Promise<void>;
+  reply(act: (exchange: Exchange) => Promise<void>, exchange?: Exchange): Promise<void>;
   /** The page as text. */
   seen(): string;
   /** All that was seen and called back, step by step. */
   readonly story: readonly string[];
 }
 
+/** How often a page must look the same to be at rest. */
+const STILL = 3;
+
 /** Opens an app. */
 export async function visit(
   App: (props: AppProps) => ReactNode,
   store: ContextStore = new InMemoryContextStore(),
+  script: ScriptedTransport = scriptedTransport(),
 ): Promise<Visit> {
   cleanup();
   // What an app loads by and by is here already, so that both are as quick.
-  await Promise.all([import('../../src/ai/turns.ts'), import('../../src/engine/session.ts')]);
-  const script = scriptedTransport();
+  await Promise.all([
+    import('../../src/ai/turns.ts'),
+    import('../../src/engine/session.ts'),
+    import('../../src/store/open.ts'),
+  ]);
   const story: string[] = [];
   const log = (line: string): void => void story.push(`  ${line}`);
   const { container } = render(
@@ -37,8 +44,16 @@ export async function visit(
     </StrictMode>,
   );
   const seen = (): string => [...container.querySelectorAll('li, [role]')].map(textOf).join(' | ');
-  /** Long enough for a throttled list, and for what is written on the way. */
-  const rest = (): Promise<void> => act(() => new Promise<void>((resolve) => void setTimeout(resolve, 60)));
+  /** Until nothing has changed for longer than a list is throttled, and than what is written on the way takes. */
+  const rest = async (): Promise<void> => {
+    let [before, still] = ['', 0];
+    while (still < STILL) {
+      await act(() => new Promise<void>((resolve) => void setTimeout(resolve, 12)));
+      const now = `${story.length} ${seen()}`;
+      still = now === before ? still + 1 : 0;
+      before = now;
+    }
+  };
   const step = async (name: string, action: () => unknown): Promise<void> => {
     await act(async () => void (await action()));
     await rest();
@@ -57,8 +72,8 @@ export async function visit(
       fireEvent.change(screen.getByLabelText('Message'), { target: { value: text } });
       await step(`send ${text}`, () => fireEvent.click(screen.getByRole('button', { name: 'Send' })));
     },
-    reply: async (action) => {
-      const current = await vi.waitUntil(() => script.requests.at(-1), { timeout: 2000 });
+    reply: async (action, exchange) => {
+      const current = exchange ?? (await vi.waitUntil(() => script.requests.at(-1), { timeout: 2000 }));
       await step('reply', async () => {
         await action(current);
         await settle();
