@@ -37,9 +37,6 @@ export function branchColour(branch: number): string {
   return branch < 0 ? 'var(--none)' : `var(--branch-${branch % BRANCH_COLOURS})`;
 }
 
-/** The height of a row in the graph and in the snapshot, in CSS pixels. Rows are windowed, so it is one for all. */
-export const ROW_HEIGHT = 24;
-
 /** The panel's style sheet. */
 export function panelCss(): string {
   return `${variables()}${frame}${parts}${graph}${prompt}${snapshot}${narrow}`;
@@ -91,7 +88,7 @@ button:focus-visible,select:focus-visible,input:focus-visible,[tabindex]:focus-v
 h2{font-size:12px;font-weight:600;margin:0}
 code,pre,.code{font:11px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
 .rows{flex:1;min-height:0;overflow:auto;overscroll-behavior:contain;position:relative}
-.row{position:absolute;left:0;right:0;height:${ROW_HEIGHT}px;display:flex;align-items:center;gap:6px;
+.row{position:absolute;left:0;right:0;display:flex;align-items:center;gap:6px;
 padding-right:8px;white-space:nowrap;cursor:default}
 .row:hover{background:var(--hover)}
 .rows:focus-visible .cursor,.rows:focus .cursor{background:var(--cursor)}
@@ -178,6 +175,6 @@ const narrow = `
 @media (pointer:coarse){
 button,select,input{min-height:44px;padding:2px 12px}
 .icon{width:44px}
-.fold{min-height:24px}
+.fold{min-height:44px;min-width:44px}
 }
 `;

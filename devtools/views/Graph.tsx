@@ -26,7 +26,8 @@ import {
   shownFor,
   visibleRows,
 } from '../graphRows.ts';
-import { branchColour, ROW_HEIGHT } from '../theme.ts';
+import { useRowHeight } from '../rowHeight.ts';
+import { branchColour } from '../theme.ts';
 import { rowAfterKey, useRowWindow } from '../windowing.ts';
 
 /** What every view is given: an engine, and its state as of the last frame. */
@@ -97,7 +98,8 @@ function Rows({ engine, model, branches, hereId }: RowsProps): ReactNode {
   const [failure, setFailure] = useState<string>();
   const rows = useMemo(() => visibleRows(model, choices), [model, choices]);
   const rowOf = useMemo(() => rowByNode(rows, model.nodes.length), [rows, model]);
-  const { ref, onScroll, first, end, page, reveal } = useRowWindow(rows.length, ROW_HEIGHT);
+  const height = useRowHeight();
+  const { ref, onScroll, first, end, page, reveal } = useRowWindow(rows.length, height);
 
   const shownRow = (id: string | undefined): number => {
     const node = model.indexOf.get(id ?? '') ?? model.lanes.order[0] ?? 0;
@@ -165,7 +167,7 @@ function Rows({ engine, model, branches, hereId }: RowsProps): ReactNode {
         onKeyDown={onKeyDown}
         onClick={onClick}
       >
-        <div role="presentation" style={{ height: rows.length * ROW_HEIGHT }}>
+        <div role="presentation" style={{ height: rows.length * height }}>
           {mounted.map((row) => {
             const node = rows[row] as number;
             const message = messageAt(model, node);
@@ -174,6 +176,7 @@ function Rows({ engine, model, branches, hereId }: RowsProps): ReactNode {
                 key={message.id}
                 id={`${idPrefix}${row}`}
                 row={row}
+                height={height}
                 model={model}
                 node={node}
                 branches={branches}
@@ -237,6 +240,7 @@ function counted(count: number, one: string, many: string): string {
 interface RowProps {
   readonly id: string;
   readonly row: number;
+  readonly height: number;
   readonly model: GraphModel;
   readonly node: number;
   readonly branches: readonly BranchInfo[];
@@ -246,7 +250,18 @@ interface RowProps {
   readonly fold: Fold;
 }
 
-function Row({ id, row, model, node, branches, status, isHere, isCursor, fold }: RowProps): ReactNode {
+function Row({
+  id,
+  row,
+  height,
+  model,
+  node,
+  branches,
+  status,
+  isHere,
+  isCursor,
+  fold,
+}: RowProps): ReactNode {
   const message = messageAt(model, node);
   const lane = model.lanes.lane[node] as number;
   const heads = fold === 'folded' ? headsWithin(model, node) : (model.heads.get(node) ?? []);
@@ -258,7 +273,7 @@ function Row({ id, row, model, node, branches, status, isHere, isCursor, fold }:
       id={id}
       data-row={row}
       className={classes.filter(Boolean).join(' ')}
-      style={{ top: row * ROW_HEIGHT }}
+      style={{ top: row * height, height }}
       role="row"
       aria-rowindex={row + 1}
       aria-level={lane + 1}
@@ -267,7 +282,13 @@ function Row({ id, row, model, node, branches, status, isHere, isCursor, fold }:
       aria-expanded={fold === 'none' ? undefined : fold === 'open'}
       title={`${message.role} - ${new Date(message.createdAt).toLocaleString()}\n${message.content}`}
     >
-      <Glyphs model={model} node={node} isFolded={fold === 'folded'} isCheckpoint={checkpoints.length > 0} />
+      <Glyphs
+        model={model}
+        node={node}
+        height={height}
+        isFolded={fold === 'folded'}
+        isCheckpoint={checkpoints.length > 0}
+      />
       <span role="gridcell" className="message">
         {fold !== 'none' && <FoldButton isOpen={fold === 'open'} hidden={hidden} />}
         <span className="unseen">{message.role}: </span>
@@ -353,28 +374,29 @@ function shortened(name: string): string {
   return name.length > 16 ? `${name.slice(0, 5)}…${name.slice(-9)}` : name;
 }
 
-/** The distance of two lanes, in CSS pixels, and the middle of a row. */
+/** The distance of two lanes, in CSS pixels. */
 const LANE = 14;
-const MIDDLE = ROW_HEIGHT / 2;
 
 const laneX = (lane: number): number => 10 + lane * LANE;
 
 interface GlyphsProps {
   readonly model: GraphModel;
   readonly node: number;
+  readonly height: number;
   readonly isFolded: boolean;
   readonly isCheckpoint: boolean;
 }
 
 /** The lines of one row, drawn from its own numbers: what passes on the left, where it comes from, where it goes. */
-function Glyphs({ model, node, isFolded, isCheckpoint }: GlyphsProps): ReactNode {
+function Glyphs({ model, node, height, isFolded, isCheckpoint }: GlyphsProps): ReactNode {
   const { lanes } = model;
+  const middle = height / 2;
   const lane = lanes.lane[node] as number;
   const x = laneX(lane);
   const own = branchColour(model.colour[node] as number);
   const next = lanes.next[node] as number;
   return (
-    <svg width={x + 10} height={ROW_HEIGHT} aria-hidden="true">
+    <svg width={x + 10} height={height} aria-hidden="true">
       {passingColours(model, node).map((colour, left) => (
         <line
           key={left}
@@ -382,50 +404,57 @@ function Glyphs({ model, node, isFolded, isCheckpoint }: GlyphsProps): ReactNode
           stroke={branchColour(colour)}
           x1={laneX(left)}
           x2={laneX(left)}
-          y2={ROW_HEIGHT}
+          y2={height}
         />
       ))}
-      <path className="lane" stroke={own} d={arrival(model, node)} />
+      <path className="lane" stroke={own} d={arrival(model, node, middle)} />
       {next >= 0 && !isFolded && (
         <path
           className="lane"
           stroke={branchColour(model.colour[next] as number)}
-          d={`M${x} ${MIDDLE}V${ROW_HEIGHT}`}
+          d={`M${x} ${middle}V${height}`}
         />
       )}
       {isFolded && (
-        <path className="lane" stroke={own} strokeDasharray="2 2" d={`M${x} ${MIDDLE}V${ROW_HEIGHT}`} />
+        <path className="lane" stroke={own} strokeDasharray="2 2" d={`M${x} ${middle}V${height}`} />
       )}
-      <Dot x={x} role={messageAt(model, node).role} colour={own} isCheckpoint={isCheckpoint} />
+      <Dot
+        x={x}
+        middle={middle}
+        role={messageAt(model, node).role}
+        colour={own}
+        isCheckpoint={isCheckpoint}
+      />
     </svg>
   );
 }
 
 /** The line that leads to a message: straight down its lane, or a curve from the lane it parts from. */
-function arrival({ lanes }: GraphModel, node: number): string {
+function arrival({ lanes }: GraphModel, node: number, middle: number): string {
   const x = laneX(lanes.lane[node] as number);
   if ((lanes.parent[node] as number) < 0) return '';
-  if (lanes.start[node] !== node) return `M${x} 0V${MIDDLE}`;
-  return `M${x - LANE} 0Q${x - LANE} ${MIDDLE} ${x} ${MIDDLE}`;
+  if (lanes.start[node] !== node) return `M${x} 0V${middle}`;
+  return `M${x - LANE} 0Q${x - LANE} ${middle} ${x} ${middle}`;
 }
 
 interface DotProps {
   readonly x: number;
+  readonly middle: number;
   readonly role: string;
   readonly colour: string;
   readonly isCheckpoint: boolean;
 }
 
 /** Shape tells what colour can't: hollow for what a person said, filled for an answer, a diamond for a checkpoint. */
-function Dot({ x, role, colour, isCheckpoint }: DotProps): ReactNode {
+function Dot({ x, middle, role, colour, isCheckpoint }: DotProps): ReactNode {
   const fill = role === 'user' ? 'var(--ground)' : colour;
   if (isCheckpoint) {
-    return <path className="dot" fill={fill} stroke={colour} d={`M${x} ${MIDDLE - 6}l6 6-6 6-6-6z`} />;
+    return <path className="dot" fill={fill} stroke={colour} d={`M${x} ${middle - 6}l6 6-6 6-6-6z`} />;
   }
   if (role === 'system') {
     return (
-      <rect className="dot" fill={fill} stroke={colour} x={x - 3.5} y={MIDDLE - 3.5} width={7} height={7} />
+      <rect className="dot" fill={fill} stroke={colour} x={x - 3.5} y={middle - 3.5} width={7} height={7} />
     );
   }
-  return <circle className="dot" fill={fill} stroke={colour} cx={x} cy={MIDDLE} r={4} />;
+  return <circle className="dot" fill={fill} stroke={colour} cx={x} cy={middle} r={4} />;
 }

@@ -2,7 +2,7 @@ import { maskSecrets } from 'contextree';
 import { type KeyboardEvent, type MouseEvent, type ReactNode, useId, useMemo, useState } from 'react';
 import { Copy } from '../Copy.tsx';
 import { useAnswer } from '../live.ts';
-import { ROW_HEIGHT } from '../theme.ts';
+import { useRowHeight } from '../rowHeight.ts';
 import { type TreeRow, treeRows } from '../treeRows.ts';
 import { rowAfterKey, useRowWindow } from '../windowing.ts';
 import type { ViewProps } from './Graph.tsx';
@@ -59,7 +59,8 @@ function Tree({ value }: { readonly value: unknown }): ReactNode {
   const [open, setOpen] = useState<ReadonlySet<string>>(() => new Set(opened));
   const [cursorPath, setCursorPath] = useState('');
   const rows = useMemo(() => treeRows(value, open), [value, open]);
-  const { ref, onScroll, first, end, page, reveal } = useRowWindow(rows.length, ROW_HEIGHT);
+  const height = useRowHeight();
+  const { ref, onScroll, first, end, page, reveal } = useRowWindow(rows.length, height);
   const cursor = Math.max(
     0,
     rows.findIndex((row) => row.path === cursorPath),
@@ -107,12 +108,13 @@ function Tree({ value }: { readonly value: unknown }): ReactNode {
       onKeyDown={onKeyDown}
       onClick={onClick}
     >
-      <div role="presentation" style={{ height: rows.length * ROW_HEIGHT }}>
+      <div role="presentation" style={{ height: rows.length * height }}>
         {rows.slice(first, end).map((row, i) => (
           <Item
             key={row.path}
             id={`${idPrefix}${first + i}`}
             index={first + i}
+            height={height}
             row={row}
             isCursor={first + i === cursor}
           />
@@ -131,18 +133,19 @@ function parentRow(rows: readonly TreeRow[], from: number): number {
 interface ItemProps {
   readonly id: string;
   readonly index: number;
+  readonly height: number;
   readonly row: TreeRow;
   readonly isCursor: boolean;
 }
 
-function Item({ id, index, row, isCursor }: ItemProps): ReactNode {
+function Item({ id, index, height, row, isCursor }: ItemProps): ReactNode {
   const sign = row.isOpen === undefined ? '' : row.isOpen ? '▾' : '▸';
   return (
     <div
       id={id}
       data-row={index}
       className={isCursor ? 'row cursor' : 'row'}
-      style={{ top: index * ROW_HEIGHT, paddingLeft: 6 + (row.level - 1) * 12 }}
+      style={{ top: index * height, height, paddingLeft: 6 + (row.level - 1) * 12 }}
       role="treeitem"
       aria-level={row.level}
       aria-posinset={row.position}

@@ -31,6 +31,23 @@ describe('the graph', () => {
     expect(panel().getByText('6 messages - 2 branches')).toBeTruthy();
   });
 
+  it('gives its rows the room that a finger needs, where there is no finer pointer', async () => {
+    const ask = vi.spyOn(globalThis, 'matchMedia');
+    ask.mockImplementation((media) =>
+      Object.assign(new EventTarget() as MediaQueryList, { media, matches: media === '(pointer:coarse)' }),
+    );
+    await open(await forked());
+    const tops = panel()
+      .getAllByRole('row')
+      .map(({ style }) => [style.top, style.height]);
+    expect(tops.slice(0, 3)).toEqual([
+      ['0px', '44px'],
+      ['44px', '44px'],
+      ['88px', '44px'],
+    ]);
+    ask.mockRestore();
+  });
+
   it('checks out what is clicked: a head switches, a message before it is shown', async () => {
     const engine = await forked();
     await open(engine);

@@ -1,0 +1,26 @@
+import { useSyncExternalStore } from 'react';
+
+/**
+ * The height of a row in the graph and in the snapshot, in CSS pixels: one for all, since rows are windowed; more of it
+ * where rows are hit with a finger.
+ */
+export function useRowHeight(): number {
+  return useSyncExternalStore(
+    subscribe,
+    () => (fingers()?.matches ? ROOMY : COMPACT),
+    () => COMPACT,
+  );
+}
+
+const COMPACT = 24;
+const ROOMY = 44;
+
+function fingers(): MediaQueryList | undefined {
+  return typeof matchMedia === 'function' ? matchMedia('(pointer:coarse)') : undefined;
+}
+
+function subscribe(onChange: () => void): () => void {
+  const query = fingers();
+  query?.addEventListener('change', onChange);
+  return () => query?.removeEventListener('change', onChange);
+}
