@@ -3,7 +3,7 @@ import { assistant, IndexedDBContextStore, user, type ContextEngine } from 'cont
 import { expect, userEvent, waitFor, within } from 'storybook/test';
 import { pausesAfter } from './support/answers.ts';
 import { ChatApp, chatScene, type ChatScene } from './support/chatScene.tsx';
-import { fillDisk, refuseDatabases, thatIsSlow } from './support/disks.ts';
+import { fillDisk, lostAfter, refuseDatabases, thatIsSlow } from './support/disks.ts';
 import { CHAT, say, tell } from './support/earlier.ts';
 
 /** The chat app, whole, in every state that a person can meet. */
@@ -253,6 +253,19 @@ export const MemoryOnly: Story = {
     await waitFor(() => expect(saveState(canvas)).toHaveTextContent('In memory only'));
     await expect(await canvas.findAllByRole('article')).toHaveLength(2);
     await expect(canvas.queryByText('Not saved')).toBeNull();
+  },
+};
+
+/** The browser lost the database. The app says so, and brings the chats back from its second copy. */
+export const Lost: Story = {
+  loaders: [async () => ({ scene: await chatScene({ store: await lostAfter(talkOfRivers), chatId: CHAT }) })],
+  play: async ({ canvas }) => {
+    const alert = await canvas.findByRole('alert');
+    await expect(alert).toHaveTextContent(/^This browser lost your chats\. A second copy was kept/);
+    await userEvent.click(within(alert).getByRole('button', { name: 'Bring back' }));
+    await expect(await canvas.findByText('1 chat with 4 messages came back.')).toBeVisible();
+    await waitFor(() => expect(canvas.getAllByRole('article')).toHaveLength(4));
+    await expect(canvas.queryByText(/This browser lost/)).toBeNull();
   },
 };
 

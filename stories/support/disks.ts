@@ -1,5 +1,6 @@
-import type { ContextStore } from 'contextree';
+import { IndexedDBContextStore, type ContextEngine, type ContextStore } from 'contextree';
 import { Faults } from '../../test/support/faults.ts';
+import { CHAT, tell } from './earlier.ts';
 
 /** The same store on a disk that was asked for a chat and has not answered yet. The list of chats is there. */
 export function thatIsSlow(store: ContextStore): ContextStore {
@@ -14,6 +15,20 @@ export function thatIsSlow(store: ContextStore): ContextStore {
 
 function notYet(): Promise<never> {
   return new Promise(() => {});
+}
+
+/** A store whose database the browser lost after this was said; a journal was kept. */
+export async function lostAfter(said: (engine: ContextEngine) => Promise<unknown>): Promise<ContextStore> {
+  const name = `contextree-story-${crypto.randomUUID()}`;
+  const before = new IndexedDBContextStore(name, { journal: true });
+  await tell(before, CHAT, said);
+  // Answers when the journal has caught up.
+  await before.storage();
+  await before.close();
+  await new Promise((resolve) => {
+    indexedDB.deleteDatabase(name).onsuccess = resolve;
+  });
+  return new IndexedDBContextStore(name, { journal: true });
 }
 
 /** From now on the browser's disk is full for every database of this page. Call the result to make room. */

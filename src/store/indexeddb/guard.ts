@@ -39,6 +39,8 @@ export class GuardedBacking implements Backing {
   /** The note as it was last read or written, for browsers that keep none. */
   #mark: Mark | undefined;
   #marking: ReturnType<typeof setTimeout> | undefined;
+  /** How late the note may be, ms. */
+  #pause = MARK_AFTER;
   #loss: DataLoss | undefined;
   #journal: Promise<Journal> | undefined;
   #journalError: Error | undefined;
@@ -203,7 +205,7 @@ export class GuardedBacking implements Backing {
 
   #remember(): void {
     this.#marking ??= unobtrusive(
-      setTimeout(() => void this.#writeMark().catch(() => undefined), this.#mark ? MARK_AFTER : 0),
+      setTimeout(() => void this.#writeMark().catch(() => undefined), this.#mark ? this.#pause : 0),
     );
     if (this.#options.journal) void this.#follow();
   }
@@ -211,7 +213,9 @@ export class GuardedBacking implements Backing {
   async #writeMark(): Promise<void> {
     clearTimeout(this.#marking);
     this.#marking = undefined;
+    const start = performance.now();
     const mark = await this.#inner.read(['meta', 'chats'], markOf);
+    this.#pause = Math.max(MARK_AFTER, (performance.now() - start) * MARK_SHARE);
     this.#mark = mark;
     writeMark(this.#name, mark);
   }
@@ -273,6 +277,7 @@ export class GuardedBacking implements Backing {
   async #journalFigures(): Promise<JournalFigures> {
     if (!isWritable()) return { state: 'unsupported' };
     const journal = await this.#openJournal();
+    await this.#follow();
     const bytes = await journal?.size().catch((error) => this.#fail(error));
     const error = this.#journalError;
     return {
@@ -283,8 +288,9 @@ export class GuardedBacking implements Backing {
   }
 }
 
-/** How late the note may be, ms. */
+/** How late the note may be, ms; and how many times longer than it takes, where there are many chats to count. */
 const MARK_AFTER = 1000;
+const MARK_SHARE = 50;
 
 /** In Node, a note must not keep the process alive. */
 function unobtrusive(timer: ReturnType<typeof setTimeout>): ReturnType<typeof setTimeout> {

@@ -28,7 +28,7 @@ export interface PutBack {
  */
 export async function putBack(rows: Rows, kept: KeptChat, since: number): Promise<PutBack | undefined> {
   const { chat } = kept;
-  if (!chat) return undefined;
+  if (!chat || chat.deletedAt !== undefined) return undefined;
   const span = ofChat(chat.id);
   const [stored, there, pointers, infos, value] = await Promise.all([
     readMeta(rows),
