@@ -85,7 +85,8 @@ export class Journal {
     const { text, nodes } = await this.#textOf(chatId, isBase ? undefined : since);
     await this.#keepBlobs(folder, nodes);
     const last = files.at(-1);
-    if (!isBase && last && last.size < SEGMENT) return writeFile(folder, last.name, text, true);
+    if (!isBase && last && !last.isBase && last.size < SEGMENT)
+      return writeFile(folder, last.name, text, true);
     await writeFile(folder, fileName((last?.number ?? 0) + 1, chat.epoch, isBase), text);
     if (isBase) for (const file of files) await folder.removeEntry(file.name);
   }
