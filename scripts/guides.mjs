@@ -42,7 +42,13 @@ try {
 }
 
 function cleanUp(/** @type {number} */ code) {
-  for (const act of cleanUps.toReversed()) act();
+  for (const act of cleanUps.toReversed())
+    try {
+      act();
+    } catch (error) {
+      // What has ended by itself needs no ending, and must not keep the folder from being removed.
+      console.error(error);
+    }
   return code;
 }
 

@@ -160,6 +160,23 @@ describe('files', () => {
   });
 });
 
+test('an unsent file goes when its chat is deleted, and comes back with it', async () => {
+  openApp();
+  await userEvent.type(message(), 'Hello{Enter}');
+  await choose(note('kept.txt'));
+  const key = `demo:files:${location.hash.slice('#/chat/'.length)}`;
+  await waitFor(async () => expect(await store.get(key)).toHaveLength(1));
+  await userEvent.click(await screen.findByRole('button', { name: 'Delete chat: Hello' }));
+  await userEvent.click(screen.getByRole('button', { name: 'Delete' }));
+  const undo = await screen.findByRole('button', { name: 'Undo' });
+  expect(await store.get(key)).toBeUndefined();
+  await userEvent.click(undo);
+  await waitFor(() => expect(attached()).toEqual(['Remove kept.txt']));
+  await store.clear();
+  await waitFor(async () => expect(await store.get(key)).toBeUndefined());
+  expect(attached()).toEqual([]);
+});
+
 describe('a file that does not fit', () => {
   test('is named in words, and the others are taken', async () => {
     const all = [note('a'), large('film.mov', MOST_BYTES + 1), note('b')];

