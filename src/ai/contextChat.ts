@@ -7,6 +7,7 @@ import { createId } from '../fragment/id.ts';
 import { headOf, listAfter, longer, mayGoOn } from './list.ts';
 import { loadTurns } from './loadTurns.ts';
 import { isToolPart, type ToolPart } from './prompt.ts';
+import { saidOf } from './said.ts';
 import { joinAt, seamOf, type Seam } from './seam.ts';
 import type { OpenedTurn, PrepareRequest, SendOptions } from './transport.ts';
 import type { Turn } from './turn.ts';
@@ -97,7 +98,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
         sendMessages: (sent) => self().#send(sent),
         reconnectToStream: (sent) => self().#reconnect(sent),
       },
-      onError: (error) => host.options.onError?.(error),
+      onError: (error) => host.options.onError?.(saidOf(error)),
       onToolCall: (call) => host.options.onToolCall?.(call),
       onData: (part) => host.options.onData?.(part),
       onFinish: (event) =>
@@ -474,7 +475,8 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   }
 
   /** A chat that says `ready` has saved everything, also after a stop. */
-  protected override setStatus(next: { status: ChatStatus; error?: Error }): void {
+  protected override setStatus(told: { status: ChatStatus; error?: Error }): void {
+    const next = told.error ? { ...told, error: saidOf(told.error) } : told;
     const turn = this.#turn;
     if (next.status !== 'ready' || !turn || turn.isOpen || turn.isSettled) return super.setStatus(next);
     void this.#whenSaved(turn, () => super.setStatus(next));

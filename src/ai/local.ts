@@ -1,5 +1,6 @@
 import { streamText, type ChatTransport, type UIMessage, type UIMessageChunk } from 'ai';
 import { toPrompt } from './prompt.ts';
+import { isUnreadable, UNREADABLE } from './said.ts';
 
 // Servers want these without the hooks that stand beside them in `contextree/ai`.
 export {
@@ -115,6 +116,7 @@ function errorTextOf(error: unknown): string {
     lastError?: unknown;
   };
   if (lastError !== undefined) return errorTextOf(lastError);
+  if (isUnreadable(Object(error))) return UNREADABLE;
   const words = typeof error === 'string' ? error : (message ?? 'The model failed without a word.');
   return statusCode === undefined ? words : `${statusCode}: ${words}`;
 }

@@ -1,4 +1,5 @@
 import type { UIMessage, UIMessageChunk } from 'ai';
+import { saidOf } from './said.ts';
 import type { Turn } from './turn.ts';
 
 /**
@@ -48,12 +49,6 @@ export function relay<M extends UIMessage>(
     },
     { highWaterMark: 0 },
   );
-}
-
-/** An error to show for whatever was thrown: the AI SDK waits for ever after a failure that is no object. */
-export function saidOf(error: unknown): Error {
-  if (typeof error === 'object' && error !== null) return error as Error;
-  return new Error(typeof error === 'string' ? error : 'The transport failed without a word.');
 }
 
 /** What was learned of an answer from the chunks that passed. */

@@ -5,7 +5,8 @@ import { createId } from '../fragment/id.ts';
 import { headOf } from './list.ts';
 import type { Saved, TurnPlan } from './plan.ts';
 import { toSendable } from './prompt.ts';
-import { relay, saidOf } from './relay.ts';
+import { relay } from './relay.ts';
+import { saidOf } from './said.ts';
 import { keepMessage, type Turn } from './turn.ts';
 
 /** A request as the AI SDK's `Chat` makes it. */

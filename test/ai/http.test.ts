@@ -129,6 +129,32 @@ describe('over HTTP', () => {
     expect(await page.stored()).toBe('q: One? | a: Fir');
   });
 
+  it.each(['data: {"type":"text-delta","id"\n\n', 'data: {"choices":[{"delta":{"content":"st"}}]}\n\n'])(
+    'a stream that no parser understands is told in plain words, and why in the cause: %s',
+    async (line) => {
+      const { page, api } = await pageWith((response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.write(
+          'data: {"type":"text-start","id":"t"}\n\ndata: {"type":"text-delta","id":"t","delta":"Fir"}\n\n',
+        );
+        response.end(line);
+      });
+      const told: Error[] = [];
+      page.chats.configure({
+        transport: new DefaultChatTransport({ api }),
+        onError: (error) => told.push(error),
+      });
+      await page.chats.active.sendMessage({ text: 'One?' });
+      await page.chats.whenSettled();
+      const { error } = page.chats.active;
+      expect(error?.message).toMatch(/^The answer could not be read/);
+      const { name } = Object(error?.cause) as Partial<Error>;
+      expect(name).toMatch(/^AI_(JSONParse|TypeValidation)Error$/);
+      expect(told).toMatchObject([{ message: error?.message }]);
+      expect(await page.stored()).toBe('q: One? | a: Fir');
+    },
+  );
+
   it('plain text is an answer too', async () => {
     const { page, api } = await pageWith((response) => response.end('Just words.'));
     page.chats.configure({ transport: new TextStreamChatTransport({ api }) });
