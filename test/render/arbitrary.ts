@@ -92,12 +92,28 @@ const marks = [
   'a',
   'word',
   '_x0020_',
+  '%',
   'constructor',
 ];
 
-/** Text from marks, words and any character at all. */
+/** Lines that begin or end something in Markdown, or nearly do. */
+const lines: fc.Arbitrary<string> = fc
+  .array(
+    fc
+      .tuple(
+        fc.constantFrom('', '', '  ', '- ', '> ', '1. '),
+        fc.constantFrom('```', '~~~', '````', '<div>', '# x', '---', '===', 'x', ''),
+        fc.constantFrom('', '', '\u2028', '\u00a0', ' ', '`', '\v'),
+      )
+      .map((pieces) => pieces.join('')),
+    { maxLength: 6 },
+  )
+  .map((all) => all.join('\n'));
+
+/** Text from marks, lines, words and any character at all. */
 export const text: fc.Arbitrary<string> = fc.oneof(
   fc.array(fc.constantFrom(...marks), { maxLength: 8 }).map((pieces) => pieces.join('')),
+  lines,
   fc.string({ unit: 'binary', maxLength: 20 }),
   fc.lorem({ maxCount: 4 }),
 );
@@ -120,12 +136,27 @@ const scalar: fc.Arbitrary<FragmentData> = fc.oneof(
   { weight: 1, arbitrary: fc.boolean() },
 );
 
+/** Records with the same keys, every other one in the opposite order where asked. */
+const rows: fc.Arbitrary<FragmentData[]> = fc
+  .tuple(
+    fc.uniqueArray(name, { minLength: 1, maxLength: 3 }),
+    fc.array(fc.tuple(scalar, scalar, scalar), { minLength: 2, maxLength: 3 }),
+    fc.boolean(),
+  )
+  .map(([keys, table, turned]) =>
+    table.map((cells, i) => {
+      const entries = keys.map((key, column) => [key, cells[column]] as const);
+      return Object.fromEntries(turned && i % 2 === 1 ? entries.toReversed() : entries);
+    }),
+  );
+
 const { data: anyData } = fc.letrec<{ data: FragmentData; fragment: ContextFragment }>((tie) => ({
   data: fc.oneof(
     { maxDepth: 4, depthSize: 'small', withCrossShrink: true },
     { weight: 4, arbitrary: scalar },
     { weight: 1, arbitrary: fc.constantFrom(null, undefined) },
     { weight: 2, arbitrary: fc.array(tie('data'), { maxLength: 4 }) },
+    { weight: 1, arbitrary: rows },
     {
       weight: 2,
       arbitrary: fc.dictionary(fc.oneof(name, fc.constant('')), tie('data'), {

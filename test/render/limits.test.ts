@@ -8,7 +8,7 @@ import type { ContextRenderer } from '../../src/render/renderer.ts';
 import { TomlRenderer } from '../../src/render/toml.ts';
 import { ToonRenderer } from '../../src/render/toon.ts';
 import { XmlRenderer } from '../../src/render/xml.ts';
-import { cases, patience } from './arbitrary.ts';
+import { cases, patience, text } from './arbitrary.ts';
 
 const renderers = [new XmlRenderer(), new MarkdownRenderer(), new TomlRenderer(), new ToonRenderer()];
 
@@ -183,9 +183,11 @@ describe.each(renderers)('$name', (renderer) => {
         withUnicodeString: true,
         withObjectString: true,
         withNullPrototype: true,
+        key: text,
+        values: [text, fc.double(), fc.boolean(), fc.constantFrom(null, undefined)],
       };
       const holdsFor = (data: fc.Arbitrary<unknown>): fc.IPropertyWithHooks<[string, unknown]> =>
-        fc.property(fc.string(), data, (name, value) => {
+        fc.property(text, data, (name, value) => {
           expect(outcome(renderer, { name, data: value as FragmentData })).toMatch(
             /^(?:text|refused with a path)$/,
           );
