@@ -1,7 +1,7 @@
 import { ContextError, reasonOf } from '../errors.ts';
 import { copyFragment } from '../fragment/copy.ts';
 import { isMessageFragment, type ContextFragment } from '../fragment/fragment.ts';
-import { fromFragment, toFragment } from '../fragment/serialize.ts';
+import { fromFragment, toFragment, type SerializedFragment } from '../fragment/serialize.ts';
 
 /**
  * The fragments of the system prompt, in the order in which the model reads them: first what an earlier run stored
@@ -9,6 +9,8 @@ import { fromFragment, toFragment } from '../fragment/serialize.ts';
  */
 export class Prompt {
   #stored: readonly ContextFragment[] = [];
+  /** Records that only a newer version can read: they are written back as they came. */
+  #unread: readonly unknown[] = [];
   #set: readonly Copied[] = [];
   readonly #mounted: Map<object, { readonly order: number; readonly fragments: readonly ContextFragment[] }> =
     new Map();
@@ -30,18 +32,21 @@ export class Prompt {
     this.#set = [...this.#set, ...fragments];
   }
 
-  /** Takes out the fragments with this id, or this very fragment. */
+  /** Takes out the fragments with this id, or this very fragment; also where one that is stored stands for it. */
   remove(idOrFragment: string | ContextFragment): void {
     const is = (fragment: ContextFragment): boolean =>
       fragment === idOrFragment || (typeof idOrFragment === 'string' && fragment.id === idOrFragment);
-    this.#set = this.#set.filter(({ original, copy }) => !is(original) && !is(copy));
-    this.#stored = this.#stored.filter((fragment) => !is(fragment));
+    const isMeant = ({ original, copy }: Copied): boolean => is(original) || is(copy);
+    const gone = this.#set.filter(isMeant).map(({ copy }) => keyOf(copy));
+    this.#set = this.#set.filter((one) => !isMeant(one));
+    this.#stored = this.#stored.filter((fragment) => !is(fragment) && !gone.includes(keyOf(fragment)));
   }
 
   /** Takes out all but those of mounted components. */
   clear(): void {
     this.#set = [];
     this.#stored = [];
+    this.#unread = [];
   }
 
   /** @throws invalid-fragment, also for messages */
@@ -60,16 +65,12 @@ export class Prompt {
     return this.#mounted.delete(owner);
   }
 
-  /** Puts back what {@link serialize} gave; what can't be read any more is left out. */
+  /** Puts back what {@link serialize} gave; what can't be read any more is left out of the prompt. */
   restore(records: unknown): void {
     if (!Array.isArray(records)) return;
-    this.#stored = records.flatMap((record) => {
-      try {
-        return [toFragment(record)];
-      } catch {
-        return [];
-      }
-    });
+    const read = records.map((record: unknown) => ({ record, fragment: fromRecord(record) }));
+    this.#stored = read.flatMap(({ fragment }) => fragment ?? []);
+    this.#unread = read.flatMap(({ record, fragment }) => (fragment ? [] : [record]));
   }
 
   /** Those that are kept with the chat, as data; ones that can't be (functions, unknown names) are named to `skip`. */
@@ -77,16 +78,33 @@ export class Prompt {
     const own = [...this.#stored, ...this.#set.map(({ copy }) => copy)].filter(
       ({ persist }) => persist !== false,
     );
-    const records = new Map<string, unknown>();
+    const records = new Map<string, Kept>();
     for (const fragment of own) {
       try {
         const record = fromFragment(fragment);
-        records.set(JSON.stringify(record), record);
+        const key = JSON.stringify(record);
+        const id = fragment.id ?? records.get(key)?.id;
+        records.set(key, id === undefined ? record : { ...record, id });
       } catch (error) {
         skip(fragment.name, reasonOf(error));
       }
     }
-    return [...records.values()];
+    return [...records.values(), ...this.#unread];
+  }
+}
+
+/** A fragment as it is kept: its fields and, so that `unset(id)` finds it after a reload, its id. */
+interface Kept extends SerializedFragment {
+  readonly id?: string;
+}
+
+function fromRecord(record: unknown): ContextFragment | undefined {
+  try {
+    const { id } = record as Kept;
+    const fragment = toFragment(record as Kept);
+    return typeof id === 'string' ? { ...fragment, id } : fragment;
+  } catch {
+    return undefined;
   }
 }
 

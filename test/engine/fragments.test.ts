@@ -156,6 +156,35 @@ describe('persistFragments', () => {
     expect(again.render()).toBe('');
   });
 
+  test.each<[string, (mine: ContextFragment) => string | ContextFragment]>([
+    ['its id', () => 'brief'],
+    ['the fragment that was set again', (mine) => mine],
+  ])('forgets what was taken out by %s after a reload', async (_how, by) => {
+    const store = new InMemoryContextStore();
+    const mine = { ...hint('Be brief.'), id: 'brief' };
+    await keeping(store).set(role('tutor'), mine).save();
+    const engine = keeping(store).set(mine);
+    await engine.ready();
+    engine.unset(by(mine));
+    expect(engine.render()).toBe('<role>tutor</role>');
+    await engine.save();
+    const again = keeping(store);
+    await again.ready();
+    expect(again.render()).toBe('<role>tutor</role>');
+  });
+
+  test('knows a stored fragment by its id in the run after, and in the run after that', async () => {
+    const store = new InMemoryContextStore();
+    await keeping(store)
+      .set({ ...hint('Be brief.'), id: 'brief' })
+      .save();
+    await keeping(store).set(role('tutor')).save();
+    const engine = keeping(store);
+    await engine.ready();
+    engine.unset('brief');
+    expect(engine.render()).toBe('<role>tutor</role>');
+  });
+
   test('forgets it also when the disk refused at first', async () => {
     const { store, refuse } = refusing(new InMemoryContextStore());
     await keeping(store).set(role('tutor')).save();
@@ -203,14 +232,21 @@ describe('persistFragments', () => {
     expect(await branchesIn(store)).toEqual({ main: 'q1' });
   });
 
-  test('leaves out what a newer version wrote and this one can not read', async () => {
+  test('leaves out what a newer version wrote and this one can not read, and writes it back', async () => {
     const store = new InMemoryContextStore();
     await keeping(store).set(role('tutor')).save();
-    const kept = await store.get<unknown[]>('contextree:fragments:c');
-    await store.set('contextree:fragments:c', [{ type: 'hologram', text: 'x' }, ...(kept ?? [])]);
+    const key = 'contextree:fragments:c';
+    const hologram = { type: 'hologram', text: 'x' };
+    await store.set(key, [hologram, ...((await store.get<unknown[]>(key)) ?? [])]);
     const engine = keeping(store);
     await engine.ready();
     expect(engine.render()).toBe('<role>tutor</role>');
+    await engine.set(hint('Be brief.')).save();
+    expect(await store.get(key)).toHaveLength(3);
+    expect(await store.get(key)).toContainEqual(hologram);
+    engine.clear();
+    await engine.save();
+    expect(await store.get(key)).toEqual([]);
   });
 
   test('takes nothing over from a deleted chat with the same id', async () => {
