@@ -31,6 +31,13 @@ import type { Change } from './store.ts';
  * The key begins with the chat everywhere, so nothing of one chat can be met in another, and a chat is forgotten by
  * deleting ranges. An id is only unique within its chat; the index `id` says where it is.
  *
+ * What a sync would need is here from the first day: revisions, tombstones, the device that wrote, a number for each
+ * change. What it can tell by itself is not kept: what has to be sent is what changed after the number that was sent
+ * last (that number, and how far was read, are values under `contextree:`), so an outbox would say the same twice, and
+ * be wrong after a crash once. `bodyHash` is a short sum that notices what the disk does to words; a hash for strangers
+ * is made when something is sent, because making it for every message would cost every message its time. Whether bytes
+ * are there is told by asking for them.
+ *
  * `changes` has one row per thing, the last change of it, found by its number. A log would grow with every word ever
  * changed; this grows with what there is. The number of a sealed message lies with its topology.
  */

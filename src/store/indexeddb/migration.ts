@@ -11,6 +11,9 @@ import { LAYOUT, type Shape } from '../layout.ts';
  * - Format 1: a record per message in `nodes`, `bodies` and `changes`.
  * - Format 2: the same for the newest messages of a chat; `topologies` and `packs` for the others.
  *
+ * - Format 3: the same tables; blocks that are written from now on have sums, are found by numbers instead of texts, and
+ *   keep a line for each body, and messages tell the sum of their words.
+ *
  * A chat of format 1 is therefore one of format 2 whose tail is long, and to bring it up to date is to seal it
  * (`seal.ts`): when it is opened or written, a block at a time. One that is half sealed is as good as any other.
  *
