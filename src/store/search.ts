@@ -98,8 +98,9 @@ const MOST_RESULTS = 20;
 const MOST_CHATS = 4;
 const IDLE = 5 * 60_000;
 
-/** As many bodies are read at a time: the page goes on between them. */
+/** As many bodies are read at a time, and after so many ms the page goes on. */
 const BATCH = 128;
+const FRAME = 12;
 
 /** The words of one chat, and what it takes to know which of them are on a live branch. */
 class ChatIndex {
@@ -137,7 +138,14 @@ class ChatIndex {
     for (const id of dropped) this.#drop(id);
     for (const branch of branches) this.#branches.set(branch.id, branch);
     const ids = [...new Set([...this.#growing, ...nodes.map(({ id }) => id)])];
-    for (let at = 0; at < ids.length; at += BATCH) await this.#readBodies(store, ids.slice(at, at + BATCH));
+    let rested = performance.now();
+    for (let at = 0; at < ids.length; at += BATCH) {
+      await this.#readBodies(store, ids.slice(at, at + BATCH));
+      // Memory answers at once, and answers alone let no one else have a turn.
+      if (performance.now() - rested < FRAME) continue;
+      await new Promise((resolve) => setTimeout(resolve));
+      rested = performance.now();
+    }
     if (seq !== this.#seq) this.#reached = undefined;
     this.#seq = seq;
   }

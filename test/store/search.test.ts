@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openMemory } from '../../src/store/open.ts';
 import { MessageSearch } from '../../src/store/search.ts';
@@ -100,5 +101,42 @@ describe('a search', () => {
     await store.append('c', [insert('n1', null, 'elm'), head(null, 'n1')], { ...me, epoch: 1 });
     expect((await ask('m7 ')).found).toEqual([]);
     expect(await ask('elm')).toEqual({ found: ['n1'], read: ['n1'] });
+  });
+
+  it('has an answer to whatever is asked', async () => {
+    const words = fc.string({ unit: 'binary', maxLength: 60 });
+    const odd = fc.constantFrom<unknown>(
+      null,
+      undefined,
+      7,
+      {},
+      [],
+      '"',
+      '*',
+      '(',
+      '\\',
+      '^m[',
+      '\ud800',
+      '-',
+      'm7"',
+    );
+    const limits = fc.constantFrom(undefined, 0, -1, 1, Number.NaN, Infinity);
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(words, odd), limits, async (query, limit) => {
+        const hits = await search.find('c', query, limit === undefined ? {} : { limit });
+        expect(hits.length).toBeLessThanOrEqual(300);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('lets the page go on while it reads a long chat from memory', async () => {
+    vi.useRealTimers();
+    await givenChat(store, 'long', line(6000));
+    let turns = 0;
+    const turn = setInterval(() => (turns += 1), 1);
+    await search.find('long', 'nothing');
+    clearInterval(turn);
+    expect(turns).toBeGreaterThan(1);
   });
 });
