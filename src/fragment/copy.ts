@@ -188,23 +188,32 @@ function refuseDepth(value: object, walk: Walk): never {
 }
 
 /** What rules with a `node` make of one fragment and all inside it. */
-export function walkFragment<R>(
-  fragment: ContextFragment,
-  rules: CopyRules & { readonly node: (fragment: ContextFragment, walk: Walk) => R },
-): R {
-  return walkWith(rules, 'Fragment', (walk) => {
-    if (!isFragment(fragment)) {
-      throw new ContextError(
-        'invalid-fragment',
-        'Not a fragment: it needs a name and data, as role() and fragment() give them.',
-        { details: { path: '' } },
-      );
-    }
-    walk.subject += ` "${fragment.name}"`;
-    walk.trail.push(fragment);
-    return named(fragment, walk, rules.node);
-  });
+export function walkFragment<R>(fragment: ContextFragment, rules: NodeRules<R>): R {
+  return walkFragments([fragment], rules)[0] as R;
 }
+
+/** What rules with a `node` make of each of these fragments and all inside it. */
+export function walkFragments<R>(fragments: readonly ContextFragment[], rules: NodeRules<R>): R[] {
+  return walkWith(rules, 'Fragment', (walk) =>
+    fragments.map((fragment) => {
+      if (!isFragment(fragment)) {
+        throw new ContextError(
+          'invalid-fragment',
+          'Not a fragment: it needs a name and data, as role() and fragment() give them.',
+          { details: { path: '' } },
+        );
+      }
+      walk.subject = `Fragment "${fragment.name}"`;
+      walk.left = MAX_VALUES;
+      walk.trail.push(fragment);
+      const made = named(fragment, walk, rules.node);
+      walk.trail.pop();
+      return made;
+    }),
+  );
+}
+
+type NodeRules<R> = CopyRules & { readonly node: (fragment: ContextFragment, walk: Walk) => R };
 
 function named<R>(
   fragment: ContextFragment,

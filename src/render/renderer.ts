@@ -1,4 +1,4 @@
-import { copyAt, dataOf, MAX_DEPTH, refuseLazy, walkFragment } from '../fragment/copy.ts';
+import { copyAt, dataOf, MAX_DEPTH, refuseLazy, walkFragments } from '../fragment/copy.ts';
 import type { Walk } from '../fragment/copy.ts';
 import type { ContextFragment } from '../fragment/fragment.ts';
 import { plural } from './singular.ts';
@@ -74,9 +74,7 @@ export function written(
   fragments: readonly ContextFragment[],
   write: (sections: readonly Section[]) => string,
 ): string {
-  const sections = fragments
-    .map((fragment) => walkFragment(fragment, RULES))
-    .filter((section) => section !== null);
+  const sections = walkFragments(fragments, RULES).filter((section) => section !== null);
   const text = write(sections);
   return isTorn(text) ? write(sections.map(mendedSection)) : text;
 }
