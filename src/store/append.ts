@@ -24,6 +24,8 @@ export class RecordTransaction implements StoreTransaction {
   readonly #used: Set<string> = new Set();
   readonly #files: Files;
   #isPurged = false;
+  #isSure = false;
+  #hasChanged = false;
 
   /** `files` are those that the messages come with. */
   constructor(chatId: string, rows: Rows, meta: Meta, files: Files) {
@@ -38,8 +40,17 @@ export class RecordTransaction implements StoreTransaction {
     return readChat(this.#rows, this.chatId);
   }
 
+  /** A counter that was set back must not give out numbers twice, so it is compared with what is there, once. */
   async seq(): Promise<number> {
+    if (this.#isSure) return this.#meta.seq;
+    this.#isSure = true;
+    this.#meta = { ...this.#meta, seq: await lastChange(this.#rows, this.#meta.seq) };
     return this.#meta.seq;
+  }
+
+  /** Whether anything was changed. */
+  get hasChanged(): boolean {
+    return this.#hasChanged;
   }
 
   /** Many are compared with the whole chat, unless that is much longer. */
@@ -125,6 +136,7 @@ export class RecordTransaction implements StoreTransaction {
   }
 
   putChanges(changes: readonly Change[]): void {
+    this.#hasChanged ||= changes.length > 0;
     for (const change of changes) this.#rows.put('changes', change);
     this.#meta = { ...this.#meta, seq: changes.at(-1)?.seq ?? this.#meta.seq };
     this.#rows.put('meta', this.#meta, SELF);

@@ -14,7 +14,7 @@ import { askToPersist, figuresOf, type StorageFigures } from './figures.ts';
 import type { DataLoss } from './loss.ts';
 import { asJson, cloneValue, normaliseMessage, normaliseOps } from './normalise.ts';
 import { findChat, getChain, getNodes, listChats, load, loadPointers, MESSAGES, RECORDS } from './reads.ts';
-import { keepFile, nextMeta, RecordTransaction, SELF } from './append.ts';
+import { keepFile, nextMeta, readMeta, RecordTransaction, SELF } from './append.ts';
 import { TRACES } from './rebuild.ts';
 import { bringBack, purgeChat, type RemovedChat, removeChat } from './removal.ts';
 import type { Backing, Rows } from './rows.ts';
@@ -313,14 +313,13 @@ export class RecordStore implements ContextStore {
     files: Files = new Map(),
   ): Promise<T> {
     this.#wake();
-    const { result, before, seq } = await this.#backing.write(ALL_TABLES, async (rows) => {
-      const meta = await nextMeta(rows);
-      const tx = new RecordTransaction(chatId, rows, meta, files);
+    const { result, hasChanged, seq } = await this.#backing.write(ALL_TABLES, async (rows) => {
+      const tx = new RecordTransaction(chatId, rows, await readMeta(rows), files);
       const result = await work(tx, rows);
       await tx.settleBlobs();
-      return { result, before: meta.seq, seq: await tx.seq() };
+      return { result, hasChanged: tx.hasChanged, seq: await tx.seq() };
     });
-    if (seq !== before) this.#tell({ kind: 'change', chatId, seq, remote: false });
+    if (hasChanged) this.#tell({ kind: 'change', chatId, seq, remote: false });
     return result;
   }
 
