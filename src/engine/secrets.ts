@@ -22,29 +22,54 @@ import { inWords, readable } from './plain.ts';
  * keys (dates, maps, errors) and what can't be read stands there in words, as `inspect()` has it.
  */
 export function mask(value: unknown): unknown {
-  return maskAt(value, '', []);
+  return maskAt(value, '', { trail: [], masked: new Map() });
+}
+
+/** Where the walk is, and what it has done. */
+interface Walk {
+  /** The objects that the value is in. */
+  readonly trail: object[];
+  /** What became of each object under a name that tells of secrets, or under any other: shared ones are read once. */
+  readonly masked: Map<string, Map<object, unknown>>;
 }
 
 /** Deeper than any snapshot; what is deeper still is cut. */
 const MAX_DEPTH = 1000;
 
-function maskAt(value: unknown, name: string, trail: readonly object[]): unknown {
+function maskAt(value: unknown, name: string, walk: Walk): unknown {
   if (typeof value === 'string') return maskNamed(value, name);
   if (typeof value !== 'object' || value === null) return value;
+  const { trail } = walk;
   if (trail.includes(value)) return '[circular]';
   if (trail.length >= MAX_DEPTH) return '[too deep]';
-  return legible(() => maskInside(value, name, [...trail, value]));
+  const masked = maskedUnder(name, walk);
+  if (!masked.has(value)) {
+    trail.push(value);
+    masked.set(
+      value,
+      legible(() => maskInside(value, name, walk)),
+    );
+    trail.pop();
+  }
+  return masked.get(value);
 }
 
-function maskInside(value: object, name: string, inner: readonly object[]): unknown {
-  if (Array.isArray(value)) return value.map((item) => maskAt(item, name, inner));
+function maskedUnder(name: string, { masked }: Walk): Map<object, unknown> {
+  const key = KEY_NAME.test(name) || WHOLE_NAME.test(name) ? name : '';
+  const found = masked.get(key) ?? new Map<object, unknown>();
+  masked.set(key, found);
+  return found;
+}
+
+function maskInside(value: object, name: string, walk: Walk): unknown {
+  if (Array.isArray(value)) return value.map((item) => maskAt(item, name, walk));
   const words = inWords(value);
   if (words !== undefined) return words;
   const { toJSON } = value as { toJSON?: unknown };
-  if (typeof toJSON === 'function') return maskAt(toJSON.call(value, name), name, inner);
+  if (typeof toJSON === 'function') return maskAt(toJSON.call(value, name), name, walk);
   const fields = value as Readonly<Record<string, unknown>>;
   return Object.fromEntries(
-    Object.keys(fields).map((key) => [maskText(key), legible(() => maskAt(fields[key], key, inner))]),
+    Object.keys(fields).map((key) => [maskText(key), legible(() => maskAt(fields[key], key, walk))]),
   );
 }
 
@@ -114,7 +139,11 @@ const PATTERNS: readonly Row[] = [
   marked('GitHub token', String.raw`(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,})`),
   marked('GitLab token', String.raw`glpat-[\w-]{16,}`),
   marked('AWS key', '(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])', always),
-  marked('Slack token', String.raw`(?:xox[a-z]|xapp)-[\w-]{10,}`, isRandom),
+  marked(
+    'Slack token',
+    String.raw`(?:xox[a-z]|xapp)-[\w-]{10,}`,
+    (token) => isRandom(token) || /\d{8}/.test(token),
+  ),
   marked('Stripe key', String.raw`(?:[sr]k_(?:live|test)_|whsec_)\w{10,}`),
   marked('npm token', 'npm_[A-Za-z0-9]{30,}'),
   marked('PyPI token', String.raw`pypi-[\w-]{40,}`),
@@ -124,6 +153,8 @@ const PATTERNS: readonly Row[] = [
     'API key',
     String.raw`(?:gsk_|xai-|pplx-|r8_|lin_api_|dop_v1_|shp[a-z]{2}_|sbp_|sb_secret_|tskey-|dapi|ntn_|vercel_[a-z]{2,12}_|dp\.(?:pt|st|ct)\.)[\w-]{20,}`,
   ),
+  marked('API key', String.raw`(?:nvapi-|pcsk_|lsv2_(?:pt|sk)_|dckr_pat_|glsa_|ATATT3|sq0csp-)[\w-]{20,}`),
+  marked('API key', String.raw`(?:tvly-|csk-|fw_|figd_|rpa_)[\w-]{20,}`, isRandom),
   marked('Telegram token', String.raw`\d{8,10}:AA[\w-]{30,}`),
   marked('age key', 'AGE-SECRET-KEY-1[A-Z0-9]{20,}', always),
   marked('JWT', String.raw`eyJ[\w-]{8,}\.[\w-]{4,}(?:\.[\w-]*){1,3}`, always),
@@ -137,7 +168,11 @@ const PATTERNS: readonly Row[] = [
     /\b((?:set-)?cookie["']?\s{0,3}:\s{0,3}["']?)([\w.$%!#&*+^|~-]{1,128}=[^\r\n"'<>]{1,4096})/gi,
     always,
   ],
-  ['credentials', /\b(Basic\s{1,3})([A-Za-z0-9+/]{8,}={0,2})(?![\w+/=])/g, isRandom],
+  [
+    'credentials',
+    /\b(Basic\s{1,3})([A-Za-z0-9+/]{8,}={0,2})(?![\w+/=])/g,
+    (base64) => isRandom(base64.replaceAll(/[+/]/g, '')),
+  ],
   ['bearer token', /\b(Bearer\s{1,3})([\w.~+/-]{12,}=*)/gi, isRandom],
   [
     'password',
@@ -186,7 +221,7 @@ function isNamedSecret(text: string): boolean {
     /^(?:process|import|os|env|this|self|config|options|req|ctx|props|state)[.?]/.test(text)
   )
     return false;
-  return isRandom(text) || /^(?=.*\d)(?=.*[a-z])[a-z][\w!@#$%^*?~-]{5,11}$/i.test(text);
+  return isRandom(text) || isAwsSecret(text) || /^(?=.*\d)(?=.*[a-z])[a-z][\w!@#$%^*?~-]{5,11}$/i.test(text);
 }
 
 /** Whether a text was drawn rather than written: one of its words mixes letters and digits, or large and small ones. */
@@ -195,7 +230,7 @@ function isRandom(text: string): boolean {
     if (word.length < 8) return false;
     const capitals = word.replaceAll(/[^A-Z]/g, '').length / word.length;
     const digits = word.replaceAll(/\D/g, '').length;
-    return (digits > 0 && digits < word.length) || (word.length >= 16 && capitals > 0.3 && capitals < 0.7);
+    return (digits > 0 && digits < word.length) || (word.length >= 16 && capitals > 0.3 && capitals < 0.9);
   });
 }
 
@@ -208,7 +243,12 @@ function isVaried(text: string): boolean {
 const AWS_SECRET = /(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=])/g;
 
 function awsSecret(text: string): string {
-  return /[A-Z]/.test(text) && /[a-z]/.test(text) && /\d/.test(text) ? placeholder('AWS secret', text) : text;
+  return isAwsSecret(text) ? placeholder('AWS secret', text) : text;
+}
+
+/** Forty characters of base64, drawn from all of it. */
+function isAwsSecret(text: string): boolean {
+  return /^[A-Za-z0-9+/]{40}$/.test(text) && [/[A-Z]/, /[a-z]/, /\d/].every((kind) => kind.test(text));
 }
 
 const KEY_BEGIN = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,10}-----/g;

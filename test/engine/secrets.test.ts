@@ -128,6 +128,29 @@ describe('mask()', () => {
     for (let i = 0; i < 20_000; i++) deep = [deep];
     expect(JSON.stringify(mask(deep))).toContain('[too deep]');
   });
+
+  test('reads an object once, however often it stands there', () => {
+    let [records, lists, reads]: unknown[] = [{ key }, [key], 0];
+    const counted = Object.defineProperty({}, 'key', {
+      enumerable: true,
+      get: () => ((reads = Number(reads) + 1), key),
+    });
+    for (let i = 0; i < 100; i++)
+      [records, lists] = [{ a: records, b: records, tokens: records, counted }, [lists, lists]];
+    const { a, b } = mask(records) as { a: unknown; b: unknown };
+    expect(a).toBe(b);
+    expect(reads).toBe(1);
+    expect(mask(lists)).toHaveLength(2);
+  });
+
+  test('masks a shared list where its name tells of secrets, and only there', () => {
+    const list = ['q7'.repeat(8)];
+    expect(mask({ ids: list, secret: list, also: list })).toEqual({
+      ids: list,
+      secret: [expect.stringMatching(/^\[secret /)],
+      also: list,
+    });
+  });
 });
 
 describe('maskSecrets()', () => {

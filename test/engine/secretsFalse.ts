@@ -210,6 +210,8 @@ const answers = [
   '🔑 = key',
   'clé: secrète',
   'Lorem ipsum dolor sit amet, consectetur adipiscing elit.',
+  'fw_update_requires_a_restart_of_the_device',
+  'SECRET_KEY=/run/secrets/path/to/the/file/of/the/key',
 ];
 
 export const falseSamples: readonly string[] = [
