@@ -1,6 +1,7 @@
 import type { UIMessage } from 'ai';
 import { ContextError, reasonOf } from './errors.ts';
 import {
+  isRecord,
   marksOf,
   metadataToKeep,
   stripReminders,
@@ -63,6 +64,7 @@ export function reminder(
     throw new ContextError('invalid-options', 'Reminder text must not be empty');
   if (target !== 'user')
     throw new ContextError('invalid-options', `Unsupported reminder target: ${String(target)}`);
+  expectPredicates('reminder', [when]);
   const speak = async (context: ReminderContext): Promise<UIMessage> => {
     if (!holds(when, context)) return context.message;
     const words: unknown = (await (typeof text === 'string' ? text : inTime(text(context)))) ?? '';
@@ -184,7 +186,16 @@ export function afterTurn(n: number): ReminderPredicate {
 
 function expectNumber(predicate: string, n: number, least: number = 0): void {
   if (typeof n === 'number' && n >= least) return;
-  throw new ContextError('invalid-options', `${predicate}(${n}) needs a number of at least ${least}`);
+  const message = `${predicate}(${reasonOf(n)}) needs a number of at least ${least}`;
+  throw new ContextError('invalid-options', message);
+}
+
+function expectPredicates(whose: string, predicates: readonly ReminderPredicate[]): void {
+  for (const predicate of predicates) {
+    if (typeof predicate === 'function') continue;
+    const message = `${whose}(${reasonOf(predicate)}) needs predicates, such as everyNTurns(3)`;
+    throw new ContextError('invalid-options', message);
+  }
 }
 
 /**
@@ -203,23 +214,26 @@ export function once(id: string): ReminderPredicate {
 
 /** When all of them would fire. */
 export function and(...predicates: readonly ReminderPredicate[]): ReminderPredicate {
-  return withIds(predicates, (context) => predicates.every((predicate) => holds(predicate, context)));
+  return combined('and', predicates, (context) => predicates.every((predicate) => holds(predicate, context)));
 }
 
 /** When one of them would fire. */
 export function or(...predicates: readonly ReminderPredicate[]): ReminderPredicate {
-  return withIds(predicates, (context) => predicates.some((predicate) => holds(predicate, context)));
+  return combined('or', predicates, (context) => predicates.some((predicate) => holds(predicate, context)));
 }
 
 /** When it would not fire. */
 export function not(predicate: ReminderPredicate): ReminderPredicate {
+  expectPredicates('not', [predicate]);
   return (context) => !holds(predicate, context);
 }
 
-function withIds(
+function combined(
+  how: string,
   predicates: readonly ReminderPredicate[],
   decide: (context: ReminderContext) => boolean,
 ): ReminderPredicate {
+  expectPredicates(how, predicates);
   return Object.assign(decide, { onceIds: predicates.flatMap(({ onceIds = [] }) => onceIds) });
 }
 
@@ -231,7 +245,7 @@ export function elapsedExceeds(ms: number): ReminderPredicate {
 
 /** When the chat has used more than this many tokens in total, or of one kind: `{ outputTokens: 50_000 }`. */
 export function usageExceeds(limit: number | Readonly<Record<string, number>>): ReminderPredicate {
-  const limits = Object.entries(typeof limit === 'number' ? { totalTokens: limit } : limit);
+  const limits = Object.entries(isRecord(limit) ? limit : { totalTokens: limit });
   for (const [, most] of limits) expectNumber('usageExceeds', most);
   return ({ usage = {} }) => limits.some(([kind, most]) => Number(usage[kind] ?? 0) > most);
 }
@@ -244,13 +258,22 @@ export function usageExceeds(limit: number | Readonly<Record<string, number>>): 
 export function contentIncludes(...texts: readonly string[]): ReminderPredicate {
   for (const text of texts)
     if (typeof text !== 'string')
-      throw new ContextError('invalid-options', `contentIncludes(${String(text)}) needs texts`);
+      throw new ContextError('invalid-options', `contentIncludes(${reasonOf(text)}) needs texts`);
   const wanted = texts.map((text) => text.toLowerCase());
   return ({ text }) => wanted.some((one) => text.toLowerCase().includes(one));
 }
 
-/** When the message matches. */
+/**
+ * When the message matches.
+ *
+ * @throws invalid-options for what is no regular expression
+ */
 export function contentMatches(pattern: RegExp): ReminderPredicate {
+  if (!(pattern instanceof RegExp))
+    throw new ContextError(
+      'invalid-options',
+      `contentMatches(${reasonOf(pattern)}) needs a regular expression`,
+    );
   return ({ text }) => text.search(pattern) >= 0;
 }
 

@@ -167,6 +167,8 @@ async function measure(
   );
   const rendered = renderTogether(pieces, renderer);
   const [counter, model] = await Promise.all([tokenizer, findModel(modelId)]);
+  const counts = typeof (counter as Partial<Tokenizer> | null)?.count === 'function';
+  expectOption(counts, 'tokenizer', 'what loadTokenizer() or createWorkerTokenizer() gives', counter);
   const estimate = await readable(messages, async () =>
     estimatePrompt({
       modelId,

@@ -121,12 +121,7 @@ export class Session {
   }
 
   async #renderLoaded({ renderer, signal }: ResolveOptions): Promise<string> {
-    if (renderer === null)
-      throw new ContextError(
-        'invalid-options',
-        'resolve() was given null as its renderer. Leave it out for XML.',
-      );
-    return (renderer ?? this.#desk.renderer).render(await this.#loadedFragments(signal));
+    return this.#desk.render(await this.#loadedFragments(signal), renderer);
   }
 
   /** The code that loads what is lazy comes when something is. */

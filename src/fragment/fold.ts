@@ -150,6 +150,7 @@ export function metadataToKeep(message: UIMessage): { was?: readonly unknown[] }
   return isRecord(metadata) && !('reminders' in metadata) ? {} : { was: [metadata] };
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
+/** Whether a value is an object other than null and lists. Here, too: reminders come without the rest of fragments. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

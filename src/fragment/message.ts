@@ -72,8 +72,16 @@ export function message(content: string | UIMessage): ContextFragment {
   return typeof content === 'string' ? user(content) : fragmentOf(normaliseMessage(content));
 }
 
-/** Replaces the text of the latest assistant message of the branch, whichever that is at `resolve()` and `save()`. */
+/**
+ * Replaces the text of the latest assistant message of the branch, whichever that is at `resolve()` and `save()`.
+ *
+ * @throws invalid-messages for what is no text
+ */
 export function lastAssistantMessage(text: string): LazyFragment {
+  if (typeof text !== 'string') {
+    const kind = text === null ? 'null' : typeof text;
+    throw new ContextError('invalid-messages', `lastAssistantMessage() takes a text, not ${kind}.`);
+  }
   return brand({
     name: 'assistant',
     type: 'message',

@@ -320,6 +320,13 @@ describe('estimate()', () => {
     });
   });
 
+  test.each([null, {}, () => ({ count: () => 1 })])('refuses %s as a tokenizer, in words', async (none) => {
+    const refused = { code: 'invalid-options', message: expect.stringContaining('tokenizer must be what') };
+    const tokenizer = none as never;
+    await expect(engineOn().estimate({ tokenizer })).rejects.toMatchObject(refused);
+    await expect(engineOn().inspect({ tokenizer })).rejects.toMatchObject(refused);
+  });
+
   test('asks a tokenizer in a Worker once for all that is new', async () => {
     const engine = (await chat('q1', 'a1')).set(hint('Be brief.'));
     const asked: (readonly string[])[] = [];

@@ -69,12 +69,24 @@ describe('the system prompt', () => {
     expect((await engine.resolve({ renderer: names })).systemPrompt).toBe('role,hint');
   });
 
-  test('is empty without fragments, and null is no renderer', async () => {
+  test('is empty without fragments', async () => {
     const { engine } = await chat(['q1']);
     expect((await engine.resolve()).systemPrompt).toBe('');
-    await expect(engine.resolve({ renderer: null as never })).rejects.toMatchObject({
-      code: 'invalid-options',
-    });
+  });
+
+  test.each<[string, unknown]>([
+    ['null', null],
+    ['a name', 'xml'],
+    ['an empty object', {}],
+    ['the class of a renderer', MarkdownRenderer],
+  ])('%s is no renderer', async (_what, none) => {
+    const refused = { code: 'invalid-options', message: expect.stringContaining('new MarkdownRenderer()') };
+    const { engine } = await chat(['q1']);
+    const renderer = none as never;
+    await expect(engine.resolve({ renderer })).rejects.toMatchObject(refused);
+    expect(() => engine.render(renderer)).toThrow(expect.objectContaining(refused));
+    if (none !== null)
+      await expect(engineOn(undefined, { renderer }).resolve()).rejects.toMatchObject(refused);
   });
 
   test('loads what is lazy, each time anew, and keeps the order in which it was set', async () => {

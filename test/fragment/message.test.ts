@@ -112,6 +112,12 @@ describe('messageOf()', () => {
     expect(stored.id).toBe('m');
   });
 
+  test.each([5, null, undefined, {}])('lastAssistantMessage(%j) is refused: it would be lost', (text) => {
+    expect(() => lastAssistantMessage(text as never)).toThrow(
+      expect.objectContaining({ code: 'invalid-messages', message: expect.stringContaining('takes a text') }),
+    );
+  });
+
   test('refuses a fragment without a codec, and a lazy one', () => {
     expect(() => messageOf({ name: 'user', type: 'message', data: 'content' })).toThrow(
       'Fragment "user" is missing codec.',

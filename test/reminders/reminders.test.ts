@@ -348,6 +348,13 @@ describe('the predicates', () => {
     ['contentIncludes(5)', () => contentIncludes(5 as never)],
     ['elapsedExceeds(soon)', () => elapsedExceeds('soon' as never)],
     ['usageExceeds(undefined)', () => usageExceeds({ totalTokens: undefined as never })],
+    ['usageExceeds(undefined)', () => usageExceeds(undefined as never)],
+    ['firstN(Symbol(n))', () => firstN(Symbol('n') as never)],
+    ['contentMatches(now)', () => contentMatches('now' as never)],
+    ['and(undefined)', () => and(first(), undefined as never)],
+    ['or(false)', () => or(false as never, first())],
+    ['not(null)', () => not(null as never)],
+    ['reminder(always)', () => reminder('x', { when: 'always' as never })],
   ])('refuse %s', (call, make) => {
     const message = expect.stringContaining(call) as string;
     expect(make).toThrow(expect.objectContaining({ code: 'invalid-options', message }));
