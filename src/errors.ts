@@ -90,3 +90,12 @@ export function reasonOf(thrown: unknown): string {
     return 'unknown';
   }
 }
+
+/**
+ * Throws `store-unavailable` for code that did not come: a page that is offline, or older than its server.
+ * @internal
+ */
+export function refuseToLoad(cause: unknown): never {
+  const message = `Code of contextree could not be loaded: ${reasonOf(cause)}. Try again.`;
+  throw new ContextError('store-unavailable', message, { cause });
+}

@@ -1,4 +1,4 @@
-import { refuseToLoad } from '../engine/desk.ts';
+import { refuseToLoad } from '../errors.ts';
 import type * as Turns from './turns.ts';
 
 let loading: Promise<typeof Turns> | undefined;

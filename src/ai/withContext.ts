@@ -1,5 +1,5 @@
 import type { ChatStatus, ChatTransport, UIMessage } from 'ai';
-import { refuseToLoad } from '../engine/desk.ts';
+import { refuseToLoad } from '../errors.ts';
 import type { ContextEngine } from '../engine/engine.ts';
 import type { OwnChat } from './ownChat.ts';
 import type { PrepareRequest } from './transport.ts';

@@ -146,9 +146,3 @@ export function asContextError(error: unknown): ContextError {
   if (isContextError(error)) return error;
   return new ContextError('invariant', `Unexpected failure: ${reasonOf(error)}`, { cause: error });
 }
-
-/** Throws `store-unavailable` for code that did not come: a page that is offline, or older than its server. */
-export function refuseToLoad(cause: unknown): never {
-  const message = `The code of the engine could not be loaded: ${reasonOf(cause)}. Try again.`;
-  throw new ContextError('store-unavailable', message, { cause });
-}

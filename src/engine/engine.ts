@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai';
 import type { StoreApi } from 'zustand/vanilla';
-import { ContextError } from '../errors.ts';
+import { ContextError, refuseToLoad } from '../errors.ts';
 import type { ContextFragment } from '../fragment/fragment.ts';
 import { createId } from '../fragment/id.ts';
 import { normaliseMessage } from '../fragment/message.ts';
@@ -11,7 +11,7 @@ import type { ContextRenderer } from '../render/renderer.ts';
 import { InMemoryContextStore } from '../store/memory.ts';
 import type { BranchInfo, CheckpointInfo, ConflictPolicy, ContextStore } from '../store/store.ts';
 import type { EstimateResult } from '../tokens/estimate.ts';
-import { asContextError, Desk, pendingOf, refuseToLoad, type Pending } from './desk.ts';
+import { asContextError, Desk, pendingOf, type Pending } from './desk.ts';
 import type { Versions } from './history.ts';
 import type { ContextSnapshot, EstimateOptions, InspectOptions } from './inspect.ts';
 import { splitLanes } from './prompt.ts';

@@ -1,7 +1,7 @@
 import type { ContextFragment } from '../fragment/fragment.ts';
 import type { ContextRenderer } from '../render/renderer.ts';
 import type { EstimateResult } from '../tokens/estimate.ts';
-import { refuseToLoad } from './desk.ts';
+import { refuseToLoad } from '../errors.ts';
 
 /**
  * What fragments are for a model, in tokens and US dollars, without an engine: rendered in one piece, and each alone.

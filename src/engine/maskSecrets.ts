@@ -1,4 +1,4 @@
-import { refuseToLoad } from './desk.ts';
+import { refuseToLoad } from '../errors.ts';
 
 /**
  * A copy of a value, such as a snapshot of `inspect()`, that can be shown to others: API keys, tokens, passwords,

@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { ContextError, isContextError } from '../errors.ts';
+import { ContextError, isContextError, refuseToLoad } from '../errors.ts';
 import { hasLazy } from '../fragment/copy.ts';
 import { stripReminders } from '../fragment/fold.ts';
 import type { ContextFragment } from '../fragment/fragment.ts';
@@ -19,7 +19,7 @@ import type { GraphData } from '../graph/visualize.ts';
 import { fragmentsKey } from '../store/fragmentsKey.ts';
 import type { BranchInfo, CheckpointInfo, StoreNotice, StoreOp } from '../store/store.ts';
 import type { EstimateResult } from '../tokens/estimate.ts';
-import { refuseToLoad, type Desk, type Pending } from './desk.ts';
+import type { Desk, Pending } from './desk.ts';
 import type { ContinueOptions, MessageContent, ResolveOptions, ResolveResult, SaveResult } from './engine.ts';
 import { Folds } from './folds.ts';
 import { History, type Versions } from './history.ts';

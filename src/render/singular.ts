@@ -11,11 +11,13 @@ const PAIRS = (
   'vertex vertices|matrix matrices|analysis analyses|thesis theses|hypothesis hypotheses|crisis crises|' +
   'diagnosis diagnoses|knife knives|life lives|half halves|shelf shelves|leaf leaves|movie movies|cookie cookies|' +
   'tie ties|cache caches|shoe shoes|alias aliases|bias biases|status statuses|bus buses|bonus bonuses|virus viruses|' +
-  'canvas canvases|lens lenses|news news|series series|species species|means means|media media|metadata metadata|' +
-  'information information|feedback feedback|dns dns|https https'
+  'canvas canvases|lens lenses|news|series|species|means|media|metadata|information|feedback|dns|https'
 )
   .split('|')
-  .map((pair) => pair.split(' ') as [singular: string, plural: string]);
+  .map((pair): [singular: string, plural: string] => {
+    const [one = '', many = one] = pair.split(' ');
+    return [one, many];
+  });
 
 const PLURAL_OF = new Map(PAIRS);
 const SINGULAR_OF = new Map(PAIRS.map(([one, many]) => [many, one]));

@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { ContextError } from '../errors.ts';
+import { ContextError, refuseToLoad } from '../errors.ts';
 import type { Chat, MessageNode } from '../graph/graph.ts';
 import { graphData } from '../graph/graphData.ts';
 import type { GraphData } from '../graph/visualize.ts';
@@ -9,7 +9,6 @@ import { Attachments, type Files, hasFiles } from './attachments.ts';
 import { hashOf, putBlob, sweepBlobs } from './blobs.ts';
 import type { Channel } from './channel.ts';
 import { ALL_TABLES, only, type Table } from './layout.ts';
-import { notLoaded } from './deferred.ts';
 import { askToPersist, figuresOf, type StorageFigures } from './figures.ts';
 import type { DataLoss } from './loss.ts';
 import { asJson, cloneValue, normaliseMessage, normaliseOps } from './normalise.ts';
@@ -146,15 +145,13 @@ export class RecordStore implements ContextStore {
     this.#search ??= import('./search.ts').then(({ MessageSearch }) => new MessageSearch(this));
     const search = await this.#search.catch((cause: unknown) => {
       this.#search = undefined;
-      throw notLoaded(cause);
+      return refuseToLoad(cause);
     });
     return search.find(chatId, query, options);
   }
 
   async salvage(chatId: string): Promise<Salvage> {
-    const { salvage } = await import('./salvage.ts').catch((cause: unknown) => {
-      throw notLoaded(cause);
-    });
+    const { salvage } = await import('./salvage.ts').catch(refuseToLoad);
     return this.#read(ALL_TABLES, (rows) => salvage(rows, chatId));
   }
 

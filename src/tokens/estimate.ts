@@ -79,7 +79,7 @@ export interface FragmentShare extends Share {
 }
 
 /** A message as a piece of a prompt. */
-export interface MessageShare extends Share {
+interface MessageShare extends Share {
   readonly id: string;
   readonly role: UIMessage['role'];
 }

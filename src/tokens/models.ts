@@ -1,4 +1,4 @@
-import { ContextError } from '../errors.ts';
+import { refuseToLoad } from '../errors.ts';
 import type * as Catalogue from './catalogue.ts';
 import type { LoadModelsOptions, ModelEntry } from './catalogue.ts';
 import type { ModelInfo } from './prices.ts';
@@ -41,8 +41,6 @@ export async function findModel(id: string): Promise<ModelInfo | undefined> {
 }
 
 async function ask<R>(question: (catalogue: typeof Catalogue) => R): Promise<Awaited<R>> {
-  const catalogue = await import('./catalogue.ts').catch((cause: unknown) => {
-    throw new ContextError('store-unavailable', 'The models could not be loaded. Try again.', { cause });
-  });
+  const catalogue = await import('./catalogue.ts').catch(refuseToLoad);
   return await question(catalogue);
 }
