@@ -101,7 +101,7 @@ describe('code that does not come', () => {
     engine.set(user('Hello'));
     await expect(engine.save()).rejects.toMatchObject({
       code: 'store-unavailable',
-      message: expect.stringMatching(/code of the engine could not be loaded.*Try again/s),
+      message: expect.stringMatching(/Code of contextree could not be loaded.*Try again/s),
     });
     expect(engine.state.getState()).toMatchObject({ status: 'error', error: { code: 'store-unavailable' } });
     expect(listeners.size).toBe(0);
