@@ -95,16 +95,6 @@ export class Desk {
     return this.options.renderer ?? new XmlRenderer();
   }
 
-  /** @throws invalid-options for what is no renderer, such as the class of one */
-  render(fragments: readonly ContextFragment[], renderer: unknown = this.renderer): string {
-    const { render } = Object(renderer) as Partial<ContextRenderer>;
-    if (typeof render === 'function') return render.call(renderer, fragments);
-    throw new ContextError(
-      'invalid-options',
-      'The renderer has no method render(). Give one that is made, such as new MarkdownRenderer(), or none for XML.',
-    );
-  }
-
   /** The one door for state: computes it from what is known, keeps what is equal, and sets it once. */
   publish(patch: Partial<EngineState> = {}): void {
     const before = this.state.getState();

@@ -230,8 +230,8 @@ export class ContextEngine {
   /**
    * Renders the fragments, synchronously. Throws `invalid-fragment` with the path of a lazy value: use `resolve()`.
    */
-  render(renderer?: ContextRenderer): string {
-    return this.#desk.render(this.#desk.prompt.list(), renderer);
+  render(renderer: ContextRenderer = this.#desk.renderer): string {
+    return renderer.render(this.#desk.prompt.list());
   }
 
   // ------------------------------------------------------------------ resolve and save

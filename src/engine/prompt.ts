@@ -1,7 +1,8 @@
-import { ContextError, reasonOf } from '../errors.ts';
+import { ContextError } from '../errors.ts';
 import { copyFragment } from '../fragment/copy.ts';
 import { isMessageFragment, type ContextFragment } from '../fragment/fragment.ts';
-import { fromFragment, toFragment, type SerializedFragment } from '../fragment/serialize.ts';
+import { fromFragment } from '../fragment/serialize.ts';
+import type { KeptFragments } from './keptFragments.ts';
 
 /**
  * The fragments of the system prompt, in the order in which the model reads them: first what an earlier run stored
@@ -9,7 +10,6 @@ import { fromFragment, toFragment, type SerializedFragment } from '../fragment/s
  */
 export class Prompt {
   #stored: readonly ContextFragment[] = [];
-  /** Records that only a newer version can read: they are written back as they came. */
   #unread: readonly unknown[] = [];
   #set: readonly Copied[] = [];
   readonly #mounted: Map<object, { readonly order: number; readonly fragments: readonly ContextFragment[] }> =
@@ -65,46 +65,16 @@ export class Prompt {
     return this.#mounted.delete(owner);
   }
 
-  /** Puts back what {@link serialize} gave; what can't be read any more is left out of the prompt. */
-  restore(records: unknown): void {
-    if (!Array.isArray(records)) return;
-    const read = records.map((record: unknown) => ({ record, fragment: fromRecord(record) }));
-    this.#stored = read.flatMap(({ fragment }) => fragment ?? []);
-    this.#unread = read.flatMap(({ record, fragment }) => (fragment ? [] : [record]));
+  /** Puts back what an earlier run kept. */
+  restore({ fragments, unread }: KeptFragments): void {
+    this.#stored = fragments;
+    this.#unread = unread;
   }
 
-  /** Those that are kept with the chat, as data; ones that can't be (functions, unknown names) are named to `skip`. */
-  serialize(skip: (name: string, reason: string) => void): unknown[] {
-    const own = [...this.#stored, ...this.#set.map(({ copy }) => copy)].filter(
-      ({ persist }) => persist !== false,
-    );
-    const records = new Map<string, Kept>();
-    for (const fragment of own) {
-      try {
-        const record = fromFragment(fragment);
-        const key = JSON.stringify(record);
-        const id = fragment.id ?? records.get(key)?.id;
-        records.set(key, id === undefined ? record : { ...record, id });
-      } catch (error) {
-        skip(fragment.name, reasonOf(error));
-      }
-    }
-    return [...records.values(), ...this.#unread];
-  }
-}
-
-/** A fragment as it is kept: its fields and, so that `unset(id)` finds it after a reload, its id. */
-interface Kept extends SerializedFragment {
-  readonly id?: string;
-}
-
-function fromRecord(record: unknown): ContextFragment | undefined {
-  try {
-    const { id } = record as Kept;
-    const fragment = toFragment(record as Kept);
-    return typeof id === 'string' ? { ...fragment, id } : fragment;
-  } catch {
-    return undefined;
+  /** What is to be kept with the chat: all but what mounted components say, and what the app keeps to this run. */
+  kept(): KeptFragments {
+    const own = [...this.#stored, ...this.#set.map(({ copy }) => copy)];
+    return { fragments: own.filter(({ persist }) => persist !== false), unread: this.#unread };
   }
 }
 

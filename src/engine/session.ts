@@ -16,6 +16,7 @@ import {
 } from '../graph/graph.ts';
 import { graphData } from '../graph/graphData.ts';
 import type { GraphData } from '../graph/visualize.ts';
+import type { ContextRenderer } from '../render/renderer.ts';
 import { fragmentsKey } from '../store/fragmentsKey.ts';
 import type { BranchInfo, CheckpointInfo, StoreNotice, StoreOp } from '../store/store.ts';
 import type { EstimateResult } from '../tokens/estimate.ts';
@@ -24,6 +25,7 @@ import type { ContinueOptions, MessageContent, ResolveOptions, ResolveResult, Sa
 import { Folds } from './folds.ts';
 import { History, type Versions } from './history.ts';
 import type { ContextSnapshot, EstimateOptions, InspectOptions, Subject } from './inspect.ts';
+import { readKept, writeKept } from './keptFragments.ts';
 import type { Repair } from './repair.ts';
 import { Chains } from './resolve.ts';
 import type { RefusedSave } from './safety.ts';
@@ -90,14 +92,14 @@ export class Session {
   /** Those of a deleted chat with the same id are not taken over; the first write replaces them. */
   async #readFragments(isThere: boolean): Promise<void> {
     const records = await this.#desk.store.get(fragmentsKey(this.#desk.chatId));
-    if (isThere) this.#desk.prompt.restore(records);
+    if (isThere) this.#desk.prompt.restore(readKept(records));
     this.#keptFragments = JSON.stringify(records ?? []);
   }
 
   /** The write of the chat's fragments, when they are kept and changed. */
   #fragmentOps(): Extract<StoreOp, { readonly op: 'set' }>[] {
     if (!this.#desk.options.persistFragments) return [];
-    const value = this.#desk.prompt.serialize((name, reason) => {
+    const value = writeKept(this.#desk.prompt.kept(), (name, reason) => {
       this.#desk.emit({
         type: 'error',
         code: 'invalid-fragment',
@@ -121,7 +123,13 @@ export class Session {
   }
 
   async #renderLoaded({ renderer, signal }: ResolveOptions): Promise<string> {
-    return this.#desk.render(await this.#loadedFragments(signal), renderer);
+    const asked: Partial<ContextRenderer> | null = renderer === undefined ? this.#desk.renderer : renderer;
+    if (typeof asked?.render !== 'function') {
+      const message =
+        'The renderer has no method render(). Give an object like new MarkdownRenderer(), or none for XML.';
+      throw new ContextError('invalid-options', message);
+    }
+    return asked.render(await this.#loadedFragments(signal));
   }
 
   /** The code that loads what is lazy comes when something is. */

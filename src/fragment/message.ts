@@ -78,10 +78,7 @@ export function message(content: string | UIMessage): ContextFragment {
  * @throws invalid-messages for what is no text
  */
 export function lastAssistantMessage(text: string): LazyFragment {
-  if (typeof text !== 'string') {
-    const kind = text === null ? 'null' : typeof text;
-    throw new ContextError('invalid-messages', `lastAssistantMessage() takes a text, not ${kind}.`);
-  }
+  if (typeof text !== 'string') refuseContent('lastAssistantMessage() takes a text', text);
   return brand({
     name: 'assistant',
     type: 'message',
@@ -198,11 +195,7 @@ function messageFrom(
     typeof content === 'string'
       ? { id: createId(), role, parts: [{ type: 'text', text: content }] }
       : content;
-  if (!isRecord(base))
-    throw new ContextError(
-      'invalid-messages',
-      `${role}() takes a text or a UIMessage, not ${content === null ? 'null' : typeof content}.`,
-    );
+  if (!isRecord(base)) refuseContent(`${role}() takes a text or a UIMessage`, content);
   const made = walkWith(RULES, `${role}()`, () => ({
     ...base,
     role,
@@ -210,6 +203,11 @@ function messageFrom(
     ...(metadata !== undefined && { metadata }),
   }));
   return normaliseMessage(made, `${role}()`);
+}
+
+function refuseContent(what: string, content: unknown): never {
+  const kind = content === null ? 'null' : typeof content;
+  throw new ContextError('invalid-messages', `${what}, not ${kind}.`);
 }
 
 function fragmentOf(content: UIMessage): ContextFragment {

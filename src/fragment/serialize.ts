@@ -111,7 +111,7 @@ function codecFor(
   return {
     encode: () => {
       const flat = mapFields(type, flatten(type, fragment.data), (value, kind) =>
-        kind === '*' ? encodeRows(value, options) : encode(value as FragmentData, options),
+        encode(value, options, kind === '*'),
       );
       return { type, ...fieldsOf(type, flat) };
     },
@@ -150,10 +150,11 @@ function checkForm(encoded: unknown, name: string, { registry }: SerializeOption
   return own(registry, flat.type) ? flat : { type: flat.type, ...fieldsOf(flat.type, flat) };
 }
 
-function encode(value: FragmentData, options: SerializeOptions): unknown {
-  return typeof value === 'object' && value !== null && isBuilt(value)
-    ? serialize(value, options)
-    : mapData(value, (item) => encode(item as FragmentData, options));
+/** Data with its fragments written; where any data is read back, records that look like a written one say so. */
+function encode(value: unknown, options: SerializeOptions, marked = false): unknown {
+  if (typeof value === 'object' && value !== null && isBuilt(value)) return serialize(value, options);
+  const data = mapData(value, (item) => encode(item, options, marked));
+  return marked && isKnown(data, options) ? { type: RECORD, record: data } : data;
 }
 
 function hydrate(flat: unknown, options: SerializeOptions): ContextFragment {
@@ -166,7 +167,7 @@ function hydrate(flat: unknown, options: SerializeOptions): ContextFragment {
     return copyFragment(asked(`Serialized fragment "${flat.type}"`, 'registry', read));
   }
   const fields = mapFields(flat.type, fieldsOf(flat.type, flat), (value, kind) =>
-    kind === '*' ? decodeRows(value, options) : value,
+    kind === '*' ? decode(value, options) : value,
   );
   return serializable(flat.type as SerializableType, fields);
 }
@@ -174,18 +175,11 @@ function hydrate(flat: unknown, options: SerializeOptions): ContextFragment {
 /** The type of a record that only looks like a serialised fragment. */
 const RECORD = 'contextree:record';
 
-function encodeRows(value: unknown, options: SerializeOptions): unknown {
-  if (typeof value === 'object' && value !== null && isBuilt(value)) return serialize(value, options);
-  const rows = mapData(value, (item) => encodeRows(item, options));
-  return isKnown(rows, options) ? { type: RECORD, record: rows } : rows;
-}
-
 /** Data in which the serialised fragments are fragments again. A record of a type that nobody knows is a record. */
-function decodeRows(value: unknown, options: SerializeOptions): unknown {
-  const isFragment = isKnown(value, options) && value.type !== RECORD;
-  if (isFragment) return hydrate(value, options);
-  const rows = isSerialized(value) && value.type === RECORD ? value['record'] : value;
-  return mapData(rows, (item) => decodeRows(item, options));
+function decode(value: unknown, options: SerializeOptions): unknown {
+  if (isKnown(value, options) && value.type !== RECORD) return hydrate(value, options);
+  const data = isSerialized(value) && value.type === RECORD ? value['record'] : value;
+  return mapData(data, (item) => decode(item, options));
 }
 
 function isKnown(value: unknown, { registry }: SerializeOptions): value is SerializedFragment {
