@@ -1,12 +1,29 @@
+import type { UIMessage } from 'ai';
 import { refuseToLoad } from '../errors.ts';
+import type { Chat, MessageNode } from '../graph/graph.ts';
+import type { GraphData } from '../graph/visualize.ts';
+import type { StorageFigures } from './figures.ts';
 import type { DataLoss } from './loss.ts';
-import type { ContextStore, Persistence, StoreNotice } from './store.ts';
+import type {
+  AppendOptions,
+  AppendResult,
+  BranchInfo,
+  Change,
+  ChatFilter,
+  ChatInfo,
+  ChatRecords,
+  CheckpointInfo,
+  ContextStore,
+  Persistence,
+  Salvage,
+  SearchOptions,
+  SearchResult,
+  StoreNotice,
+  StoreOp,
+} from './store.ts';
 
 /** What the stores of this package can tell beyond the contract. */
 export type OwnStore = ContextStore & Required<Pick<ContextStore, 'salvage' | 'storage' | 'persist'>>;
-
-/** The methods that answer with a promise. */
-type Answering = Exclude<keyof OwnStore, 'persistence' | 'dataLoss' | 'subscribe' | 'close'>;
 
 /**
  * A store whose code comes when it is first used.
@@ -23,34 +40,6 @@ export class DeferredStore implements ContextStore {
   #store: OwnStore | undefined;
   #stop: (() => void) | undefined;
 
-  readonly load: OwnStore['load'] = this.#later('load');
-  readonly getChat: OwnStore['getChat'] = this.#later('getChat');
-  readonly getMessage: OwnStore['getMessage'] = this.#later('getMessage');
-  readonly getMessageChain: OwnStore['getMessageChain'] = this.#later('getMessageChain');
-  readonly getNodes: OwnStore['getNodes'] = this.#later('getNodes');
-  readonly getMessages: OwnStore['getMessages'] = this.#later('getMessages');
-  readonly listBranches: OwnStore['listBranches'] = this.#later('listBranches');
-  readonly listCheckpoints: OwnStore['listCheckpoints'] = this.#later('listCheckpoints');
-  readonly getGraph: OwnStore['getGraph'] = this.#later('getGraph');
-  readonly listChats: OwnStore['listChats'] = this.#later('listChats');
-  readonly searchMessages: OwnStore['searchMessages'] = this.#later('searchMessages');
-  readonly salvage: OwnStore['salvage'] = this.#later('salvage');
-  readonly changesSince: OwnStore['changesSince'] = this.#later('changesSince');
-  readonly append: OwnStore['append'] = this.#later('append');
-  readonly saveDraft: OwnStore['saveDraft'] = this.#later('saveDraft');
-  readonly deleteChat: OwnStore['deleteChat'] = this.#later('deleteChat');
-  readonly restoreChat: OwnStore['restoreChat'] = this.#later('restoreChat');
-  readonly get: OwnStore['get'] = this.#later('get');
-  readonly set: OwnStore['set'] = this.#later('set');
-  readonly delete: OwnStore['delete'] = this.#later('delete');
-  readonly putBlob: OwnStore['putBlob'] = this.#later('putBlob');
-  readonly getBlob: OwnStore['getBlob'] = this.#later('getBlob');
-  readonly hold: OwnStore['hold'] = this.#later('hold');
-  readonly held: OwnStore['held'] = this.#later('held');
-  readonly clear: OwnStore['clear'] = this.#later('clear');
-  readonly storage: OwnStore['storage'] = this.#later('storage');
-  readonly persist: OwnStore['persist'] = this.#later('persist');
-
   /** `expected` is what `persistence` says before the store is there. */
   constructor(expected: Persistence, open: () => Promise<OwnStore>) {
     this.#expected = expected;
@@ -59,6 +48,114 @@ export class DeferredStore implements ContextStore {
 
   get persistence(): Persistence {
     return this.#store?.persistence ?? this.#expected;
+  }
+
+  load(chatId: string, since?: number): Promise<ChatRecords> {
+    return this.#use((store) => store.load(chatId, since));
+  }
+
+  getChat(chatId: string): Promise<Chat | undefined> {
+    return this.#use((store) => store.getChat(chatId));
+  }
+
+  getMessage(chatId: string, id: string): Promise<MessageNode | undefined> {
+    return this.#use((store) => store.getMessage(chatId, id));
+  }
+
+  getMessageChain(
+    chatId: string,
+    headId: string,
+    options?: { readonly limit?: number },
+  ): Promise<MessageNode[]> {
+    return this.#use((store) => store.getMessageChain(chatId, headId, options));
+  }
+
+  getNodes(chatId: string, ids: readonly string[]): Promise<MessageNode[]> {
+    return this.#use((store) => store.getNodes(chatId, ids));
+  }
+
+  getMessages(chatId: string): Promise<MessageNode[]> {
+    return this.#use((store) => store.getMessages(chatId));
+  }
+
+  listBranches(chatId: string): Promise<BranchInfo[]> {
+    return this.#use((store) => store.listBranches(chatId));
+  }
+
+  listCheckpoints(chatId: string): Promise<CheckpointInfo[]> {
+    return this.#use((store) => store.listCheckpoints(chatId));
+  }
+
+  getGraph(chatId: string): Promise<GraphData> {
+    return this.#use((store) => store.getGraph(chatId));
+  }
+
+  listChats(filter?: ChatFilter): Promise<ChatInfo[]> {
+    return this.#use((store) => store.listChats(filter));
+  }
+
+  searchMessages(chatId: string, query: string, options?: SearchOptions): Promise<SearchResult[]> {
+    return this.#use((store) => store.searchMessages(chatId, query, options));
+  }
+
+  salvage(chatId: string): Promise<Salvage> {
+    return this.#use((store) => store.salvage(chatId));
+  }
+
+  changesSince(seq: number, limit?: number): Promise<Change[]> {
+    return this.#use((store) => store.changesSince(seq, limit));
+  }
+
+  append(chatId: string, ops: readonly StoreOp[], options: AppendOptions): Promise<AppendResult> {
+    return this.#use((store) => store.append(chatId, ops, options));
+  }
+
+  saveDraft(
+    chatId: string,
+    id: string,
+    message: UIMessage,
+    options?: { readonly isLeaving?: boolean },
+  ): Promise<void> {
+    return this.#use((store) => store.saveDraft(chatId, id, message, options));
+  }
+
+  deleteChat(
+    chatId: string,
+    options?: { readonly userId?: string; readonly keepFor?: number },
+  ): Promise<boolean> {
+    return this.#use((store) => store.deleteChat(chatId, options));
+  }
+
+  restoreChat(chatId: string): Promise<boolean> {
+    return this.#use((store) => store.restoreChat(chatId));
+  }
+
+  get<T = unknown>(key: string): Promise<T | undefined> {
+    return this.#use((store) => store.get<T>(key));
+  }
+
+  set(key: string, value: unknown): Promise<void> {
+    return this.#use((store) => store.set(key, value));
+  }
+
+  delete(key: string): Promise<void> {
+    return this.#use((store) => store.delete(key));
+  }
+
+  putBlob(bytes: Uint8Array): Promise<string> {
+    return this.#use((store) => store.putBlob(bytes));
+  }
+
+  getBlob(hash: string): Promise<Uint8Array | undefined> {
+    return this.#use((store) => store.getBlob(hash));
+  }
+
+  hold(chatId: string, id: string): Promise<() => void> {
+    return this.#use((store) => store.hold(chatId, id));
+  }
+
+  held(chatId: string): Promise<ReadonlySet<string>> {
+    return this.#use((store) => store.held(chatId));
   }
 
   subscribe(listener: (notice: StoreNotice) => void): () => void {
@@ -72,8 +169,20 @@ export class DeferredStore implements ContextStore {
     return () => this.#listeners.delete(own);
   }
 
+  clear(): Promise<void> {
+    return this.#use((store) => store.clear());
+  }
+
   get dataLoss(): DataLoss | undefined {
     return this.#store?.dataLoss;
+  }
+
+  storage(): Promise<StorageFigures> {
+    return this.#use((store) => store.storage());
+  }
+
+  persist(): Promise<boolean> {
+    return this.#use((store) => store.persist());
   }
 
   async close(): Promise<void> {
@@ -84,13 +193,9 @@ export class DeferredStore implements ContextStore {
     await store?.close();
   }
 
-  /** A method that is the store's own. It is called at once where the store is there, so that arguments count as they are now. */
-  #later<K extends Answering>(name: K): OwnStore[K] {
-    const answer = (...args: unknown[]): unknown => {
-      const call = (store: OwnStore): unknown => Reflect.apply(store[name], store, args);
-      return this.#store ? call(this.#store) : this.#ready().then(call);
-    };
-    return answer as OwnStore[K];
+  /** Calls the store at once where it is there already, so that arguments are taken as they are now. */
+  #use<T>(call: (store: OwnStore) => Promise<T>): Promise<T> {
+    return this.#store ? call(this.#store) : this.#ready().then(call);
   }
 
   #ready(): Promise<OwnStore> {
