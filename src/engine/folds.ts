@@ -36,12 +36,14 @@ export class Folds {
 
   /** The pending messages with their reminders. Those of the prompt go with the last one that a user asks. */
   async pending(pending: readonly Pending[], asked: readonly Asked[]): Promise<readonly Pending[]> {
+    const own = new Map(
+      pending.map((one) => [one.content.kind === 'message' && one.content.message, one.fragment]),
+    );
     const folded = new Map<UIMessage, UIMessage>();
     for (const [i, one] of asked.entries()) {
-      const own = pending.filter(
-        ({ content }) => content.kind === 'message' && content.message === one.message,
-      );
-      const reminders = [...own.map(({ fragment }) => fragment), ...(asked[i + 1] ? [] : this.#ofPrompt())];
+      const ofMessage = own.get(one.message);
+      const ofPrompt = asked[i + 1] ? [] : this.#ofPrompt();
+      const reminders = ofMessage ? [ofMessage, ...ofPrompt] : ofPrompt;
       folded.set(one.message, await this.fold(one, reminders));
     }
     return pending.map((one) => withMessage(one, folded));
@@ -52,14 +54,13 @@ export class Folds {
   }
 
   /** A message with reminders, by default those of the prompt; itself where there are none. */
-  async fold(
-    { message, after, between }: Asked,
-    fragments: readonly ContextFragment[] = this.#ofPrompt(),
-  ): Promise<UIMessage> {
+  async fold(asked: Asked, fragments: readonly ContextFragment[] = this.#ofPrompt()): Promise<UIMessage> {
+    const { message } = asked;
     const reminders = fragments.filter(isFolding);
     const isVersion = this.#history.graph.nodes.has(message.id);
     const plain = isVersion || reminders.length > 0 ? stripReminders(message) : message;
     if (reminders.length === 0) return plain;
+    const { after, between } = asked;
     const kept = this.#kept.get(message);
     if (kept && isSame(kept, { reminders, after, between })) return kept.folded;
     const folded = await foldInto(plain, reminders, await this.#contextOf(message.id, after, between));

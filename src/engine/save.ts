@@ -79,12 +79,13 @@ export function planSave(input: SaveInput): SavePlan {
 /** The pending messages with lazy ones resolved and double ids merged: the later one wins, at the first one's place. */
 function settlePending(input: SaveInput): Settled[] {
   const settled: Settled[] = [];
+  const places = new Map<string, number>();
   for (const pending of input.pending) {
     const next =
       pending.kind === 'message' ? { ...pending, overwrite: false } : resolveLast(input, settled, pending);
-    const at = settled.findIndex(({ message }) => message.id === next.message.id);
-    if (at < 0) settled.push(next);
-    else settled[at] = next;
+    const at = places.get(next.message.id) ?? settled.length;
+    places.set(next.message.id, at);
+    settled[at] = next;
   }
   return settled;
 }
@@ -153,13 +154,23 @@ class Plan {
     else if (sameContent(this.#input.messageOf(message.id), message)) return;
     else if (this.#input.inPlace || overwrite) this.#replace(message);
     else this.#forkAt(message);
-    if (message.role === 'user') this.#asked.push({ message, ...this.#placeOf(message.id) });
+    if (message.role === 'user') this.#asked.push(this.#askedWith(message));
   }
 
-  /** What stands before the message that was taken last. */
-  #placeOf(id: string): Omit<Asked, 'message'> {
-    if (!this.#replaced.has(id)) return { after: this.#base, between: this.#tail.slice(0, -1) };
-    return { after: this.#input.graph.nodes.get(id)?.parentId ?? null, between: [] };
+  /** The message that was taken last, in its place. Whoever looks at what stands before it copies that, and few do. */
+  #askedWith(message: UIMessage): Asked {
+    if (this.#replaced.has(message.id)) {
+      const after = this.#input.graph.nodes.get(message.id)?.parentId ?? null;
+      return { message, after, between: [] };
+    }
+    const [tail, at] = [this.#tail, this.#tail.length - 1];
+    return {
+      message,
+      after: this.#base,
+      get between() {
+        return tail.slice(0, at);
+      },
+    };
   }
 
   #renamed(message: UIMessage): UIMessage {

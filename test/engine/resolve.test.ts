@@ -298,3 +298,12 @@ describe('what it costs', () => {
     expect(ids()).toHaveLength(250);
   });
 });
+
+test('twenty thousand messages that wait cost what twenty times a thousand do', async () => {
+  const engine = engineOn();
+  engine.set(...Array.from({ length: 20_000 }, (_, i) => user('Why?', { id: `q${i}` })));
+  const before = process.cpuUsage();
+  expect((await engine.resolve()).messages).toHaveLength(20_000);
+  // By the square it is more than ten seconds, in line less than one.
+  expect(process.cpuUsage(before).user).toBeLessThan(5_000_000);
+}, 120_000);
