@@ -97,7 +97,7 @@ export function encodeSerializedValue(value: FragmentData, options: SerializeOpt
 export function serializable(type: SerializableType, fields: Fields): ContextFragment {
   const made: { name: string; data: FragmentData; codec?: BoundCodec } = {
     name: type,
-    data: walkWith(PLAIN, `${type}()`, (walk) => dataOf(type, fields, walk)),
+    data: walkWith(PLAIN, `${type}()`, (walk) => dataFrom(type, fields, walk)),
   };
   made.codec = codecFor(type, made);
   return brand(made);
@@ -110,7 +110,7 @@ function codecFor(
 ): BoundCodec {
   return {
     encode: () => {
-      const flat = mapFields(type, flatten(type, fragment.data), (value, kind) =>
+      const flat = mapFields(type, fieldsFrom(type, fragment.data), (value, kind) =>
         encode(value, options, kind === '*'),
       );
       return { type, ...fieldsOf(type, flat) };
@@ -253,7 +253,7 @@ function fits(kind: Field['kind'], value: unknown): boolean {
 }
 
 /** Fields as the fragment holds them. */
-function dataOf(type: SerializableType, fields: Fields, walk: Walk): FragmentData {
+function dataFrom(type: SerializableType, fields: Fields, walk: Walk): FragmentData {
   if (type === 'hint') return fields.text as FragmentData;
   if (type === 'role') return fields.content as FragmentData;
   if (type === 'glossary')
@@ -270,7 +270,7 @@ function dataOf(type: SerializableType, fields: Fields, walk: Walk): FragmentDat
 }
 
 /** The fields that the data was made from. */
-function flatten(type: SerializableType, data: FragmentData): FragmentData {
+function fieldsFrom(type: SerializableType, data: FragmentData): FragmentData {
   if (type === 'hint') return { text: data };
   if (type === 'role') return { content: data };
   if (type !== 'glossary' || !Array.isArray(data)) return data;

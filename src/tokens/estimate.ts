@@ -13,9 +13,12 @@ import type { Tokenizer } from './tokenizer.ts';
  *
  * A provider counts all that it is sent, so the total is that of the system prompt in one piece and of the messages.
  * The pieces of the prompt are counted alone, each rendered by itself: they tell where the tokens go, and add up to
- * about the total. What is known of a message is kept, and so is what messages add up to: of a long chat that grew, only
- * what is new is looked at, and the rows are written, because each tells its share of a total that changed. Where earlier answers tell what the provider counted for them, an estimate is multiplied by what it
- * was off by then; the plain count is told beside it.
+ * about the total.
+ *
+ * What is known of a message is kept, and so is what messages add up to: of a long chat that grew, only what is new is
+ * counted. The rows are written again, because each tells its share of a total that changed. Where earlier answers tell
+ * what the provider counted for them, an estimate is multiplied by what it was off by then; the plain count is told
+ * beside it.
  */
 
 /** How large a prompt is, and what sending it costs. Plain data. */

@@ -47,11 +47,11 @@ const ofMessages = new WeakMap<UIMessage, readonly HiddenMark[]>();
 /** The hidden characters of a message, with the parts that hold them. Looked for once in each message object. */
 export function hiddenInMessage(message: UIMessage): readonly HiddenMark[] {
   let marks = ofMessages.get(message);
-  if (!marks) ofMessages.set(message, (marks = marksOf(message)));
+  if (!marks) ofMessages.set(message, (marks = hiddenInParts(message)));
   return marks;
 }
 
-function marksOf({ parts }: UIMessage): readonly HiddenMark[] {
+function hiddenInParts({ parts }: UIMessage): readonly HiddenMark[] {
   const marks = parts.flatMap((part, i) =>
     hiddenMarks(partWords(part)).map((mark) => ({ ...mark, part: i })),
   );
