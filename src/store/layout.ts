@@ -117,6 +117,8 @@ interface Lease {
 /** The last number of the change sequence, and who this is. */
 export interface Meta {
   readonly seq: number;
+  /** The call that wrote last: one whose answer got lost finds that it was carried out. */
+  readonly by?: string;
   readonly deviceId: string;
   readonly databaseId: string;
 }

@@ -8,6 +8,7 @@ import { applyOps } from './apply.ts';
 import { Attachments, type Files, hasFiles } from './attachments.ts';
 import { hashOf, putBlob, sweepBlobs } from './blobs.ts';
 import type { Channel } from './channel.ts';
+import { createDeviceId } from './device.ts';
 import { ALL_TABLES, only, type Table } from './layout.ts';
 import { askToPersist, figuresOf, type StorageFigures } from './figures.ts';
 import type { DataLoss } from './loss.ts';
@@ -303,18 +304,26 @@ export class RecordStore implements ContextStore {
     return this.#backing.read(tables, work);
   }
 
-  /** A write to one chat; once it is durable, everyone hears, if something changed. */
+  /**
+   * A write to one chat; once it is durable, everyone hears, if something changed. A connection that breaks makes it
+   * again: what was done by then is not done twice.
+   */
   async #write<T>(
     chatId: string,
     work: (tx: StoreTransaction, rows: Rows) => Promise<T>,
     files: Files = new Map(),
   ): Promise<T> {
     this.#wake();
+    const by = createDeviceId();
+    let done: { readonly result: T; readonly hasChanged: boolean; readonly seq: number } | undefined;
     const { result, hasChanged, seq } = await this.#backing.write(ALL_TABLES, async (rows) => {
-      const tx = new RecordTransaction(chatId, rows, await readMeta(rows), files);
+      const meta = await readMeta(rows);
+      // Carried out before, and the answer got lost on the way.
+      if (done && meta.by === by) return done;
+      const tx = new RecordTransaction(chatId, rows, { ...meta, by }, files);
       const result = await work(tx, rows);
       await tx.settleBlobs();
-      return { result, hasChanged: tx.hasChanged, seq: await tx.seq() };
+      return (done = { result, hasChanged: tx.hasChanged, seq: await tx.seq() });
     });
     if (hasChanged) this.#tell({ kind: 'change', chatId, seq, remote: false });
     return result;

@@ -11,9 +11,25 @@
  * - `dead`: opening the transaction fails, as on a lost connection (`InvalidStateError`).
  * - `late`: all requests succeed, and the commit fails.
  * - `unheard`: the transaction is committed, and its answer gets lost with the connection.
+ * - `killed`: the page goes in the midst of a transaction: it is undone, and no answer comes any more.
+ * - `silent`: the page goes when all is asked: the transaction is committed, and no answer comes any more.
  * - `torn`: a readonly transaction is aborted while it reads.
+ * - `shut`: the database does not open (`UnknownError`).
+ * - `upgrade`: the upgrade is aborted at its k-th table or index.
  */
-export type Fault = 'throw' | 'refuse' | 'blobs' | 'abort' | 'dead' | 'late' | 'unheard' | 'torn';
+export type Fault =
+  | 'throw'
+  | 'refuse'
+  | 'blobs'
+  | 'abort'
+  | 'dead'
+  | 'late'
+  | 'unheard'
+  | 'killed'
+  | 'silent'
+  | 'torn'
+  | 'shut'
+  | 'upgrade';
 
 /** Those that strike writes. */
 export const WRITE_FAULTS: readonly Fault[] = ['throw', 'refuse', 'abort', 'dead', 'late'];
@@ -35,6 +51,7 @@ export class Faults {
   constructor() {
     this.#patchRequests();
     this.#patchTransactions();
+    this.#patchOpening();
   }
 
   order(fault: Fault, at: number, forEver = false): void {
@@ -70,10 +87,13 @@ export class Faults {
           if (this.transaction.mode !== 'readwrite') return original.apply(this, args);
           if (strikes('throw')) throw new DOMException('injected', 'DataCloneError');
           const request = original.apply(this, args) as IDBRequest;
+          if (strikes('killed')) kill(this.transaction);
           if (strikes('refuse')) abortAs(this.transaction, 'QuotaExceededError');
           if (strikes('blobs')) abortAs(this.transaction, 'DataError', 'Failed to write blobs (IOError)');
           if (strikes('abort'))
-            request.addEventListener('success', () => abortAs(this.transaction, 'UnknownError'));
+            request.addEventListener('success', () =>
+              abortAs(this.transaction, 'UnknownError', 'injected: abort'),
+            );
           return request;
         };
       });
@@ -82,6 +102,7 @@ export class Faults {
 
   #patchTransactions(): void {
     const strikes = (fault: Fault): boolean => this.#strikes(fault);
+    const mayDie = (): boolean => this.#plan?.fault === 'killed';
     this.#patch(IDBDatabase.prototype, 'transaction', (original) => {
       return function patched(this: IDBDatabase, ...args: unknown[]): unknown {
         if (args[1] === 'readwrite' && strikes('dead'))
@@ -89,8 +110,36 @@ export class Faults {
         const tx = original.apply(this, args) as IDBTransaction;
         if (args[1] === 'readwrite' && strikes('late')) failAtCommit(tx);
         if (args[1] === 'readwrite' && strikes('unheard')) loseAnswer(tx);
-        if (tx.mode === 'readonly' && strikes('torn')) queueMicrotask(() => abortAs(tx, 'UnknownError'));
+        if (args[1] === 'readwrite' && mayDie()) muffle(tx);
+        if (args[1] === 'readwrite' && strikes('silent')) silence(tx);
+        if (tx.mode === 'readonly' && strikes('torn'))
+          queueMicrotask(() => abortAs(tx, 'UnknownError', 'injected: torn'));
         return tx;
+      };
+    });
+  }
+
+  #patchOpening(): void {
+    const strikes = (fault: Fault): boolean => this.#strikes(fault);
+    this.#patch(IDBFactory.prototype, 'open', (original) => {
+      return function patched(this: IDBFactory, ...args: unknown[]): unknown {
+        const request = original.apply(this, args) as IDBOpenDBRequest;
+        if (strikes('shut')) failToOpen(request);
+        return request;
+      };
+    });
+    this.#patch(IDBDatabase.prototype, 'createObjectStore', (original) => {
+      return function patched(this: IDBDatabase, ...args: unknown[]): unknown {
+        const store = original.apply(this, args) as IDBObjectStore;
+        if (strikes('upgrade')) abortAs(store.transaction, 'QuotaExceededError');
+        return store;
+      };
+    });
+    this.#patch(IDBObjectStore.prototype, 'createIndex', (original) => {
+      return function patched(this: IDBObjectStore, ...args: unknown[]): unknown {
+        const index = original.apply(this, args);
+        if (strikes('upgrade')) abortAs(this.transaction, 'QuotaExceededError');
+        return index;
       };
     });
   }
@@ -107,16 +156,17 @@ export class Faults {
 type Method = (...args: unknown[]) => unknown;
 
 function abortAs(tx: IDBTransaction, name: string, words = 'injected'): void {
-  Object.defineProperty(tx, 'error', { configurable: true, get: () => new DOMException(words, name) });
   try {
     tx.abort();
   } catch {
-    // It has ended already.
+    return; // It has ended already.
   }
+  Object.defineProperty(tx, 'error', { configurable: true, get: () => new DOMException(words, name) });
 }
 
 /** Aborts after the last request has succeeded: keeps asking until nobody else does. */
 function failAtCommit(tx: IDBTransaction): void {
+  tx.commit = () => abortAs(tx, 'QuotaExceededError');
   const store = tx.objectStore(tx.objectStoreNames[0] ?? '');
   let quiet = 0;
   const ask = (): void => {
@@ -130,8 +180,54 @@ function failAtCommit(tx: IDBTransaction): void {
 /** Whoever waits for the end hears of a lost connection when the transaction is complete. */
 function loseAnswer(tx: IDBTransaction): void {
   const listen = tx.addEventListener.bind(tx);
-  tx.addEventListener = (type: string, listener: EventListenerOrEventListenerObject): void => {
+  forThePage(tx, (type, listener) => {
     if (type === 'abort') listen('complete', listener);
-    else if (type !== 'complete') listen(type, listener);
+    if (type !== 'complete') listen(type, listener);
+  });
+}
+
+/** Transactions of which nobody hears any more. */
+const dead = new WeakSet<IDBTransaction>();
+
+/** Lets a transaction be heard only until it is dead. */
+function muffle(tx: IDBTransaction): void {
+  const listen = tx.addEventListener.bind(tx);
+  forThePage(tx, (type, listener) => {
+    listen(type, (event) => {
+      if (dead.has(tx)) return;
+      if (typeof listener === 'function') listener.call(tx, event);
+      else listener.handleEvent(event);
+    });
+  });
+}
+
+function kill(tx: IDBTransaction): void {
+  dead.add(tx);
+  abortAs(tx, 'AbortError');
+}
+
+function silence(tx: IDBTransaction): void {
+  forThePage(tx, () => undefined);
+}
+
+/** Stands between a transaction and whoever listens to it from the start: the page. A database listens to its own later. */
+function forThePage(tx: IDBTransaction, listen: (...args: Parameters<Listen>) => void): void {
+  Object.defineProperty(tx, 'addEventListener', { configurable: true, value: listen });
+  queueMicrotask(() => Reflect.deleteProperty(tx, 'addEventListener'));
+}
+
+type Listen = (type: string, listener: EventListenerOrEventListenerObject) => void;
+
+/** Whoever waits for the database hears that it can't be opened. */
+function failToOpen(request: IDBOpenDBRequest): void {
+  const listen = request.addEventListener.bind(request);
+  const error = new DOMException('injected: shut', 'UnknownError');
+  listen('success', () => {
+    request.result.close();
+    Object.defineProperty(request, 'error', { configurable: true, get: () => error });
+  });
+  request.addEventListener = (type: string, listener: EventListenerOrEventListenerObject): void => {
+    if (type === 'error') listen('success', listener);
+    else if (type !== 'success') listen(type, listener);
   };
 }

@@ -62,7 +62,10 @@ export class IndexedDBBacking implements Backing {
 
   figures(): Promise<BackingFigures> {
     return this.#connection.run(async (db) => {
-      const [packs, singles] = await Promise.all([db.count('packs'), db.count('nodes')]);
+      const tx = db.transaction(['packs', 'nodes']);
+      tx.done.catch(() => undefined);
+      const counts = (['packs', 'nodes'] as const).map((table) => tx.objectStore(table).count());
+      const [packs = 0, singles = 0] = await Promise.all(counts);
       return { packs, singles };
     });
   }

@@ -81,6 +81,8 @@ export class Connection {
     try {
       db = await openDB(this.#name, DATABASE_VERSION, {
         upgrade(database, _from, _to, tx, event) {
+          // Where it fails, the request says so.
+          tx.done.catch(() => undefined);
           loss = lossToldBy(event);
           upgrade(database, tx);
         },

@@ -12,6 +12,7 @@ import type { Database } from './connection.ts';
 import type { Journal } from './journal.ts';
 import { isWritable, removeJournals } from './journalFiles.ts';
 import { type Mark, missing, readMark, writeMark } from './marker.ts';
+import { read } from './transaction.ts';
 
 /** How a database is watched over. */
 export interface GuardOptions {
@@ -127,7 +128,7 @@ export class GuardedBacking implements Backing {
   async #examine(db: Database, reason: string | undefined): Promise<void> {
     try {
       const mark = readMark(this.#name) ?? this.#mark;
-      const meta: Meta | undefined = await db.get('meta', SELF);
+      const meta = await read(db, ['meta'], (rows) => rows.get('meta', SELF));
       const kind = missing(mark, meta, reason);
       if (kind && mark) await renew(db, kind, mark);
       this.#mark = mark;
@@ -315,6 +316,7 @@ async function markOf(rows: Rows): Promise<Mark | undefined> {
 /** Lets a database that lost something go on counting from where it was, under a new name if it had the old one. */
 async function renew(db: Database, kind: DataLoss['kind'], mark: Mark): Promise<void> {
   const tx = db.transaction('meta', 'readwrite');
+  tx.done.catch(() => undefined);
   const meta: Meta | undefined = await tx.store.get(SELF);
   const names =
     meta && kind === 'all' ? meta : { deviceId: createDeviceId(), ...meta, databaseId: createDeviceId() };
