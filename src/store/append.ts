@@ -4,10 +4,10 @@ import { byAge, infoOf } from '../graph/graph.ts';
 import { bytesOf, type Files } from './attachments.ts';
 import { blobsOf, releaseBlobs, referToBlob } from './blobs.ts';
 import { draftOf, readDraft } from './drafts.ts';
-import { createDeviceId } from './device.ts';
 import { fragmentsKey } from './fragmentsKey.ts';
+import type { ChatReads, Known } from './chatReads.ts';
 import { between, CONTENT, type Meta, ofChat, only } from './layout.ts';
-import { readChat } from './rebuild.ts';
+import { lastChange, SELF } from './meta.ts';
 import type { Rows } from './rows.ts';
 import type { Change, StoreTransaction } from './store.ts';
 
@@ -15,10 +15,17 @@ import type { Change, StoreTransaction } from './store.ts';
 export class RecordTransaction implements StoreTransaction {
   readonly chatId: string;
   readonly deviceId: string;
+  readonly #reads: ChatReads;
   readonly #rows: Rows;
   #meta: Meta;
-  /** Messages that are known not to be there. */
-  #absent: Set<string> = new Set();
+  /** Where nothing lies, at this place and beyond; undefined where that was not looked at. */
+  #free: number | undefined;
+  /** What is written. */
+  #chat: Chat | undefined;
+  readonly #nodes = new Map<string, MessageNode>();
+  readonly #dropped = new Set<string>();
+  readonly #branches = new Map<string, Branch>();
+  #hasNew = false;
 
   /** Bytes that the messages refer to which were put. */
   readonly #used: Set<string> = new Set();
@@ -28,22 +35,24 @@ export class RecordTransaction implements StoreTransaction {
   #hasChanged = false;
 
   /** `files` are those that the messages come with. */
-  constructor(chatId: string, rows: Rows, meta: Meta, files: Files) {
-    this.chatId = chatId;
+  constructor(reads: ChatReads, meta: Meta, files: Files) {
+    this.chatId = reads.chatId;
     this.deviceId = meta.deviceId;
-    this.#rows = rows;
+    this.#reads = reads;
+    this.#rows = reads.rows;
     this.#meta = meta;
     this.#files = files;
   }
 
   chat(): Promise<Chat | undefined> {
-    return readChat(this.#rows, this.chatId);
+    return this.#reads.chat();
   }
 
   /** A counter that was set back must not give out numbers twice, so it is compared with what is there, once. */
   async seq(): Promise<number> {
     if (this.#isSure) return this.#meta.seq;
     this.#isSure = true;
+    if (this.#reads.isAlone) return this.#meta.seq;
     this.#meta = { ...this.#meta, seq: await lastChange(this.#rows, this.#meta.seq) };
     return this.#meta.seq;
   }
@@ -56,22 +65,26 @@ export class RecordTransaction implements StoreTransaction {
   /** Many are compared with the whole chat, unless that is much longer. */
   async expect(ids: readonly string[], nextSeq: number): Promise<number> {
     const isShort = nextSeq < ids.length * 8 && ids.length >= FEW;
-    const [beyond, there] = await Promise.all([
-      this.#rows.list('nodes', between(this.chatId, nextSeq, Infinity)),
-      isShort ? this.#rows.list('nodes', ofChat(this.chatId)) : Promise.all(ids.map((id) => this.info(id))),
+    const [free] = await Promise.all([
+      this.#reads.known?.free === nextSeq ? nextSeq : this.#freeFrom(nextSeq),
+      isShort ? this.#reads.findAmongAll(ids) : Promise.all(ids.map((id) => this.info(id))),
     ]);
-    this.#absent = new Set(ids);
-    for (const info of there) if (info) this.#absent.delete(info.id);
+    this.#free = free;
+    return free;
+  }
+
+  async #freeFrom(nextSeq: number): Promise<number> {
+    const beyond = await this.#rows.list('nodes', between(this.chatId, nextSeq, Infinity));
     return Math.max(nextSeq, (beyond.at(-1)?.seq ?? -1) + 1);
   }
 
-  async info(id: string): Promise<NodeInfo | undefined> {
-    return this.#absent.has(id) ? undefined : this.#rows.get('nodes', [this.chatId, id], 'id');
+  info(id: string): Promise<NodeInfo | undefined> {
+    return this.#reads.info(id);
   }
 
   async node(id: string, lost?: NodeInfo): Promise<MessageNode | undefined> {
     const info = (await this.info(id)) ?? lost;
-    return info && withBody(info, await this.#rows.get('bodies', [this.chatId, info.seq]));
+    return info && withBody(info, await this.#reads.body(info));
   }
 
   draft(id: string): Promise<UIMessage | undefined> {
@@ -85,7 +98,7 @@ export class RecordTransaction implements StoreTransaction {
   }
 
   branch(id: string): Promise<Branch | undefined> {
-    return this.#rows.get('branches', [this.chatId, id]);
+    return this.#reads.branch(id);
   }
 
   async branches(): Promise<Branch[]> {
@@ -103,6 +116,7 @@ export class RecordTransaction implements StoreTransaction {
   }
 
   putChat(chat: Chat): void {
+    this.#chat = chat;
     this.#rows.put('chats', chat);
   }
 
@@ -110,12 +124,15 @@ export class RecordTransaction implements StoreTransaction {
     this.#rows.put('nodes', infoOf(node));
     this.#rows.put('bodies', node.data, [this.chatId, node.seq]);
     for (const hash of blobsOf(node.data)) this.#used.add(hash);
+    this.#nodes.set(node.id, node);
+    this.#hasNew ||= !replaced;
     if (!replaced) return;
     this.#rows.put('revisions', replaced, [this.chatId, node.id, replaced.rev]);
     this.#rows.delete('drafts', draftOf(this.chatId, node.id));
   }
 
   dropNode({ id, seq }: NodeInfo): void {
+    this.#dropped.add(id);
     this.#rows.delete('nodes', only([this.chatId, seq]));
     this.#rows.delete('bodies', only([this.chatId, seq]));
     this.#rows.delete('drafts', draftOf(this.chatId, id));
@@ -128,6 +145,7 @@ export class RecordTransaction implements StoreTransaction {
   }
 
   putBranch(branch: Branch): void {
+    this.#branches.set(branch.id, branch);
     this.#rows.put('branches', branch);
   }
 
@@ -145,6 +163,21 @@ export class RecordTransaction implements StoreTransaction {
   putValue(key: string, value: unknown): void {
     this.#rows.put('values', value, key);
   }
+
+  /** What is known of the chat once this has lasted, by whoever knew this before. */
+  get known(): Known {
+    const before = this.#isPurged ? undefined : this.#reads.known;
+    const nodes = [...(before?.nodes ?? []), ...this.#nodes].filter(([id]) => !this.#dropped.has(id));
+    const free = this.#free === undefined ? before?.free : this.#chat?.nextSeq;
+    return {
+      meta: this.#meta,
+      chatId: this.chatId,
+      chat: this.#chat ?? before?.chat,
+      free: this.#free === undefined && this.#hasNew ? undefined : free,
+      nodes: new Map(nodes.slice(-REMEMBERED)),
+      branches: new Map([...(before?.branches ?? []), ...this.#branches].slice(-REMEMBERED)),
+    };
+  }
 }
 
 /** Notes that a chat refers to a file, and keeps the bytes that come with it, unless they are there. */
@@ -155,29 +188,11 @@ export async function keepFile(rows: Rows, chatId: string, hash: string, files: 
   referToBlob(rows, chatId, hash);
 }
 
+/** So many messages and branches of the last writes are remembered. */
+const REMEMBERED = 8;
+
 /** So few messages are looked up one by one. */
 const FEW = 16;
-
-/** The key of the row about the database. */
-export const SELF = 'self';
-
-/** What a database knows about itself; a new one learns its names here, and keeps them with its first write. */
-export async function readMeta(rows: Rows): Promise<Meta> {
-  const meta = await rows.get('meta', SELF);
-  return meta ?? { seq: await lastChange(rows, 0), deviceId: createDeviceId(), databaseId: createDeviceId() };
-}
-
-/** Where a write goes on in the change sequence. A counter that was set back must not give out numbers twice. */
-export async function nextMeta(rows: Rows): Promise<Meta> {
-  const meta = await readMeta(rows);
-  return { ...meta, seq: await lastChange(rows, meta.seq) };
-}
-
-/** The last number of the change sequence, known to be `seq` at least. Costs those that come after. */
-async function lastChange(rows: Rows, seq: number): Promise<number> {
-  const later = await rows.list('changes', { from: seq + 1, to: Infinity }, 'seq');
-  return later.at(-1)?.seq ?? seq;
-}
 
 /** A message from its two halves. One whose body is lost, or another's, reads as a message without parts. */
 export function withBody(info: NodeInfo, body: UIMessage | undefined): MessageNode {

@@ -8,13 +8,15 @@ import { applyOps } from './apply.ts';
 import { Attachments, type Files, hasFiles } from './attachments.ts';
 import { hashOf, putBlob, sweepBlobs } from './blobs.ts';
 import type { Channel } from './channel.ts';
+import { ChatReads, type Known } from './chatReads.ts';
 import { createDeviceId } from './device.ts';
 import { ALL_TABLES, only, type Table } from './layout.ts';
+import { nextMeta, SELF } from './meta.ts';
 import { askToPersist, figuresOf, type StorageFigures } from './figures.ts';
 import type { DataLoss } from './loss.ts';
 import { asJson, cloneValue, normaliseMessage, normaliseOps } from './normalise.ts';
 import { findChat, getChain, getNodes, listChats, load, loadPointers, MESSAGES, RECORDS } from './reads.ts';
-import { keepFile, nextMeta, readMeta, RecordTransaction, SELF } from './append.ts';
+import { keepFile, RecordTransaction } from './append.ts';
 import { TRACES } from './rebuild.ts';
 import { bringBack, purgeChat, type RemovedChat, removeChat } from './removal.ts';
 import type { Backing, Rows } from './rows.ts';
@@ -47,6 +49,8 @@ import type {
 export class RecordStore implements ContextStore {
   readonly #backing: Backing;
   readonly #attachments = new Attachments();
+  /** What the last write left. */
+  #known: Known | undefined;
   readonly #listeners = new Set<{ readonly hear: (notice: StoreNotice) => void }>();
   #channel: Channel | undefined;
   #sweeper: ReturnType<typeof setTimeout> | undefined;
@@ -171,7 +175,7 @@ export class RecordStore implements ContextStore {
       const result = await applyOps(tx, ready, settled, Date.now());
       return { ...result, written: await this.#attachments.attach(rows, result.written, files) };
     };
-    const result = await this.#write(chatId, work, files);
+    const result = await this.#write(chatId, work, ready, files);
     this.#tend(chatId, result.chat);
     return result;
   }
@@ -311,21 +315,25 @@ export class RecordStore implements ContextStore {
   async #write<T>(
     chatId: string,
     work: (tx: StoreTransaction, rows: Rows) => Promise<T>,
+    ops: readonly StoreOp[] = [],
     files: Files = new Map(),
   ): Promise<T> {
     this.#wake();
     const by = createDeviceId();
-    let done: { readonly result: T; readonly hasChanged: boolean; readonly seq: number } | undefined;
-    const { result, hasChanged, seq } = await this.#backing.write(ALL_TABLES, async (rows) => {
-      const meta = await readMeta(rows);
+    let done: { readonly result: T; readonly tx: RecordTransaction; readonly seq: number } | undefined;
+    const { result, tx, seq } = await this.#backing.write(ALL_TABLES, async (rows) => {
+      const reads = new ChatReads(rows, chatId);
+      const meta = await reads.begin(ops, this.#known);
       // Carried out before, and the answer got lost on the way.
       if (done && meta.by === by) return done;
-      const tx = new RecordTransaction(chatId, rows, { ...meta, by }, files);
+      const tx = new RecordTransaction(reads, { ...meta, by }, files);
       const result = await work(tx, rows);
       await tx.settleBlobs();
-      return (done = { result, hasChanged: tx.hasChanged, seq: await tx.seq() });
+      return (done = { result, tx, seq: await tx.seq() });
     });
-    if (hasChanged) this.#tell({ kind: 'change', chatId, seq, remote: false });
+    if (!tx.hasChanged) return result;
+    this.#known = tx.known;
+    this.#tell({ kind: 'change', chatId, seq, remote: false });
     return result;
   }
 

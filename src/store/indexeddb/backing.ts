@@ -21,7 +21,10 @@ export class IndexedDBBacking implements Backing {
 
   constructor(name: string, patience: number, examine?: Examine) {
     this.#name = name;
-    this.#connection = new Connection(name, patience, examine);
+    this.#connection = new Connection(name, patience, async (db, loss) => {
+      this.#cache.hasTexts = undefined;
+      await examine?.(db, loss);
+    });
     this.#locks = new NodeLocks(name, this);
     this.#sealer = new Sealer(name, this.#connection, this.#cache);
   }

@@ -14,6 +14,8 @@ import { type Block, decodeTopology } from './pack.ts';
 export class TopologyCache {
   /** The one used last is last. */
   readonly #blocks = new Map<string, Block>();
+  /** Whether there are blocks of format 2, which are found by texts; undefined until someone has looked. */
+  hasTexts: boolean | undefined;
 
   /** The block that a record keeps; undefined where that can't be told. */
   decode(record: Topology): Block | undefined {

@@ -1,4 +1,4 @@
-import { SELF } from '../append.ts';
+import { SELF } from '../meta.ts';
 import type { Channel } from '../channel.ts';
 import { createDeviceId } from '../device.ts';
 import type { BackingFigures, JournalFigures } from '../figures.ts';

@@ -1,5 +1,5 @@
 import type { Branch, Chat, Checkpoint, MessageNode } from '../../graph/graph.ts';
-import { readMeta } from '../append.ts';
+import { readMeta } from '../meta.ts';
 import { blobsOf, hashOf } from '../blobs.ts';
 import { fragmentsKey } from '../fragmentsKey.ts';
 import { ALL_TABLES, ofChat } from '../layout.ts';

@@ -1,9 +1,11 @@
 import type { Branch, Chat, MessageNode } from '../../graph/graph.ts';
 import { infoOf, isVisible, nextBranchName } from '../../graph/graph.ts';
-import { readMeta, RecordTransaction } from '../append.ts';
+import { RecordTransaction } from '../append.ts';
 import { referToBlob } from '../blobs.ts';
+import { ChatReads } from '../chatReads.ts';
 import { createDeviceId } from '../device.ts';
 import { ofChat } from '../layout.ts';
+import { readMeta } from '../meta.ts';
 import { loadPointers } from '../reads.ts';
 import type { Rows } from '../rows.ts';
 import type { Change } from '../store.ts';
@@ -55,7 +57,7 @@ export async function putBack(rows: Rows, kept: KeptChat, since: number): Promis
   const back = nodes.filter(({ id }) => !known.has(id));
   const row = chatOf(chat, there, nodes, back);
 
-  const tx = new RecordTransaction(chat.id, rows, meta, new Map());
+  const tx = new RecordTransaction(new ChatReads(rows, chat.id), meta, new Map());
   tx.putChat(row);
   for (const node of nodes) tx.putNode(node);
   for (const branch of branches) tx.putBranch(branch);

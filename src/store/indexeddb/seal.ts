@@ -68,20 +68,25 @@ export class Sealer {
     const [chatId, due] = next;
     // What was refused is tried again when the chat is written or opened again.
     const found = await this.#alone(() => this.#seal(chatId)).catch(() => undefined);
-    if (found === false) this.#tidy.set(chatId, due);
+    if (found === false && this.#chats.has(chatId)) this.#tidy.set(chatId, due);
     if (!found) this.#chats.delete(chatId);
     if (this.#chats.size > 0) this.#wait(PAUSE);
   }
 
-  /** Seals one block; false when there is none. */
+  /** Seals one block; false when there is none, or when it was stopped: it must not open what was closed. */
   async #seal(chatId: string): Promise<boolean> {
+    if (!this.#chats.has(chatId)) return false;
     return this.#connection.run(async (db) => {
       const isDue = await read(
         db,
         ['chats', 'nodes'],
         async (rows) => (await nextDue(rows, chatId)) !== undefined,
       );
-      return isDue && write(db, SEALED, 'relaxed', (rows) => sealNext(rows, chatId, this.#cache));
+      return (
+        isDue &&
+        this.#chats.has(chatId) &&
+        write(db, SEALED, 'relaxed', (rows) => sealNext(rows, chatId, this.#cache))
+      );
     });
   }
 
