@@ -260,10 +260,11 @@ export const MemoryOnly: Story = {
 export const Lost: Story = {
   loaders: [async () => ({ scene: await chatScene({ store: await lostAfter(talkOfRivers), chatId: CHAT }) })],
   play: async ({ canvas }) => {
-    const alert = await canvas.findByRole('alert');
+    const alert = await canvas.findByRole('alert', {}, { timeout: 10_000 });
     await expect(alert).toHaveTextContent(/^This browser lost your chats\. A second copy was kept/);
     await userEvent.click(within(alert).getByRole('button', { name: 'Bring back' }));
-    await expect(await canvas.findByText('1 chat with 4 messages came back.')).toBeVisible();
+    const back = await canvas.findByText('1 chat with 4 messages came back.', {}, { timeout: 10_000 });
+    await expect(back).toBeVisible();
     await waitFor(() => expect(canvas.getAllByRole('article')).toHaveLength(4));
     await expect(canvas.queryByText(/This browser lost/)).toBeNull();
   },

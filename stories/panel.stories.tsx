@@ -1,13 +1,5 @@
 import type { Meta, StoryObj } from '@storybook/react-vite';
-import {
-  fragment,
-  hint,
-  IndexedDBContextStore,
-  registerModel,
-  role,
-  type ContextEngine,
-  type ContextRenderer,
-} from 'contextree';
+import { fragment, hint, IndexedDBContextStore, registerModel, role, type ContextEngine } from 'contextree';
 import { ContextDevtoolsPanel } from 'contextree/devtools/production';
 import { expect, userEvent, waitFor, within } from 'storybook/test';
 import { say } from './support/earlier.ts';
@@ -191,15 +183,17 @@ export const PromptUnavailable: Story = {
   },
 };
 
-/** A renderer of the app's own that gives a record where a text belongs. */
-const unreadable: ContextRenderer = {
-  name: 'record',
-  render: (fragments) => ({ length: fragments.length }) as unknown as string,
-};
+/** An engine of another version of the package: what it tells of itself is not what this panel knows. */
+async function unknownEngine(): Promise<ContextEngine> {
+  const engine = await openEngine(talkOfTea);
+  const systemPrompt = { length: 3 } as unknown as string;
+  engine.resolve = () => Promise.resolve({ systemPrompt, messages: [] });
+  return engine;
+}
 
 /** A view that breaks stops alone: the other views work, and so does the app. */
 export const ViewStopped: Story = {
-  loaders: [async () => ({ engine: await openEngine(talkOfTea, { renderer: unreadable }) })],
+  loaders: [async () => ({ engine: await unknownEngine() })],
   play: async ({ canvas, canvasElement }) => {
     const panel = await panelIn(canvasElement);
     await userEvent.click(panel.getByRole('tab', { name: 'Prompt' }));

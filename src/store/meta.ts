@@ -1,9 +1,12 @@
 import { createDeviceId } from './device.ts';
-import type { Meta } from './layout.ts';
+import type { Meta, Table } from './layout.ts';
 import type { Rows } from './rows.ts';
 
 /** The key of the row about the database. */
 export const SELF = 'self';
+
+/** The tables that {@link readMeta} may look into. */
+export const META: readonly Table[] = ['meta', 'changes'];
 
 /** What a database knows about itself; a new one learns its names here, and keeps them with its first write. */
 export async function readMeta(rows: Rows): Promise<Meta> {

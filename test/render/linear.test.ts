@@ -63,20 +63,26 @@ const endless = [
   '*|x',
 ];
 
+/** Milliseconds that this process was given: on a busy machine the others' work does not count. */
+function busy(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
+
 describe.each(renderers)('$name is done with 100,000 characters in no time', (renderer) => {
   test.each(endless)(
     '%j',
     (input) => {
       const [mark = '', end = ''] = input.split('|');
       const long = mark.repeat(LENGTH / mark.length) + end;
-      const start = performance.now();
+      const start = busy();
       renderer.render([
         { name: 'text', data: long },
         { name: 'list', data: [long, { key: long }] },
         { name: `n${long}`, data: { [`k${long}`]: [1, 2], [long]: 'x' } },
         fragment('outer', fragment(long, 'x', 'y'), fragment(long, 'z')),
       ]);
-      expect(performance.now() - start).toBeLessThan(5000);
+      expect(busy() - start).toBeLessThan(5000);
     },
     60_000,
   );

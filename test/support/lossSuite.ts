@@ -178,6 +178,19 @@ export function lossSuite(freshName: () => string): void {
       /** Figures are told when the journal has caught up. */
       const caughtUp = (store: IndexedDBContextStore): Promise<unknown> => store.storage();
 
+      it('notices the loss by it where the note is gone too, and nobody has written since', async () => {
+        const store = journaled();
+        await given(store, 'q1 > a1');
+        await store.storage();
+        await store.close();
+        await wipe(name);
+        localStorage.removeItem(`contextree:${name}:mark`);
+        await journaled().listChats();
+        await expect
+          .poll(() => losses.map(({ noticedBy, canRestore }) => [noticedBy, canRestore]))
+          .toEqual([['journal', true]]);
+      });
+
       it('brings every chat back: messages, versions, branches, checkpoints, attachments, fragments', async () => {
         const store = journaled();
         const hash = await store.putBlob(new Uint8Array([7, 8, 9]));

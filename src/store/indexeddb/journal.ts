@@ -1,5 +1,5 @@
 import type { Branch, Chat, Checkpoint, MessageNode } from '../../graph/graph.ts';
-import { readMeta } from '../meta.ts';
+import { META, readMeta } from '../meta.ts';
 import { blobsOf, hashOf } from '../blobs.ts';
 import { fragmentsKey } from '../fragmentsKey.ts';
 import { ALL_TABLES, ofChat } from '../layout.ts';
@@ -59,7 +59,7 @@ export class Journal {
   }
 
   async #catchUp(): Promise<void> {
-    const { databaseId, seq: end } = await this.#backing.read(['meta'], readMeta);
+    const { databaseId, seq: end } = await this.#backing.read(META, readMeta);
     const folder = await openFolder(this.#name);
     const from = await readPosition(await unlessMissing(folder.getDirectoryHandle(databaseId)));
     if (from >= end) return;
@@ -163,7 +163,7 @@ export class Journal {
   }
 
   async #lost(): Promise<FileSystemDirectoryHandle[]> {
-    const meta = await this.#backing.read(['meta'], readMeta);
+    const meta = await this.#backing.read(META, readMeta);
     const found: FileSystemDirectoryHandle[] = [];
     for await (const entry of (await openFolder(this.#name)).values())
       if (entry.kind === 'directory' && entry.name !== meta.databaseId) found.push(entry);
