@@ -90,10 +90,13 @@ export class Faults {
           if (strikes('killed')) kill(this.transaction);
           if (strikes('refuse')) abortAs(this.transaction, 'QuotaExceededError');
           if (strikes('blobs')) abortAs(this.transaction, 'DataError', 'Failed to write blobs (IOError)');
-          if (strikes('abort'))
+          if (strikes('abort')) {
+            // One that was told to commit can't be aborted any more.
+            this.transaction.commit = () => undefined;
             request.addEventListener('success', () =>
               abortAs(this.transaction, 'UnknownError', 'injected: abort'),
             );
+          }
           return request;
         };
       });

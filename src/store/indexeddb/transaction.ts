@@ -12,6 +12,9 @@ import { type Damage, isText, readRecord } from './damage.ts';
  * can't clone makes `put` throw, and the puts before it are committed all the same: a pointer without its message. So
  * every throw aborts. And a put that succeeded proves nothing: a full disk says no at the commit. So nothing is reported
  * before `complete`. `strict` makes the browser wait for the disk; without it a power cut takes the last seconds along.
+ *
+ * A database waits after the last answer for what might still be asked. So it is told when that was all, with the last put
+ * and not a way there and back later: a third less time for an append.
  */
 export async function write<T>(
   db: Database,
@@ -22,7 +25,9 @@ export async function write<T>(
   const tx = db.transaction(tables, 'readwrite', { durability });
   const ended = tx.done.catch(() => undefined);
   try {
-    const result = await work(new DatabaseRows(tx));
+    const rows = new DatabaseRows(tx);
+    const result = await work(rows);
+    rows.end();
     await tx.done;
     return result;
   } catch (error) {
@@ -91,7 +96,11 @@ class DatabaseRows implements Rows {
   }
 
   end(): void {
-    this.#tx.commit();
+    try {
+      this.#tx.commit();
+    } catch {
+      // It has ended already.
+    }
   }
 
   #source(table: Table, index?: string): Source {
