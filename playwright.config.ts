@@ -25,6 +25,7 @@ export default defineConfig({
   workers: 2,
   // A machine that runs everything at once is slow, not wrong.
   timeout: 90_000,
+  expect: { timeout: 15_000 },
   reporter: process.env.PLAYWRIGHT_JSON_OUTPUT_FILE ? [['list'], ['json']] : 'list',
   use: {
     baseURL,

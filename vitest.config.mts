@@ -59,6 +59,8 @@ function onSdk(major: 5 | 6): TestProjectInlineConfiguration {
       name: `sdk${major}`,
       testTimeout: patience,
       environment: 'happy-dom',
+      // Half the time: these files need nothing that another one of them leaves behind.
+      isolate: false,
       include: ['test/{ai,apps}/**/*.test.{ts,tsx}'],
       // Types are checked against the one that is installed.
       exclude: ['test/ai/types.test.ts'],
