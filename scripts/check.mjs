@@ -1,7 +1,7 @@
 // `npm test`: every check there is, two at a time, quiet about what passes.
 //
-// The first stage needs no build. The second one uses what it made: dist and the demo. Names on the command line run
-// only those checks: `npm test -- types lint`.
+// The first stage needs no build. The others use what it made, dist and the demo, and leave each browser to itself: side
+// by side they take as long. Names on the command line run only those checks: `npm test -- types lint`.
 // `npm run test:browsers` runs the stores' tests in Firefox and WebKitGTK; BROWSERS=all makes them part of the rest.
 // The last line counts the tests of all runners, and one for each check that is no test runner.
 import { spawn } from 'node:child_process';
@@ -41,11 +41,11 @@ const stages = [
     { name: 'browsers', command: 'vitest run --config vitest.browsers.config.mts', runner: 'vitest' },
   ],
   [
-    { name: 'end to end', command: 'playwright test', runner: 'playwright' },
-    { name: 'browser', command: 'vitest run --project=browser --project=storybook', runner: 'vitest' },
     { name: 'package', command: 'vitest run --project=package', runner: 'vitest' },
     { name: 'package rules', command: 'npm run package:check' },
   ],
+  [{ name: 'browser', command: 'vitest run --project=browser --project=storybook', runner: 'vitest' }],
+  [{ name: 'end to end', command: 'playwright test', runner: 'playwright' }],
 ];
 
 const reports = mkdtempSync(join(tmpdir(), 'contextree-check-'));
