@@ -1,11 +1,11 @@
-import { cleanup, render, screen, waitFor } from '@testing-library/react';
+import { act, cleanup, render, screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { InMemoryContextStore } from 'contextree';
 import { afterEach, expect, test, vi } from 'vitest';
-import { createAnswers } from '../../stories/demo/answers.ts';
 import { App } from '../../stories/demo/App.tsx';
 import type * as Original from '../../stories/demo/conversation/Parts.tsx';
 import { createSettings } from '../../stories/demo/settings/settings.ts';
+import { scriptedTransport } from '../support/transport.ts';
 
 /** How often the body of each message was rendered, by the id of the message. */
 const rendered = new Map<string, number>();
@@ -25,24 +25,35 @@ vi.mock('../../stories/demo/conversation/Parts.tsx', async (importOriginal) => {
 afterEach(cleanup);
 
 test('words that stream in render the message that they belong to, and no other', async () => {
-  const settings = createSettings();
-  const transport = createAnswers(settings, { speed: 20 });
-  render(<App store={new InMemoryContextStore()} settings={settings} transport={transport} />);
+  const script = scriptedTransport();
+  render(<App store={new InMemoryContextStore()} settings={createSettings()} transport={script.transport} />);
   const message = screen.getByRole('textbox', { name: 'Message' });
   await userEvent.type(message, 'First{Enter}');
-  await waitFor(() => expect(screen.getAllByRole('article')).toHaveLength(2));
+  const first = await script.next();
+  await act(() => first.say('Whole'));
+  await act(() => first.finish());
   await screen.findByRole('button', { name: 'Send' });
   await waitFor(() => expect(screen.queryByText('Saving')).toBeNull());
 
   await userEvent.type(message, 'Second, and a long one{Enter}');
+  const second = await script.next();
+  await act(() => second.say('Word 0.'));
   await waitFor(() => expect(screen.getAllByRole('article')).toHaveLength(4));
+  await screen.findByText('Word 0.');
   const before = new Map(rendered);
   const [question, answer, , growing] = screen
     .getAllByRole('article')
     .map((one) => one.dataset['message'] ?? '');
-  await screen.findByRole('button', { name: 'Send' }, { timeout: 8000 });
+  let said = 'Word 0.';
+  for (let i = 1; i <= 5; i += 1) {
+    await act(() => second.say(` Word ${i}.`));
+    said += ` Word ${i}.`;
+    await screen.findByText(said);
+  }
+  await act(() => second.finish());
+  await screen.findByRole('button', { name: 'Send' });
 
-  expect(rendered.get(growing ?? '')).toBeGreaterThan((before.get(growing ?? '') ?? 0) + 5);
+  expect(rendered.get(growing ?? '')).toBeGreaterThanOrEqual((before.get(growing ?? '') ?? 0) + 5);
   expect(rendered.get(question ?? '')).toBe(before.get(question ?? ''));
   expect(rendered.get(answer ?? '')).toBe(before.get(answer ?? ''));
 }, 20_000);
