@@ -40,7 +40,6 @@ export async function writeDraft(rows: Rows, chatId: string, draft: UIMessage): 
 /** Makes this the draft of a message, and reads nothing. What it leaves behind a settled message counts for nothing. */
 export function writeLastDraft(rows: Rows, chatId: string, draft: UIMessage): void {
   rows.put('drafts', draft, [chatId, draft.id, LAST]);
-  rows.end();
 }
 
 /** Behind the numbers, as the order of keys has it. */

@@ -72,8 +72,6 @@ class MemoryRows implements Rows {
     }
   }
 
-  end(): void {}
-
   #list(table: Table, index = ''): SortedList {
     const name = `${table} ${index}`;
     const list = this.#lists.get(name) ?? new SortedList();

@@ -46,6 +46,4 @@ export interface Rows {
   put<T extends Table>(table: T, row: Tables[T], key?: Key): void;
   /** Deletes the rows within a span; all of them without one. */
   delete(table: Table, span?: Span): void;
-  /** Nothing more is to come. Only for a page that goes: it is not there any more when the database asks. */
-  end(): void;
 }

@@ -211,10 +211,6 @@ export class PackedRows implements Rows {
     this.#single.clear();
   }
 
-  end(): void {
-    this.#rows.end();
-  }
-
   #write(chatId: string, seq: number): Write {
     const writes = this.#writes.get(chatId) ?? new Map<number, Write>();
     this.#writes.set(chatId, writes);

@@ -14,7 +14,7 @@ import { type Damage, isText, readRecord } from './damage.ts';
  * before `complete`. `strict` makes the browser wait for the disk; without it a power cut takes the last seconds along.
  *
  * A database waits after the last answer for what might still be asked. So it is told when that was all, with the last put
- * and not a way there and back later: a third less time for an append.
+ * and not a way there and back later: a third less time for an append, and a page that goes has no time for another.
  */
 export async function write<T>(
   db: Database,
@@ -25,15 +25,22 @@ export async function write<T>(
   const tx = db.transaction(tables, 'readwrite', { durability });
   const ended = tx.done.catch(() => undefined);
   try {
-    const rows = new DatabaseRows(tx);
-    const result = await work(rows);
-    rows.end();
+    const result = await work(new DatabaseRows(tx));
+    commit(tx);
     await tx.done;
     return result;
   } catch (error) {
     abort(tx);
     await ended;
     throw isContextError(error) ? error : (tx.error ?? error);
+  }
+}
+
+function commit(tx: { commit(): void }): void {
+  try {
+    tx.commit();
+  } catch {
+    // It has ended already.
   }
 }
 
@@ -93,14 +100,6 @@ class DatabaseRows implements Rows {
   delete(table: Table, span?: Span): void {
     const store = this.#tx.objectStore(table);
     sent(span ? store.delete?.(rangeOf(span)) : store.clear?.());
-  }
-
-  end(): void {
-    try {
-      this.#tx.commit();
-    } catch {
-      // It has ended already.
-    }
   }
 
   #source(table: Table, index?: string): Source {
