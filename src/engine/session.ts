@@ -480,7 +480,12 @@ export class Session {
     const start = performance.now();
     const from = this.#view.active().name;
     const isOther = branchId !== this.#view.activeId;
-    if (isOther) await this.#sync.commit([{ op: 'use', branchId }], { keep: true, quiet: true });
+    if (isOther) {
+      // What it shows is read while it is marked, not after.
+      const loaded = this.#view.foresee(branchId);
+      await this.#sync.commit([{ op: 'use', branchId }], { keep: true, quiet: true });
+      await loaded;
+    }
     this.#drop(leaving);
     await this.#view.show(branchId, at);
     if (isOther) this.#desk.emit({ type: 'switch', from, to: this.#view.active().name }, start);

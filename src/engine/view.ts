@@ -6,6 +6,7 @@ import {
   lastUsedWith,
   type Branch,
   type Checkpoint,
+  type MessageGraph,
   type NodeInfo,
 } from '../graph/graph.ts';
 import type { BranchInfo, CheckpointInfo } from '../store/store.ts';
@@ -143,6 +144,7 @@ export class View {
       const added = chainIds(graph, head, before);
       if (before !== null && graph.nodes.get(added[0] ?? '')?.parentId === before)
         return { head, ids: [...ids, ...added], shared: ids.length };
+      return { head, ...withBeginning(ids, graph, head) };
     }
     const whole = chainIds(graph, head);
     let shared = 0;
@@ -152,8 +154,17 @@ export class View {
 
   /** Loads those of these messages that are not. */
   async loadBodies(ids: readonly string[]): Promise<void> {
+    const { nodes } = this.#history.graph;
     const missing = this.#history.missing(ids);
-    if (missing.length > 0) this.#history.keep(await this.#desk.store.getNodes(this.#desk.chatId, missing));
+    if (missing.length === 0) return;
+    const seqs = missing.flatMap((id) => nodes.get(id)?.seq ?? []);
+    this.#history.keep(await this.#desk.store.getNodes(this.#desk.chatId, missing, seqs));
+  }
+
+  /** Begins to load what a branch would show; what can't be loaded now is loaded when it is shown. */
+  async foresee(branchId: string): Promise<void> {
+    const { ids, shared } = this.#chainTo(this.#history.view(branchId));
+    await this.loadBodies(ids.slice(Math.max(shared, ids.length - PAGE))).catch(() => undefined);
   }
 
   /** What the state says of the chat; what did not change keeps its identity. */
@@ -265,6 +276,28 @@ interface Shown {
   readonly from: number;
   /** The {@link History.moves} for which this is true. */
   readonly moves: number;
+}
+
+/**
+ * The chain of a head, and how much of it another chain begins with. A message stands in every chain where its depth
+ * says, so only what differs is walked; where damaged depths say something else, less is found to be shared.
+ */
+function withBeginning(
+  other: readonly string[],
+  graph: MessageGraph,
+  head: string | null,
+): Pick<Shown, 'ids'> & { readonly shared: number } {
+  const added: string[] = [];
+  for (let node = nodeAt(graph, head); node; node = nodeAt(graph, node.parentId)) {
+    if (other[node.depth - 1] === node.id)
+      return { ids: [...other.slice(0, node.depth), ...added.toReversed()], shared: node.depth };
+    if (added.push(node.id) > graph.nodes.size) break;
+  }
+  return { ids: added.toReversed(), shared: 0 };
+}
+
+function nodeAt({ nodes }: MessageGraph, id: string | null): NodeInfo | undefined {
+  return id === null ? undefined : nodes.get(id);
 }
 
 function reuse<T extends { readonly id: string }>(known: readonly T[], next: T): T {

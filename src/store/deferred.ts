@@ -70,8 +70,8 @@ export class DeferredStore implements ContextStore {
     return this.#use((store) => store.getMessageChain(chatId, headId, options));
   }
 
-  getNodes(chatId: string, ids: readonly string[]): Promise<MessageNode[]> {
-    return this.#use((store) => store.getNodes(chatId, ids));
+  getNodes(chatId: string, ids: readonly string[], seqs?: readonly number[]): Promise<MessageNode[]> {
+    return this.#use((store) => store.getNodes(chatId, ids, seqs));
   }
 
   getMessages(chatId: string): Promise<MessageNode[]> {

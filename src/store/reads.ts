@@ -2,7 +2,7 @@ import type { UIMessage } from 'ai';
 import type { Chat, MessageNode, NodeInfo } from '../graph/graph.ts';
 import { byAge, previewOf } from '../graph/graph.ts';
 import { readDraft } from './drafts.ts';
-import { between, ofChat, only, type Table } from './layout.ts';
+import { between, ofChat, only, type Span, type Table, type Tables } from './layout.ts';
 import { withBody } from './append.ts';
 import { readMeta } from './meta.ts';
 import { readChat } from './rebuild.ts';
@@ -51,9 +51,20 @@ export async function load(rows: Rows, chatId: string, since: number | undefined
 async function everything(rows: Rows, chat: Chat, seq: number): Promise<ChatRecords> {
   const [pointers, infos] = await Promise.all([
     loadPointers(rows, chat.id),
-    rows.list('nodes', ofChat(chat.id)),
+    Promise.all(stretchesOf(chat).map((span) => rows.list('nodes', span))),
   ]);
-  return { seq, chat, ...pointers, nodes: await withDrafts(rows, infos), dropped: [] };
+  return { seq, chat, ...pointers, nodes: await withDrafts(rows, infos.flat()), dropped: [] };
+}
+
+/** So many seqs of a chat are read at once when all are: while one stretch comes, the one before is made sense of. */
+const STRETCH = 2048;
+
+/** All seqs of a chat. The last stretch is open, because a row that was set back may count too few. */
+function stretchesOf({ id, nextSeq }: Chat): Span[] {
+  const last = Math.floor(nextSeq / STRETCH);
+  return Array.from({ length: last + 1 }, (_, i) =>
+    between(id, i * STRETCH, i === last ? Infinity : (i + 1) * STRETCH - 1),
+  );
 }
 
 /** The branches and checkpoints of a chat, deleted ones too, in the order in which they were made. */
@@ -97,6 +108,7 @@ function present<T>(things: readonly (T | undefined)[]): T[] {
 
 async function withDrafts(rows: Rows, infos: readonly NodeInfo[]): Promise<NodeInfo[]> {
   const drafts = await draftsOf(rows, infos);
+  if (drafts.size === 0) return [...infos];
   return infos.map((info) => {
     const draft = drafts.get(info.id);
     return draft ? { ...info, preview: previewOf(draft), parts: draft.parts.length } : info;
@@ -139,10 +151,25 @@ async function loadLive(rows: Rows, chatId: string): Promise<ChatRecords['branch
 /** The tables that messages are read from. */
 export const MESSAGES: readonly Table[] = ['chats', 'branches', 'nodes', 'bodies', 'drafts', 'blobs'];
 
-/** The messages with these ids, in the order asked. */
-export async function getNodes(rows: Rows, chatId: string, ids: readonly string[]): Promise<MessageNode[]> {
-  if (!(await findChat(rows, chatId))) return [];
-  return withBodies(rows, present(await findInfos(rows, chatId, ids)));
+/**
+ * The messages with these ids, in the order asked. `seqs` are where they may be: what is found there need not be looked
+ * for by its id, and comes with all else in one go.
+ */
+export async function getNodes(
+  rows: Rows,
+  chatId: string,
+  ids: readonly string[],
+  seqs: readonly number[] = [],
+): Promise<MessageNode[]> {
+  const runs = runsOf(seqs);
+  const [chat, near, bodies] = await Promise.all([
+    findChat(rows, chatId),
+    listRuns(rows, 'nodes', chatId, runs),
+    listRuns(rows, 'bodies', chatId, runs),
+  ]);
+  if (!chat) return [];
+  const known = new Map(near.map((info) => [info.id, info]));
+  return withBodies(rows, present(await findInfos(rows, chatId, ids, known)), bodies);
 }
 
 /**
@@ -161,15 +188,15 @@ export async function getChain(
   return withBodies(rows, (await walk(rows, chatId, head, limit)).toReversed());
 }
 
-/** How many seqs are read at a time: at first, and at most. */
+/** How many seqs are read at a time: at least, and at most. */
 const SHORT = 64;
-const LONG = 1024;
+const LONG = 4096;
 
 /** The topology of a chain from its head towards the root. */
 async function walk(rows: Rows, chatId: string, headId: string | null, limit: number): Promise<NodeInfo[]> {
   const chain: NodeInfo[] = [];
   let isOdd = false;
-  let size = Math.min(Math.max(limit, SHORT), LONG);
+  let size = Math.min(Math.max(limit, SHORT), LONG / 4);
   for (let id = headId; id !== null && chain.length < limit;) {
     const above = chain.at(-1);
     const near = above ? stretch(await below(rows, above, size), id) : [];
@@ -216,10 +243,10 @@ async function findInfos(
   rows: Rows,
   chatId: string,
   ids: readonly string[],
+  known: Map<string, NodeInfo>,
 ): Promise<(NodeInfo | undefined)[]> {
   const find = (id: string): Promise<NodeInfo | undefined> => rows.get('nodes', [chatId, id], 'id');
-  const known = new Map<string, NodeInfo>();
-  const missing = new Set(ids);
+  const missing = new Set(ids.filter((id) => !known.has(id)));
   while (missing.size > FEW) {
     const before = missing.size;
     const info = await find([...missing].at(-1) ?? '');
@@ -233,27 +260,51 @@ async function findInfos(
 /** So few messages are looked for one by one. */
 const FEW = 16;
 
-/** These messages with their bodies, and streaming ones with what they have said since. */
-async function withBodies(rows: Rows, infos: readonly NodeInfo[]): Promise<MessageNode[]> {
-  const runs = runsOf(infos);
-  const [bodies, drafts] = await Promise.all([
-    Promise.all(runs.map(([first, last]) => rows.list('bodies', between(first.chatId, first.seq, last.seq)))),
+/** These messages with their bodies, of which some may be at hand, and streaming ones with what they have said since. */
+async function withBodies(
+  rows: Rows,
+  infos: readonly NodeInfo[],
+  bodies: readonly UIMessage[] = [],
+): Promise<MessageNode[]> {
+  const byId = new Map(bodies.map((body) => [body.id, body]));
+  const missing = infos.filter(({ id }) => !byId.has(id));
+  const runs = runsOf(missing.map(({ seq }) => seq));
+  const [read, drafts] = await Promise.all([
+    listRuns(rows, 'bodies', missing[0]?.chatId ?? '', runs),
     draftsOf(rows, infos),
   ]);
-  const byId = new Map(bodies.flat().map((body) => [body.id, body]));
+  for (const body of read) byId.set(body.id, body);
   return infos.map((info) => withBody(info, drafts.get(info.id) ?? byId.get(info.id)));
 }
 
-/** Where long runs are cut, because several ranges are read side by side. */
-const CUT = 512;
+/** What lies in some runs. */
+async function listRuns<T extends 'nodes' | 'bodies'>(
+  rows: Rows,
+  table: T,
+  chatId: string,
+  runs: readonly Run[],
+): Promise<Tables[T][]> {
+  const found = await Promise.all(
+    runs.map(([first, last]) => rows.list(table, between(chatId, first, last))),
+  );
+  return found.flat();
+}
 
-/** The first and the last of each run of consecutive seqs. */
-function runsOf(infos: readonly NodeInfo[]): [first: NodeInfo, last: NodeInfo][] {
-  const runs: [NodeInfo, NodeInfo][] = [];
-  for (const info of infos.toSorted((a, b) => a.seq - b.seq)) {
+/**
+ * Where long runs are cut: a browser hands over several ranges side by side, four blocks each, in a third of the time
+ * that one long range takes.
+ */
+const CUT = 256;
+
+/** Consecutive seqs: the first and the last. */
+type Run = [first: number, last: number];
+
+function runsOf(seqs: readonly number[]): Run[] {
+  const runs: Run[] = [];
+  for (const seq of seqs.toSorted((a, b) => a - b)) {
     const run = runs.at(-1);
-    if (run && info.seq % CUT !== 0 && run[1].seq === info.seq - 1) run[1] = info;
-    else runs.push([info, info]);
+    if (run && seq % CUT !== 0 && seq - run[1] <= 1) run[1] = seq;
+    else runs.push([seq, seq]);
   }
   return runs;
 }

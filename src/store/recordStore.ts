@@ -89,8 +89,8 @@ export class RecordStore implements ContextStore {
     return (await this.#readWhole((rows) => getChain(rows, chatId, headId, limit))) ?? [];
   }
 
-  async getNodes(chatId: string, ids: readonly string[]): Promise<MessageNode[]> {
-    return (await this.#readWhole((rows) => getNodes(rows, chatId, ids))) ?? [];
+  async getNodes(chatId: string, ids: readonly string[], seqs?: readonly number[]): Promise<MessageNode[]> {
+    return (await this.#readWhole((rows) => getNodes(rows, chatId, ids, seqs))) ?? [];
   }
 
   async getMessages(chatId: string): Promise<MessageNode[]> {

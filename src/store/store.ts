@@ -54,8 +54,11 @@ export interface ContextStore {
     headId: string,
     options?: { readonly limit?: number },
   ): Promise<MessageNode[]>;
-  /** The messages with these ids, in the order asked; unknown ids are left out. One transaction. */
-  getNodes(chatId: string, ids: readonly string[]): Promise<MessageNode[]>;
+  /**
+   * The messages with these ids, in the order asked; unknown ids are left out. One transaction. `seqs`, in any order, are
+   * where the caller last saw them: a store need not believe it, and may find them sooner.
+   */
+  getNodes(chatId: string, ids: readonly string[], seqs?: readonly number[]): Promise<MessageNode[]>;
   /** The messages of the chat's active branch, oldest first. Rejects when the chat is unknown. */
   getMessages(chatId: string): Promise<MessageNode[]>;
   /** The live branches, in the order in which they were made. */

@@ -138,6 +138,15 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
           'q1',
           'b1',
         ]);
+        for (const seqs of [
+          [3, 0],
+          [1, 99],
+          [0, 1, 2, 3, 4, 5],
+        ]) {
+          const found = await store.getNodes('c', ['a2', 'nothing', 'q1'], seqs);
+          expect(found.map(({ data }) => data)).toEqual([message('a2'), message('q1')]);
+        }
+        expect(await store.getNodes('other', ['q1'], [0])).toEqual([]);
         expect(await chain('q3')).toEqual(['q1', 'b1', 'q3']);
         expect((await store.getMessageChain('c', 'a2', { limit: 2 })).map((node) => node.id)).toEqual([
           'q2',

@@ -159,11 +159,13 @@ function jumpsOf(infos: readonly NodeInfo[]): Columns['jumps'] {
  */
 export function decodeTopology(record: Topology): Block | undefined {
   const { chatId, block, v, text, lost } = record;
-  if (v > VERSION && isSummed(record)) throw newerFormat(chatId, v);
+  // The one look that goes over every character is taken once.
+  const isSummed = record.sum === sumOf(`${v} ${text}`);
+  if (v > VERSION && isSummed) throw newerFormat(chatId, v);
   try {
-    const sealed = decodeColumns(record, JSON.parse(text) as Columns);
+    const sealed = decodeColumns(record, JSON.parse(text) as Columns, isSummed);
     if (!isInPlace(block, sealed)) return undefined;
-    const damage = isAsWritten(record, sealed) ? lost : [...(lost ?? []), text];
+    const damage = isAsWritten(record, sealed, isSummed) ? lost : [...(lost ?? []), text];
     return { chatId, block, sealed, ...(damage ? { damage } : {}) };
   } catch {
     return undefined;
@@ -171,40 +173,58 @@ export function decodeTopology(record: Topology): Block | undefined {
 }
 
 function isInPlace(block: number, sealed: readonly Sealed[]): boolean {
-  const seqs = [block * BLOCK - 1, ...sealed.map(({ info }) => info.seq), (block + 1) * BLOCK];
-  return seqs.every((seq, i) => i === 0 || seq > (seqs[i - 1] as number));
+  let before = block * BLOCK - 1;
+  for (const { info } of sealed) {
+    if (info.seq <= before) return false;
+    before = info.seq;
+  }
+  return before < (block + 1) * BLOCK;
 }
 
-/** Whether the text is the one that was written, and its messages are found by their keys. Format 2 knew no sums. */
-function isAsWritten(record: Topology, sealed: readonly Sealed[]): boolean {
+/**
+ * Whether the text is the one that was written, and its messages are found by their keys. Format 2 knew no sums.
+ * `isSummed`: whether version and text have their sum. Every later version has to keep it so.
+ */
+function isAsWritten(record: Topology, sealed: readonly Sealed[], isSummed: boolean): boolean {
   const { chatId, keys, last, sum } = record;
-  const areKeys = sealed.every(({ info }, i) => keys[i] === markOf(chatId, info.id));
+  if (sum === undefined) return typeof keys[0] === 'string';
   const isLast = last === Math.max(...sealed.map(({ changed }) => changed));
-  return sum === undefined ? typeof keys[0] === 'string' : isSummed(record) && areKeys && isLast;
+  return isSummed && isLast && sealed.every(({ info }, i) => keys[i] === markOf(chatId, info.id));
 }
 
-/** Whether version and text are those that were written. Every later version has to keep it so. */
-function isSummed({ v, text, sum }: Topology): boolean {
-  return sum === sumOf(`${v} ${text}`);
-}
-
-function decodeColumns(record: Topology, columns: Columns): Sealed[] {
-  const { chatId, block, keys } = record;
-  const { same, each, some, jumps, places, steps = [], ids = idsOf(chatId, keys) } = columns;
-  const fields = Object.entries(each);
-  const infos = ids.map((id, place) => {
-    const seq = block * BLOCK + (places?.[place] ?? place);
-    const info: Record<string, unknown> = { id, chatId, seq, parentId: null, depth: 1, ...same };
-    for (const [field, values] of fields) info[field] = values[place];
-    return info;
-  });
-  for (const [field, values] of Object.entries(some))
-    for (const [place, value] of values) (infos[place] as Record<string, unknown>)[field] = value;
-  const chained = chain(infos as unknown as Writable<NodeInfo>[], jumps);
-  const { changed = numbersOf(steps) } = columns;
-  const sealed = chained.map((info, place) => ({ info, changed: changed[place] ?? 0 }));
+function decodeColumns(record: Topology, columns: Columns, isSummed: boolean): Sealed[] {
+  const { steps = [], changed = numbersOf(steps) } = columns;
+  const infos = chain(rowsOf(record, columns), columns.jumps);
+  const sealed = infos.map((info, place) => ({ info, changed: changed[place] ?? 0 }));
   // What has its sum needs no looking at.
-  return isSummed(record) ? sealed : sealed.flatMap(readable);
+  return isSummed ? sealed : sealed.flatMap(readable);
+}
+
+/**
+ * The columns as rows, but for what is told by the jumps. Ten thousand are made when a chat opens, so they are copies of
+ * one row that has all fields already: an object to which they are added one by one takes many times as long.
+ */
+function rowsOf({ chatId, block, keys }: Topology, columns: Columns): Writable<NodeInfo>[] {
+  const { same, each, some, places, ids = idsOf(chatId, keys) } = columns;
+  const fields = Object.keys(each);
+  const blank = Object.fromEntries(fields.map((field) => [field, undefined]));
+  const row: Record<string, unknown> = {
+    id: '',
+    chatId,
+    seq: 0,
+    parentId: null,
+    depth: 1,
+    ...same,
+    ...blank,
+  };
+  const rows = ids.map((id, i) => ({ ...row, id, seq: block * BLOCK + (places?.[i] ?? i) }));
+  for (const field of fields) {
+    const values = each[field] as readonly unknown[];
+    for (const [i, one] of rows.entries()) (one as Record<string, unknown>)[field] = values[i];
+  }
+  for (const [field, values] of Object.entries(some))
+    for (const [i, value] of values) (rows[i] as Record<string, unknown>)[field] = value;
+  return rows as unknown as Writable<NodeInfo>[];
 }
 
 function readable({ info, changed }: Sealed): Sealed[] {
@@ -224,9 +244,11 @@ type Writable<T> = { -readonly [Field in keyof T]: T[Field] };
 /** Gives the messages their parents and depths: they follow the message before, unless they jump. */
 function chain(infos: readonly Writable<NodeInfo>[], jumps: Columns['jumps']): readonly NodeInfo[] {
   const jumpAt = new Map(jumps.map(([place, parentId, depth]) => [place, { parentId, depth }]));
+  let before: NodeInfo | undefined;
   for (const [place, info] of infos.entries()) {
-    const before = infos[place - 1];
-    Object.assign(info, jumpAt.get(place) ?? (before && { parentId: before.id, depth: before.depth + 1 }));
+    const told = jumpAt.get(place) ?? (before && { parentId: before.id, depth: before.depth + 1 });
+    if (told) [info.parentId, info.depth] = [told.parentId, told.depth];
+    before = info;
   }
   return infos;
 }

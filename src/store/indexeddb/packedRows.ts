@@ -124,9 +124,12 @@ export class PackedRows implements Rows {
       this.#rows.list('nodes', between(chatId, from, to)),
       this.#rows.list('topologies', between(chatId, blockOf(from), blockOf(to))),
     ]);
-    const packed = (await this.#meetAll(records)).flatMap(({ sealed }) => sealed.map(({ info }) => info));
-    const infos = packed.filter(({ seq }) => seq >= from && seq <= to).concat(rows);
-    return rows.length === 0 || packed.length === 0 ? infos : infos.toSorted((a, b) => a.seq - b.seq);
+    const infos: NodeInfo[] = [];
+    for (const { sealed } of await this.#meetAll(records))
+      for (const { info } of sealed) if (info.seq >= from && info.seq <= to) infos.push(info);
+    const isMixed = rows.length > 0 && infos.length > 0;
+    for (const row of rows) infos.push(row);
+    return isMixed ? infos.toSorted((a, b) => a.seq - b.seq) : infos;
   }
 
   /** Those that are sealed come first. Where a message is in both, which only damage can bring about, the row counts. */
