@@ -1,0 +1,423 @@
+import { IDBFactory } from 'fake-indexeddb';
+import { expect, vi } from 'vitest';
+import { isContextError } from '../../src/errors.ts';
+import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
+import type { AppendResult, ContextStore, StoreOp } from '../../src/store/store.ts';
+import { type DatabaseDump, dumpDatabase, loadDatabase } from './dump.ts';
+import type { Fault, Faults } from './faults.ts';
+import { givenChat, head, insert, line, me, message, turn } from './graph.ts';
+import { sealAll, sealOne } from './sealing.ts';
+
+/**
+ * Every write that there is, failing at every request in every way: once, or from there on. What the database holds then
+ * is what it held before, or what it holds after: nothing between. Who was told that it is saved finds it saved, who was
+ * told that it is not gets an error of ours, and nobody waits for ever. Whoever opens the database next reads all of
+ * it, also if that fails once more on the way; and the same write, made again, has the same result as if nothing had
+ * been.
+ *
+ * Every failure is followed by a look at every record. What comes after it, reading, writing again and failing again, is
+ * tried after some of them; with `CONTEXTREE_FUZZ=2` after each, and the repetition fails at each of its own requests, too.
+ */
+const ALL_PAIRS = Number(process.env['CONTEXTREE_FUZZ'] ?? 1) > 1;
+
+const NAME = 'sweep';
+/** When all of it happens; the tests stand still at this moment, ms since epoch. */
+export const NOW = 1_000_000_000_000;
+const DAY = 86_400_000;
+
+interface Write {
+  readonly does: (store: ContextStore) => Promise<unknown>;
+  /** Makes the database that it is done to, from the one of all. */
+  readonly given?: (store: ContextStore) => Promise<unknown>;
+  /** Made twice, it is not the same as made once: usage is counted, and what is gone can't be brought back. */
+  readonly isOnce?: boolean;
+  /** Nobody asked for it, so nobody is told: the database does it by itself. */
+  readonly isUnasked?: boolean;
+  /** It may be done twice when the answer got lost: nobody can tell but by a number. */
+  readonly mayBeTwice?: boolean;
+}
+
+const append =
+  (ops: readonly StoreOp[], options: object = {}, chatId = 'c'): Write['does'] =>
+  (store) =>
+    store.append(chatId, ops, { ...me, ...options });
+const picture = (id: string, fill = 'A') => ({
+  ...message(id),
+  parts: [
+    { type: 'file' as const, mediaType: 'image/png', url: `data:image/png;base64,${fill.repeat(6000)}` },
+  ],
+});
+const showing = (id: string, fill?: string): StoreOp => ({
+  op: 'insert',
+  id,
+  parentId: null,
+  data: picture(id, fill),
+  status: 'complete',
+});
+
+export const WRITES: Readonly<Record<string, Write>> = {
+  'a turn': { does: append([insert('q', 's1'), insert('a', 'q'), head('s1', 'a')]) },
+  'a turn that streams': {
+    does: append([insert('q', 's1'), insert('a', 'q', '', 'streaming'), head('s1', 'a')]),
+  },
+  'a turn on a moved head, forked': { does: append(turn('q', 'm3')) },
+  'a turn on a moved head, rebased': { does: append(turn('q', 'm3'), { onConflict: 'rebase' }) },
+  'the first turn of a chat': { does: append(turn('q', null), {}, 'new') },
+  'the first turn after deleting': { does: append(turn('q', null), { epoch: 1 }, 'buried') },
+  'an import': {
+    does: append([
+      ...Array.from({ length: 14 }, (_, i) => insert(`i${i}`, i === 0 ? 's1' : `i${i - 1}`)),
+      head('s1', 'i13'),
+    ]),
+  },
+  'a turn with a file': { does: append([showing('p')]) },
+  'other words, sealed': { does: append([{ op: 'replace', id: 'm1', data: message('m1', 'other') }]) },
+  'other words, of a revision': {
+    does: append([{ op: 'replace', id: 'm11', data: message('m11', 'other'), rev: 1 }]),
+  },
+  'the end of an answer': { does: append([{ op: 'replace', id: 's1', status: 'complete' }]) },
+  'an answer taken back': { does: append([{ op: 'drop', id: 'empty' }]) },
+  'a branch': { does: append([{ op: 'branch', id: 'b2', base: 'main', messageId: 'm3' }]) },
+  'a name for a branch': { does: append([{ op: 'rename-branch', id: 'b-x1', name: 'aside' }]) },
+  'a branch deleted': { does: append([{ op: 'delete-branch', id: 'b-x1' }]) },
+  'a branch brought back': { does: append([{ op: 'restore-branch', id: 'b-gone' }]) },
+  'a branch used': { does: append([{ op: 'use', branchId: 'b-x1' }]), isOnce: true },
+  'a checkpoint': { does: append([{ op: 'checkpoint', id: 'k2', name: 'k2', messageId: 'm2' }]) },
+  'a checkpoint moved': { does: append([{ op: 'checkpoint', id: 'k3', name: 'k', messageId: 'm2' }]) },
+  'a checkpoint renamed and another deleted': {
+    does: append([
+      { op: 'rename-checkpoint', id: 'k', name: 'else' },
+      { op: 'delete-checkpoint', id: 'j' },
+    ]),
+  },
+  'a title and metadata': { does: append([{ op: 'chat', title: 'T', metadata: { mood: 1 } }]), isOnce: true },
+  usage: { does: append([{ op: 'chat', usage: { tokens: 3 } }]), isOnce: true },
+  'a value in a turn': { does: append([{ op: 'set', key: 'mine', value: { a: 1 } }, ...turn('q', 's1')]) },
+  'a chat mended': {
+    does: async (store) => {
+      const { seq, nodes } = await store.load('c');
+      const moved = nodes.filter(({ id }) => id === 'm1' || id === 'm11');
+      const rest = { chat: undefined, dropped: [], branches: [], checkpoints: [] };
+      const mended = moved.map((node) => ({ ...node, parentId: null, depth: 1 }));
+      return append([{ op: 'mend', seq, nodes: mended, ...rest }])(store);
+    },
+    isOnce: true,
+  },
+  'the words of an answer': { does: (store) => store.saveDraft('c', 's1', message('s1', 'so far')) },
+  'more words of an answer': {
+    given: (store) => store.saveDraft('c', 's1', message('s1', 'so')),
+    does: (store) => store.saveDraft('c', 's1', message('s1', 'so far')),
+  },
+  'other words of an answer': {
+    given: (store) => store.saveDraft('c', 's1', message('s1', 'then')),
+    does: (store) => store.saveDraft('c', 's1', message('s1', 'so far')),
+  },
+  'an answer with a file': {
+    does: (store) => store.saveDraft('c', 's1', { ...picture('s1', 'B'), role: 'assistant' }),
+  },
+  'the words of a page that goes': {
+    does: (store) => store.saveDraft('c', 's1', message('s1', 'so far'), { isLeaving: true }),
+  },
+  'a chat deleted': { does: (store) => store.deleteChat('c'), isOnce: true },
+  'a chat with files deleted': { does: (store) => store.deleteChat('files'), isOnce: true },
+  'a chat deleted for a while': { does: (store) => store.deleteChat('c', { keepFor: DAY }), isOnce: true },
+  'a deleted chat buried': { does: (store) => store.deleteChat('leaving'), isOnce: true },
+  'a chat brought back': { does: (store) => store.restoreChat('leaving'), isOnce: true },
+  'a value': { does: (store) => store.set('theme', 'dark') },
+  'a value deleted': { does: (store) => store.delete('theme') },
+  bytes: { does: (store) => store.putBlob(new Uint8Array([1, 2, 3])) },
+  everything: { does: (store) => store.clear(), isOnce: true, mayBeTwice: true },
+  'a deleted chat buried when its time is over': { does: later(2 * DAY), isUnasked: true },
+  'bytes let go when nobody has wanted them for a day': {
+    given: async (store) => {
+      await store.deleteChat('leaving');
+      await store.putBlob(new Uint8Array([4, 5, 6]));
+    },
+    does: later(2 * DAY),
+    isUnasked: true,
+  },
+  'a block sealed': {
+    given: () => Promise.all([]),
+    does: () => sealOne(NAME).then(() => undefined),
+    isOnce: true,
+  },
+};
+
+/** Somebody lists the chats so many milliseconds later; what that sets off comes to its end. */
+function later(ms: number): Write['does'] {
+  return async (store) => {
+    vi.setSystemTime(NOW + ms);
+    try {
+      await store.listChats();
+      for (let turns = 0; turns < 60; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+    } finally {
+      vi.setSystemTime(NOW);
+    }
+  };
+}
+
+const FAULTS: readonly Fault[] = ['throw', 'refuse', 'abort', 'dead', 'late', 'unheard', 'killed', 'silent'];
+
+/** What the caller can't know, because nobody told: it was done, or not. */
+const UNTOLD: readonly Fault[] = ['unheard', 'killed', 'silent'];
+
+/** The sweep: a database that all writes are done to, and every fault for each of them. */
+export class Sweep {
+  readonly #faults: Faults;
+  readonly #opened: ContextStore[] = [];
+  /** What other tabs would have heard. */
+  readonly #heard: unknown[] = [];
+  readonly #channels = globalThis.BroadcastChannel;
+  #base: DatabaseDump | undefined;
+
+  constructor(faults: Faults) {
+    this.#faults = faults;
+  }
+
+  /** Builds the database that all writes are done to. */
+  async begin(): Promise<void> {
+    globalThis.indexedDB = new IDBFactory();
+    Object.assign(globalThis, { BroadcastChannel: channelsInto(this.#heard) });
+    this.#base = await this.#build();
+  }
+
+  async end(): Promise<void> {
+    await this.closeAll();
+    Object.assign(globalThis, { BroadcastChannel: this.#channels });
+  }
+
+  open(): ContextStore {
+    const store = new IndexedDBContextStore(NAME, { patience: 5000 });
+    this.#opened.push(store);
+    return store;
+  }
+
+  closeAll(): Promise<unknown> {
+    return Promise.all(this.#opened.splice(0).map((store) => store.close()));
+  }
+
+  async #build(): Promise<DatabaseDump> {
+    const store = this.open();
+    await givenChat(store, 'c', line(8));
+    await sealAll(NAME);
+    const more = line(4, 8).split(' > ');
+    for (const [i, id] of more.entries()) await append(turn(id, `m${7 + i}`))(store);
+    await append([
+      insert('x1', 'm3'),
+      { op: 'branch', id: 'b-x1', base: 'main', messageId: 'x1' },
+      insert('s1', 'm11', '', 'streaming'),
+      head('m11', 's1'),
+      insert('empty', 'm2', '', 'streaming'),
+      { op: 'branch', id: 'b-gone', base: 'main', messageId: 'm2' },
+      { op: 'checkpoint', id: 'k', name: 'k', messageId: 'm1' },
+      { op: 'checkpoint', id: 'j', name: 'j', messageId: 'm9' },
+    ])(store);
+    await append([{ op: 'delete-branch', id: 'b-gone' }])(store);
+    await append([showing('p'), head(null, 'p')], {}, 'files')(store);
+    await givenChat(store, 'buried', 'q > a');
+    await store.deleteChat('buried');
+    await givenChat(store, 'leaving', 'q > a');
+    await store.deleteChat('leaving', { keepFor: DAY });
+    await store.set('theme', 'light');
+    await this.closeAll();
+    return dumpDatabase(NAME);
+  }
+
+  /** A database as it was, under the same name. */
+  async lay(dump: DatabaseDump): Promise<void> {
+    await this.closeAll();
+    globalThis.indexedDB = new IDBFactory();
+    await loadDatabase(NAME, dump);
+  }
+
+  async #prepared(given: Write['given']): Promise<DatabaseDump> {
+    const base = this.#base ?? expect.unreachable('nothing was begun');
+    await this.lay(base);
+    if (!given) return base;
+    await given(this.open());
+    return dumpDatabase(NAME);
+  }
+
+  /** Lets a write fail in all these ways, at each of its requests; throws where it is not whole or not told rightly. */
+  async try(name: string, kinds: readonly Fault[] = FAULTS): Promise<void> {
+    const write = WRITES[name] as Write;
+    const start = await this.#prepared(write.given);
+    const [faults, open, lay] = [this.#faults, () => this.open(), (dump: DatabaseDump) => this.lay(dump)];
+    const before = textOf(start);
+    await lay(start);
+    const result = resultOf(await write.does(open()));
+    const after = textOf(await dumpDatabase(NAME));
+    agree([name, after === before], [name, false]);
+    await write.does(open());
+    const twice = write.mayBeTwice ? [textOf(await dumpDatabase(NAME))] : [];
+
+    let isAsBefore = false;
+    const strike = async (fault: Fault, at: number, forEver: boolean): Promise<boolean> => {
+      const where = `${fault} at ${at}${forEver ? ' and ever after' : ''}`;
+      // What is as it was need not be laid again.
+      if (!isAsBefore) await lay(start);
+      const store = this.#opened[0] ?? open();
+      await store.getChat('c');
+      this.#heard.length = 0;
+      faults.order(fault, at, forEver);
+      const told = await outcomeOf(write.does(store), faults, fault);
+      const { struck } = faults;
+      faults.cease();
+      const now = textOf(await dumpDatabase(NAME));
+      expect([where, told.error]).toEqual([where, undefined]);
+      const isUntold = UNTOLD.includes(fault) || write.isUnasked === true;
+      const expected =
+        told.is === 'kept' && !write.isUnasked ? [after] : isUntold ? [before, after] : [before];
+      expect([where, told.is, [...expected, ...twice].includes(now)]).toEqual([where, told.is, true]);
+      expect([where, told.is === 'kept' ? resultOf(told.result) : result]).toEqual([where, result]);
+      const rumours = now === before ? this.#heard.length : 0;
+      expect(`${where}: ${rumours} rumours`).toBe(`${where}: 0 rumours`);
+      const isLookedInto = ALL_PAIRS || (!forEver && (at === 1 || at % 6 === 0));
+      isAsBefore = now === before && told.is === 'refused' && !isLookedInto;
+      if (struck && isLookedInto) await recover(told.is === 'silent' ? open() : store, now, at, where);
+      return struck;
+    };
+
+    /** Whoever comes next reads it, with another fault on the way, and writes it. */
+    const recover = async (store: ContextStore, now: string, at: number, where: string): Promise<void> => {
+      for (const fault of at % 2 === 0 ? (['torn', 'shut'] as const) : (['torn'] as const)) {
+        const reader = fault === 'shut' ? open() : store;
+        faults.order(fault, 1);
+        const read = await outcomeOf(reader.getMessages('c'), faults, fault);
+        faults.cease();
+        expect([where, fault, read.error, read.is === 'silent']).toEqual([where, fault, undefined, false]);
+      }
+      if (now !== before && write.isOnce === true) return;
+      const pairs = ALL_PAIRS ? FAULTS : FAULTS.slice(at % FAULTS.length, (at % FAULTS.length) + 1);
+      for (const fault of pairs) await again(fault, now, where);
+      const then = textOf(await dumpDatabase(NAME));
+      if (then !== before && write.isOnce === true) return;
+      const repeated = await write.does(open());
+      expect([where, textOf(await dumpDatabase(NAME)) === after]).toEqual([where, true]);
+      expect([where, then === before ? resultOf(repeated) : result]).toEqual([where, result]);
+      await store.set('next', 1);
+    };
+
+    /** The repetition fails, too. */
+    const again = async (fault: Fault, now: string, where: string): Promise<void> => {
+      for (let at = 1; at <= (ALL_PAIRS ? 30 : 1); at += 1) {
+        const store = open();
+        faults.order(fault, at);
+        const told = await outcomeOf(write.does(store), faults, fault);
+        const { struck } = faults;
+        faults.cease();
+        const then = textOf(await dumpDatabase(NAME));
+        expect([where, fault, told.error, [now, after, ...twice].includes(then)]).toEqual([
+          where,
+          fault,
+          undefined,
+          true,
+        ]);
+        if (!struck || then !== before) return;
+      }
+    };
+
+    for (const fault of kinds)
+      for (const forEver of fault === 'killed' || fault === 'silent' ? [false] : [false, true])
+        for (let at = 1; await strike(fault, at, forEver); at += 1);
+  }
+
+  /** Brings a database of an earlier format up to date, and fails in every way on the way. */
+  async tryUpgrade(dump: DatabaseDump): Promise<void> {
+    const [faults, open, lay] = [this.#faults, () => this.open(), (one: DatabaseDump) => this.lay(one)];
+    await lay(dump);
+    const next = (store: ContextStore): Promise<unknown> =>
+      store.append('short', [{ op: 'chat', title: 'T' }], { ...me, userId: 'bob' });
+    const read = (store: ContextStore) => Promise.all([store.load('long'), store.getMessages('long')]);
+    const before = textOf(await read(open()));
+    await this.closeAll();
+    const version = (await dumpDatabase(NAME)).version;
+    for (const fault of ['upgrade', 'shut', 'dead', 'torn'] as const) {
+      for (let at = 1; ; at += 1) {
+        await lay(dump);
+        faults.order(fault, at);
+        const told = await outcomeOf(open().load('long'), faults, fault);
+        const { struck } = faults;
+        faults.cease();
+        agree([fault, at, told.error, told.is === 'silent'], [fault, at, undefined, false]);
+        const now = (await dumpDatabase(NAME)).version;
+        agree([fault, at, [dump.version, version].includes(now)], [fault, at, true]);
+        const store = open();
+        agree([fault, at, textOf(await read(store)) === before], [fault, at, true]);
+        if (at < 3) await next(store);
+        if (!struck) break;
+      }
+    }
+  }
+}
+
+/** Channels that nobody listens to but this test. */
+function channelsInto(heard: unknown[]): unknown {
+  return class {
+    postMessage(data: unknown): void {
+      heard.push(data);
+    }
+    close(): void {}
+  };
+}
+
+interface Told {
+  readonly is: 'kept' | 'refused' | 'silent';
+  readonly result?: unknown;
+  /** What is not an error of ours. */
+  readonly error?: string;
+}
+
+/** What a caller is told. A page that was killed is told nothing; everyone else is, in time. */
+async function outcomeOf(work: Promise<unknown>, faults: Faults, fault: Fault): Promise<Told> {
+  const told = work.then(
+    (result): Told => ({ is: 'kept', result }),
+    (error: unknown): Told => ({
+      is: 'refused',
+      ...(isContextError(error) ? {} : { error: `not ours: ${String(error)}` }),
+    }),
+  );
+  if (fault === 'killed' || fault === 'silent') return Promise.race([told, goneFor(faults, told)]);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<Told>((resolve) => {
+    timer = setTimeout(() => resolve({ is: 'silent', error: 'hangs' }), 10_000);
+  });
+  return Promise.race([told, late]).finally(() => clearTimeout(timer));
+}
+
+/** Resolves a while after a page was killed. */
+async function goneFor(faults: Faults, told: Promise<Told>): Promise<Told> {
+  const progress = { isTold: false };
+  void told.then(() => (progress.isTold = true));
+  for (let quiet = 0; quiet < 40 && !progress.isTold; quiet += faults.struck ? 1 : 0)
+    await new Promise((resolve) => setImmediate(resolve));
+  return { is: 'silent' };
+}
+
+/** What a write says became of the things that it is about; not whether it had to do anything. */
+function resultOf(result: unknown): string {
+  if (typeof result !== 'object' || result === null) return textOf(result);
+  const { chat, written, nodes, dropped, conflict } = result as AppendResult;
+  const messages = written.map(({ id, parentId, rev, data }) => ({ id, parentId, rev, data }));
+  return textOf(sorted({ chat, messages, nodes, dropped, policy: conflict?.policy }));
+}
+
+function agree(found: unknown, wanted: unknown): void {
+  expect(found).toEqual(wanted);
+}
+
+/** What can be compared: without the names that are made anew each time. */
+function textOf(value: unknown): string {
+  return JSON.stringify(value ?? null, (key, one: unknown) => {
+    if (key === 'stamp' || key === 'by') return undefined;
+    if (one instanceof Uint8Array) return [...one].join(' ');
+    return one;
+  });
+}
+
+function sorted(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(sorted);
+  const entries = Object.entries(value).map(([key, one]) => [key, sorted(one)] as const);
+  return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
