@@ -1,6 +1,10 @@
 import { AxeBuilder } from '@axe-core/playwright';
 import { expect, test } from '@playwright/test';
+import type * as Contextree from '../../src/core.ts';
 import { Demo } from './demo.ts';
+import { Profile } from './profile.ts';
+
+declare const contextree: typeof Contextree;
 
 // The browser loses the database, or another version of the app takes it.
 
@@ -62,3 +66,64 @@ test('a page whose data a newer version took says that it saves no more, and kee
   await page.reload();
   await expect(demo.message).toHaveValue('And a tree?');
 });
+
+test('a turn for which there is no room is kept, told as quota-exceeded, and saved when there is room again', async () => {
+  const profile = await Profile.create();
+  try {
+    await profile.start();
+    const page = await profile.context.newPage();
+    const session = await profile.context.newCDPSession(page);
+    // Chromium looks at what a site may use when it first stores something, so it is told before.
+    await session.send('Storage.overrideQuotaForOrigin', { origin: profile.origin, quotaSize: 8_000_000 });
+    await page.goto(profile.origin);
+    await page.waitForFunction(() => 'contextree' in globalThis);
+    const told = await page.evaluate(fillUp);
+    expect(told.full).toMatchObject({ state: 'error', code: 'quota-exceeded', isShown: true });
+    expect(told.bytes).toBeGreaterThan(4_000_000);
+    expect(told.bytes).toBeLessThan(9_000_000);
+    expect(told.after).toEqual({ state: 'saved', isShown: true });
+    await page.reload();
+    await page.waitForFunction(() => 'contextree' in globalThis);
+    const kept = await page.evaluate(async () => {
+      const store = new contextree.IndexedDBContextStore('full');
+      return (await store.getMessages('mine')).map(({ id }) => id).slice(0, 2);
+    });
+    expect(kept).toEqual(['before', 'last']);
+  } finally {
+    await profile.remove();
+  }
+});
+
+/** Writes what can't be compressed until there is no more room, says something then, and makes room again. */
+async function fillUp() {
+  const store = new contextree.IndexedDBContextStore('full');
+  const engine = new contextree.ContextEngine({ store, chatId: 'mine', userId: 'me' });
+  await engine.set(contextree.user('first words', { id: 'before' })).save();
+  const noise = (): string =>
+    Array.from({ length: 8 }, () =>
+      btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(30_000)))),
+    ).join('');
+  const filler = new contextree.ContextEngine({ store, chatId: 'filler', userId: 'me' });
+  let bytes = 0;
+  for (let isFull = false; !isFull && bytes < 50_000_000; bytes += 320_000)
+    isFull = await filler
+      .set(contextree.user(noise()))
+      .save()
+      .then(
+        () => false,
+        () => true,
+      );
+  filler.dispose();
+
+  const isShown = () => engine.state.getState().messages.some(({ id }) => id === 'last');
+  const parts = [{ type: 'text' as const, text: noise() }];
+  await engine.continue({ id: 'last', role: 'user', parts });
+  const { state, error } = engine.state.getState().saveState;
+  const full = { state, code: error?.code, isShown: isShown() };
+
+  await store.deleteChat('filler');
+  const begun = performance.now();
+  while (engine.state.getState().saveState.state !== 'saved' && performance.now() - begun < 10_000)
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  return { bytes, full, after: { state: engine.state.getState().saveState.state, isShown: isShown() } };
+}

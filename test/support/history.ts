@@ -192,7 +192,7 @@ interface Write extends Entry {
 }
 
 /** A chat as it lies in the database. */
-interface FoundChat {
+export interface FoundChat {
   readonly chatId: string;
   readonly messages: readonly FoundMessage[];
   /** The ids of each branch, deleted ones too, the first message first. */

@@ -1,0 +1,160 @@
+import { type BrowserContext, expect, type Page, test } from '@playwright/test';
+import type * as Contextree from '../../src/core.ts';
+import { type FoundChat, History } from '../support/history.ts';
+import { Profile } from './profile.ts';
+
+// Real tabs that write to one chat as fast as they can, while one after the other is closed, crashes, or goes with the
+// whole browser. What they were told is saved is held against what the disk has in the end.
+//
+// `CONTEXTREE_KILLS=20` is the long run: so many kills, and fifteen times as many saved turns.
+
+const KILLS = Number(process.env['CONTEXTREE_KILLS'] ?? 2);
+const TURNS = KILLS * 15;
+
+declare const contextree: typeof Contextree;
+declare const tell: (tab: string, event: 'asks' | 'told', id: string) => Promise<void>;
+
+/** Talks until it is killed: each turn is a question and an answer, saved together. */
+async function talk(tab: string): Promise<void> {
+  const store = new contextree.IndexedDBContextStore('kills');
+  const engine = new contextree.ContextEngine({ store, chatId: 'c', userId: 'me' });
+  for (let i = 0; ; i += 1) {
+    const id = `${tab}.${i}`;
+    await tell(tab, 'asks', id);
+    engine.set(
+      contextree.user(`asked ${id}`, { id: `q${id}` }),
+      contextree.assistantText(`said ${id}`, { id: `a${id}` }),
+    );
+    await engine.save();
+    await tell(tab, 'told', id);
+  }
+}
+
+/** The chat as it lies in the database, and what the engine finds wrong with it. */
+async function look(): Promise<{ found: FoundChat; findings: unknown }> {
+  const store = new contextree.IndexedDBContextStore('kills');
+  const { nodes, branches } = await store.load('c');
+  const messages = await store.getNodes(
+    'c',
+    nodes.map(({ id }) => id),
+  );
+  const chains = branches.map(({ headMessageId }) => store.getMessageChain('c', headMessageId ?? ''));
+  const engine = new contextree.ContextEngine({ store, chatId: 'c', userId: 'me' });
+  return {
+    found: {
+      chatId: 'c',
+      messages: messages.map(({ id, parentId, data }) => {
+        const words = data.parts.map((part) => (part.type === 'text' ? part.text : ''));
+        return { id, parentId, words: words.join(' ') };
+      }),
+      chains: (await Promise.all(chains)).map((chain) => chain.map(({ id }) => id)),
+    },
+    findings: await engine.verify(),
+  };
+}
+
+/** What some browsers lack. */
+function takeAway(): void {
+  Reflect.deleteProperty(globalThis, 'BroadcastChannel');
+  Object.defineProperty(navigator, 'locks', { value: undefined });
+}
+
+const WAYS = ['crash', 'browser', 'close', 'crash'] as const;
+
+class Crowd {
+  readonly #profile: Profile;
+  readonly #isBare: boolean;
+  readonly #history = new History();
+  readonly #tells = new Map<string, (outcome: 'kept') => void>();
+  readonly #tabs: Page[] = [];
+  kept = 0;
+  #named = 0;
+
+  constructor(profile: Profile, isBare: boolean) {
+    this.#profile = profile;
+    this.#isBare = isBare;
+  }
+
+  async begin(tabs: number): Promise<void> {
+    await this.#profile.start((context) => this.#prepare(context));
+    await this.#fill(tabs);
+  }
+
+  async #prepare(context: BrowserContext): Promise<void> {
+    if (this.#isBare) await context.addInitScript(takeAway);
+    await context.exposeFunction('tell', (tab: string, event: 'asks' | 'told', id: string) => {
+      if (event === 'asks') {
+        const words = { [`q${id}`]: `asked ${id}`, [`a${id}`]: `said ${id}` };
+        this.#tells.set(id, this.#history.ask({ does: 'write', chatId: 'c', words }, tab));
+        return;
+      }
+      this.#tells.get(id)?.('kept');
+      this.kept += 1;
+    });
+  }
+
+  async #fill(tabs: number): Promise<void> {
+    while (this.#tabs.length < tabs) {
+      const page = await this.#profile.open();
+      this.#named += 1;
+      this.#tabs.push(page);
+      void page.evaluate(talk, `t${this.#named}`).catch(() => undefined);
+    }
+  }
+
+  async kill(way: (typeof WAYS)[number], pick: number, tabs: number): Promise<void> {
+    if (way === 'browser') {
+      await this.#profile.kill();
+      this.#tabs.length = 0;
+      await this.begin(tabs);
+      return;
+    }
+    const [page] = this.#tabs.splice(pick % this.#tabs.length, 1);
+    if (!page) return;
+    if (way === 'crash') {
+      const session = await page.context().newCDPSession(page);
+      const crashed = page.waitForEvent('crash');
+      void session.send('Page.crash').catch(() => undefined);
+      await crashed;
+    }
+    await page.close();
+    await this.#fill(tabs);
+  }
+
+  /** What is wrong in the end. */
+  async problems(): Promise<unknown[]> {
+    await this.#profile.kill();
+    await this.#profile.start();
+    const { found, findings } = await (await this.#profile.open()).evaluate(look);
+    return [...this.#history.check([found]), ...(findings as unknown[])];
+  }
+}
+
+const CROWDS: readonly (readonly [tabs: number, isBare: boolean])[] = [
+  [2, false],
+  [5, true],
+  [2, true],
+  [5, false],
+];
+
+for (const [tabs, isBare] of CROWDS.slice(0, KILLS < 10 ? 2 : 4)) {
+  test(`${tabs} tabs that are killed while they write lose nothing that was saved${isBare ? ', without locks and channels' : ''}`, async () => {
+    test.setTimeout(60_000 + KILLS * 10_000);
+    const profile = await Profile.create();
+    try {
+      const crowd = new Crowd(profile, isBare);
+      await crowd.begin(tabs);
+      for (let kill = 0; kill < KILLS; kill += 1) {
+        const wanted = (TURNS / KILLS) * (kill + 1);
+        await expect
+          .poll(() => crowd.kept, { intervals: [20], timeout: 60_000 })
+          .toBeGreaterThanOrEqual(wanted);
+        await crowd.kill(WAYS[kill % WAYS.length] ?? 'crash', kill, tabs);
+      }
+      expect(await crowd.problems()).toEqual([]);
+      console.log(`${tabs} tabs: ${KILLS} kills, ${crowd.kept} turns told as saved, none lost`);
+    } finally {
+      await profile.remove();
+    }
+  });
+}

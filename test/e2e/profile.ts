@@ -1,0 +1,117 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type BrowserContext, chromium, expect, type Page } from '@playwright/test';
+import { build } from 'vite';
+import { findBrowser, launchArgs } from '../../scripts/browser.mjs';
+import { aliases, root } from '../../scripts/entries.mjs';
+
+/**
+ * A browser with a profile of its own on the disk, that can be killed as a system kills: at once and altogether. Whoever
+ * starts it again finds what the disk has kept. Its pages have nothing on them but the package, as `contextree`.
+ */
+export class Profile {
+  readonly #folder: string;
+  readonly #server: Server;
+  #process: ChildProcess | undefined;
+  #context: BrowserContext | undefined;
+
+  private constructor(folder: string, server: Server) {
+    this.#folder = folder;
+    this.#server = server;
+  }
+
+  static async create(): Promise<Profile> {
+    const code = await packageCode();
+    const server = createServer(({ url }, response) => {
+      const script = url === '/core.js';
+      response.setHeader('content-type', script ? 'text/javascript' : 'text/html');
+      response.end(script ? code : PAGE);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return new Profile(await mkdtemp(join(tmpdir(), 'contextree-profile-')), server);
+  }
+
+  get origin(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** Starts the browser; `prepare` is done before there is a page. */
+  async start(prepare: (context: BrowserContext) => Promise<void> = async () => {}): Promise<void> {
+    await rm(join(this.#folder, 'DevToolsActivePort'), { force: true });
+    const args = ['--headless=new', '--remote-debugging-port=0', `--user-data-dir=${this.#folder}`];
+    // A group of its own: the browser is many processes, and they go together.
+    this.#process = spawn(findBrowser() ?? '', [...launchArgs(), ...args, 'about:blank'], {
+      detached: true,
+      stdio: 'ignore',
+    });
+    const browser = await chromium.connectOverCDP(`http://127.0.0.1:${await this.#port()}`);
+    this.#context = browser.contexts()[0];
+    await prepare(this.context);
+  }
+
+  get context(): BrowserContext {
+    if (!this.#context) throw new Error('The browser was not started.');
+    return this.#context;
+  }
+
+  async #port(): Promise<string> {
+    let port = '';
+    const read = async (): Promise<string> => {
+      const text = await readFile(join(this.#folder, 'DevToolsActivePort'), 'utf8').catch(() => '');
+      return (port = text.split('\n')[0] ?? '');
+    };
+    await expect.poll(read).not.toBe('');
+    return port;
+  }
+
+  /** A new page with the package. */
+  async open(): Promise<Page> {
+    const page = await this.context.newPage();
+    await page.goto(this.origin);
+    await page.waitForFunction(() => 'contextree' in globalThis);
+    return page;
+  }
+
+  /** Kills the browser in the midst of whatever it does. */
+  async kill(): Promise<void> {
+    const child = this.#process;
+    this.#process = undefined;
+    if (child?.pid === undefined) return;
+    const gone = new Promise((resolve) => void child.once('exit', resolve));
+    process.kill(-child.pid, 'SIGKILL');
+    await gone;
+  }
+
+  async remove(): Promise<void> {
+    await this.kill();
+    this.#server.close();
+    await rm(this.#folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+  }
+}
+
+const PAGE = `<!doctype html><title>contextree</title>
+<script type="module">import * as contextree from '/core.js'; globalThis.contextree = contextree;</script>`;
+
+/** `contextree/core` in one file. */
+async function packageCode(): Promise<string> {
+  const built = await build({
+    configFile: false,
+    logLevel: 'silent',
+    root,
+    publicDir: false,
+    resolve: { alias: aliases },
+    build: {
+      write: false,
+      minify: false,
+      lib: { entry: `${root}/src/core.ts`, formats: ['es'], fileName: 'core' },
+      rolldownOptions: { output: { codeSplitting: false } },
+    },
+  });
+  const [output] = [built].flat().flatMap((one) => ('output' in one ? one.output : []));
+  if (output?.type !== 'chunk') throw new Error('The package was not built into one file.');
+  return output.code;
+}
