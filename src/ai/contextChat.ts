@@ -406,14 +406,16 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     const { engine } = this.#host;
     const forkId = createId();
     const branchId = this.#branchId ?? engine.state.getState().branchId;
-    const saved = turns.savedIn(engine, branchId, (id) => id === this.#saved[0]?.id, new Set(this.#saved));
+    const known = new Set(this.#saved);
+    const saved = turns.savedIn(engine, branchId, (id) => id === this.#saved[0]?.id, known);
     const plan = turns.planTurn(list, saved, messageId);
     this.#host.register(forkId, this);
     this.#branchId = branchId;
     try {
       const opened = await turns.openTurn(engine, plan, { branchId, forkId });
       this.#branchId = opened.branchId;
-      return (this.#turn = this.#turnOf(turns, opened, plan.inPlace));
+      if (!plan.inPlace) this.#saved = turns.savedSince(known, this.#saved, opened.before);
+      return (this.#turn = this.#turnOf(turns, opened));
     } catch (error) {
       // A message that can't be kept is not part of the chat; anything else may be tried again from the list.
       if (isContextError(error, 'invalid-messages')) this.messages = [...this.#saved];
@@ -424,13 +426,8 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     }
   }
 
-  #turnOf(
-    { Turn }: typeof Turns,
-    { id, branchId, answer, before, renamed }: OpenedTurn<M>,
-    inPlace: boolean,
-  ): Turn<M> {
+  #turnOf({ Turn }: typeof Turns, { id, branchId, answer, renamed }: OpenedTurn<M>): Turn<M> {
     if (renamed.size > 0) this.messages = this.messages.map((message) => renamed.get(message) ?? message);
-    if (!inPlace) this.#saved = before;
     if (answer) this.#saved = put(this.#saved, answer);
     this.#followed = undefined;
     const turn = new Turn<M>({

@@ -52,6 +52,21 @@ export function planTurn<M extends UIMessage>(
   return { kept, fresh: before.slice(kept.length), answer, inPlace: isThere && !isEnd };
 }
 
+/**
+ * The conversation of a turn that was saved, with what became known meanwhile: messages that were answered since
+ * (`now` has them, `known` has not), and earlier ones that were loaded.
+ */
+export function savedSince<M extends UIMessage>(
+  known: { has(message: M): boolean },
+  now: readonly M[],
+  before: readonly M[],
+): readonly M[] {
+  const newer = new Map(now.flatMap((message) => (known.has(message) ? [] : [[message.id, message]])));
+  const first = now.findIndex(({ id }) => id === before[0]?.id);
+  const earlier = now.slice(0, Math.max(first, 0)).filter(({ id }) => newer.has(id));
+  return [...earlier, ...before.map((message) => newer.get(message.id) ?? message)];
+}
+
 function answerIndex(list: readonly UIMessage[], messageId: string | undefined): number {
   const named = list.findIndex(({ id, role }) => id === messageId && role === 'assistant');
   if (named !== -1) return named;

@@ -60,8 +60,8 @@ interface Passage {
   /** The usage that the answer's metadata told last. */
   usage(): Readonly<Record<string, unknown>> | undefined;
   /**
-   * How an answer whose stream has ended came to its end. One that uses steps, or has not closed its texts, was cut if
-   * there was no finish; a transport made by hand may know neither.
+   * How an answer whose stream has ended came to its end. One that uses steps, has not closed its texts or said nothing
+   * at all was cut if there was no finish; a transport made by hand may know neither.
    */
   status(): 'complete' | 'interrupted';
 }
@@ -75,6 +75,7 @@ function passageOf(messageId: string): Passage {
   let hasSteps = false;
   let isFinished = false;
   let isBroken = false;
+  let isEmpty = true;
   /** Texts and thoughts that were begun and not closed. */
   const open = new Set<string>();
 
@@ -105,6 +106,7 @@ function passageOf(messageId: string): Passage {
       last = type;
       if ('messageMetadata' in chunk) usage = usageIn(chunk.messageMetadata) ?? usage;
       if (type === 'start-step') hasSteps = true;
+      if (!isSilent(chunk)) isEmpty = false;
       if (type === 'error' || type === 'abort') isBroken = true;
       if (type === 'error') return [chunk];
       if (type === 'finish') finish(chunk.finishReason);
@@ -117,7 +119,7 @@ function passageOf(messageId: string): Passage {
     isStep: () => last === 'finish-step',
     usage: () => usage,
     status: () => {
-      const isWhole = isFinished || (!hasSteps && open.size === 0);
+      const isWhole = isFinished || (!isEmpty && !hasSteps && open.size === 0);
       return isWhole && !isBroken ? 'complete' : 'interrupted';
     },
   };

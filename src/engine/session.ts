@@ -376,7 +376,11 @@ export class Session {
     // Words that were drafted are not taken back by an end without any.
     const words = isEnd && data.parts.length === 0 ? (this.#history.body(id)?.data ?? data) : data;
     const isSilent = isEnd && words.parts.length === 0;
-    const op: StoreOp = isSilent ? this.#sync.silentEnd(id) : { op: 'replace', id, data: words, status };
+    // Whoever does not write an answer yet must not write over what another tab said in it since it was read.
+    const rev = info.status === 'streaming' ? {} : { rev: info.rev };
+    const op: StoreOp = isSilent
+      ? this.#sync.silentEnd(id)
+      : { op: 'replace', id, data: words, status, ...rev };
     // Another tab deleted the branch meanwhile. It could not know of these words; whoever said them has not seen it go.
     const lost = isEnd && stream && this.#isDeletedElsewhere(stream.branchId) ? [stream.branchId] : [];
     const back = lost.map((branchId): StoreOp => ({ op: 'restore-branch', id: branchId }));

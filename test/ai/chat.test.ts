@@ -228,6 +228,17 @@ describe('an answer that is cut off', () => {
     expect(page.engine.status(id)).toBe('complete');
   });
 
+  it('is still cut off when a server answers the rest with nothing at all', async () => {
+    void page.chats.active.sendMessage({ text: 'One?' });
+    await (await page.script.next()).say('The quick ');
+    await page.chats.active.stop();
+    const more = page.chats.active.sendMessage();
+    await (await page.script.next()).drop();
+    await more;
+    expect(page.shown()).toBe('q: One? | a: The quick ');
+    expect(page.engine.status(page.chats.active.messages[1]!.id)).toBe('interrupted');
+  });
+
   it('leaves no trace when it said nothing', async () => {
     void page.chats.active.sendMessage({ text: 'One?' });
     const exchange = await page.script.next();

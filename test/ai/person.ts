@@ -1,9 +1,12 @@
 import { lastAssistantMessageIsCompleteWithToolCalls, type UIMessage } from 'ai';
 import { textOf, type MessageNode } from '../../src/graph/graph.ts';
+import type { ContextChat } from '../../src/ai/index.ts';
+import { InMemoryContextStore } from '../../src/store/memory.ts';
 import type { ContextStore } from '../../src/store/store.ts';
 import { realTime, type Time } from '../support/clock.ts';
 import type { Exchange } from '../support/transport.ts';
 import { noteOf, openPage, SDK, words, type Page } from './story.ts';
+import { callsIn, waits, Witness } from './witness.ts';
 
 /**
  * Somebody who presses every button, on two pages of one chat, in any order and at any moment, while tools are called, the network
@@ -22,19 +25,24 @@ export interface MortalPage extends Pick<Page, 'engine' | 'chats' | 'script' | '
   readonly seen?: () => string;
 }
 
-/** A store for one page, and the end of that page. */
-export function mortal(store: ContextStore): { readonly store: ContextStore; readonly kill: () => void } {
+/** A store for one page, and the end of that page. `pause`: how long each of its writes takes, in ms. */
+export function mortal(
+  store: ContextStore,
+  pause = 0,
+): { readonly store: ContextStore; readonly kill: () => void } {
   const held = new Set<() => void>();
   let isDead = false;
+  const soon = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, pause));
   const never = new Promise<never>(() => {});
   const own = new Proxy(store, {
     get: (target, key) => {
       const value: unknown = Reflect.get(target, key, target);
       if (typeof value !== 'function') return value;
+      const call = (args: unknown[]): unknown => (isDead ? never : Reflect.apply(value, target, args));
       return (...args: unknown[]): unknown => {
-        if (isDead) return never;
-        const result: unknown = Reflect.apply(value, target, args);
-        return key === 'hold' ? (result as Promise<() => void>).then(kept) : result;
+        if (key === 'append' && pause > 0) return soon().then(() => call(args));
+        const result = call(args);
+        return key === 'hold' && !isDead ? (result as Promise<() => void>).then(kept) : result;
       };
     },
   });
@@ -50,8 +58,17 @@ export function mortal(store: ContextStore): { readonly store: ContextStore; rea
   return { store: own, kill };
 }
 
-async function openMortal(store: ContextStore, automatic: boolean): Promise<MortalPage> {
-  const own = mortal(store);
+/** How the pages of a run are. */
+export interface Manner {
+  /** Whether calls that are answered are sent on by themselves. */
+  readonly automatic: boolean;
+  /** How long each write takes, in ms. */
+  readonly pause: number;
+}
+
+/** Opens engine and chats, without a screen. */
+export async function openMortal(store: ContextStore, { automatic, pause }: Manner): Promise<MortalPage> {
+  const own = mortal(store, pause);
   const page = await openPage(
     own.store,
     automatic ? { sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls } : {},
@@ -69,8 +86,8 @@ export interface Place {
   readonly store: () => ContextStore;
   /** Default: as it is. */
   readonly time?: Time;
-  /** Default: engine and chats, without a screen. `automatic`: answered calls are sent by themselves. */
-  readonly open?: (store: ContextStore, automatic: boolean) => Promise<MortalPage>;
+  /** Default: engine and chats, without a screen. */
+  readonly open?: (store: ContextStore, manner: Manner) => Promise<MortalPage>;
 }
 
 /** One run of somebody who presses every button, on two pages of one chat. */
@@ -94,6 +111,7 @@ export class Run {
   readonly #open: () => Promise<MortalPage>;
   readonly #time: Time;
   readonly #found: string[] = [];
+  readonly #witness: Witness = new Witness((exchange) => !exchange.isStopped && !this.#ended.has(exchange));
 
   private constructor(
     seed: number,
@@ -101,7 +119,7 @@ export class Run {
     pages: readonly [MortalPage, MortalPage],
     time: Time,
   ) {
-    this.#pages = [...pages];
+    this.#pages = pages.map((page) => this.#witness.watch(page));
     this.#page = pages[0];
     this.#open = open;
     this.#time = time;
@@ -111,7 +129,10 @@ export class Run {
   /** Opens two pages on a chat. */
   static async begin(seed: number, { store, time = realTime, open = openMortal }: Place): Promise<Run> {
     const opened = async (): Promise<MortalPage> => {
-      const page = await time.during(open(store(), seed % 3 === 0));
+      const own = store();
+      // A database takes time of its own.
+      const pause = seed % 2 === 1 && own instanceof InMemoryContextStore ? 3 : 0;
+      const page = await time.during(open(own, { automatic: seed % 3 === 0, pause }));
       if (!page) throw new Error('A page does not open.');
       return page;
     };
@@ -129,6 +150,8 @@ export class Run {
       () => this.#end(),
       () => this.#call(),
       () => this.#answer(),
+      () => this.#answer(),
+      () => this.#sometimes(0.5, () => this.#meet()),
       () => this.#sometimes(0.2, () => this.#reload()),
       () => this.#sometimes(0.5, () => this.#goOffline()),
       ...[1, 2, 3].map(() => () => this.#say()),
@@ -138,13 +161,21 @@ export class Run {
     for (let pause = Math.floor(this.#random() * 4); pause > 0; pause -= 1)
       await this.#time.pass(this.#pause());
     this.#found.push(...this.#doubled());
+    for (const page of this.#pages) await this.#time.during(this.#witness.look(page));
+  }
+
+  /** Mostly the chat that is shown; now and then one of a branch that is not. */
+  get #chat(): ContextChat {
+    const { chats, engine } = this.#page;
+    const branch = this.#random() < 0.15 && this.#pick(engine.state.getState().branches);
+    return (branch && chats.get(branch.id)) || chats.active;
   }
 
   /** Mostly no time at all; now and then as long as it takes for a draft, a look at other tabs, a chat to be let go. */
   #pause(): number {
     const chance = this.#random();
     if (chance < 0.9) return 1;
-    return chance < 0.96 ? 120 : chance < 0.985 ? 600 : chance < 0.997 ? 2500 : 61_000;
+    return chance < 0.96 ? 120 : chance < 0.985 ? 600 : chance < 0.99 ? 2500 : 61_000;
   }
 
   #sometimes(chance: number, act: () => unknown): unknown {
@@ -154,8 +185,12 @@ export class Run {
   #send(): void {
     const question = this.#question();
     const { text } = question;
+    const chat = this.#chat;
     this.#note(`send ${text}`);
-    this.#run(this.#page.type?.(text) ?? this.#page.chats.active.sendMessage({ text }), question);
+    if (this.#page.type && chat === this.#page.chats.active)
+      return this.#run(this.#page.type(text), question);
+    this.#witness.types(text, this.#page, chat.branchId);
+    this.#run(chat.sendMessage({ text }), question);
   }
 
   /** The next request fails before a word comes. */
@@ -164,10 +199,15 @@ export class Run {
     this.#page.script.refuse(new TypeError('Failed to fetch'));
   }
 
-  /** A tool is called: it waits for what the page gives, or for a word of the person. */
+  /** Tools are called, one or two: they wait for what the page gives, or for a word of the person. */
   async #call(): Promise<void> {
     const exchange = this.#pick(this.#streams());
     if (!exchange) return;
+    await this.#callIn(exchange);
+    if (this.#random() < 0.5) await this.#callIn(exchange);
+  }
+
+  async #callIn(exchange: Exchange): Promise<void> {
     const toolCallId = `t${(this.#words += 1)}`;
     const id = String(noteOf(exchange)['answerId']);
     const asks = SDK > 5 && this.#random() < 0.5;
@@ -182,19 +222,39 @@ export class Run {
     );
   }
 
+  /** The other page answers a call of an answer that this page goes on with. */
+  async #meet(): Promise<void> {
+    const other = this.#pages.find((page) => page !== this.#page);
+    const last = this.#page.chats.active.messages.at(-1);
+    if (!other || !last || !callsIn(last).some(waits)) return;
+    this.#goOn(this.#page.chats.active);
+    await this.#time.pass(this.#pause());
+    const own = this.#page;
+    this.#page = other;
+    this.#answer(other.chats.active);
+    this.#page = own;
+  }
+
   /** A call that waits on this page gets its result, or leave, or none. */
-  #answer(): void {
-    const { chats } = this.#page;
-    const waiting = chats.active.messages.flatMap((message) => callsIn(message).filter(waits));
+  #answer(from = this.#chat): void {
+    const page = this.#page;
+    const chat = page.chats.active;
+    const { messages } = from;
+    const waiting = messages.flatMap((message) =>
+      callsIn(message).flatMap((call) => (waits(call) ? [{ ...call, owner: message.id }] : [])),
+    );
     const call = this.#pick(waiting);
     if (!call) return;
-    const { toolCallId, approval } = call;
+    const { toolCallId, approval, owner } = call;
     const approved = this.#random() < 0.5;
+    if (approval) this.#witness.gives(toolCallId, approved);
+    this.#witness.letsGoOn(page, messages);
     this.#note(`answer ${toolCallId} ${approval ? approved : ''}`);
     const given = async (): Promise<void> => {
-      if (approval) await chats.active.addToolApprovalResponse({ id: approval.id, approved });
-      else await chats.active.addToolOutput({ tool: 'dice' as never, toolCallId, output: 4 });
+      if (approval) await chat.addToolApprovalResponse({ id: approval.id, approved });
+      else await chat.addToolOutput({ tool: 'dice' as never, toolCallId, output: toolCallId });
       this.#answered.add(toolCallId);
+      await this.#witness.isKept(page, owner, toolCallId);
     };
     this.#run(given());
   }
@@ -208,7 +268,7 @@ export class Run {
       if (question.page === dead && !question.isSettled) question.isSure = false;
     dead.kill();
     for (const [running, page] of this.#running) if (page === dead) this.#running.delete(running);
-    const page = await this.#open();
+    const page = this.#witness.watch(await this.#open());
     this.#pages[this.#pages.indexOf(dead)] = page;
     this.#page = page;
   }
@@ -217,6 +277,7 @@ export class Run {
   #lose(exchange: Exchange): void {
     if (this.#ended.has(exchange) && !this.#isSettling(exchange)) return;
     this.#ended.add(exchange);
+    this.#witness.forgets(exchange);
     const id = String(noteOf(exchange)['answerId']);
     this.#said.set(
       id,
@@ -229,33 +290,42 @@ export class Run {
   }
 
   #edit(): void {
-    const message = this.#pick(this.#page.chats.active.messages.filter(({ role }) => role === 'user'));
+    const chat = this.#chat;
+    const message = this.#pick(chat.messages.filter(({ role }) => role === 'user'));
     if (!message || this.#page.engine.status(message.id) === undefined) return;
     const question = this.#question();
     const { text } = question;
     this.#note(`edit ${textOf(message)} to ${text}`);
-    this.#run(this.#page.chats.active.sendMessage({ text, messageId: message.id }), question);
+    this.#witness.asksAnew(this.#page, chat);
+    this.#run(chat.sendMessage({ text, messageId: message.id }), question);
   }
 
   #again(): void {
-    const message = this.#pick(this.#page.chats.active.messages);
+    const chat = this.#chat;
+    const message = this.#pick(chat.messages);
     if (!message || this.#page.engine.status(message.id) === undefined) return;
     this.#note(`again ${textOf(message)}`);
     const isLast = message === this.#page.chats.active.messages.at(-1);
     if (isLast && this.#page.press?.('Try again')) return;
-    this.#run(this.#page.chats.active.regenerate({ messageId: message.id }));
+    this.#witness.asksAnew(this.#page, chat);
+    this.#run(chat.regenerate({ messageId: message.id }));
   }
 
   #stop(): void {
     this.#note('stop');
-    if (!this.#page.press?.('Stop')) this.#run(this.#page.chats.active.stop());
+    const page = this.#page;
+    if (page.press?.('Stop')) return;
+    const chat = this.#chat;
+    const growing = this.#witness.growingIn(page, chat);
+    this.#run(chat.stop().then(() => this.#witness.hasStopped(page, growing)));
   }
 
-  #goOn(): void {
-    const last = this.#page.chats.active.messages.at(-1);
+  #goOn(chat = this.#chat): void {
+    const last = chat.messages.at(-1);
     if (last?.role !== 'assistant') return;
     this.#note(`go on ${textOf(last)}`);
-    this.#run(this.#page.chats.active.sendMessage());
+    this.#witness.letsGoOn(this.#page, chat.messages);
+    this.#run(chat.sendMessage());
   }
 
   #move(): void {
@@ -287,6 +357,7 @@ export class Run {
     this.#ended.add(exchange);
     const end = this.#pick(['finish', 'finish', 'fail', 'break', 'drop'] as const) ?? 'finish';
     this.#note(`${end} ${String(noteOf(exchange)['answerId']).slice(0, 4)}`);
+    this.#witness.ends(exchange, end);
     await this.#time.during(end === 'fail' ? exchange.fail('overloaded') : exchange[end]());
   }
 
@@ -326,9 +397,11 @@ export class Run {
   async comeToRest(): Promise<void> {
     // What was pressed on a screen begins a moment later.
     await this.#time.pass(50);
+    this.#witness.checkStops();
     for (let round = 0; round < 400 && this.#isUnderWay; round += 1) {
       for (const exchange of this.#streams()) {
         this.#ended.add(exchange);
+        this.#witness.ends(exchange, 'finish');
         await this.#time.during(exchange.finish());
       }
       await this.#time.pass(20);
@@ -350,7 +423,8 @@ export class Run {
 
   /** What went wrong, and before it all that was done; nothing for a run in which nothing did. */
   async problems(): Promise<string[]> {
-    const found = [...this.#found, ...this.#hanging(), ...(await this.#misplaced()), ...this.#misshown()];
+    const seen = [...this.#found, ...this.#witness.found];
+    const found = [...seen, ...this.#hanging(), ...(await this.#misplaced()), ...this.#misshown()];
     return found.length === 0 ? [] : [...this.#log, ...found];
   }
 
@@ -375,7 +449,8 @@ export class Run {
     ];
   }
 
-  #wrongIn({ id, data }: MessageNode, stored: readonly MessageNode[], fresh: MortalPage): string[] {
+  #wrongIn(node: MessageNode, stored: readonly MessageNode[], fresh: MortalPage): string[] {
+    const { id, data } = node;
     // Pages that were open when another one died look for it once in a while; one that is opened knows.
     const grows = fresh.engine.status(id) === 'streaming';
     const isTrue = data.role !== 'assistant' || this.#isTrue(data, stored);
@@ -386,6 +461,7 @@ export class Run {
       );
     });
     return [
+      ...this.#witness.wrongIn(node),
       ...(grows ? [`${id} still streams`] : []),
       ...(isTrue ? [] : [`${id} says "${spokenIn(data)}", was told "${this.#expected(data)}"`]),
       ...calls.map(({ toolCallId }) => `${toolCallId} is in ${id}, not where it was called`),
@@ -465,21 +541,6 @@ interface Question {
   /** Whether it must be there: not so, when its page died before it was told that it is saved. */
   isSure: boolean;
   isSettled: boolean;
-}
-
-interface Call {
-  readonly type: string;
-  readonly toolCallId: string;
-  readonly state: string;
-  readonly approval?: { readonly id: string };
-}
-
-function callsIn({ parts }: UIMessage): Call[] {
-  return parts.flatMap((part) => ('toolCallId' in part ? [part as Call] : []));
-}
-
-function waits({ state }: Call): boolean {
-  return state === 'input-available' || state === 'approval-requested';
 }
 
 /** Whether an answer went on from another one, as a version of its own, when that one held this call. */

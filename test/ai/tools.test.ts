@@ -1,7 +1,8 @@
 import { lastAssistantMessageIsCompleteWithToolCalls, type UIMessage, type UIMessageChunk } from 'ai';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { InMemoryContextStore } from '../../src/store/memory.ts';
 import { settle, type Exchange } from '../support/transport.ts';
-import { openPage, SDK, words, type Page } from './story.ts';
+import { openPage, SDK, slowly, words, type Page } from './story.ts';
 
 let page: Page;
 
@@ -160,6 +161,28 @@ it('does not send half a tool call on', async () => {
   void page.chats.active.sendMessage({ text: 'Well?' });
   expect(words((await page.script.next()).sent.messages)).toBe('q: Roll? | a: Rolling.  | q: Well?');
   expect(await page.stored()).toBe('q: Roll? | a: Rolling. /[dice input-available] | q: Well? | a: ');
+});
+
+it('answered while the next question is being saved, follows what another tab says of it later', async () => {
+  const store = new InMemoryContextStore();
+  page = await openPage(slowly(store));
+  const other = await openPage(store);
+  await (await askForDice()).finish();
+  await page.chats.whenSettled();
+  const sent = page.chats.active.sendMessage({ text: 'And?' });
+  await settle();
+  await page.chats.active.addToolOutput(give(4));
+  await (await page.script.next()).answer('Four.');
+  await sent;
+  await expect.poll(() => other.shown()).toBe('q: Roll? | a: [dice output-available] | q: And? | a: Four.');
+  const [, asking] = other.chats.active.messages;
+  await other.engine.updateMessage(asking!.id, {
+    ...asking!,
+    parts: [...asking!.parts, { type: 'text', text: 'Seen.' }],
+  });
+  await expect
+    .poll(() => page.shown())
+    .toBe('q: Roll? | a: [dice output-available]/Seen. | q: And? | a: Four.');
 });
 
 describe('a call that is answered late', () => {

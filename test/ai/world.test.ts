@@ -1,9 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { ContextError } from '../../src/errors.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import type { ContextStore } from '../../src/store/store.ts';
 import { settle } from '../support/transport.ts';
-import { changed, openPage, words } from './story.ts';
+import { changed, openPage, slowly, words, type Page } from './story.ts';
 
 /** A store whose disk fills up when it is told to. */
 function fillable(): { store: ContextStore; disk: { isFull: boolean }; memory: InMemoryContextStore } {
@@ -124,6 +124,47 @@ describe('two pages on one chat', () => {
     await one.chats.whenSettled();
     expect(await one.stored()).toBe('q: Roll? | a: [dice output-available]');
     await expect.poll(() => two.shown()).toBe(one.shown());
+  });
+
+  describe('of which one gives a result of a tool while the other goes on with the answer', () => {
+    let [one, two]: Page[] = [];
+
+    beforeEach(async () => {
+      const store = new InMemoryContextStore();
+      [one, two] = [await openPage(slowly(store)), await openPage(slowly(store))];
+      const asked = one.chats.active.sendMessage({ text: 'Roll?' });
+      const exchange = await one.script.next();
+      await exchange.send({ type: 'tool-input-available', toolCallId: '1', toolName: 'dice', input: {} });
+      await exchange.finish();
+      await asked;
+      await vi.waitUntil(() => two?.shown() === 'q: Roll? | a: [dice input-available]');
+    });
+
+    const give = (): Promise<void> =>
+      two!.chats.active.addToolOutput({
+        tool: 'dice' as never,
+        toolCallId: '1',
+        output: 4,
+      }) as Promise<void>;
+    const goOn = (): Promise<void> => one!.chats.active.sendMessage();
+
+    it('keep the result that came first, and the other one is told', async () => {
+      const given = give();
+      await settle();
+      await Promise.all([given, goOn()]);
+      expect(one!.chats.active.error).toMatchObject({ code: 'head-moved' });
+      expect(await one!.stored()).toBe('q: Roll? | a: [dice output-available]');
+      await expect.poll(() => one!.shown()).toBe('q: Roll? | a: [dice output-available]');
+    });
+
+    it('refuse the result that came second', async () => {
+      const gone = goOn();
+      await settle();
+      await expect(give()).rejects.toMatchObject({ code: 'head-moved' });
+      await (await one!.script.next()).finish();
+      await gone;
+      expect(await one!.stored()).toBe('q: Roll? | a: [dice input-available]');
+    });
   });
 
   it('stop answering when the chat is deleted', async () => {

@@ -6,7 +6,8 @@ import { createRoot } from 'react-dom/client';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { chatsOf } from '../../src/ai/contextChats.ts';
 import { textOf } from '../../src/graph/graph.ts';
-import { mortal, Run, type MortalPage } from '../ai/person.ts';
+import { mortal, Run, type Manner, type MortalPage } from '../ai/person.ts';
+import { allOf } from '../ai/witness.ts';
 import { Clock } from '../support/clock.ts';
 import { scriptedTransport } from '../support/transport.ts';
 import { App } from './ContextApp.tsx';
@@ -32,8 +33,8 @@ function Spy({
   return null;
 }
 
-async function openApp(store: ContextStore): Promise<MortalPage> {
-  const own = mortal(store);
+async function openApp(store: ContextStore, { pause }: Manner): Promise<MortalPage> {
+  const own = mortal(store, pause);
   const script = scriptedTransport();
   const container = document.body.appendChild(document.createElement('div'));
   const root = createRoot(container);
@@ -50,6 +51,9 @@ async function openApp(store: ContextStore): Promise<MortalPage> {
     [...container.querySelectorAll('button')].findLast(({ textContent }) => textContent === name);
   const isAsked = (text: string): boolean =>
     script.requests.some(({ sent }) => sent.messages.some((message) => textOf(message) === text));
+  /** A stop may come before the question goes out. */
+  const isStored = async (text: string): Promise<boolean> =>
+    (await allOf(store)).some(({ data }) => textOf(data) === text);
   // One after the other: nobody types two questions into one box at once.
   let typing = Promise.resolve();
   const typed = async (text: string): Promise<void> => {
@@ -74,7 +78,7 @@ async function openApp(store: ContextStore): Promise<MortalPage> {
     type: async (text) => {
       typing = typing.then(() => typed(text));
       await typing;
-      while (!isAsked(text)) await wait(20);
+      while (!isAsked(text) && !(await isStored(text))) await wait(20);
     },
     seen: () => [...container.querySelectorAll('li')].map(messageSeen).join(' | '),
     kill: () => {

@@ -1,0 +1,259 @@
+import type { UIMessage } from 'ai';
+import type { ContextChat } from '../../src/ai/index.ts';
+import { textOf, type MessageNode } from '../../src/graph/graph.ts';
+import type { Exchange } from '../support/transport.ts';
+import type { MortalPage } from './person.ts';
+import { noteOf, words } from './story.ts';
+
+/**
+ * Who looks over the shoulder of somebody who presses every button, and speaks up at the very moment at which
+ * something is wrong: much that goes wrong on the way is right again in the end.
+ */
+export class Witness {
+  readonly found: string[] = [];
+  /** Every request, with the page that it came from. */
+  readonly #asked: Map<Exchange, MortalPage> = new Map();
+  /** The branches on which a question may be asked: the one that it was typed on, and those made since. */
+  readonly #typedOn: Map<string, Typed> = new Map();
+  /** How often an answer may go on that was begun before, on each page. */
+  readonly #goesOn: Map<MortalPage, number> = new Map();
+  /** The answers that somebody let go on: one that was whole may be cut then, before a word of more is asked for. */
+  readonly #mayGoOn: Set<string> = new Set();
+  /** The answers that an edit or another try was to stop. */
+  readonly #toBeStopped: Set<Exchange> = new Set();
+  /** How the last request of each answer ended, where that is sure. */
+  readonly #ends: Map<string, { readonly exchange: Exchange; readonly end: string }> = new Map();
+  /** What a person said to each call that asked for leave. */
+  readonly #leave: Map<string, Set<boolean>> = new Map();
+  readonly #checked: WeakMap<MortalPage, readonly UIMessage[]> = new WeakMap();
+  readonly #isOpen: (exchange: Exchange) => boolean;
+
+  /** `isOpen`: whether an answer may still say something. */
+  constructor(isOpen: (exchange: Exchange) => boolean) {
+    this.#isOpen = isOpen;
+  }
+
+  /** Hears of each request of a page as it goes out. */
+  watch(page: MortalPage): MortalPage {
+    const { transport, requests } = page.script;
+    const { sendMessages } = transport;
+    transport.sendMessages = (sent) => {
+      const stream = sendMessages(sent);
+      const exchange = requests.at(-1);
+      if (exchange) void this.#hear(page, exchange);
+      return stream;
+    };
+    return page;
+  }
+
+  async #hear(page: MortalPage, exchange: Exchange): Promise<void> {
+    const typed = this.#comparePlaces(page, exchange);
+    this.#asked.set(exchange, page);
+    this.forgets(exchange);
+    const { messages } = exchange.sent;
+    const stored = await allOf(page.store);
+    // One that fails or is stopped at once takes back what was reserved for its answer.
+    if (exchange.isStopped) return;
+    const { branches } = await page.store.load('c');
+    const chain = chainTo(stored, String(noteOf(exchange)['answerId']));
+    const own = branches.find(({ id }) => id === typed?.own);
+    if (own && own.headMessageId === (chain.at(-2)?.parentId ?? null))
+      this.found.push(`${questionsIn(messages)} was typed at the end of ${own.name}, and is not on it`);
+    if (questionsIn(messages) !== questionsIn(chain.map(({ data }) => data)))
+      this.found.push(
+        `asked with "${words(messages)}", saved then was "${words(chain.map(({ data }) => data))}"`,
+      );
+  }
+
+  /** Where the question was typed, if it is asked elsewhere. */
+  #comparePlaces(page: MortalPage, exchange: Exchange): Typed | undefined {
+    const { answerId, branchId } = noteOf(exchange);
+    const before = [...this.#asked.keys()];
+    for (const other of before.filter((one) => this.#isOpen(one))) {
+      const note = noteOf(other);
+      if (note['answerId'] === answerId) this.found.push(`${String(answerId)} is answered twice at once`);
+      else if (note['branchId'] === branchId && this.#asked.get(other) === page)
+        this.found.push(`two answers grow at once on ${String(branchId)}`);
+    }
+    if (before.some((other) => noteOf(other)['answerId'] === answerId)) this.#countGoingOn(page, answerId);
+    const text = textOf(exchange.sent.messages.findLast(({ role }) => role === 'user') ?? NOTHING);
+    const typed = this.#typedOn.get(text);
+    this.#typedOn.delete(text);
+    if (!typed || typed.own === branchId) return undefined;
+    if (typed.others.has(String(branchId)))
+      this.found.push(`${text} was typed on ${typed.own}, and asked on ${String(branchId)}`);
+    return typed;
+  }
+
+  #countGoingOn(page: MortalPage, answerId: unknown): void {
+    const left = (this.#goesOn.get(page) ?? 0) - 1;
+    this.#goesOn.set(page, left);
+    if (left < 0) this.found.push(`${String(answerId)} goes on, and nobody asked for that`);
+  }
+
+  /** Somebody types a question into a chat. */
+  types(text: string, { engine }: MortalPage, own: string | undefined): void {
+    const others = new Set(engine.state.getState().branches.map(({ id }) => id));
+    if (own !== undefined) this.#typedOn.set(text, { own, others });
+  }
+
+  /** Somebody lets an answer go on: says so, or gives what a tool waits for. */
+  letsGoOn(page: MortalPage, messages: readonly UIMessage[]): void {
+    for (const { id } of messages) this.#mayGoOn.add(id);
+    this.#goesOn.set(page, (this.#goesOn.get(page) ?? 0) + 1);
+  }
+
+  /** Somebody asks for another version, which stops the answer that grows in the chat. */
+  asksAnew(page: MortalPage, chat: ContextChat): void {
+    for (const exchange of this.growingIn(page, chat)) this.#toBeStopped.add(exchange);
+  }
+
+  /** The answers that grow in a chat. */
+  growingIn(page: MortalPage, { branchId }: ContextChat): Exchange[] {
+    return this.#openOf(page).filter((exchange) => noteOf(exchange)['branchId'] === branchId);
+  }
+
+  /** A stop has come to its end: so have the answers that grew. */
+  hasStopped({ engine }: MortalPage, stopped: readonly Exchange[]): void {
+    for (const exchange of stopped) {
+      const id = String(noteOf(exchange)['answerId']);
+      const isAskedAgain =
+        [...this.#asked.keys()].findLast((one) => noteOf(one)['answerId'] === id) !== exchange;
+      if (!isAskedAgain && engine.status(id) === 'streaming')
+        this.found.push(`${id} was stopped, and is not settled`);
+    }
+  }
+
+  /** What a tool was given, or a person's word on it, is said to be kept. */
+  async isKept({ store }: MortalPage, owner: string, toolCallId: string): Promise<void> {
+    const [node] = await store.getNodes('c', [owner]);
+    const call = node && callsIn(node.data).find((one) => one.toolCallId === toolCallId);
+    if (call && waits(call)) this.found.push(`${toolCallId} was told to be kept, and is not`);
+  }
+
+  /** A person's word on a call. */
+  gives(toolCallId: string, approved: boolean): void {
+    this.#leave.set(toolCallId, (this.#leave.get(toolCallId) ?? new Set()).add(approved));
+  }
+
+  /** A server ended an answer. */
+  ends(exchange: Exchange, end: string): void {
+    this.#ends.set(String(noteOf(exchange)['answerId']), { exchange, end });
+  }
+
+  /** How an answer ended is not sure: its page died, or it goes on. */
+  forgets(exchange: Exchange): void {
+    this.#ends.delete(String(noteOf(exchange)['answerId']));
+  }
+
+  /** What must be true between any two acts. */
+  async look(page: MortalPage): Promise<void> {
+    const { chats, store } = page;
+    for (const exchange of this.#openOf(page)) {
+      const branch = String(noteOf(exchange)['branchId']);
+      if (chats.get(branch)?.isBusy === false) this.found.push(`nobody minds the answer on ${branch}`);
+    }
+    const { messages, status } = chats.active;
+    if (status !== 'ready' || this.#checked.get(page) === messages) return;
+    this.#checked.set(page, messages);
+    const stored = new Map((await allOf(store)).map(({ id, data }) => [id, textOf(data)]));
+    // What is stored may be more: an answer that another chat of the page goes on with.
+    const unsaved = messages.find((message) => !stored.get(message.id)?.startsWith(textOf(message)));
+    if (unsaved) this.found.push(`ready, and "${textOf(unsaved)}" (${unsaved.id}) is not saved`);
+  }
+
+  #openOf(page: MortalPage): Exchange[] {
+    return [...this.#asked].flatMap(([exchange, own]) =>
+      own === page && this.#isOpen(exchange) ? [exchange] : [],
+    );
+  }
+
+  /** Before everything is brought to its end: what should have stopped by now. */
+  checkStops(): void {
+    for (const exchange of this.#toBeStopped)
+      if (this.#isOpen(exchange)) this.found.push(`${String(noteOf(exchange)['answerId'])} was not stopped`);
+  }
+
+  /** What is wrong with what is stored in the end. */
+  wrongIn(node: MessageNode): string[] {
+    return [
+      ...this.#wrongEnd(node),
+      ...brokenIn(node),
+      ...callsIn(node.data).flatMap((call) => this.#wrongCall(call)),
+    ];
+  }
+
+  #wrongEnd({ id, status, data }: MessageNode): string[] {
+    const known = this.#ends.get(id);
+    if (!known || known.exchange.isStopped || this.#mayGoOn.has(id)) return [];
+    const { end } = known;
+    // A connection that closes without a word of farewell was cut where a text was begun.
+    if (end === 'drop' && textOf(data) === '') return [];
+    const expected = end === 'finish' ? 'complete' : 'interrupted';
+    return status === expected ? [] : [`${id} is ${status} after "${end}"`];
+  }
+
+  #wrongCall({ toolCallId, state, output, approval }: Call): string[] {
+    if (state === 'output-available' && output !== toolCallId)
+      return [`${toolCallId} was given "${String(output)}"`];
+    const leave = this.#leave.get(toolCallId);
+    const isWrong = approval?.approved !== undefined && !leave?.has(approval.approved);
+    return isWrong ? [`${toolCallId} was told ${String(approval.approved)}`] : [];
+  }
+}
+
+/** Sentences that broke off, and go on as another one. */
+function brokenIn({ id, data }: MessageNode): string[] {
+  const parts = data.parts.filter(({ type }) => type !== 'step-start');
+  return parts.flatMap((part, i) => {
+    const isCut = part.type === 'text' && part.state === 'streaming' && parts[i + 1]?.type === 'text';
+    return isCut ? [`${id} breaks off after "${part.text}", and goes on`] : [];
+  });
+}
+
+const NOTHING: UIMessage = { id: '', role: 'user', parts: [] };
+
+/** The branch that a question was typed on, and all that there were. */
+interface Typed {
+  readonly own: string;
+  readonly others: ReadonlySet<string>;
+}
+
+/** A call of a tool in a message. */
+export interface Call {
+  readonly type: string;
+  readonly toolCallId: string;
+  readonly state: string;
+  readonly output?: unknown;
+  readonly approval?: { readonly id: string; readonly approved?: boolean };
+}
+
+/** The calls of tools in a message. */
+export function callsIn({ parts }: UIMessage): Call[] {
+  return parts.flatMap((part) => ('toolCallId' in part ? [part as Call] : []));
+}
+
+/** Whether a call waits for its result, or for leave. */
+export function waits({ state }: Call): boolean {
+  return state === 'input-available' || state === 'approval-requested';
+}
+
+/** All that is stored of the chat. */
+export async function allOf(store: MortalPage['store']): Promise<MessageNode[]> {
+  const { nodes } = await store.load('c');
+  return store.getNodes(
+    'c',
+    nodes.map(({ id }) => id),
+  );
+}
+
+function chainTo(nodes: readonly MessageNode[], id: string): MessageNode[] {
+  const chain: MessageNode[] = [];
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  for (let node = byId.get(id); node; node = byId.get(node.parentId ?? '')) chain.unshift(node);
+  return chain;
+}
+
+function questionsIn(messages: readonly UIMessage[]): string {
+  return messages.flatMap((message) => (message.role === 'user' ? [textOf(message)] : [])).join(' ');
+}

@@ -1,0 +1,99 @@
+import type { UIMessage } from 'ai';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { ContextEngine } from '../../src/engine/engine.ts';
+import { InMemoryContextStore } from '../../src/store/memory.ts';
+import { Clock } from '../support/clock.ts';
+import { openMortal, Run, type MortalPage } from '../ai/person.ts';
+import { SDK } from '../ai/story.ts';
+import { callsIn } from '../ai/witness.ts';
+
+/**
+ * Whether the one who presses every button would find out. Each of these bugs is what another project once shipped;
+ * each is planted between the chats and the engine, and must come to light within 100 runs.
+ */
+const MOST = 100;
+
+type Update = ContextEngine['updateMessage'];
+
+/** Has the engine keep something else than it is told. */
+function updating({ engine }: MortalPage, plant: (keep: Update) => Update): void {
+  engine.updateMessage = plant(engine.updateMessage.bind(engine));
+}
+
+const bugs: Record<string, (page: MortalPage) => void> = {
+  'words on another node': (page) =>
+    updating(page, (keep) => (id, message, status) => {
+      const at = status === 'complete' ? (page.engine.headMessageId ?? id) : id;
+      return keep(at, { ...message, id: at }, status);
+    }),
+  'words that were not drafted yet, dropped at a stop': (page) => {
+    const drafts = new Map<string, UIMessage>();
+    updating(page, (keep) => (id, message, status) => {
+      if (status !== 'interrupted') drafts.set(id, message);
+      return keep(id, drafts.get(id) ?? message, status);
+    });
+  },
+  'a second answer on a node that another tab writes': ({ engine }) => {
+    const status = engine.status.bind(engine);
+    engine.status = (id) => (status(id) === 'streaming' ? 'interrupted' : status(id));
+  },
+  'the result of one call in another one': (page) =>
+    updating(page, (keep) => (id, message, status) => {
+      const outputs = callsIn(message).flatMap(({ output }) => (output === undefined ? [] : [output]));
+      const parts = message.parts.map((part) =>
+        'output' in part && part.output !== undefined ? { ...part, output: outputs[0] } : part,
+      );
+      return keep(id, { ...message, parts }, status);
+    }),
+  'ready before it is saved': (page) =>
+    updating(page, (keep) => async (id, message, status) => {
+      void keep(id, message, status).catch(() => {});
+    }),
+  'another try in the place of the answer': ({ chats: { active } }) => {
+    active.regenerate = () => active.sendMessage();
+  },
+  'the conversation of another branch, sent along': ({ engine }) => {
+    const resolve = engine.resolve.bind(engine);
+    engine.resolve = (options) => resolve({ ...options, at: undefined });
+  },
+  'an end that is not what it was': (page) =>
+    updating(page, (keep) => (id, message, status) => keep(id, message, status && 'complete')),
+};
+
+async function problemsOf(seed: number, plant: (page: MortalPage) => void): Promise<readonly string[]> {
+  const time = new Clock();
+  const shared = new InMemoryContextStore();
+  time.install();
+  try {
+    const run = await Run.begin(seed, {
+      store: () => shared,
+      time,
+      open: async (store, manner) => {
+        const page = await openMortal(store, manner);
+        plant(page);
+        return page;
+      },
+    });
+    for (let act = 0; act < 40; act += 1) await run.act();
+    await run.comeToRest();
+    return await run.problems();
+  } finally {
+    time.remove();
+  }
+}
+
+describe.runIf(SDK === 7)('a person who presses every button finds', () => {
+  beforeAll(async () => {
+    await Promise.all([
+      import('../../src/ai/turns.ts'),
+      import('../../src/engine/session.ts'),
+      import('../../src/store/open.ts'),
+    ]);
+  });
+
+  it.each(Object.entries(bugs))('%s', async (_, plant) => {
+    let found = 0;
+    for (let seed = 0; seed < MOST && found === 0; seed += 1) found = (await problemsOf(seed, plant)).length;
+    expect(found).toBeGreaterThan(0);
+  });
+});
