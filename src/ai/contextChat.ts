@@ -137,6 +137,11 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     return this.#branchId;
   }
 
+  /** Whether nothing that this chat shows is saved. */
+  get isUnsaved(): boolean {
+    return this.#saved.length === 0;
+  }
+
   /** @internal Puts the chat on a branch. */
   bind(branchId: string): void {
     this.#branchId = branchId;
@@ -421,7 +426,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
       if (isContextError(error, 'invalid-messages')) this.messages = [...this.#saved];
       throw error;
     } finally {
-      this.#host.unregister(this.#branchId === forkId ? branchId : forkId, this);
+      for (const id of [forkId, branchId]) if (id !== this.#branchId) this.#host.unregister(id, this);
       this.#host.register(this.#branchId, this);
     }
   }

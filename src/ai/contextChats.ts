@@ -161,6 +161,7 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
     // Whoever can read may speak next.
     loadTurns().catch(() => {});
     if (this.#unbound) this.#bind(this.#unbound, branchId);
+    this.#moveToMainOfAnother(branchId);
     if (branchId !== this.#shown) this.#show(branchId);
     this.#chats.get(branchId)?.follow(messages);
   }
@@ -169,6 +170,16 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
     this.#unbound = undefined;
     chat.bind(branchId);
     this.#chats.set(branchId, chat);
+  }
+
+  /** Another tab made this chat first, so its `main` is shown instead of ours: what was said here goes there. */
+  #moveToMainOfAnother(branchId: string): void {
+    const shown = this.#shown;
+    const chat = shown === undefined ? undefined : this.#chats.get(shown);
+    const isThere = this.engine.state.getState().branches.some(({ id }) => id === shown);
+    if (!chat || !chat.isUnsaved || isThere || shown === undefined || this.#chats.has(branchId)) return;
+    this.#chats.delete(shown);
+    this.#bind(chat, branchId);
   }
 
   #stopAll(): void {

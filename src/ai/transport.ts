@@ -113,8 +113,19 @@ export async function openTurn<M extends UIMessage>(
     await engine.continue(turn, { branch: branchId, forkId, id, ...parent });
   }
   if (begun) await keepMessage(engine, id, begun, 'streaming');
-  const isFork = engine.state.getState().branches.some((branch) => branch.id === forkId);
-  return { id, branchId: isFork ? forkId : branchId, answer: begun, before: [...kept, ...added], renamed };
+  return {
+    id,
+    branchId: landing(engine, forkId, branchId),
+    answer: begun,
+    before: [...kept, ...added],
+    renamed,
+  };
+}
+
+/** Where a turn went: to the branch made for it, to the one that it was meant for, or to the `main` of another tab. */
+function landing(engine: ContextEngine, forkId: string, branchId: string): string {
+  const { branches, branchId: active } = engine.state.getState();
+  return [forkId, branchId].find((id) => branches.some((branch) => branch.id === id)) ?? active;
 }
 
 function stillGrowing(id: string): ContextError {

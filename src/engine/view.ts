@@ -234,7 +234,7 @@ export class View {
 
   /** A live branch by name or id. Throws `branch-not-found`. */
   findBranch(nameOrId: string): Branch {
-    const branch = this.#history.findBranch(nameOrId);
+    const branch = this.#history.findBranch(nameOrId) ?? this.#mainInstead(nameOrId);
     if (branch) return branch;
     throw new ContextError(
       'branch-not-found',
@@ -243,6 +243,13 @@ export class View {
         details: { chatId: this.#desk.chatId, branch: nameOrId },
       },
     );
+  }
+
+  /** What stands for our own `main`, which never came to be where another tab made the chat first. */
+  #mainInstead(id: string): Branch | undefined {
+    const { branches } = this.#history;
+    if (id !== this.#desk.mainBranchId || branches.has(id)) return undefined;
+    return this.#history.findBranch('main') ?? branches.get(this.activeId);
   }
 
   /** A live checkpoint by name or id. Throws `checkpoint-not-found`. */
