@@ -215,7 +215,7 @@ export function byAge<T extends Branch | Checkpoint>(pointers: readonly T[]): T[
 }
 
 /** Whether a message shows: a node reserved for an answer that has said nothing yet does not. */
-export function isVisible(info: NodeInfo): boolean {
+export function isVisible(info: Pick<NodeInfo, 'status' | 'parts'>): boolean {
   return info.parts > 0 || info.status === 'complete';
 }
 

@@ -4,6 +4,7 @@ import type { Branch, Chat, Checkpoint, MessageNode, NodeInfo } from '../graph/g
 import { infoOf, isVisible, nextBranchName } from '../graph/graph.ts';
 import type { AppendOptions, AppendResult, Change, StoreOp, StoreTransaction } from './store.ts';
 import { sumOf } from './sum.ts';
+import { textOf } from './texts.ts';
 
 /**
  * What the operations of an append mean, once, for every store.
@@ -62,6 +63,7 @@ class Append {
   #chat: Chat;
   /** Messages that were written, or found as they should be: those that the result tells of. */
   readonly #nodes = new Map<string, MessageNode>();
+  readonly #infos = new Map<MessageNode, NodeInfo>();
   /** Which of them are to be put, and what each replaces. */
   readonly #puts = new Map<string, MessageNode | undefined>();
   readonly #dropped = new Map<string, NodeInfo>();
@@ -441,8 +443,17 @@ class Append {
   async #findInfo(id: string | null): Promise<NodeInfo | undefined> {
     if (id === null || this.#dropped.has(id)) return undefined;
     const node = this.#nodes.get(id);
-    if (node) return infoOf(node);
+    if (node) return this.#infoOf(node);
     return this.#isNew ? undefined : this.#tx.info(id);
+  }
+
+  /** A message without its body; made once, because it is what the next one follows, and what is told in the end. */
+  #infoOf(node: MessageNode): NodeInfo {
+    const known = this.#infos.get(node);
+    if (known) return known;
+    const info = infoOf(node);
+    this.#infos.set(node, info);
+    return info;
   }
 
   /** What a pointer is to point at; undefined for null. */
@@ -515,7 +526,7 @@ class Append {
     const messageCount = this.#chat.messageCount + countOf(node) - countOf(replaced);
     if (messageCount !== this.#chat.messageCount) this.#setChat({ messageCount });
     if (!this.#puts.has(node.id)) this.#puts.set(node.id, replaced);
-    const bodyHash = sumOf(JSON.stringify(node.data)).toString(36);
+    const bodyHash = sumOf(textOf(node.data)).toString(36);
     this.#nodes.set(node.id, { ...node, rev: this.#touch('node', node).rev, bodyHash });
   }
 
@@ -549,7 +560,7 @@ class Append {
       chat: this.#chat,
       branches: [...this.#branches.values()],
       checkpoints: [...this.#checkpoints.values()],
-      nodes: written.map(infoOf),
+      nodes: written.map((node) => this.#infoOf(node)),
       dropped: [...this.#dropped.keys()],
       written,
       ...(this.#conflict && to ? { conflict: { ...this.#conflict, to } } : {}),
@@ -626,7 +637,7 @@ function contentOf({ role, parts, metadata }: UIMessage): string {
 }
 
 function countOf(node: MessageNode | undefined): number {
-  return node && isVisible(infoOf(node)) ? 1 : 0;
+  return node && isVisible({ status: node.status, parts: node.data.parts.length }) ? 1 : 0;
 }
 
 /** The first of the new messages that end at an operation's target and begin behind its expected head. */

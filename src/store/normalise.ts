@@ -1,7 +1,8 @@
 import type { UIMessage } from 'ai';
 import { ContextError, reasonOf } from '../errors.ts';
-import { copyBeside } from './attachments.ts';
+import { copyBeside, hasFiles } from './attachments.ts';
 import type { StoreOp } from './store.ts';
+import { rememberText } from './texts.ts';
 
 /**
  * The operations as they will be stored: cut loose from the caller's objects, and without anything that a store could
@@ -22,13 +23,26 @@ function normaliseOp(op: StoreOp): StoreOp {
 
 /** A message as JSON would keep it, under the id that it is stored by. Throws `invalid-messages` where JSON can't. */
 export function normaliseMessage(id: string, data: UIMessage): UIMessage {
-  return { ...copyBeside(data, (light) => asJson(light, `Message "${id}"`)), id };
+  let text = '';
+  const copy = copyBeside(data, (light) => {
+    text = jsonOf(light, `Message "${id}"`);
+    return JSON.parse(text) as UIMessage;
+  });
+  const message = { ...copy, id };
+  if (copy.id === id && !hasFiles(message)) rememberText(message, text);
+  return message;
 }
 
 /** A value as JSON would keep it. Throws `invalid-messages` for cycles and big integers. */
 export function asJson<T>(value: T, what: string): T {
+  return JSON.parse(jsonOf(value, what)) as T;
+}
+
+function jsonOf(value: unknown, what: string): string {
   try {
-    return JSON.parse(JSON.stringify(value)) as T;
+    const text = JSON.stringify(value) as string | undefined;
+    if (text === undefined) throw new TypeError('JSON has no such value.');
+    return text;
   } catch (cause) {
     const message = `${what} can't be stored: ${reasonOf(cause)}`;
     throw new ContextError('invalid-messages', message, { cause });

@@ -182,35 +182,59 @@ export async function getChain(
   headId: string | undefined,
   limit: number,
 ): Promise<MessageNode[] | undefined> {
-  const chat = await findChat(rows, chatId);
+  const [chat, known] = await Promise.all([
+    findChat(rows, chatId),
+    headId === undefined ? undefined : rows.get('nodes', [chatId, headId], 'id'),
+  ]);
   if (!chat) return undefined;
-  const head = headId ?? (await rows.get('branches', [chatId, chat.activeBranchId]))?.headMessageId ?? null;
-  return withBodies(rows, (await walk(rows, chatId, head, limit)).toReversed());
+  const active = headId === undefined ? await rows.get('branches', [chatId, chat.activeBranchId]) : undefined;
+  const id = active?.headMessageId ?? null;
+  const head = known ?? (id === null ? undefined : await rows.get('nodes', [chatId, id], 'id'));
+  // The words of one stretch come while the next one is looked for. Who fails to come is heard of below.
+  const bodies: Promise<UIMessage[]>[] = [];
+  const chain = await walk(rows, head, limit, (infos) => {
+    const reading = listRuns(rows, 'bodies', chatId, runsOf(infos.map(({ seq }) => seq)));
+    reading.catch(() => undefined);
+    bodies.push(reading);
+  });
+  return withBodies(rows, chain.toReversed(), (await Promise.all(bodies)).flat());
 }
 
 /** How many seqs are read at a time: at least, and at most. */
 const SHORT = 64;
 const LONG = 4096;
 
-/** The topology of a chain from its head towards the root. */
-async function walk(rows: Rows, chatId: string, headId: string | null, limit: number): Promise<NodeInfo[]> {
-  const chain: NodeInfo[] = [];
+/** The topology of a chain from its head towards the root; `tell` hears of each stretch of it that was found. */
+async function walk(
+  rows: Rows,
+  head: NodeInfo | undefined,
+  limit: number,
+  tell: (found: readonly NodeInfo[]) => void,
+): Promise<NodeInfo[]> {
+  const chain = present(limit > 0 ? [head] : []);
+  tell(chain);
   let isOdd = false;
-  let size = Math.min(Math.max(limit, SHORT), LONG / 4);
-  for (let id = headId; id !== null && chain.length < limit;) {
-    const above = chain.at(-1);
-    const near = above ? stretch(await below(rows, above, size), id) : [];
-    const found = near.length > 0 ? near : present([await rows.get('nodes', [chatId, id], 'id')]);
+  let hasLeft = false;
+  let size = Math.min(limit, LONG);
+  for (let above = chain[0]; above && above.parentId !== null && chain.length < limit;) {
+    const { chatId, parentId, depth }: NodeInfo = above;
+    const reach = Math.max(Math.min(size, depth - 1), SHORT);
+    const near: readonly NodeInfo[] = hasLeft ? [] : stretch(await below(rows, above, reach), parentId);
+    const found = near.length > 0 ? near : present([await rows.get('nodes', [chatId, parentId], 'id')]);
     const last = found.at(-1);
     if (!last) break;
     // A parent was written before its children. Where damaged data say something else, the chain may be a ring.
-    if (above && last.seq >= above.seq) {
+    if (last.seq >= above.seq) {
       isOdd = true;
       if (chain.some((info) => info.id === last.id)) break;
     }
-    chain.push(...found);
-    id = last.parentId;
-    size = near.length > 0 || size < LONG ? Math.min(size * 2, LONG) : SHORT;
+    tell(found.slice(0, limit - chain.length));
+    for (const info of found) chain.push(info);
+    // Where the chain ends within what was read, it goes on somewhere else.
+    hasLeft = near.length > 0 && last.seq > above.seq - reach;
+    above = last;
+    // Where little of what was read belongs to the chain, less is read at once.
+    if (!hasLeft) size = near.length * 2 < reach ? Math.max(size / 2, SHORT) : Math.min(size * 2, LONG);
   }
   const once = isOdd ? [...new Map(chain.map((info) => [info.id, info])).values()] : chain;
   return once.slice(0, limit);
@@ -220,7 +244,7 @@ async function walk(rows: Rows, chatId: string, headId: string | null, limit: nu
 function below(rows: Rows, { chatId, seq }: NodeInfo, size: number): Promise<NodeInfo[]> {
   return seq === 0
     ? Promise.resolve([])
-    : rows.list('nodes', between(chatId, Math.max(seq - size, 0), seq - 1));
+    : rows.list('nodes', between(chatId, Math.max(Math.floor(seq - size), 0), seq - 1));
 }
 
 /** As much of the chain that ends at a message as some topology holds. */

@@ -21,6 +21,7 @@ import { TRACES } from './rebuild.ts';
 import { bringBack, purgeChat, type RemovedChat, removeChat } from './removal.ts';
 import type { Backing, Rows } from './rows.ts';
 import type { MessageSearch } from './search.ts';
+import { forgetText } from './texts.ts';
 import type {
   AppendOptions,
   AppendResult,
@@ -175,9 +176,13 @@ export class RecordStore implements ContextStore {
       const result = await applyOps(tx, ready, settled, Date.now());
       return { ...result, written: await this.#attachments.attach(rows, result.written, files) };
     };
-    const result = await this.#write(chatId, work, ready, files);
-    this.#tend(chatId, result.chat);
-    return result;
+    try {
+      const result = await this.#write(chatId, work, ready, files);
+      this.#tend(chatId, result.chat);
+      return result;
+    } finally {
+      for (const op of whole) if ('data' in op && op.data) forgetText(op.data);
+    }
   }
 
   /** The operations with names for the files in their messages. */

@@ -4,6 +4,7 @@ import type { NodeInfo } from '../../graph/graph.ts';
 import { createDeviceId } from '../device.ts';
 import { BLOCK, type Lost, type Pack, type Topology } from '../layout.ts';
 import { sumOf } from '../sum.ts';
+import { textOf } from '../texts.ts';
 import { INFO, mended, readBody } from './damage.ts';
 
 /**
@@ -270,9 +271,10 @@ export function encodePack(
   bodies: ReadonlyMap<number, UIMessage>,
   lost: Lost | undefined,
 ): Pack {
-  const lines = Array.from({ length: BLOCK }, (_, place) =>
-    JSON.stringify(bodies.get(block * BLOCK + place) ?? null),
-  );
+  const lines = Array.from({ length: BLOCK }, (_, place) => {
+    const body = bodies.get(block * BLOCK + place);
+    return body ? textOf(body) : 'null';
+  });
   return { chatId, block, text: `[\n${lines.join(LINE)}\n]`, ...(lost ? { lost } : {}) };
 }
 

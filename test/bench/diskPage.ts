@@ -1,0 +1,68 @@
+import type { UIMessage } from 'ai';
+import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
+import type { StoreOp } from '../../src/store/store.ts';
+
+/** What a page does for `disk.ts`: writes a chat at once or turn by turn, waits until it is sealed, and says how long it is as JSON. */
+const me = { userId: 'u', epoch: 0, mainBranchId: 'main' };
+const { searchParams } = new URL(location.href);
+const count = Number(searchParams.get('count'));
+const step = searchParams.get('how') === 'import' ? count : 2;
+const corpus = (await (await fetch('/corpus')).text()).split(/\s+/);
+
+let seed = 1;
+const next = (most: number): number => (seed = (seed * 48_271) % 2_147_483_647) % most;
+
+/** Words in any order, and as often as people use them. */
+function words(count: number): string {
+  return Array.from({ length: count }, () => corpus[next(corpus.length)]).join(' ');
+}
+
+/** About a kilobyte as a model writes it: paragraphs, a list, some words in bold. */
+function message(i: number): UIMessage {
+  const text = `${words(50)}.\n\n- **${words(5)}**: ${words(30)}\n- **${words(5)}**: ${words(30)}\n\n${words(60)}.`;
+  return {
+    id: crypto.randomUUID(),
+    role: i % 2 === 0 ? 'user' : 'assistant',
+    parts: [{ type: 'text', text }],
+  };
+}
+
+const store = new IndexedDBContextStore('disk', { patience: 60_000 });
+
+async function write(): Promise<number> {
+  let json = 0;
+  let last: string | null = null;
+  await store.append('c', [], me);
+  for (let from = 0; from < count; from += step) {
+    const expected = last;
+    const inserts = Array.from({ length: step }, (_, i): StoreOp => {
+      const data = message(from + i);
+      const parentId = last;
+      last = data.id;
+      json += new TextEncoder().encode(JSON.stringify(data)).length;
+      return { op: 'insert', id: data.id, parentId, data, status: 'complete' };
+    });
+    const head = {
+      op: 'head',
+      branchId: 'main',
+      expected,
+      messageId: last,
+      forkId: crypto.randomUUID(),
+    } as const;
+    await store.append('c', [...inserts, head], me);
+  }
+  return json;
+}
+
+/** Until nothing is left to seal: a tail stays, of one block to two. */
+async function sealed(): Promise<void> {
+  while (((await store.storage()).singles ?? 0) > 127)
+    await new Promise((resolve) => setTimeout(resolve, 200));
+}
+
+const json = count > 0 ? await write() : 0;
+if (count > 0) await sealed();
+else await store.load('c');
+await new Promise((resolve) => setTimeout(resolve, 1000));
+await store.close();
+await fetch('/told', { method: 'POST', body: JSON.stringify({ json }) });
