@@ -6,6 +6,7 @@ import { assistant, user } from '../../src/fragment/message.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import type { ConflictPolicy, ContextStore, StoreNotice } from '../../src/store/store.ts';
 import { engineOn, said, texts } from '../support/engine.ts';
+import { findIn, History, logged } from '../support/history.ts';
 import { refusing } from '../support/refusal.ts';
 
 /**
@@ -48,6 +49,8 @@ class World {
   /** Messages that got other words than those that were promised. */
   readonly continued: Set<string> = new Set();
   readonly failures: unknown[] = [];
+  readonly history = new History();
+  #opened = 0;
   readonly #refusing = refusing(this.disk);
   readonly #pace: () => number;
   readonly #onConflict: ConflictPolicy;
@@ -61,7 +64,8 @@ class World {
 
   open(): void {
     const { store, die } = slow(this.#refusing.store, this.#pace);
-    const engine = engineOn(store, { onConflict: this.#onConflict });
+    this.#opened += 1;
+    const engine = engineOn(logged(store, this.history, this.#opened), { onConflict: this.#onConflict });
     this.tabs.push({ engine, answers: [], acknowledged: new Map(), calls: [], die });
   }
 
@@ -351,6 +355,7 @@ async function rush(
   await calmDown(world);
   expect(world.failures.filter((error) => !isContextError(error) || !EXPECTED.has(error.code))).toEqual([]);
   await checkKept(world);
+  expect(world.history.check(await findIn(world.disk, ['c']))).toEqual([]);
   await checkFresh(world);
   for (const { engine } of world.tabs) engine.dispose();
 }

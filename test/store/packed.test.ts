@@ -21,5 +21,5 @@ storeSuite('IndexedDBContextStore, sealed after every write,', async () =>
   sealingAlways(new IndexedDBContextStore('packed'), 'packed'),
 );
 
-// `CONTEXTREE_FUZZ=8` plays eight times as many stories, `CONTEXTREE_SEED` repeats them.
-packModelSuite(() => 'packed', campaign(250));
+// `CONTEXTREE_FUZZ=20` plays twenty times as many stories, `CONTEXTREE_SEED` repeats them.
+packModelSuite(() => 'packed', campaign(100));

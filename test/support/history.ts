@@ -1,4 +1,6 @@
-import type { ContextStore } from '../../src/store/store.ts';
+import type { UIMessage } from 'ai';
+import { isContextError } from '../../src/errors.ts';
+import type { ContextStore, StoreOp } from '../../src/store/store.ts';
 
 /**
  * Was anything lost? A log of what was asked, when, and what was answered, is held against what lies in the database in
@@ -51,6 +53,17 @@ export class History {
     return this.#entries;
   }
 
+  /** The messages of a chat that somebody asked to do this to, and was not refused. */
+  #touched(chatId: string, does: 'settle' | 'drop' | 'continue'): Map<string, Entry[]> {
+    const touched = new Map<string, Entry[]>();
+    for (const entry of this.#entries) {
+      const { deed, outcome } = entry;
+      if (deed.does !== does || deed.chatId !== chatId || outcome === 'refused') continue;
+      touched.set(deed.id, [...(touched.get(deed.id) ?? []), entry]);
+    }
+    return touched;
+  }
+
   /** What is wrong with what was found, in words; [] when nothing is. */
   check(found: readonly FoundChat[]): string[] {
     return found.flatMap((chat) => [
@@ -89,9 +102,15 @@ export class History {
     const reached = new Set(chains.flat());
     const there = new Map(messages.map((message) => [message.id, message]));
     const writes = this.#writesIn(chatId);
+    const [settled, dropped, continued] = (['settle', 'drop', 'continue'] as const).map((does) =>
+      this.#touched(chatId, does),
+    ) as [Map<string, Entry[]>, Map<string, Entry[]>, Map<string, Entry[]>];
     const problems = [...writes].flatMap(([id, all]) => {
       const message = there.get(id);
-      const last = newestOf(all);
+      // Words that go on are not done: any of them may be the last.
+      const last = continued.has(id) ? all : newestOf(all, settled.get(id) ?? []);
+      // One that was taken back is gone, unless it had words by then.
+      if (dropped.has(id)) return message ? this.#wrongWords(chatId, message, all, all) : [];
       // Drafts of what was forgotten are ignored.
       const mustBe = all.some(
         (write) => write.kind !== 'draft' && write.outcome === 'kept' && !this.#mayBeForgotten(chatId, write),
@@ -127,9 +146,11 @@ export class History {
 
   /** A turn is there with all its messages, or not at all. */
   #turnProblems({ chatId, messages }: FoundChat): string[] {
-    const there = new Set(messages.map(({ id }) => id));
-    return this.#entries.flatMap(({ deed }) => {
-      if (deed.does !== 'write' || deed.chatId !== chatId || (deed.kind ?? 'turn') !== 'turn') return [];
+    const there = new Set([...messages.map(({ id }) => id), ...this.#touched(chatId, 'drop').keys()]);
+    return this.#entries.flatMap(({ deed, outcome }) => {
+      // What was refused may be said again with others: its words tell whether it happened.
+      if (outcome === 'refused' || deed.does !== 'write') return [];
+      if (deed.chatId !== chatId || (deed.kind ?? 'turn') !== 'turn') return [];
       const ids = Object.keys(deed.words);
       const missing = ids.filter((id) => !there.has(id));
       const isHalf = missing.length > 0 && missing.length < ids.length;
@@ -176,7 +197,9 @@ type Deed =
     }
   /** A chat, or all of them, with every message. */
   | { readonly does: 'forget'; readonly chatId?: string }
-  | { readonly does: 'restore'; readonly chatId: string };
+  | { readonly does: 'restore'; readonly chatId: string }
+  /** The words that a message has are its last (`settle`), or not (`continue`); or it is taken back if it has none. */
+  | { readonly does: 'settle' | 'continue' | 'drop'; readonly chatId: string; readonly id: string };
 
 interface Entry {
   readonly deed: Deed;
@@ -212,11 +235,7 @@ export async function findIn(store: ContextStore, chatIds: readonly string[]): P
       const { nodes, branches } = await store.load(chatId);
       const ids = nodes.map(({ id }) => id);
       const messages = (await store.getNodes(chatId, ids)).map(({ id, parentId, data }) => {
-        return {
-          id,
-          parentId,
-          words: data.parts.map((part) => (part.type === 'text' ? part.text : '')).join(' '),
-        };
+        return { id, parentId, words: wordsOf(data) };
       });
       const heads = branches.map(({ headMessageId }) => headMessageId ?? '');
       const chains = await Promise.all(heads.map((head) => store.getMessageChain(chatId, head)));
@@ -225,21 +244,78 @@ export async function findIn(store: ContextStore, chatIds: readonly string[]): P
   );
 }
 
+function wordsOf({ parts }: UIMessage): string {
+  return parts.map((part) => (part.type === 'text' ? part.text : '')).join(' ');
+}
+
+/** A store that keeps a log of what a tab asks of it, and is told. */
+export function logged(store: ContextStore, history: History, tab: string | number): ContextStore {
+  return new Proxy(store, {
+    get(target, key) {
+      const value: unknown = Reflect.get(target, key, target);
+      if (typeof value !== 'function') return value;
+      return (...args: readonly unknown[]): unknown => {
+        const tells = deedsOf(String(key), args).map((deed) => history.ask(deed, tab));
+        const result: unknown = value.apply(target, args);
+        if (tells.length > 0)
+          (result as Promise<unknown>).then(
+            () => tells.forEach((tell) => tell('kept')),
+            (error: unknown) => {
+              const outcome = isContextError(error, 'store-closed') ? 'unknown' : 'refused';
+              for (const tell of tells) tell(outcome);
+            },
+          );
+        return result;
+      };
+    },
+  });
+}
+
+/** What a call asks for. */
+function deedsOf(call: string, [chatId, ...args]: readonly unknown[]): Deed[] {
+  if (call === 'clear') return [{ does: 'forget' }];
+  if (typeof chatId !== 'string') return [];
+  if (call === 'deleteChat') return [{ does: 'forget', chatId }];
+  if (call === 'restoreChat') return [{ does: 'restore', chatId }];
+  if (call === 'saveDraft') {
+    const [id, message] = args as [string, UIMessage];
+    return [{ does: 'write', chatId, words: { [id]: wordsOf(message) }, kind: 'draft' }];
+  }
+  return call === 'append' ? deedsIn(chatId, args[0] as readonly StoreOp[]) : [];
+}
+
+function deedsIn(chatId: string, ops: readonly StoreOp[]): Deed[] {
+  const said = ops.flatMap((op) => (op.op === 'insert' ? [[op.id, wordsOf(op.data)] as const] : []));
+  const turn: Deed[] = said.length > 0 ? [{ does: 'write', chatId, words: Object.fromEntries(said) }] : [];
+  return ops.reduce<Deed[]>((deeds, op) => {
+    if (op.op === 'drop') deeds.push({ does: 'drop', chatId, id: op.id });
+    if (op.op !== 'replace') return deeds;
+    const { id, data, status } = op;
+    if (data) deeds.push({ does: 'write', chatId, words: { [id]: wordsOf(data) }, kind: 'end' });
+    deeds.push({ does: status === 'streaming' ? 'continue' : 'settle', chatId, id });
+    return deeds;
+  }, turn);
+}
+
 /** What no later write has replaced: those that may be what is read in the end. */
-function newestOf(all: readonly Write[]): Write[] {
+function newestOf(all: readonly Write[], settles: readonly Entry[]): Write[] {
   const valid = all.filter(({ outcome }) => outcome !== 'refused');
   const settled = valid.some(({ kind, outcome }) => kind === 'end' && outcome === 'kept')
     ? valid.filter(({ kind }) => kind === 'end')
     : valid;
   return settled.filter(
     (write) =>
-      !settled.some((later) => later.outcome === 'kept' && later.from > write.to && isSureOf(later, valid)),
+      !settled.some(
+        (later) =>
+          later.outcome === 'kept' && later.from > write.to && isSureOf(later, [...valid, ...settles]),
+      ),
   );
 }
 
 /** A draft counts only if its message was not settled before. */
-function isSureOf(write: Write, all: readonly Write[]): boolean {
-  return write.kind !== 'draft' || !all.some(({ kind, from }) => kind === 'end' && from < write.to);
+function isSureOf(write: Write, all: readonly (Write | Entry)[]): boolean {
+  const isEnd = (one: Write | Entry): boolean => !('kind' in one) || one.kind === 'end';
+  return write.kind !== 'draft' || !all.some((one) => isEnd(one) && one.from < write.to);
 }
 
 /** What may be wrong whatever was said: twice the same message, a parent that is not there, a chain with a hole. */
