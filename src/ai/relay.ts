@@ -8,10 +8,14 @@ import type { Turn } from './turn.ts';
  * The stream is pulled, one chunk at a time, and not split: a chunk is asked for when the one before it has been read
  * and taken into the chat's list, so what the turn keeps is what the person sees. It also means that the end can wait:
  * the stream closes only after the answer is saved, and a chat that says `ready` has nothing left to lose.
+ *
+ * With `mustSpeak`, a stream that closes without a word and without a finish has failed, and says so: what came was no
+ * answer, but the page of a login, an error as JSON, or nothing.
  */
 export function relay<M extends UIMessage>(
   source: ReadableStream<UIMessageChunk>,
   turn: Turn<M>,
+  mustSpeak = false,
 ): ReadableStream<UIMessageChunk> {
   const reader = source.getReader();
   const passage = passageOf(turn.options.id);
@@ -23,6 +27,7 @@ export function relay<M extends UIMessage>(
       const { done, value } = await reader.read();
       if (done) {
         await turn.end(passage.status(), passage.usage());
+        if (mustSpeak && passage.isSilence()) throw new Error(NO_ANSWER);
         controller.close();
         return;
       }
@@ -51,12 +56,17 @@ export function relay<M extends UIMessage>(
   );
 }
 
+const NO_ANSWER =
+  'There was no answer: the endpoint sent nothing that can be read as one. Try again, or check its address.';
+
 /** What was learned of an answer from the chunks that passed. */
 interface Passage {
   /** What to hand on for a chunk that came in. Words that stray in after the finish are dropped. */
   pass(chunk: UIMessageChunk): UIMessageChunk[];
   /** Whether the last chunk closed a step. */
   isStep(): boolean;
+  /** Whether nothing was said, and not even that it is finished. */
+  isSilence(): boolean;
   /** The usage that the answer's metadata told last. */
   usage(): Readonly<Record<string, unknown>> | undefined;
   /**
@@ -117,6 +127,7 @@ function passageOf(messageId: string): Passage {
       return isSilent(chunk) ? [] : begin(opening);
     },
     isStep: () => last === 'finish-step',
+    isSilence: () => isEmpty && !isFinished,
     usage: () => usage,
     status: () => {
       const isWhole = isFinished || (!isEmpty && !hasSteps && open.size === 0);

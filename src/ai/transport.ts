@@ -141,11 +141,12 @@ export function request<M extends UIMessage>(
   sent: SendOptions<M>,
   prepare?: PrepareRequest<M>,
 ): Promise<ReadableStream<UIMessageChunk>> {
-  return passOn(turn, sent.abortSignal, async () => {
+  const ask = async (): Promise<ReadableStream<UIMessageChunk>> => {
     const prepared = await prepareRequest(turn, sent, prepare);
     sent.abortSignal?.throwIfAborted();
     return transport.sendMessages(prepared);
-  });
+  };
+  return passOn(turn, sent.abortSignal, ask, true);
 }
 
 /**
@@ -156,6 +157,7 @@ export async function passOn<M extends UIMessage>(
   turn: Turn<M>,
   signal: AbortSignal | undefined,
   ask: () => ReadableStream<UIMessageChunk> | PromiseLike<ReadableStream<UIMessageChunk>>,
+  mustSpeak = false,
 ): Promise<ReadableStream<UIMessageChunk>> {
   const aborted = new Promise<never>((_resolve, reject) => {
     const abort = (): void => {
@@ -168,7 +170,7 @@ export async function passOn<M extends UIMessage>(
     signal?.throwIfAborted();
     const stream = Promise.resolve(ask());
     stream.then((late) => (signal?.aborted ? late.cancel() : undefined)).catch(() => {});
-    return relay(await Promise.race([stream, aborted]), turn);
+    return relay(await Promise.race([stream, aborted]), turn, mustSpeak);
   } catch (error) {
     await turn.end('interrupted');
     throw saidOf(error);

@@ -226,10 +226,28 @@ describe('a message', () => {
     await goesOn();
   });
 
+  it('with an id that another branch holds gets one of its own, and that branch keeps its words', async () => {
+    await page.ask('One?', 'First.');
+    const { id } = page.chats.active.messages[0]!;
+    const edited = page.chats.active.sendMessage({ text: 'Un?', messageId: id });
+    await (await page.script.next()).answer('Premier.');
+    await edited;
+    const sent = page.chats.active.sendMessage({ id, role: 'user', parts: [{ type: 'text', text: 'Two?' }] });
+    await (await page.script.next()).answer('Second.');
+    await sent;
+    expect(await page.stored('main')).toBe('q: One? | a: First.');
+    expect(await page.stored('main-v2')).toBe('q: Un? | a: Premier. | q: Two? | a: Second.');
+    expect(page.shown()).toBe(await page.stored('main-v2'));
+  });
+
   it.each([
     ['nothing in it', { parts: [] }],
     ['parts that are none', { parts: 'One?' }],
     ['a part without a type', { parts: [{}] }],
+    [
+      'a function in its metadata, and words',
+      { parts: [{ type: 'text', text: 'One?' }], metadata: { retry: () => {} } },
+    ],
     ['a function in its metadata', { parts: [], metadata: { retry: () => {} } }],
     ['itself in its metadata', { parts: [{ type: 'text', text: 'One?' }], metadata: cyclic() }],
   ])('with %s harms nothing', async (_, message) => {

@@ -325,6 +325,7 @@ export class Run {
     if (last?.role !== 'assistant') return;
     this.#note(`go on ${textOf(last)}`);
     this.#witness.letsGoOn(this.#page, chat.messages);
+    if (chat === this.#page.chats.active && this.#page.press?.('Continue')) return;
     this.#run(chat.sendMessage());
   }
 

@@ -17,7 +17,7 @@ type Part = UIMessage['parts'][number];
 
 /** A chat page as the documentation of the AI SDK has it: both apps show this one. */
 export function ChatView({ chat }: { readonly chat: Chat }): ReactNode {
-  const { messages, status, error, regenerate, stop, clearError } = chat;
+  const { messages, status, error, sendMessage, regenerate, stop, clearError } = chat;
   const isBusy = status === 'submitted' || status === 'streaming';
   return (
     <main>
@@ -34,6 +34,7 @@ export function ChatView({ chat }: { readonly chat: Chat }): ReactNode {
       <p role="status">{status}</p>
       {isBusy && <button onClick={() => void stop()}>Stop</button>}
       {!isBusy && messages.length > 0 && <button onClick={() => void regenerate()}>Try again</button>}
+      {!isBusy && messages.length > 0 && <button onClick={() => void sendMessage()}>Continue</button>}
       <Composer chat={chat} />
     </main>
   );
