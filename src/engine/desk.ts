@@ -90,9 +90,11 @@ export class Desk {
     };
   }
 
-  /** What renders where nothing else is asked for. */
+  /** What renders where nothing else is asked for; one for all turns, so that it need not write again what stays. */
+  readonly #xml = new XmlRenderer();
+
   get renderer(): ContextRenderer {
-    return this.options.renderer ?? new XmlRenderer();
+    return this.options.renderer ?? this.#xml;
   }
 
   /** The one door for state: computes it from what is known, keeps what is equal, and sets it once. */
@@ -129,6 +131,12 @@ export class Desk {
       }
     }
   }
+}
+
+/** What renders, if it can; throws `invalid-options` if not. */
+export function expectRenderer(renderer: Partial<ContextRenderer> | null): ContextRenderer {
+  if (typeof renderer?.render === 'function') return renderer as ContextRenderer;
+  throw new ContextError('invalid-options', 'The renderer has no render(). Give new MarkdownRenderer().');
 }
 
 /** The error that an engine tells of: a ContextError as it is, anything else as `invariant`. */

@@ -11,7 +11,7 @@ import type { ContextRenderer } from '../render/renderer.ts';
 import { InMemoryContextStore } from '../store/memory.ts';
 import type { BranchInfo, CheckpointInfo, ConflictPolicy, ContextStore } from '../store/store.ts';
 import type { EstimateResult } from '../tokens/estimate.ts';
-import { asContextError, Desk, pendingOf, type Pending } from './desk.ts';
+import { asContextError, Desk, expectRenderer, pendingOf, type Pending } from './desk.ts';
 import type { Versions } from './history.ts';
 import type { ContextSnapshot, EstimateOptions, InspectOptions } from './inspect.ts';
 import { splitLanes } from './prompt.ts';
@@ -228,10 +228,11 @@ export class ContextEngine {
   }
 
   /**
-   * Renders the fragments, synchronously. Throws `invalid-fragment` with the path of a lazy value: use `resolve()`.
+   * Renders the fragments, synchronously. Throws `invalid-fragment` with the path of a lazy value: use `resolve()`;
+   * `invalid-options` for what is no renderer.
    */
   render(renderer: ContextRenderer = this.#desk.renderer): string {
-    return renderer.render(this.#desk.prompt.list());
+    return expectRenderer(renderer).render(this.#desk.prompt.list());
   }
 
   // ------------------------------------------------------------------ resolve and save

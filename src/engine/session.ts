@@ -16,11 +16,10 @@ import {
 } from '../graph/graph.ts';
 import { graphData } from '../graph/graphData.ts';
 import type { GraphData } from '../graph/visualize.ts';
-import type { ContextRenderer } from '../render/renderer.ts';
 import { fragmentsKey } from '../store/fragmentsKey.ts';
 import type { BranchInfo, CheckpointInfo, StoreNotice, StoreOp } from '../store/store.ts';
 import type { EstimateResult } from '../tokens/estimate.ts';
-import type { Desk, Pending } from './desk.ts';
+import { expectRenderer, type Desk, type Pending } from './desk.ts';
 import type { ContinueOptions, MessageContent, ResolveOptions, ResolveResult, SaveResult } from './engine.ts';
 import { Folds } from './folds.ts';
 import { History, type Versions } from './history.ts';
@@ -83,7 +82,7 @@ export class Session {
   /** Reads the chat and shows its branch. Rejects with what the store says; it may be called again then. */
   async open(): Promise<void> {
     const chat = await this.#sync.read();
-    if (this.#desk.options.persistFragments) await this.#readFragments(chat !== undefined);
+    await this.#readFragments(chat !== undefined);
     await this.#view.show(this.#view.branchToOpen());
     this.#desk.publish({ status: 'ready', error: null });
     this.#sync.listen();
@@ -91,8 +90,9 @@ export class Session {
 
   /** Those of a deleted chat with the same id are not taken over; the first write replaces them. */
   async #readFragments(isThere: boolean): Promise<void> {
-    const records = await this.#desk.store.get(fragmentsKey(this.#desk.chatId));
-    if (isThere) this.#desk.prompt.restore(readKept(records));
+    const { options, store, chatId, prompt } = this.#desk;
+    const records = options.persistFragments ? await store.get(fragmentsKey(chatId)) : undefined;
+    prompt.restore(readKept(isThere ? records : undefined));
     this.#keptFragments = JSON.stringify(records ?? []);
   }
 
@@ -123,12 +123,7 @@ export class Session {
   }
 
   async #renderLoaded({ renderer, signal }: ResolveOptions): Promise<string> {
-    const asked: Partial<ContextRenderer> | null = renderer === undefined ? this.#desk.renderer : renderer;
-    if (typeof asked?.render !== 'function') {
-      const message =
-        'The renderer has no method render(). Give an object like new MarkdownRenderer(), or none for XML.';
-      throw new ContextError('invalid-options', message);
-    }
+    const asked = expectRenderer(renderer === undefined ? this.#desk.renderer : renderer);
     return asked.render(await this.#loadedFragments(signal));
   }
 
@@ -609,12 +604,14 @@ export class Session {
   }
 
   async estimate(options: EstimateOptions): Promise<EstimateResult> {
-    const { estimateSubject } = await import('./inspect.ts').catch(refuseToLoad);
+    const { estimateSubject, expectOptions } = await import('./inspect.ts').catch(refuseToLoad);
+    expectOptions(options);
     return estimateSubject(await this.#subject(options), options);
   }
 
   async inspect(options: InspectOptions): Promise<ContextSnapshot> {
-    const { takeSnapshot } = await import('./inspect.ts').catch(refuseToLoad);
+    const { expectOptions, takeSnapshot } = await import('./inspect.ts').catch(refuseToLoad);
+    expectOptions(options);
     const { at, branch } = options;
     const subject = await this.#subject(options);
     const { id, name } = this.#view.branchOrActive(branch);

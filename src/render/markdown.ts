@@ -1,6 +1,14 @@
-import type { ContextFragment } from '../fragment/fragment.ts';
 import { guarded, inlineText, titleOf } from './marks.ts';
-import { arrange, isList, isScalar, joined, printable, remembered, Section, written } from './renderer.ts';
+import {
+  arrange,
+  isList,
+  isScalar,
+  joined,
+  printable,
+  remembered,
+  Section,
+  SectionRenderer,
+} from './renderer.ts';
 import type { ContextRenderer, Fields, GroupOptions, RenderData } from './renderer.ts';
 
 /**
@@ -10,16 +18,11 @@ import type { ContextRenderer, Fields, GroupOptions, RenderData } from './render
  * (see marks.ts); all its lines stay indented under their bullet. A record in a list takes one bullet, its further
  * entries stand below the first.
  */
-export class MarkdownRenderer implements ContextRenderer {
+export class MarkdownRenderer extends SectionRenderer implements ContextRenderer {
   readonly name = 'markdown';
-  readonly #grouped: boolean;
 
   constructor({ groupFragments = false }: GroupOptions = {}) {
-    this.#grouped = groupFragments;
-  }
-
-  render(fragments: readonly ContextFragment[]): string {
-    return printable(written(fragments, (sections) => sectionsText(sections, this.#grouped)));
+    super((sections) => printable(sectionsText(sections, groupFragments)));
   }
 }
 

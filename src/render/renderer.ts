@@ -6,8 +6,8 @@ import { plural } from './singular.ts';
 /**
  * From fragments to text.
  *
- * A renderer is one method, and anybody can write one. Ours share what is hard about it: {@link written} turns
- * fragments into plain sections (codecs asked, nothing circular, nothing lazy, no null, depth bounded, shared objects
+ * A renderer is one method, and anybody can write one. Ours share what is hard about it: {@link SectionRenderer}
+ * turns fragments into plain sections (codecs asked, nothing circular, nothing lazy, no null, depth bounded, shared objects
  * standing wherever they are used), so that each format only has to say how a text, a list, a record and a section
  * look in it. Whatever a text contains, it must not leave its place: that is each format's first duty.
  *
@@ -63,20 +63,54 @@ export class Section {
 }
 
 /**
- * What a format makes of the fragments; those without data are left out.
+ * Renders fragments by what a format makes of sections; fragments without data are left out.
+ *
+ * A prompt is rendered at each turn, and to most turns nothing in it has changed. So the last text is kept, beside the
+ * sections that it was made of: equal sections give the same text again, at the cost of a look at each value.
  *
  * A lone surrogate becomes U+FFFD. That is rare, so it is looked for in the finished text (no two texts touch in it),
  * and everything is written again where there is one: the names and keys that it changes may now be the same.
- *
- * @throws invalid-fragment, naming the path, for cycles, lazy values, and what is neither text, number, list or record
  */
-export function written(
-  fragments: readonly ContextFragment[],
-  write: (sections: readonly Section[]) => string,
-): string {
-  const sections = walkFragments(fragments, RULES).filter((section) => section !== null);
-  const text = write(sections);
-  return isTorn(text) ? write(sections.map(mendedSection)) : text;
+export class SectionRenderer {
+  readonly #write: (sections: readonly Section[]) => string;
+  #sections: readonly Section[] = [];
+  #text = '';
+
+  constructor(write: (sections: readonly Section[]) => string) {
+    this.#write = write;
+  }
+
+  /**
+   * The fragments as text, in their order; `''` for none.
+   *
+   * @throws invalid-fragment, naming the path, for cycles, lazy values, and what is neither text, number, list or record
+   */
+  render(fragments: readonly ContextFragment[]): string {
+    const sections = walkFragments(fragments, RULES).filter((section) => section !== null);
+    if (alike(sections, this.#sections)) return this.#text;
+    let text = this.#write(sections);
+    if (isTorn(text)) text = this.#write(sections.map(mendedSection));
+    if (text.length <= KEPT) {
+      this.#sections = sections;
+      this.#text = text;
+    }
+    return text;
+  }
+}
+
+/** Characters of the longest text that is kept. */
+const KEPT = 1_000_000;
+
+/** Whether prepared values are equal, so that every format says the same of both. */
+function alike(one: RenderData, other: RenderData): boolean {
+  if (isScalar(one) || isScalar(other)) return one === other;
+  if (isList(one))
+    return (
+      isList(other) && one.length === other.length && one.every((item, i) => alike(item, other[i] ?? ''))
+    );
+  if (one instanceof Section)
+    return other instanceof Section && one.name === other.name && alike(one.data, other.data);
+  return other instanceof Fields && alike(one.keys, other.keys) && alike(one.values, other.values);
 }
 
 /** In two steps: the first is done in no time where a text has nothing beyond U+00FF, the second knows pairs. */
@@ -117,16 +151,16 @@ function sectionOf(fragment: ContextFragment, walk: Walk): Section | null {
 
 function fieldsOf(record: object, walk: Walk): Fields {
   const keys = Object.keys(record);
-  const values = keys.map((key) => copyAt(record, key, walk) as RenderData | null | undefined);
-  if (values.every(isPresent)) return new Fields(keys, values);
-  return new Fields(
-    keys.filter((_, i) => isPresent(values[i])),
-    values.filter(isPresent),
-  );
-}
-
-function isPresent(value: RenderData | null | undefined): value is RenderData {
-  return value !== null && value !== undefined;
+  const values: RenderData[] = keys.slice();
+  let count = 0;
+  for (const key of keys) {
+    const value = copyAt(record, key, walk) as RenderData | null | undefined;
+    if (value === null || value === undefined) continue;
+    keys[count] = key;
+    values[count++] = value;
+  }
+  if (count < keys.length) keys.length = values.length = count;
+  return new Fields(keys, values);
 }
 
 /** Whether a value is text, a number or a truth value. */
@@ -137,6 +171,11 @@ export function isScalar(value: RenderData): value is Scalar {
 /** Whether a value is a list. */
 export function isList(value: RenderData): value is readonly RenderData[] {
   return Array.isArray(value);
+}
+
+/** Whether a value is a fragment. */
+export function isSection(value: RenderData): value is Section {
+  return value instanceof Section;
 }
 
 /** `a,b` for a list of scalars that can be read back from it; undefined for any other list. */
@@ -163,8 +202,7 @@ export function quoted(text: string): string {
 
 /** A text as it may stand between double quotes that bear line feeds, but for {@link escapeControls}. */
 export function escapeQuotes(text: string): string {
-  // One pass for each mark: V8 looks for a single character in many at a time, and hardly a text has either.
-  return text.replace(/\\/g, '\\\\').replace(/"/g, '\\"');
+  return /["\\]/.test(text) ? text.replace(/["\\]/g, '\\$&') : text;
 }
 
 /** Control characters other than line feed as escapes; a whole finished text, too, where all of them are in quotes. */
@@ -218,6 +256,16 @@ export function arrange(list: readonly RenderData[], grouped: boolean): Arranged
     else loose.push(item);
   }
   return { loose, groups };
+}
+
+/** Lists under their names as a record; a list of one is that one. */
+export function fieldsIn(lists: ReadonlyMap<string, readonly RenderData[]>): Fields {
+  return new Fields([...lists.keys()], Array.from(lists.values(), alone));
+}
+
+function alone(values: readonly RenderData[]): RenderData {
+  const [first] = values;
+  return values.length === 1 && first !== undefined ? first : values;
 }
 
 /** Adds a value to the list under a name. */

@@ -1,5 +1,14 @@
-import type { ContextFragment } from '../fragment/fragment.ts';
-import { addTo, Fields, isLine, isList, isScalar, quoted, Section, written } from './renderer.ts';
+import {
+  addTo,
+  Fields,
+  fieldsIn,
+  isLine,
+  isList,
+  isScalar,
+  quoted,
+  Section,
+  SectionRenderer,
+} from './renderer.ts';
 import type { ContextRenderer, RenderData, Scalar } from './renderer.ts';
 
 /**
@@ -8,11 +17,11 @@ import type { ContextRenderer, RenderData, Scalar } from './renderer.ts';
  * Fragments at the top are the keys of one record; those of the same name become one list, in their order. A fragment
  * anywhere else is a record with one entry, its name. The published decoder reads ours in the tests.
  */
-export class ToonRenderer implements ContextRenderer {
+export class ToonRenderer extends SectionRenderer implements ContextRenderer {
   readonly name = 'toon';
 
-  render(fragments: readonly ContextFragment[]): string {
-    return written(fragments, record);
+  constructor() {
+    super(record);
   }
 }
 
@@ -20,9 +29,7 @@ export class ToonRenderer implements ContextRenderer {
 function record(sections: readonly Section[]): string {
   const named = new Map<string, RenderData[]>();
   for (const { name, data } of sections) addTo(named, name, data);
-  return Array.from(named, ([name, all]) => entry(name, all.length === 1 ? (all[0] ?? '') : all, '')).join(
-    '\n',
-  );
+  return entries(fieldsIn(named), '');
 }
 
 function entry(key: string, value: RenderData, pad: string): string {

@@ -1,6 +1,17 @@
 import { fragment } from '../fragment/fragment.ts';
 import type { ContextFragment } from '../fragment/fragment.ts';
-import { arrange, Fields, hexOf, isList, isScalar, joined, printable, Section, written } from './renderer.ts';
+import {
+  arrange,
+  Fields,
+  hexOf,
+  isList,
+  isScalar,
+  isSection,
+  joined,
+  printable,
+  Section,
+  SectionRenderer,
+} from './renderer.ts';
 import type { ContextRenderer, GroupOptions, RenderData } from './renderer.ts';
 import { singular } from './singular.ts';
 
@@ -14,19 +25,14 @@ import { singular } from './singular.ts';
  * Names that XML does not know are written as in ECMA-376: `first name` becomes `first_x0020_name`. Characters that
  * XML cannot hold at all become U+FFFD.
  */
-export class XmlRenderer implements ContextRenderer {
+export class XmlRenderer extends SectionRenderer implements ContextRenderer {
   readonly name = 'xml';
-  readonly #grouped: boolean;
 
   constructor({ groupFragments = false }: GroupOptions = {}) {
-    this.#grouped = groupFragments;
-  }
-
-  render(fragments: readonly ContextFragment[]): string {
-    const text = written(fragments, (sections) =>
-      lines(sections, (section) => rootElement(section, this.#grouped)),
-    );
-    return printable(text).replace(/[\ufffe\uffff]/g, '\ufffd');
+    super((sections) => {
+      const text = lines(sections, (section) => rootElement(section, groupFragments));
+      return printable(text).replace(/[\ufffe\uffff]/g, '\ufffd');
+    });
   }
 }
 
@@ -46,7 +52,7 @@ function rootElement(section: Section, grouped: boolean): string {
 
 /** The one fragment in a fragment at the top: its own items repeat its name and need no element around them. */
 function onlyChild(child: Section, pad: string, grouped: boolean): string {
-  const bare = isList(child.data) && child.data.some((item) => !(item instanceof Section));
+  const bare = isList(child.data) && !child.data.every(isSection);
   return bare ? sectionItems(child.data, child.name, pad, grouped) : sectionElement(child, pad, grouped);
 }
 
@@ -84,9 +90,7 @@ function items(list: readonly RenderData[], tag: string, pad: string, grouped: b
 }
 
 function fields({ keys, values }: Fields, pad: string, grouped: boolean): string {
-  let text = '';
-  for (const [i, key] of keys.entries()) text = below(text, valueElement(key, values[i] ?? '', pad, grouped));
-  return text;
+  return lines(keys, (key, i) => valueElement(key, values[i] ?? '', pad, grouped));
 }
 
 function element(name: string, pad: string, body: string): string {
@@ -106,9 +110,9 @@ function textElement(name: string, value: string, pad: string): string {
 const INDENT = '  ';
 
 /** What is made of the values, one below the other, where it has something to say. */
-function lines<V>(values: readonly V[], make: (value: V) => string): string {
+function lines<V>(values: readonly V[], make: (value: V, i: number) => string): string {
   let text = '';
-  for (const value of values) text = below(text, make(value));
+  for (let i = 0; i < values.length; i++) text = below(text, make(values[i] as V, i));
   return text;
 }
 
@@ -138,7 +142,7 @@ function entityOf(mark: string): string {
 
 /**
  * What a name may not hold, and what it may not begin with. Colons are left to namespaces; ª, µ and º are no letters to
- * XML; of the letters beyond U+FFFF not every parser knows that they are. Lone surrogates are for {@link written} to find.
+ * XML; of the letters beyond U+FFFF not every parser knows that they are. Lone surrogates are for {@link SectionRenderer} to find.
  */
 const NOT_IN_NAME = /[^\w.\-\p{L}\p{M}\p{Nd}\p{Cs}]|[ªµº\u{10000}-\u{10ffff}]|^[^\p{L}_\p{Cs}]/gu;
 
