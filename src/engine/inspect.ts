@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai';
 import { ContextError, isContextError, reasonOf } from '../errors.ts';
-import { hasLazy } from '../fragment/copy.ts';
+import { hasLazy, isRecord } from '../fragment/copy.ts';
 import { isLazyFragment, LAZY_ID, type ContextFragment } from '../fragment/fragment.ts';
 import { checkMessage, messageOf } from '../fragment/message.ts';
 import type { GraphData } from '../graph/visualize.ts';
@@ -9,6 +9,7 @@ import { countAhead, isBatch, type BatchTokenizer } from '../tokens/count.ts';
 import { estimatePrompt, type EstimateResult } from '../tokens/estimate.ts';
 import { findModel } from '../tokens/models.ts';
 import { estimateTokenizer, type Tokenizer } from '../tokens/tokenizer.ts';
+import { expectRenderer } from './desk.ts';
 import { plainContent } from './plain.ts';
 import { splitLanes } from './prompt.ts';
 import type { PendingMessage } from './save.ts';
@@ -156,6 +157,7 @@ async function measure(
   onProblem: (fragment: ContextFragment, error: unknown) => Piece,
 ): Promise<{ readonly estimate: EstimateResult; readonly rendered: string }> {
   expectOption(typeof modelId === 'string', 'modelId', 'a text like "openai:gpt-4o"', modelId);
+  expectRenderer(renderer);
   expectOption(Number.isFinite(reserve) && reserve >= 0, 'reserve', 'a number of tokens', reserve);
   const pieces = await Promise.all(
     fragments.map((fragment) =>
@@ -184,6 +186,12 @@ async function measure(
     }),
   );
   return { estimate, rendered };
+}
+
+/** Throws `invalid-options` for options that are none. */
+export function expectOptions(options: unknown): void {
+  const message = `The options must be a record like { modelId: 'openai:gpt-4o' }, and are ${reasonOf(options)}.`;
+  if (!isRecord(options)) throw new ContextError('invalid-options', message, { details: { value: options } });
 }
 
 function expectOption(holds: boolean, option: string, what: string, value: unknown): void {

@@ -11,6 +11,8 @@ import type { KeptFragments } from './keptFragments.ts';
 export class Prompt {
   #stored: readonly ContextFragment[] = [];
   #unread: readonly unknown[] = [];
+  /** What was taken out before the stored ones were read; undefined from then on. */
+  #early: (() => void)[] | undefined = [];
   #set: readonly Copied[] = [];
   readonly #mounted: Map<object, { readonly order: number; readonly fragments: readonly ContextFragment[] }> =
     new Map();
@@ -39,14 +41,23 @@ export class Prompt {
     const isMeant = ({ original, copy }: Copied): boolean => is(original) || is(copy);
     const gone = this.#set.filter(isMeant).map(({ copy }) => keyOf(copy));
     this.#set = this.#set.filter((one) => !isMeant(one));
-    this.#stored = this.#stored.filter((fragment) => !is(fragment) && !gone.includes(keyOf(fragment)));
+    this.#change(() => {
+      this.#stored = this.#stored.filter((fragment) => !is(fragment) && !gone.includes(keyOf(fragment)));
+    });
   }
 
   /** Takes out all but those of mounted components. */
   clear(): void {
     this.#set = [];
-    this.#stored = [];
-    this.#unread = [];
+    this.#change(() => {
+      this.#stored = this.#unread = [];
+    });
+  }
+
+  /** Changes what is stored: now, and once more when it is read. */
+  #change(change: () => void): void {
+    change();
+    this.#early?.push(change);
   }
 
   /** @throws invalid-fragment, also for messages */
@@ -65,10 +76,12 @@ export class Prompt {
     return this.#mounted.delete(owner);
   }
 
-  /** Puts back what an earlier run kept. */
+  /** Puts back what an earlier run kept, but for what was taken out meanwhile. */
   restore({ fragments, unread }: KeptFragments): void {
     this.#stored = fragments;
     this.#unread = unread;
+    this.#early?.forEach((change) => change());
+    this.#early = undefined;
   }
 
   /** What is to be kept with the chat: all but what mounted components say, and what the app keeps to this run. */

@@ -1,4 +1,5 @@
 import type { UIMessage } from 'ai';
+import { ContextError, isContextError, reasonOf } from '../errors.ts';
 import { estimateTokens, type Tokenizer } from './tokenizer.ts';
 
 /**
@@ -57,7 +58,7 @@ export async function countAhead(
   const newTexts = texts.filter((text) => !ofTexts.get(tokenizer)?.has(text));
   const newMessages = messages.filter((message) => !ofMessages.get(tokenizer)?.has(message));
   const asked = [...newTexts, ...newMessages.map(wordsOf)];
-  const counts = asked.length > 0 ? await batch.count(asked) : [];
+  const counts = asked.length > 0 ? await batch.count(asked).catch((cause) => failed(name, cause)) : [];
   keep(ofTexts, tokenizer, new Map(), newTexts, counts);
   keep(ofMessages, tokenizer, new WeakMap(), newMessages, counts.slice(newTexts.length));
   return tokenizer;
@@ -72,7 +73,7 @@ function keep<K, C extends Counts<K>>(
 ): void {
   const kept = known.get(tokenizer) ?? none;
   known.set(tokenizer, kept);
-  for (const [i, key] of keys.entries()) kept.set(key, whole(counts[i] ?? 0));
+  for (const [i, key] of keys.entries()) kept.set(key, whole(counts[i], tokenizer.name));
 }
 
 interface Counts<K> {
@@ -88,15 +89,35 @@ function once<K, C extends Counts<K>>(
   text: () => string,
 ): number {
   const counts = known.get(tokenizer) ?? none;
-  const count = counts.get(key) ?? whole(tokenizer.count(text()));
+  const count = counts.get(key) ?? ask(tokenizer, text());
   counts.set(key, count);
   known.set(tokenizer, counts);
   return count;
 }
 
-/** Somebody's tokenizer may say anything; a sum goes on. */
-function whole(count: number): number {
-  return Number.isFinite(count) ? Math.max(0, Math.round(count)) : 0;
+function ask(tokenizer: Tokenizer, text: string): number {
+  let count: unknown;
+  try {
+    count = tokenizer.count(text);
+  } catch (cause) {
+    failed(tokenizer.name, cause);
+  }
+  return whole(count, tokenizer.name);
+}
+
+/** Somebody's tokenizer may say anything; what is no count would make a wrong sum. */
+function whole(count: unknown, tokenizer: string): number {
+  if (typeof count === 'number' && count >= 0 && count < Infinity) return Math.round(count);
+  return refuse(`The tokenizer "${tokenizer}" gave ${reasonOf(count)} for a text: count() gives its tokens.`);
+}
+
+function failed(tokenizer: string, cause: unknown): never {
+  if (isContextError(cause)) throw cause;
+  return refuse(`The tokenizer "${tokenizer}" failed: ${reasonOf(cause)}`, cause);
+}
+
+function refuse(message: string, cause?: unknown): never {
+  throw new ContextError('invalid-options', message, { details: { option: 'tokenizer' }, cause });
 }
 
 function wordsOf({ parts }: UIMessage): string {

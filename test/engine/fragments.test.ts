@@ -156,6 +156,24 @@ describe('persistFragments', () => {
     expect(again.render()).toBe('');
   });
 
+  test('forgets what was taken out before it was read, and keeps what was set after', async () => {
+    const store = new InMemoryContextStore();
+    const brief = { ...hint('Be brief.'), id: 'brief' };
+    await keeping(store).set(role('tutor'), brief).save();
+    const byId = keeping(store).unset('brief');
+    await byId.ready();
+    expect(byId.render()).toBe('<role>tutor</role>');
+    const bySelf = keeping(store).set(brief).unset(brief);
+    await bySelf.ready();
+    expect(bySelf.render()).toBe('<role>tutor</role>');
+    const all = keeping(store).clear().set(brief);
+    await all.save();
+    expect(all.render()).toBe('<hint>Be brief.</hint>');
+    const again = keeping(store);
+    await again.ready();
+    expect(again.render()).toBe('<hint>Be brief.</hint>');
+  });
+
   test.each<[string, (mine: ContextFragment) => string | ContextFragment]>([
     ['its id', () => 'brief'],
     ['the fragment that was set again', (mine) => mine],

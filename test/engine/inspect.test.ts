@@ -1,9 +1,11 @@
 import type { UIMessage } from 'ai';
 import { describe, expect, test, vi } from 'vitest';
+import { estimate } from '../../src/engine/estimate.ts';
 import { hint, role } from '../../src/fragment/builders.ts';
 import { fragment } from '../../src/fragment/fragment.ts';
 import { assistant, lastAssistantMessage, user } from '../../src/fragment/message.ts';
 import { MarkdownRenderer } from '../../src/render/markdown.ts';
+import type { XmlRenderer } from '../../src/render/xml.ts';
 import { reminder } from '../../src/reminders.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import { createWorkerTokenizer } from '../../src/tokenizers/o200k-worker.ts';
@@ -349,6 +351,61 @@ describe('estimate()', () => {
     const exact = await (await chat('q1=Hello, world!')).estimate({ tokenizer: real });
     expect(exact).toMatchObject({ tokens: 4, tokenizer: 'o200k', exact: true });
     real.dispose();
+  });
+
+  test.each([[null], [7], ['gpt'], [[]]])('refuses %j in place of options', async (options) => {
+    const refused = {
+      code: 'invalid-options',
+      message: expect.stringMatching(/^The options must be/) as string,
+    };
+    const engine = await chat('q1');
+    await expect(engine.inspect(options as object)).rejects.toMatchObject(refused);
+    if (typeof options !== 'string')
+      await expect(engine.estimate(options as object)).rejects.toMatchObject(refused);
+  });
+
+  test.each<[string, () => number, string]>([
+    [
+      'throws',
+      () => {
+        throw new TypeError('no rank');
+      },
+      'The tokenizer "odd" failed: no rank',
+    ],
+    [
+      'counts no number',
+      () => Number.NaN,
+      'The tokenizer "odd" gave NaN for a text: count() gives its tokens.',
+    ],
+  ])('says so in words when a tokenizer %s, in a Worker as well', async (_what, count, message) => {
+    const near = { name: 'odd', exact: false, count };
+    const far = {
+      name: 'odd',
+      exact: true as const,
+      dispose: () => {},
+      count: async (texts: readonly string[]) => texts.map(count),
+    };
+    for (const tokenizer of [near, far]) {
+      const engine = (await chat('q1')).set(hint('Be brief.'));
+      await expect(engine.estimate({ tokenizer })).rejects.toMatchObject({
+        code: 'invalid-options',
+        message,
+      });
+      await expect(engine.inspect({ tokenizer })).rejects.toMatchObject({ code: 'invalid-options', message });
+    }
+  });
+
+  test.each([null, {}, 'xml', class {}])('refuses what is no renderer', async (none) => {
+    const refused = {
+      code: 'invalid-options',
+      message: expect.stringMatching(/^The renderer has no render/) as string,
+    };
+    const engine = await chat('q1');
+    const renderer = none as unknown as XmlRenderer;
+    expect(() => engine.render(renderer)).toThrow(expect.objectContaining(refused));
+    await expect(engine.resolve({ renderer })).rejects.toMatchObject(refused);
+    if (none !== null) await expect(engine.inspect({ renderer })).rejects.toMatchObject(refused);
+    await expect(estimate('a:b', renderer, hint('Be brief.'))).rejects.toMatchObject(refused);
   });
 
   test.each<[object, RegExp]>([

@@ -108,14 +108,12 @@ describe('an estimate', () => {
     expect(JSON.parse(JSON.stringify(nothing))).toEqual(nothing);
   });
 
-  test('stays a number whatever a tokenizer says', () => {
-    for (const says of [Number.NaN, -5, Infinity, undefined])
-      expect(
-        estimateOf({
-          tokenizer: { name: 'odd', exact: false, count: () => says as number },
-          systemPrompt: 'words',
-        }).tokens,
-      ).toBe(0);
+  test.each([Number.NaN, -5, Infinity, undefined, '7'])('refuses a tokenizer that counts %s', (says) => {
+    const tokenizer = { name: 'odd', exact: false, count: () => says as number };
+    const message = `The tokenizer "odd" gave ${says} for a text: count() gives its tokens.`;
+    expect(() => estimateOf({ tokenizer, systemPrompt: 'words' })).toThrow(
+      expect.objectContaining({ code: 'invalid-options', message }),
+    );
   });
 
   test('counts what a model reads as text: words, thoughts, tools, but not the bytes of a file', () => {
