@@ -147,11 +147,16 @@ interface RowRules {
 
 /** A row as it is kept: without fields that nobody knows, and with null for what it does not tell. */
 function checkModel(value: unknown, { row, code, asOf }: RowRules): ModelInfo {
-  const check = (from: unknown, forms: Forms, path = ''): Fields =>
-    knownFields(from, forms, (field, what, found) => {
-      const message = `${row}: ${path}${field} must be ${what}, and is ${shown(found)}.`;
+  const check = (from: unknown, forms: Forms, path = ''): Fields => {
+    const refuse = (field: string, complaint: string, found: unknown): never => {
+      const message = `${row}: ${path}${field} ${complaint}.`;
       throw new ContextError(code, message, { details: { row, field: path + field, value: found } });
-    });
+    };
+    expectNoStray(from, forms, path === '' ? /pric|cost/i : /^/, refuse);
+    return knownFields(from, forms, (field, what, found) =>
+      refuse(field, `must be ${what}, and is ${shown(found)}`, found),
+    );
+  };
   const { prices, ...kept } = check(value, FIELDS);
   const { longPrompt, ...plain } = prices ? check(prices, PRICES, 'prices.') : {};
   const long = longPrompt ? { longPrompt: check(longPrompt, LONG_PROMPT, 'prices.longPrompt.') } : {};
@@ -159,12 +164,18 @@ function checkModel(value: unknown, { row, code, asOf }: RowRules): ModelInfo {
   return model as unknown as ModelInfo;
 }
 
+/** Refuses fields that look like a price and are none that we know: a price that is spelt wrong would not be counted. */
+function expectNoStray(value: unknown, forms: Forms, like: RegExp, refuse: Refuse): void {
+  for (const [field, found] of Object.entries(Object(value) as Fields)) {
+    if (found === undefined || Object.hasOwn(forms, field) || !like.test(field)) continue;
+    refuse(field, `is unknown; what can stand here: ${Object.keys(forms).join(', ')}`, found);
+  }
+}
+
+type Refuse = (field: string, what: string, found: unknown) => never;
+
 /** The fields of a record that these forms know; undefined ones left out. */
-function knownFields(
-  value: unknown,
-  forms: Forms,
-  refuse: (field: string, what: string, found: unknown) => never,
-): Fields {
+function knownFields(value: unknown, forms: Forms, refuse: Refuse): Fields {
   const known: Record<string, unknown> = {};
   for (const [field, [has, what]] of Object.entries(forms)) {
     const found = (Object(value) as Fields)[field];

@@ -97,6 +97,33 @@ describe('a model', () => {
   });
 });
 
+describe('a price that is spelt wrong', () => {
+  const prices = { input: 1, output: 2 };
+  test.each<[string, object]>([
+    ['prices.cache_read', { id: 'a:b', prices: { ...prices, cache_read: 0.1 } }],
+    ['prices.cachedInput', { id: 'a:b', prices: { ...prices, cachedInput: 0.1 } }],
+    [
+      'prices.longPrompt.over',
+      { id: 'a:b', prices: { ...prices, longPrompt: { above: 9, input: 2, output: 2, over: 1 } } },
+    ],
+    ['price', { id: 'a:b', price: prices }],
+    ['cost', { id: 'a:b', cost: prices }],
+  ])('%s is refused by its name, and nothing is kept', async (field, model) => {
+    const told = { details: { field }, message: expect.stringContaining(`${field} is unknown`) as string };
+    await expect(registerModel(model as { id: string })).rejects.toMatchObject({
+      code: 'invalid-options',
+      ...told,
+    });
+    await expect(loadModels([model])).rejects.toMatchObject({ code: 'invalid-import', ...told });
+    expect(await findModel('a:b')).toBeUndefined();
+  });
+
+  test('is no field that says undefined', async () => {
+    await registerModel({ id: 'a:undefined', prices: { ...prices, old: undefined } } as { id: string });
+    expect(await findModel('a:undefined')).toMatchObject({ prices });
+  });
+});
+
 describe('loadModels()', () => {
   test('reads what models.dev offers', async () => {
     expect(await loadModels(catalogue, { asOf: '2026-01-02' })).toBe(2);
