@@ -360,8 +360,6 @@ describe('estimate()', () => {
     };
     const engine = await chat('q1');
     await expect(engine.inspect(options as object)).rejects.toMatchObject(refused);
-    if (typeof options !== 'string')
-      await expect(engine.estimate(options as object)).rejects.toMatchObject(refused);
   });
 
   test.each<[string, () => number, string]>([
@@ -395,7 +393,15 @@ describe('estimate()', () => {
     }
   });
 
-  test.each([null, {}, 'xml', class {}])('refuses what is no renderer', async (none) => {
+  test('refuses null in place of options', async () => {
+    const refused = {
+      code: 'invalid-options',
+      message: expect.stringMatching(/^The options must be/) as string,
+    };
+    await expect((await chat('q1')).estimate(null as never)).rejects.toMatchObject(refused);
+  });
+
+  test.each([{}, 'xml', MarkdownRenderer])('refuses what is no renderer', async (none) => {
     const refused = {
       code: 'invalid-options',
       message: expect.stringMatching(/^The renderer has no render/) as string,
@@ -404,7 +410,7 @@ describe('estimate()', () => {
     const renderer = none as unknown as XmlRenderer;
     expect(() => engine.render(renderer)).toThrow(expect.objectContaining(refused));
     await expect(engine.resolve({ renderer })).rejects.toMatchObject(refused);
-    if (none !== null) await expect(engine.inspect({ renderer })).rejects.toMatchObject(refused);
+    await expect(engine.inspect({ renderer })).rejects.toMatchObject(refused);
     await expect(estimate('a:b', renderer, hint('Be brief.'))).rejects.toMatchObject(refused);
   });
 
