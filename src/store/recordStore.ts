@@ -251,7 +251,8 @@ export class RecordStore implements ContextStore {
   }
 
   async getBlob(hash: string): Promise<Uint8Array | undefined> {
-    return (await this.#read(['blobs'], (rows) => rows.get('blobs', hash)))?.bytes.slice();
+    const bytes = (await this.#read(['blobs'], (rows) => rows.get('blobs', hash)))?.bytes.slice();
+    return bytes && (await hashOf(bytes)) === hash ? bytes : undefined;
   }
 
   hold(chatId: string, id: string): Promise<() => void> {

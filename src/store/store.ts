@@ -129,7 +129,7 @@ export interface ContextStore {
    * `data:` URLs need no call: they are kept like this by themselves, and read as they came.
    */
   putBlob(bytes: Uint8Array): Promise<string>;
-  /** Bytes by their name; undefined when they are not there. */
+  /** Bytes by their name; undefined when they are not there, or are not those that were put. */
   getBlob(hash: string): Promise<Uint8Array | undefined>;
 
   /**

@@ -127,3 +127,13 @@ test('a whole chat has nothing to mend, one that is not there neither, and nothi
   expect(await open().repair()).toEqual({ findings: [], messages: [], branches: [], checkpoints: [] });
   expect((await store.load('c')).seq).toBe(seq);
 });
+
+test('a chat whose row is lost is named, and comes back into the list', async () => {
+  await damaged(['q1 > a1'], (db) => db.delete('chats', 'c'));
+  const engine = open();
+  expect((await engine.verify()).map(({ kind, id, mends }) => [kind, id, mends])).toEqual([
+    ['damaged-record', 'c', true],
+  ]);
+  await engine.repair();
+  expect((await new IndexedDBContextStore(name).listChats()).map(({ id }) => id)).toEqual(['c']);
+});

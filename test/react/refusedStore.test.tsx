@@ -9,7 +9,8 @@ it('works where there is no IndexedDB, and says that memory is all there is', as
     <ContextEngineProvider chatId="c">{children}</ContextEngineProvider>
   );
   const { result } = renderHook(() => useContextEngine(), { wrapper });
-  await waitFor(() => expect(result.current.status).toBe('ready'));
+  // The store's code comes now, and a busy machine takes its time.
+  await waitFor(() => expect(result.current.status).toBe('ready'), { timeout: 15_000 });
   await act(() => result.current.set(user('hello', { id: 'q1' })).save());
   expect(result.current.messages).toMatchObject([{ id: 'q1' }]);
   expect(result.current.persistence).toBe('memory');

@@ -73,6 +73,16 @@ describe('a file in a message', () => {
     expect(await read()).toEqual(data);
   });
 
+  it('is not told of by its name when the disk has changed it', async () => {
+    const hash = await store.putBlob(new Uint8Array([1, 2, 3]));
+    const db = await openDB(name);
+    await db.put('blobs', { hash, bytes: new Uint8Array([1, 2, 4]) });
+    expect(await store.getBlob(hash)).toBeUndefined();
+    await db.put('blobs', { hash, bytes: new Uint8Array([1, 2, 3]) });
+    expect(await store.getBlob(hash)).toEqual(new Uint8Array([1, 2, 3]));
+    db.close();
+  });
+
   it('is there once, in however many messages, chats and versions', async () => {
     await store.append(
       'c',

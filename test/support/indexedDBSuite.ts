@@ -343,6 +343,14 @@ export function indexedDBSuite(freshName: () => string): void {
         });
       });
 
+      it('opens a database again that does not open at first, before it takes memory for it', async () => {
+        const store = open();
+        faults.order('shut', 1);
+        await given(store, 'q1 > a1');
+        expect([faults.struck, store.persistence]).toEqual([true, 'indexeddb']);
+        expect(await open().getMessages('c')).toHaveLength(2);
+      });
+
       it('reads again when a read is torn', async () => {
         const store = open();
         await given(store, 'q1 > a1');

@@ -9,7 +9,7 @@ import { DATABASE_VERSION, upgrade } from './migration.ts';
  * in its way: ours steps aside at once. A browser drops connections of pages that were in the background, and every
  * later call on them fails in the same way for ever. So a call that finds the connection dead opens a new one and is
  * made again, once. That is safe because a transaction that did not complete did nothing, and one whose answer got lost
- * finds its messages there.
+ * finds its messages there. A database that does not open is asked for once more, too.
  *
  * An open request can hang, behind a tab that does not step aside. Nobody waits for ever: after some seconds the call
  * fails with `store-blocked`. The request stays, and the next call waits for the same one.
@@ -74,26 +74,35 @@ export class Connection {
     });
   }
 
+  /** A request that fails says little about the next one; only one that fails twice is believed. */
   async #connect(): Promise<Database> {
-    const stepAside = (): void => db && this.#forget(db);
-    let db: Database | undefined;
-    let loss: string | undefined;
     try {
-      db = await openDB(this.#name, DATABASE_VERSION, {
-        upgrade(database, _from, _to, tx, event) {
-          // Where it fails, the request says so.
-          tx.done.catch(() => undefined);
-          loss = lossToldBy(event);
-          upgrade(database, tx);
-        },
-        blocking: stepAside,
-        terminated: stepAside,
+      const db = await this.#request().catch((error: unknown) => {
+        if (isDead(error)) return this.#request();
+        throw error;
       });
-      await this.#examine?.(db, loss);
+      this.#db = db;
+      return db;
     } catch (error) {
       throw refused(error, this.#name);
     }
-    this.#db = db;
+  }
+
+  async #request(): Promise<Database> {
+    const stepAside = (): void => db && this.#forget(db);
+    let db: Database | undefined;
+    let loss: string | undefined;
+    db = await openDB(this.#name, DATABASE_VERSION, {
+      upgrade(database, _from, _to, tx, event) {
+        // Where it fails, the request says so.
+        tx.done.catch(() => undefined);
+        loss = lossToldBy(event);
+        upgrade(database, tx);
+      },
+      blocking: stepAside,
+      terminated: stepAside,
+    });
+    await this.#examine?.(db, loss);
     return db;
   }
 }
