@@ -103,9 +103,23 @@ export class Turn<M extends UIMessage> {
     try {
       await keepMessage(this.options.engine, this.options.id, words, status);
       if (usage) await this.options.engine.trackUsage(usage);
-    } catch {
-      // The engine has reported it: the chat was deleted, say. The answer is on the page; there is nobody to tell twice.
+    } catch (error) {
+      // The engine has reported it; the answer is on the page, and there is nobody to tell twice.
+      if (isContextError(error, 'chat-deleted')) this.#keepWhenBack(words, status);
     }
+  }
+
+  /** A chat that was deleted may be brought back: then it has these words, too, and not only what was drafted. */
+  #keepWhenBack(words: UIMessage, status: MessageStatus): void {
+    const { engine, id } = this.options;
+    const stop = engine.state.subscribe(({ status: now, error }) => {
+      if (now !== 'ready' || error?.code === 'chat-deleted') return;
+      stop();
+      // It is written by nobody by now, and ends again.
+      keepMessage(engine, id, words, 'streaming')
+        .then(() => keepMessage(engine, id, words, status))
+        .catch(() => {});
+    });
   }
 }
 

@@ -14,6 +14,9 @@ import { plainContent } from './plain.ts';
 import { splitLanes } from './prompt.ts';
 import type { PendingMessage } from './save.ts';
 
+/** Up to here a `data:` URL is shown whole, in characters. */
+const LONGEST_URL = 200;
+
 /**
  * What the model will get, taken apart.
  *
@@ -65,6 +68,7 @@ export interface ContextSnapshot {
     /** Set and not yet saved. */
     readonly pending: readonly UIMessage[];
     /** Saved messages up to the one inspected, oldest first. */
+    /** The messages, oldest first; in the place of the bytes of a long `data:` URL stands their number. */
     readonly persisted: readonly UIMessage[];
   };
   readonly graph: GraphData;
@@ -144,11 +148,24 @@ export async function takeSnapshot(
     fragments: {
       context: subject.fragments.map(snapshotOf),
       pending: pending.map(pendingMessage),
-      persisted,
+      persisted: persisted.map(withoutBytes),
     },
     graph,
     meta: { chatId, branch, timestamp: Date.now() },
   };
+}
+
+/** The message without the bytes of its files: their size stands in their place. The message itself where it has none. */
+function withoutBytes(message: UIMessage): UIMessage {
+  const parts = message.parts.map((part) =>
+    part.type === 'file' && /^data:/i.test(part.url) ? { ...part, url: shortUrl(part.url) } : part,
+  );
+  return parts.some((part, i) => part !== message.parts[i]) ? { ...message, parts } : message;
+}
+
+function shortUrl(url: string): string {
+  if (url.length <= LONGEST_URL) return url;
+  return `${url.slice(0, url.indexOf(',') + 1)}[${url.length} characters]`;
 }
 
 async function measure(

@@ -56,6 +56,17 @@ describe('a file that is sent', () => {
   });
 });
 
+it('stands in a snapshot with its size, and in the chat as it is', async () => {
+  const page = await openPage();
+  const sent = page.chats.active.sendMessage({ text: 'What is this?', files: [picture] });
+  await (await page.script.next()).answer('A cat.');
+  await sent;
+  const { fragments } = await page.engine.inspect();
+  const url = `data:image/png;base64,[${picture.url.length} characters]`;
+  expect(files(fragments.persisted)).toEqual([{ ...picture, url }]);
+  expect(files(page.chats.active.messages)).toEqual([picture]);
+});
+
 describe('a file that a model makes', () => {
   it('is kept while the answer grows, when it is cut, and when it goes on', async () => {
     const store = new InMemoryContextStore();

@@ -341,6 +341,49 @@ describe('two components of one engine', () => {
   });
 });
 
+describe('two chats on one page', () => {
+  it('are two engines of one store, and each answers in its own place', async () => {
+    const store = new InMemoryContextStore();
+    const scripts = [scriptedTransport(), scriptedTransport()] as const;
+    const chats: UseChatHelpers<UIMessage>[] = [];
+    function Side({ index }: { readonly index: 0 | 1 }): ReactNode {
+      const helpers = useChat(useContextChat({ transport: scripts[index].transport }));
+      useEffect(() => {
+        chats[index] = helpers;
+      });
+      return <p data-testid={`side ${index}`}>{words(helpers.messages)}</p>;
+    }
+    render(
+      <StrictMode>
+        {([0, 1] as const).map((index) => (
+          <ContextEngineProvider key={index} chatId={`chat ${index}`} userId="u" store={store}>
+            <Side index={index} />
+          </ContextEngineProvider>
+        ))}
+      </StrictMode>,
+    );
+    await act(settle);
+    const asked = scripts.map(async (one, index) => {
+      void chats[index]!.sendMessage({ text: `Q${index}?` });
+      return one.next();
+    });
+    let exchanges: Exchange[] = [];
+    await act(async () => {
+      exchanges = await Promise.all(asked);
+    });
+    await act(() => exchanges[0]!.say('Al'));
+    await act(() => exchanges[1]!.answer('Beta.'));
+    await act(() => exchanges[0]!.answer('pha.'));
+    expect(screen.getByTestId('side 0').textContent).toBe('q: Q0? | a: Alpha.');
+    expect(screen.getByTestId('side 1').textContent).toBe('q: Q1? | a: Beta.');
+    for (const index of [0, 1] as const) {
+      const stored = (await store.getMessages(`chat ${index}`)).map(({ data }) => data);
+      expect(words(stored)).toBe(screen.getByTestId(`side ${index}`).textContent);
+      expect(scripts[index].requests.map(({ sent }) => sent.chatId)).toEqual([`chat ${index}`]);
+    }
+  });
+});
+
 describe('two branches of one engine, side by side', () => {
   it('are shown and answered at once, each in its own place', async () => {
     await open();

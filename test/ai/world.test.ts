@@ -185,6 +185,26 @@ describe('two pages on one chat', () => {
   });
 });
 
+it('a chat that is deleted in mid-answer and brought back has every word that was said', async () => {
+  const store = new InMemoryContextStore();
+  const page = await openPage(store);
+  void page.chats.active.sendMessage({ text: 'One?' });
+  const exchange = await page.script.next();
+  for (const word of ['The ', 'quick ', 'brown ', 'fox']) await exchange.say(word);
+  await store.deleteChat('c', { keepFor: 10_000 });
+  await vi.waitUntil(() => exchange.isStopped);
+  await page.chats.whenSettled();
+  await store.restoreChat('c');
+  await expect.poll(() => page.stored()).toBe('q: One? | a: The quick brown fox');
+  await expect.poll(() => page.shown()).toBe('q: One? | a: The quick brown fox');
+  const [, answer] = page.chats.active.messages;
+  await expect.poll(() => page.engine.status(answer!.id)).toBe('interrupted');
+  const more = page.chats.active.sendMessage();
+  await (await page.script.next()).answer(' jumps.');
+  await more;
+  expect(await page.stored()).toBe('q: One? | a: The quick brown fox jumps.');
+});
+
 describe('what the chat shows', () => {
   it('is the message checked out, and a turn from there is a branch of its own', async () => {
     const page = await openPage();
