@@ -2,7 +2,8 @@ import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config
 import { aliases } from './scripts/entries.mjs';
 import { otherBrowser } from './scripts/otherBrowsers.mjs';
 
-// What is promised about stored data, in the engines that `npm test` leaves out: `npm run test:browsers`.
+// What is promised about stored data, in the engines that `npm test` leaves out: `npm run test:browsers`; and what it
+// costs there: `vitest bench --run --config vitest.browsers.config.mts`.
 
 const names = ['firefox', 'webkit'] as const;
 
@@ -15,6 +16,7 @@ function inOther(name: (typeof names)[number]): TestProjectInlineConfiguration {
     test: {
       name,
       include: ['test/browser/store.test.ts'],
+      benchmark: { include: ['test/bench/storage.bench.ts'] },
       browser: {
         enabled: true,
         headless: false,

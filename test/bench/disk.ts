@@ -27,11 +27,20 @@ const { outputFiles } = await build({
   write: false,
 });
 const script = outputFiles[0]?.text ?? '';
-const texts = join(here, '../tokens/corpus');
-const corpus = readdirSync(texts)
-  .filter((file) => file.startsWith('english'))
-  .map((file) => readFileSync(join(texts, file), 'utf8'))
+/** What people write and models answer: prose, Markdown and code, all of this repository's. */
+const root = join(here, '../..');
+const book = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'guides', 'stories', 'src', 'devtools']
+  .flatMap((name) => filesIn(join(root, name)))
+  .filter((file) => /\.(?:mdx?|tsx?)$/.test(file) && !file.includes('node_modules'))
+  .map((file) => readFileSync(file, 'utf8'))
   .join('\n');
+
+function filesIn(place: string): string[] {
+  if (statSync(place).isFile()) return [place];
+  return readdirSync(place, { recursive: true, withFileTypes: true })
+    .filter((file) => file.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
+}
 
 let tell = (_json: number): void => {};
 const server = createServer((request, response) => {
@@ -41,7 +50,7 @@ const server = createServer((request, response) => {
   const page = '<!doctype html><script type="module" src="/page.js"></script>';
   response
     .writeHead(200, { 'Content-Type': isScript ? 'text/javascript' : 'text/html' })
-    .end(isScript ? script : request.url === '/corpus' ? corpus : page);
+    .end(isScript ? script : request.url === '/book' ? book : page);
 });
 await new Promise<void>((resolve) => {
   server.listen(0, '127.0.0.1', resolve);

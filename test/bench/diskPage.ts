@@ -7,19 +7,15 @@ const me = { userId: 'u', epoch: 0, mainBranchId: 'main' };
 const { searchParams } = new URL(location.href);
 const count = Number(searchParams.get('count'));
 const step = searchParams.get('how') === 'import' ? count : 2;
-const corpus = (await (await fetch('/corpus')).text()).split(/\s+/);
+const book = await (await fetch('/book')).text();
 
 let seed = 1;
-const next = (most: number): number => (seed = (seed * 48_271) % 2_147_483_647) % most;
 
-/** Words in any order, and as often as people use them. */
-function words(count: number): string {
-  return Array.from({ length: count }, () => corpus[next(corpus.length)]).join(' ');
-}
-
-/** About a kilobyte as a model writes it: paragraphs, a list, some words in bold. */
+/** A kilobyte from some place in a book. */
 function message(i: number): UIMessage {
-  const text = `${words(50)}.\n\n- **${words(5)}**: ${words(30)}\n- **${words(5)}**: ${words(30)}\n\n${words(60)}.`;
+  seed = (seed * 48_271) % 2_147_483_647;
+  const at = seed % (book.length - 1000);
+  const text = book.slice(at, at + 1000);
   return {
     id: crypto.randomUUID(),
     role: i % 2 === 0 ? 'user' : 'assistant',

@@ -4,7 +4,7 @@ import type { NodeInfo } from '../../graph/graph.ts';
 import { createDeviceId } from '../device.ts';
 import { BLOCK, type Lost, type Pack, type Topology } from '../layout.ts';
 import { sumOf } from '../sum.ts';
-import { textOf } from '../texts.ts';
+import { narrowed, textOf } from '../texts.ts';
 import { INFO, mended, readBody } from './damage.ts';
 
 /**
@@ -103,7 +103,7 @@ export function encodeTopology({ chatId, block, sealed, damage }: Block): Topolo
   const ids = infos.map(({ id }) => id);
   const places = infos.length === BLOCK ? {} : { places: infos.map(({ seq }) => seq % BLOCK) };
   const told = { ids, ...places, jumps: jumpsOf(infos), steps: stepsOf(changed) };
-  const text = JSON.stringify({ ...told, ...columnsOf(infos) });
+  const text = narrowed(JSON.stringify({ ...told, ...columnsOf(infos) }));
   return {
     chatId,
     block,
@@ -275,7 +275,7 @@ export function encodePack(
     const body = bodies.get(block * BLOCK + place);
     return body ? textOf(body) : 'null';
   });
-  return { chatId, block, text: `[\n${lines.join(LINE)}\n]`, ...(lost ? { lost } : {}) };
+  return { chatId, block, text: narrowed(`[\n${lines.join(LINE)}\n]`), ...(lost ? { lost } : {}) };
 }
 
 /** What stands between two bodies. JSON has line breaks only there, because those in texts are escaped. */

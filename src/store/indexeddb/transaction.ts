@@ -2,7 +2,7 @@ import type { IDBPIndex, IDBPObjectStore, IDBPTransaction } from 'idb';
 import { isContextError } from '../../errors.ts';
 import type { Key, Span, Table, Tables } from '../layout.ts';
 import type { Rows } from '../rows.ts';
-import { textOf } from '../texts.ts';
+import { narrowed, textOf } from '../texts.ts';
 import type { Database } from './connection.ts';
 import { type Damage, isText, readRecord } from './damage.ts';
 
@@ -95,7 +95,11 @@ class DatabaseRows implements Rows {
   }
 
   put<T extends Table>(table: T, row: Tables[T], key?: Key): void {
-    sent(this.#tx.objectStore(table).put?.(isText(table) ? textOf(row as object) : row, key as IDBValidKey));
+    sent(
+      this.#tx
+        .objectStore(table)
+        .put?.(isText(table) ? narrowed(textOf(row as object)) : row, key as IDBValidKey),
+    );
   }
 
   delete(table: Table, span?: Span): void {
