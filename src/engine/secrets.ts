@@ -118,9 +118,10 @@ function marked(kind: string, secret: string, isSecret: Row[2] = isVaried): Row 
 }
 
 /** What a value is called, after which one stands; a name ends here, as in `OPENAI_API_KEY`, `clientSecret`, `token`. */
-const KEY_NAMES =
-  '(?:api|access|secret|private|auth|encryption|signing|account|master|service|license)[ _-]?key|secret|token|passw(?:or)?d|passphrase|passwd|pwd|credentials?';
-const WHOLE_NAMES = 'passw(?:or)?d|passphrase|passwd|pwd|cookie|authorization';
+const PASSWORD =
+  'passw(?:or)?[dt]|passphrase|passwd|pwd|kennwort|mot[ _-]?de[ _-]?passe|contrase(?:ñ|n\u0303?)a';
+const KEY_NAMES = `(?:api|access|secret|private|auth|encryption|signing|account|master|service|license)[ _-]?key|secret|token|${PASSWORD}|(?<![a-z])mdp|credentials?`;
+const WHOLE_NAMES = `${PASSWORD}|cookie|authorization`;
 
 const KEY_NAME = new RegExp(`(?:${KEY_NAMES}|[_-]key)$`, 'i');
 const WHOLE_NAME = new RegExp(`(?:^|[_-]|[a-z])(?:${WHOLE_NAMES})$`, 'i');
@@ -176,7 +177,10 @@ const PATTERNS: readonly Row[] = [
   ['bearer token', /\b(Bearer\s{1,3})([\w.~+/-]{12,}=*)/gi, isRandom],
   [
     'password',
-    /(["'](?:passw(?:or)?d|passphrase|passwd|pwd)\\?["']\s{0,3}:\s{0,3}\\?["'])([^"'\\\r\n]{1,256})(?=\\?["'])/gi,
+    new RegExp(
+      String.raw`(["'](?:${PASSWORD})\\?["']\s{0,3}:\s{0,3}\\?["'])([^"'\\\r\n]{1,256})(?=\\?["'])`,
+      'gi',
+    ),
     isPassword,
   ],
   ['password', /(;\s{0,3}(?:password|pwd)\s{0,3}=\s{0,3})([^;\s"'`{}[\]]{1,256})/gi, isNoBlank],
@@ -208,7 +212,7 @@ function isPartOfPassword(text: string): boolean {
 function isPassword(text: string): boolean {
   return (
     isNoBlank(text) &&
-    !/^(?:string|text|password|passwort|required|optional|hidden|true|false|null|undefined|number|\S+ .*)$/i.test(
+    !/^(?:string|text|password|passwort|kennwort|contraseña|required|optional|hidden|true|false|null|undefined|number|\S+ .*)$/i.test(
       text,
     )
   );
@@ -278,11 +282,15 @@ function shortened(_whole: string, head: string, content: string): string {
 
 /** `API key` for `x-api-key: `, `password` for `DB_PASSWORD=`. */
 function kindOf(name: string): string {
-  const [found = 'secret'] = /passw|pass|pwd|cookie|auth|token|key|secret|credential/i.exec(name) ?? [];
+  const [found = 'secret'] =
+    /passw|pass|pwd|kennwort|mdp|contrase|cookie|auth|token|key|secret|credential/i.exec(name) ?? [];
   const kinds: Readonly<Record<string, string>> = {
     pass: 'password',
     passw: 'password',
     pwd: 'password',
+    kennwort: 'password',
+    mdp: 'password',
+    contrase: 'password',
     auth: 'credentials',
     key: 'API key',
     credential: 'credentials',

@@ -177,6 +177,17 @@ export const trueSamples: readonly Sample[] = [
   of('correcthorse', (value) => `{"password":"${value}"}`),
   of('tr0ub4dor&3', (value) => `{"user":"me","passwd" : "${value}"}`),
   of('letmein', (value) => JSON.stringify({ output: JSON.stringify({ password: value }) })),
+  // Under their names in German, French and Spanish.
+  of('geheim123', (value) => `Passwort: ${value}`),
+  of('Sommer2025!', (value) => `Kennwort = ${value}`),
+  of('kaffee', (value) => `{"kennwort": "${value}"}`),
+  of('azerty123', (value) => `Mot de passe : ${value}`),
+  of('soleil75', (value) => `mot_de_passe=${value}`),
+  of('azerty123', (value) => `mdp: ${value}`),
+  of('verano2024', (value) => `Contraseña: ${value}`),
+  of('verano2024', (value) => `contrasena=${value}`),
+  of('sol y mar'.replaceAll(' ', ''), (value) => JSON.stringify({ contraseña: value })),
+  of('verano2024', (value) => `contrasen\u0303a: ${value}`),
   of(`T${capitals(8)}/B${capitals(8)}/${any(24)}`, (value) => `https://hooks.slack.com/services/${value}`),
   of(`${drawn(DIGITS, 18)}/${web(68)}`, (value) => `https://discord.com/api/webhooks/${value}`),
 ];
