@@ -1,6 +1,7 @@
 import type { Preview } from '@storybook/react-vite';
 import { useLayoutEffect, type ReactNode } from 'react';
 import { configure } from 'storybook/test';
+import { themes } from 'storybook/theming';
 import './schemes.css';
 
 // A machine that runs everything at once is slow, not wrong.
@@ -18,6 +19,8 @@ function Dressed({ scheme, children }: { readonly scheme: string; readonly child
 const preview: Preview = {
   parameters: {
     layout: 'fullscreen',
+    // Light or dark, as the reader's system is.
+    docs: { theme: themes.normal },
     a11y: { test: 'error' },
     viewport: {
       options: {

@@ -54,9 +54,13 @@ function SmallApp(): ReactNode {
   );
 }
 
+/** Beside each other; on a phone, where the panel would be a strip, one above the other. */
+const columns = window.matchMedia('(max-width: 640px)').matches
+  ? 'minmax(0, 1fr) minmax(0, 2fr) / minmax(0, 1fr)'
+  : 'minmax(0, 1fr) / 16rem minmax(0, 1fr)';
 const page: CSSProperties = {
   display: 'grid',
-  grid: 'minmax(0, 1fr) / 16rem minmax(0, 1fr)',
+  grid: columns,
   blockSize: '100dvh',
 };
 const app: CSSProperties = {
