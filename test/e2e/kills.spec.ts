@@ -138,23 +138,25 @@ const CROWDS: readonly (readonly [tabs: number, isBare: boolean])[] = [
 ];
 
 for (const [tabs, isBare] of CROWDS.slice(0, KILLS < 10 ? 2 : 4)) {
-  test(`${tabs} tabs that are killed while they write lose nothing that was saved${isBare ? ', without locks and channels' : ''}`, async () => {
-    test.setTimeout(60_000 + KILLS * 10_000);
-    const profile = await Profile.create();
-    try {
-      const crowd = new Crowd(profile, isBare);
-      await crowd.begin(tabs);
-      for (let kill = 0; kill < KILLS; kill += 1) {
-        const wanted = (TURNS / KILLS) * (kill + 1);
-        await expect
-          .poll(() => crowd.kept, { intervals: [20], timeout: 60_000 })
-          .toBeGreaterThanOrEqual(wanted);
-        await crowd.kill(WAYS[kill % WAYS.length] ?? 'crash', kill, tabs);
+  test.describe(`${tabs} tabs${isBare ? ' without locks and channels' : ''}`, () => {
+    test('that are killed while they write lose nothing that was saved', async () => {
+      test.setTimeout(60_000 + KILLS * 10_000);
+      const profile = await Profile.create();
+      try {
+        const crowd = new Crowd(profile, isBare);
+        await crowd.begin(tabs);
+        for (let kill = 0; kill < KILLS; kill += 1) {
+          const wanted = (TURNS / KILLS) * (kill + 1);
+          await expect
+            .poll(() => crowd.kept, { intervals: [20], timeout: 60_000 })
+            .toBeGreaterThanOrEqual(wanted);
+          await crowd.kill(WAYS[kill % WAYS.length] ?? 'crash', kill, tabs);
+        }
+        expect(await crowd.problems()).toEqual([]);
+        console.log(`${tabs} tabs: ${KILLS} kills, ${crowd.kept} turns told as saved, none lost`);
+      } finally {
+        await profile.remove();
       }
-      expect(await crowd.problems()).toEqual([]);
-      console.log(`${tabs} tabs: ${KILLS} kills, ${crowd.kept} turns told as saved, none lost`);
-    } finally {
-      await profile.remove();
-    }
+    });
   });
 }

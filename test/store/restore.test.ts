@@ -1,0 +1,137 @@
+import { IDBFactory } from 'fake-indexeddb';
+import 'fake-indexeddb/auto';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { isContextError } from '../../src/errors.ts';
+import { Sealer } from '../../src/store/indexeddb/seal.ts';
+import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
+import type { DataLoss } from '../../src/store/loss.ts';
+import type { ContextStore } from '../../src/store/store.ts';
+import { type Fault, Faults, WRITE_FAULTS } from '../support/faults.ts';
+import { type Folder, MemoryFiles } from '../support/files.ts';
+import { given, line, me, message, turn } from '../support/graph.ts';
+import { unhandledRejections } from '../support/unhandled.ts';
+
+/** The ways to fail that differ here; all of them with `CONTEXTREE_FUZZ=2`. */
+const KINDS: readonly Fault[] =
+  Number(process.env['CONTEXTREE_FUZZ'] ?? 1) > 1 ? WRITE_FAULTS : ['throw', 'dead', 'late'];
+
+/**
+ * Bringing chats back from their journal, failing at every request and at every file on the way: each chat is there whole
+ * or not at all, what is not there yet can be brought back still, on this visit and on the next one, and the second try
+ * brings all of it.
+ */
+describe('a restore that fails', () => {
+  const faults = new Faults();
+  const files = new MemoryFiles();
+  const unhandled = unhandledRejections();
+  const opened: ContextStore[] = [];
+  let journal: Folder;
+  let whole: string;
+
+  const open = (): IndexedDBContextStore => {
+    const store = new IndexedDBContextStore('restored', { journal: true });
+    opened.push(store);
+    return store;
+  };
+  const closeAll = (): Promise<unknown> => Promise.all(opened.splice(0).map((store) => store.close()));
+
+  beforeAll(async () => {
+    vi.spyOn(Sealer.prototype, 'note').mockReturnValue();
+    files.install();
+    globalThis.indexedDB = new IDBFactory();
+    const store = open();
+    await given(store, line(5), 'm0 > b1');
+    await store.append('c', [{ op: 'replace', id: 'm1', data: message('m1', 'better') }], me);
+    const url = `data:image/png;base64,${'A'.repeat(6000)}`;
+    const data = { ...message('p'), parts: [{ type: 'file' as const, mediaType: 'image/png', url }] };
+    await store.append('d', [{ op: 'insert', id: 'p', parentId: null, data, status: 'complete' }], me);
+    await store.append('d', turn('q', 'p', 'b-d'), { ...me, mainBranchId: 'b-d' });
+    await store.storage();
+    whole = await textOf(store);
+    await closeAll();
+    journal = files.copy();
+  });
+  beforeEach(() => {
+    vi.spyOn(console, 'warn').mockReturnValue();
+  });
+  afterEach(async () => {
+    faults.cease();
+    files.failAt(Infinity);
+    await closeAll();
+  });
+  afterAll(() => {
+    faults.remove();
+    files.remove();
+    vi.restoreAllMocks();
+  });
+
+  /** Both chats, without what counts changes. */
+  async function textOf(store: ContextStore): Promise<string> {
+    return JSON.stringify(await Promise.all(['c', 'd'].map((chatId) => partOf(store, chatId))));
+  }
+
+  async function partOf(store: ContextStore, chatId: string): Promise<string> {
+    const { chat, branches, checkpoints, nodes } = await store.load(chatId);
+    if (!chat) return '';
+    const bodies = await store.getNodes(
+      chatId,
+      nodes.map(({ id }) => id),
+    );
+    return JSON.stringify([{ ...chat, rev: 0 }, branches, checkpoints, nodes, bodies]);
+  }
+
+  /** A visit after the wipe: what the store says is lost. */
+  async function visit(): Promise<{ store: IndexedDBContextStore; loss: DataLoss | undefined }> {
+    const store = open();
+    await store.listChats();
+    // It looks at the files while nobody waits; the figures are told when it has.
+    await store.storage();
+    await vi.waitUntil(() => store.dataLoss, { timeout: 40, interval: 1 }).catch(() => undefined);
+    return { store, loss: store.dataLoss };
+  }
+
+  /** Whether it came to the failure that was ordered. */
+  async function strike(order: () => void, where: string): Promise<boolean> {
+    await closeAll();
+    globalThis.indexedDB = new IDBFactory();
+    files.lay(journal);
+    const { store, loss } = await visit();
+    expect([where, loss?.canRestore]).toEqual([where, true]);
+    order();
+    const told = await loss?.restore().then(
+      () => 'kept',
+      (error: unknown) => (isContextError(error) ? error.code : String(error)),
+    );
+    const isStruck = faults.struck || files.struck;
+    faults.cease();
+    files.failAt(Infinity);
+    const wanted = JSON.parse(whole) as string[];
+    const found = JSON.parse(await textOf(store)) as string[];
+    const wrong = found.filter((part, i) => part !== wanted[i] && (part !== '' || told === 'kept'));
+    expect([where, wrong]).toEqual([where, []]);
+    const next = await visit();
+    expect([where, next.loss?.canRestore ?? false]).toEqual([where, told !== 'kept']);
+    await next.loss?.restore();
+    expect([where, await textOf(next.store)]).toEqual([where, whole]);
+    return isStruck;
+  }
+
+  it.each(KINDS)(
+    'at a request of the database brings back whole chats only: %s',
+    { timeout: 120_000 },
+    async (fault) => {
+      let at = 1;
+      while (await strike(() => faults.order(fault, at), `${fault} at ${at}`)) at += 1;
+      expect(at).toBeGreaterThan(2);
+    },
+  );
+
+  it('at a file does so, too', { timeout: 120_000 }, async () => {
+    faults.order('shut', Infinity);
+    let at = 1;
+    while (await strike(() => files.failAt(at), `file ${at}`)) at += 1;
+    expect(at).toBeGreaterThan(2);
+  });
+
+  it('leaves no rejection unhandled', async () => expect(await unhandled()).toEqual([]));
+});
