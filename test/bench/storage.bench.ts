@@ -191,6 +191,7 @@ test('reads of a chat of 10,000 messages', { timeout: 300_000 }, async () => {
 
 test('an import of 10,000 messages', { timeout: 300_000 }, async () => {
   const messages = Array.from({ length: LONG }, (_, i) => message(`m${i}`, i));
+  const ops = [...inserts(0, LONG), head(0, LONG)];
   const stores: IndexedDBContextStore[] = [];
   const times = await inTurns(
     {
@@ -199,7 +200,7 @@ test('an import of 10,000 messages', { timeout: 300_000 }, async () => {
         const store = new IndexedDBContextStore(`bench-${crypto.randomUUID()}`, { patience: 60_000 });
         stores.push(store);
         await store.append('c', [], me);
-        return (await timed(() => store.append('c', [...inserts(0, LONG), head(0, LONG)], me)))[0];
+        return (await timed(() => store.append('c', ops, me)))[0];
       },
     },
     5,
