@@ -82,7 +82,9 @@ const usualPlaces = {
   ),
 };
 
+// The engine without the windows around it opens a page in half the time.
 const namesOnPath = [
+  'chromium-headless-shell',
   'chromium',
   'chromium-browser',
   'google-chrome-stable',
@@ -108,7 +110,7 @@ function installers() {
 }
 
 function withApt() {
-  return installWithApt(['chromium']);
+  return installWithApt(['chromium-headless-shell']) || installWithApt(['chromium']);
 }
 
 /**

@@ -29,7 +29,8 @@ const stages = [
     { name: 'types', command: 'npm run types' },
     {
       name: 'unit',
-      command: 'vitest run --project=node --project=happy --project=sdk6 --project=sdk5 --maxWorkers=2',
+      command:
+        'vitest run --project=node --project=store --project=happy --project=sdk6 --project=sdk5 --maxWorkers=2',
       runner: 'vitest',
     },
     { name: 'lint', command: 'npm run lint' },

@@ -5,10 +5,16 @@ import { lossSuite } from '../support/lossSuite.ts';
 import { packSuite } from '../support/packSuite.ts';
 import { storeSuite } from '../support/storeSuite.ts';
 
+/** Every request fails once in some browser, and every one in test/store: each browser takes its third of them. */
+const points = {
+  first: 2 + ['Firefox', 'Chrome'].findIndex((name) => navigator.userAgent.includes(name)),
+  every: 3,
+};
+
 const freshName = (): string => `test-${crypto.randomUUID()}`;
 
 storeSuite('InMemoryContextStore', async () => new InMemoryContextStore());
 storeSuite('IndexedDBContextStore', async () => new IndexedDBContextStore(freshName()));
-indexedDBSuite(freshName);
-packSuite(freshName);
+indexedDBSuite(freshName, points);
+packSuite(freshName, points);
 lossSuite(freshName);

@@ -34,6 +34,20 @@ export type Fault =
 /** Those that strike writes. */
 export const WRITE_FAULTS: readonly Fault[] = ['throw', 'refuse', 'abort', 'dead', 'late'];
 
+/** Which points of a write are made to fail, one after another: the first of them, and how far apart they are. */
+export interface Points {
+  readonly first: number;
+  readonly every: number;
+}
+
+/** Each request of a write. */
+export const ALL_POINTS: Points = { first: 1, every: 1 };
+
+/** The points of a fault: those that strike whole transactions have few, and are not thinned out. */
+export function pointsOf(fault: Fault, points: Points): Points {
+  return fault === 'dead' || fault === 'late' ? ALL_POINTS : points;
+}
+
 interface Plan {
   readonly fault: Fault;
   readonly at: number;

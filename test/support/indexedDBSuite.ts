@@ -3,14 +3,15 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { isContextError } from '../../src/errors.ts';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import type { ContextStore, StoreNotice, StoreOp } from '../../src/store/store.ts';
-import { Faults, WRITE_FAULTS } from './faults.ts';
+import { ALL_POINTS, Faults, pointsOf, WRITE_FAULTS, type Points } from './faults.ts';
 import { given, head, insert, line, me, message, turn } from './graph.ts';
 
 /**
  * What only a database can do wrong: several connections, lost ones, a full disk, a newer version, and every write
- * failing at every point. Runs on fake-indexeddb and in browsers. `freshName` gives the name of a new database.
+ * failing at every point. Runs on fake-indexeddb and in browsers. `freshName` gives the name of a new database, `points`
+ * where its writes fail.
  */
-export function indexedDBSuite(freshName: () => string): void {
+export function indexedDBSuite(freshName: () => string, points: Points = ALL_POINTS): void {
   describe('IndexedDBContextStore as a database', () => {
     let name: string;
     const opened: ContextStore[] = [];
@@ -370,7 +371,8 @@ export function indexedDBSuite(freshName: () => string): void {
           { op: 'set', key: 'v', value: 1 },
         ];
         for (const forEver of [false, true]) {
-          for (let at = 1; ; at += 1) {
+          const { first, every } = pointsOf(fault, points);
+          for (let at = first; ; at += every) {
             const store = open();
             await store.clear();
             await given(store, 'q1 > a1');

@@ -5,7 +5,7 @@ import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import { Sealer } from '../../src/store/indexeddb/seal.ts';
 import type { ContextStore, StoreOp } from '../../src/store/store.ts';
 import { type DatabaseDump, dumpDatabase, loadDatabase } from './dump.ts';
-import { Faults, WRITE_FAULTS } from './faults.ts';
+import { ALL_POINTS, Faults, pointsOf, WRITE_FAULTS, type Points } from './faults.ts';
 import { given, givenChat, head, insert, line, me, message, turn } from './graph.ts';
 import { countRecords, sealAll, sealOne } from './sealing.ts';
 import { sumOf } from '../../src/store/sum.ts';
@@ -14,9 +14,9 @@ import packed from '../store/fixtures/format-2.json' with { type: 'json' };
 
 /**
  * Packs in their real size, and databases of older formats. Runs on fake-indexeddb and in browsers. `freshName` gives
- * the name of a new database.
+ * the name of a new database, `points` where its writes fail.
  */
-export function packSuite(freshName: () => string): void {
+export function packSuite(freshName: () => string, points: Points = ALL_POINTS): void {
   // Tabs are never idle but where a test waits for it, so that each sees what it has made.
   beforeEach(() => {
     vi.spyOn(Sealer.prototype, 'note').mockReturnValue();
@@ -265,7 +265,8 @@ export function packSuite(freshName: () => string): void {
           const before = await everything(store);
           const dump = JSON.stringify(await dumpDatabase(name));
           let kills = 0;
-          for (let at = 1; ; at += 1) {
+          const { first, every } = pointsOf(fault, points);
+          for (let at = first; ; at += every) {
             faults.order(fault, at, true);
             const sealed = await sealOne(name).catch(() => undefined);
             faults.cease();
@@ -290,7 +291,8 @@ export function packSuite(freshName: () => string): void {
           { op: 'replace', id: 'm70', status: 'interrupted' },
           ...turn('q', 'm199'),
         ];
-        for (let at = 1; ; at += 1) {
+        const { first, every } = pointsOf(fault, points);
+        for (let at = first; ; at += every) {
           const before = JSON.stringify(await dumpDatabase(name));
           faults.order(fault, at, true);
           const code = await codeOf(store.append('c', ops, me));
@@ -403,7 +405,8 @@ export function packSuite(freshName: () => string): void {
       { timeout: 30_000 },
       async (fault) => {
         const faults = new Faults();
-        for (let at = 1; ; at += 7) {
+        const { first, every } = pointsOf(fault, points);
+        for (let at = first; ; at += 7 * every) {
           faults.order(fault, at, true);
           const sealed = await sealOne(name, 'long').catch(() => undefined);
           if (sealed) break;
