@@ -38,8 +38,9 @@ export class Witness {
     const { transport, requests } = page.script;
     const { sendMessages } = transport;
     transport.sendMessages = (sent) => {
+      const before = requests.length;
       const stream = sendMessages(sent);
-      const exchange = requests.at(-1);
+      const exchange = requests[before];
       if (exchange) void this.#hear(page, exchange);
       return stream;
     };
@@ -52,8 +53,8 @@ export class Witness {
     this.forgets(exchange);
     const { messages } = exchange.sent;
     const stored = await allOf(page.store);
-    // One that fails or is stopped at once takes back what was reserved for its answer.
-    if (exchange.isStopped) return;
+    // One that fails or is stopped takes back what was reserved for its answer, maybe before a real disk was read.
+    if (!this.#isOpen(exchange)) return;
     const { branches } = await page.store.load('c');
     const chain = chainTo(stored, String(noteOf(exchange)['answerId']));
     const own = branches.find(({ id }) => id === typed?.own);
