@@ -1,13 +1,13 @@
 // `npm test`: every check there is, two at a time, quiet about what passes.
 //
-// The first stage needs no build. The others use what it made, dist and the demo, and leave the machine to one browser
-// at a time, because a person's second is part of what they check. Names on the command line run only those checks:
+// The first stage needs no build. The others use what it made, dist and the demo, and leave two cores to one browser at
+// a time, because a person's second is part of what they check; with four or more, two browsers go side by side. Names on the command line run only those checks:
 // `npm test -- types lint`.
 // `npm run test:browsers` runs the stores' tests in Firefox and WebKitGTK; BROWSERS=all makes them part of the rest.
 // The last line counts the tests of all runners, and one for each check that is no test runner.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { argv, env, stdout } from 'node:process';
 import { ensureBrowser } from './browser.mjs';
@@ -23,14 +23,24 @@ import { ensureOtherBrowsers } from './otherBrowsers.mjs';
  * @typedef {{ passed: number, failed: number }} Tally
  */
 
+const workers = Math.max(2, Math.min(4, availableParallelism()));
+
+/** @type {Check} */
+const browser = {
+  name: 'browser',
+  command: 'vitest run --project=browser --project=storybook',
+  runner: 'vitest',
+};
+/** @type {Check} */
+const endToEnd = { name: 'end to end', command: 'playwright test', runner: 'playwright' };
+
 /** @type {Check[][]} */
 const stages = [
   [
     { name: 'types', command: 'npm run types' },
     {
       name: 'unit',
-      command:
-        'vitest run --project=node --project=store --project=happy --project=sdk6 --project=sdk5 --maxWorkers=2',
+      command: `vitest run --project=node --project=store --project=happy --project=sdk6 --project=sdk5 --maxWorkers=${workers}`,
       runner: 'vitest',
     },
     { name: 'lint', command: 'npm run lint' },
@@ -46,8 +56,7 @@ const stages = [
     { name: 'package', command: 'vitest run --project=package', runner: 'vitest' },
     { name: 'package rules', command: 'npm run package:check' },
   ],
-  [{ name: 'browser', command: 'vitest run --project=browser --project=storybook', runner: 'vitest' }],
-  [{ name: 'end to end', command: 'playwright test', runner: 'playwright' }],
+  ...(workers < 4 ? [[browser], [endToEnd]] : [[browser, endToEnd]]),
 ];
 
 const reports = mkdtempSync(join(tmpdir(), 'contextree-check-'));

@@ -21,6 +21,7 @@ import {
   type Waiting,
 } from '../support/model.ts';
 import { refusing, type RefusingStore } from '../support/refusal.ts';
+import { SEED } from '../support/campaign.ts';
 
 /**
  * Engines against a chat on paper: whatever two tabs do, in whatever order, each step must leave both looking alike.
@@ -29,7 +30,6 @@ import { refusing, type RefusingStore } from '../support/refusal.ts';
  * (the steps that a failure printed) one sequence. A failure becomes a test with a name in the file of its subject.
  */
 const TIMES = Number(process.env['CONTEXTREE_FUZZ'] ?? 1);
-const SEED = process.env['CONTEXTREE_SEED'];
 const STEPS = process.env['CONTEXTREE_STEPS'];
 
 /** One step: what is done, at which desk, to which thing, in which way. Numbers are taken modulo what there is. */

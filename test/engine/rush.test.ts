@@ -8,6 +8,7 @@ import type { ConflictPolicy, ContextStore, StoreNotice } from '../../src/store/
 import { engineOn, said, texts } from '../support/engine.ts';
 import { findIn, History, logged } from '../support/history.ts';
 import { refusing } from '../support/refusal.ts';
+import { SEED } from '../support/campaign.ts';
 
 /**
  * Everything at once: several tabs on one chat, nobody waits for anybody, calls and notices take their time, the disk
@@ -19,7 +20,6 @@ import { refusing } from '../support/refusal.ts';
  * sequence.
  */
 const RUNS = 400 * Number(process.env['CONTEXTREE_FUZZ'] ?? 1);
-const SEED = process.env['CONTEXTREE_SEED'];
 const GIVEN = process.env['CONTEXTREE_RUSH'];
 
 interface Step {

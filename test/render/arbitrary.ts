@@ -1,15 +1,14 @@
 import fc from 'fast-check';
+import { campaign } from '../support/campaign.ts';
 import { brand, type ContextFragment, type FragmentData } from '../../src/fragment/fragment.ts';
 
 /**
  * Fragment trees as nobody would write them, for properties that must hold for all of them.
  *
- * `CONTEXTREE_FUZZ=50` multiplies the number of cases, `CONTEXTREE_SEED=7` repeats a run.
+ * `CONTEXTREE_FUZZ=50` multiplies the number of cases, `CONTEXTREE_SEED=7` repeats a run: see {@link campaign}.
  */
 export function cases(count: number): fc.Parameters<unknown> {
-  const { CONTEXTREE_FUZZ = '1', CONTEXTREE_SEED } = process.env;
-  const numRuns = count * Number(CONTEXTREE_FUZZ);
-  return CONTEXTREE_SEED === undefined ? { numRuns } : { numRuns, seed: Number(CONTEXTREE_SEED) };
+  return campaign(count);
 }
 
 /** A text as every format shows it: U+FFFD for a lone surrogate. */

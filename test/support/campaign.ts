@@ -1,12 +1,16 @@
 /**
  * How long a property is tried. `CONTEXTREE_FUZZ=20` runs twenty times as many cases, `CONTEXTREE_SEED` repeats a
- * campaign; a failure prints the seed and the smallest case.
+ * campaign; a failure prints the seed and the smallest case. Each run tries other cases, but in CI: there a change is
+ * judged by what it changed, not by luck.
  */
 export function campaign(cases: number): { numRuns: number; seed?: number } {
-  const seed = process.env['CONTEXTREE_SEED'];
   const numRuns = cases * Number(process.env['CONTEXTREE_FUZZ'] ?? 1);
-  return seed === undefined ? { numRuns } : { numRuns, seed: Number(seed) };
+  return SEED === undefined ? { numRuns } : { numRuns, seed: Number(SEED) };
 }
+
+/** The seed that was asked for, if any. */
+export const SEED: string | undefined =
+  process.env['CONTEXTREE_SEED'] ?? (process.env['CI'] ? '1' : undefined);
 
 /** Milliseconds that a campaign may take. */
 export const patience: number = 240_000 * Number(process.env['CONTEXTREE_FUZZ'] ?? 1);

@@ -14,7 +14,7 @@ import { sealAll } from './sealing.ts';
  * every message into reach whose words are still on the disk, those that are gone are named, the chat can be written on,
  * and the other chats are as they were.
  */
-export function damageSuite(options: fc.Parameters<unknown>): void {
+export function damageSuite(options: fc.Parameters<[Mutant]>): void {
   describe('a chat of which one record is damaged', () => {
     const unhandled: unknown[] = [];
     const note = (reason: unknown): unknown => unhandled.push(reason);
@@ -37,7 +37,8 @@ export function damageSuite(options: fc.Parameters<unknown>): void {
   });
 }
 
-interface Mutant {
+/** One record, and what becomes of it. */
+export interface Mutant {
   readonly kind: (typeof KINDS)[number];
   readonly pick: readonly [number, number, number, number];
 }

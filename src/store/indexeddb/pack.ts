@@ -76,6 +76,8 @@ function prefixOf(chatId: string): string {
 
 /** The columns of a block: a field is in one of the first three. */
 interface Columns {
+  /** The number of the block, so that a record that lies in another one's place is known. Older ones do not have it. */
+  readonly block?: number;
   /** In the order of `seq`. In format 2 they are told by the keys. */
   readonly ids?: readonly string[];
   /** The places of the messages in the block; absent when there is one at each. */
@@ -102,7 +104,7 @@ export function encodeTopology({ chatId, block, sealed, damage }: Block): Topolo
   const changed = sealed.map((one) => one.changed);
   const ids = infos.map(({ id }) => id);
   const places = infos.length === BLOCK ? {} : { places: infos.map(({ seq }) => seq % BLOCK) };
-  const told = { ids, ...places, jumps: jumpsOf(infos), steps: stepsOf(changed) };
+  const told = { block, ids, ...places, jumps: jumpsOf(infos), steps: stepsOf(changed) };
   const text = narrowed(JSON.stringify({ ...told, ...columnsOf(infos) }));
   return {
     chatId,
@@ -164,7 +166,9 @@ export function decodeTopology(record: Topology): Block | undefined {
   const isSummed = record.sum === sumOf(`${v} ${text}`);
   if (v > VERSION && isSummed) throw newerFormat(chatId, v);
   try {
-    const sealed = decodeColumns(record, JSON.parse(text) as Columns, isSummed);
+    const columns = JSON.parse(text) as Columns;
+    if (columns.block !== undefined && columns.block !== block) return undefined;
+    const sealed = decodeColumns(record, columns, isSummed);
     if (!isInPlace(block, sealed)) return undefined;
     const damage = isAsWritten(record, sealed, isSummed) ? lost : [...(lost ?? []), text];
     return { chatId, block, sealed, ...(damage ? { damage } : {}) };
