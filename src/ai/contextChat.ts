@@ -426,7 +426,8 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
       if (isContextError(error, 'invalid-messages')) this.messages = [...this.#saved];
       throw error;
     } finally {
-      for (const id of [forkId, branchId]) if (id !== this.#branchId) this.#host.unregister(id, this);
+      this.#host.unregister(forkId, this);
+      this.#host.unregister(branchId, this);
       this.#host.register(this.#branchId, this);
     }
   }

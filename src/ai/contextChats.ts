@@ -1,5 +1,6 @@
 import { DefaultChatTransport, type ChatTransport, type UIMessage } from 'ai';
 import type { AttachedChat, ContextEngine, MessageContent } from '../engine/engine.ts';
+import type { EngineState } from '../engine/state.ts';
 import { ContextChat, type ChatHost, type ContextChatOptions } from './contextChat.ts';
 import { loadTurns } from './loadTurns.ts';
 
@@ -153,7 +154,8 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
   // ------------------------------------------------------------------ what the engine tells
 
   sync(): void {
-    const { status, error, branchId, messages } = this.engine.state.getState();
+    const state = this.engine.state.getState();
+    const { status, error, branchId, messages } = state;
     const isDeleted = error?.code === 'chat-deleted';
     if (isDeleted && !this.#isDeleted) this.#stopAll();
     this.#isDeleted = isDeleted;
@@ -161,7 +163,7 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
     // Whoever can read may speak next.
     loadTurns().catch(() => {});
     if (this.#unbound) this.#bind(this.#unbound, branchId);
-    this.#moveToMainOfAnother(branchId);
+    this.#moveToMainOfAnother(state);
     if (branchId !== this.#shown) this.#show(branchId);
     this.#chats.get(branchId)?.follow(messages);
   }
@@ -173,11 +175,10 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
   }
 
   /** Another tab made this chat first, so its `main` is shown instead of ours: what was said here goes there. */
-  #moveToMainOfAnother(branchId: string): void {
-    const shown = this.#shown;
-    const chat = shown === undefined ? undefined : this.#chats.get(shown);
-    const isThere = this.engine.state.getState().branches.some(({ id }) => id === shown);
-    if (!chat || !chat.isUnsaved || isThere || shown === undefined || this.#chats.has(branchId)) return;
+  #moveToMainOfAnother({ branchId, branches }: EngineState): void {
+    const shown = this.#shown ?? '';
+    const chat = this.#chats.get(shown);
+    if (!chat?.isUnsaved || this.#chats.has(branchId) || branches.some(({ id }) => id === shown)) return;
     this.#chats.delete(shown);
     this.#bind(chat, branchId);
   }

@@ -136,7 +136,7 @@ export class Desk {
 /** What renders, if it can; throws `invalid-options` if not. */
 export function expectRenderer(renderer: Partial<ContextRenderer> | null): ContextRenderer {
   if (typeof renderer?.render === 'function') return renderer as ContextRenderer;
-  throw new ContextError('invalid-options', 'A renderer needs a render().');
+  throw new ContextError('invalid-options', 'The renderer has no render(). Give new MarkdownRenderer().');
 }
 
 /** The error that an engine tells of: a ContextError as it is, anything else as `invariant`. */
