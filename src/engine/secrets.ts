@@ -119,8 +119,8 @@ function marked(kind: string, secret: string, isSecret: Row[2] = isVaried): Row 
 
 /** What a value is called, after which one stands; a name ends here, as in `OPENAI_API_KEY`, `clientSecret`, `token`. */
 const PASSWORD =
-  'passw(?:or)?[dt]|passphrase|passwd|pwd|kennwort|mot[ _-]?de[ _-]?passe|contrase(?:ñ|n\u0303?)a';
-const KEY_NAMES = `(?:api|access|secret|private|auth|encryption|signing|account|master|service|license)[ _-]?key|secret|token|${PASSWORD}|(?<![a-z])mdp|credentials?`;
+  'passw(?:or)?[dt]|passphrase|passwd|pwd|kennwort|mot[ _-]?de[ _-]?passe|contrase(?:ñ|n\u0303?)a|(?<![a-z])mdp';
+const KEY_NAMES = `(?:api|access|secret|private|auth|encryption|signing|account|master|service|license)[ _-]?key|secret|token|${PASSWORD}|credentials?`;
 const WHOLE_NAMES = `${PASSWORD}|cookie|authorization`;
 
 const KEY_NAME = new RegExp(`(?:${KEY_NAMES}|[_-]key)$`, 'i');

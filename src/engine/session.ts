@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { ContextError, isContextError, refuseToLoad } from '../errors.ts';
+import { ContextError, isContextError, refuseToLoad, reasonOf } from '../errors.ts';
 import { hasLazy } from '../fragment/copy.ts';
 import { stripReminders } from '../fragment/fold.ts';
 import type { ContextFragment } from '../fragment/fragment.ts';
@@ -82,18 +82,19 @@ export class Session {
   /** Reads the chat and shows its branch. Rejects with what the store says; it may be called again then. */
   async open(): Promise<void> {
     const chat = await this.#sync.read();
-    await this.#readFragments(chat !== undefined);
+    const records = await this.#storedFragments();
     await this.#view.show(this.#view.branchToOpen());
+    // Last, because it is done once: what was taken out before is taken out of these.
+    this.#desk.prompt.restore(readKept(chat === undefined ? undefined : records));
+    this.#keptFragments = JSON.stringify(records ?? []);
     this.#desk.publish({ status: 'ready', error: null });
     this.#sync.listen();
   }
 
   /** Those of a deleted chat with the same id are not taken over; the first write replaces them. */
-  async #readFragments(isThere: boolean): Promise<void> {
-    const { options, store, chatId, prompt } = this.#desk;
-    const records = options.persistFragments ? await store.get(fragmentsKey(chatId)) : undefined;
-    prompt.restore(readKept(isThere ? records : undefined));
-    this.#keptFragments = JSON.stringify(records ?? []);
+  async #storedFragments(): Promise<unknown> {
+    const { options, store, chatId } = this.#desk;
+    return options.persistFragments ? store.get(fragmentsKey(chatId)) : undefined;
   }
 
   /** The write of the chat's fragments, when they are kept and changed. */
@@ -124,7 +125,12 @@ export class Session {
 
   async #renderLoaded({ renderer, signal }: ResolveOptions): Promise<string> {
     const asked = expectRenderer(renderer === undefined ? this.#desk.renderer : renderer);
-    return asked.render(await this.#loadedFragments(signal));
+    const text: unknown = asked.render(await this.#loadedFragments(signal));
+    if (typeof text === 'string') return text;
+    throw new ContextError(
+      'invalid-options',
+      `The renderer "${asked.name}" gave no text: ${reasonOf(text)}.`,
+    );
   }
 
   /** The code that loads what is lazy comes when something is. */

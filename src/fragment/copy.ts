@@ -220,9 +220,9 @@ function named<R>(
   walk: Walk,
   node: (fragment: ContextFragment, walk: Walk) => R,
 ): R {
-  return fragment.name === ''
-    ? refuse(walk, 'has no name, which its tag, heading or key is made of')
-    : node(fragment, walk);
+  return typeof fragment.name === 'string' && fragment.name
+    ? node(fragment, walk)
+    : refuse(walk, 'has no name');
 }
 
 /**

@@ -2,9 +2,9 @@
  * Text that stays in its place in Markdown.
  *
  * Markdown has no wall around a text: a line that begins with `## ` is a heading, whoever wrote it, dashes below a line
- * make a heading of it, and a code fence or an HTML comment that stays open swallows the rest of the prompt. All of them
- * begin a line (perhaps behind list and quote marks), so it is enough to look there, and to put a backslash before the
- * mark. Complete code blocks are left alone: prompts are full of them, and a comment in Python is no heading.
+ * make a heading of it, a code fence or an HTML comment that stays open swallows the rest of the prompt, and `[name]: `
+ * makes a link of that name wherever it stands. All of them begin a line (perhaps behind list and quote marks), so it is
+ * enough to look there, and to put a backslash before the mark. Complete code blocks are left alone: prompts are full of them, and a comment in Python is no heading.
  *
  * A code block counts as complete only where every reader must agree on its end: the closing fence stands in the column
  * of the opening one and nothing between leaves that column. Anything else is escaped, at the cost of a backslash.
@@ -55,14 +55,15 @@ function afterMarks(text: string, line: number): number {
   return BEFORE.lastIndex;
 }
 
-/** Letters and all else that is beyond the marks `# - > <`, and neither a backtick nor a tilde. */
+/** Letters and all else that is beyond the marks `# - > <`, and neither a bracket nor a backtick nor a tilde. */
 function isWord(code: number): boolean {
-  return code > 62 && code !== BACKTICK && code !== TILDE;
+  return code > 62 && code !== BRACKET && code !== BACKTICK && code !== TILDE;
 }
 
 const LINE_FEED = 10;
 const SPACE = 32;
 const LESS = 60;
+const BRACKET = 91;
 const BACKTICK = 96;
 const TILDE = 126;
 
@@ -113,9 +114,12 @@ const END = '(?![^\\n])';
 /** Where list and quote marks may stand before the mark that counts. */
 const BEFORE = /(?:[ \t]*(?:[-+*>]|\d{1,9}[.)]))*[ \t]*/y;
 
-/** Before what opens a heading (also from below its text), a code block, or HTML that runs on over blank lines. */
+/**
+ * Before what opens a heading (also from below its text), a code block, or HTML that runs on over blank lines, and
+ * before a link's address, which counts in the whole document.
+ */
 const OPENER = new RegExp(
-  String.raw`${BEFORE.source}(?=#{1,6}(?:[ \t]|${END})|=+[ \t]*${END}|(?<!-)-+[ \t]*${END}|\x60{3}|~{3}|<(?:[!?]|script|pre|style|textarea))`,
+  String.raw`${BEFORE.source}(?=#{1,6}(?:[ \t]|${END})|=+[ \t]*${END}|(?<!-)-+[ \t]*${END}|\x60{3}|~{3}|<(?:[!?]|script|pre|style|textarea)|\[(?:[^[\]\\]|\\[^])+]:)`,
   'iy',
 );
 

@@ -58,10 +58,20 @@ export async function countAhead(
   const newTexts = texts.filter((text) => !ofTexts.get(tokenizer)?.has(text));
   const newMessages = messages.filter((message) => !ofMessages.get(tokenizer)?.has(message));
   const asked = [...newTexts, ...newMessages.map(wordsOf)];
-  const counts = asked.length > 0 ? await batch.count(asked).catch((cause) => failed(name, cause)) : [];
+  const counts = asked.length > 0 ? await askAll(batch, asked) : [];
   keep(ofTexts, tokenizer, new Map(), newTexts, counts);
   keep(ofMessages, tokenizer, new WeakMap(), newMessages, counts.slice(newTexts.length));
   return tokenizer;
+}
+
+async function askAll(batch: BatchTokenizer, texts: readonly string[]): Promise<readonly number[]> {
+  try {
+    const counts: unknown = await batch.count(texts);
+    if (Array.isArray(counts)) return counts;
+  } catch (cause) {
+    failed(batch.name, cause);
+  }
+  return refuse(`The tokenizer "${batch.name}" gave no list: count() gives the tokens of each text.`);
 }
 
 function keep<K, C extends Counts<K>>(

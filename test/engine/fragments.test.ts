@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { ContextEngine, ContextEngineOptions } from '../../src/engine/engine.ts';
 import type { ContextEvent } from '../../src/engine/state.ts';
+import { ContextError } from '../../src/errors.ts';
 import { hint, role, term } from '../../src/fragment/builders.ts';
 import { fragment, type ContextFragment } from '../../src/fragment/fragment.ts';
 import { assistant, user } from '../../src/fragment/message.ts';
@@ -216,6 +217,26 @@ describe('persistFragments', () => {
     const again = keeping(store);
     await again.ready();
     expect(again.render()).toBe('');
+  });
+
+  test('forgets it also when the chat did not open at first', async () => {
+    const store = new InMemoryContextStore();
+    await keeping(store)
+      .set(role('tutor'), { ...hint('Be brief.'), id: 'brief' }, user('hi'))
+      .save();
+    let refused = 1;
+    const once = new Proxy(store, {
+      get: (target, key) => {
+        const value: unknown = Reflect.get(target, key, target);
+        if (typeof value !== 'function') return value;
+        if (key !== 'getNodes' || (refused -= 1) < 0) return value.bind(target);
+        return () => Promise.reject(new ContextError('store-unavailable', 'Another tab has it open.'));
+      },
+    });
+    const engine = keeping(once).unset('brief');
+    await expect(engine.ready()).rejects.toMatchObject({ code: 'store-unavailable' });
+    await engine.ready();
+    expect(engine.render()).toBe('<role>tutor</role>');
   });
 
   test('skips what can not be written down, says so, and goes on using it', async () => {

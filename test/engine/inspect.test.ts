@@ -393,6 +393,21 @@ describe('estimate()', () => {
     }
   });
 
+  test.each<[string, () => never, RegExp]>([
+    [
+      'throws at once',
+      () => {
+        throw new TypeError('no Worker');
+      },
+      /^The tokenizer "odd" failed: no Worker/,
+    ],
+    ['gives nothing', () => undefined as never, /^The tokenizer "odd" gave no list/],
+  ])('says so in words when a tokenizer in a Worker %s', async (_what, count, message) => {
+    const tokenizer = { name: 'odd', exact: true as const, dispose: () => {}, count };
+    const refused = { code: 'invalid-options', message: expect.stringMatching(message) as string };
+    await expect((await chat('q1')).estimate({ tokenizer })).rejects.toMatchObject(refused);
+  });
+
   test('refuses null in place of options', async () => {
     const refused = {
       code: 'invalid-options',

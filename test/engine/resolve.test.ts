@@ -86,6 +86,15 @@ describe('the system prompt', () => {
     await expect(engine.resolve({ renderer })).rejects.toMatchObject(refused);
   });
 
+  test('is text, whatever a renderer of the app gives', async () => {
+    const { engine } = await chat(['q1']);
+    const renderer = { name: 'none', render: () => null as unknown as string };
+    await expect(engine.resolve({ renderer })).rejects.toMatchObject({
+      code: 'invalid-options',
+      message: 'The renderer "none" gave no text: null.',
+    });
+  });
+
   test('loads what is lazy, each time anew, and keeps the order in which it was set', async () => {
     const { engine } = await chat([]);
     let loads = 0;

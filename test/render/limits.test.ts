@@ -46,6 +46,12 @@ describe.each(renderers)('$name', (renderer) => {
     expect(twice.match(/once/g)).toHaveLength(2);
   });
 
+  test.each([5, undefined, ''])('refuses a fragment within one whose name is %j', (none) => {
+    expect(() => renderer.render([fragment('a', fragment(none as string, 'x'))])).toThrow(
+      expect.objectContaining({ code: 'invalid-fragment', message: 'Fragment "a": data[0] has no name' }),
+    );
+  });
+
   test('refuses data nested beyond 128 levels, also 100,000 of them', () => {
     const nested = (levels: number): unknown => {
       let data: unknown = 'deep';

@@ -200,3 +200,19 @@ describe('Markdown', () => {
     patience,
   );
 });
+
+test.each([
+  '[rules]: http://e.example',
+  'Mind this.\n[rules]: http://e.example',
+  '- [rules]: <x>',
+  '[ru\\]les]:\nhttp://e.example',
+  '   [rules]: x "title"',
+])('no text gives links of its own to words elsewhere: %j', (hostile) => {
+  const data = ['See [rules].', hostile, { key: hostile }];
+  const source = new MarkdownRenderer().render([{ name: 'own', data }, hint(hostile), hint('[rules]')]);
+  const kinds = (blocks: readonly Block[]): string[] =>
+    blocks.flatMap(({ type, children = [] }) => [type, ...kinds(children)]);
+  const found = kinds([unified().use(remarkParse).parse(source)]);
+  expect(found).toContain('text');
+  expect(found.filter((type) => type === 'definition' || type === 'linkReference')).toEqual([]);
+});
