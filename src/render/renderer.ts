@@ -104,13 +104,12 @@ const KEPT = 1_000_000;
 /** Whether prepared values are equal, so that every format says the same of both. */
 function alike(one: RenderData, other: RenderData): boolean {
   if (isScalar(one) || isScalar(other)) return one === other;
-  const others = Object.values(other) as RenderData[];
-  const own = Object.values(one) as RenderData[];
-  return (
-    one.constructor === other.constructor &&
-    own.length === others.length &&
-    own.every((value, i) => alike(value, others[i] ?? ''))
-  );
+  if (isList(one))
+    return (
+      isList(other) && one.length === other.length && one.every((item, i) => alike(item, other[i] ?? ''))
+    );
+  if (isSection(one)) return isSection(other) && one.name === other.name && alike(one.data, other.data);
+  return other instanceof Fields && alike(one.keys, other.keys) && alike(one.values, other.values);
 }
 
 /** In two steps: the first is done in no time where a text has nothing beyond U+00FF, the second knows pairs. */
