@@ -64,13 +64,11 @@ describe('two pages on one chat', () => {
     const one = await openPage(store);
     const two = await openPage(store);
     await one.ask('One?', 'First.');
-    await settle();
+    await expect.poll(() => two.shown()).toBe('q: One? | a: First.');
     const before = two.chats.active.messages;
-    expect(two.shown()).toBe('q: One? | a: First.');
     const own = one.chats.active.messages;
     await two.ask('Two?', 'Second.');
-    await settle();
-    expect(one.shown()).toBe('q: One? | a: First. | q: Two? | a: Second.');
+    await expect.poll(() => one.shown()).toBe('q: One? | a: First. | q: Two? | a: Second.');
     expect(two.chats.active.messages.slice(0, 2)).toEqual(before);
     expect(one.chats.active.messages[0]).toBe(own[0]);
     expect(one.chats.active.messages[1]).toBe(own[1]);

@@ -6,6 +6,7 @@ import { describe, expect, it, vi } from 'vitest';
 import {
   App,
   chat,
+  eventually,
   findOpener,
   findPanel,
   focused,
@@ -26,14 +27,14 @@ describe('the button', () => {
     await settle();
     expect(findPanel()).toBeNull();
     await press(opener());
+    await eventually(panel);
     const region = within(findPanel()?.parentElement as HTMLElement).getByRole('region');
     expect(region.ariaLabel ?? region.getAttribute('aria-label')).toBe('contextree devtools');
     expect(findOpener()).toBeNull();
     first.unmount();
 
     show(engine);
-    await settle();
-    expect(findPanel()).not.toBeNull();
+    await eventually(panel);
   });
 
   it('gives focus to the panel, and takes it back when Escape or the close button closes it', async () => {
@@ -44,14 +45,15 @@ describe('the button', () => {
     expect(focused()).toBe(opener());
 
     await press(opener());
+    await eventually(panel);
     await press(panel().getByRole('button', { name: 'Close contextree devtools' }));
     expect(focused()).toBe(opener());
   });
 
   it('takes no focus when the page opens with the panel', async () => {
     show(await chat('q1'), { initialIsOpen: true });
+    await eventually(panel);
     await settle();
-    expect(findPanel()).not.toBeNull();
     expect(focused()).toBe(document.body);
   });
 
@@ -73,6 +75,7 @@ describe('the button', () => {
     expect(findPanel()).toBeNull();
     localStorage.setItem('contextree:devtools', '{"tab":"Gone"');
     await press(opener());
+    await eventually(panel);
     expect(panel().getByRole('tab', { name: 'Graph' }).getAttribute('aria-selected')).toBe('true');
   });
 
@@ -105,7 +108,7 @@ describe('a closed panel', () => {
     await settle();
     expect(watched.listeners()).toBe(0);
     await press(opener());
-    expect(watched.listeners()).toBe(1);
+    await eventually(() => expect(watched.listeners()).toBe(1));
     await type(focused() as HTMLElement, 'Escape');
     expect(watched.listeners()).toBe(0);
   });
@@ -149,8 +152,7 @@ describe('an open panel', () => {
     ).toEqual([-1, -1, 0]);
     unmount();
     show(engine);
-    await settle();
-    expect(panel().getByRole('tabpanel', { name: 'Snapshot' })).toBeTruthy();
+    await eventually(() => expect(panel().getByRole('tabpanel', { name: 'Snapshot' })).toBeTruthy());
   });
 
   it('keeps its keys and clicks from the app around it', async () => {
@@ -164,8 +166,8 @@ describe('an open panel', () => {
         </div>
       </App>,
     );
-    await settle();
     await press(opener());
+    await eventually(panel);
     await type(focused() as HTMLElement, 'ArrowRight', 'x');
     expect(heard).not.toHaveBeenCalled();
   });
@@ -176,16 +178,14 @@ describe('an open panel', () => {
         <ContextDevtoolsPanel />
       </App>,
     );
-    await settle();
-    expect(panel().getAllByRole('row')).toHaveLength(2);
+    await eventually(() => expect(panel().getAllByRole('row')).toHaveLength(2));
     expect(panel().queryByRole('button', { name: 'Close contextree devtools' })).toBeNull();
   });
 
   it('shows the engine that it is given rather than the provider’s', async () => {
     const other = await chat('q-other');
     show(await chat('q1'), { engine: other, initialIsOpen: true });
-    await settle();
-    expect(panel().getByRole('row').textContent).toContain('q-other');
+    await eventually(() => expect(panel().getByRole('row').textContent).toContain('q-other'));
   });
 });
 
@@ -193,12 +193,10 @@ it('wears the theme that it is given, or the system’s', async () => {
   const engine = await chat('q1');
   const schemeOf = (): string | undefined => findPanel()?.closest<HTMLElement>('.root')?.style.colorScheme;
   const { unmount } = show(engine, { initialIsOpen: true });
-  await settle();
-  expect(schemeOf()).toBe('light dark');
+  await eventually(() => expect(schemeOf()).toBe('light dark'));
   unmount();
   show(engine, { initialIsOpen: true, theme: 'dark' });
-  await settle();
-  expect(schemeOf()).toBe('dark');
+  await eventually(() => expect(schemeOf()).toBe('dark'));
 });
 
 describe('a panel that fails', () => {
@@ -224,8 +222,9 @@ describe('a panel that fails', () => {
   it('says what is missing where there is neither engine nor provider', async () => {
     vi.spyOn(console, 'error').mockImplementation(() => undefined);
     render(<ContextDevtools initialIsOpen />);
-    await settle();
-    expect(panel().getByRole('alert').textContent).toContain('<ContextEngineProvider');
+    await eventually(() =>
+      expect(panel().getByRole('alert').textContent).toContain('<ContextEngineProvider'),
+    );
     vi.restoreAllMocks();
   });
 });

@@ -6,15 +6,19 @@ import {
   render,
   type RenderResult,
   screen,
+  waitFor,
   within,
 } from '@testing-library/react';
 import { assistantText, ContextEngine, ContextEngineProvider, InMemoryContextStore, user } from 'contextree';
 import { ContextDevtools, type ContextDevtoolsProps } from 'contextree/devtools';
 import { type ReactNode, StrictMode } from 'react';
-import { afterEach, beforeAll, beforeEach, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, expect, vi } from 'vitest';
 
 // The room in which the stories of the panel play: an engine in memory, an app around it, and eyes that see into
 // shadow roots, as those of a person do.
+//
+// What the panel shows is fetched, rendered and counted first, and a busy machine takes its time over each of these: a
+// story that looks for something waits for it with `eventually`. `settle` is for what must not come.
 
 vi.setConfig({ testTimeout: 30_000 });
 
@@ -71,9 +75,11 @@ export async function open(
 ): Promise<RenderResult> {
   const result = show(engine, props);
   await press(opener());
-  await settle();
+  await eventually(panel);
   if (tab) await press(panel().getByRole('tab', { name: tab }));
-  await settle();
+  await eventually(() =>
+    expect(panel().queryByText(/^(Rendering the prompt|Taking a snapshot)…/)).toBeNull(),
+  );
   return result;
 }
 
@@ -137,7 +143,12 @@ export async function type(element: HTMLElement, ...keys: string[]): Promise<voi
   await settle();
 }
 
-/** Lets what is under way arrive: an animation frame, then the answers to what it asked. */
+/** Waits until something holds, however long this machine takes over it; what it gives is given. */
+export function eventually<T>(look: () => T): Promise<T> {
+  return waitFor(look, { timeout: 15_000, interval: 5 });
+}
+
+/** Lets an animation frame pass, and what is ready by then: after it, what has not come was not asked for. */
 export async function settle(): Promise<void> {
   for (const ms of [20, 5]) await act(() => new Promise((resolve) => void setTimeout(resolve, ms)));
 }

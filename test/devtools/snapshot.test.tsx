@@ -1,7 +1,7 @@
 import { fireEvent } from '@testing-library/react';
 import { role } from 'contextree';
 import { describe, expect, it, vi } from 'vitest';
-import { chat, open, panel, press, row, rows, say, type } from './room.tsx';
+import { chat, eventually, open, panel, press, row, rows, say, type } from './room.tsx';
 
 const tree = (): HTMLElement => panel().getByRole('tree', { name: 'Snapshot' });
 const items = (): string[] => rows().map((words) => words.replaceAll(/[▸▾]|\u00A0/g, ''));
@@ -45,7 +45,9 @@ describe('the snapshot', () => {
     await press(row('branches:'));
     expect(items().filter((line) => line.startsWith('nodes:'))).toEqual(['nodes:[2]']);
     await say(engine, 'q2');
-    expect(items().filter((line) => line.startsWith('nodes:'))).toEqual(['nodes:[3]']);
+    await eventually(() =>
+      expect(items().filter((line) => line.startsWith('nodes:'))).toEqual(['nodes:[3]']),
+    );
     expect(items()).toContain('0:{ name: main }');
   });
 
@@ -57,11 +59,11 @@ describe('the snapshot', () => {
     expect(storage.textContent).toContain('memory');
     storage.open = true;
     fireEvent(storage, new Event('toggle'));
-    expect((await panel().findByText('Messages')).nextSibling?.textContent).toBe('2');
+    await eventually(() => expect(panel().getByText('Messages').nextSibling?.textContent).toBe('2'));
     expect(panel().getByText('Attachments').nextSibling?.textContent).toBe('0, 0 bytes');
     await say(engine, 'q2');
     await press(panel().getByRole('button', { name: 'Count again' }));
-    await vi.waitFor(() => expect(panel().getByText('Messages').nextSibling?.textContent).toBe('3'));
+    await eventually(() => expect(panel().getByText('Messages').nextSibling?.textContent).toBe('3'));
     expect(count).toHaveBeenCalledTimes(3);
   });
 
@@ -70,7 +72,7 @@ describe('the snapshot', () => {
     await open(engine, 'Snapshot');
     const write = vi.spyOn(navigator.clipboard, 'writeText').mockResolvedValue();
     await press(panel().getByRole('button', { name: 'Copy JSON' }));
-    await vi.waitFor(() => expect(write).toHaveBeenCalledOnce());
+    await eventually(() => expect(write).toHaveBeenCalledOnce());
     const copied = JSON.parse(write.mock.calls[0]![0]) as { meta: object; graph: object };
     const { meta, ...snapshot } = await engine.inspect();
     expect(copied).toMatchObject(JSON.parse(JSON.stringify(snapshot)) as object);
@@ -85,7 +87,7 @@ describe('the snapshot', () => {
     const copied = async (): Promise<string> => {
       write.mockClear();
       await press(panel().getByRole('button', { name: 'Copy JSON' }));
-      await vi.waitFor(() => expect(write).toHaveBeenCalledOnce());
+      await eventually(() => expect(write).toHaveBeenCalledOnce());
       return write.mock.calls[0]![0];
     };
     expect(await copied()).not.toContain('a1B2');

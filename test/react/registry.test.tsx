@@ -1,4 +1,4 @@
-import { act, render, renderHook } from '@testing-library/react';
+import { act, render, renderHook, waitFor } from '@testing-library/react';
 import {
   ContextEngineProvider,
   InMemoryContextStore,
@@ -66,8 +66,7 @@ describe('the engine of a chat', () => {
     expect(dispose).not.toHaveBeenCalled();
     second.unmount();
     expect(dispose).not.toHaveBeenCalled();
-    await settle(5);
-    expect(dispose).toHaveBeenCalledOnce();
+    await waitFor(() => expect(dispose).toHaveBeenCalledOnce());
     const { result } = renderHook(() => useContextEngine(options));
     expect(result.current.engine).not.toBe(second.result.current.engine);
   });
@@ -106,12 +105,10 @@ describe('the engine of a chat', () => {
     await settle(5);
     const dispose = vi.spyOn(engines[0]!, 'dispose');
     rerender(page('hidden'));
-    await settle(5);
-    expect(dispose).toHaveBeenCalledOnce();
+    await waitFor(() => expect(dispose).toHaveBeenCalledOnce());
     rerender(page('visible'));
-    await settle(5);
+    await waitFor(() => expect(container.textContent).toBe('ready'));
     expect(engines.length).toBe(2);
-    expect(container.textContent).toBe('ready');
   });
 
   it('leaves no listener behind, however often chats are opened and closed', async () => {
@@ -132,9 +129,8 @@ describe('the engine of a chat', () => {
       if (i % 2 === 0) await settle();
       unmount();
     }
-    await settle(20);
-    expect(subscribed.mock.calls.length).toBeGreaterThan(10);
-    expect(stopped).toHaveBeenCalledTimes(subscribed.mock.calls.length);
+    await waitFor(() => expect(subscribed.mock.calls.length).toBeGreaterThan(10));
+    await waitFor(() => expect(stopped).toHaveBeenCalledTimes(subscribed.mock.calls.length));
   });
 
   it('stays while an answer streams, and goes when it is complete', async () => {
@@ -155,8 +151,7 @@ describe('the engine of a chat', () => {
     expect(again.result.current.engine).toBe(engine);
     again.unmount();
     await engine.updateMessage(id, words('hello'), 'complete');
-    await settle(5);
-    expect(dispose).toHaveBeenCalledOnce();
+    await waitFor(() => expect(dispose).toHaveBeenCalledOnce());
   });
 
   it('stays while words are only in memory', async () => {
@@ -183,8 +178,7 @@ describe('the engine of a chat', () => {
     expect(dispose).not.toHaveBeenCalled();
     refuse.mockRestore();
     await act(() => engine.retry());
-    await settle(5);
-    expect(dispose).toHaveBeenCalledOnce();
+    await waitFor(() => expect(dispose).toHaveBeenCalledOnce());
   });
 });
 

@@ -1,4 +1,4 @@
-import { act, render, renderHook } from '@testing-library/react';
+import { act, render, renderHook, waitFor } from '@testing-library/react';
 import {
   ContextEngineProvider,
   fragment,
@@ -246,8 +246,8 @@ describe('useFragments', () => {
         </Profiler>
       </ContextEngineProvider>,
     );
+    await waitFor(() => expect(container.textContent).toBe('2'));
     await settle(5);
-    expect(container.textContent).toBe('2');
     expect(renders).toHaveBeenCalledTimes(2);
   });
 
