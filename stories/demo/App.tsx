@@ -13,7 +13,7 @@ import { NoticeKeeper } from './shell/Notices.tsx';
 import { useDrawer } from './shell/useDrawer.ts';
 import { WorkspaceContext, type Workspace } from './shell/Workspace.ts';
 import { keepUnsentText, takeUnsentText, unsentChat } from './unsent.ts';
-import { changeUnsentFiles } from './unsentFiles.ts';
+import { changeUnsentFiles, forgetHeldFiles } from './unsentFiles.ts';
 
 /**
  * The chat app.
@@ -49,6 +49,7 @@ function useBeginnings({ store, settings }: AppProps): number {
         if (kind !== 'clear') return;
         session.clear();
         local.clear();
+        forgetHeldFiles(store);
         settings.reset();
         history.replaceState(null, '', '#/');
         setTimes((times) => times + 1);

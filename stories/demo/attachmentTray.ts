@@ -1,7 +1,7 @@
 import type { FileUIPart } from 'ai';
 import type { ContextStore } from 'contextree';
 import { attachmentsFrom, bytesOf, type Attached } from './attachments.ts';
-import { changeUnsentFiles, unsent, type UnsentFile } from './unsentFiles.ts';
+import { adoptFiles, changeUnsentFiles, unsent, type UnsentFile } from './unsentFiles.ts';
 
 /** What became of a message that was sent before this page, or this view of the chat, began. */
 export type Fate = 'saved' | 'on its way' | 'lost';
@@ -18,7 +18,7 @@ export interface Tray {
   readonly release: () => readonly FileUIPart[];
   /** Resolves when every file that was given is read; undefined where none is being read. */
   readonly whenRead: () => Promise<unknown> | undefined;
-  /** Puts back what is kept for the chat: never sent, or sent with a message that was lost. Never rejects. */
+  /** Puts back what is kept for the chat: never sent, or sent with a message that was lost, here or in a tab that is gone. Never rejects. */
   readonly bringBack: (fateOf: (messageId: string) => Fate) => Promise<void>;
 }
 
@@ -67,6 +67,7 @@ export function createTray(store: ContextStore, chatId: string): Tray {
     },
     whenRead: () => (pending > 0 ? reading : undefined),
     bringBack: async (fateOf) => {
+      await adoptFiles(store, chatId);
       const kept = await keep((kept) => withoutSaved(kept, fateOf));
       const back = kept.filter(({ id, sentWith }) => !sentWith && !files.some((file) => file.id === id));
       if (back.length > 0) show([...back, ...files]);

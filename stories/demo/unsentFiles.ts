@@ -1,12 +1,16 @@
 import { generateId, type FileUIPart } from 'ai';
 import type { ContextStore } from 'contextree';
+import { local } from './safeStorage.ts';
+import { insteadOf, thisTab } from './tab.ts';
 
 /**
  * Files that were attached and not yet sent, or sent and not yet saved.
  *
- * They are kept for the same reason as unsent words, and forgotten at the same moments. They are too large for
- * `localStorage`, so they lie among the app's own values in the store, one value per chat; what the store refuses to
- * keep lives as long as the page that shows it. Changes of one chat go one after another, so none is lost to a race.
+ * They are kept for the same reason as unsent words, and forgotten at the same moments. They belong to a chat and to a
+ * tab, as words do. They are too large for `localStorage`, so they lie among the app's own values in the store, one
+ * value per chat and tab; `localStorage` notes under which names, so that those of a tab that is gone are found. Each
+ * value has one writer, which holds it in memory, too: what the store refuses to keep lives as long as the page, and
+ * so does what another tab deletes together with the chat.
  */
 
 /** A file that waits to be sent. */
@@ -20,31 +24,44 @@ export interface UnsentFile {
 
 type Files = readonly UnsentFile[];
 
-const keyOf = (chatId: string): string => `demo:files:${chatId}`;
-const lines = new Map<string, Promise<unknown>>();
+const placesOf = (chatId: string): string => `demo:files:${encodeURIComponent(chatId)}:`;
+
+/** What this tab has by chat, when all that was asked so far is done. */
+const held: WeakMap<ContextStore, Map<string, Promise<Files>>> = new WeakMap();
 
 /** New parts, as files that wait to be sent. */
 export function unsent(parts: readonly FileUIPart[]): Files {
   return parts.map((part) => ({ id: generateId(), part }));
 }
 
-/** Changes the files that are kept for a chat, and gives what is kept then. Never rejects. */
+/** Changes the files that this tab keeps for a chat, and gives what it keeps then. Never rejects. */
 export function changeUnsentFiles(
   store: ContextStore,
   chatId: string,
   change: (files: Files) => Files,
 ): Promise<Files> {
-  const next = (lines.get(chatId) ?? Promise.resolve()).then(async () => {
-    const before = await kept(store, chatId);
+  return inTurn(store, chatId, async (before, place) => {
     const after = change(before);
-    if (after !== before) await keep(store, chatId, after);
+    if (after !== before) await keep(store, place, after);
     return after;
   });
-  lines.set(chatId, next);
-  return next;
 }
 
-/** Takes the files that are kept for a chat away from it. Never rejects. */
+/** Takes over what tabs that are gone have left in a chat. Never rejects. */
+export async function adoptFiles(store: ContextStore, chatId: string): Promise<void> {
+  await inTurn(store, chatId, async (before, own) => {
+    let files = before;
+    for (const place of local.keys(placesOf(chatId)).filter((place) => place !== own))
+      await insteadOf(place.slice(placesOf(chatId).length), async () => {
+        const known = new Set(files.map(({ id }) => id));
+        files = [...files, ...(await kept(store, place)).filter(({ id }) => !known.has(id))];
+        if (await keep(store, own, files)) await keep(store, place, []);
+      });
+    return files;
+  });
+}
+
+/** Takes the files that this tab keeps for a chat away from it. Never rejects. */
 export async function takeUnsentFiles(store: ContextStore, chatId: string): Promise<Files> {
   let taken: Files = [];
   await changeUnsentFiles(store, chatId, (files) => {
@@ -52,6 +69,24 @@ export async function takeUnsentFiles(store: ContextStore, chatId: string): Prom
     return files.length === 0 ? files : [];
   });
   return taken;
+}
+
+/** Forgets the files of a chat, other tabs' included. The returned function brings them back. Neither rejects. */
+export async function forgetFiles(store: ContextStore, chatId: string): Promise<() => Promise<void>> {
+  const own = await takeUnsentFiles(store, chatId);
+  const others = await Promise.all(
+    local.keys(placesOf(chatId)).map(async (place) => [place, await kept(store, place)] as const),
+  );
+  for (const [place] of others) await keep(store, place, []);
+  return async () => {
+    for (const [place, files] of others) await keep(store, place, files);
+    if (own.length > 0) await changeUnsentFiles(store, chatId, (files) => [...own, ...files]);
+  };
+}
+
+/** Forgets what this page holds in memory, after the store was cleared. */
+export function forgetHeldFiles(store: ContextStore): void {
+  held.delete(store);
 }
 
 /** Keeps the files that leave with a message now. The returned function forgets them, when they are saved. */
@@ -73,18 +108,38 @@ function isAmong({ part, sentWith }: UnsentFile, parts: readonly FileUIPart[]): 
   );
 }
 
-async function kept(store: ContextStore, chatId: string): Promise<Files> {
+/** One after another, so that none is lost to a race. */
+function inTurn(
+  store: ContextStore,
+  chatId: string,
+  act: (files: Files, place: string) => Promise<Files>,
+): Promise<Files> {
+  const chats = held.get(store) ?? new Map<string, Promise<Files>>();
+  held.set(store, chats);
+  const before = chats.get(chatId);
+  const next = thisTab().then(async (tab) => {
+    const place = placesOf(chatId) + tab;
+    return act(await (before ?? kept(store, place)), place);
+  });
+  chats.set(chatId, next);
+  return next;
+}
+
+async function kept(store: ContextStore, place: string): Promise<Files> {
   try {
-    return (await store.get<Files>(keyOf(chatId))) ?? [];
+    return (await store.get<Files>(place)) ?? [];
   } catch {
     return [];
   }
 }
 
-async function keep(store: ContextStore, chatId: string, files: Files): Promise<void> {
+/** Whether the store took them; if not, this page shows them still, and can send them. */
+async function keep(store: ContextStore, place: string, files: Files): Promise<boolean> {
   try {
-    await (files.length === 0 ? store.delete(keyOf(chatId)) : store.set(keyOf(chatId), files));
+    await (files.length === 0 ? store.delete(place) : store.set(place, files));
+    local.set(place, files.length === 0 ? null : 'kept');
+    return true;
   } catch {
-    // The page shows them still, and can send them.
+    return false;
   }
 }

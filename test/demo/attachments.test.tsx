@@ -46,6 +46,10 @@ const you = (): HTMLElement => screen.getByRole('article', { name: 'You' });
 const drop = (files: readonly File[]): boolean =>
   fireEvent.drop(document.body, { dataTransfer: { files, types: ['Files'] } });
 
+/** Where this tab keeps the files of the chat that is shown. */
+const placeOfFiles = (): string =>
+  Object.keys(localStorage).find((key) => key.startsWith('demo:files:')) ?? '';
+
 async function choose(...files: File[]): Promise<void> {
   const input = document.querySelector<HTMLInputElement>('input[type=file]');
   await userEvent.upload(input!, files);
@@ -148,7 +152,8 @@ describe('files', () => {
     await userEvent.click(screen.getByRole('button', { name: 'Send' }));
     expect(attached()).toEqual([]);
     cleanup();
-    const key = `demo:files:${location.hash.slice('#/chat/'.length)}`;
+    await waitFor(() => expect(placeOfFiles()).not.toBe(''));
+    const key = placeOfFiles();
     const kept = await store.get(key);
     store = new InMemoryContextStore();
     await store.set(key, kept);
@@ -164,8 +169,9 @@ test('an unsent file goes when its chat is deleted, and comes back with it', asy
   openApp();
   await userEvent.type(message(), 'Hello{Enter}');
   await choose(note('kept.txt'));
-  const key = `demo:files:${location.hash.slice('#/chat/'.length)}`;
-  await waitFor(async () => expect(await store.get(key)).toHaveLength(1));
+  await waitFor(() => expect(placeOfFiles()).not.toBe(''));
+  const key = placeOfFiles();
+  expect(await store.get(key)).toHaveLength(1);
   await userEvent.click(await screen.findByRole('button', { name: 'Delete chat: Hello' }));
   await userEvent.click(screen.getByRole('button', { name: 'Delete' }));
   const undo = await screen.findByRole('button', { name: 'Undo' });

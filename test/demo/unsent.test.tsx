@@ -1,3 +1,4 @@
+import { InMemoryContextStore } from 'contextree';
 import { beforeEach, expect, test, vi } from 'vitest';
 import {
   chatWasSent,
@@ -13,6 +14,7 @@ import {
   unsentChat,
   unsentText,
 } from '../../stories/demo/unsent.ts';
+import type * as UnsentFiles from '../../stories/demo/unsentFiles.ts';
 
 beforeEach(() => {
   sessionStorage.clear();
@@ -126,4 +128,33 @@ test('words that a browser refused to store are forgotten with their chat, too',
   forgetWords('a');
   expect(editedText('a', 'm')).toBe('');
   refuse.mockRestore();
+});
+
+test('files of a chat that another tab deletes can still go on here, and come back with the chat there', async () => {
+  const store = new InMemoryContextStore();
+  const open = async (): Promise<typeof UnsentFiles> => {
+    vi.resetModules();
+    sessionStorage.clear();
+    const tab = await import('../../stories/demo/unsentFiles.ts');
+    await tab.adoptFiles(store, 'a');
+    return tab;
+  };
+  const [mine, theirs] = [await open(), await open()];
+  for (const [tab, filename] of [
+    [mine, 'mine'],
+    [theirs, 'theirs'],
+  ] as const)
+    await tab.changeUnsentFiles(store, 'a', () =>
+      tab.unsent([{ type: 'file', mediaType: 'text/plain', filename, url: 'data:,' }]),
+    );
+  const names = async (tab: typeof mine): Promise<unknown[]> =>
+    (await tab.takeUnsentFiles(store, 'a')).map(({ part }) => part.filename);
+
+  const bringBack = await theirs.forgetFiles(store, 'a');
+  expect(localStorage.length).toBe(0);
+  expect(await names(mine)).toEqual(['mine']);
+  await bringBack();
+  expect(await names(theirs)).toEqual(['theirs']);
+  const next = await open();
+  expect(await names(next)).toEqual(['mine']);
 });

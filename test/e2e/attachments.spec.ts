@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { AxeBuilder } from '@axe-core/playwright';
-import { expect, test, type Locator, type Page } from '@playwright/test';
+import { expect, test, type BrowserContext, type Locator, type Page } from '@playwright/test';
 import { Demo } from './demo.ts';
 
 const picture = {
@@ -79,6 +79,49 @@ test('files wait at the box, outlive a reload, and stay with the question when i
   await expect(demo.you).toContainText('What have I given you?');
   await expect(shown).toBeVisible();
   await isClean(page, 'light');
+});
+
+/** Another tab on the chat of a page. */
+async function tabOn(context: BrowserContext, demo: Demo): Promise<Demo> {
+  return Demo.open(await context.newPage(), { at: new URL(demo.page.url()).hash });
+}
+
+/** The browser's own "Duplicate tab": another page that begins with the same session. */
+async function duplicate(demo: Demo): Promise<Demo> {
+  const opened = demo.page.waitForEvent('popup');
+  await demo.page.evaluate(() => void open(location.href));
+  return new Demo(await opened);
+}
+
+test('each tab keeps its own files; those of a tab that is gone are found by the next one', async ({
+  page,
+  context,
+}) => {
+  const first = await Demo.open(page);
+  await first.ask('Hello');
+  await attach(first, note);
+  const second = await tabOn(context, first);
+  await attach(second, { ...note, name: 'second.txt' });
+  const copy = await duplicate(first);
+  await attach(copy, { ...note, name: 'copy.txt' });
+  const places = (): Promise<number> =>
+    page.evaluate(() => Object.keys(localStorage).filter((key) => key.startsWith('demo:files:')).length);
+  await expect.poll(places).toBe(3);
+
+  const isAlone = async (tab: Demo, name: string): Promise<void> =>
+    expect(removers(tab)).toHaveAccessibleName(`Remove ${name}`);
+  await isAlone(second, 'second.txt');
+  await isAlone(copy, 'copy.txt');
+  await page.reload();
+  await isAlone(first, 'note.txt');
+
+  await copy.page.close();
+  await page.close();
+  const next = await tabOn(context, second);
+  await expect(removers(next)).toHaveCount(2);
+  await next.page.reload();
+  await expect(removers(next)).toHaveCount(2);
+  await isAlone(second, 'second.txt');
 });
 
 test('files that are pasted are attached; one that is too large is refused in words', async ({ page }) => {

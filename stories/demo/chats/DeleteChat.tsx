@@ -7,7 +7,7 @@ import { useWorkspace } from '../shell/Workspace.ts';
 import { ConfirmDialog } from '../ui/ConfirmDialog.tsx';
 import { Icon } from '../ui/Icon.tsx';
 import { forgetWords } from '../unsent.ts';
-import { changeUnsentFiles, takeUnsentFiles } from '../unsentFiles.ts';
+import { forgetFiles } from '../unsentFiles.ts';
 
 /** Deletes a chat, once it is clear how much that is, and offers it back for ten seconds. */
 export function DeleteChat({ chat, title, isCurrent, remove, onDone }: DeleteChatProps): ReactNode {
@@ -20,11 +20,11 @@ export function DeleteChat({ chat, title, isCurrent, remove, onDone }: DeleteCha
     if (isCurrent) newChat();
     const undo = await remove(chat.id);
     const bringWordsBack = forgetWords(chat.id);
-    const files = await takeUnsentFiles(store, chat.id);
+    const bringFilesBack = await forgetFiles(store, chat.id);
     const bringBack = async (): Promise<void> => {
       if (!(await undo())) throw new Error(`It is too late to bring ${title} back`);
       bringWordsBack();
-      if (files.length > 0) await changeUnsentFiles(store, chat.id, () => files);
+      await bringFilesBack();
       if (isCurrent) goToChat(chat.id);
     };
     tell({

@@ -1,0 +1,53 @@
+import { generateId } from 'ai';
+import { session } from './safeStorage.ts';
+
+/**
+ * Which tab this is, and which others are there.
+ *
+ * An id in `sessionStorage` outlives a reload and goes with its tab; but a tab that is duplicated begins with a copy of
+ * all that is in there. So a page holds a Web Lock on its id for as long as it lives: one that finds the lock taken is
+ * a copy, and takes another id. What a tab left behind may be taken over as soon as its lock is free. Without Web
+ * Locks nobody knows who lives, and everybody counts as gone: then two tabs may share, and nothing is lost.
+ */
+
+const PLACE = 'demo:tab';
+const lockOf = (id: string): string => `demo:tab:${id}`;
+/** How long a page that is being reloaded may take to let go of its lock, in ms. */
+const FAREWELL = 1000;
+
+let own: Promise<string> | undefined;
+
+/** The id of this tab: the same after a reload, and no other tab's. Never rejects. */
+export function thisTab(): Promise<string> {
+  return (own ??= claim(session.get(PLACE) ?? generateId()));
+}
+
+async function claim(id: string): Promise<string> {
+  session.set(PLACE, id);
+  return (await hold(id)) ? id : claim(generateId());
+}
+
+/** False where another page holds it. A browser that refuses locks has no say in it. */
+function hold(id: string): Promise<boolean> {
+  const signal = AbortSignal.timeout(FAREWELL);
+  return new Promise((resolve) => {
+    const keep = (): Promise<never> => {
+      resolve(true);
+      return new Promise(() => {});
+    };
+    locked(id, { signal }, keep).catch(() => resolve(!signal.aborted));
+  });
+}
+
+/**
+ * Does something in the place of a tab that is gone, which can't come back meanwhile; nothing while it is there. Never
+ * rejects, if `act` does not.
+ */
+export async function insteadOf(tab: string, act: () => Promise<void>): Promise<void> {
+  const actIfFree = (lock: Lock | null): Promise<void> | undefined => (lock ? act() : undefined);
+  await locked(tab, { ifAvailable: true }, actIfFree).catch(act);
+}
+
+async function locked<T>(id: string, options: LockOptions, act: LockGrantedCallback<T>): Promise<void> {
+  await navigator.locks.request(lockOf(id), options, act);
+}
