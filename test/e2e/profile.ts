@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type BrowserContext, chromium, expect, type Page } from '@playwright/test';
+import { type Browser, type BrowserContext, chromium, expect, type Page } from '@playwright/test';
 import { build } from 'vite';
 import { findBrowser, launchArgs } from '../../scripts/browser.mjs';
 import { aliases, root } from '../../scripts/entries.mjs';
@@ -17,7 +17,7 @@ export class Profile {
   readonly #folder: string;
   readonly #server: Server;
   #process: ChildProcess | undefined;
-  #context: BrowserContext | undefined;
+  #browser: Browser | undefined;
 
   private constructor(folder: string, server: Server) {
     this.#folder = folder;
@@ -48,14 +48,14 @@ export class Profile {
       detached: true,
       stdio: 'ignore',
     });
-    const browser = await chromium.connectOverCDP(`http://127.0.0.1:${await this.#port()}`);
-    this.#context = browser.contexts()[0];
+    this.#browser = await chromium.connectOverCDP(`http://127.0.0.1:${await this.#port()}`);
     await prepare(this.context);
   }
 
   get context(): BrowserContext {
-    if (!this.#context) throw new Error('The browser was not started.');
-    return this.#context;
+    const [context] = this.#browser?.contexts() ?? [];
+    if (!context) throw new Error('The browser was not started.');
+    return context;
   }
 
   async #port(): Promise<string> {
@@ -76,14 +76,18 @@ export class Profile {
     return page;
   }
 
-  /** Kills the browser in the midst of whatever it does. */
+  /**
+   * Kills the browser in the midst of whatever it does, and waits until it let go of its files: its databases stay locked
+   * until then, and one that is locked for seconds does not open. What was started may be a script that goes earlier, so
+   * the connection tells.
+   */
   async kill(): Promise<void> {
-    const child = this.#process;
-    this.#process = undefined;
+    const [child, browser] = [this.#process, this.#browser];
+    this.#process = this.#browser = undefined;
     if (child?.pid === undefined) return;
-    const gone = new Promise((resolve) => void child.once('exit', resolve));
+    const gone = new Promise((resolve) => void browser?.once('disconnected', resolve));
     process.kill(-child.pid, 'SIGKILL');
-    await gone;
+    if (browser?.isConnected()) await gone;
   }
 
   async remove(): Promise<void> {
