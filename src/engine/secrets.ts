@@ -119,12 +119,20 @@ function marked(kind: string, secret: string, isSecret: Row[2] = isVaried): Row 
 
 /** What a value is called, after which one stands; a name ends here, as in `OPENAI_API_KEY`, `clientSecret`, `token`. */
 const PASSWORD =
-  'passw(?:or)?[dt]|passphrase|passwd|pwd|kennwort|mot[ _-]?de[ _-]?passe|contrase(?:ñ|n\u0303?)a|(?<![a-z])mdp';
+  'passw(?:or)?[dt]|passphrase|passwd|pwd|kennwort|mot[ _-]?de[ _-]?passe|contrase(?:ñ|n\u0303?)as?|(?<![a-z])mdp';
 const KEY_NAMES = `(?:api|access|secret|private|auth|encryption|signing|account|master|service|license)[ _-]?key|secret|token|${PASSWORD}|credentials?`;
 const WHOLE_NAMES = `${PASSWORD}|cookie|authorization`;
 
 const KEY_NAME = new RegExp(`(?:${KEY_NAMES}|[_-]key)$`, 'i');
 const WHOLE_NAME = new RegExp(`(?:^|[_-]|[a-z])(?:${WHOLE_NAMES})$`, 'i');
+
+/** In JSON, and in code like it: up to the quote that closes, also within a text that is JSON, where it is escaped. */
+function quotedPassword(quote: string): Row {
+  const name = String.raw`(["'](?:${PASSWORD})\\?["']\s{0,3}:\s{0,3}\\?${quote})`;
+  const plain = String.raw`(?<!\\.)(?:[^${quote}\\\r\n]|\\[^\r\n]){1,256}(?=${quote})`;
+  const escaped = String.raw`(?<=\\.)[^${quote}\\\r\n]{1,256}(?=\\${quote})`;
+  return ['password', new RegExp(`${name}(${plain}|${escaped})`, 'gi'), isPassword];
+}
 
 const CUT =
   '(?:sk-|AIza|gh[pousr]_|github_pat_|glpat-|AKIA|ASIA|xox[a-z]-|[sr]k_(?:live|test)_|whsec_|npm_|hf_|gsk_|xai-|pplx-)';
@@ -175,19 +183,13 @@ const PATTERNS: readonly Row[] = [
     (base64) => isRandom(base64.replaceAll(/[+/]/g, '')),
   ],
   ['bearer token', /\b(Bearer\s{1,3})([\w.~+/-]{12,}=*)/gi, isRandom],
-  [
-    'password',
-    new RegExp(
-      String.raw`(["'](?:${PASSWORD})\\?["']\s{0,3}:\s{0,3}\\?["'])([^"'\\\r\n]{1,256})(?=\\?["'])`,
-      'gi',
-    ),
-    isPassword,
-  ],
+  quotedPassword('"'),
+  quotedPassword("'"),
   ['password', /(;\s{0,3}(?:password|pwd)\s{0,3}=\s{0,3})([^;\s"'`{}[\]]{1,256})/gi, isNoBlank],
   [
     '',
     new RegExp(
-      String.raw`((?:${KEY_NAMES})\\?["']?\s{0,3}(?:=>|:=|[:=])\s{0,3}\\?["'${'`'}]?)([^\s"'${'`'}<>(){}[\],;&|\\]{6,})`,
+      String.raw`((?:${KEY_NAMES})\\?["']?\s{0,3}(?:=>|:=|[:=])\s{0,3}\\?["'${'`'}]?)((?<=["'${'`'}])[^\s"'${'`'}<>\\]{6,}|[^\s"'${'`'}<>(){}[\],;&|\\]{6,})`,
       'gi',
     ),
     isNamedSecret,
@@ -212,7 +214,7 @@ function isPartOfPassword(text: string): boolean {
 function isPassword(text: string): boolean {
   return (
     isNoBlank(text) &&
-    !/^(?:string|text|password|passwort|kennwort|contraseña|required|optional|hidden|true|false|null|undefined|number|\S+ .*)$/i.test(
+    !/^(?:string|text|password|passwort|kennwort|contraseña|required|optional|hidden|true|false|null|undefined|number|\p{L}+\?|\S+ .*)$/iu.test(
       text,
     )
   );
@@ -225,7 +227,9 @@ function isNamedSecret(text: string): boolean {
     /^(?:process|import|os|env|this|self|config|options|req|ctx|props|state)[.?]/.test(text)
   )
     return false;
-  return isRandom(text) || isAwsSecret(text) || /^(?=.*\d)(?=.*[a-z])[a-z][\w!@#$%^*?~-]{5,11}$/i.test(text);
+  return (
+    isRandom(text) || isAwsSecret(text) || /^(?=.*\d)(?=.*[a-z])[a-z][\w!@#$%^*?~,;&()-]{5,11}$/i.test(text)
+  );
 }
 
 /** Whether a text was drawn rather than written: one of its words mixes letters and digits, or large and small ones. */

@@ -106,6 +106,8 @@ const code = [
   'if (token === undefined) return;',
   'password: z.string().min(8).max(128)',
   '"password": "string"',
+  '{"kennwort": "vergessen?"}',
+  '{"password": "Forgot?", "next": "Continue"}',
   "'password': 'required'",
   '{"type":"password","label":"Your password"}',
   '<input type="password" name="password" autocomplete="current-password">',
