@@ -6,10 +6,10 @@ import { plural } from './singular.ts';
 /**
  * From fragments to text.
  *
- * A renderer is one method, and anybody can write one. Ours share what is hard about it: {@link SectionRenderer}
- * turns fragments into plain sections (codecs asked, nothing circular, nothing lazy, no null, depth bounded, shared objects
- * standing wherever they are used), so that each format only has to say how a text, a list, a record and a section
- * look in it. Whatever a text contains, it must not leave its place: that is each format's first duty.
+ * A renderer is one method, and anybody can write one. Ours share what is hard about it: {@link SectionRenderer} turns
+ * fragments into plain sections (codecs asked, nothing circular, nothing lazy, no null, depth bounded, shared objects
+ * standing wherever they are used), so that each format only has to say how a text, a list, a record and a section look
+ * in it. Whatever a text contains, it must not leave its place: that is each format's first duty.
  *
  * Published encoders were weighed (minified and compressed): fast-xml-builder 6.4 kB, @toon-format/toon 2.8 kB,
  * smol-toml 2.5 kB. They know records and lists, and no fragments: a name that comes twice, a fragment in a list, a

@@ -12,7 +12,8 @@ import {
 import type { ContextRenderer, RenderData, Scalar } from './renderer.ts';
 
 /**
- * Fragments as TOON (Token-Oriented Object Notation): indentation instead of braces, and tables for lists of like records.
+ * Fragments as TOON (Token-Oriented Object Notation): indentation instead of braces, and tables for lists of like
+ * records.
  *
  * Fragments at the top are the keys of one record; those of the same name become one list, in their order. A fragment
  * anywhere else is a record with one entry, its name. The published decoder reads ours in the tests.

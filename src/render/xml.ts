@@ -142,7 +142,8 @@ function entityOf(mark: string): string {
 
 /**
  * What a name may not hold, and what it may not begin with. Colons are left to namespaces; ª, µ and º are no letters to
- * XML; of the letters beyond U+FFFF not every parser knows that they are. Lone surrogates are for {@link SectionRenderer} to find.
+ * XML; of the letters beyond U+FFFF not every parser knows that they are. Lone surrogates are for {@link
+ * SectionRenderer} to find.
  */
 const NOT_IN_NAME = /[^\w.\-\p{L}\p{M}\p{Nd}\p{Cs}]|[ªµº\u{10000}-\u{10ffff}]|^[^\p{L}_\p{Cs}]/gu;
 

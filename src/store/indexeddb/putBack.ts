@@ -22,11 +22,11 @@ export interface PutBack {
 /**
  * Puts a chat back, in one transaction; undefined when there is nothing of it to put back.
  *
- * The person may have gone on meanwhile, in the same chat. So nothing is overwritten that is as new: of a record that is
- * there in two revisions the higher one stays, messages that come back take their places behind those that are there,
- * a branch that has gone on in two ways becomes two, and one whose name is taken by now takes the next one. A chat that was deleted since stays deleted. All that
- * comes back gets new numbers in the change sequence, beyond those that were given out before (`since`), because for
- * every open tab it is news.
+ * The person may have gone on meanwhile, in the same chat. So nothing is overwritten that is as new: of a record that
+ * is there in two revisions the higher one stays, messages that come back take their places behind those that are
+ * there, a branch that has gone on in two ways becomes two, and one whose name is taken by now takes the next one. A
+ * chat that was deleted since stays deleted. All that comes back gets new numbers in the change sequence, beyond those
+ * that were given out before (`since`), because for every open tab it is news.
  */
 export async function putBack(rows: Rows, kept: KeptChat, since: number): Promise<PutBack | undefined> {
   const { chat } = kept;
@@ -89,8 +89,8 @@ interface Pointer {
 }
 
 /**
- * What becomes of a branch: undefined when the one that is there holds all of it, itself when it is not there or has gone
- * on from there, and where both have gone on, one of its own.
+ * What becomes of a branch: undefined when the one that is there holds all of it, itself when it is not there or has
+ * gone on from there, and where both have gone on, one of its own.
  */
 function reconcile(
   kept: Branch,

@@ -9,13 +9,15 @@ import { type Damage, isText, readRecord } from './damage.ts';
 /**
  * Transactions that are whole or not at all.
  *
- * IndexedDB commits a transaction as soon as nobody asks anything of it, whatever went wrong in between. A value that it
- * can't clone makes `put` throw, and the puts before it are committed all the same: a pointer without its message. So
- * every throw aborts. And a put that succeeded proves nothing: a full disk says no at the commit. So nothing is reported
- * before `complete`. `strict` makes the browser wait for the disk; without it a power cut takes the last seconds along.
+ * IndexedDB commits a transaction as soon as nobody asks anything of it, whatever went wrong in between. A value that
+ * it can't clone makes `put` throw, and the puts before it are committed all the same: a pointer without its message.
+ * So every throw aborts. And a put that succeeded proves nothing: a full disk says no at the commit. So nothing is
+ * reported before `complete`. `strict` makes the browser wait for the disk; without it a power cut takes the last
+ * seconds along.
  *
- * A database waits after the last answer for what might still be asked. So it is told when that was all, with the last put
- * and not a way there and back later: a third less time for an append, and a page that goes has no time for another.
+ * A database waits after the last answer for what might still be asked. So it is told when that was all, with the last
+ * put and not a way there and back later: a third less time for an append, and a page that goes has no time for
+ * another.
  */
 export async function write<T>(
   db: Database,
