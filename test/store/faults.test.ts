@@ -1,9 +1,7 @@
 import 'fake-indexeddb/auto';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { Sealer } from '../../src/store/indexeddb/seal.ts';
+import { describe, expect, it, vi } from 'vitest';
 import type { DatabaseDump } from '../support/dump.ts';
-import { Faults } from '../support/faults.ts';
-import { NOW, Sweep, WRITES } from '../support/sweep.ts';
+import { sweepForSuite, WRITES } from '../support/sweep.ts';
 import { unhandledRejections } from '../support/unhandled.ts';
 import old from './fixtures/format-1.json' with { type: 'json' };
 import packed from './fixtures/format-2.json' with { type: 'json' };
@@ -12,25 +10,8 @@ import packed from './fixtures/format-2.json' with { type: 'json' };
 vi.mock('../../src/store/layout.ts', async (original) => ({ ...(await original<object>()), BLOCK: 4 }));
 
 describe('whatever fails', () => {
-  const faults = new Faults();
-  const sweep = new Sweep(faults);
+  const { sweep } = sweepForSuite();
   const unhandled = unhandledRejections();
-
-  beforeAll(async () => {
-    vi.useFakeTimers({ toFake: ['Date'], now: NOW });
-    vi.spyOn(Sealer.prototype, 'note').mockReturnValue();
-    await sweep.begin();
-  });
-  afterEach(async () => {
-    faults.cease();
-    await sweep.closeAll();
-  });
-  afterAll(async () => {
-    await sweep.end();
-    faults.remove();
-    vi.restoreAllMocks();
-    vi.useRealTimers();
-  });
 
   it.each(Object.keys(WRITES))('%s is written whole or not at all', { timeout: 600_000 }, async (name) => {
     expect.hasAssertions();

@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import 'fake-indexeddb/auto';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { Sealer } from '../../src/store/indexeddb/seal.ts';
-import { type Fault, Faults } from '../support/faults.ts';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { Fault } from '../support/faults.ts';
 import { type Bug, plant } from '../support/planted.ts';
 import { playRace, stories } from '../support/race.ts';
-import { NOW, Sweep } from '../support/sweep.ts';
+import { sweepForSuite } from '../support/sweep.ts';
 
 // The nets of `races.test.ts` and `faults.test.ts`, over a store with a bug: each must be caught, by name.
 
@@ -24,25 +23,8 @@ vi.mock('../../src/store/channel.ts', async (original) =>
 const STORIES = 60;
 
 describe('a planted bug', () => {
-  const faults = new Faults();
-  const sweep = new Sweep(faults);
-
-  beforeAll(async () => {
-    vi.useFakeTimers({ toFake: ['Date'], now: NOW });
-    vi.spyOn(Sealer.prototype, 'note').mockReturnValue();
-    await sweep.begin();
-  }, 60_000);
-  afterEach(async () => {
-    plant(undefined);
-    faults.cease();
-    await sweep.closeAll();
-  });
-  afterAll(async () => {
-    await sweep.end();
-    faults.remove();
-    vi.restoreAllMocks();
-    vi.useRealTimers();
-  });
+  const { faults, sweep } = sweepForSuite();
+  afterEach(() => plant(undefined));
 
   /** What the first story in which the tabs lose something says; undefined when there is none. */
   async function racing(): Promise<string | undefined> {

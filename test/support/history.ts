@@ -19,6 +19,13 @@ export class History {
   #clock = 0;
   readonly #entries: Entry[] = [];
 
+  /** One that goes on from another, and leaves that as it is. */
+  constructor(before?: History) {
+    if (!before) return;
+    this.#clock = before.#clock;
+    for (const entry of before.#entries) this.#entries.push({ ...entry });
+  }
+
   /** Somebody asks for something; call the result when they are told. Never called: no answer came. */
   ask(deed: Deed, tab: string | number = 0): (outcome: Outcome) => void {
     this.#clock += 1;

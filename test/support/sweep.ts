@@ -1,11 +1,13 @@
 import { IDBFactory } from 'fake-indexeddb';
-import { expect, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest';
 import { isContextError } from '../../src/errors.ts';
+import { Sealer } from '../../src/store/indexeddb/seal.ts';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import type { AppendResult, ContextStore, StoreOp } from '../../src/store/store.ts';
 import { type DatabaseDump, dumpDatabase, loadDatabase } from './dump.ts';
-import type { Fault, Faults } from './faults.ts';
+import { type Fault, Faults } from './faults.ts';
 import { givenChat, head, insert, line, me, message, turn } from './graph.ts';
+import { findIn, History, logged } from './history.ts';
 import { sealAll, sealOne } from './sealing.ts';
 
 /**
@@ -13,7 +15,8 @@ import { sealAll, sealOne } from './sealing.ts';
  * is what it held before, or what it holds after: nothing between. Who was told that it is saved finds it saved, who was
  * told that it is not gets an error of ours, and nobody waits for ever. Whoever opens the database next reads all of
  * it, also if that fails once more on the way; and the same write, made again, has the same result as if nothing had
- * been.
+ * been. What everyone was told is also held against what is there by {@link History}, which knows nothing of before and
+ * after.
  *
  * Every failure is followed by a look at every record. What comes after it, reading, writing again and failing again, is
  * tried after some of them; with `CONTEXTREE_FUZZ=2` after each, and the repetition fails at each of its own requests, too.
@@ -21,8 +24,10 @@ import { sealAll, sealOne } from './sealing.ts';
 const ALL_PAIRS = Number(process.env['CONTEXTREE_FUZZ'] ?? 1) > 1;
 
 const NAME = 'sweep';
+/** The chats that are written to. */
+const CHATS = ['c', 'files', 'buried', 'leaving', 'new'];
 /** When all of it happens; the tests stand still at this moment, ms since epoch. */
-export const NOW = 1_000_000_000_000;
+const NOW = 1_000_000_000_000;
 const DAY = 86_400_000;
 
 interface Write {
@@ -63,14 +68,16 @@ export const WRITES: Readonly<Record<string, Write>> = {
   'a turn on a moved head, forked': { does: append(turn('q', 'm3')) },
   'a turn on a moved head, rebased': { does: append(turn('q', 'm3'), { onConflict: 'rebase' }) },
   'the first turn of a chat': { does: append(turn('q', null), {}, 'new') },
-  'the first turn after deleting': { does: append(turn('q', null), { epoch: 1 }, 'buried') },
+  'the first turn after deleting': { does: append(turn('next', null), { epoch: 1 }, 'buried') },
   'an import': {
     does: append([
       ...Array.from({ length: 14 }, (_, i) => insert(`i${i}`, i === 0 ? 's1' : `i${i - 1}`)),
       head('s1', 'i13'),
     ]),
   },
-  'a turn with a file': { does: append([showing('p')]) },
+  'a turn with a file': {
+    does: append([showing('p'), { op: 'branch', id: 'b-p', base: 'main', messageId: 'p' }]),
+  },
   'other words, sealed': { does: append([{ op: 'replace', id: 'm1', data: message('m1', 'other') }]) },
   'other words, of a revision': {
     does: append([{ op: 'replace', id: 'm11', data: message('m11', 'other'), rev: 1 }]),
@@ -96,9 +103,11 @@ export const WRITES: Readonly<Record<string, Write>> = {
   'a chat mended': {
     does: async (store) => {
       const { seq, nodes } = await store.load('c');
-      const moved = nodes.filter(({ id }) => id === 'm1' || id === 'm11');
       const rest = { chat: undefined, dropped: [], branches: [], checkpoints: [] };
-      const mended = moved.map((node) => ({ ...node, parentId: null, depth: 1 }));
+      const mended = nodes.flatMap((node) => {
+        if (node.id === 'x1') return [{ ...node, parentId: 'm2', depth: 4 }];
+        return node.id === 'm1' ? [node] : [];
+      });
       return append([{ op: 'mend', seq, nodes: mended, ...rest }])(store);
     },
     isOnce: true,
@@ -161,10 +170,34 @@ const FAULTS: readonly Fault[] = ['throw', 'refuse', 'abort', 'dead', 'late', 'u
 /** What the caller can't know, because nobody told: it was done, or not. */
 const UNTOLD: readonly Fault[] = ['unheard', 'killed', 'silent'];
 
+/** The sweep of a suite of tests: begun before the first of them, while nobody seals by himself, and taken away at the end. */
+export function sweepForSuite(): { readonly faults: Faults; readonly sweep: Sweep } {
+  const faults = new Faults();
+  const sweep = new Sweep(faults);
+  beforeAll(async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: NOW });
+    vi.spyOn(Sealer.prototype, 'note').mockReturnValue();
+    await sweep.begin();
+  }, 60_000);
+  afterEach(async () => {
+    faults.cease();
+    await sweep.closeAll();
+  });
+  afterAll(async () => {
+    await sweep.end();
+    faults.remove();
+    vi.restoreAllMocks();
+    vi.useRealTimers();
+  });
+  return { faults, sweep };
+}
+
 /** The sweep: a database that all writes are done to, and every fault for each of them. */
 export class Sweep {
   readonly #faults: Faults;
   readonly #opened: ContextStore[] = [];
+  /** What was asked of the database that all writes are done to, and answered. */
+  readonly #history = new History();
   /** What other tabs would have heard. */
   readonly #heard: unknown[] = [];
   readonly #channels = globalThis.BroadcastChannel;
@@ -197,7 +230,7 @@ export class Sweep {
   }
 
   async #build(): Promise<DatabaseDump> {
-    const store = this.open();
+    const store = logged(this.open(), this.#history, 'before');
     await givenChat(store, 'c', line(8));
     await sealAll(NAME);
     const more = line(4, 8).split(' > ');
@@ -209,6 +242,7 @@ export class Sweep {
       head('m11', 's1'),
       insert('empty', 'm2', '', 'streaming'),
       { op: 'branch', id: 'b-gone', base: 'main', messageId: 'm2' },
+      { op: 'branch', id: 'b-empty', base: 'main', messageId: 'empty' },
       { op: 'checkpoint', id: 'k', name: 'k', messageId: 'm1' },
       { op: 'checkpoint', id: 'j', name: 'j', messageId: 'm9' },
     ])(store);
@@ -230,22 +264,33 @@ export class Sweep {
     await loadDatabase(NAME, dump);
   }
 
-  async #prepared(given: Write['given']): Promise<DatabaseDump> {
+  async #prepared(given: Write['given'], history: History): Promise<DatabaseDump> {
     const base = this.#base ?? expect.unreachable('nothing was begun');
     await this.lay(base);
     if (!given) return base;
-    await given(this.open());
+    await given(logged(this.open(), history, 'before'));
     return dumpDatabase(NAME);
+  }
+
+  /** Holds what was told against what is there. */
+  async #judge(history: History, where: string): Promise<void> {
+    const store = new IndexedDBContextStore(NAME);
+    const problems = history.check(await findIn(store, CHATS));
+    await store.close();
+    agree([where, problems], [where, []]);
   }
 
   /** Lets a write fail in all these ways, at each of its requests; throws where it is not whole or not told rightly. */
   async try(name: string, kinds: readonly Fault[] = FAULTS): Promise<void> {
     const write = WRITES[name] as Write;
-    const start = await this.#prepared(write.given);
+    const said = new History(this.#history);
+    const start = await this.#prepared(write.given, said);
     const [faults, open, lay] = [this.#faults, () => this.open(), (dump: DatabaseDump) => this.lay(dump)];
     const before = textOf(start);
     await lay(start);
-    const result = resultOf(await write.does(open()));
+    const once = new History(said);
+    const result = resultOf(await write.does(logged(open(), once, 'now')));
+    await this.#judge(once, name);
     const after = textOf(await dumpDatabase(NAME));
     agree([name, after === before], [name, false]);
     await write.does(open());
@@ -259,8 +304,9 @@ export class Sweep {
       const store = this.#opened[0] ?? open();
       await store.getChat('c');
       this.#heard.length = 0;
+      const history = new History(said);
       faults.order(fault, at, forEver);
-      const told = await outcomeOf(write.does(store), faults, fault);
+      const told = await outcomeOf(write.does(logged(store, history, 'now')), faults, fault);
       const { struck } = faults;
       faults.cease();
       const now = textOf(await dumpDatabase(NAME));
@@ -274,8 +320,10 @@ export class Sweep {
       expect(`${where}: ${rumours} rumours`).toBe(`${where}: 0 rumours`);
       const isLookedInto = ALL_PAIRS || (!forEver && (at === 1 || at % 6 === 0));
       isAsBefore = now === before && told.is === 'refused' && !isLookedInto;
-      if (struck && isLookedInto) await recover(told.is === 'silent' ? open() : store, now, at, where);
-      return struck;
+      if (!struck || !isLookedInto) return struck;
+      if (ALL_PAIRS || at === 1) await this.#judge(history, where);
+      await recover(told.is === 'silent' ? open() : store, now, at, where);
+      return true;
     };
 
     /** Whoever comes next reads it, with another fault on the way, and writes it. */
