@@ -10,11 +10,13 @@ const apart = [
   'test/engine/{wipe,repair,loading*}.test.ts',
   'test/tokens/tokenizer.test.ts',
 ];
+/** The same in a page: a database where there is none, and a part that counts how often it is rendered. */
+const alone = ['test/react/{default,refused}Store.test.tsx', 'test/demo/renders.test.tsx'];
 const elsewhere = ['test/browser/**', 'test/bench/**', 'test/package/**', 'test/e2e/**'];
 const resolve = { alias: aliases };
 
 /** A machine that runs everything at once is slow, not wrong. */
-const patience = 20_000;
+const patience = 30_000;
 
 // Bundled for the browser before the first test: a dependency that is met later reloads the page under a test.
 const optimizeDeps = {
@@ -142,9 +144,21 @@ export default defineConfig({
           name: 'happy',
           testTimeout: patience,
           environment: 'happy-dom',
+          isolate: false,
+          setupFiles: `${root}/test/support/page.ts`,
           include: ['test/**/*.test.tsx'],
-          exclude: elsewhere,
+          exclude: [...elsewhere, ...alone],
           env: { AI_SDK: '7' },
+        },
+      },
+      {
+        resolve,
+        test: {
+          name: 'alone',
+          testTimeout: patience,
+          environment: 'happy-dom',
+          setupFiles: `${root}/test/support/page.ts`,
+          include: alone,
         },
       },
       onSdk(6),

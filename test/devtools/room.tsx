@@ -1,7 +1,6 @@
 import {
   act,
   type BoundFunctions,
-  cleanup,
   type queries,
   render,
   type RenderResult,
@@ -12,15 +11,13 @@ import {
 import { assistantText, ContextEngine, ContextEngineProvider, InMemoryContextStore, user } from 'contextree';
 import { ContextDevtools, type ContextDevtoolsProps } from 'contextree/devtools';
 import { type ReactNode, StrictMode } from 'react';
-import { afterEach, beforeAll, beforeEach, expect, vi } from 'vitest';
+import { beforeAll, expect } from 'vitest';
 
 // The room in which the stories of the panel play: an engine in memory, an app around it, and eyes that see into
 // shadow roots, as those of a person do.
 //
 // What the panel shows is fetched, rendered and counted first, and a busy machine takes its time over each of these: a
 // story that looks for something waits for it with `eventually`. `settle` is for what must not come.
-
-vi.setConfig({ testTimeout: 30_000 });
 
 // The panel's code comes when it is wanted, and so does that of estimates: a busy machine takes its time over a first
 // import.
@@ -29,8 +26,6 @@ beforeAll(async () => {
   const engine = new ContextEngine({ store: new InMemoryContextStore(), chatId: 'warm', userId: 'me' });
   await engine.estimate();
 });
-beforeEach(() => localStorage.clear());
-afterEach(cleanup);
 
 /** An engine over memory with these messages, one after another: ids that begin with q are the person's. */
 export async function chat(...ids: string[]): Promise<ContextEngine> {

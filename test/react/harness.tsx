@@ -1,12 +1,9 @@
-import { act, cleanup } from '@testing-library/react';
+import { act } from '@testing-library/react';
 import { ContextEngine, ContextEngineProvider, InMemoryContextStore, assistantText, user } from 'contextree';
 import type { ContextFragment, ContextStore } from 'contextree';
 import { StrictMode, type ReactNode } from 'react';
-import { afterEach } from 'vitest';
 
 // What the stories of the hooks begin with: an engine in memory, and a conversation whose ids are its words.
-
-afterEach(cleanup);
 
 /** An engine over memory, which nobody shares. */
 export function engineOn(store: ContextStore = new InMemoryContextStore(), chatId = 'chat'): ContextEngine {

@@ -1,0 +1,7 @@
+import { cleanup } from '@testing-library/react';
+import { afterEach, beforeEach } from 'vitest';
+
+// Around each test of components: their files share a page, if they have one, so each leaves it as it was.
+
+beforeEach(() => globalThis.localStorage?.clear());
+afterEach(cleanup);
