@@ -39,7 +39,8 @@ import type { Change } from './store.ts';
  * are there is told by asking for them.
  *
  * `changes` has one row per thing, the last change of it, found by its number. A log would grow with every word ever
- * changed; this grows with what there is. The number of a sealed message lies with its topology.
+ * changed; this grows with what there is. In a database the number lies in the row of the thing (`changedRows.ts`), that
+ * of a sealed message with its topology.
  */
 export interface Tables {
   /** Also those of deleted chats. The index `due` holds those whose content has yet to go. */
@@ -136,10 +137,13 @@ export interface Shape {
 
 const byId: Shape = { key: ['chatId', 'id'] };
 
+/** In a database, a row also has the number of its last change. */
+const byChange = { changed: 'changed', chat: ['chatId', 'changed'] };
+
 /** All tables. */
 export const LAYOUT: Readonly<Record<Table, Shape>> = {
-  chats: { key: 'id', indexes: { user: 'userId', due: 'purgeAt' } },
-  nodes: { key: ['chatId', 'seq'], indexes: { id: ['chatId', 'id'] } },
+  chats: { key: 'id', indexes: { user: 'userId', due: 'purgeAt', changed: 'changed' } },
+  nodes: { key: ['chatId', 'seq'], indexes: { id: ['chatId', 'id'], ...byChange } },
   bodies: {},
   topologies: {
     key: ['chatId', 'block'],
@@ -149,8 +153,8 @@ export const LAYOUT: Readonly<Record<Table, Shape>> = {
   packs: { key: ['chatId', 'block'] },
   drafts: {},
   revisions: {},
-  branches: byId,
-  checkpoints: byId,
+  branches: { ...byId, indexes: byChange },
+  checkpoints: { ...byId, indexes: byChange },
   changes: { key: ['chatId', 'kind', 'id'], indexes: { seq: 'seq', chat: ['chatId', 'seq'] } },
   blobs: { key: 'hash' },
   uses: { key: ['chatId', 'hash'], indexes: { hash: 'hash' } },

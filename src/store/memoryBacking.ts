@@ -94,7 +94,9 @@ function indexedKeys(table: Table, row: unknown): [index: string, key: Key][] {
 
 function keyOf(row: unknown, path: string | readonly string[] = []): Key | undefined {
   const fields = row as Readonly<Record<string, Key>>;
-  return typeof path === 'string' ? fields[path] : path.map((field) => fields[field] as Key);
+  if (typeof path === 'string') return fields[path];
+  const keys = path.map((field) => fields[field]);
+  return keys.includes(undefined) ? undefined : (keys as Key[]);
 }
 
 interface Entry {

@@ -40,6 +40,17 @@ describe('an append behind an append', () => {
     await store.close();
   });
 
+  it('puts five records: the message, its words, its branch, its chat and the counter', async () => {
+    const store = new IndexedDBContextStore('requests');
+    await given(store, line(3));
+    const put = vi.spyOn(IDBObjectStore.prototype, 'put');
+    await next(store, 'm2', 'a');
+    const tables = put.mock.contexts.map((table) => (table as IDBObjectStore).name);
+    put.mockRestore();
+    expect(tables.toSorted()).toEqual(['bodies', 'branches', 'chats', 'meta', 'nodes']);
+    await store.close();
+  });
+
   it('finds what another tab wrote in between', async () => {
     const [one, two] = [new IndexedDBContextStore('requests'), new IndexedDBContextStore('requests')];
     await given(one, line(3));

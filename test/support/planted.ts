@@ -1,5 +1,6 @@
 import type * as Apply from '../../src/store/apply.ts';
 import type * as Channels from '../../src/store/channel.ts';
+import type { Numbered } from '../../src/store/indexeddb/changedRows.ts';
 import type * as Transactions from '../../src/store/indexeddb/transaction.ts';
 import type { Database } from '../../src/store/indexeddb/connection.ts';
 import type { Table } from '../../src/store/layout.ts';
@@ -82,7 +83,7 @@ export function brokenTransactions(original: typeof Transactions): typeof Transa
         return rightly((rows) => work(remembering(db, rows)));
       case 'tells the other tabs before the transaction is complete':
         return rightly(async (rows) => {
-          const changes: Change[] = [];
+          const changes: Pick<Change, 'chatId' | 'seq'>[] = [];
           const result = await work(noting(rows, changes));
           const last = changes.at(-1);
           if (last)
@@ -173,10 +174,12 @@ const REMEMBERED: readonly Table[] = ['meta', 'chats', 'branches'];
 
 const memories = new WeakMap<Database, Map<string, Promise<unknown>>>();
 
-function noting(rows: Rows, changes: Change[]): Rows {
+function noting(rows: Rows, changes: Pick<Change, 'chatId' | 'seq'>[]): Rows {
   return standIn(rows, {
     put: (table, row, key) => {
+      const { changed: seq, ...own } = Object(row) as Numbered & { chatId?: string; id?: string };
       if (table === 'changes') changes.push(row as Change);
+      else if (seq !== undefined) changes.push({ chatId: own.chatId ?? own.id ?? '', seq });
       rows.put(table, row, key);
     },
   });

@@ -3,6 +3,7 @@ import type { Table } from '../layout.ts';
 import type { Backing, Rows } from '../rows.ts';
 import type { Persistence, StoreNotice } from '../store.ts';
 import { TopologyCache } from './cache.ts';
+import { CHANGES, ChangedRows } from './changedRows.ts';
 import type { BackingFigures } from '../figures.ts';
 import { Connection, type Examine } from './connection.ts';
 import { NodeLocks } from './locks.ts';
@@ -31,7 +32,7 @@ export class IndexedDBBacking implements Backing {
 
   read<T>(tables: readonly Table[], work: (rows: Rows) => Promise<T>): Promise<T> {
     return this.#connection.run((db) =>
-      read(db, withPacks(tables), (rows) => work(new PackedRows(rows, this.#cache))),
+      read(db, withPacks(tables), (rows) => work(new PackedRows(new ChangedRows(rows), this.#cache))),
     );
   }
 
@@ -39,9 +40,11 @@ export class IndexedDBBacking implements Backing {
     const durability = isRelaxed ? 'relaxed' : 'strict';
     return this.#connection.run((db) =>
       write(db, withPacks(tables), durability, async (rows) => {
-        const packed = new PackedRows(rows, this.#cache);
+        const changed = new ChangedRows(rows);
+        const packed = new PackedRows(changed, this.#cache);
         const result = await work(packed);
         await packed.flush();
+        changed.flush();
         return result;
       }),
     );
@@ -82,6 +85,7 @@ export class IndexedDBBacking implements Backing {
 /** The tables in which the rows of these tables lie. */
 function withPacks(tables: readonly Table[]): Table[] {
   const packed = new Set<Table>(tables);
+  if (tables.includes('changes')) for (const table of CHANGES) packed.add(table);
   // Where a topology is damaged, it is told from the bodies.
   if (tables.some((table) => ['nodes', 'bodies', 'changes'].includes(table)))
     for (const table of ['nodes', 'topologies', 'packs'] as const) packed.add(table);

@@ -114,6 +114,7 @@ const count: Field = { is: isCount, or: 0 };
 const time: Field = { is: isNumber, or: 0 };
 const rev: Field = { is: isCount, or: 1 };
 const optional = (is: Field['is']): Field => ({ is: orNone(is), or: undefined });
+const changed = optional(isCount);
 
 /** What is read of the topology of one message, single or sealed. */
 export const INFO: Fieldset = {
@@ -138,7 +139,7 @@ export const INFO: Fieldset = {
 /** What is left of a chat that was deleted. Deleted is what says so, whenever that was. */
 const TOMBSTONE = { id: key, userId: text, rev, epoch: count, deletedAt: { is: orNone(isNumber), or: 0 } };
 
-const pointer = { chatId: key, id: key, name: text, createdAt: time, made: optional(isNumber), rev };
+const pointer = { chatId: key, id: key, name: text, createdAt: time, made: optional(isNumber), rev, changed };
 
 /** The fields that each table's rows must have; others are kept as they are. */
 const FIELDS: Readonly<Record<Exclude<Table, 'values' | 'bodies' | 'drafts' | 'revisions'>, Fieldset>> = {
@@ -152,8 +153,9 @@ const FIELDS: Readonly<Record<Exclude<Table, 'values' | 'bodies' | 'drafts' | 'r
     messageCount: count,
     nextSeq: count,
     purgeAt: optional(isNumber),
+    changed,
   },
-  nodes: INFO,
+  nodes: { ...INFO, changed },
   topologies: { chatId: key, block: place },
   packs: { chatId: key, block: place },
   branches: {

@@ -257,11 +257,13 @@ export class PackedRows implements Rows {
   }
 
   #putRows(chatId: string, seq: number, { info, body, isDropped }: Write): void {
+    if (isDropped) {
+      this.#rows.delete('nodes', only([chatId, seq]));
+      this.#rows.delete('bodies', only([chatId, seq]));
+      return;
+    }
     if (info) this.#rows.put('nodes', info);
     if (body) this.#rows.put('bodies', body, [chatId, seq]);
-    if (!isDropped) return;
-    this.#rows.delete('nodes', only([chatId, seq]));
-    this.#rows.delete('bodies', only([chatId, seq]));
   }
 
   /** Puts a block as it is after some writes. */

@@ -1,6 +1,8 @@
+import type { NodeInfo } from '../../graph/graph.ts';
 import { between, BLOCK, type Table } from '../layout.ts';
 import type { Rows } from '../rows.ts';
 import type { TopologyCache } from './cache.ts';
+import { type Numbered, withoutNumber } from './changedRows.ts';
 import type { Connection } from './connection.ts';
 import { webLocks } from './locks.ts';
 import { bySeqOf, putBlock } from './packedRows.ts';
@@ -136,10 +138,12 @@ export async function sealNext(rows: Rows, chatId: string, cache: TopologyCache)
     rows.get('packs', [chatId, block]),
   ]);
   const single = await Promise.all(
-    infos.map(async (info) => {
-      const change = rows.get('changes', [chatId, 'node', info.id]);
-      const body = rows.get('bodies', [chatId, info.seq]);
-      return { info, body: await body, changed: (await change)?.seq ?? 0 };
+    infos.map(async (row: NodeInfo & Numbered) => {
+      const [body, changed] = await Promise.all([
+        rows.get('bodies', [chatId, row.seq]),
+        row.changed ?? rows.get('changes', [chatId, 'node', row.id]).then((change) => change?.seq),
+      ]);
+      return { info: withoutNumber(row), body, changed: changed ?? 0 };
     }),
   );
   const before: Pick<Block, 'sealed' | 'damage'> | undefined =

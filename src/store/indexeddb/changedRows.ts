@@ -1,0 +1,131 @@
+import type { Key, Span, Table, Tables } from '../layout.ts';
+import type { Rows } from '../rows.ts';
+import type { Change } from '../store.ts';
+import type { Damage } from './damage.ts';
+
+/**
+ * Rows that tell the number of their last change themselves.
+ *
+ * A turn changes three things: a message, its branch, its chat. With a row in `changes` for each, half of what an append
+ * puts would say only that the other half was put, and a strict append costs what it puts. So the number lies in the row
+ * that was changed, as `changed`, and an index finds it. `changes` keeps what has no row any more, and what an earlier
+ * version wrote: that counts as long as no row tells of a later change of the same thing.
+ *
+ * Nobody above sees the number in a row. Who asks for `changes` by their numbers gets them from all tables.
+ */
+export class ChangedRows implements Rows {
+  readonly #rows: Rows;
+  readonly #puts: Put[] = [];
+  readonly #changes = new Map<string, Change>();
+
+  constructor(rows: Rows) {
+    this.#rows = rows;
+  }
+
+  get damage(): readonly Damage[] {
+    return this.#rows.damage ?? [];
+  }
+
+  async get<T extends Table>(table: T, key: Key, index?: string): Promise<Tables[T] | undefined> {
+    const row = await this.#rows.get(table, key, index);
+    return row !== undefined && isTelling(table) ? withoutNumber(row) : row;
+  }
+
+  async list<T extends Table>(table: T, span?: Span, index?: string, limit?: number): Promise<Tables[T][]> {
+    if (table === 'changes' && span && index)
+      return (await this.#changesIn(span, index, limit)) as Tables[T][];
+    const rows = await this.#rows.list(table, span, index, limit);
+    return isTelling(table) ? rows.map(withoutNumber) : rows;
+  }
+
+  /** Changes by their number, within a chat or everywhere: of those in `changes` the first, all that rows tell of. */
+  async #changesIn(span: Span, index: string, limit: number = Infinity): Promise<Change[]> {
+    const [others, ...told] = await Promise.all([
+      this.#rows.list('changes', span, index, limit === Infinity ? undefined : limit),
+      ...TELLING.map((table) => this.#toldBy(table, span, index)),
+    ]);
+    const later = new Map(told.flat().map((change) => [nameOf(change), change]));
+    const isLast = (change: Change): boolean => (later.get(nameOf(change))?.seq ?? -1) < change.seq;
+    const changes = [...later.values(), ...others.filter(isLast)].toSorted((a, b) => a.seq - b.seq);
+    const end = others.length < limit ? Infinity : (others.at(-1)?.seq ?? Infinity);
+    const sure = changes.filter(({ seq }) => seq <= end);
+    const isEnough = end === Infinity || sure.length >= limit;
+    return isEnough ? sure.slice(0, limit) : (await this.#changesIn(span, index, limit * 2)).slice(0, limit);
+  }
+
+  async #toldBy(table: Telling, span: Span, index: string): Promise<Change[]> {
+    if (table !== 'chats' || index === 'seq') {
+      const rows = await this.#rows.list(table, span, index === 'seq' ? 'changed' : index);
+      return rows.flatMap((row) => changeOf(table, row));
+    }
+    const [[id, from], [, to]] = [span.from, span.to] as [[string, number], [string, number]];
+    const chat = await this.#rows.get('chats', id);
+    return chat ? changeOf(table, chat).filter(({ seq }) => seq >= from && seq <= to) : [];
+  }
+
+  put<T extends Table>(table: T, row: Tables[T], key?: Key): void {
+    if (isTelling(table)) this.#puts.push({ table, row } as Put);
+    else if (table === 'changes') this.#changes.set(nameOf(row as Change), row as Change);
+    else this.#rows.put(table, row, key);
+  }
+
+  delete(table: Table, span?: Span): void {
+    this.#rows.delete(table, span);
+  }
+
+  /** Puts what was collected, each row with its number. Comes last in a transaction. */
+  flush(): void {
+    for (const { table, row } of this.#puts) {
+      const name = nameOf({ kind: TOLD[table], chatId: chatOf(row), id: row.id });
+      const change = this.#changes.get(name);
+      const isTold = change?.op === 'put';
+      if (isTold) this.#changes.delete(name);
+      const numbered: TellingRow & Numbered = isTold ? { ...row, changed: change.seq } : row;
+      this.#rows.put(table, numbered);
+    }
+    for (const change of this.#changes.values()) this.#rows.put('changes', change);
+  }
+}
+
+/** The tables whose rows tell of their changes, and what these are changes of. */
+const TOLD = { chats: 'chat', nodes: 'node', branches: 'branch', checkpoints: 'checkpoint' } as const;
+const TELLING = Object.keys(TOLD) as Telling[];
+
+type Telling = keyof typeof TOLD;
+type TellingRow = Tables[Telling];
+
+/** The number of the last change of a row; older ones do not have it. */
+export interface Numbered {
+  readonly changed?: number;
+}
+
+interface Put {
+  readonly table: Telling;
+  readonly row: TellingRow;
+}
+
+/** The tables in which the changes of things are found. */
+export const CHANGES: readonly Table[] = ['changes', ...TELLING];
+
+function isTelling(table: Table): table is Telling {
+  return table in TOLD;
+}
+
+/** A row as everybody knows it. */
+export function withoutNumber<T>(row: T): T {
+  const { changed, ...known } = row as T & Numbered;
+  return changed === undefined ? row : (known as T);
+}
+
+function changeOf(table: Telling, row: TellingRow & Numbered): Change[] {
+  const { changed: seq, id, rev } = row;
+  return seq === undefined ? [] : [{ seq, kind: TOLD[table], op: 'put', chatId: chatOf(row), id, rev }];
+}
+
+function chatOf(row: TellingRow): string {
+  return 'chatId' in row ? row.chatId : row.id;
+}
+
+function nameOf({ kind, chatId, id }: Pick<Change, 'kind' | 'chatId' | 'id'>): string {
+  return `${kind} ${chatId.length}:${chatId}${id}`;
+}
