@@ -4,9 +4,10 @@ import type { ContextEngine } from '../engine/engine.ts';
 import { sameItems } from '../engine/same.ts';
 import { ContextError, isContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
+import type { Given } from './answered.ts';
 import { headOf, listAfter, longer, mayGoOn } from './list.ts';
 import { loadTurns } from './loadTurns.ts';
-import { isToolPart, type ToolPart } from './prompt.ts';
+import { isToolPart, isWaiting, type ToolPart } from './prompt.ts';
 import { saidOf } from './said.ts';
 import { joinAt, seamOf, type Seam } from './seam.ts';
 import type { OpenedTurn, PrepareRequest, SendOptions } from './transport.ts';
@@ -261,7 +262,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     this.addToolOutput = (output) =>
       this.#answerCall(
         ({ toolCallId }) => toolCallId === output.toolCallId,
-        { state: 'output-available', ...resultOf(output) },
+        output,
         () => addToolOutput(output),
         (owner) => owner.addToolOutput(output),
       );
@@ -271,7 +272,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     this.addToolApprovalResponse = (response) =>
       this.#answerCall(
         ({ approval }) => approval?.id === response.id,
-        { state: 'approval-responded', approval: approvalOf(response) },
+        response,
         () => addToolApprovalResponse(response),
         (owner) => owner.addToolApprovalResponse(response),
       );
@@ -341,35 +342,47 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     });
   }
 
-  /** A tool's result, or a person's word on a tool, goes to the chat and the node that asked, whichever is shown. */
-  async #answerCall(
-    isCall: (part: ToolPart) => boolean,
-    answer: object,
+  /**
+   * A tool's result, or a person's word on a tool, goes to the chat and the node that asked, whichever is shown. Most
+   * apps don't wait for it: what is refused is also said in the chat.
+   */
+  #answerCall(
+    isCall: IsCall,
+    given: object,
     own: () => void | PromiseLike<void>,
     pass: (owner: ContextChat<M>) => void | PromiseLike<void>,
-  ): Promise<void> {
-    const asking = (chat: ContextChat<M>): M | undefined =>
-      chat.messages.findLast(({ parts }) => parts.some((part) => isToolPart(part) && isCall(part)));
-    const owner = asking(this) ? this : this.#host.find((chat) => asking(chat) !== undefined);
-    if (owner && owner !== this) return pass(owner);
-    const before = asking(this);
+  ): void | PromiseLike<void> {
+    const owner = !this.#asking(isCall) && this.#host.find((chat) => chat.#asking(isCall) !== undefined);
+    if (owner) return pass(owner);
+    const answered = this.#answerOwn(isCall, given, own);
+    answered.catch((error: Error) => {
+      this.#host.options.onError?.(error);
+      if (!this.#isAsking) super.setStatus({ status: 'error', error });
+    });
+    return answered;
+  }
+
+  /** The message in which a tool is called. */
+  #asking(isCall: IsCall): M | undefined {
+    return this.messages.findLast(({ parts }) => parts.some((part) => isToolPart(part) && isCall(part)));
+  }
+
+  async #answerOwn(isCall: IsCall, given: object, own: () => void | PromiseLike<void>): Promise<void> {
+    const before = this.#asking(isCall);
     const id = before?.id;
     // Whoever writes an answer elsewhere would write over this.
     const isOwn = this.#turn?.options.id === id && !this.#turn?.isSettled;
     if (id && !isOwn && this.#host.engine.status(id) === 'streaming') throw busy();
     this.#isMute = false;
     await own();
-    const message = asking(this);
-    if (message?.parts.some((part) => isToolPart(part) && isCall(part) && !isWaiting(part)))
-      return this.#keep(message);
+    const turns = await loadTurns();
+    const message = this.#asking(isCall);
     // The list was cut meanwhile, or this AI SDK looks at its end alone: the node that asked is answered all the same.
     const asked = message ?? before;
     if (!asked) return;
-    const parts = asked.parts.map((part) =>
-      isToolPart(part) && isCall(part) ? { ...part, ...answer } : part,
-    );
-    const answered = { ...asked, parts };
-    if (message) this.messages = put(this.messages, answered) as M[];
+    const isTaken = message?.parts.some((part) => isToolPart(part) && isCall(part) && !isWaiting(part));
+    const answered = isTaken ? asked : turns.answered(asked, isCall, given as Given);
+    if (message && !isTaken) this.messages = put(this.messages, answered) as M[];
     return this.#keep(answered);
   }
 
@@ -432,26 +445,26 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     }
   }
 
-  #turnOf({ Turn }: typeof Turns, { id, branchId, answer, renamed }: OpenedTurn<M>): Turn<M> {
+  #turnOf({ Turn }: typeof Turns, opened: OpenedTurn<M>): Turn<M> {
+    const { id, answer, renamed } = opened;
     if (renamed.size > 0) this.messages = this.messages.map((message) => renamed.get(message) ?? message);
     if (answer) this.#saved = put(this.#saved, answer);
     this.#followed = undefined;
     const turn = new Turn<M>({
       engine: this.#host.engine,
-      id,
-      branchId,
+      ...opened,
       read: () => {
         const grown = this.messages.findLast((message) => message.id === id);
         // A server may begin an answer anew that broke off: it counts when it says more than was said.
         return grown && longer(answer, grown);
       },
-      ended: (message) => {
+      ended: (message, isMute) => {
         if (!message) {
           if (this.messages.at(-1)?.id === id) this.messages = this.messages.slice(0, -1);
           return;
         }
         this.#saved = put(this.#saved, message);
-        this.#isMute = JSON.stringify(answer?.parts) === JSON.stringify(message.parts);
+        this.#isMute = isMute;
         if (message === answer) this.messages = this.messages.map((one) => (one.id === id ? message : one));
       },
     });
@@ -495,24 +508,7 @@ type Send<M extends UIMessage> = Chat<M>['sendMessage'];
 type Message<M extends UIMessage> = NonNullable<Parameters<Send<M>>[0]>;
 type ReconnectOptions<M extends UIMessage> = Parameters<ChatTransport<M>['reconnectToStream']>[0];
 
-/** What a tool gave, without what says whose it is. */
-function resultOf({
-  tool: _tool,
-  toolCallId: _id,
-  options: _options,
-  ...result
-}: Record<string, unknown>): object {
-  return result;
-}
-
-function approvalOf({ id, approved, reason }: { id: string; approved: boolean; reason?: string }): object {
-  return { id, approved, reason };
-}
-
-/** Whether a call of a tool waits for its result, or for leave. */
-function isWaiting({ state }: ToolPart): boolean {
-  return state === 'input-available' || state === 'approval-requested';
-}
+type IsCall = (part: ToolPart) => boolean;
 
 function busy(): ContextError {
   return new ContextError('busy', 'An answer is still growing. Wait for it, or stop it first.');

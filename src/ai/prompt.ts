@@ -126,6 +126,11 @@ export function isToolPart(part: { readonly type: string }): part is ToolPart {
   return part.type === 'dynamic-tool' || part.type.startsWith('tool-');
 }
 
+/** Whether a call of a tool waits for its result, or for leave. */
+export function isWaiting({ state }: ToolPart): boolean {
+  return state === 'input-available' || state === 'approval-requested';
+}
+
 /** Whether a message says anything: more than the marks of its steps, and texts that have not begun. */
 export function hasWords(message: UIMessage): boolean {
   return message.parts.some((part) => {

@@ -4,7 +4,7 @@ import { ContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
 import { headOf } from './list.ts';
 import type { Saved, TurnPlan } from './plan.ts';
-import { toSendable } from './prompt.ts';
+import { isToolPart, isWaiting, toSendable } from './prompt.ts';
 import { relay } from './relay.ts';
 import { saidOf } from './said.ts';
 import { keepMessage, type Turn } from './turn.ts';
@@ -84,6 +84,8 @@ export interface OpenedTurn<M extends UIMessage> {
   readonly branchId: string;
   /** The answer that goes on, as it is saved. */
   readonly answer: M | undefined;
+  /** Whether that answer was complete, and not about to say what it makes of a tool's result. */
+  readonly isWhole: boolean;
   /** The conversation up to it, as it is saved, oldest first. */
   readonly before: readonly M[];
   /** Messages of the plan whose ids were taken, and what they are saved as. */
@@ -107,6 +109,7 @@ export async function openTurn<M extends UIMessage>(
   const begun = answer && !inPlace ? ownId(answer) : answer;
   const id = begun?.id ?? createId();
   const added = fresh.map(ownId);
+  const isWhole = inPlace && engine.status(id) === 'complete' && !isResult(answer?.parts.at(-1));
   if (!inPlace) {
     const turn = added.length > 0 ? added : kept.slice(-1);
     const parent = added.length > 0 ? { parentId: kept.at(-1)?.id ?? null } : {};
@@ -117,9 +120,14 @@ export async function openTurn<M extends UIMessage>(
     id,
     branchId: landing(engine, forkId, branchId),
     answer: begun,
+    isWhole,
     before: [...kept, ...added],
     renamed,
   };
+}
+
+function isResult(part: UIMessage['parts'][number] | undefined): boolean {
+  return part !== undefined && isToolPart(part) && !isWaiting(part);
 }
 
 /** Where a turn went: to the branch made for it, to the one that it was meant for, or to the `main` of another tab. */

@@ -15,14 +15,21 @@ export interface TurnOptions<M extends UIMessage> {
   readonly id: string;
   /** The branch that it grows on. */
   readonly branchId: string;
+  /** The answer that goes on, as it was saved; undefined for a new one. */
+  readonly answer?: M | undefined;
+  /** Whether that answer left nothing to be said: it stays complete until a word is added. Default false. */
+  readonly isWhole?: boolean;
   /** The answer as far as it has come; undefined before its first part. */
   readonly read: () => M | undefined;
   /** Hears of each part of the answer as it is passed on, before anyone has read it. */
   readonly take?: (chunk: UIMessageChunk) => void;
   /** Waits until all that was passed on can be read. */
   readonly flush?: () => Promise<void>;
-  /** Told at the end, before the end is saved: the whole answer, or undefined when not a word was said. */
-  readonly ended?: (message: M | undefined) => void;
+  /**
+   * Told at the end, before the end is saved: the whole answer, or undefined when not a word was said, and whether an
+   * answer that went on is what it was.
+   */
+  readonly ended?: (message: M | undefined, isMute: boolean) => void;
 }
 
 /**
@@ -96,16 +103,19 @@ export class Turn<M extends UIMessage> {
   async #store(status: MessageStatus, usage: Readonly<Record<string, unknown>> | undefined): Promise<void> {
     clearTimeout(this.#timer);
     this.#stopListening();
-    if (this.options.flush) await this.options.flush();
+    const { engine, id, answer, isWhole, flush, ended } = this.options;
+    if (flush) await flush();
     const message = this.#read();
-    this.options.ended?.(message);
-    const words = message ?? { id: this.options.id, role: 'assistant', parts: [] };
+    const isMute = JSON.stringify(answer?.parts) === JSON.stringify(message?.parts);
+    ended?.(message, isMute);
+    const words = message ?? { id, role: 'assistant', parts: [] };
+    const now = isMute && isWhole ? 'complete' : status;
     try {
-      await keepMessage(this.options.engine, this.options.id, words, status);
-      if (usage) await this.options.engine.trackUsage(usage);
+      await keepMessage(engine, id, words, now);
+      if (usage) await engine.trackUsage(usage);
     } catch (error) {
       // The engine has reported it; the answer is on the page, and there is nobody to tell twice.
-      if (isContextError(error, 'chat-deleted')) this.#keepWhenBack(words, status);
+      if (isContextError(error, 'chat-deleted')) this.#keepWhenBack(words, now);
     }
   }
 

@@ -2,6 +2,7 @@
  * What a chat needs as soon as somebody speaks, and not before: loaded while the person reads, not while the page
  * opens.
  */
+export { answered } from './answered.ts';
 export { planTurn, savedSince } from './plan.ts';
 export { openTurn, passOn, request, savedIn } from './transport.ts';
 export { keepMessage, Turn } from './turn.ts';

@@ -301,6 +301,32 @@ describe('an answer that is cut off', () => {
     expect(await page.stored()).toBe('q: One?');
   });
 
+  it.each([
+    ['fails', (exchange: Exchange) => exchange.fail('overloaded')],
+    ['is stopped', () => page.chats.active.stop()],
+    ['finds no network', undefined],
+  ])('before a word of more stays whole: going on %s', async (_, cut) => {
+    await page.ask('One?', 'First.');
+    if (!cut) page.script.refuse(new TypeError('Failed to fetch'));
+    const more = page.chats.active.sendMessage();
+    const exchange = await page.script.next();
+    await cut?.(exchange);
+    await more;
+    await page.chats.whenSettled();
+    const [, answer] = await page.store.getMessages('c');
+    expect([page.shown(), answer?.status]).toEqual(['q: One? | a: First.', 'complete']);
+  });
+
+  it('after a word of more is not whole', async () => {
+    await page.ask('One?', 'First.');
+    const more = page.chats.active.sendMessage();
+    const exchange = await page.script.next();
+    await exchange.say(' And');
+    await exchange.break();
+    await more;
+    expect(page.engine.status(page.chats.active.messages[1]!.id)).toBe('interrupted');
+  });
+
   it('by a reload is there, interrupted, and goes on in the same node', async () => {
     void page.chats.active.sendMessage({ text: 'One?' });
     await (await page.script.next()).say('The quick ');

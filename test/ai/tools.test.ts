@@ -185,6 +185,41 @@ it('answered while the next question is being saved, follows what another tab sa
     .toBe('q: Roll? | a: [dice output-available]/Seen. | q: And? | a: Four.');
 });
 
+it('that an answer elsewhere would write over is refused: in the chat, and to whoever waits for it', async () => {
+  await (await askForDice()).finish();
+  await page.chats.whenSettled();
+  const heard: Error[] = [];
+  const { chats } = await openPage(page.store, { onError: (error) => void heard.push(error) });
+  void page.chats.active.sendMessage();
+  const exchange = await page.script.next();
+  // Nobody waits: no rejection is left without a handler.
+  void chats.active.addToolOutput(give(4));
+  await settle();
+  expect([chats.active.status, chats.active.error, heard]).toMatchObject([
+    'error',
+    { code: 'busy' },
+    [{ code: 'busy' }],
+  ]);
+  await expect(chats.active.addToolOutput(give(4))).rejects.toMatchObject({ code: 'busy' });
+  await exchange.answer('Rolling.');
+  await page.chats.whenSettled();
+  chats.active.clearError();
+  await expect.poll(() => words(chats.active.messages)).toBe('q: Roll? | a: [dice input-available]/Rolling.');
+  await chats.active.addToolOutput(give(4));
+  expect([chats.active.status, await page.stored()]).toEqual([
+    'ready',
+    'q: Roll? | a: [dice output-available]/Rolling.',
+  ]);
+});
+
+it('whose result finds no network has something left to say', async () => {
+  await (await askForDice()).finish();
+  await page.chats.active.addToolOutput(give(4));
+  page.script.refuse(new TypeError('Failed to fetch'));
+  await page.chats.active.sendMessage();
+  expect(page.engine.status(page.chats.active.messages[1]!.id)).toBe('interrupted');
+});
+
 describe('a call that is answered late', () => {
   it('is answered on its node, at whatever moment an edit cuts the list', async () => {
     for (let delay = 0; delay < 20; delay += 1) {
