@@ -2,7 +2,7 @@ import type { UIMessage } from 'ai';
 import type { NodeInfo } from '../graph/graph.ts';
 import type { Finding, FindingKind } from '../graph/verify.ts';
 import type { Damage } from './indexeddb/damage.ts';
-import { decodePack, decodeTopology } from './indexeddb/pack.ts';
+import { decodePack, decodeTopology, isFound } from './indexeddb/pack.ts';
 import { between, BLOCK, ofChat, type Table } from './layout.ts';
 import { readChat, rebuildInfo } from './rebuild.ts';
 import type { Rows } from './rows.ts';
@@ -84,7 +84,7 @@ async function examineBlocks(
       findings.push(damaged(chatId, `A record of a block is damaged, and nothing is left of it.`, false));
       continue;
     }
-    if (!block || block.damage) {
+    if (!block || block.damage || !isFound(record, block)) {
       findings.push(
         damaged(
           infos[0]?.id ?? chatId,

@@ -216,6 +216,20 @@ export function packSuite(freshName: () => string, points: Points = ALL_POINTS):
       expect(chain[64]?.data).toEqual({ id: 'm64', role: 'assistant', parts: [] });
     });
 
+    it('are named when one of them is not found by its id any more, and read with all others', async () => {
+      const store = open();
+      await append(store, imported(0, 200, null));
+      const db = await openDB(name);
+      const topology: { keys: number[] } = await db.get('topologies', ['c', 0]);
+      topology.keys[5] = 1;
+      await db.put('topologies', topology);
+      db.close();
+      expect((await store.getMessages('c')).map(({ id }) => id)[5]).toBe('m5');
+      const { findings, nodes } = await store.salvage('c');
+      expect(findings).toMatchObject([{ kind: 'damaged-record', id: 'm0', mends: true }]);
+      expect(nodes.map(({ id }) => id)).toContain('m5');
+    });
+
     it('are refused when a newer version wrote them', async () => {
       const store = open();
       await append(store, imported(0, 200, null));

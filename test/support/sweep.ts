@@ -371,12 +371,12 @@ export class Sweep {
   }
 
   /** Brings a database of an earlier format up to date, and fails in every way on the way. */
-  async tryUpgrade(dump: DatabaseDump): Promise<void> {
+  async tryUpgrade(dump: DatabaseDump, long: string, short: string, userId: string): Promise<void> {
     const [faults, open, lay] = [this.#faults, () => this.open(), (one: DatabaseDump) => this.lay(one)];
     await lay(dump);
     const next = (store: ContextStore): Promise<unknown> =>
-      store.append('short', [{ op: 'chat', title: 'T' }], { ...me, userId: 'bob' });
-    const read = (store: ContextStore) => Promise.all([store.load('long'), store.getMessages('long')]);
+      store.append(short, [{ op: 'chat', title: 'T' }], { ...me, userId });
+    const read = (store: ContextStore) => Promise.all([store.load(long), store.getMessages(long)]);
     const before = textOf(await read(open()));
     await this.closeAll();
     const version = (await dumpDatabase(NAME)).version;
@@ -384,7 +384,7 @@ export class Sweep {
       for (let at = 1; ; at += 1) {
         await lay(dump);
         faults.order(fault, at);
-        const told = await outcomeOf(open().load('long'), faults, fault);
+        const told = await outcomeOf(open().load(long), faults, fault);
         const { struck } = faults;
         faults.cease();
         agree([fault, at, told.error, told.is === 'silent'], [fault, at, undefined, false]);

@@ -187,14 +187,20 @@ function isInPlace(block: number, sealed: readonly Sealed[]): boolean {
 }
 
 /**
- * Whether the text is the one that was written, and its messages are found by their keys. Format 2 knew no sums.
- * `isSummed`: whether version and text have their sum. Every later version has to keep it so.
+ * Whether the text is the one that was written. Format 2 knew no sums. `isSummed`: whether version and text have their
+ * sum. Every later version has to keep it so.
  */
-function isAsWritten(record: Topology, sealed: readonly Sealed[], isSummed: boolean): boolean {
-  const { chatId, keys, last, sum } = record;
+function isAsWritten({ keys, last, sum }: Topology, sealed: readonly Sealed[], isSummed: boolean): boolean {
   if (sum === undefined) return typeof keys[0] === 'string';
-  const isLast = last === Math.max(...sealed.map(({ changed }) => changed));
-  return isSummed && isLast && sealed.every(({ info }, i) => keys[i] === markOf(chatId, info.id));
+  return isSummed && last === Math.max(...sealed.map(({ changed }) => changed));
+}
+
+/**
+ * Whether the messages of a block are found by the keys of its record. Who reads the graph does not ask: to make the keys
+ * takes as long as all the rest of the check, and nothing that is read depends on them.
+ */
+export function isFound({ chatId, keys, sum }: Topology, { sealed }: Block): boolean {
+  return sum === undefined || sealed.every(({ info }, i) => keys[i] === markOf(chatId, info.id));
 }
 
 function decodeColumns(record: Topology, columns: Columns, isSummed: boolean): Sealed[] {
