@@ -88,6 +88,8 @@ export interface Topology {
   readonly stamp: string;
   /** What the messages are found by: short numbers made of chat and id. In format 2, chat and id as a text. */
   readonly keys: readonly (number | string)[];
+  /** The smallest change number in it; older ones do not have it. */
+  readonly first?: number;
   /** The largest change number in it. */
   readonly last: number;
   /** The rest, as JSON. */
@@ -147,7 +149,7 @@ export const LAYOUT: Readonly<Record<Table, Shape>> = {
   bodies: {},
   topologies: {
     key: ['chatId', 'block'],
-    indexes: { id: 'keys', last: 'last', chat: ['chatId', 'last'] },
+    indexes: { id: 'keys', first: 'first', last: 'last', chat: ['chatId', 'last'] },
     multiple: 'id',
   },
   packs: { key: ['chatId', 'block'] },

@@ -35,6 +35,14 @@ export interface Backing {
   close(): void;
 }
 
+/** Rows as they lie in a database, where some are packed and none need be whole. */
+export interface Records extends Rows {
+  /** What was met so far that is not as it was written. */
+  readonly damage: readonly Damage[];
+  /** The keys of the records within a span, all without one, in the order of the index; nothing else of them is read. */
+  keys(table: Table, span?: Span, index?: string): Promise<Key[]>;
+}
+
 /** Rows of some tables, within one transaction. All reads come before all writes; a write does not wait. */
 export interface Rows {
   /** What was met so far that is not as it was written; absent where nothing can be damaged. */

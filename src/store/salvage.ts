@@ -24,7 +24,7 @@ export async function salvage(rows: Rows, chatId: string): Promise<Salvage> {
   const [row, infos, sealed] = await Promise.all([
     rows.get('chats', chatId),
     rows.list('nodes', ofChat(chatId)),
-    examineBlocks(rows, chatId),
+    examineBlocks(rows, chatId, chat.nextSeq),
     ...BESIDE.map((table) => rows.list(table, ofChat(chatId))),
   ]);
   const known = new Map(infos.map((info) => [info.id, info]));
@@ -73,10 +73,21 @@ const BESIDE: readonly Table[] = ['branches', 'checkpoints', 'changes', 'drafts'
 async function examineBlocks(
   rows: Rows,
   chatId: string,
+  nextSeq: number,
 ): Promise<{ readonly findings: Finding[]; readonly ids: string[] }> {
   const findings: Finding[] = [];
   const ids: string[] = [];
-  for (const record of await rows.list('topologies', ofChat(chatId))) {
+  const records = await rows.list('topologies', ofChat(chatId));
+  const found = new Set(records.map(({ block }) => block));
+  for (let block = 0; block * BLOCK < nextSeq; block += 1) {
+    if (found.has(block) || !(await rows.get('packs', [chatId, block]))) continue;
+    const infos = await rows.list('nodes', blockSpan(chatId, block));
+    if (infos.length === 0) continue;
+    const text = `The record of ${those(infos)} is gone: it is told from their words.`;
+    findings.push(damaged(infos[0]?.id ?? chatId, text, true));
+    ids.push(...infos.map(({ id }) => id));
+  }
+  for (const record of records) {
     const block = decodeTopology(record);
     const infos = await rows.list('nodes', blockSpan(chatId, record.block));
     const pack = await rows.get('packs', [chatId, record.block]);

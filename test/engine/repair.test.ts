@@ -3,7 +3,7 @@ import { openDB, type IDBPDatabase } from 'idb';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import { engineOn, texts } from '../support/engine.ts';
-import { given } from '../support/graph.ts';
+import { given, line } from '../support/graph.ts';
 
 // What a disk can do to a chat, and what is left of it.
 
@@ -96,6 +96,22 @@ describe('a damaged chat', () => {
     const { findings } = await engine.repair();
     expect(findings.map(({ kind, id, mends }) => [kind, id, mends])).toEqual([['missing-body', 'a1', false]]);
     expect(texts((await engine.resolve()).messages)).toBe('q1 > q2');
+  });
+
+  test('gets the record of a sealed block back from its words', async () => {
+    await damaged([line(200)], (db) => db.delete('topologies', ['c', 1]));
+    const engine = open();
+    const before = (await engine.resolve()).messages;
+    expect(before.map(({ id }) => id)).toEqual(line(200).split(' > '));
+    const told = (await engine.verify()).map(({ kind, id, text, mends }) => [kind, id, text, mends]);
+    const text = 'The record of messages "m64" to "m127" is gone: it is told from their words.';
+    expect(told).toEqual([['damaged-record', 'm64', text, true]]);
+    await engine.repair();
+    expect(await engine.verify()).toEqual([]);
+    const db = await openDB(name);
+    expect(await db.count('topologies', ['c', 1])).toBe(1);
+    db.close();
+    expect((await open().resolve()).messages).toEqual(before);
   });
 
   test('is examined again when somebody writes to it meanwhile', async () => {

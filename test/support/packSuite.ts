@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { isContextError } from '../../src/errors.ts';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import { Sealer } from '../../src/store/indexeddb/seal.ts';
-import type { ContextStore, StoreOp } from '../../src/store/store.ts';
+import type { Change, ContextStore, StoreOp } from '../../src/store/store.ts';
 import { type DatabaseDump, dumpDatabase, loadDatabase } from './dump.ts';
 import { ALL_POINTS, Faults, pointsOf, WRITE_FAULTS, type Points } from './faults.ts';
 import { given, givenChat, head, insert, line, me, message, turn } from './graph.ts';
@@ -228,6 +228,46 @@ export function packSuite(freshName: () => string, points: Points = ALL_POINTS):
       const { findings, nodes } = await store.salvage('c');
       expect(findings).toMatchObject([{ kind: 'damaged-record', id: 'm0', mends: true }]);
       expect(nodes.map(({ id }) => id)).toContain('m5');
+    });
+
+    it('are told from their words when the record of their places is gone', async () => {
+      const first = open();
+      await append(first, imported(0, 300, null));
+      const chain = await first.getMessages('c');
+      await first.close();
+      const db = await openDB(name);
+      for (const block of [1, 2]) await db.delete('topologies', ['c', block]);
+      db.close();
+      const store = open();
+      expect((await store.load('c')).nodes.map(({ id }) => id)).toEqual(chain.map(({ id }) => id));
+      expect((await store.getMessages('c')).map(({ data }) => data)).toEqual(chain.map(({ data }) => data));
+      expect((await store.getMessage('c', 'm70'))?.data).toEqual(message('m70'));
+      expect(await store.getMessageChain('c', 'm150', { limit: 100 })).toHaveLength(100);
+      await append(store, [{ op: 'replace', id: 'm70', data: message('m70', 'new') }, ...turn('q', 'm299')]);
+      expect((await store.getMessages('c')).filter(({ data }) => data.parts.length > 0)).toHaveLength(301);
+      expect((await store.getMessage('c', 'm70'))?.data).toEqual(message('m70', 'new'));
+    });
+
+    it('tell the first changes without being read all, in the order in which they came', async () => {
+      const store = open();
+      const slow = ['s0', 's1', 's2', 's3'];
+      for (let round = 0; round < 5; round += 1) {
+        for (const chatId of slow) await append(store, imported(26 * round, 26), chatId);
+        await append(store, imported(160 * round, 160));
+      }
+      await append(store, [{ op: 'replace', id: 'm70', data: message('m70', 'new') }]);
+      await sealAll(name);
+      const all = await store.changesSince(0);
+      expect(await changesBy(90, store)).toEqual(all);
+      const gets = vi.spyOn(IDBObjectStore.prototype, 'get');
+      const lists = vi.spyOn(IDBIndex.prototype, 'getAll');
+      expect(await store.changesSince(0, 5)).toEqual(all.slice(0, 5));
+      expect(gets.mock.calls.length).toBeLessThan(5);
+      expect(lists.mock.contexts.map((index) => (index as IDBIndex).objectStore.name)).not.toContain(
+        'topologies',
+      );
+      expect(Math.max(...lists.mock.calls.map(([, count = Infinity]) => count))).toBeLessThan(20);
+      [gets, lists].forEach((calls) => calls.mockRestore());
     });
 
     it('are refused when a newer version wrote them', async () => {
@@ -521,6 +561,10 @@ export function packSuite(freshName: () => string, points: Points = ALL_POINTS):
       expect((await store.searchMessages('imported', 'way')).map(({ message: { id } }) => id)).toEqual([
         'v20',
       ]);
+      const again = packed.expected.imported.chains[0]?.at(-2) ?? '';
+      await store.append('imported', [{ op: 'replace', id: again, data: message(again, 'new') }], ben);
+      const before = (packed.expected.changes.find(({ id }) => id === again)?.seq ?? 0) - 1;
+      expect(await store.changesSince(before, 1)).toEqual((await store.changesSince(before)).slice(0, 1));
     });
   });
 
@@ -639,6 +683,17 @@ async function everything(store: ContextStore, chatId = 'c'): Promise<unknown> {
     feed: await store.changesSince(30, 50),
     difference: await store.load(chatId, 100),
   });
+}
+
+/** All changes, so many at a time. */
+async function changesBy(limit: number, store: ContextStore): Promise<Change[]> {
+  const all: Change[] = [];
+  for (let isDone = false; !isDone;) {
+    const some = await store.changesSince(all.at(-1)?.seq ?? 0, limit);
+    all.push(...some);
+    isDone = some.length < limit;
+  }
+  return all;
 }
 
 const json = (value: unknown): unknown => JSON.parse(JSON.stringify(value));

@@ -4,7 +4,7 @@ import type { Numbered } from '../../src/store/indexeddb/changedRows.ts';
 import type * as Transactions from '../../src/store/indexeddb/transaction.ts';
 import type { Database } from '../../src/store/indexeddb/connection.ts';
 import type { Table } from '../../src/store/layout.ts';
-import type { Rows } from '../../src/store/rows.ts';
+import type { Records, Rows } from '../../src/store/rows.ts';
 import type { Change, StoreNotice } from '../../src/store/store.ts';
 
 /**
@@ -44,7 +44,7 @@ export function plant(next: Bug | undefined): void {
 export function brokenTransactions(original: typeof Transactions): typeof Transactions {
   const { read, write: right } = original;
   const write: typeof right = async (db, tables, durability, work) => {
-    const rightly = <T>(act: (rows: Rows) => Promise<T>): Promise<T> => right(db, tables, durability, act);
+    const rightly = <T>(act: (rows: Records) => Promise<T>): Promise<T> => right(db, tables, durability, act);
     switch (bug) {
       case 'reads in one transaction, writes in another': {
         const later = new Later();
@@ -136,7 +136,7 @@ class Later {
     return this.#writes.length;
   }
 
-  before(rows: Rows): Rows {
+  before(rows: Records): Records {
     return standIn(rows, {
       put: (...args) => void this.#writes.push((target) => target.put(...args)),
       delete: (...args) => void this.#writes.push((target) => target.delete(...args)),
@@ -150,7 +150,7 @@ class Later {
 }
 
 /** Rows of which the counters, the chats and the heads are looked up once for each connection. */
-function remembering(db: Database, rows: Rows): Rows {
+function remembering(db: Database, rows: Records): Records {
   const known = memories.get(db) ?? new Map<string, Promise<unknown>>();
   memories.set(db, known);
   return standIn(rows, {
@@ -174,7 +174,7 @@ const REMEMBERED: readonly Table[] = ['meta', 'chats', 'branches'];
 
 const memories = new WeakMap<Database, Map<string, Promise<unknown>>>();
 
-function noting(rows: Rows, changes: Pick<Change, 'chatId' | 'seq'>[]): Rows {
+function noting(rows: Records, changes: Pick<Change, 'chatId' | 'seq'>[]): Records {
   return standIn(rows, {
     put: (table, row, key) => {
       const { changed: seq, ...own } = Object(row) as Numbered & { chatId?: string; id?: string };
@@ -185,11 +185,12 @@ function noting(rows: Rows, changes: Pick<Change, 'chatId' | 'seq'>[]): Rows {
   });
 }
 
-function standIn(rows: Rows, instead: Partial<Rows>): Rows {
+function standIn(rows: Records, instead: Partial<Rows>): Records {
   return {
     get damage() {
-      return rows.damage ?? [];
+      return rows.damage;
     },
+    keys: (...args) => rows.keys(...args),
     get: (...args) => rows.get(...args),
     list: (...args) => rows.list(...args),
     put: (...args) => rows.put(...args),

@@ -1,5 +1,5 @@
 import type { Key, Span, Table, Tables } from '../layout.ts';
-import type { Rows } from '../rows.ts';
+import type { Records } from '../rows.ts';
 import type { Change } from '../store.ts';
 import type { Damage } from './damage.ts';
 
@@ -13,17 +13,17 @@ import type { Damage } from './damage.ts';
  *
  * Nobody above sees the number in a row. Who asks for `changes` by their numbers gets them from all tables.
  */
-export class ChangedRows implements Rows {
-  readonly #rows: Rows;
+export class ChangedRows implements Records {
+  readonly #rows: Records;
   readonly #puts: Put[] = [];
   readonly #changes = new Map<string, Change>();
 
-  constructor(rows: Rows) {
+  constructor(rows: Records) {
     this.#rows = rows;
   }
 
   get damage(): readonly Damage[] {
-    return this.#rows.damage ?? [];
+    return this.#rows.damage;
   }
 
   async get<T extends Table>(table: T, key: Key, index?: string): Promise<Tables[T] | undefined> {
@@ -38,24 +38,45 @@ export class ChangedRows implements Rows {
     return isTelling(table) ? rows.map(withoutNumber) : rows;
   }
 
-  /** Changes by their number, within a chat or everywhere: of those in `changes` the first, all that rows tell of. */
+  keys(table: Table, span?: Span, index?: string): Promise<Key[]> {
+    return this.#rows.keys(table, span, index);
+  }
+
+  /** Changes by their number, within a chat or everywhere; with a limit, no table is read further than that. */
   async #changesIn(span: Span, index: string, limit: number = Infinity): Promise<Change[]> {
+    const most = limit === Infinity ? undefined : limit;
     const [others, ...told] = await Promise.all([
-      this.#rows.list('changes', span, index, limit === Infinity ? undefined : limit),
-      ...TELLING.map((table) => this.#toldBy(table, span, index)),
+      this.#rows.list('changes', span, index, most),
+      ...TELLING.map((table) => this.#toldBy(table, span, index, most)),
     ]);
     const later = new Map(told.flat().map((change) => [nameOf(change), change]));
-    const isLast = (change: Change): boolean => (later.get(nameOf(change))?.seq ?? -1) < change.seq;
-    const changes = [...later.values(), ...others.filter(isLast)].toSorted((a, b) => a.seq - b.seq);
-    const end = others.length < limit ? Infinity : (others.at(-1)?.seq ?? Infinity);
-    const sure = changes.filter(({ seq }) => seq <= end);
+    const isLast = async (change: Change): Promise<boolean> =>
+      (later.get(nameOf(change))?.seq ?? -1) < change.seq && !(most && (await this.#isOld(change)));
+    const last = await Promise.all(others.map(isLast));
+    const changes = [...later.values(), ...others.filter((_, i) => last[i])];
+    // Behind the end of a table that was not read to its end, others may lie between.
+    const end = Math.min(
+      ...[others, ...told].map((some) => (some.length < limit ? Infinity : (some.at(-1)?.seq ?? Infinity))),
+    );
+    const sure = changes.filter(({ seq }) => seq <= end).toSorted((a, b) => a.seq - b.seq);
     const isEnough = end === Infinity || sure.length >= limit;
     return isEnough ? sure.slice(0, limit) : (await this.#changesIn(span, index, limit * 2)).slice(0, limit);
   }
 
-  async #toldBy(table: Telling, span: Span, index: string): Promise<Change[]> {
+  /** Whether a row that lies beyond what was read tells of a later change. */
+  async #isOld({ kind, chatId, id, seq }: Change): Promise<boolean> {
+    const row: (TellingRow & Numbered) | undefined =
+      kind === 'chat'
+        ? await this.#rows.get('chats', id)
+        : kind === 'node'
+          ? await this.#rows.get('nodes', [chatId, id], 'id')
+          : await this.#rows.get(kind === 'branch' ? 'branches' : 'checkpoints', [chatId, id]);
+    return (row?.changed ?? -1) > seq;
+  }
+
+  async #toldBy(table: Telling, span: Span, index: string, most?: number): Promise<Change[]> {
     if (table !== 'chats' || index === 'seq') {
-      const rows = await this.#rows.list(table, span, index === 'seq' ? 'changed' : index);
+      const rows = await this.#rows.list(table, span, index === 'seq' ? 'changed' : index, most);
       return rows.flatMap((row) => changeOf(table, row));
     }
     const [[id, from], [, to]] = [span.from, span.to] as [[string, number], [string, number]];

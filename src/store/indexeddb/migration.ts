@@ -14,8 +14,8 @@ import { LAYOUT, type Shape } from '../layout.ts';
  * - Format 3: the same tables; blocks that are written from now on have sums, are found by numbers instead of texts, and
  *   keep a line for each body, and messages tell the sum of their words.
  *
- * - Format 4: rows tell the numbers of their last changes (`changedRows.ts`), and indexes find them. What was written
- *   before has them in `changes`.
+ * - Format 4: rows tell the numbers of their last changes (`changedRows.ts`), blocks that of their first, too, and
+ *   indexes find them. What was written before has them in `changes`; blocks are found by the last one, as before.
  *
  * A chat of format 1 is therefore one of format 2 whose tail is long, and to bring it up to date is to seal it
  * (`seal.ts`): when it is opened or written, a block at a time. One that is half sealed is as good as any other.

@@ -112,6 +112,7 @@ export function encodeTopology({ chatId, block, sealed, damage }: Block): Topolo
     v: VERSION,
     stamp: createDeviceId(),
     keys: ids.map((id) => markOf(chatId, id)),
+    first: Math.min(...changed),
     last: Math.max(...changed),
     text,
     sum: sumOf(`${VERSION} ${text}`),
@@ -190,9 +191,12 @@ function isInPlace(block: number, sealed: readonly Sealed[]): boolean {
  * Whether the text is the one that was written. Format 2 knew no sums. `isSummed`: whether version and text have their
  * sum. Every later version has to keep it so.
  */
-function isAsWritten({ keys, last, sum }: Topology, sealed: readonly Sealed[], isSummed: boolean): boolean {
+function isAsWritten(record: Topology, sealed: readonly Sealed[], isSummed: boolean): boolean {
+  const { keys, first, last, sum } = record;
   if (sum === undefined) return typeof keys[0] === 'string';
-  return isSummed && last === Math.max(...sealed.map(({ changed }) => changed));
+  const numbers = sealed.map(({ changed }) => changed);
+  const isFirst = first === undefined || first === Math.min(...numbers);
+  return isSummed && isFirst && last === Math.max(...numbers);
 }
 
 /**

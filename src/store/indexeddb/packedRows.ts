@@ -13,7 +13,7 @@ import {
   type Topology,
 } from '../layout.ts';
 import { rebuildInfos } from '../rebuild.ts';
-import type { Rows } from '../rows.ts';
+import type { Records, Rows } from '../rows.ts';
 import type { Change } from '../store.ts';
 import type { TopologyCache } from './cache.ts';
 import type { Damage } from './damage.ts';
@@ -46,22 +46,24 @@ import {
  * is seldom, and no more than a put of 64 kB.
  */
 export class PackedRows implements Rows {
-  readonly #rows: Rows;
+  readonly #rows: Records;
   readonly #cache: TopologyCache;
   /** Sealed blocks that were met in this transaction. */
   readonly #met = new Map<string, Block>();
   /** Messages that were looked up in this transaction and are rows. */
   readonly #single = new Set<string>();
+  /** By chat, blocks whose topology is gone, as they are told from their words. */
+  readonly #lost = new Map<string, Promise<readonly Block[]>>();
   readonly #writes = new Map<string, Map<number, Write>>();
   readonly #changes = new Map<string, Change>();
 
-  constructor(rows: Rows, cache: TopologyCache) {
+  constructor(rows: Records, cache: TopologyCache) {
     this.#rows = rows;
     this.#cache = cache;
   }
 
   get damage(): readonly Damage[] {
-    return this.#rows.damage ?? [];
+    return this.#rows.damage;
   }
 
   // --- Reading -----------------------------------------------------------------------------------------------------
@@ -82,15 +84,19 @@ export class PackedRows implements Rows {
   }
 
   async #infoOf(chatId: string, id: string): Promise<NodeInfo | undefined> {
+    return (await this.#toldInfoOf(chatId, id)) ?? find(await this.#lostOf(chatId), id);
+  }
+
+  async #toldInfoOf(chatId: string, id: string): Promise<NodeInfo | undefined> {
     const [row, marked, keyed] = await Promise.all([
       this.#rows.get('nodes', [chatId, id], 'id'),
       this.#rows.list('topologies', only(markOf(chatId, id)), 'id'),
       this.#listByText(keyOf(chatId, id)),
     ]);
     if (row) this.#single.add(nameOf(chatId, row.seq));
+    if (row) return row;
     const ours = [...marked, ...keyed].filter((record) => record.chatId === chatId);
-    const blocks = row ? [] : await this.#meetAll(ours);
-    return row ?? blocks.flatMap(({ sealed }) => sealed).find(({ info }) => info.id === id)?.info;
+    return find(await this.#meetAll(ours), id);
   }
 
   /** Blocks that are found by a text. They were written by an earlier version, and where there are none, none comes. */
@@ -120,14 +126,17 @@ export class PackedRows implements Rows {
   }
 
   async #infosIn({ chatId, from, to }: Range): Promise<NodeInfo[]> {
-    const [rows, records] = await Promise.all([
+    const [rows, records, lost] = await Promise.all([
       this.#rows.list('nodes', between(chatId, from, to)),
       this.#rows.list('topologies', between(chatId, blockOf(from), blockOf(to))),
+      this.#lostOf(chatId),
     ]);
     const infos: NodeInfo[] = [];
     for (const { sealed } of await this.#meetAll(records))
       for (const { info } of sealed) if (info.seq >= from && info.seq <= to) infos.push(info);
-    const isMixed = rows.length > 0 && infos.length > 0;
+    for (const { info } of lost.flatMap(({ sealed }) => sealed))
+      if (info.seq >= from && info.seq <= to && rows.every(({ seq }) => seq !== info.seq)) infos.push(info);
+    const isMixed = (rows.length > 0 && infos.length > 0) || lost.length > 0;
     for (const row of rows) infos.push(row);
     return isMixed ? infos.toSorted((a, b) => a.seq - b.seq) : infos;
   }
@@ -142,23 +151,44 @@ export class PackedRows implements Rows {
     return packed.length === 0 ? rows : packed.concat(rows);
   }
 
-  /** Changes by their number, within a chat or everywhere. Of packs, all are read that hold one; of rows, the first. */
+  /** Changes by their number, within a chat or everywhere; with a limit, the first ones. */
   async #changesIn(span: Span, index: string, limit: number = Infinity): Promise<Change[]> {
+    if (index === 'seq' && limit < Infinity) return this.#firstChanges(span, limit);
     const isOfChat = index === 'chat';
-    const from = isOfChat ? (span.from as readonly number[])[1] : span.from;
-    const later: Span = isOfChat ? span : { from: span.from, to: Infinity };
+    const from = (isOfChat ? (span.from as readonly Key[])[1] : span.from) as number;
     const [rows, records] = await Promise.all([
-      this.#rows.list('changes', span, index, limit === Infinity ? undefined : limit),
-      this.#rows.list('topologies', later, isOfChat ? 'chat' : 'last'),
+      this.#rows.list('changes', span, index),
+      this.#rows.list('topologies', isOfChat ? span : { from, to: Infinity }, isOfChat ? 'chat' : 'last'),
     ]);
-    const packed = (await this.#meetAll(records))
-      .flatMap(({ sealed }) => sealed)
-      .filter(({ changed }) => changed >= (from as number))
-      .map(changeOf);
-    return packed
-      .concat(rows)
-      .toSorted((a, b) => a.seq - b.seq)
-      .slice(0, limit);
+    return inOrder(changesFrom(await this.#meetAll(records), from).concat(rows));
+  }
+
+  /**
+   * The first so many changes from a number on. A block that begins before it and ends behind it is read in any case. Of
+   * those that begin later, as many are read as it takes: what is left begins behind the last that was read.
+   */
+  async #firstChanges({ from, to }: Span, limit: number): Promise<Change[]> {
+    const later: Span = { from, to: Infinity };
+    const [rows, ending, beginning] = await Promise.all([
+      this.#rows.list('changes', { from, to }, 'seq', limit),
+      this.#rows.keys('topologies', later, 'last'),
+      this.#rows.keys('topologies', later, 'first'),
+    ]);
+    const astride = await this.#recordsAt(without(ending, beginning));
+    const found = rows.concat(changesFrom(await this.#meetAll(astride), from as number));
+    const step = Math.ceil(limit / BLOCK) + 1;
+    for (let at = 0; at < beginning.length; at += step) {
+      const records = await this.#recordsAt(beginning.slice(at, at + step));
+      found.push(...changesFrom(await this.#meetAll(records), from as number));
+      const reach = records.at(-1)?.first ?? 0;
+      if (found.filter(({ seq }) => seq <= reach).length >= limit) break;
+    }
+    return inOrder(found).slice(0, limit);
+  }
+
+  async #recordsAt(keys: readonly Key[]): Promise<Topology[]> {
+    const records = await Promise.all(keys.map((key) => this.#rows.get('topologies', key)));
+    return records.filter((record) => record !== undefined);
   }
 
   /** What some records tell. Where one can't be read, its messages are told from their bodies. */
@@ -176,15 +206,51 @@ export class PackedRows implements Rows {
     return block;
   }
 
-  async #rebuild({ chatId, block, text, lost = [] }: Topology): Promise<Block> {
+  /**
+   * The blocks of a chat whose topology is gone, as they are told from their words. Whether there are any in the database
+   * is looked up once for each connection, by the keys.
+   */
+  #lostOf(chatId: string): Promise<readonly Block[]> {
+    if (this.#cache.hasLost === false) return NO_BLOCKS;
+    const known = this.#lost.get(chatId) ?? this.#rebuildLost(chatId);
+    this.#lost.set(chatId, known);
+    return known;
+  }
+
+  async #rebuildLost(chatId: string): Promise<readonly Block[]> {
+    const [packs, topologies] = await Promise.all([this.#rows.keys('packs'), this.#rows.keys('topologies')]);
+    const lost = without(packs, topologies) as (readonly [string, number])[];
+    this.#cache.hasLost = lost.length > 0;
+    const blocks: Block[] = [];
+    for (const [chat, block] of lost) {
+      if (chat !== chatId) continue;
+      const before = blocks.at(-1)?.block === block - 1 ? blocks.at(-1)?.sealed.at(-1)?.info : undefined;
+      blocks.push(this.#note(await this.#unlessTold(await this.#rebuild({ chatId, block }, before), blocks)));
+    }
+    return blocks;
+  }
+
+  /** A rebuilt block without messages that are there elsewhere: it may be a copy that somebody laid there. */
+  async #unlessTold(lost: Block, others: readonly Block[]): Promise<Block> {
+    const told = await Promise.all(
+      lost.sealed.map(
+        async ({ info: { id } }) => find(others, id) ?? (await this.#toldInfoOf(lost.chatId, id)),
+      ),
+    );
+    return { ...lost, sealed: lost.sealed.filter((_, i) => told[i] === undefined) };
+  }
+
+  /** A block from its words; `lastBefore` is the message before it, where that had to be rebuilt, too. */
+  async #rebuild({ chatId, block, text, lost = [] }: Unread, lastBefore?: NodeInfo): Promise<Block> {
     const [content, record, row] = await Promise.all([
       this.#contentOf(chatId, block),
       this.#rows.get('topologies', [chatId, block - 1]),
       this.#rows.get('nodes', [chatId, block * BLOCK - 1]),
     ]);
-    const before = record && this.#cache.decode(record)?.sealed.at(-1)?.info;
+    const before = lastBefore ?? (record && this.#cache.decode(record)?.sealed.at(-1)?.info);
     const infos = rebuildInfos(chatId, block * BLOCK, content.bodies, before ?? row);
-    return { chatId, block, sealed: infos.map((info) => ({ info, changed: 0 })), damage: [...lost, text] };
+    const damage = text === undefined ? lost : [...lost, text];
+    return { chatId, block, sealed: infos.map((info) => ({ info, changed: 0 })), damage };
   }
 
   // --- Writing -----------------------------------------------------------------------------------------------------
@@ -211,6 +277,7 @@ export class PackedRows implements Rows {
     else this.#rows.delete(table, span);
     if (seq !== undefined) return;
     this.#met.clear();
+    this.#lost.clear();
     this.#single.clear();
   }
 
@@ -323,6 +390,21 @@ export function bySeqOf(block: number, bodies: Bodies): Map<number, UIMessage> {
   return new Map(bodies.flatMap((body, place) => (body ? [[block * BLOCK + place, body]] : [])));
 }
 
+/** What is left of the topology of a block that can't be read. */
+type Unread = Pick<Topology, 'chatId' | 'block'> & Partial<Topology>;
+
+const NO_BLOCKS: Promise<readonly Block[]> = Promise.resolve([]);
+
+function find(blocks: readonly Block[], id: string): NodeInfo | undefined {
+  return blocks.flatMap(({ sealed }) => sealed).find(({ info }) => info.id === id)?.info;
+}
+
+/** Keys that are not among others. */
+function without(keys: readonly Key[], others: readonly Key[]): Key[] {
+  const known = new Set(others.map((key) => JSON.stringify(key)));
+  return keys.filter((key) => !known.has(JSON.stringify(key)));
+}
+
 /** All texts: they come before all lists. */
 const TEXTS: Span = { from: '', to: [] };
 
@@ -368,6 +450,17 @@ function isNew({ info, body }: Write): boolean {
 
 function isOfMessage({ kind, op }: Change): boolean {
   return kind === 'node' && op === 'put';
+}
+
+function changesFrom(blocks: readonly Block[], from: number): Change[] {
+  return blocks
+    .flatMap(({ sealed }) => sealed)
+    .filter(({ changed }) => changed >= from)
+    .map(changeOf);
+}
+
+function inOrder(changes: readonly Change[]): Change[] {
+  return changes.toSorted((a, b) => a.seq - b.seq);
 }
 
 function changeOf({ info: { chatId, id, rev }, changed }: Sealed): Change {

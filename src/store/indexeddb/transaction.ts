@@ -1,7 +1,7 @@
 import type { IDBPIndex, IDBPObjectStore, IDBPTransaction } from 'idb';
 import { isContextError } from '../../errors.ts';
 import type { Key, Span, Table, Tables } from '../layout.ts';
-import type { Rows } from '../rows.ts';
+import type { Records } from '../rows.ts';
 import { narrowed, textOf } from '../texts.ts';
 import type { Database } from './connection.ts';
 import { type Damage, isText, readRecord } from './damage.ts';
@@ -23,7 +23,7 @@ export async function write<T>(
   db: Database,
   tables: readonly Table[],
   durability: IDBTransactionDurability,
-  work: (rows: Rows) => Promise<T>,
+  work: (rows: Records) => Promise<T>,
 ): Promise<T> {
   const tx = db.transaction(tables, 'readwrite', { durability });
   const ended = tx.done.catch(() => undefined);
@@ -59,7 +59,7 @@ function abort(tx: { abort(): void }): void {
 export async function read<T>(
   db: Database,
   tables: readonly Table[],
-  work: (rows: Rows) => Promise<T>,
+  work: (rows: Records) => Promise<T>,
 ): Promise<T> {
   const tx = db.transaction(tables);
   tx.done.catch(() => undefined);
@@ -72,7 +72,7 @@ type Mode = 'readonly' | 'readwrite';
  * Rows of a database. Messages are kept as JSON text: a structured clone costs several times as much to read, and text
  * is what an export, a hash or a cipher wants.
  */
-class DatabaseRows implements Rows {
+class DatabaseRows implements Records {
   readonly damage: Damage[] = [];
   readonly #tx: IDBPTransaction<unknown, Table[], Mode>;
 
@@ -87,6 +87,10 @@ class DatabaseRows implements Rows {
   async list<T extends Table>(table: T, span?: Span, index?: string, limit?: number): Promise<Tables[T][]> {
     const records: unknown[] = await this.#source(table, index).getAll(span && rangeOf(span), limit);
     return records.map((record) => this.#read(table, record)).filter((row) => row !== undefined);
+  }
+
+  async keys(table: Table, span?: Span, index?: string): Promise<Key[]> {
+    return (await this.#source(table, index).getAllKeys(span && rangeOf(span))) as Key[];
   }
 
   #read<T extends Table>(table: T, record: unknown): Tables[T] | undefined {
