@@ -47,6 +47,10 @@ export interface Records extends Rows {
 export interface Rows {
   /** What was met so far that is not as it was written; absent where nothing can be damaged. */
   readonly damage?: readonly Damage[];
+  /** The keys of values that were written so far; absent where nobody follows them. */
+  readonly touched?: ReadonlySet<string>;
+  /** The keys of all values; absent where nobody follows them. */
+  valueKeys?(): Promise<string[]>;
   /** The row with this key, or with this key in an index. */
   get<T extends Table>(table: T, key: Key, index?: string): Promise<Tables[T] | undefined>;
   /** The rows within a span, all of them without one, in the order of their keys; the first `limit`. */

@@ -80,8 +80,10 @@ async function examineBlocks(
   const records = await rows.list('topologies', ofChat(chatId));
   const found = new Set(records.map(({ block }) => block));
   for (let block = 0; block * BLOCK < nextSeq; block += 1) {
-    if (found.has(block) || !(await rows.get('packs', [chatId, block]))) continue;
-    const infos = await rows.list('nodes', blockSpan(chatId, block));
+    const pack = found.has(block) ? undefined : await rows.get('packs', [chatId, block]);
+    if (!pack) continue;
+    const said = new Set(decodePack(pack, new Map()).bodies.map((body) => body?.id));
+    const infos = (await rows.list('nodes', blockSpan(chatId, block))).filter(({ id }) => said.has(id));
     if (infos.length === 0) continue;
     const text = `The record of ${those(infos)} is gone: it is told from their words.`;
     findings.push(damaged(infos[0]?.id ?? chatId, text, true));

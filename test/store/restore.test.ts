@@ -46,6 +46,7 @@ describe('a restore that fails', () => {
     const data = { ...message('p'), parts: [{ type: 'file' as const, mediaType: 'image/png', url }] };
     await store.append('d', [{ op: 'insert', id: 'p', parentId: null, data, status: 'complete' }], me);
     await store.append('d', turn('q', 'p', 'b-d'), { ...me, mainBranchId: 'b-d' });
+    await store.set('unsent', ['some words']);
     await store.storage();
     whole = await textOf(store);
     await closeAll();
@@ -65,9 +66,11 @@ describe('a restore that fails', () => {
     vi.restoreAllMocks();
   });
 
-  /** Both chats, without what counts changes. */
+  /** Both chats, without what counts changes, and what the app keeps. */
   async function textOf(store: ContextStore): Promise<string> {
-    return JSON.stringify(await Promise.all(['c', 'd'].map((chatId) => partOf(store, chatId))));
+    const chats = ['c', 'd'].map((chatId) => partOf(store, chatId));
+    const value = store.get('unsent').then((words) => JSON.stringify(words) ?? '');
+    return JSON.stringify(await Promise.all([...chats, value]));
   }
 
   async function partOf(store: ContextStore, chatId: string): Promise<string> {

@@ -191,7 +191,7 @@ export function lossSuite(freshName: () => string): void {
           .toEqual([['journal', true]]);
       });
 
-      it('brings every chat back: messages, versions, branches, checkpoints, attachments, fragments', async () => {
+      it('brings every chat back: messages, versions, branches, checkpoints, attachments, fragments, and what the app kept', async () => {
         const store = journaled();
         const hash = await store.putBlob(new Uint8Array([7, 8, 9]));
         await given(store, 'q1 > a1 > q2', 'q1 > b1');
@@ -204,6 +204,9 @@ export function lossSuite(freshName: () => string): void {
           { op: 'set', key: 'contextree:fragments:c', value: [{ name: 'role' }] },
         ]);
         await store.append('d', turn('x', null), me);
+        await store.set('unsent', { words: ['not yet said'], at: 1.5, no: null });
+        await store.set('later', 'written in time');
+        await store.set('made', new Date(0));
         const [c, d, chats] = [await store.load('c'), await store.load('d'), await store.listChats()];
         const chain = await store.getMessageChain('c', 'pic');
         await caughtUp(store);
@@ -212,6 +215,7 @@ export function lossSuite(freshName: () => string): void {
 
         const after = journaled();
         expect(await after.listChats()).toEqual([]);
+        await after.set('later', 'written since');
         await expect.poll(() => after.dataLoss?.canRestore, { timeout: 5000 }).toBe(true);
         const heard: StoreNotice[] = [];
         after.subscribe((notice) => heard.push(notice));
@@ -224,6 +228,9 @@ export function lossSuite(freshName: () => string): void {
         expect(await after.getMessageChain('c', 'pic')).toEqual(chain);
         expect(await after.getBlob(hash)).toEqual(new Uint8Array([7, 8, 9]));
         expect(await after.get('contextree:fragments:c')).toEqual([{ name: 'role' }]);
+        expect(await after.get('unsent')).toEqual({ words: ['not yet said'], at: 1.5, no: null });
+        // What JSON can't hold is not brought back as something else.
+        expect([await after.get('later'), await after.get('made')]).toEqual(['written since', undefined]);
         const db = await openDB(name);
         expect(await db.getAllKeys('revisions')).toEqual([['c', 'a1', 1]]);
         db.close();
@@ -261,8 +268,12 @@ export function lossSuite(freshName: () => string): void {
         const store = journaled();
         await append(store, [insert('q1', null, 'a zebra in the first chat'), ...turn('q2', 'q1')]);
         await store.append('d', [insert('x', null, 'a walrus')], me);
+        await store.set('mine', 'an okapi');
         await caughtUp(store);
         expect(await written()).toMatch(/zebra[^]*walrus|walrus[^]*zebra/);
+        expect(await written()).toContain('okapi');
+        await store.delete('mine');
+        await expect.poll(written, { timeout: 5000 }).not.toContain('okapi');
         await store.deleteChat('c');
         await expect.poll(written, { timeout: 5000 }).not.toContain('zebra');
         expect(await written()).toContain('walrus');

@@ -73,8 +73,15 @@ export class GuardedBacking implements Backing {
     work: (rows: Rows) => Promise<T>,
     isRelaxed?: boolean,
   ): Promise<T> {
-    const result = await this.#inner.write(tables, work, isRelaxed);
-    if (isRelaxed !== true && tables.includes('chats')) this.#remember();
+    const written: { values?: ReadonlySet<string> | undefined } = {};
+    const noting = (rows: Rows): Promise<T> => {
+      written.values = rows.touched;
+      return work(rows);
+    };
+    const result = await this.#inner.write(tables, noting, isRelaxed);
+    const isOfChat = isRelaxed !== true && tables.includes('chats');
+    if (isOfChat) this.#remember();
+    if (isOfChat || written.values?.size) void this.#follow(written.values);
     return result;
   }
 
@@ -208,7 +215,6 @@ export class GuardedBacking implements Backing {
     this.#marking ??= unobtrusive(
       setTimeout(() => void this.#writeMark().catch(() => undefined), this.#mark ? this.#pause : 0),
     );
-    if (this.#options.journal) void this.#follow();
   }
 
   async #writeMark(): Promise<void> {
@@ -221,9 +227,9 @@ export class GuardedBacking implements Backing {
     writeMark(this.#name, mark);
   }
 
-  async #follow(): Promise<void> {
+  async #follow(values?: ReadonlySet<string>): Promise<void> {
     const journal = await this.#openJournal();
-    await journal?.follow().then(
+    await journal?.follow(values).then(
       () => (this.#journalError = undefined),
       (error: unknown) => this.#fail(error),
     );

@@ -1,5 +1,5 @@
 import type { Branch, Chat, Checkpoint, MessageNode } from '../../graph/graph.ts';
-import { META, readMeta } from '../meta.ts';
+import { META, readMeta, SELF } from '../meta.ts';
 import { blobsOf, hashOf } from '../blobs.ts';
 import { fragmentsKey } from '../fragmentsKey.ts';
 import { ALL_TABLES, ofChat } from '../layout.ts';
@@ -32,6 +32,10 @@ import { putBack } from './putBack.ts';
  * written anew, as it is, and the old files go. So the journal stays in proportion to what is there, an append costs what
  * it appends, and a chat that is deleted is deleted here too, at once and with every word of it.
  *
+ * What the app keeps with `set()` has no part in the change sequence. A value has a file of its own, by the hash of its
+ * key. On a visit's first time all values are compared with their files, later those that were written. A value that JSON
+ * can't hold as it is has none.
+ *
  * A line is a record, and a check of it. One that was cut short or garbled is left out when the journal is read, and
  * counted.
  */
@@ -40,6 +44,10 @@ export class Journal {
   readonly #backing: Pick<Backing, 'read' | 'write'>;
   #running: Promise<void> = Promise.resolve();
   #next: Promise<void> | undefined;
+  /** The database whose values were all compared with their files; undefined: they have to be. */
+  #valuesOf: string | undefined;
+  /** The keys of values that may differ from their files. */
+  readonly #touched: Set<string> = new Set();
 
   constructor(name: string, backing: Pick<Backing, 'read' | 'write'>) {
     this.#name = name;
@@ -47,7 +55,8 @@ export class Journal {
   }
 
   /** Resolves when all that was durable at the time of the call is written. While one is under way, one more waits. */
-  follow(): Promise<void> {
+  follow(values: ReadonlySet<string> = new Set()): Promise<void> {
+    for (const key of values) this.#touched.add(key);
     this.#next ??= this.#running
       .catch(() => undefined)
       .then(() => {
@@ -62,7 +71,16 @@ export class Journal {
     const { databaseId, seq: end } = await this.#backing.read(META, readMeta);
     const folder = await openFolder(this.#name);
     const from = await readPosition(await unlessMissing(folder.getDirectoryHandle(databaseId)));
-    if (from >= end) return;
+    if (from < end) await this.#writeChanges(folder, databaseId, from, end);
+    await this.#writeValues(folder, databaseId);
+  }
+
+  async #writeChanges(
+    folder: FileSystemDirectoryHandle,
+    databaseId: string,
+    from: number,
+    end: number,
+  ): Promise<void> {
     const own = await folder.getDirectoryHandle(databaseId, { create: true });
     const changes = await this.#backing.read(['changes'], (rows) =>
       rows.list('changes', { from: from + 1, to: Infinity }, 'seq'),
@@ -121,6 +139,54 @@ export class Journal {
     }
   }
 
+  // --- Values of the app ---
+
+  async #writeValues(journals: FileSystemDirectoryHandle, databaseId: string): Promise<void> {
+    const isFirst = this.#valuesOf !== databaseId;
+    if (!isFirst && this.#touched.size === 0) return;
+    const { isNamed, all } = await this.#backing.read(['meta', 'values'], async (rows) => {
+      const [meta, keys = []] = await Promise.all([rows.get('meta', SELF), rows.valueKeys?.()]);
+      return { isNamed: meta !== undefined, all: keys.filter(isOfApp) };
+    });
+    // A database without a chat has no name yet, and is missed by nobody.
+    if (!isNamed) return;
+    const keys = isFirst ? all : [...this.#touched].filter(isOfApp);
+    this.#touched.clear();
+    this.#valuesOf = undefined;
+    if (all.length > 0 || !isFirst) {
+      const own = await journals.getDirectoryHandle(databaseId, { create: true });
+      const folder = await own.getDirectoryHandle(VALUES, { create: true });
+      for (const key of keys) await this.#writeValue(folder, key);
+      if (isFirst) await removeAllBut(folder, await Promise.all(all.map(hashOfText)));
+    }
+    this.#valuesOf = databaseId;
+  }
+
+  async #writeValue(folder: FileSystemDirectoryHandle, key: string): Promise<void> {
+    const value = await this.#backing.read(['values'], (rows) => rows.get('values', key));
+    const name = await hashOfText(key);
+    const text = lineOfValue(key, value);
+    if (text === undefined) await unlessMissing(folder.removeEntry(name));
+    else if ((await textOf(folder, name)) !== text) await writeFile(folder, name, text);
+  }
+
+  /** Puts values back that are not there; how many of their files could not be read. */
+  async #putValuesBack(database: FileSystemDirectoryHandle): Promise<number> {
+    const folder = await unlessMissing(database.getDirectoryHandle(VALUES));
+    if (!folder) return 0;
+    const texts = await Promise.all((await namesIn(folder)).map((name) => textOf(folder, name)));
+    const said = texts.filter((text) => text).map((text = '') => parseLine(text.trimEnd()));
+    const kept = said.flatMap((one) => (one?.t === 'value' ? [one] : []));
+    if (kept.length > 0)
+      await this.#backing.write(['values'], async (rows) => {
+        const there = await Promise.all(kept.map(({ key }) => rows.get('values', key)));
+        for (const [i, { key, value }] of kept.entries())
+          if (there[i] === undefined) rows.put('values', value, key);
+      });
+    this.#valuesOf = undefined;
+    return said.length - kept.length;
+  }
+
   // --- After a loss ------------------------------------------------------------------------------------------------
 
   /** Whether there is a journal of a database that is there no more. */
@@ -136,7 +202,7 @@ export class Journal {
       for (const database of await this.#lost()) {
         const since = await readPosition(database);
         for await (const folder of database.values()) {
-          if (folder.kind !== 'directory') continue;
+          if (folder.kind !== 'directory' || folder.name === VALUES) continue;
           const kept = await readChat(folder);
           damaged += kept.damaged;
           const back = await this.#backing.write(ALL_TABLES, (rows) => putBack(rows, kept, since));
@@ -145,6 +211,7 @@ export class Journal {
           messages += back.messages;
           notices.push({ kind: 'change', chatId: back.chatId, seq: back.seq, remote: false });
         }
+        damaged += await this.#putValuesBack(database);
       }
       await this.#catchUp();
       await this.#forgetLost();
@@ -178,6 +245,7 @@ export class Journal {
 
 const POSITION = 'position.json';
 const BLOB = 'blob-';
+const VALUES = 'values';
 
 /** A file is not added to when it is longer, bytes: a browser copies it with each addition. */
 const SEGMENT = 128 * 1024;
@@ -244,6 +312,7 @@ type Line =
   | { readonly t: 'node'; readonly node: MessageNode }
   | { readonly t: 'dropped'; readonly id: string }
   | { readonly t: 'fragments'; readonly value: unknown }
+  | { readonly t: 'value'; readonly key: string; readonly value: unknown }
   | { readonly t: 'end' };
 
 function linesOf(
@@ -273,6 +342,47 @@ function checkOf(text: string): string {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
   return (hash >>> 0).toString(16).padStart(8, '0');
+}
+
+/** Whether a key is the app's own: what the engine keeps with a chat is written down with it. */
+function isOfApp(key: string): boolean {
+  return !key.startsWith(fragmentsKey(''));
+}
+
+/** A value as a line; undefined where there is none, or JSON would not give it back as it is. */
+function lineOfValue(key: string, value: unknown): string | undefined {
+  try {
+    const text = line({ t: 'value', key, value });
+    return isJson(value) ? text : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether JSON gives a value back as it is; it has no cycles. */
+function isJson(value: unknown): boolean {
+  const open = [value];
+  for (const one of open) {
+    if (one === null || ['string', 'boolean'].includes(typeof one)) continue;
+    if (typeof one === 'number' ? !Number.isFinite(one) : !isPlain(one)) return false;
+    for (const inner of Object.values(Object(one))) open.push(inner);
+  }
+  return true;
+}
+
+function isPlain(value: unknown): boolean {
+  return (
+    Array.isArray(value) || (value instanceof Object && Object.getPrototypeOf(value) === Object.prototype)
+  );
+}
+
+async function textOf(folder: FileSystemDirectoryHandle, name: string): Promise<string | undefined> {
+  return (await findFile(folder, name))?.text();
+}
+
+async function removeAllBut(folder: FileSystemDirectoryHandle, kept: readonly string[]): Promise<void> {
+  const names = await namesIn(folder);
+  for (const name of names) if (!kept.includes(name)) await folder.removeEntry(name);
 }
 
 /** What a line says; undefined for one that was cut short or garbled. */
@@ -344,6 +454,7 @@ function take(kept: KeptChat, said: Line | undefined): void {
     case 'fragments':
       if (kept.chat) kept.fragments = { key: fragmentsKey(kept.chat.id), value: said.value };
       break;
+    case 'value':
     case 'end':
   }
 }

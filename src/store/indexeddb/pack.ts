@@ -204,7 +204,8 @@ function isAsWritten(record: Topology, sealed: readonly Sealed[], isSummed: bool
  * takes as long as all the rest of the check, and nothing that is read depends on them.
  */
 export function isFound({ chatId, keys, sum }: Topology, { sealed }: Block): boolean {
-  return sum === undefined || sealed.every(({ info }, i) => keys[i] === markOf(chatId, info.id));
+  const found: readonly unknown[] = Array.isArray(keys) ? keys : [];
+  return sum === undefined || sealed.every(({ info }, i) => found[i] === markOf(chatId, info.id));
 }
 
 function decodeColumns(record: Topology, columns: Columns, isSummed: boolean): Sealed[] {

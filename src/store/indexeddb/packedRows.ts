@@ -46,6 +46,7 @@ import {
  * is seldom, and no more than a put of 64 kB.
  */
 export class PackedRows implements Rows {
+  readonly touched: Set<string> = new Set();
   readonly #rows: Records;
   readonly #cache: TopologyCache;
   /** Sealed blocks that were met in this transaction. */
@@ -64,6 +65,10 @@ export class PackedRows implements Rows {
 
   get damage(): readonly Damage[] {
     return this.#rows.damage;
+  }
+
+  async valueKeys(): Promise<string[]> {
+    return (await this.#rows.keys('values')) as string[];
   }
 
   // --- Reading -----------------------------------------------------------------------------------------------------
@@ -266,11 +271,13 @@ export class PackedRows implements Rows {
       const change = row as Change;
       this.#changes.set(nameOf(change.chatId, change.id), change);
     } else {
+      if (table === 'values') this.touched.add(key as string);
       this.#rows.put(table, row, key);
     }
   }
 
   delete(table: Table, span?: Span): void {
+    if (table === 'values' && span) this.touched.add(span.from as string);
     const [chatId, seq] = (span?.from ?? []) as [string, number?];
     if ((table === 'nodes' || table === 'bodies') && seq !== undefined)
       this.#write(chatId, seq).isDropped = true;

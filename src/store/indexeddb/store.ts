@@ -9,7 +9,7 @@ export interface IndexedDBOptions {
    * Whether each commit is written down a second time, in files of the site's own (OPFS), from which the chats can be
    * restored if the browser loses the database. Default false. It takes about as much space again. Where the browser has
    * no such files, there is none; if it can't be written, a warning is logged once, and no turn fails by it. What the app
-   * keeps with `set()` is not part of it.
+   * keeps with `set()` is part of it where JSON holds it as it is: no dates, maps or bytes.
    */
   readonly journal?: boolean;
   /**
