@@ -1,3 +1,4 @@
+import react from '@vitejs/plugin-react';
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import type { BrowserConfigOptions } from 'vitest/node';
@@ -12,6 +13,9 @@ const apart = [
 ];
 /** The same in a page: a database where there is none, and a part that counts how often it is rendered. */
 const alone = ['test/react/{default,refused}Store.test.tsx', 'test/demo/renders.test.tsx'];
+/** As an app ships it: with the React Compiler and on React's production build, which is also half the work. */
+const compiled = ['test/apps/{compiled,fuzz}.test.tsx'];
+const productionJsx = { find: 'react/jsx-dev-runtime', replacement: `${root}/test/support/jsx.ts` };
 const elsewhere = ['test/browser/**', 'test/bench/**', 'test/package/**', 'test/e2e/**'];
 const resolve = { alias: aliases };
 
@@ -71,7 +75,7 @@ function onSdk(major: 5 | 6): TestProjectInlineConfiguration {
       isolate: false,
       include: ['test/{ai,apps}/**/*.test.{ts,tsx}'],
       // Types are checked against the one that is installed, and what React does is the same on all.
-      exclude: ['test/ai/types.test.ts', 'test/apps/react.test.tsx'],
+      exclude: ['test/ai/types.test.ts', 'test/apps/{compiled,react}.test.tsx'],
       env: { AI_SDK: String(major) },
       // Not left to Node, so that their own imports of `ai` are led to the same copy.
       server: { deps: { inline: [new RegExp(`/node_modules/(${ai}|${react})/`)] } },
@@ -147,7 +151,7 @@ export default defineConfig({
           isolate: false,
           setupFiles: `${root}/test/support/page.ts`,
           include: ['test/**/*.test.tsx'],
-          exclude: [...elsewhere, ...alone],
+          exclude: [...elsewhere, ...alone, ...compiled],
           env: { AI_SDK: '7' },
         },
       },
@@ -159,6 +163,18 @@ export default defineConfig({
           environment: 'happy-dom',
           setupFiles: `${root}/test/support/page.ts`,
           include: alone,
+        },
+      },
+      {
+        plugins: [react({ compiler: true })],
+        resolve: { alias: [...aliases, productionJsx] },
+        test: {
+          name: 'compiled',
+          testTimeout: patience,
+          environment: 'happy-dom',
+          isolate: false,
+          include: compiled,
+          env: { AI_SDK: '7', NODE_ENV: 'production' },
         },
       },
       onSdk(6),

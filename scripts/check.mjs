@@ -40,7 +40,7 @@ const stages = [
     { name: 'types', command: 'npm run types' },
     {
       name: 'unit',
-      command: `vitest run --project=node --project=store --project=happy --project=alone --project=sdk6 --project=sdk5 --maxWorkers=${workers}`,
+      command: `vitest run --project=node --project=store --project=happy --project=alone --project=compiled --project=sdk6 --project=sdk5 --maxWorkers=${workers}`,
       runner: 'vitest',
     },
     { name: 'lint', command: 'npm run lint' },

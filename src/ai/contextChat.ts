@@ -41,8 +41,8 @@ export interface ChatHost<M extends UIMessage> {
   register(branchId: string, chat: ContextChat<M>): void;
   /** Takes a chat off a branch, if it is there. */
   unregister(branchId: string, chat: ContextChat<M>): void;
-  /** The chat of another branch that satisfies a test. */
-  find(test: (chat: ContextChat<M>) => boolean): ContextChat<M> | undefined;
+  /** All chats, the one that is shown first. */
+  all(): readonly ContextChat<M>[];
   /** Looks at what the engine shows now: while a chat was busy, its branch may have moved. */
   sync(): void;
 }
@@ -352,7 +352,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     own: () => void | PromiseLike<void>,
     pass: (owner: ContextChat<M>) => void | PromiseLike<void>,
   ): void | PromiseLike<void> {
-    const owner = !this.#asking(isCall) && this.#host.find((chat) => chat.#asking(isCall) !== undefined);
+    const owner = !this.#asking(isCall) && this.#host.all().find((chat) => chat.#asking(isCall));
     if (owner) return pass(owner);
     const answered = this.#answerOwn(isCall, given, own);
     answered.catch((error: Error) => {
@@ -389,7 +389,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   async #keep(message: M): Promise<void> {
     if (this.#turn?.options.id === message.id && this.#turn.isOpen) return this.#turn.savePoint();
     if (!this.#host.engine.node(message.id)) return;
-    if (this.#saved.some(({ id }) => id === message.id)) this.#saved = put(this.#saved, message);
+    for (const chat of [this, ...this.#host.all()]) chat.#learn(message);
     const write = loadTurns().then(({ keepMessage }) =>
       keepMessage(this.#host.engine, message.id, message, undefined),
     );
@@ -397,10 +397,22 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     this.#writing += 1;
     try {
       await write;
+    } catch (error) {
+      // The list shows again what is saved.
+      this.#followed = undefined;
+      throw error;
     } finally {
       this.#writing -= 1;
       this.#host.sync();
     }
+  }
+
+  /** A message was changed in a chat that shows it. This one, if it shows it too, must not go on from what it was. */
+  #learn(message: M): void {
+    const known = this.#saved.find(({ id }) => id === message.id);
+    if (!known) return;
+    this.#saved = put(this.#saved, message);
+    if (this.messages.includes(known)) this.messages = put(this.messages, message) as M[];
   }
 
   // ------------------------------------------------------------------ its requests

@@ -147,8 +147,8 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
     if (this.#chats.get(branchId) === chat) this.#chats.delete(branchId);
   }
 
-  find(test: (chat: ContextChat<M>) => boolean): ContextChat<M> | undefined {
-    return [this.active, ...this.#chats.values()].find(test);
+  all(): readonly ContextChat<M>[] {
+    return [this.active, ...this.#chats.values()];
   }
 
   // ------------------------------------------------------------------ what the engine tells
@@ -236,7 +236,7 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
   /** The chat that shows a message: the active one, another one, or the one of the branch used last that holds it. */
   async #holding(messageId: string): Promise<ContextChat<M>> {
     await this.engine.ready();
-    const known = this.find((chat) => chat.messages.some(({ id }) => id === messageId));
+    const known = this.all().find((chat) => chat.messages.some(({ id }) => id === messageId));
     if (!known) await this.engine.selectSibling(messageId);
     return known ?? this.active;
   }

@@ -37,7 +37,7 @@ export function useFragments(...args: readonly (ContextEngine | ContextFragment)
 
 /** Puts fragments into the prompt of an engine while the component is mounted. */
 export function useMountedFragments(engine: ContextEngine, fragments: readonly ContextFragment[]): void {
-  const [mount] = useState(() => ({ order: nextOrder++ }));
+  const [mount] = useState(() => ({ order: takeOrder() }));
   const newest = useRef<Captured>(NOTHING);
   const [standIn] = useState<StandIn>(() => ({
     value: (position) => (context) => loaded(newest.current, position, context),
@@ -59,7 +59,13 @@ export function useMountedFragments(engine: ContextEngine, fragments: readonly C
   useCommitEffect(() => () => engine.unmountFragments(mount), [engine, mount]);
 }
 
-let nextOrder = 0;
+let lastOrder = 0;
+
+/** Renders that are thrown away take numbers, too: what counts is that parents take theirs before their children. */
+function takeOrder(): number {
+  lastOrder += 1;
+  return lastOrder;
+}
 
 /** Before the browser paints; on a server, where nothing is painted, React 18 wants it to be the other effect. */
 const useCommitEffect: typeof useLayoutEffect = typeof window === 'undefined' ? useEffect : useLayoutEffect;

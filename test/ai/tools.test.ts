@@ -1,5 +1,6 @@
 import { lastAssistantMessageIsCompleteWithToolCalls, type UIMessage, type UIMessageChunk } from 'ai';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { ContextError } from '../../src/errors.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import { settle, type Exchange } from '../support/transport.ts';
 import { openPage, SDK, slowly, words, type Page } from './story.ts';
@@ -210,6 +211,34 @@ it('that an answer elsewhere would write over is refused: in the chat, and to wh
     'ready',
     'q: Roll? | a: [dice output-available]/Rolling.',
   ]);
+});
+
+it('whose result was refused by the store still waits for it', async () => {
+  await (await askForDice()).finish();
+  await page.chats.whenSettled();
+  const keep = page.engine.updateMessage.bind(page.engine);
+  page.engine.updateMessage = () =>
+    Promise.reject(new ContextError('head-moved', 'It was changed meanwhile.'));
+  await expect(page.chats.active.addToolOutput(give(4))).rejects.toThrow('meanwhile');
+  expect(page.shown()).toBe('q: Roll? | a: [dice input-available]');
+  page.engine.updateMessage = keep;
+  await page.chats.active.addToolOutput(give(4));
+  expect(await page.stored()).toBe('q: Roll? | a: [dice output-available]');
+});
+
+it('whose result was given on another branch keeps it when the answer goes on here', async () => {
+  await (await askForDice()).finish();
+  await page.chats.whenSettled();
+  const { name: branch } = await page.engine.btw();
+  const aside = page.chats.get(branch)!;
+  await expect.poll(() => aside.messages.length).toBe(2);
+  await page.chats.active.addToolOutput(give(4));
+  const more = aside.sendMessage();
+  const exchange = await page.script.next();
+  expect(words(exchange.sent.messages)).toBe('q: Roll? | a: [dice output-available]');
+  await exchange.answer('Four.');
+  await more;
+  expect(await page.stored(branch)).toBe('q: Roll? | a: [dice output-available]/Four.');
 });
 
 it('whose result finds no network has something left to say', async () => {

@@ -1,7 +1,6 @@
-import { fireEvent } from '@testing-library/dom';
 import type { ChatTransport, UIMessage } from 'ai';
 import { useContextEngine, type ContextEngine, type ContextStore } from 'contextree';
-import { StrictMode, type ReactNode } from 'react';
+import { StrictMode, useEffect, type ReactNode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { chatsOf } from '../../src/ai/contextChats.ts';
 import { textOf } from '../../src/graph/graph.ts';
@@ -12,16 +11,18 @@ import { App } from './ContextApp.tsx';
 
 const ME = { chatId: 'c', userId: 'me' } as const;
 
-function Spy({
-  store,
-  found,
-}: {
-  readonly store: ContextStore;
-  found: (engine: ContextEngine) => void;
-}): ReactNode {
+/** Tells the engine of the app as soon as it is ready, and is gone. */
+function Spy({ store, found }: SpyProps): ReactNode {
   const { engine, status } = useContextEngine({ ...ME, store });
-  if (status === 'ready') found(engine);
+  useEffect(() => {
+    if (status === 'ready') found(engine);
+  }, [engine, status, found]);
   return null;
+}
+
+interface SpyProps {
+  readonly store: ContextStore;
+  readonly found: (engine: ContextEngine) => void;
 }
 
 /** A page with the app, and what a person does there. */
@@ -64,7 +65,7 @@ export async function openApp(store: ContextStore, { pause = 0, transport }: Ope
   const calls: string[] = [];
   const container = document.body.appendChild(document.createElement('div'));
   const root = createRoot(container);
-  const engine = await new Promise<ContextEngine>((found) => {
+  const show = (spy: ReactNode): void =>
     root.render(
       <StrictMode>
         <App
@@ -73,15 +74,20 @@ export async function openApp(store: ContextStore, { pause = 0, transport }: Ope
           chatId="c"
           store={own.store}
         />
-        <Spy store={own.store} found={found} />
+        {spy}
       </StrictMode>,
     );
-  });
+  const engine = await new Promise<ContextEngine>((found) => show(<Spy store={own.store} found={found} />));
+  show(null);
   const chats = chatsOf(engine, {});
-  const button = (name: string): Element | undefined =>
+  const button = (name: string): HTMLElement | undefined =>
     [...container.querySelectorAll('button')].findLast(({ textContent }) => textContent === name);
   const isAsked = (text: string): boolean =>
     script.requests.some(({ sent }) => sent.messages.some((message) => textOf(message) === text));
+  let written = 0;
+  const unsubscribe = store.subscribe(() => {
+    written += 1;
+  });
   /** A stop may come before the question goes out. */
   const isStored = async (text: string): Promise<boolean> =>
     (await allOf(store)).some(({ data }) => textOf(data) === text);
@@ -91,9 +97,9 @@ export async function openApp(store: ContextStore, { pause = 0, transport }: Ope
     const box = container.querySelector('input');
     const send = button('Send');
     if (!box || !send) return;
-    fireEvent.change(box, { target: { value: text } });
+    fill(box, text);
     await wait(1);
-    fireEvent.click(send);
+    send.click();
     for (let ms = 0; ms < 50 && box.value === text; ms += 1) await wait(1);
   };
   return {
@@ -103,13 +109,18 @@ export async function openApp(store: ContextStore, { pause = 0, transport }: Ope
     store,
     press: (name) => {
       const found = button(name);
-      if (found) fireEvent.click(found);
+      found?.click();
       return found !== undefined;
     },
     type: async (text) => {
       typing = typing.then(() => typed(text));
       await typing;
-      while (!isAsked(text) && !(await isStored(text))) await wait(20);
+      // The store is read again only where something was written: this is asked often.
+      for (let seen = -1; !isAsked(text); await wait(20)) {
+        if (seen === written) continue;
+        seen = written;
+        if (await isStored(text)) return;
+      }
     },
     alert: () => container.querySelector('[role=alert]')?.textContent ?? '',
     status: () => container.querySelector('[role=status]')?.textContent ?? '',
@@ -117,10 +128,17 @@ export async function openApp(store: ContextStore, { pause = 0, transport }: Ope
     seen: () => [...container.querySelectorAll('li')].map(messageSeen).join(' | '),
     kill: () => {
       own.kill();
+      unsubscribe();
       root.unmount();
       container.remove();
     },
   };
+}
+
+/** Types into a field that React minds: it looks for words that it has not put there itself. */
+function fill(field: HTMLInputElement, text: string): void {
+  Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value')?.set?.call(field, text);
+  field.dispatchEvent(new Event('input', { bubbles: true }));
 }
 
 function wait(ms: number): Promise<void> {
