@@ -298,6 +298,12 @@ async function withBodies(
     draftsOf(rows, infos),
   ]);
   for (const body of read) byId.set(body.id, body);
+  // Where damage gave a body the name of another one, only its place tells which is which.
+  if (byId.size < bodies.length + read.length)
+    for (const { id, chatId, seq } of infos) {
+      const own = await rows.get('bodies', [chatId, seq]);
+      if (own) byId.set(id, own);
+    }
   return infos.map((info) => withBody(info, drafts.get(info.id) ?? byId.get(info.id)));
 }
 

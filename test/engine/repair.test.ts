@@ -37,6 +37,10 @@ async function lose(db: IDBPDatabase, id: string): Promise<void> {
   await db.delete('nodes', ['c', seq]);
 }
 
+async function copyPack(db: IDBPDatabase, block: number): Promise<void> {
+  await db.put('packs', { ...(await db.get('packs', ['c', 0])), block });
+}
+
 const open = (): ReturnType<typeof engineOn> => engineOn(new IndexedDBContextStore(name), { userId: 'me' });
 
 async function branches(engine: ReturnType<typeof engineOn>): Promise<Record<string, string>> {
@@ -112,6 +116,36 @@ describe('a damaged chat', () => {
     expect(await db.count('topologies', ['c', 1])).toBe(1);
     db.close();
     expect((await open().resolve()).messages).toEqual(before);
+  });
+
+  // What thousands of damaged records found once (`test/store/damage.test.ts`), told by itself.
+  test.each<[string, (db: IDBPDatabase) => Promise<unknown>, string[]]>([
+    [
+      'words that go by the name of another message',
+      async (db) => {
+        const pack = await db.get('packs', ['c', 0]);
+        await db.put('packs', { ...pack, text: pack.text.replace('"id":"m3"', '"id":"m70"') });
+      },
+      ['missing-body m3'],
+    ],
+    ['the words of a block a second time, among others', (db) => copyPack(db, 2), []],
+    ['the words of a block a second time, where there is no block', (db) => copyPack(db, 9), []],
+    [
+      'a block whose messages are not found by their ids',
+      async (db) => {
+        const { keys: _, ...topology } = await db.get('topologies', ['c', 1]);
+        await db.put('topologies', topology);
+      },
+      [],
+    ],
+  ])('shows each message with its own words beside %s', async (_, damage, left) => {
+    await damaged([line(200)], damage);
+    const engine = open();
+    const chain = (await engine.resolve()).messages;
+    expect(chain.filter(({ id, parts }) => texts([{ id, role: 'user', parts }]) !== id)).toEqual([]);
+    await engine.repair();
+    expect((await engine.verify()).map(({ kind, id }) => `${kind} ${id}`)).toEqual(left);
+    expect((await open().resolve()).messages).toEqual(chain);
   });
 
   test('is examined again when somebody writes to it meanwhile', async () => {

@@ -58,10 +58,10 @@ export function indexedDBSuite(freshName: () => string, points: Points = ALL_POI
       const second = open();
       expect(await second.load('c')).toEqual(before);
       expect(await second.get('mine')).toEqual({ draft: 'words' });
-      expect((await second.getMessageChain('c', 'b1')).map((node) => node.data)).toEqual([
-        message('q1'),
-        message('b1'),
-      ]);
+      for (const version of ['a1', 'b1']) {
+        const chain = await second.getMessageChain('c', version);
+        expect(chain.map((node) => node.data)).toEqual([message('q1'), message(version)]);
+      }
     });
 
     it('reads long chains, bushy ones and their ends', async () => {
@@ -141,6 +141,9 @@ export function indexedDBSuite(freshName: () => string, points: Points = ALL_POI
         const [one, two] = [open(), open()];
         const heard: StoreNotice[] = [];
         two.subscribe((notice) => heard.push(notice));
+        const wire = new BroadcastChannel(`contextree:${name}`);
+        const posted: unknown[] = [];
+        wire.onmessage = ({ data }) => posted.push(data);
         const { seq } = await append(one, [
           insert('q1', null),
           insert('a1', 'q1', '', 'streaming'),
@@ -154,6 +157,11 @@ export function indexedDBSuite(freshName: () => string, points: Points = ALL_POI
           { kind: 'draft', chatId: 'c', id: 'a1', seq, remote: true },
           { kind: 'clear', seq: seq + 1, remote: true },
         ]);
+        await expect.poll(() => posted.length).toBe(3);
+        wire.close();
+        const told = posted.flatMap((data) => Object.entries(data as object));
+        expect(new Set(told.map(([field]) => field))).toEqual(new Set(['v', 'kind', 'chatId', 'id', 'seq']));
+        expect(told.filter(([, value]) => /words|q1/.test(String(value)))).toEqual([]);
       });
 
       it('hears only notices', async () => {
