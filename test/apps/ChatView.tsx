@@ -10,20 +10,24 @@ export interface AppProps {
   readonly log: (line: string) => void;
   readonly chatId: string;
   readonly store: ContextStore;
+  /** What makes an answer go on by itself. Default: that all of its calls have their results. */
+  readonly goesOnWhen?: ((state: { messages: UIMessage[] }) => boolean) | undefined;
+  /** What stands beneath each message. Default: nothing. */
+  readonly beneath?: ((messageId: string) => ReactNode) | undefined;
 }
 
 type Chat = UseChatHelpers<UIMessage>;
 type Part = UIMessage['parts'][number];
 
 /** A chat page as the documentation of the AI SDK has it: both apps show this one. */
-export function ChatView({ chat }: { readonly chat: Chat }): ReactNode {
+export function ChatView({ chat, beneath }: ChatViewProps): ReactNode {
   const { messages, status, error, sendMessage, regenerate, stop, clearError } = chat;
   const isBusy = status === 'submitted' || status === 'streaming';
   return (
     <main>
       <ol>
         {messages.map((message) => (
-          <Message key={message.id} message={message} chat={chat} />
+          <Message key={message.id} message={message} chat={chat} beneath={beneath} />
         ))}
       </ol>
       {error && (
@@ -40,7 +44,15 @@ export function ChatView({ chat }: { readonly chat: Chat }): ReactNode {
   );
 }
 
-function Message({ message, chat }: { readonly message: UIMessage; readonly chat: Chat }): ReactNode {
+interface ChatViewProps extends Pick<AppProps, 'beneath'> {
+  readonly chat: Chat;
+}
+
+interface MessageProps extends ChatViewProps {
+  readonly message: UIMessage;
+}
+
+function Message({ message, chat, beneath }: MessageProps): ReactNode {
   const { mood } = (message.metadata ?? {}) as { mood?: string };
   const edit = (): void => void chat.sendMessage({ text: 'Edited?', messageId: message.id });
   return (
@@ -50,6 +62,7 @@ function Message({ message, chat }: { readonly message: UIMessage; readonly chat
       ))}
       {mood && <i>{mood}</i>}
       {message.role === 'user' && <button onClick={edit}>Edit</button>}
+      {beneath?.(message.id)}
     </li>
   );
 }

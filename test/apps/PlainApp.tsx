@@ -7,14 +7,14 @@ export function App(props: AppProps): ReactNode {
   return <Chat {...props} />;
 }
 
-function Chat({ transport, log }: AppProps): ReactNode {
+function Chat({ transport, log, goesOnWhen, beneath }: AppProps): ReactNode {
   const init = {
     transport,
-    sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls,
+    sendAutomaticallyWhen: goesOnWhen ?? lastAssistantMessageIsCompleteWithToolCalls,
     onData: ({ type }: { type: string }) => log(`data ${type}`),
     onError: ({ message }: Error) => log(`error ${message}`),
     onFinish: ({ isAbort }: { isAbort: boolean }) => log(isAbort ? 'stopped' : 'finished'),
   };
   const chat = useChat({ ...init, experimental_throttle: 10, resume: true });
-  return <ChatView chat={chat} />;
+  return <ChatView chat={chat} beneath={beneath} />;
 }

@@ -7,6 +7,7 @@ import { textOf } from '../../src/graph/graph.ts';
 import { mortal, type MortalPage } from '../ai/person.ts';
 import { allOf } from '../ai/witness.ts';
 import { scriptedTransport } from '../support/transport.ts';
+import type { AppProps } from './ChatView.tsx';
 import { App } from './ContextApp.tsx';
 
 const ME = { chatId: 'c', userId: 'me' } as const;
@@ -28,7 +29,8 @@ interface SpyProps {
 /** A page with the app, and what a person does there. */
 export interface AppPage extends MortalPage {
   readonly type: (text: string) => Promise<void>;
-  readonly press: (name: string) => boolean;
+  /** Presses the last button of that name; false where there is none. `message`: in the message at this place only. */
+  readonly press: (name: string, message?: number) => boolean;
   readonly seen: () => string;
   /** What is said in the alert; '' where there is none. */
   readonly alert: () => string;
@@ -38,7 +40,7 @@ export interface AppPage extends MortalPage {
 }
 
 /** How a page opens. */
-export interface Opening {
+export interface Opening extends Pick<AppProps, 'goesOnWhen' | 'beneath'> {
   /** How long each write takes, in ms. Default: no time. */
   readonly pause?: number;
   /** Default: one that says what the test says. */
@@ -59,7 +61,10 @@ export async function loadApp(): Promise<void> {
 }
 
 /** Opens the app that is plain `useChat` but for one line. */
-export async function openApp(store: ContextStore, { pause = 0, transport }: Opening = {}): Promise<AppPage> {
+export async function openApp(
+  store: ContextStore,
+  { pause = 0, transport, goesOnWhen, beneath }: Opening = {},
+): Promise<AppPage> {
   const own = mortal(store, pause);
   const script = scriptedTransport();
   const calls: string[] = [];
@@ -73,6 +78,8 @@ export async function openApp(store: ContextStore, { pause = 0, transport }: Ope
           log={(line) => void calls.push(line)}
           chatId="c"
           store={own.store}
+          goesOnWhen={goesOnWhen}
+          beneath={beneath}
         />
         {spy}
       </StrictMode>,
@@ -80,8 +87,12 @@ export async function openApp(store: ContextStore, { pause = 0, transport }: Ope
   const engine = await new Promise<ContextEngine>((found) => show(<Spy store={own.store} found={found} />));
   show(null);
   const chats = chatsOf(engine, {});
-  const button = (name: string): HTMLElement | undefined =>
-    [...container.querySelectorAll('button')].findLast(({ textContent }) => textContent === name);
+  const button = (name: string, message?: number): HTMLElement | undefined => {
+    const place = message === undefined ? container : container.querySelectorAll('li')[message];
+    return [...(place?.querySelectorAll('button') ?? [])].findLast(
+      (one) => (one.getAttribute('aria-label') ?? one.textContent) === name,
+    );
+  };
   const isAsked = (text: string): boolean =>
     script.requests.some(({ sent }) => sent.messages.some((message) => textOf(message) === text));
   let written = 0;
@@ -107,8 +118,8 @@ export async function openApp(store: ContextStore, { pause = 0, transport }: Ope
     chats,
     script,
     store,
-    press: (name) => {
-      const found = button(name);
+    press: (name, message) => {
+      const found = button(name, message);
       found?.click();
       return found !== undefined;
     },
@@ -123,7 +134,7 @@ export async function openApp(store: ContextStore, { pause = 0, transport }: Ope
       }
     },
     alert: () => container.querySelector('[role=alert]')?.textContent ?? '',
-    status: () => container.querySelector('[role=status]')?.textContent ?? '',
+    status: () => container.querySelector('p[role=status]')?.textContent ?? '',
     calls,
     seen: () => [...container.querySelectorAll('li')].map(messageSeen).join(' | '),
     kill: () => {
@@ -147,7 +158,8 @@ function wait(ms: number): Promise<void> {
 
 /** A message on the screen, as `words()` has it. */
 function messageSeen(item: Element): string {
-  const parts = [...item.querySelectorAll('span, section')].map(({ tagName, textContent }) => {
+  const said = [...item.children].filter(({ tagName }) => /^(SPAN|SECTION)$/.test(tagName));
+  const parts = said.map(({ tagName, textContent }) => {
     const [type = '', state = ''] = (textContent ?? '').split(' ');
     return tagName === 'SPAN' ? textContent : `[${type.replace('tool-', '')} ${state}]`;
   });

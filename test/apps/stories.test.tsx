@@ -1,5 +1,8 @@
+import * as ai from 'ai';
 import { DefaultChatTransport, TextStreamChatTransport, type ChatTransport, type UIMessage } from 'ai';
 import { InMemoryContextStore, type ContextStore } from 'contextree';
+import { BranchPicker } from 'contextree/ai';
+import type { ReactNode } from 'react';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createLocalTransport } from '../../src/ai/local.ts';
 import { createDemoModel } from '../../stories/demo/model.ts';
@@ -14,8 +17,7 @@ import { loadApp, openApp, type AppPage, type Opening } from './page.tsx';
  * its screen. All on one clock, so that no story waits for anything.
  *
  * In test/ai stays what no button of a plain `useChat` app reaches: other ways to call a verb (parts, bodies, headers,
- * `setMessages`, `onBusy`), edits of older messages and answers, pagers, chats without a component, what `request`
- * changes, prompts, the disk that refuses, chats longer than a page, and which objects keep their identity.
+ * `setMessages`, `onBusy`), edits of answers, chats without a component, what `request` changes, prompts, the disk that refuses, chats longer than a page, and which objects keep their identity.
  */
 let time: Clock;
 let store: InMemoryContextStore;
@@ -60,9 +62,9 @@ async function ask(text: string, page = app): Promise<Exchange> {
 }
 
 /** Presses a button; the request that it leads to. */
-async function press(name: string, page = app): Promise<Exchange> {
+async function press(name: string, page = app, message?: number): Promise<Exchange> {
   const before = page.script.requests.length;
-  push(name, page);
+  push(name, page, message);
   return requestAfter(before, page);
 }
 
@@ -73,8 +75,8 @@ async function requestAfter(before: number, page: AppPage): Promise<Exchange> {
   return exchange;
 }
 
-function push(name: string, page = app): void {
-  if (!page.press(name)) throw new Error(`There is no button "${name}".`);
+function push(name: string, page = app, message?: number): void {
+  if (!page.press(name, message)) throw new Error(`There is no button "${name}".`);
 }
 
 /** Lets a server do something, and the page show it. */
@@ -142,6 +144,38 @@ describe('the buttons', () => {
     expect(app.seen()).toBe('q: One? | a: First. | q: Edited? | a: Third.');
     expect(await stored()).toBe('q: One? | a: First. | q: Two? | a: Sec');
     await goesOn('main-v2');
+  });
+
+  it('Edit, of an older question: what followed it is kept, and the new one stands where it stood', async () => {
+    await talk('One?', 'First.');
+    await talk('Two?', 'Second.');
+    const edited = await press('Edit', app, 0);
+    expect(words(edited.sent.messages)).toBe('q: Edited?');
+    await serve(edited.answer('Other.'));
+    expect(app.seen()).toBe('q: Edited? | a: Other.');
+    expect(await stored()).toBe('q: One? | a: First. | q: Two? | a: Second.');
+    await goesOn('main-v2');
+  });
+
+  it('a pager beneath each message: every version, with what followed it, also after a reload', async () => {
+    const beneath = (messageId: string): ReactNode => <BranchPicker messageId={messageId} />;
+    app = await open(store, { beneath });
+    await talk('One?', 'First.');
+    await talk('Two?', 'Second.');
+    await serve((await press('Edit', app, 0)).answer('Other.'));
+    await serve((await press('Try again')).answer('Third.'));
+    const turn = async (name: string, message: number): Promise<string> => {
+      push(name, app, message);
+      await time.pass(30);
+      return app.seen();
+    };
+    expect(await turn('Previous version', 1)).toBe('q: Edited? | a: Other.');
+    expect(await turn('Previous version', 0)).toBe('q: One? | a: First. | q: Two? | a: Second.');
+    app.kill();
+    app = await open(afterReload(store), { beneath });
+    expect(await turn('Next version', 0)).toBe('q: Edited? | a: Other.');
+    expect(await turn('Next version', 1)).toBe('q: Edited? | a: Third.');
+    await goesOn('main-v2-v2');
   });
 
   it('Stop and Continue: the sentence goes on', async () => {
@@ -289,6 +323,50 @@ describe('a tool', () => {
   );
 });
 
+describe.runIf(SDK > 5)('an app that goes on by itself when all leave is given', () => {
+  it.each(['Approve', 'Deny'])('%s: the last word makes it go on, once', async (leave) => {
+    const goesOnWhen = ai.lastAssistantMessageIsCompleteWithApprovalResponses;
+    app = await open((store = new InMemoryContextStore()), { goesOnWhen });
+    const exchange = await ask('Roll twice?');
+    const asks = ['1', '2'].flatMap((toolCallId) => [
+      dice(toolCallId),
+      { type: 'tool-approval-request', approvalId: `ok-${toolCallId}`, toolCallId } as const,
+    ]);
+    await serve(exchange.send({ type: 'start-step' }, ...asks));
+    await serve(exchange.finish());
+    push(leave);
+    await time.pass(50);
+    expect(app.script.requests).toHaveLength(1);
+    const more = await press(leave);
+    expect(words(more.sent.messages)).toBe(
+      'q: Roll twice? | a: [dice approval-responded]/[dice approval-responded]',
+    );
+    await serve(more.answer('So be it.'));
+    expect(app.script.requests).toHaveLength(2);
+    expect(app.seen()).toContain('/So be it.');
+    await goesOn();
+  });
+
+  it('offline: the word is kept, and Continue asks again', async () => {
+    const goesOnWhen = ai.lastAssistantMessageIsCompleteWithApprovalResponses;
+    app = await open((store = new InMemoryContextStore()), { goesOnWhen });
+    const exchange = await ask('Roll?');
+    const asking = { type: 'tool-approval-request', approvalId: 'ok', toolCallId: '1' } as const;
+    await serve(exchange.send({ type: 'start-step' }, dice(), asking));
+    await serve(exchange.finish());
+    app.script.refuse(new TypeError('Failed to fetch'));
+    await press('Approve');
+    await time.pass(50);
+    expect([app.alert(), await stored()]).toEqual([
+      'Failed to fetch Dismiss',
+      'q: Roll? | a: [dice approval-responded]',
+    ]);
+    await reload();
+    await serve((await press('Continue')).answer('Four.'));
+    expect(app.seen()).toBe('q: Roll? | a: [dice approval-responded]/Four.');
+  });
+});
+
 describe('two tabs', () => {
   it('follow each other, and what both ask at once is kept on a branch each', async () => {
     const other = await open();
@@ -404,6 +482,41 @@ describe('every transport', () => {
     /One\?/,
   ];
 
+  const direct: typeof local = [
+    'Direct',
+    () =>
+      new ai.DirectChatTransport({
+        agent: new ai.ToolLoopAgent({
+          model: createDemoModel({ speed: 0, sleep: () => Promise.resolve() }),
+        }),
+      }) as ChatTransport<UIMessage>,
+    /One\?/,
+  ];
+
+  /** Its other end answers every request, and has nothing to resume. */
+  class Socket {
+    readonly readyState = 1;
+    readonly bufferedAmount = 0;
+    onopen: (() => void) | null = null;
+    onmessage: ((event: { data: string }) => void) | null = null;
+    constructor() {
+      queueMicrotask(() => this.onopen?.());
+    }
+    send(text: string): void {
+      const { type, requestId } = JSON.parse(text) as { type: string; requestId: string };
+      const chunks = spoken.map((chunk, sequence) => ({ type: 'chunk', sequence, chunk }));
+      const frames =
+        type === 'send' ? [{ type: 'start' }, ...chunks, { type: 'end' }] : [{ type: 'no-active' }];
+      for (const frame of frames) this.onmessage?.({ data: JSON.stringify({ requestId, ...frame }) });
+    }
+    close(): void {}
+  }
+  const socket: typeof local = [
+    'WebSocket',
+    () => new ai.WebSocketChatTransport({ url: 'ws://127.0.0.1/chat', webSocket: Socket as never }),
+    /^First\.$/,
+  ];
+
   it.each<[string, () => ChatTransport<UIMessage>, RegExp]>([
     [
       'Default',
@@ -412,7 +525,7 @@ describe('every transport', () => {
     ],
     ['Text', () => new TextStreamChatTransport({ fetch: fetched('First.', 'text/plain') }), /^First\.$/],
     // The model of the demo speaks the language of 7; test/ai/local.test.ts has others.
-    ...(SDK === 7 ? [local] : []),
+    ...(SDK === 7 ? [local, direct, socket] : []),
   ])('%s', async (_, transport, said) => {
     const page = await open(new InMemoryContextStore(), { transport: transport() });
     await time.during(Promise.race([page.type('One?'), time.pass(3000)]));
