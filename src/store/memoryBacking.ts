@@ -137,16 +137,16 @@ class SortedList {
 
 /** Below, at or above zero, as `a` comes before, at or behind `b`: numbers, then strings, then lists item by item. */
 function compareKeys(a: Key, b: Key): number {
-  if (typeof a === 'object' && typeof b === 'object') {
-    const at = a.findIndex((item, i) => b[i] === undefined || compareKeys(item, b[i]) !== 0);
-    if (at < 0) return a.length - b.length;
-    const [left, right] = [a[at], b[at]];
-    return left === undefined || right === undefined ? 1 : compareKeys(left, right);
+  if (typeof a !== 'object' || typeof b !== 'object')
+    return typeof a === typeof b ? (a < b ? -1 : Number(a > b)) : rankOf(a) - rankOf(b);
+  const shared = Math.min(a.length, b.length);
+  for (let i = 0; i < shared; i += 1) {
+    const order = compareKeys(a[i] as Key, b[i] as Key);
+    if (order !== 0) return order;
   }
-  const order = rankOf(a) - rankOf(b);
-  return order === 0 ? Number(a > b) - Number(a < b) : order;
+  return a.length - b.length;
 }
 
 function rankOf(key: Key): number {
-  return ['number', 'string', 'object'].indexOf(typeof key);
+  return typeof key === 'number' ? 0 : typeof key === 'string' ? 1 : 2;
 }
