@@ -2,7 +2,9 @@ import { readdirSync } from 'node:fs';
 import { expect, type Locator, type Page } from '@playwright/test';
 
 /**
- * The demo as a person meets it: everything is found by role and name, nothing by class or test id.
+ * The demo as a person meets it: everything is found by role and name, nothing by class or test id. What is looked for
+ * after each turn is looked for in its region of the page: a query by role weighs every element that there is, and a
+ * long conversation has thousands.
  */
 export class Demo {
   readonly page: Page;
@@ -23,7 +25,11 @@ export class Demo {
   }
 
   get message(): Locator {
-    return this.page.getByRole('textbox', { name: 'Message', exact: true });
+    return this.composer.getByRole('textbox', { name: 'Message', exact: true });
+  }
+  /** Where one writes. */
+  get composer(): Locator {
+    return this.page.locator('main > form');
   }
   get chats(): Locator {
     return this.page.getByRole('navigation', { name: 'Chats' });
@@ -35,7 +41,7 @@ export class Demo {
     return this.page.getByRole('article', { name: 'Assistant' });
   }
   get saveState(): Locator {
-    return this.page.getByRole('status', { name: 'Save state' });
+    return this.page.locator('main > header').getByRole('status', { name: 'Save state' });
   }
   get branch(): Locator {
     return this.page.getByRole('combobox', { name: 'Branch' });
@@ -63,12 +69,14 @@ export class Demo {
   async send(question: string): Promise<void> {
     await this.message.fill(question);
     await this.message.press('Enter');
-    await expect(this.you.filter({ hasText: question }).last()).toBeVisible();
+    const asked = this.page.locator('article[aria-label="You"]').filter({ hasText: question });
+    await expect(asked.last()).toBeVisible();
   }
 
   /** Waits until nothing streams and all is saved. */
   async settled(): Promise<void> {
-    await expect(this.button('Send')).toBeVisible({ timeout: 20_000 });
+    const send = this.composer.getByRole('button', { name: 'Send', exact: true });
+    await expect(send).toBeVisible({ timeout: 20_000 });
     await expect(this.saveState).toHaveText(/Saved/);
   }
 
