@@ -1,5 +1,5 @@
 import { useChat } from '@ai-sdk/react';
-import { cleanup, render, screen, waitFor } from '@testing-library/react';
+import { cleanup, render, waitFor } from '@testing-library/react';
 import type { UIMessage } from 'ai';
 import {
   ContextEngine,
@@ -73,17 +73,18 @@ test(
         </ul>
       );
     }
-    const { container } = render(
+    const { container, getByText } = render(
       <ContextEngineProvider engine={engine}>
         <Chat />
       </ContextEngineProvider>,
     );
-    await waitFor(() => expect(container.querySelectorAll('li')).toHaveLength(LENGTH), { timeout: 20_000 });
+    const shown = (): number => container.querySelectorAll('li').length;
+    await waitFor(() => expect(shown()).toBe(LENGTH), { timeout: 20_000 });
 
-    screen.getByRole('button', { name: 'Send' }).click();
+    getByText('Send', { selector: 'button' }).click();
     const answer = await server.next();
     await answer.say('first');
-    await waitFor(() => expect(container.querySelectorAll('li')).toHaveLength(LENGTH + 2));
+    await waitFor(() => expect(shown()).toBe(LENGTH + 2));
     const before = new Map(renders);
     for (let i = 0; i < WORDS; i += 1) await answer.say(` word ${i}`);
     await waitFor(() => expect(container.textContent).toContain(`word ${WORDS - 1}`));
