@@ -144,7 +144,12 @@ function execute(/** @type {Check} */ { command, runner }, /** @type {string} */
       cwd: root,
       shell: true,
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...env, PLAYWRIGHT_JSON_OUTPUT_FILE: report, STORYBOOK_DISABLE_TELEMETRY: '1' },
+      env: {
+        ...env,
+        PLAYWRIGHT_JSON_OUTPUT_FILE: report,
+        STORYBOOK_DISABLE_TELEMETRY: '1',
+        STORYBOOK_WITHOUT_PROPS: '1',
+      },
     });
     child.stdout.on('data', (chunk) => chunks.push(chunk));
     child.stderr.on('data', (chunk) => chunks.push(chunk));
