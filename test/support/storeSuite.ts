@@ -457,6 +457,13 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
         expect(await chain('b2')).toEqual(['q1', 'a1', 'u2', 'b2']);
       });
 
+      it('sees that it moved also where the branch is as long as before', async () => {
+        await append([insert('u2', 'a1'), head('q2', 'u2')]);
+        const result = await append(turn('b2', 'q2'));
+        expect(result.conflict).toMatchObject({ from: { headMessageId: 'u2' }, to: { id: 'fork-b2' } });
+        expect(await branchNamed('main')).toMatchObject({ headMessageId: 'u2', messageCount: 3 });
+      });
+
       it('takes later operations of the same call along to the fork', async () => {
         const result = await append([
           ...turn('u2', 'a1'),
