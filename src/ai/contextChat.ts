@@ -202,6 +202,13 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     if (isShown) this.messages = [...earlier, ...this.messages];
   }
 
+  /** Before an answer goes on: what another tab added to it is known of the branch that is shown, and of no other. */
+  async #catchUp(): Promise<void> {
+    if (this.#branchId === this.#host.engine.state.getState().branchId) return;
+    this.load();
+    await this.#loading?.catch(() => {});
+  }
+
   async #ready(): Promise<void> {
     await this.#host.engine.ready();
     await this.#loading;
@@ -233,7 +240,10 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
         await this.#ready().catch(() => {});
         if (before) return this.#edit(sendMessage, message as Message<M>, before, options);
         if (this.#host.options.experimental_queue) return sendMessage(message, options);
-        return this.#inTurn(() => sendMessage(message, options));
+        return this.#inTurn(async () => {
+          if (!message) await this.#catchUp();
+          return sendMessage(message, options);
+        });
       });
     };
     this.regenerate = async (options) => {

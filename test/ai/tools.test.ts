@@ -226,20 +226,25 @@ it('whose result was refused by the store still waits for it', async () => {
   expect(await page.stored()).toBe('q: Roll? | a: [dice output-available]');
 });
 
-it('whose result was given on another branch keeps it when the answer goes on here', async () => {
-  await (await askForDice()).finish();
-  await page.chats.whenSettled();
-  const { name: branch } = await page.engine.btw();
-  const aside = page.chats.get(branch)!;
-  await expect.poll(() => aside.messages.length).toBe(2);
-  await page.chats.active.addToolOutput(give(4));
-  const more = aside.sendMessage();
-  const exchange = await page.script.next();
-  expect(words(exchange.sent.messages)).toBe('q: Roll? | a: [dice output-available]');
-  await exchange.answer('Four.');
-  await more;
-  expect(await page.stored(branch)).toBe('q: Roll? | a: [dice output-available]/Four.');
-});
+it.each(['on this page', 'in another tab'])(
+  'whose result was given %s keeps it when the answer goes on on another branch',
+  async (where) => {
+    await (await askForDice()).finish();
+    await page.chats.whenSettled();
+    const { name: branch } = await page.engine.btw();
+    const aside = page.chats.get(branch)!;
+    await expect.poll(() => aside.messages.length).toBe(2);
+    const { chats } = where === 'on this page' ? page : await openPage(page.store);
+    await chats.active.addToolOutput(give(4));
+    await expect.poll(() => page.shown()).toBe('q: Roll? | a: [dice output-available]');
+    const more = aside.sendMessage();
+    const exchange = await page.script.next();
+    expect(words(exchange.sent.messages)).toBe('q: Roll? | a: [dice output-available]');
+    await exchange.answer('Four.');
+    await more;
+    expect(await page.stored(branch)).toBe('q: Roll? | a: [dice output-available]/Four.');
+  },
+);
 
 it('whose result finds no network has something left to say', async () => {
   await (await askForDice()).finish();
