@@ -7,7 +7,7 @@ import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import type { DataLoss } from '../../src/store/loss.ts';
 import type { ContextStore } from '../../src/store/store.ts';
 import { type Fault, Faults, WRITE_FAULTS } from '../support/faults.ts';
-import { type Folder, MemoryFiles } from '../support/files.ts';
+import { Folder, MemoryFiles } from '../support/files.ts';
 import { given, line, me, message, turn } from '../support/graph.ts';
 import { unhandledRejections } from '../support/unhandled.ts';
 
@@ -134,6 +134,41 @@ describe('a restore that fails', () => {
     let at = 1;
     while (await strike(() => files.failAt(at), `file ${at}`)) at += 1;
     expect(at).toBeGreaterThan(2);
+  });
+
+  it('misses nothing of what could not be written down at first, at whichever file', async () => {
+    for (let at = 1, isStruck = true; isStruck; at += 1) {
+      await closeAll();
+      globalThis.indexedDB = new IDBFactory();
+      files.lay(new Folder());
+      files.failAt(at);
+      const store = open();
+      await given(store, line(3));
+      await store.append('d', turn('q', null), me);
+      await store.set('unsent', ['some words']);
+      await store.storage();
+      isStruck = files.struck;
+      files.failAt(Infinity);
+      await store.storage();
+      const written = await textOf(store);
+      await closeAll();
+      globalThis.indexedDB = new IDBFactory();
+      const next = await visit();
+      await next.loss?.restore();
+      expect([at, await textOf(next.store)]).toEqual([at, written]);
+    }
+  });
+
+  it('overwrites nothing that was written since and is newer', async () => {
+    globalThis.indexedDB = new IDBFactory();
+    files.lay(journal);
+    const { store, loss } = await visit();
+    await given(store, 'm0 > m1');
+    for (const words of ['good', 'best'])
+      await store.append('c', [{ op: 'replace', id: 'm1', data: message('m1', words) }], me);
+    await loss?.restore();
+    expect((await store.getMessage('c', 'm1'))?.data).toEqual(message('m1', 'best'));
+    expect((await store.getMessageChain('c', 'm4')).map(({ id }) => id)).toEqual(line(5).split(' > '));
   });
 
   it('leaves no rejection unhandled', async () => expect(await unhandled()).toEqual([]));
