@@ -32,7 +32,7 @@ const asPublished: Plugin = {
 const plugins = [asPublished];
 
 /** A machine that runs everything at once is slow, not wrong. */
-const patience = 30_000;
+const patience = 20_000;
 
 // Bundled for the browser before the first test: a dependency that is met later reloads the page under a test.
 const optimizeDeps = {
@@ -165,7 +165,8 @@ export default defineConfig({
         plugins,
         test: {
           name: 'happy',
-          testTimeout: patience,
+          // The panel's stories open and close it many times over.
+          testTimeout: 30_000,
           environment: 'happy-dom',
           isolate: false,
           setupFiles: `${root}/test/support/page.ts`,
