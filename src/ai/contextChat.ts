@@ -242,6 +242,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
         if (this.#host.options.experimental_queue) return sendMessage(message, options);
         return this.#inTurn(async () => {
           if (!message) await this.#catchUp();
+          await this.#whenIdle();
           return sendMessage(message, options);
         });
       });
@@ -365,10 +366,17 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     const owner = !this.#asking(isCall) && this.#host.all().find((chat) => chat.#asking(isCall));
     if (owner) return pass(owner);
     const answered = this.#answerOwn(isCall, given, own);
-    answered.catch((error: Error) => {
-      this.#host.options.onError?.(error);
-      if (!this.#isAsking) super.setStatus({ status: 'error', error });
-    });
+    this.#writes = Promise.allSettled([this.#writes, answered]);
+    this.#writing += 1;
+    answered
+      .catch((error: Error) => {
+        this.#host.options.onError?.(error);
+        if (!this.#isAsking) super.setStatus({ status: 'error', error });
+      })
+      .finally(() => {
+        this.#writing -= 1;
+        this.#host.sync();
+      });
     return answered;
   }
 
@@ -400,20 +408,13 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     if (this.#turn?.options.id === message.id && this.#turn.isOpen) return this.#turn.savePoint();
     if (!this.#host.engine.node(message.id)) return;
     for (const chat of [this, ...this.#host.all()]) chat.#learn(message);
-    const write = loadTurns().then(({ keepMessage }) =>
-      keepMessage(this.#host.engine, message.id, message, undefined),
-    );
-    this.#writes = Promise.allSettled([this.#writes, write]);
-    this.#writing += 1;
+    const { keepMessage } = await loadTurns();
     try {
-      await write;
+      await keepMessage(this.#host.engine, message.id, message, undefined);
     } catch (error) {
       // The list shows again what is saved.
       this.#followed = undefined;
       throw error;
-    } finally {
-      this.#writing -= 1;
-      this.#host.sync();
     }
   }
 
