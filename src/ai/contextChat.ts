@@ -240,11 +240,8 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
         await this.#ready().catch(() => {});
         if (before) return this.#edit(sendMessage, message as Message<M>, before, options);
         if (this.#host.options.experimental_queue) return sendMessage(message, options);
-        return this.#inTurn(async () => {
-          if (!message) await this.#catchUp();
-          await this.#whenIdle();
-          return sendMessage(message, options);
-        });
+        if (!message) void this.#inTurn(() => this.#catchUp());
+        return this.#inTurn(() => sendMessage(message, options));
       });
     };
     this.regenerate = async (options) => {
@@ -333,15 +330,17 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     }
   }
 
-  /** One after another: the next request begins when the answer before it, and what it led to, is there. */
+  /**
+   * One after another: the next request begins when the answer before it, and what it led to, is there. Between the look
+   * and the request nothing can begin: not an answer either that goes on by itself when a tool is answered.
+   */
   #inTurn(task: () => Promise<void>): Promise<void> {
-    const run = this.#tail.then(() => this.#whenIdle()).then(task);
+    const run = this.#tail.then(async () => {
+      while (this.isBusy) await (this.#isAsking ? this.#statusChange() : this.whenSettled());
+      return task();
+    });
     this.#tail = run.catch(() => {});
     return run;
-  }
-
-  async #whenIdle(): Promise<void> {
-    while (this.isBusy) await (this.#isAsking ? this.#statusChange() : this.whenSettled());
   }
 
   #statusChange(): Promise<void> {

@@ -246,6 +246,34 @@ it.each(['on this page', 'in another tab'])(
   },
 );
 
+it.each(['before', 'after'])(
+  'whose result lets the answer go on by itself, does not let it go on twice when somebody asks for more just %s',
+  async (when) => {
+    for (let delay = 0; delay < 30; delay += 1) {
+      page = await openPage(undefined, {
+        sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls,
+      });
+      await (await askForDice()).finish();
+      await page.chats.whenSettled();
+      const aside = page.chats.get((await page.engine.btw()).name)!;
+      await expect.poll(() => aside.messages.length, { interval: 1 }).toBe(2);
+      const both = [async () => aside.sendMessage(), async () => aside.addToolOutput(give(4))];
+      const [first, second] = when === 'before' ? both : both.toReversed();
+      const done = [first!()];
+      for (let turn = 0; turn < delay; turn += 1) await Promise.resolve();
+      done.push(second!());
+      const exchange = await page.script.next();
+      await settle();
+      expect(page.script.requests, `after ${delay}`).toHaveLength(2);
+      await exchange.answer('Four.');
+      await settle();
+      // Whoever came second asks now, or found the result in what is asked already.
+      for (const more of page.script.requests.slice(2)) await more.answer('More.');
+      await Promise.all(done);
+    }
+  },
+);
+
 it('whose result finds no network has something left to say', async () => {
   await (await askForDice()).finish();
   await page.chats.active.addToolOutput(give(4));

@@ -222,7 +222,7 @@ export class GuardedBacking implements Backing {
     this.#marking = undefined;
     const start = performance.now();
     const mark = await this.#inner.read(['meta', 'chats'], markOf);
-    this.#pause = Math.max(MARK_AFTER, (performance.now() - start) * MARK_SHARE);
+    this.#pause = Math.min(Math.max(MARK_AFTER, (performance.now() - start) * MARK_SHARE), MARK_LATEST);
     this.#mark = mark;
     writeMark(this.#name, mark);
   }
@@ -295,9 +295,13 @@ export class GuardedBacking implements Backing {
   }
 }
 
-/** How late the note may be, ms; and how many times longer than it takes, where there are many chats to count. */
+/**
+ * How late the note may be, ms; and how many times longer than it takes, where there are many chats to count. On a busy
+ * machine it takes long for other reasons, so there is an end to that.
+ */
 const MARK_AFTER = 1000;
 const MARK_SHARE = 50;
+const MARK_LATEST = 10_000;
 
 /** In Node, a note must not keep the process alive. */
 function unobtrusive(timer: ReturnType<typeof setTimeout>): ReturnType<typeof setTimeout> {
