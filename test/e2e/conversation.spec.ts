@@ -14,6 +14,19 @@ test('a question is answered, saved, and there again after a reload', async ({ p
   await expect(demo.you).toHaveCount(2);
 });
 
+test('a question sent while the chat is still being read leaves the box for good', async ({ page }) => {
+  const demo = new Demo(page);
+  // What reads the chat comes late.
+  await page.route(/assets\/(?!index)/, async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await route.continue();
+  });
+  await page.goto('/?speed=0');
+  await demo.send('What is a graph?');
+  await expect(demo.assistant).toContainText('What is a graph?');
+  await expect(demo.message).toHaveValue('');
+});
+
 test('an answer streams, can be stopped, and is continued without a word lost or said twice', async ({
   page,
 }) => {
