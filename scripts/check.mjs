@@ -1,8 +1,8 @@
 // `npm test`: every check there is, two at a time, quiet about what passes.
 //
 // The first stage needs no build. The others use what it made, dist and the demo, and leave two cores to one browser at
-// a time, because a person's second is part of what they check; with four or more, two browsers go side by side. Names on the command line run only those checks:
-// `npm test -- types lint`.
+// a time, because a person's second is part of what they check; with four or more, two browsers go side by side. Names
+// on the command line run only those checks: `npm test -- types lint`.
 // `npm run test:browsers` runs the stores' tests in Firefox and WebKitGTK; BROWSERS=all makes them part of the rest.
 // The last line counts the tests of all runners, and one for each check that is no test runner.
 import { spawn } from 'node:child_process';

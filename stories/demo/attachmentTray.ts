@@ -18,7 +18,10 @@ export interface Tray {
   readonly release: () => readonly FileUIPart[];
   /** Resolves when every file that was given is read; undefined where none is being read. */
   readonly whenRead: () => Promise<unknown> | undefined;
-  /** Puts back what is kept for the chat: never sent, or sent with a message that was lost, here or in a tab that is gone. Never rejects. */
+  /**
+   * Puts back what is kept for the chat: never sent, or sent with a message that was lost, here or in a tab that is gone.
+   * Never rejects.
+   */
   readonly bringBack: (fateOf: (messageId: string) => Fate) => Promise<void>;
 }
 

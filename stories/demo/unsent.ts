@@ -43,18 +43,18 @@ export function typedText(chatId: string): string {
 }
 
 /**
- * Gives back those of the words that wait whose message was lost, and forgets those whose message was saved after all.
+ * Gives the sent words of a chat back whose message was lost, and forgets those whose message was saved after all.
  * Those that are on their way stay kept.
  */
-export function takeLostText(waiting: readonly string[], fateOf: (messageId: string) => Fate): string {
-  const lost = waiting.flatMap((key) => {
+export function takeLostText(chatId: string, fateOf: (messageId: string) => Fate): string {
+  const lost = sentKeys(chatId).flatMap((key) => {
     const fate = fateOf(messageOf(key));
     if (fate === 'on its way') return [];
     const text = read(key);
     keep(key, '');
     return fate === 'lost' ? [text] : [];
   });
-  return lost.filter((text) => text !== '').join('\n\n');
+  return lost.join('\n\n');
 }
 
 /** Keeps the unsent text of a chat; an empty one is forgotten. */
@@ -73,8 +73,8 @@ export function keepSentText(chatId: string, messageId: string, text: string): (
   return () => keep(key, '');
 }
 
-/** Where sent words of a chat wait that are not saved yet, in the order in which they were sent. */
-export function sentKeys(chatId: string): readonly string[] {
+/** Where sent words of a chat wait, in the order in which they were sent. */
+function sentKeys(chatId: string): readonly string[] {
   const keys = [session, local].flatMap((storage) => storage.keys(sentOf(chatId)));
   return [...new Set(keys)].toSorted();
 }

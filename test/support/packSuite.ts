@@ -507,25 +507,7 @@ export function packSuite(freshName: () => string, points: Points = ALL_POINTS):
     });
     afterEach(() => store.close());
 
-    const expectAll = async (): Promise<void> => {
-      for (const id of chats) {
-        const { records, chains, difference } = packed.expected[id];
-        const { chat, ...others } = await store.load(id);
-        expect(json({ ...others, chat: chat ?? null })).toEqual(records);
-        const heads = records.branches.map(({ headMessageId }) => headMessageId ?? '');
-        const read = await Promise.all(heads.map((head) => store.getMessageChain(id, head)));
-        expect(read.map((chain) => chain.map((node) => node.id))).toEqual(chains);
-        expect(idsOf(await store.load(id, 300))).toEqual(idsOf(difference));
-      }
-      const { records, bodies } = packed.expected.imported;
-      const nodes = await store.getNodes(
-        'imported',
-        records.nodes.map(({ id }) => id),
-      );
-      expect(nodes.map(({ data }) => JSON.stringify(data))).toEqual(bodies);
-      expect(json(await store.listChats())).toEqual(packed.expected.chats);
-      expect(json(await store.changesSince(0))).toEqual(packed.expected.changes);
-    };
+    const expectAll = (): Promise<void> => expectAsWritten(store, packed.expected, chats);
 
     it('reads as it was written, and nothing is found wrong with it', async () => {
       await expectAll();
@@ -582,23 +564,7 @@ export function packSuite(freshName: () => string, points: Points = ALL_POINTS):
     });
     afterEach(() => store.close());
 
-    const expectAll = async (): Promise<void> => {
-      for (const id of chats) {
-        const { records, chains, difference } = expected[id];
-        const { chat, ...others } = await store.load(id);
-        expect(json({ ...others, chat: chat ?? null })).toEqual(records);
-        const heads = records.branches.map(({ headMessageId }) => headMessageId ?? '');
-        const read = await Promise.all(heads.map((head) => store.getMessageChain(id, head)));
-        expect(read.map((chain) => chain.map((node) => node.id))).toEqual(chains);
-        expect(idsOf(await store.load(id, 300))).toEqual(idsOf(difference));
-      }
-      const { records, bodies } = expected.imported;
-      const ids = records.nodes.map(({ id }) => id);
-      const nodes = await store.getNodes('imported', ids);
-      expect(nodes.map(({ data }) => JSON.stringify(data))).toEqual(bodies);
-      expect(json(await store.listChats())).toEqual(expected.chats);
-      expect(json(await store.changesSince(0))).toEqual(expected.changes);
-    };
+    const expectAll = (): Promise<void> => expectAsWritten(store, expected, chats);
 
     it('reads as it was written, at each step of sealing, and nothing is found wrong with it', async () => {
       await expectAll();
@@ -694,6 +660,45 @@ async function changesBy(limit: number, store: ContextStore): Promise<Change[]> 
     isDone = some.length < limit;
   }
   return all;
+}
+
+/** What a database of an older version held, and what is to be read from it. */
+interface Written {
+  readonly records: {
+    readonly nodes: readonly { readonly id: string }[];
+    readonly branches: readonly { readonly headMessageId?: string | null }[];
+  };
+  readonly chains: readonly (readonly string[])[];
+  readonly difference: object;
+}
+
+/** Reads chats of such a database, by every way there is. */
+async function expectAsWritten<Id extends string>(
+  store: ContextStore,
+  expected: Readonly<Record<Id, Written>> & {
+    readonly imported: Written & { readonly bodies: readonly string[] };
+    readonly chats: readonly object[];
+    readonly changes: readonly object[];
+  },
+  ids: readonly Id[],
+): Promise<void> {
+  for (const id of ids) {
+    const { records, chains, difference } = expected[id];
+    const { chat, ...others } = await store.load(id);
+    expect(json({ ...others, chat: chat ?? null })).toEqual(records);
+    const heads = records.branches.map(({ headMessageId }) => headMessageId ?? '');
+    const read = await Promise.all(heads.map((one) => store.getMessageChain(id, one)));
+    expect(read.map((chain) => chain.map((node) => node.id))).toEqual(chains);
+    expect(idsOf(await store.load(id, 300))).toEqual(idsOf(difference));
+  }
+  const { records, bodies } = expected.imported;
+  const nodes = await store.getNodes(
+    'imported',
+    records.nodes.map(({ id }) => id),
+  );
+  expect(nodes.map(({ data }) => JSON.stringify(data))).toEqual(bodies);
+  expect(json(await store.listChats())).toEqual(expected.chats);
+  expect(json(await store.changesSince(0))).toEqual(expected.changes);
 }
 
 const json = (value: unknown): unknown => JSON.parse(JSON.stringify(value));

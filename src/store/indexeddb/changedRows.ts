@@ -11,7 +11,8 @@ import type { Damage } from './damage.ts';
  * that was changed, as `changed`, and an index finds it. `changes` keeps what has no row any more, and what an earlier
  * version wrote: that counts as long as no row tells of a later change of the same thing.
  *
- * Nobody above sees the number in a row. Who asks for `changes` by their numbers gets them from all tables.
+ * Nobody above sees the number in a row. Who asks for `changes` by their numbers gets them from all tables. Puts wait for
+ * the end of the transaction, deletions don't: no transaction puts a row and deletes it.
  */
 export class ChangedRows implements Records {
   readonly #rows: Records;

@@ -10,7 +10,7 @@ import {
   type Ref,
 } from 'react';
 import { Icon } from '../ui/Icon.tsx';
-import { keepUnsentText, sentKeys, takeLostText, typedText } from '../unsent.ts';
+import { keepUnsentText, takeLostText, typedText } from '../unsent.ts';
 import { AttachedFiles } from './AttachedFiles.tsx';
 import { AttachFile } from './AttachFile.tsx';
 import { filesIn, useFileDrop } from './useFileDrop.ts';
@@ -53,13 +53,11 @@ export function Composer({
     },
     [chatId],
   );
-  // What is sent from here on, perhaps while the chat is still being read, is not lost, but on its way.
-  const [sentBefore] = useState(() => sentKeys(chatId));
   const fateOf = useSentBefore();
   useEffect(() => {
-    const lost = fateOf === undefined ? '' : takeLostText(sentBefore, fateOf);
+    const lost = fateOf === undefined ? '' : takeLostText(chatId, fateOf);
     if (lost !== '') write([lost, inBox.current].filter((words) => words !== '').join('\n\n'));
-  }, [sentBefore, fateOf, write]);
+  }, [chatId, fateOf, write]);
 
   const sendNow = (): void => {
     const words = inBox.current.trim();

@@ -1,10 +1,12 @@
 import { useEngine, useEngineState } from 'contextree';
 import { useMemo } from 'react';
 import type { Fate } from '../attachmentTray.ts';
+import { wasSentThrough } from './keepUntilSaved.ts';
 
 /**
  * Tells what became of a message that was sent, as far as the store knew when the chat was opened: a reload may come
- * when a question is on the disk already, and the page had no time to note it. Undefined while the chat is being read.
+ * when a question is on the disk already, and the page had no time to note it. What was sent here while the chat was
+ * still being read is on its way. Undefined while the chat is being read.
  */
 export function useSentBefore(): ((messageId: string) => Fate) | undefined {
   const engine = useEngine();
@@ -12,7 +14,8 @@ export function useSentBefore(): ((messageId: string) => Fate) | undefined {
   return useMemo(() => {
     if (!isRead) return undefined;
     return (messageId) => {
-      if (engine.node(messageId) === undefined) return 'lost';
+      if (engine.node(messageId) === undefined)
+        return wasSentThrough(engine, messageId) ? 'on its way' : 'lost';
       return engine.state.getState().saveState.pending > 0 ? 'on its way' : 'saved';
     };
   }, [engine, isRead]);
