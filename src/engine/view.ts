@@ -139,13 +139,10 @@ export class View {
   } {
     const { graph, moves } = this.#history;
     const { ids, head: before } = this.#shown;
-    if (moves === this.#shown.moves) {
-      if (head === before) return { head, ids, shared: ids.length };
-      const added = chainIds(graph, head, before);
-      if (before !== null && graph.nodes.get(added[0] ?? '')?.parentId === before)
-        return { head, ids: [...ids, ...added], shared: ids.length };
-      return { head, ...withBeginning(ids, graph, head) };
-    }
+    if (moves === this.#shown.moves)
+      return head === before
+        ? { head, ids, shared: ids.length }
+        : { head, ...withBeginning(ids, graph, head) };
     const whole = chainIds(graph, head);
     let shared = 0;
     while (shared < whole.length && whole[shared] === ids[shared]) shared += 1;
