@@ -151,7 +151,7 @@ function nameOf(name: string): string {
   if (/^[a-z]\w*$/i.test(name) && !name.includes('_x')) return name;
   return (
     name
-      .replace(/_(?=x[\dA-F]*_)/g, '_x005F_')
+      .replace(/_(?=x[\dA-F]*[^\dA-Za-z.-])/g, '_x005F_')
       .replace(NOT_IN_NAME, (found) => `_x${hexOf(found).toUpperCase()}_`) || '_x_'
   );
 }

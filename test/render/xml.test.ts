@@ -180,6 +180,7 @@ describe('XML', () => {
     ['2024', '_x0032_024'],
     ['a"b=<c>', 'a_x0022_b_x003D__x003C_c_x003E_'],
     ['_x0020_', '_x005F_x0020_'],
+    ['_x ', '_x005F_x_x0020_'],
     ['größe', 'größe'],
     ['xs:int', 'xs_x003A_int'],
   ])('writes the name %j as %s', (from, to) => {
