@@ -105,6 +105,8 @@ export default defineConfig({
   categories: { correctness: 'error', suspicious: 'error' },
   ignorePatterns: ['dist', 'storybook-static', 'coverage'],
   rules: {
+    // `same` is `expect` for what is compared thousands of times.
+    'vitest/expect-expect': ['error', { assertFunctionNames: ['expect', 'expectTypeOf', 'same'] }],
     'react/rules-of-hooks': 'error',
     'react/exhaustive-deps': 'error',
     'import/no-cycle': 'error',

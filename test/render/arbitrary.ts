@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { anyText } from '../support/anyText.ts';
 import { campaign } from '../support/campaign.ts';
 import { brand, type ContextFragment, type FragmentData } from '../../src/fragment/fragment.ts';
 
@@ -113,7 +114,7 @@ const lines: fc.Arbitrary<string> = fc
 export const text: fc.Arbitrary<string> = fc.oneof(
   fc.array(fc.constantFrom(...marks), { maxLength: 8 }).map((pieces) => pieces.join('')),
   lines,
-  fc.string({ unit: 'binary', maxLength: 20 }),
+  anyText({ maxLength: 20 }),
   fc.lorem({ maxCount: 4 }),
 );
 

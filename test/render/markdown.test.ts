@@ -6,6 +6,7 @@ import { glossary, hint, role } from '../../src/fragment/builders.ts';
 import { fragment } from '../../src/fragment/fragment.ts';
 import { MarkdownRenderer } from '../../src/render/markdown.ts';
 import { titleOf } from '../../src/render/marks.ts';
+import { same } from '../support/same.ts';
 import { cases, fragments, name, patience, text } from './arbitrary.ts';
 
 const markdown = new MarkdownRenderer();
@@ -59,8 +60,14 @@ describe('Markdown', () => {
           const shown = items.filter((item) => markdown.render([item]) !== '');
           const blocks = parsed(markdown.render(items));
           const headings = headingsIn(blocks);
-          expect(headings.map(({ depth }) => depth)).toEqual(shown.map(() => 2));
-          expect(blocks.filter(({ type }) => type === 'heading')).toEqual(headings);
+          same(
+            headings.map(({ depth }) => depth),
+            shown.map(() => 2),
+          );
+          same(
+            blocks.filter(({ type }) => type === 'heading'),
+            headings,
+          );
         }),
         cases(7_000),
       );
@@ -82,7 +89,7 @@ describe('Markdown', () => {
             const blocks = parsed(source).map((block) =>
               block.type === 'list' ? block.children?.length : block.type,
             );
-            expect(blocks).toEqual(['heading', Object.keys(record).length, 'heading', 'paragraph']);
+            same(blocks, ['heading', Object.keys(record).length, 'heading', 'paragraph']);
           },
         ),
         cases(7_000),
@@ -97,9 +104,10 @@ describe('Markdown', () => {
       fc.assert(
         fc.property(fc.array(text, { minLength: 1, maxLength: 4 }), (items) => {
           const blocks = parsed(markdown.render([{ name: 'list', data: items }, hint('after')]));
-          expect(
+          same(
             blocks.map((block) => (block.type === 'list' ? block.children?.length : block.type)),
-          ).toEqual(['heading', items.length, 'heading', 'paragraph']);
+            ['heading', items.length, 'heading', 'paragraph'],
+          );
         }),
         cases(7_000),
       );

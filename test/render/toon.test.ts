@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { glossary, hint, role } from '../../src/fragment/builders.ts';
 import { fragment, isBuilt, type ContextFragment, type FragmentData } from '../../src/fragment/fragment.ts';
 import { ToonRenderer } from '../../src/render/toon.ts';
+import { same } from '../support/same.ts';
 import { cases, fragments, patience, wellFormed } from './arbitrary.ts';
 import { all } from './vectors.ts';
 
@@ -77,7 +78,7 @@ describe('TOON', () => {
       fc.assert(
         fc.property(fragments, (items) => {
           const text = toon.render(items);
-          expect(text === '' ? {} : decode(text)).toEqual(valuesOf(items));
+          same(text === '' ? {} : decode(text), valuesOf(items));
         }),
         cases(20_000),
       );

@@ -5,6 +5,7 @@ import { hint, role, term } from '../../src/fragment/builders.ts';
 import { fragment, isBuilt, type ContextFragment, type FragmentData } from '../../src/fragment/fragment.ts';
 import { singular } from '../../src/render/singular.ts';
 import { render, XmlRenderer } from '../../src/render/xml.ts';
+import { same } from '../support/same.ts';
 import { cases, fragments, name, patience, text, wellFormed } from './arbitrary.ts';
 import { all } from './vectors.ts';
 
@@ -144,8 +145,8 @@ describe('XML', () => {
       fc.assert(
         fc.property(fragments, (items) => {
           const source = xml.render(items);
-          expect(XMLValidator.validate(`<root>\n${source}\n</root>`)).toBe(true);
-          expect(parsed(source)).toEqual(elementsOf(items));
+          same(XMLValidator.validate(`<root>\n${source}\n</root>`), true);
+          same(parsed(source), elementsOf(items));
         }),
         cases(10_000),
       );
@@ -158,9 +159,7 @@ describe('XML', () => {
     () => {
       fc.assert(
         fc.property(name, text, (tag, words) => {
-          expect(parsed(xml.render([{ name: tag, data: words }]))).toEqual([
-            [wellFormed(tag), readable(words)],
-          ]);
+          same(parsed(xml.render([{ name: tag, data: words }])), [[wellFormed(tag), readable(words)]]);
         }),
         cases(10_000),
       );
