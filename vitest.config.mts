@@ -1,7 +1,7 @@
 import react from '@vitejs/plugin-react';
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig, type Plugin, type TestProjectInlineConfiguration } from 'vitest/config';
-import type { BrowserConfigOptions } from 'vitest/node';
+import { BaseSequencer, type BrowserConfigOptions, type TestSpecification } from 'vitest/node';
 import { findBrowser, launchArgs } from './scripts/browser.mjs';
 import { aliases, root } from './scripts/entries.mjs';
 
@@ -139,8 +139,31 @@ async function stories(): Promise<TestProjectInlineConfiguration> {
   };
 }
 
+/**
+ * What takes longest begins first, so that nobody waits for it in the end. Vitest knows from the last run what that is; in
+ * a fresh clone it goes by the size of files, and the longest are the smallest: their tests lie in test/support.
+ */
+class SuitesFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    return sorted.toSorted((a, b) => Number(isSuite(b)) - Number(isSuite(a)));
+  }
+}
+
+function isSuite({ moduleId, project }: TestSpecification): boolean {
+  return SUITES[project.name]?.test(moduleId) ?? false;
+}
+
+const SUITES: Readonly<Record<string, RegExp>> = {
+  'browser (chromium)': /browser\/store\.test/,
+  compiled: /apps\/fuzz\.test/,
+  node: /(engine\/model|ai\/fuzz)\.test/,
+  store: /store\/(indexeddb|faults|packed)\.test/,
+};
+
 export default defineConfig({
   test: {
+    sequence: { sequencer: SuitesFirst },
     projects: [
       {
         resolve,

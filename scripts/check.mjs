@@ -1,8 +1,9 @@
 // `npm test`: every check there is, two at a time, quiet about what passes.
 //
-// The first stage needs no build. The others use what it made, dist and the demo, and leave two cores to one browser at
-// a time, because a person's second is part of what they check; with four or more, two browsers go side by side. Names
-// on the command line run only those checks: `npm test -- types lint`.
+// The first stage is work for processors, in the order in which two of them are done at the same time. The others use
+// what it built, and leave two cores to one browser at a time, because a person's second is part of what they check;
+// with four or more, two browsers go side by side. Names on the command line run only those checks:
+// `npm test -- types lint`.
 // `npm run test:browsers` runs the stores' tests in Firefox and WebKitGTK; BROWSERS=all makes them part of the rest.
 // The last line counts the tests of all runners, and one for each check that is no test runner.
 import { spawn } from 'node:child_process';
@@ -19,6 +20,7 @@ import { ensureOtherBrowsers } from './otherBrowsers.mjs';
  * @property {string} name
  * @property {string} command
  * @property {'vitest' | 'playwright'} [runner] whose report is counted
+ * @property {string} [after] the check of the same stage whose files this one needs
  *
  * @typedef {{ passed: number, failed: number }} Tally
  */
@@ -28,7 +30,8 @@ const workers = Math.max(2, Math.min(4, availableParallelism()));
 /** @type {Check} */
 const browser = {
   name: 'browser',
-  command: 'vitest run --project=browser --project=storybook',
+  // Two pages at a time: half of what these tests do is to wait for a database.
+  command: 'vitest run --project=browser --maxWorkers=2',
   runner: 'vitest',
 };
 /** @type {Check} */
@@ -46,15 +49,14 @@ const stages = [
     { name: 'lint', command: 'npm run lint' },
     { name: 'build', command: 'npm run build' },
     { name: 'demo', command: 'npm run build:demo' },
+    { name: 'package', command: 'vitest run --project=package', runner: 'vitest', after: 'build' },
+    { name: 'package rules', command: 'npm run package:check', after: 'build' },
     { name: 'storybook', command: 'npm run build:storybook' },
     { name: 'format', command: 'npm run format:check' },
     { name: 'lockfile', command: 'npm run lock' },
     { name: 'dead code', command: 'npm run dead' },
     { name: 'browsers', command: 'vitest run --config vitest.browsers.config.mts', runner: 'vitest' },
-  ],
-  [
-    { name: 'package', command: 'vitest run --project=package', runner: 'vitest' },
-    { name: 'package rules', command: 'npm run package:check' },
+    { name: 'stories', command: 'vitest run --project=storybook', runner: 'vitest' },
   ],
   ...(workers < 4 ? [[browser], [endToEnd]] : [[browser, endToEnd]]),
 ];
@@ -108,8 +110,15 @@ async function runStage(/** @type {Check[]} */ checks) {
   const waiting = [...checks];
   /** @type {Tally[]} */
   const tallies = [];
+  /** @type {Map<string | undefined, Promise<Tally>>} */
+  const begun = new Map();
   const work = async () => {
-    for (let next = waiting.shift(); next; next = waiting.shift()) tallies.push(await run(next));
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      await begun.get(next.after);
+      const running = run(next);
+      begun.set(next.name, running);
+      tallies.push(await running);
+    }
   };
   await Promise.all(Array.from({ length: Number(env.JOBS ?? 2) }, work));
   return tallies;

@@ -2,6 +2,12 @@ import { readdirSync } from 'node:fs';
 import { expect, type Locator, type Page } from '@playwright/test';
 
 /**
+ * Waits until something can be seen. `expect` would, for its message, describe the page as a whole each time that it
+ * looks too early: in a long conversation that takes longer than the turn that is waited for.
+ */
+const shows = (locator: Locator, timeout = 15_000): Promise<void> => locator.waitFor({ timeout });
+
+/**
  * The demo as a person meets it: everything is found by role and name, nothing by class or test id. What is looked for
  * after each turn is looked for in its region of the page: a query by role weighs every element that there is, and a
  * long conversation has thousands.
@@ -20,7 +26,7 @@ export class Demo {
   ): Promise<Demo> {
     await page.goto(`/${pace ? '' : '?speed=0'}${at}`);
     const demo = new Demo(page);
-    await expect(demo.message).toBeVisible();
+    await shows(demo.message);
     return demo;
   }
 
@@ -70,13 +76,13 @@ export class Demo {
     await this.message.fill(question);
     await this.message.press('Enter');
     const asked = this.page.locator('article[aria-label="You"]').filter({ hasText: question });
-    await expect(asked.last()).toBeVisible();
+    await shows(asked.last());
   }
 
   /** Waits until nothing streams and all is saved. */
   async settled(): Promise<void> {
     const send = this.composer.getByRole('button', { name: 'Send', exact: true });
-    await expect(send).toBeVisible({ timeout: 20_000 });
+    await shows(send, 20_000);
     await expect(this.saveState).toHaveText(/Saved/);
   }
 
@@ -89,7 +95,7 @@ export class Demo {
 
   /** Waits until some words of an answer show. */
   async streaming(words = 3): Promise<void> {
-    await expect(this.button('Stop')).toBeVisible();
+    await shows(this.button('Stop'));
     await expect
       .poll(async () => ((await this.assistant.last().textContent()) ?? '').split(/\s+/).length, {
         timeout: 15_000,
