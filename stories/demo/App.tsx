@@ -12,7 +12,7 @@ import { MenuButton } from './shell/MenuButton.tsx';
 import { NoticeKeeper } from './shell/Notices.tsx';
 import { useDrawer } from './shell/useDrawer.ts';
 import { WorkspaceContext, type Workspace } from './shell/Workspace.ts';
-import { keepUnsentText, takeUnsentText, unsentChat } from './unsent.ts';
+import { joined, keepUnsentText, takeUnsentText, unsentChat } from './unsent.ts';
 import { changeUnsentFiles, forgetHeldFiles } from './unsentFiles.ts';
 
 /**
@@ -99,8 +99,7 @@ function Rooms({ store, transport, settings }: AppProps): ReactNode {
 }
 
 function openNewChat(chatId: string, words: string): void {
-  const all = [takeUnsentText(chatId), words].filter((text) => text !== '');
-  keepUnsentText(chatId, all.join('\n\n'));
+  keepUnsentText(chatId, joined([takeUnsentText(chatId), words]));
   goToChat(chatId);
 }
 

@@ -1,11 +1,13 @@
 import type { Fate } from './attachmentTray.ts';
 import { local, session } from './safeStorage.ts';
+import { insteadOf, thisTab } from './tab.ts';
 
 /**
  * Words that were typed and not yet sent.
  *
  * They belong to a chat and to a tab: two tabs on one chat may hold two half-written questions. So each tab keeps its
- * own in `sessionStorage`, which a reload leaves alone, and a copy in `localStorage` for the day when the tab is gone.
+ * own in `sessionStorage`, which a reload leaves alone, and a copy in `localStorage` for the day when the tab is gone:
+ * whoever opens the chat next, in a tab that is there, takes it over.
  *
  * Words that were sent are on their way to the disk. Whoever reloads in that moment, or has a disk that refuses, finds
  * them in the box again: they are forgotten when the question is saved, and no sooner.
@@ -16,30 +18,49 @@ import { local, session } from './safeStorage.ts';
  * time: whoever leaves a half-written first question and presses "New chat" again finds it there.
  */
 
-const textKey = (chatId: string): string => `demo:unsent:${chatId}`;
+/** Where this tab has its own, and where the copies of all begin: the id of the tab follows. */
+const textOf = (chatId: string): string => `demo:unsent:${encodeURIComponent(chatId)}:`;
 const sentOf = (chatId: string): string => `demo:sent:${encodeURIComponent(chatId)}:`;
 const editsOf = (chatId: string): string => `demo:edit:${encodeURIComponent(chatId)}:`;
 const NEW_CHAT = 'demo:new-chat';
 
-/** The unsent text of a chat, after words that were sent and never saved; empty when there is none. */
+/**
+ * The unsent text of a chat, after words that were sent and never saved; empty when there is none. Where this tab has
+ * none, that of others.
+ */
 export function unsentText(chatId: string): string {
-  return [...sentKeys(chatId), textKey(chatId)]
-    .map(read)
-    .filter((text) => text !== '')
-    .join('\n\n');
+  const copies = local.keys(textOf(chatId)).map((key) => local.get(key));
+  const typed = typedText(chatId) || joined(copies);
+  return joined([...sentKeys(chatId).map(read), typed]);
 }
 
 /** Gives the unsent text of a chat away, to another chat. */
 export function takeUnsentText(chatId: string): string {
   const text = unsentText(chatId);
   for (const key of sentKeys(chatId)) keep(key, '');
+  if (typedText(chatId) === '') for (const key of local.keys(textOf(chatId))) local.set(key, null);
   keepUnsentText(chatId, '');
   return text;
 }
 
-/** What was typed in a chat and not sent, without what was sent and not saved. */
+/** What was typed in a chat in this tab and not sent, without what was sent and not saved. */
 export function typedText(chatId: string): string {
-  return read(textKey(chatId));
+  return session.get(textOf(chatId)) ?? '';
+}
+
+/** Takes over what was typed in a chat in tabs that are gone: before what this tab has. Never rejects. */
+export async function adoptText(chatId: string, onAdopted: (text: string) => void): Promise<void> {
+  const own = await thisTab();
+  for (const key of local.keys(textOf(chatId))) {
+    const tab = key.slice(textOf(chatId).length);
+    if (tab === own) continue;
+    await insteadOf(tab, async () => {
+      const text = joined([local.get(key), typedText(chatId)]);
+      keepUnsentText(chatId, text);
+      local.set(key, null);
+      onAdopted(text);
+    });
+  }
 }
 
 /**
@@ -54,12 +75,19 @@ export function takeLostText(chatId: string, fateOf: (messageId: string) => Fate
     keep(key, '');
     return fate === 'lost' ? [text] : [];
   });
-  return lost.join('\n\n');
+  return joined(lost);
+}
+
+/** Texts, one under the other. */
+export function joined(texts: readonly (string | null)[]): string {
+  return texts.filter((text) => text !== '' && text !== null).join('\n\n');
 }
 
 /** Keeps the unsent text of a chat; an empty one is forgotten. */
 export function keepUnsentText(chatId: string, text: string): void {
-  keep(textKey(chatId), text);
+  const value = text === '' ? null : text;
+  session.set(textOf(chatId), value);
+  void thisTab().then((tab) => local.set(textOf(chatId) + tab, value));
 }
 
 /**
@@ -94,13 +122,16 @@ export function keepEditedText(chatId: string, messageId: string, text: string):
   keep(editsOf(chatId) + messageId, text);
 }
 
-/** Forgets everything that was typed in a chat and not sent. The returned function brings it back. */
+/** Forgets everything that was typed in a chat and not sent, in any tab. The returned function brings it back. */
 export function forgetWords(chatId: string): () => void {
-  const edits = [session, local].flatMap((storage) => storage.keys(editsOf(chatId)));
-  const words = [textKey(chatId), ...sentKeys(chatId), ...edits].map((key) => [key, read(key)] as const);
-  for (const [key] of words) keep(key, '');
+  const words = [textOf, sentOf, editsOf].flatMap((placeOf) =>
+    [session, local].flatMap((storage) =>
+      storage.keys(placeOf(chatId)).map((key) => ({ storage, key, text: storage.get(key) })),
+    ),
+  );
+  for (const { storage, key } of words) storage.set(key, null);
   return () => {
-    for (const [key, text] of words) keep(key, text);
+    for (const { storage, key, text } of words) storage.set(key, text);
   };
 }
 

@@ -202,7 +202,7 @@ describe('the composer', () => {
 
   test('holds the words of a chat that is still being read, under the shape of its history', async () => {
     await new ContextEngine({ store, chatId: 'c', userId: 'local' }).set(user('Hello')).save();
-    localStorage.setItem('demo:unsent:c', 'half a thought');
+    localStorage.setItem('demo:unsent:c:a tab that is gone', 'half a thought');
     const load = store.load.bind(store);
     vi.spyOn(store, 'load').mockImplementation(async (...args) => {
       await new Promise((resolve) => setTimeout(resolve, 50));
@@ -211,7 +211,8 @@ describe('the composer', () => {
     history.replaceState(null, '', '#/chat/c');
     openApp();
     expect(await screen.findByRole('img', { name: 'Loading the conversation' })).toBeDefined();
-    expect(message().value).toBe('half a thought');
+    await waitFor(() => expect(message().value).toBe('half a thought'));
+    expect(screen.queryByRole('article', { name: 'You' })).toBeNull();
     expect(screen.queryByText('What is on your mind?')).toBeNull();
     expect(await screen.findByRole('article', { name: 'You' })).toBeDefined();
     expect(message().value).toBe('half a thought');

@@ -14,6 +14,7 @@ import {
   unsentChat,
   unsentText,
 } from '../../stories/demo/unsent.ts';
+import type * as Unsent from '../../stories/demo/unsent.ts';
 import type * as UnsentFiles from '../../stories/demo/unsentFiles.ts';
 
 beforeEach(() => {
@@ -29,15 +30,41 @@ test('each chat keeps its own unsent words', () => {
 
 test('a tab goes before what another tab wrote on the same chat', () => {
   keepUnsentText('a', 'mine');
-  localStorage.setItem('demo:unsent:a', 'theirs');
+  localStorage.setItem('demo:unsent:a:other', 'theirs');
   expect(unsentText('a')).toBe('mine');
 });
 
-test('words outlive the tab', () => {
-  keepUnsentText('a', 'kept');
+test('words outlive their tabs: the next one has them all, above its own, and once', async () => {
+  for (const words of ['of the first', 'of the second', '']) {
+    const tab = await openTab();
+    tab.keepUnsentText('a', words);
+    await closed();
+  }
+  const next = await openTab();
+  expect(next.unsentText('a')).toBe('of the first\n\nof the second');
+  next.keepUnsentText('a', 'its own');
+  const shown: string[] = [];
+  await next.adoptText('a', (text) => shown.push(text));
+  expect(shown.at(-1)?.split('\n\n').toSorted()).toEqual(['its own', 'of the first', 'of the second']);
+  expect(shown.at(-1)?.endsWith('its own')).toBe(true);
+  expect(next.typedText('a')).toBe(shown.at(-1));
+
   sessionStorage.clear();
-  expect(unsentText('a')).toBe('kept');
+  const last = await openTab();
+  await last.adoptText('a', (text) => shown.push(text));
+  expect(shown.at(-1)).toBe(shown.at(-2));
+  expect(localStorage.length).toBe(1);
 });
+
+/** A page of a tab of its own. */
+async function openTab(): Promise<typeof Unsent> {
+  vi.resetModules();
+  sessionStorage.clear();
+  return import('../../stories/demo/unsent.ts');
+}
+
+/** When all that a page keeps has been kept. */
+const closed = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
 
 test('sent words are forgotten everywhere', () => {
   keepUnsentText('a', 'sent');

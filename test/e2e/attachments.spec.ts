@@ -93,7 +93,7 @@ async function duplicate(demo: Demo): Promise<Demo> {
   return new Demo(await opened);
 }
 
-test('each tab keeps its own files; those of a tab that is gone are found by the next one', async ({
+test('each tab keeps its own words and files; those of a tab that is gone are found by the next one', async ({
   page,
   context,
 }) => {
@@ -104,6 +104,12 @@ test('each tab keeps its own files; those of a tab that is gone are found by the
   await attach(second, { ...note, name: 'second.txt' });
   const copy = await duplicate(first);
   await attach(copy, { ...note, name: 'copy.txt' });
+  for (const [tab, words] of [
+    [first, 'of the first'],
+    [second, 'of the second'],
+    [copy, 'of the copy'],
+  ] as const)
+    await tab.message.fill(words);
   const places = (): Promise<number> =>
     page.evaluate(() => Object.keys(localStorage).filter((key) => key.startsWith('demo:files:')).length);
   await expect.poll(places).toBe(3);
@@ -114,14 +120,18 @@ test('each tab keeps its own files; those of a tab that is gone are found by the
   await isAlone(copy, 'copy.txt');
   await page.reload();
   await isAlone(first, 'note.txt');
+  await expect(first.message).toHaveValue('of the first');
 
   await copy.page.close();
   await page.close();
   const next = await tabOn(context, second);
   await expect(removers(next)).toHaveCount(2);
+  await expect(next.message).toHaveValue(/^of the (first\n\nof the copy|copy\n\nof the first)$/);
   await next.page.reload();
   await expect(removers(next)).toHaveCount(2);
+  await expect(next.message).toHaveValue(/^of the (first\n\nof the copy|copy\n\nof the first)$/);
   await isAlone(second, 'second.txt');
+  await expect(second.message).toHaveValue('of the second');
 });
 
 test('files that are pasted are attached; one that is too large is refused in words', async ({ page }) => {

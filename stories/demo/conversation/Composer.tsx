@@ -10,7 +10,7 @@ import {
   type Ref,
 } from 'react';
 import { Icon } from '../ui/Icon.tsx';
-import { keepUnsentText, takeLostText, typedText } from '../unsent.ts';
+import { adoptText, joined, keepUnsentText, takeLostText, typedText } from '../unsent.ts';
 import { AttachedFiles } from './AttachedFiles.tsx';
 import { AttachFile } from './AttachFile.tsx';
 import { filesIn, useFileDrop } from './useFileDrop.ts';
@@ -56,8 +56,15 @@ export function Composer({
   const fateOf = useSentBefore();
   useEffect(() => {
     const lost = fateOf === undefined ? '' : takeLostText(chatId, fateOf);
-    if (lost !== '') write([lost, inBox.current].filter((words) => words !== '').join('\n\n'));
+    if (lost !== '') write(joined([lost, inBox.current]));
   }, [chatId, fateOf, write]);
+  useEffect(() => {
+    let isHere = true;
+    void adoptText(chatId, (all) => isHere && write(all));
+    return () => {
+      isHere = false;
+    };
+  }, [chatId, write]);
 
   const sendNow = (): void => {
     const words = inBox.current.trim();
