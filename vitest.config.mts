@@ -145,6 +145,7 @@ async function stories(): Promise<TestProjectInlineConfiguration> {
  */
 class SuitesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    // oxlint-disable-next-line unicorn/no-array-sort -- it is no array
     const sorted = await super.sort(files);
     return sorted.toSorted((a, b) => Number(isSuite(b)) - Number(isSuite(a)));
   }
