@@ -486,9 +486,10 @@ export class Session {
     const from = this.#view.active().name;
     const isOther = branchId !== this.#view.activeId;
     if (isOther) {
-      // What it shows is read while it is marked, not after.
-      const loaded = this.#view.foresee(branchId);
-      await this.#sync.commit([{ op: 'use', branchId }], { keep: true, quiet: true });
+      // What it shows is asked for while it is marked, right behind that: each waits for the other once, not twice.
+      let loaded: Promise<void> | undefined;
+      const meanwhile = (): void => void (loaded = this.#view.foresee(branchId));
+      await this.#sync.commit([{ op: 'use', branchId }], { keep: true, quiet: true, meanwhile });
       await loaded;
     }
     this.#drop(leaving);

@@ -134,14 +134,14 @@ export class Sync {
   /** One transaction, after what still waits for one. The result is taken in; the caller publishes it. */
   async commit(
     ops: readonly StoreOp[],
-    { keep = false, quiet = false, save }: CommitOptions = {},
+    { keep = false, quiet = false, save, meanwhile }: CommitOptions = {},
   ): Promise<void> {
     const before = this.#safety.state;
     if (!quiet) this.#safety.publish({ state: 'saving', pending: this.#outbox.count });
     if (save) this.#safety.refused = undefined;
     try {
       await this.#flush();
-      await this.#append(ops);
+      await this.#append(ops, undefined, meanwhile);
       this.#safety.succeed(before);
     } catch (error) {
       if (keep && isRefusal(error)) return this.#keepInMemory(ops, error);
@@ -156,11 +156,11 @@ export class Sync {
    * Writes; where another tab took an answer for dead and took it back, it is put in its place again. So is the chat,
    * as far as it is shown here, when the browser lost it under the open page.
    */
-  async #append(ops: readonly StoreOp[], onConflict?: ConflictPolicy): Promise<void> {
+  async #append(ops: readonly StoreOp[], onConflict?: ConflictPolicy, meanwhile?: () => void): Promise<void> {
     let attempt = ops;
     for (;;) {
       try {
-        await this.#send(attempt, onConflict);
+        await this.#send(attempt, onConflict, meanwhile);
         return;
       } catch (error) {
         if (this.#begunAgain(error)) continue;
@@ -175,15 +175,18 @@ export class Sync {
   async #send(
     ops: readonly StoreOp[],
     onConflict: ConflictPolicy = this.#desk.options.onConflict ?? 'fork',
+    meanwhile?: () => void,
   ): Promise<void> {
     if (this.#gone) throw this.#gone;
     this.#writing += 1;
     try {
-      const result = await this.#desk.store.append(
+      const writing = this.#desk.store.append(
         this.#desk.chatId,
         this.#withMetadata(ops),
         this.#appendOptions(onConflict),
       );
+      meanwhile?.();
+      const result = await writing;
       if (result.changed) this.#ownChanges.add(result.seq);
       this.#isMetadataMerged = true;
       this.#giveWay(result, ops);
@@ -526,6 +529,8 @@ export interface CommitOptions {
   readonly quiet?: boolean;
   /** The save() that this is: `retry()` repeats it when the disk refuses it. */
   readonly save?: RefusedSave;
+  /** Called when the store has been asked: what it begins to read comes next in the database. It must not throw. */
+  readonly meanwhile?: () => void;
 }
 
 /** With the branch that a turn did not get onto, as it is in the store. */

@@ -15,6 +15,23 @@ async function chat(...words: readonly string[]) {
   };
 }
 
+/** Notes when writes and reads of messages begin, and when they are done. */
+function callsOf(store: InMemoryContextStore): string[] {
+  const calls: string[] = [];
+  const noted = async <T>(name: string, call: () => Promise<T>): Promise<T> => {
+    calls.push(name);
+    try {
+      return await call();
+    } finally {
+      calls.push(`${name} is done`);
+    }
+  };
+  const [append, getNodes] = [store.append.bind(store), store.getNodes.bind(store)];
+  store.append = (...given) => noted('append', () => append(...given));
+  store.getNodes = (...given) => noted('getNodes', () => getNodes(...given));
+  return calls;
+}
+
 describe('before anything is read', () => {
   test('an engine is on main, with no head and no chat', () => {
     const engine = engineOn();
@@ -101,6 +118,18 @@ describe('switchBranch()', () => {
     const reopened = engineOn(store);
     await reopened.ready();
     expect([reopened.branch, reopened.headMessageId]).toEqual(['main-v2', 'q1']);
+  });
+
+  test('asks for what it shows right behind the mark, and waits for both at once', async () => {
+    const { store, engine } = await chat('q1', 'a1');
+    await engine.rewind('q1');
+    await say(engine, 'a2');
+    const other = engineOn(store);
+    await other.ready();
+    const asked = callsOf(store);
+    await other.switchBranch('main');
+    expect(asked).toEqual(['append', 'getNodes', 'append is done', 'getNodes is done']);
+    expect(texts(other.state.getState().messages)).toBe('q1 > a1');
   });
 
   test('refuses an unknown name and keeps what is pending', async () => {
