@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { AxeBuilder } from '@axe-core/playwright';
 import { expect, test, type BrowserContext, type Locator, type Page } from '@playwright/test';
-import { Demo } from './demo.ts';
+import { Demo, faultsOf } from './demo.ts';
 
 const picture = {
   name: 'a small picture.png',
@@ -35,7 +34,7 @@ async function dropText(demo: Demo, name: string): Promise<void> {
 
 async function isClean(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
   await page.emulateMedia({ colorScheme });
-  expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+  expect(await faultsOf(page)).toEqual([]);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
 }
 

@@ -1,4 +1,5 @@
 import { readdirSync } from 'node:fs';
+import { AxeBuilder } from '@axe-core/playwright';
 import { expect, type Locator, type Page } from '@playwright/test';
 
 /**
@@ -6,6 +7,14 @@ import { expect, type Locator, type Page } from '@playwright/test';
  * looks too early: in a long conversation that takes longer than the turn that is waited for.
  */
 const shows = (locator: Locator, timeout = 15_000): Promise<void> => locator.waitFor({ timeout });
+
+/** What axe finds wrong with a page. It has no frames, so that nothing is to be put together on a page of its own. */
+export async function faultsOf(page: Page): Promise<string[]> {
+  const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze();
+  return violations.map(
+    ({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`,
+  );
+}
 
 /**
  * The demo as a person meets it: everything is found by role and name, nothing by class or test id. What is looked for

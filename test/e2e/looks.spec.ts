@@ -1,11 +1,5 @@
-import { AxeBuilder } from '@axe-core/playwright';
-import { expect, test, type Page } from '@playwright/test';
-import { Demo } from './demo.ts';
-
-async function violations(page: Page): Promise<string[]> {
-  const { violations: found } = await new AxeBuilder({ page }).analyze();
-  return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`);
-}
+import { expect, test } from '@playwright/test';
+import { Demo, faultsOf } from './demo.ts';
 
 for (const colorScheme of ['light', 'dark'] as const) {
   test(`a chat with versions, a table and a checkpoint is readable for all, in the ${colorScheme}`, async ({
@@ -13,17 +7,17 @@ for (const colorScheme of ['light', 'dark'] as const) {
   }) => {
     await page.emulateMedia({ colorScheme });
     const demo = await Demo.open(page);
-    expect(await violations(page)).toEqual([]);
+    expect(await faultsOf(page)).toEqual([]);
     await demo.ask('/markdown Compare tea and coffee');
     await demo.on(demo.assistant, 'Try again').click();
     await demo.settled();
     await demo.on(demo.assistant, 'Checkpoint here').click();
     await page.getByRole('dialog').getByRole('textbox').press('Enter');
     await expect(page.getByRole('button', { name: /^Restore / })).toBeAttached();
-    expect(await violations(page)).toEqual([]);
+    expect(await faultsOf(page)).toEqual([]);
     await demo.button('Open contextree devtools').click();
     await expect(page.getByRole('region', { name: 'contextree devtools' })).toBeVisible();
-    expect(await violations(page)).toEqual([]);
+    expect(await faultsOf(page)).toEqual([]);
   });
 }
 
@@ -44,7 +38,7 @@ test('at 320 px nothing scrolls sideways but wide tables, and every button can b
       .map(({ name, box }) => `${name}: ${box.width} x ${box.height}`),
   );
   expect(boxes).toEqual([]);
-  expect(await violations(page)).toEqual([]);
+  expect(await faultsOf(page)).toEqual([]);
 });
 
 test('no button waits to be hovered', async ({ page }) => {

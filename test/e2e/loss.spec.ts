@@ -1,7 +1,6 @@
-import { AxeBuilder } from '@axe-core/playwright';
 import { expect, test } from '@playwright/test';
 import type * as Contextree from '../../src/core.ts';
-import { Demo } from './demo.ts';
+import { Demo, faultsOf } from './demo.ts';
 import { Profile } from './profile.ts';
 
 declare const contextree: typeof Contextree;
@@ -33,8 +32,7 @@ test('chats that the browser lost are told of, and brought back', async ({ page 
   const notice = page.getByRole('alert').filter({ hasText: 'This browser lost 1 chat with 2 messages' });
   await expect(notice).toContainText('last saved');
   await expect(demo.chats.getByRole('link')).toHaveCount(0);
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  expect(violations).toEqual([]);
+  expect(await faultsOf(page)).toEqual([]);
   await notice.getByRole('button', { name: 'Bring back' }).click();
   await expect(page.getByText('1 chat with 2 messages came back.')).toBeVisible();
   await expect(notice).toHaveCount(0);
