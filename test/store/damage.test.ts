@@ -1,12 +1,14 @@
 import { IDBFactory } from 'fake-indexeddb';
 import 'fake-indexeddb/auto';
-import { beforeEach, vi } from 'vitest';
+import { afterAll, beforeEach, vi } from 'vitest';
 import { campaign } from '../support/campaign.ts';
 import { damageSuite, type Mutant } from '../support/damage.ts';
+import { quickenDisk } from '../support/quickDisk.ts';
 
 // Blocks of four, so that a chat that a test can look through is sealed, too, all but its end.
 vi.mock('../../src/store/layout.ts', async (original) => ({ ...(await original<object>()), BLOCK: 4 }));
 
+afterAll(quickenDisk());
 beforeEach(() => {
   globalThis.indexedDB = new IDBFactory();
 });

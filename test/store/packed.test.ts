@@ -1,8 +1,9 @@
 import { IDBFactory } from 'fake-indexeddb';
 import 'fake-indexeddb/auto';
-import { beforeEach, vi } from 'vitest';
+import { afterAll, beforeEach, vi } from 'vitest';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import { packModelSuite } from '../support/packModel.ts';
+import { quickenDisk } from '../support/quickDisk.ts';
 import { sealingAlways } from '../support/sealing.ts';
 import { campaign } from '../support/campaign.ts';
 import { storeSuite } from '../support/storeSuite.ts';
@@ -13,6 +14,7 @@ vi.mock('../../src/store/layout.ts', async (original) => ({
   BLOCK: 2,
 }));
 
+afterAll(quickenDisk());
 beforeEach(() => {
   globalThis.indexedDB = new IDBFactory();
 });

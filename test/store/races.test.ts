@@ -5,6 +5,7 @@ import { Sealer } from '../../src/store/indexeddb/seal.ts';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import { campaign } from '../support/campaign.ts';
 import { Faults } from '../support/faults.ts';
+import { quickenDisk } from '../support/quickDisk.ts';
 import { playRace, stories, type Story } from '../support/race.ts';
 import { unhandledRejections } from '../support/unhandled.ts';
 
@@ -37,6 +38,7 @@ const KEPT: readonly Story[] = [
 // time from then on.
 describe('tabs that write at the same moment', () => {
   const faults = new Faults();
+  const slowAgain = quickenDisk();
   const unhandled = unhandledRejections();
   beforeAll(async () => {
     vi.spyOn(Sealer.prototype, 'note').mockReturnValue();
@@ -47,6 +49,7 @@ describe('tabs that write at the same moment', () => {
   });
   afterAll(() => {
     faults.remove();
+    slowAgain();
     vi.restoreAllMocks();
   });
 

@@ -9,6 +9,7 @@ import { type Fault, Faults } from './faults.ts';
 import { givenChat, head, insert, line, me, message, turn } from './graph.ts';
 import { findIn, History, logged } from './history.ts';
 import { sealAll, sealOne } from './sealing.ts';
+import { isShared, quickenDisk } from './quickDisk.ts';
 
 /**
  * Every write that there is, failing at every request in every way: once, or from there on. What the database holds then
@@ -174,7 +175,9 @@ const UNTOLD: readonly Fault[] = ['unheard', 'killed', 'silent'];
 export function sweepForSuite(): { readonly faults: Faults; readonly sweep: Sweep } {
   const faults = new Faults();
   const sweep = new Sweep(faults);
+  let slowAgain: (() => void) | undefined;
   beforeAll(async () => {
+    slowAgain = quickenDisk();
     vi.useFakeTimers({ toFake: ['Date'], now: NOW });
     vi.spyOn(Sealer.prototype, 'note').mockReturnValue();
     await sweep.begin();
@@ -186,6 +189,7 @@ export function sweepForSuite(): { readonly faults: Faults; readonly sweep: Swee
   afterAll(async () => {
     await sweep.end();
     faults.remove();
+    slowAgain?.();
     vi.restoreAllMocks();
     vi.useRealTimers();
   });
@@ -286,15 +290,15 @@ export class Sweep {
     const said = new History(this.#history);
     const start = await this.#prepared(write.given, said);
     const [faults, open, lay] = [this.#faults, () => this.open(), (dump: DatabaseDump) => this.lay(dump)];
-    const before = textOf(start);
+    const before = textOfAll(start);
     await lay(start);
     const once = new History(said);
     const result = resultOf(await write.does(logged(open(), once, 'now')));
     await this.#judge(once, name);
-    const after = textOf(await dumpDatabase(NAME));
+    const after = textOfAll(await dumpDatabase(NAME));
     agree([name, after === before], [name, false]);
     await write.does(open());
-    const twice = write.mayBeTwice ? [textOf(await dumpDatabase(NAME))] : [];
+    const twice = write.mayBeTwice ? [textOfAll(await dumpDatabase(NAME))] : [];
 
     let isAsBefore = false;
     const strike = async (fault: Fault, at: number, forEver: boolean): Promise<boolean> => {
@@ -309,7 +313,7 @@ export class Sweep {
       const told = await outcomeOf(write.does(logged(store, history, 'now')), faults, fault);
       const { struck } = faults;
       faults.cease();
-      const now = textOf(await dumpDatabase(NAME));
+      const now = textOfAll(await dumpDatabase(NAME));
       expect([where, told.error]).toEqual([where, undefined]);
       const isUntold = UNTOLD.includes(fault) || write.isUnasked === true;
       const expected =
@@ -338,10 +342,10 @@ export class Sweep {
       if (now !== before && write.isOnce === true) return;
       const pairs = ALL_PAIRS ? FAULTS : FAULTS.slice(at % FAULTS.length, (at % FAULTS.length) + 1);
       for (const fault of pairs) await again(fault, now, where);
-      const then = textOf(await dumpDatabase(NAME));
+      const then = textOfAll(await dumpDatabase(NAME));
       if (then !== before && write.isOnce === true) return;
       const repeated = await write.does(open());
-      expect([where, textOf(await dumpDatabase(NAME)) === after]).toEqual([where, true]);
+      expect([where, textOfAll(await dumpDatabase(NAME)) === after]).toEqual([where, true]);
       expect([where, then === before ? resultOf(repeated) : result]).toEqual([where, result]);
       await store.set('next', 1);
     };
@@ -354,7 +358,7 @@ export class Sweep {
         const told = await outcomeOf(write.does(store), faults, fault);
         const { struck } = faults;
         faults.cease();
-        const then = textOf(await dumpDatabase(NAME));
+        const then = textOfAll(await dumpDatabase(NAME));
         expect([where, fault, told.error, [now, after, ...twice].includes(then)]).toEqual([
           where,
           fault,
@@ -452,6 +456,26 @@ function resultOf(result: unknown): string {
 
 function agree(found: unknown, wanted: unknown): void {
   expect(found).toEqual(wanted);
+}
+
+/** All that a database holds, as text. */
+function textOfAll({ stores }: DatabaseDump): string {
+  const lines = stores.flatMap(({ name, rows }) => [
+    name,
+    ...rows.map(
+      ({ key, value }) => `${JSON.stringify(key)} ${isShared(value) ? textOfShared(value) : textOf(value)}`,
+    ),
+  ]);
+  return lines.join('\n');
+}
+
+const texts = new WeakMap<object, string>();
+
+/** Of what never changes, which most records are from one failure to the next, the text is made once. */
+function textOfShared(value: object): string {
+  let text = texts.get(value);
+  if (text === undefined) texts.set(value, (text = textOf(value)));
+  return text;
 }
 
 /** What can be compared: without the names that are made anew each time. */
