@@ -3,9 +3,11 @@
  *
  * It tells a text that the disk has changed from the one that was written: about a nanosecond a character, no more than
  * a sealed block can bear. It does not tell texts of different origin apart; that takes a hash as long as a name.
+ *
+ * `sum` is that of what comes before the text: two texts one behind the other need not be joined to be summed.
  */
-export function sumOf(text: string): number {
-  let sum = 0x811c9dc5;
-  for (let i = 0; i < text.length; i += 1) sum = Math.imul(sum ^ text.charCodeAt(i), 0x01000193);
-  return sum >>> 0;
+export function sumOf(text: string, sum: number = 0x811c9dc5): number {
+  let next = sum;
+  for (let i = 0; i < text.length; i += 1) next = Math.imul(next ^ text.charCodeAt(i), 0x01000193);
+  return next >>> 0;
 }

@@ -115,7 +115,7 @@ export function encodeTopology({ chatId, block, sealed, damage }: Block): Topolo
     first: Math.min(...changed),
     last: Math.max(...changed),
     text,
-    sum: sumOf(`${VERSION} ${text}`),
+    sum: sumOfText(VERSION, text),
     ...(damage ? { lost: damage } : {}),
   };
 }
@@ -164,7 +164,7 @@ function jumpsOf(infos: readonly NodeInfo[]): Columns['jumps'] {
 export function decodeTopology(record: Topology): Block | undefined {
   const { chatId, block, v, text, lost } = record;
   // The one look that goes over every character is taken once.
-  const isSummed = record.sum === sumOf(`${v} ${text}`);
+  const isSummed = record.sum === sumOfText(v, text);
   if (v > VERSION && isSummed) throw newerFormat(chatId, v);
   try {
     const columns = JSON.parse(text) as Columns;
@@ -176,6 +176,11 @@ export function decodeTopology(record: Topology): Block | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The sum of a text and its version; in a damaged record, either may be anything. */
+function sumOfText(v: unknown, text: unknown): number {
+  return sumOf(String(text), sumOf(`${String(v)} `));
 }
 
 function isInPlace(block: number, sealed: readonly Sealed[]): boolean {
@@ -222,8 +227,7 @@ function decodeColumns(record: Topology, columns: Columns, isSummed: boolean): S
  */
 function rowsOf({ chatId, block, keys }: Topology, columns: Columns): Writable<NodeInfo>[] {
   const { same, each, some, places, ids = idsOf(chatId, keys) } = columns;
-  const fields = Object.keys(each);
-  const blank = Object.fromEntries(fields.map((field) => [field, undefined]));
+  const blank = Object.fromEntries(Object.keys(each).map((field) => [field, undefined]));
   const row: Record<string, unknown> = {
     id: '',
     chatId,
@@ -234,10 +238,9 @@ function rowsOf({ chatId, block, keys }: Topology, columns: Columns): Writable<N
     ...blank,
   };
   const rows = ids.map((id, i) => ({ ...row, id, seq: block * BLOCK + (places?.[i] ?? i) }));
-  for (const field of fields) {
-    const values = each[field] as readonly unknown[];
-    for (const [i, one] of rows.entries()) (one as Record<string, unknown>)[field] = values[i];
-  }
+  // Counted loops, here and in `chain`: a chat is opened by code that nothing has run yet.
+  for (const [field, values] of Object.entries(each))
+    for (let i = 0; i < rows.length; i += 1) (rows[i] as Record<string, unknown>)[field] = values[i];
   for (const [field, values] of Object.entries(some))
     for (const [i, value] of values) (rows[i] as Record<string, unknown>)[field] = value;
   return rows as unknown as Writable<NodeInfo>[];
@@ -259,11 +262,18 @@ type Writable<T> = { -readonly [Field in keyof T]: T[Field] };
 
 /** Gives the messages their parents and depths: they follow the message before, unless they jump. */
 function chain(infos: readonly Writable<NodeInfo>[], jumps: Columns['jumps']): readonly NodeInfo[] {
-  const jumpAt = new Map(jumps.map(([place, parentId, depth]) => [place, { parentId, depth }]));
+  const jumpAt = new Map(jumps.map(([place, ...jump]) => [place, jump]));
   let before: NodeInfo | undefined;
-  for (const [place, info] of infos.entries()) {
-    const told = jumpAt.get(place) ?? (before && { parentId: before.id, depth: before.depth + 1 });
-    if (told) [info.parentId, info.depth] = [told.parentId, told.depth];
+  for (let place = 0; place < infos.length; place += 1) {
+    const info = infos[place] as Writable<NodeInfo>;
+    const jump = jumpAt.get(place);
+    if (jump) {
+      info.parentId = jump[0];
+      info.depth = jump[1];
+    } else if (before) {
+      info.parentId = before.id;
+      info.depth = before.depth + 1;
+    }
     before = info;
   }
   return infos;
