@@ -41,30 +41,46 @@ export const RECORDS: readonly Table[] = [
 
 /** The chat, its pointers and its topology: all of it, or what changed after `since`. */
 export async function load(rows: Rows, chatId: string, since: number | undefined): Promise<ChatRecords> {
+  const read = since === undefined ? everything(rows, chatId) : difference(rows, since);
   const [chat, { seq }] = await Promise.all([readChat(rows, chatId), readMeta(rows)]);
   if (!chat || chat.deletedAt !== undefined) {
     return { seq, chat: chat && tombstone(chat), branches: [], checkpoints: [], nodes: [], dropped: [] };
   }
-  return since === undefined ? everything(rows, chat, seq) : difference(rows, chat, seq, since);
+  return { seq, ...(await read(chat)) };
 }
 
-async function everything(rows: Rows, chat: Chat, seq: number): Promise<ChatRecords> {
-  const [pointers, infos] = await Promise.all([
-    loadPointers(rows, chat.id),
-    Promise.all(stretchesOf(chat).map((span) => rows.list('nodes', span))),
-  ]);
-  return { seq, chat, ...pointers, nodes: await withDrafts(rows, infos.flat()), dropped: [] };
+/** What is read once it is known how a chat stands. */
+type ReadRest = (chat: Chat) => Promise<Omit<ChatRecords, 'seq'>>;
+
+/**
+ * The first stretch of the topology is asked for before it is known how many there are, so that the database has something
+ * to do until the page knows.
+ */
+function everything(rows: Rows, chatId: string): ReadRest {
+  const first = rows.list('nodes', stretchOf(chatId, 0));
+  // A chat that is deleted has no use for it; of any other, a failure is heard below.
+  first.catch(() => undefined);
+  return async (chat) => {
+    const [pointers, infos] = await Promise.all([
+      loadPointers(rows, chatId),
+      Promise.all([first, ...furtherStretchesOf(chat).map((span) => rows.list('nodes', span))]),
+    ]);
+    return { chat, ...pointers, nodes: await withDrafts(rows, infos.flat()), dropped: [] };
+  };
 }
 
 /** So many seqs of a chat are read at once when all are: while one stretch comes, the one before is made sense of. */
 const STRETCH = 2048;
 
-/** All seqs of a chat. The last stretch is open, because a row that was set back may count too few. */
-function stretchesOf({ id, nextSeq }: Chat): Span[] {
-  const last = Math.floor(nextSeq / STRETCH);
-  return Array.from({ length: last + 1 }, (_, i) =>
-    between(id, i * STRETCH, i === last ? Infinity : (i + 1) * STRETCH - 1),
-  );
+function stretchOf(chatId: string, number: number): Span {
+  return between(chatId, number * STRETCH, (number + 1) * STRETCH - 1);
+}
+
+/** All seqs of a chat behind the first stretch. The last one is open, because a row that was set back may count too few. */
+function furtherStretchesOf({ id, nextSeq }: Chat): Span[] {
+  const last = Math.max(Math.floor(nextSeq / STRETCH), 1);
+  const further = Array.from({ length: last - 1 }, (_, i) => stretchOf(id, i + 1));
+  return [...further, between(id, last * STRETCH, Infinity)];
 }
 
 /** The branches and checkpoints of a chat, deleted ones too, in the order in which they were made. */
@@ -80,25 +96,26 @@ export async function loadPointers(
   return { branches: byAge(branches), checkpoints: byAge(checkpoints) };
 }
 
-async function difference(rows: Rows, chat: Chat, seq: number, since: number): Promise<ChatRecords> {
-  const changes = await rows.list('changes', between(chat.id, since + 1, Infinity), 'chat');
-  const changed = async <T>(
-    kind: Change['kind'],
-    read: (id: string) => Promise<T | undefined>,
-  ): Promise<T[]> =>
-    present(await Promise.all(changes.filter((change) => change.kind === kind).map(({ id }) => read(id))));
-  const [branches, checkpoints, infos] = await Promise.all([
-    changed('branch', (id) => rows.get('branches', [chat.id, id])),
-    changed('checkpoint', (id) => rows.get('checkpoints', [chat.id, id])),
-    changed('node', (id) => rows.get('nodes', [chat.id, id], 'id')),
-  ]);
-  return {
-    seq,
-    chat: changes.some(({ kind }) => kind === 'chat') ? chat : undefined,
-    branches: byAge(branches),
-    checkpoints: byAge(checkpoints),
-    nodes: (await withDrafts(rows, infos)).toSorted((a, b) => a.seq - b.seq),
-    dropped: changes.filter(({ kind, op }) => kind === 'node' && op === 'delete').map(({ id }) => id),
+function difference(rows: Rows, since: number): ReadRest {
+  return async (chat) => {
+    const changes = await rows.list('changes', between(chat.id, since + 1, Infinity), 'chat');
+    const changed = async <T>(
+      kind: Change['kind'],
+      read: (id: string) => Promise<T | undefined>,
+    ): Promise<T[]> =>
+      present(await Promise.all(changes.filter((change) => change.kind === kind).map(({ id }) => read(id))));
+    const [branches, checkpoints, infos] = await Promise.all([
+      changed('branch', (id) => rows.get('branches', [chat.id, id])),
+      changed('checkpoint', (id) => rows.get('checkpoints', [chat.id, id])),
+      changed('node', (id) => rows.get('nodes', [chat.id, id], 'id')),
+    ]);
+    return {
+      chat: changes.some(({ kind }) => kind === 'chat') ? chat : undefined,
+      branches: byAge(branches),
+      checkpoints: byAge(checkpoints),
+      nodes: (await withDrafts(rows, infos)).toSorted((a, b) => a.seq - b.seq),
+      dropped: changes.filter(({ kind, op }) => kind === 'node' && op === 'delete').map(({ id }) => id),
+    };
   };
 }
 

@@ -24,7 +24,7 @@ export class IndexedDBBacking implements Backing {
     this.#name = name;
     this.#connection = new Connection(name, patience, async (db, loss) => {
       this.#cache.hasTexts = undefined;
-      this.#cache.hasLost = undefined;
+      this.#cache.whole.clear();
       await examine?.(db, loss);
     });
     this.#locks = new NodeLocks(name, this);

@@ -16,8 +16,8 @@ export class TopologyCache {
   readonly #blocks = new Map<string, Block>();
   /** Whether there are blocks of format 2, which are found by texts; undefined until someone has looked. */
   hasTexts: boolean | undefined;
-  /** Whether there are blocks whose topology is gone and whose words are there; undefined until someone has looked. */
-  hasLost: boolean | undefined;
+  /** Chats in which someone has looked for blocks whose topology is gone and whose words are there, and found none. */
+  readonly whole: Set<string> = new Set();
 
   /** The block that a record keeps; undefined where that can't be told. */
   decode(record: Topology): Block | undefined {

@@ -5,6 +5,7 @@ import {
   BLOCK,
   type Key,
   type Lost,
+  ofChat,
   only,
   type Pack,
   type Span,
@@ -212,23 +213,28 @@ export class PackedRows implements Rows {
   }
 
   /**
-   * The blocks of a chat whose topology is gone, as they are told from their words. Whether there are any in the database
-   * is looked up once for each connection, by the keys.
+   * The blocks of a chat whose topology is gone, as they are told from their words. Whether there are any is looked up once
+   * for each connection, by the keys.
    */
   #lostOf(chatId: string): Promise<readonly Block[]> {
-    if (this.#cache.hasLost === false) return NO_BLOCKS;
+    if (this.#cache.whole.has(chatId)) return NO_BLOCKS;
     const known = this.#lost.get(chatId) ?? this.#rebuildLost(chatId);
     this.#lost.set(chatId, known);
     return known;
   }
 
   async #rebuildLost(chatId: string): Promise<readonly Block[]> {
-    const [packs, topologies] = await Promise.all([this.#rows.keys('packs'), this.#rows.keys('topologies')]);
+    // Behind what is asked for in the same go: what there is can be made sense of while this is looked up.
+    await Promise.resolve();
+    const span = ofChat(chatId);
+    const [packs, topologies] = await Promise.all([
+      this.#rows.keys('packs', span),
+      this.#rows.keys('topologies', span),
+    ]);
     const lost = without(packs, topologies) as (readonly [string, number])[];
-    this.#cache.hasLost = lost.length > 0;
+    if (lost.length === 0) this.#cache.whole.add(chatId);
     const blocks: Block[] = [];
-    for (const [chat, block] of lost) {
-      if (chat !== chatId) continue;
+    for (const [, block] of lost) {
       const before = blocks.at(-1)?.block === block - 1 ? blocks.at(-1)?.sealed.at(-1)?.info : undefined;
       blocks.push(this.#note(await this.#unlessTold(await this.#rebuild({ chatId, block }, before), blocks)));
     }
