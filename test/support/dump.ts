@@ -23,18 +23,30 @@ interface StoreDump {
 
 /** Everything in a database, at its present version. */
 export async function dumpDatabase(name: string): Promise<DatabaseDump> {
-  const db = await answer(indexedDB.open(name));
-  const stores = await Promise.all([...db.objectStoreNames].map((store) => dumpStore(db, store)));
+  const db = await openDatabase(name);
+  const dump = await dumpOf(db);
   db.close();
-  return { version: db.version, stores };
+  return dump;
 }
 
-async function dumpStore(db: IDBDatabase, name: string): Promise<StoreDump> {
-  const store = db.transaction(name).objectStore(name);
-  const [keys, values] = await Promise.all([answer(store.getAllKeys()), answer(store.getAll())]);
+/** A connection to a database, at its present version. */
+export function openDatabase(name: string): Promise<IDBDatabase> {
+  return answer(indexedDB.open(name));
+}
+
+/** Everything that an open database holds, at one moment. */
+export async function dumpOf(db: IDBDatabase): Promise<DatabaseDump> {
+  // One transaction: each costs a browser more than what is read in it.
+  const tx = db.transaction([...db.objectStoreNames]);
+  const stores = [...db.objectStoreNames].map((name) => dumpStore(tx.objectStore(name)));
+  return { version: db.version, stores: await Promise.all(stores) };
+}
+
+async function dumpStore(store: IDBObjectStore): Promise<StoreDump> {
   const indexes = [...store.indexNames].map((each) => store.index(each));
+  const [keys, values] = await Promise.all([answer(store.getAllKeys()), answer(store.getAll())]);
   return {
-    name,
+    name: store.name,
     keyPath: store.keyPath,
     indexes: indexes.map(({ name, keyPath, unique, multiEntry }) => ({ name, keyPath, unique, multiEntry })),
     rows: keys.map((key, i) => ({ key, value: values[i] })),

@@ -31,8 +31,9 @@ export function indexedDBSuite(freshName: () => string, points: Points = ALL_POI
       );
     const dump = async (): Promise<string> => {
       const db = await openDB(name);
+      const tx = db.transaction([...db.objectStoreNames]);
       const rows = await Promise.all(
-        [...db.objectStoreNames].map(async (store) => [store, await db.getAll(store)]),
+        [...db.objectStoreNames].map(async (store) => [store, await tx.objectStore(store).getAll()]),
       );
       db.close();
       return JSON.stringify(rows);
