@@ -109,9 +109,10 @@ export class RecordTransaction implements StoreTransaction {
     return byAge(await this.#rows.list('checkpoints', ofChat(this.chatId)));
   }
 
-  purge(): void {
+  purge(isBegun?: boolean): void {
     this.#isPurged = true;
-    for (const table of CONTENT) this.#rows.delete(table, ofChat(this.chatId));
+    for (const table of CONTENT)
+      if (!isBegun || table !== 'leases') this.#rows.delete(table, ofChat(this.chatId));
     this.#rows.delete('values', only(fragmentsKey(this.chatId)));
   }
 

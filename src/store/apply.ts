@@ -570,7 +570,7 @@ class Append {
   #write(changes: readonly Change[]): void {
     const tx = this.#tx;
     const changed = new Set(changes.map(({ kind, id }) => `${kind} ${id}`));
-    if (this.#isNew) tx.purge();
+    if (this.#isNew) tx.purge(true);
     if (changed.has(`chat ${tx.chatId}`)) tx.putChat(this.#chat);
     for (const [id, replaced] of this.#puts) tx.putNode(this.#nodes.get(id) as MessageNode, replaced);
     for (const info of this.#dropped.values()) tx.dropNode(info);

@@ -410,8 +410,11 @@ export interface StoreTransaction {
   /** All checkpoints, deleted ones too, in the order in which they were made. */
   checkpoints(): Promise<readonly Checkpoint[]>;
 
-  /** Forgets everything in the chat but its row: messages, drafts, revisions, branches, checkpoints, fragments, changes. */
-  purge(): void;
+  /**
+   * Forgets everything in the chat but its row: messages, drafts, revisions, branches, checkpoints, fragments, changes.
+   * `isBegun`: it is begun (again) by this write; who writes its first answer has told so already, and still does.
+   */
+  purge(isBegun?: boolean): void;
   putChat(chat: Chat): void;
   /** Writes a message; `replaced`, where given, is kept as a revision, and the draft goes. */
   putNode(node: MessageNode, replaced?: MessageNode): void;

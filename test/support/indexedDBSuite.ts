@@ -477,23 +477,35 @@ export function indexedDBSuite(freshName: () => string, points: Points = ALL_POI
     });
 
     describe('without Web Locks', () => {
-      it('holds nodes by leases, which end when they are let go, or grow old', async () => {
-        const navigatorBefore = Object.getOwnPropertyDescriptor(globalThis, 'navigator');
+      const navigatorBefore = Object.getOwnPropertyDescriptor(globalThis, 'navigator');
+
+      beforeEach(() => {
         Object.defineProperty(globalThis, 'navigator', { configurable: true, value: {} });
-        try {
-          const [one, two] = [open(), open()];
-          const release = await one.hold('c', 'a1');
-          expect(await two.held('c')).toEqual(new Set(['a1']));
-          expect(await two.held('d')).toEqual(new Set());
-          release();
-          await expect.poll(() => two.held('c')).toEqual(new Set());
-          const db = await openDB(name);
-          await db.put('leases', { chatId: 'c', id: 'a2', until: Date.now() - 1 });
-          db.close();
-          expect(await two.held('c')).toEqual(new Set());
-        } finally {
-          if (navigatorBefore) Object.defineProperty(globalThis, 'navigator', navigatorBefore);
-        }
+      });
+
+      afterEach(() => {
+        if (navigatorBefore) Object.defineProperty(globalThis, 'navigator', navigatorBefore);
+      });
+
+      it('holds nodes by leases, which end when they are let go, or grow old', async () => {
+        const [one, two] = [open(), open()];
+        const release = await one.hold('c', 'a1');
+        expect(await two.held('c')).toEqual(new Set(['a1']));
+        expect(await two.held('d')).toEqual(new Set());
+        release();
+        await expect.poll(() => two.held('c')).toEqual(new Set());
+        const db = await openDB(name);
+        await db.put('leases', { chatId: 'c', id: 'a2', until: Date.now() - 1 });
+        db.close();
+        expect(await two.held('c')).toEqual(new Set());
+      });
+
+      it('holds the first answer of a chat, which is held before the chat is there', async () => {
+        const [one, two] = [open(), open()];
+        const release = await one.hold('c', 'a1');
+        await append(one, [...turn('q1', null), insert('a1', 'q1', '', 'streaming')]);
+        expect(await two.held('c')).toEqual(new Set(['a1']));
+        release();
       });
     });
 
