@@ -161,7 +161,7 @@ export class Run {
     for (let pause = Math.floor(this.#random() * 4); pause > 0; pause -= 1)
       await this.#time.pass(this.#pause());
     this.#found.push(...this.#doubled());
-    for (const page of this.#pages) await this.#time.during(this.#witness.look(page));
+    await this.#time.during(Promise.all(this.#pages.map((page) => this.#witness.look(page))));
   }
 
   /** Mostly the chat that is shown; now and then one of a branch that is not. */
@@ -434,14 +434,16 @@ export class Run {
   }
 
   async #misplaced(): Promise<string[]> {
-    const { store } = this.#page;
-    const fresh = await this.#open();
+    const { store, engine } = this.#page;
+    // A page without a screen: it is asked only which answers grow.
+    const fresh = await this.#time.during(openPage(store, { userId: engine.userId }));
+    if (!fresh) return ['A page does not open.'];
     const { nodes } = await store.load('c');
     const stored = await store.getNodes(
       'c',
       nodes.map(({ id }) => id),
     );
-    fresh.kill();
+    fresh.engine.dispose();
     return [
       ...stored.flatMap((node) => this.#wrongIn(node, stored, fresh)),
       ...this.#miscounted(stored.map(({ data }) => textOf(data))),
@@ -450,7 +452,7 @@ export class Run {
     ];
   }
 
-  #wrongIn(node: MessageNode, stored: readonly MessageNode[], fresh: MortalPage): string[] {
+  #wrongIn(node: MessageNode, stored: readonly MessageNode[], fresh: Page): string[] {
     const { id, data } = node;
     // Pages that were open when another one died look for it once in a while; one that is opened knows.
     const grows = fresh.engine.status(id) === 'streaming';

@@ -22,13 +22,13 @@ export interface Page {
   ask(question: string, ...answer: string[]): Promise<void>;
 }
 
-/** Opens the chat `c` of user `u`. */
+/** Opens the chat `c`, of user `u` if not told otherwise. */
 export async function openPage(
   store: ContextStore = new InMemoryContextStore(),
-  options: ContextChatOptions & Partial<Pick<ContextEngineOptions, 'onConflict'>> = {},
+  options: ContextChatOptions & Partial<Pick<ContextEngineOptions, 'onConflict' | 'userId'>> = {},
 ): Promise<Page> {
-  const { onConflict, ...chatOptions } = options;
-  const engine = new ContextEngine({ store, chatId: 'c', userId: 'u', onConflict });
+  const { onConflict, userId = 'u', ...chatOptions } = options;
+  const engine = new ContextEngine({ store, chatId: 'c', userId, onConflict });
   const script = scriptedTransport();
   const chats = createContextChats({ engine, transport: script.transport, ...chatOptions });
   await engine.ready();

@@ -52,12 +52,10 @@ export class Witness {
     this.#asked.set(exchange, page);
     this.forgets(exchange);
     const { messages } = exchange.sent;
-    const stored = await allOf(page.store);
+    const chain = await page.store.getMessageChain('c', String(noteOf(exchange)['answerId']));
     // One that fails or is stopped takes back what was reserved for its answer, maybe before a real disk was read.
     if (!this.#isOpen(exchange)) return;
-    const { branches } = await page.store.load('c');
-    const chain = chainTo(stored, String(noteOf(exchange)['answerId']));
-    const own = branches.find(({ id }) => id === typed?.own);
+    const own = typed && (await page.store.load('c')).branches.find(({ id }) => id === typed.own);
     if (own && own.headMessageId === (chain.at(-2)?.parentId ?? null))
       this.found.push(`${questionsIn(messages)} was typed at the end of ${own.name}, and is not on it`);
     if (questionsIn(messages) !== questionsIn(chain.map(({ data }) => data)))
@@ -157,7 +155,8 @@ export class Witness {
     const { messages, status } = chats.active;
     if (status !== 'ready' || this.#checked.get(page) === messages) return;
     this.#checked.set(page, messages);
-    const stored = new Map((await allOf(store)).map(({ id, data }) => [id, textOf(data)]));
+    const ids = messages.map(({ id }) => id);
+    const stored = new Map((await store.getNodes('c', ids)).map(({ id, data }) => [id, textOf(data)]));
     // What is stored may be more: an answer that another chat of the page goes on with.
     const unsaved = messages.find((message) => !stored.get(message.id)?.startsWith(textOf(message)));
     if (unsaved) this.found.push(`ready, and "${textOf(unsaved)}" (${unsaved.id}) is not saved`);
@@ -246,13 +245,6 @@ export async function allOf(store: MortalPage['store']): Promise<MessageNode[]> 
     'c',
     nodes.map(({ id }) => id),
   );
-}
-
-function chainTo(nodes: readonly MessageNode[], id: string): MessageNode[] {
-  const chain: MessageNode[] = [];
-  const byId = new Map(nodes.map((node) => [node.id, node]));
-  for (let node = byId.get(id); node; node = byId.get(node.parentId ?? '')) chain.unshift(node);
-  return chain;
 }
 
 function questionsIn(messages: readonly UIMessage[]): string {

@@ -1,19 +1,27 @@
 import type { ChatTransport, UIMessage } from 'ai';
 import { useContextEngine, type ContextEngine, type ContextStore } from 'contextree';
-import { StrictMode, useEffect, type ReactNode } from 'react';
+import { StrictMode, useEffect, useState, type ReactNode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { chatsOf } from '../../src/ai/contextChats.ts';
 import { textOf } from '../../src/graph/graph.ts';
 import { mortal, type MortalPage } from '../ai/person.ts';
-import { allOf } from '../ai/witness.ts';
 import { scriptedTransport } from '../support/transport.ts';
 import type { AppProps } from './ChatView.tsx';
 import { App } from './ContextApp.tsx';
 
 const ME = { chatId: 'c', userId: 'me' } as const;
 
-/** Tells the engine of the app as soon as it is ready, and is gone. */
+/** Tells the engine of the app as soon as it is ready, and is gone; the app is not shown anew for that. */
 function Spy({ store, found }: SpyProps): ReactNode {
+  const [isGone, setGone] = useState(false);
+  const told = (engine: ContextEngine): void => {
+    setGone(true);
+    found(engine);
+  };
+  return isGone ? null : <Look store={store} found={told} />;
+}
+
+function Look({ store, found }: SpyProps): ReactNode {
   const { engine, status } = useContextEngine({ ...ME, store });
   useEffect(() => {
     if (status === 'ready') found(engine);
@@ -70,7 +78,7 @@ export async function openApp(
   const calls: string[] = [];
   const container = document.body.appendChild(document.createElement('div'));
   const root = createRoot(container);
-  const show = (spy: ReactNode): void =>
+  const engine = await new Promise<ContextEngine>((found) =>
     root.render(
       <StrictMode>
         <App
@@ -81,11 +89,10 @@ export async function openApp(
           goesOnWhen={goesOnWhen}
           beneath={beneath}
         />
-        {spy}
+        <Spy store={own.store} found={found} />
       </StrictMode>,
-    );
-  const engine = await new Promise<ContextEngine>((found) => show(<Spy store={own.store} found={found} />));
-  show(null);
+    ),
+  );
   const chats = chatsOf(engine, {});
   const button = (name: string, message?: number): HTMLElement | undefined => {
     const place = message === undefined ? container : container.querySelectorAll('li')[message];
@@ -95,13 +102,10 @@ export async function openApp(
   };
   const isAsked = (text: string): boolean =>
     script.requests.some(({ sent }) => sent.messages.some((message) => textOf(message) === text));
-  let written = 0;
-  const unsubscribe = store.subscribe(() => {
-    written += 1;
-  });
   /** A stop may come before the question goes out. */
   const isStored = async (text: string): Promise<boolean> =>
-    (await allOf(store)).some(({ data }) => textOf(data) === text);
+    (await store.load('c')).nodes.some(({ preview }) => preview === text);
+  const news = newsOf(script.transport, store);
   // One after the other: nobody types two questions into one box at once.
   let typing = Promise.resolve();
   const typed = async (text: string): Promise<void> => {
@@ -126,12 +130,8 @@ export async function openApp(
     type: async (text) => {
       typing = typing.then(() => typed(text));
       await typing;
-      // The store is read again only where something was written: this is asked often.
-      for (let seen = -1; !isAsked(text); await wait(20)) {
-        if (seen === written) continue;
-        seen = written;
-        if (await isStored(text)) return;
-      }
+      // Told of what comes while it reads, too.
+      for (let next = news.next(); !isAsked(text) && !(await isStored(text)); next = news.next()) await next;
     },
     alert: () => container.querySelector('[role=alert]')?.textContent ?? '',
     status: () => container.querySelector('p[role=status]')?.textContent ?? '',
@@ -139,7 +139,8 @@ export async function openApp(
     seen: () => [...container.querySelectorAll('li')].map(messageSeen).join(' | '),
     kill: () => {
       own.kill();
-      unsubscribe();
+      news.end();
+      engine.dispose();
       root.unmount();
       container.remove();
     },
@@ -150,6 +151,26 @@ export async function openApp(
 function fill(field: HTMLInputElement, text: string): void {
   Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value')?.set?.call(field, text);
   field.dispatchEvent(new Event('input', { bubbles: true }));
+}
+
+/** Tells of each request that goes out, and of each write: whoever waits for something looks again then, and only then. */
+function newsOf(transport: ChatTransport<UIMessage>, store: ContextStore): News {
+  const waiting: (() => void)[] = [];
+  const tell = (): void => {
+    for (const hear of waiting.splice(0)) hear();
+  };
+  const { sendMessages } = transport;
+  transport.sendMessages = (sent) => {
+    const stream = sendMessages(sent);
+    tell();
+    return stream;
+  };
+  return { next: () => new Promise((hear) => waiting.push(hear)), end: store.subscribe(tell) };
+}
+
+interface News {
+  readonly next: () => Promise<void>;
+  readonly end: () => void;
 }
 
 function wait(ms: number): Promise<void> {
