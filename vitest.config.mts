@@ -86,6 +86,7 @@ function onSdk(major: 5 | 6): TestProjectInlineConfiguration {
       environment: 'happy-dom',
       // Half the time: these files need nothing that another one of them leaves behind.
       isolate: false,
+      setupFiles: `${root}/test/support/noOwnerStacks.ts`,
       include: ['test/{ai,apps}/**/*.test.{ts,tsx}'],
       // Types are checked against the one that is installed, and what React does is the same on all.
       exclude: ['test/ai/types.test.ts', 'test/apps/{compiled,react}.test.tsx'],

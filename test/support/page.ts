@@ -1,20 +1,8 @@
 import { cleanup } from '@testing-library/react';
-import React from 'react';
 import { afterEach, beforeEach } from 'vitest';
+import './noOwnerStacks.ts';
 
 // Around each test of components: their files share a page, if they have one, so each leaves it as it was.
 
 beforeEach(() => globalThis.localStorage?.clear());
 afterEach(cleanup);
-
-/**
- * Development React makes an error, with its stack, for each of the first 10,000 elements of a second, to say in warnings
- * who made them: a sixth of what the demo's tests cost. It thinks here that it has made them already; it warns as ever.
- */
-const shared: unknown = Reflect.get(React, '__CLIENT_INTERNALS_DO_NOT_USE_OR_WARN_USERS_THEY_CANNOT_UPGRADE');
-if (typeof shared === 'object' && shared !== null)
-  Object.defineProperty(shared, 'recentlyCreatedOwnerStacks', {
-    configurable: true,
-    get: () => Infinity,
-    set() {},
-  });
