@@ -14,7 +14,7 @@ const apart = [
 /** The same in a page: a database where there is none, and a part that counts how often it is rendered. */
 const alone = ['test/react/{default,refused}Store.test.tsx', 'test/demo/renders.test.tsx'];
 /** As an app ships it: with the React Compiler and on React's production build, which is also half the work. */
-const compiled = ['test/apps/{compiled,fuzz}.test.tsx'];
+const compiled = ['test/apps/{compiled,fuzz,planted}.test.tsx'];
 const productionJsx = { find: 'react/jsx-dev-runtime', replacement: `${root}/test/support/jsx.ts` };
 const elsewhere = ['test/browser/**', 'test/bench/**', 'test/package/**', 'test/e2e/**'];
 const resolve = { alias: aliases };

@@ -59,7 +59,7 @@ export function mortal(
 }
 
 /** How the pages of a run are. */
-export interface Manner {
+interface Manner {
   /** Whether calls that are answered are sent on by themselves. */
   readonly automatic: boolean;
   /** How long each write takes, in ms. */
@@ -67,7 +67,7 @@ export interface Manner {
 }
 
 /** Opens engine and chats, without a screen. */
-export async function openMortal(store: ContextStore, { automatic, pause }: Manner): Promise<MortalPage> {
+async function openMortal(store: ContextStore, { automatic, pause }: Manner): Promise<MortalPage> {
   const own = mortal(store, pause);
   const page = await openPage(
     own.store,

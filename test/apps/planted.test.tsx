@@ -3,13 +3,14 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { ContextEngine } from '../../src/engine/engine.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import { Clock } from '../support/clock.ts';
-import { openMortal, Run, type MortalPage } from '../ai/person.ts';
+import { Run, type MortalPage } from '../ai/person.ts';
 import { SDK } from '../ai/story.ts';
 import { callsIn } from '../ai/witness.ts';
+import { loadApp, openApp } from './page.tsx';
 
 /**
- * Whether the one who presses every button would find out. Each of these bugs is what another project once shipped;
- * each is planted between the chats and the engine, and must come to light within 100 runs.
+ * Whether the one who presses every button of the app would find out. Each of these bugs is what another project once
+ * shipped; each is planted between the chats and the engine, and must come to light within 100 of the 2,000 runs.
  */
 const MOST = 100;
 
@@ -61,35 +62,32 @@ const bugs: Record<string, (page: MortalPage) => void> = {
 };
 
 async function problemsOf(seed: number, plant: (page: MortalPage) => void): Promise<readonly string[]> {
-  const time = new Clock();
+  const time = new Clock(2);
   const shared = new InMemoryContextStore();
   time.install();
   try {
     const run = await Run.begin(seed, {
       store: () => shared,
       time,
-      open: async (store, manner) => {
-        const page = await openMortal(store, manner);
+      open: async (own, manner) => {
+        const page = await openApp(own, manner);
         plant(page);
         return page;
       },
     });
-    for (let act = 0; act < 40; act += 1) await run.act();
+    for (let act = 10 + (seed % 31); act > 0; act -= 1) await run.act();
     await run.comeToRest();
-    return await run.problems();
+    const problems = await run.problems();
+    run.close();
+    return problems;
   } finally {
+    await time.pass(100);
     time.remove();
   }
 }
 
-describe.runIf(SDK === 7)('a person who presses every button finds', () => {
-  beforeAll(async () => {
-    await Promise.all([
-      import('../../src/ai/turns.ts'),
-      import('../../src/engine/session.ts'),
-      import('../../src/store/open.ts'),
-    ]);
-  });
+describe.runIf(SDK === 7)('a person who presses every button of an app finds', () => {
+  beforeAll(loadApp);
 
   it.each(Object.entries(bugs))('%s', async (_, plant) => {
     let found = 0;
