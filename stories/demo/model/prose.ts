@@ -158,6 +158,8 @@ function quoted(text: string, words: number): string {
 
 /** A text cut between two characters as people see them, never within one. */
 function firstCharacters(text: string, count: number): string {
+  // Whoever asks for the first time waits while the browser learns where characters end.
+  if (text.length <= count) return text;
   const characters = new Intl.Segmenter().segment(text.slice(0, 8 * count));
   return Array.from(characters, ({ segment }) => segment)
     .slice(0, count)
