@@ -35,7 +35,8 @@ export function useContextChat<M extends UIMessage = UIMessage>(
   );
   useEffect(() => {
     if (!stopOnUnmount) return undefined;
-    return () => void chat.stop();
-  }, [chat, stopOnUnmount]);
+    // The chat that is shown then: those of other branches go on.
+    return () => void chats.active.stop();
+  }, [chats, stopOnUnmount]);
   return { chat };
 }

@@ -275,6 +275,19 @@ describe('a component that goes', () => {
     expect(exchange.isStopped).toBe(true);
   });
 
+  it('does not stop a branch that is hidden, for it has not gone', async () => {
+    const page = await open({ stopOnUnmount: true });
+    await answer(await requestAfter(() => chat.sendMessage({ text: 'One?' })), 'First.');
+    const hidden = await requestAfter(() => chat.sendMessage({ text: 'Two?' }));
+    await act(() => hidden.say('Sec'));
+    await act(async () => void (await engine.rewind(chat.messages[1]!.id)));
+    const other = await requestAfter(() => chat.sendMessage({ text: 'Other?' }));
+    page.unmount();
+    await settle();
+    expect([hidden.isStopped, other.isStopped]).toEqual([false, true]);
+    await hidden.answer('ond.');
+  });
+
   it('in mid-stream with its page leaves the words, and Continue says the rest', async () => {
     const page = await open();
     const cut = await requestAfter(() => chat.sendMessage({ text: 'One?' }));
