@@ -425,7 +425,7 @@ export class Run {
   /** What went wrong, and before it all that was done; nothing for a run in which nothing did. */
   async problems(): Promise<string[]> {
     const seen = [...this.#found, ...this.#witness.found];
-    const found = [...seen, ...this.#hanging(), ...(await this.#misplaced()), ...this.#misshown()];
+    const found = [...seen, ...this.#hanging(), ...(await this.#misplaced()), ...(await this.#misshown())];
     return found.length === 0 ? [] : [...this.#log, ...found];
   }
 
@@ -496,22 +496,27 @@ export class Run {
     return wrong.map(({ toolCallId }) => `the result of ${toolCallId} is lost`);
   }
 
-  #misshown(): string[] {
-    return this.#pages.flatMap(({ chats, engine, seen }, i) => {
-      const shown = words(chats.active.messages);
-      const saved = words(engine.state.getState().messages);
-      const screen = seen?.() ?? shown;
-      const { elsewhere } = engine.state.getState();
-      if (chats.active.isBusy) return [`page ${i} is busy`];
-      return [
-        ...(shown === saved ? [] : [`page ${i} shows "${shown}", saved is "${saved}"`]),
-        ...(shown === screen ? [] : [`page ${i} shows "${shown}", on its screen is "${screen}"`]),
-        ...(elsewhere.length === 0 ? [] : [`page ${i} still sees another one write "${words(elsewhere)}"`]),
-      ];
-    });
+  async #misshown(): Promise<string[]> {
+    const wrong = await Promise.all(this.#pages.map(async (page, i) => this.#misshownOn(page, i)));
+    return wrong.flat();
   }
 
-  /** What must be true at each moment: a message is in a list once. */
+  /** The list, the screen, what the page takes for saved, and the chain as the store has it: one and the same. */
+  async #misshownOn({ chats, engine, store, seen }: MortalPage, i: number): Promise<string[]> {
+    if (chats.active.isBusy) return [`page ${i} is busy`];
+    const { messages, elsewhere } = engine.state.getState();
+    const head = engine.headMessageId;
+    const chain = !head ? [] : await store.getMessageChain('c', head, { limit: messages.length });
+    const [shown, saved] = [words(chats.active.messages), words(messages)];
+    const [screen, stored] = [seen?.() ?? shown, words(chain.map(({ data }) => data))];
+    return [
+      ...(shown === saved ? [] : [`page ${i} shows "${shown}", saved is "${saved}"`]),
+      ...(saved === stored ? [] : [`page ${i} takes "${saved}" for saved, stored is "${stored}"`]),
+      ...(shown === screen ? [] : [`page ${i} shows "${shown}", on its screen is "${screen}"`]),
+      ...(elsewhere.length === 0 ? [] : [`page ${i} still sees another one write "${words(elsewhere)}"`]),
+    ];
+  }
+
   #doubled(): string[] {
     return this.#pages.flatMap(({ chats }, i) => {
       const ids = chats.active.messages.map(({ id }) => id);
