@@ -1,12 +1,11 @@
 import type { UIMessage } from 'ai';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { ContextEngine } from '../../src/engine/engine.ts';
-import { InMemoryContextStore } from '../../src/store/memory.ts';
-import { Clock } from '../support/clock.ts';
-import { Run, type MortalPage } from '../ai/person.ts';
+import type { MortalPage } from '../ai/person.ts';
 import { SDK } from '../ai/story.ts';
 import { callsIn } from '../ai/witness.ts';
 import { loadApp, openApp } from './page.tsx';
+import { problemsOf } from './sequence.ts';
 
 /**
  * Whether the one who presses every button of the app would find out. Each of these bugs is what another project once
@@ -61,29 +60,13 @@ const bugs: Record<string, (page: MortalPage) => void> = {
     updating(page, (keep) => (id, message, status) => keep(id, message, status && 'complete')),
 };
 
-async function problemsOf(seed: number, plant: (page: MortalPage) => void): Promise<readonly string[]> {
-  const time = new Clock(2);
-  const shared = new InMemoryContextStore();
-  time.install();
-  try {
-    const run = await Run.begin(seed, {
-      store: () => shared,
-      time,
-      open: async (own, manner) => {
-        const page = await openApp(own, manner);
-        plant(page);
-        return page;
-      },
-    });
-    for (let act = 10 + (seed % 31); act > 0; act -= 1) await run.act();
-    await run.comeToRest();
-    const problems = await run.problems();
-    run.close();
-    return problems;
-  } finally {
-    await time.pass(100);
-    time.remove();
-  }
+/** The app with a bug in it. */
+function withBug(plant: (page: MortalPage) => void): typeof openApp {
+  return async (...how) => {
+    const page = await openApp(...how);
+    plant(page);
+    return page;
+  };
 }
 
 describe.runIf(SDK === 7)('a person who presses every button of an app finds', () => {
@@ -91,7 +74,8 @@ describe.runIf(SDK === 7)('a person who presses every button of an app finds', (
 
   it.each(Object.entries(bugs))('%s', async (_, plant) => {
     let found = 0;
-    for (let seed = 0; seed < MOST && found === 0; seed += 1) found = (await problemsOf(seed, plant)).length;
+    for (let seed = 0; seed < MOST && found === 0; seed += 1)
+      found = (await problemsOf(seed, withBug(plant))).length;
     expect(found).toBeGreaterThan(0);
   });
 });
