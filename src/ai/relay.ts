@@ -21,7 +21,7 @@ export function relay<M extends UIMessage>(
   const passage = passageOf(turn.options.id);
 
   const next = async (controller: ReadableStreamDefaultController<UIMessageChunk>): Promise<void> => {
-    if (passage.isStep()) void turn.savePoint();
+    if (passage.isSavePoint()) void turn.savePoint();
     else turn.draft();
     for (;;) {
       const { done, value } = await reader.read();
@@ -56,6 +56,12 @@ export function relay<M extends UIMessage>(
   );
 }
 
+const SAVE_POINTS: ReadonlySet<string> = new Set([
+  'finish-step',
+  'tool-input-available',
+  'tool-approval-request',
+]);
+
 const NO_ANSWER =
   'There was no answer: the endpoint sent nothing that can be read as one. Try again, or check its address.';
 
@@ -63,8 +69,8 @@ const NO_ANSWER =
 interface Passage {
   /** What to hand on for a chunk that came in. Words that stray in after the finish are dropped. */
   pass(chunk: UIMessageChunk): UIMessageChunk[];
-  /** Whether the last chunk closed a step. */
-  isStep(): boolean;
+  /** Whether the last chunk closed a step, or asks something of the person or the page, who may answer at once. */
+  isSavePoint(): boolean;
   /** Whether nothing was said, and not even that it is finished. */
   isSilence(): boolean;
   /** The usage that the answer's metadata told last. */
@@ -126,7 +132,7 @@ function passageOf(messageId: string): Passage {
       opening.push(named);
       return isSilent(chunk) ? [] : begin(opening);
     },
-    isStep: () => last === 'finish-step',
+    isSavePoint: () => last !== undefined && SAVE_POINTS.has(last),
     isSilence: () => isEmpty && !isFinished,
     usage: () => usage,
     status: () => {
