@@ -5,17 +5,28 @@ import { sameItems } from '../engine/same.ts';
 import { ContextError, isContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
 import type { Given } from './answered.ts';
-import { headOf, listAfter, longer, mayGoOn } from './list.ts';
-import { loadTurns } from './loadTurns.ts';
+import { headOf, listAfter } from './list.ts';
+import { inWords, loadTurns } from './loadTurns.ts';
 import { isToolPart, isWaiting, type ToolPart } from './prompt.ts';
-import { saidOf } from './said.ts';
-import { joinAt, seamOf, type Seam } from './seam.ts';
+import { joinAt, type Seam } from './seam.ts';
 import type { OpenedTurn, PrepareRequest, SendOptions } from './transport.ts';
 import type { Turn } from './turn.ts';
 import type * as Turns from './turns.ts';
 
-/** How chats are made: every option of the AI SDK's `ChatInit`, and what is sent. */
-export interface ContextChatOptions<M extends UIMessage = UIMessage> extends ChatInit<M> {
+/**
+ * How chats are made: every option of the AI SDK's `ChatInit`, and what is sent.
+ *
+ * Answers of branches that are not shown stream on, so each callback is also told whose turn it is: the chat, with its
+ * `branchId`.
+ */
+export interface ContextChatOptions<M extends UIMessage = UIMessage> extends Omit<
+  ChatInit<M>,
+  keyof Heard<M>
+> {
+  readonly onError?: Heard<M>['onError'];
+  readonly onToolCall?: Heard<M>['onToolCall'];
+  readonly onData?: Heard<M>['onData'];
+  readonly onFinish?: Heard<M>['onFinish'];
   /**
    * Changes what goes out with each request. Default: the conversation, and the system prompt as `body.system`.
    *
@@ -30,6 +41,15 @@ export interface ContextChatOptions<M extends UIMessage = UIMessage> extends Cha
    */
   readonly onBusy?: 'queue' | 'reject' | undefined;
 }
+
+/** The callbacks of the AI SDK's `ChatInit`, with the chat that they are about. */
+type Heard<M extends UIMessage> = {
+  [K in 'onError' | 'onToolCall' | 'onData' | 'onFinish']?:
+    | ((
+        ...heard: [...Parameters<NonNullable<ChatInit<M>[K]>>, chat: ContextChat<M>]
+      ) => ReturnType<NonNullable<ChatInit<M>[K]>>)
+    | undefined;
+};
 
 /** What a chat needs of the registry that made it. */
 export interface ChatHost<M extends UIMessage> {
@@ -67,6 +87,8 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   readonly #greeting: readonly M[];
   /** What was last seen of the engine. */
   #followed: readonly UIMessage[] | undefined;
+  /** What another tab is writing here: in the list to be seen grow, and gone from it before anything is said. */
+  #elsewhere: readonly M[] = [];
   /** The engine's objects, and ours that say the same: which of them to keep when the list follows. */
   readonly #twins: WeakMap<UIMessage, M> = new WeakMap();
   #turn: Turn<M> | undefined;
@@ -99,11 +121,11 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
         sendMessages: (sent) => self().#send(sent),
         reconnectToStream: (sent) => self().#reconnect(sent),
       },
-      onError: (error) => host.options.onError?.(saidOf(error)),
-      onToolCall: (call) => host.options.onToolCall?.(call),
-      onData: (part) => host.options.onData?.(part),
+      onError: (error) => host.options.onError?.(inWords(error), self()),
+      onToolCall: (call) => host.options.onToolCall?.(call, self()),
+      onData: (part) => host.options.onData?.(part, self()),
       onFinish: (event) =>
-        host.options.onFinish?.({ ...event, message: joinAt(event.message, self().#seam) }),
+        host.options.onFinish?.({ ...event, message: joinAt(event.message, self().#seam) }, self()),
       sendAutomaticallyWhen: (state) =>
         !self().#isMute && (host.options.sendAutomaticallyWhen?.(state) ?? false),
     });
@@ -175,21 +197,35 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   }
 
   /**
-   * @internal The branch shows these messages now. The list follows, and keeps its objects for messages that did not
-   * change. A list that the app changed stays as it is; while an answer grows, only earlier messages are put before it.
+   * @internal The branch shows these messages now, and another tab is writing those behind it. The list follows, and
+   * keeps its objects for messages that did not change. A list that the app changed stays as it is; while an answer
+   * grows here, only earlier messages are put before it.
    */
-  follow(shown: readonly UIMessage[]): void {
-    if (shown === this.#followed) return;
+  follow(shown: readonly UIMessage[], elsewhere: readonly UIMessage[] = []): void {
+    if (shown === this.#followed && elsewhere === this.#elsewhere) return;
     if (this.isBusy) return this.#prepend(shown as readonly M[]);
-    this.#followed = shown;
     const isUnchanged = sameItems(this.messages, this.#whole);
-    this.#saved = listAfter(this.#host.engine, this.#saved, shown as readonly M[], this.#twins);
+    if (shown !== this.#followed)
+      this.#saved = listAfter(this.#host.engine, this.#saved, shown as readonly M[], this.#twins);
+    this.#followed = shown;
+    this.#elsewhere = elsewhere as readonly M[];
     if (isUnchanged && !sameItems(this.messages, this.#whole)) this.messages = [...this.#whole];
   }
 
   /** What the list shows when nobody changes it. */
   get #whole(): readonly M[] {
-    return this.#saved.length > 0 ? this.#saved : this.#greeting;
+    const whole = this.#elsewhere.reduce<readonly M[]>(put, this.#saved);
+    return whole.length > 0 ? whole : this.#greeting;
+  }
+
+  /** Takes what another tab is writing out of the list: what is said here hangs on words that stay. */
+  #leaveElsewhere(): void {
+    const elsewhere = this.#elsewhere;
+    if (elsewhere.length === 0) return;
+    this.#elsewhere = [];
+    this.messages = this.messages.flatMap((message) =>
+      elsewhere.includes(message) ? this.#saved.filter(({ id }) => id === message.id) : message,
+    );
   }
 
   #prepend(shown: readonly M[]): void {
@@ -239,13 +275,18 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
       await this.#waitingFor(async () => {
         await this.#ready().catch(() => {});
         if (before) return this.#edit(sendMessage, message as Message<M>, before, options);
-        if (this.#host.options.experimental_queue) return sendMessage(message, options);
+        if (!message && this.#isGrowing()) return;
+        if (this.#host.options.experimental_queue) {
+          this.#leaveElsewhere();
+          return sendMessage(message, options);
+        }
         if (!message) void this.#inTurn(() => this.#catchUp());
         return this.#inTurn(() => sendMessage(message, options));
       });
     };
     this.regenerate = async (options) => {
       await this.#ready();
+      if (this.#isGrowing(options?.messageId)) return;
       if (this.isBusy) await this.stop();
       await this.#reveal(options?.messageId);
       return this.#inTurn(() => regenerate(options));
@@ -260,6 +301,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
         // AI SDK 5 goes on with the words that it had, and a replay would say them again.
         if (this.#host.transport.resumeStreamIsReplay ?? !addToolApprovalResponse)
           this['resumableStreamState'] = undefined;
+        this.#leaveElsewhere();
         return resumeStream(options);
       };
       const resumed = resume();
@@ -337,6 +379,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   #inTurn(task: () => Promise<void>): Promise<void> {
     const run = this.#tail.then(async () => {
       while (this.isBusy) await (this.#isAsking ? this.#statusChange() : this.whenSettled());
+      this.#leaveElsewhere();
       return task();
     });
     this.#tail = run.catch(() => {});
@@ -368,15 +411,28 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     this.#writes = Promise.allSettled([this.#writes, answered]);
     this.#writing += 1;
     answered
-      .catch((error: Error) => {
-        this.#host.options.onError?.(error);
-        if (!this.#isAsking) super.setStatus({ status: 'error', error });
-      })
+      .catch((error: Error) => this.#tell(error))
       .finally(() => {
         this.#writing -= 1;
         this.#host.sync();
       });
     return answered;
+  }
+
+  /** Says in the chat what was refused. */
+  #tell(error: Error): void {
+    this.#host.options.onError?.(error, this);
+    if (!this.#isAsking) super.setStatus({ status: 'error', error });
+  }
+
+  /**
+   * Whether another tab is at work on an answer here: this one (a question's is its own), or where none is named the one
+   * at the end. A second one beside it would be an accident, so it is refused in the chat.
+   */
+  #isGrowing(messageId?: string): boolean {
+    const isGrowing = this.#elsewhere.some(({ id }) => id === (messageId ?? id));
+    if (isGrowing) this.#tell(busy());
+    return isGrowing;
   }
 
   /** The message in which a tool is called. */
@@ -433,7 +489,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     const { transport, options } = this.#host;
     const turns = await loadTurns();
     const turn = await this.#begin(turns, this.messages, sent.messageId);
-    this.#seam = seamOf(turn.options.read());
+    this.#seam = turns.seamOf(turn.options.read());
     return turns.request(turn, transport, { ...sent, chatId: this.#conversation() }, options.request);
   }
 
@@ -467,7 +523,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     }
   }
 
-  #turnOf({ Turn }: typeof Turns, opened: OpenedTurn<M>): Turn<M> {
+  #turnOf({ Turn, longer }: typeof Turns, opened: OpenedTurn<M>): Turn<M> {
     const { id, answer, renamed } = opened;
     if (renamed.size > 0) this.messages = this.messages.map((message) => renamed.get(message) ?? message);
     if (answer) this.#saved = put(this.#saved, answer);
@@ -506,7 +562,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     const chatId = this.#conversation();
     const source = signal?.aborted ? null : await transport.reconnectToStream({ ...sent, chatId });
     await this.#turn?.settled;
-    if (source && !signal?.aborted && mayGoOn(engine, this.#saved.at(-1)))
+    if (source && !signal?.aborted && turns.mayGoOn(engine, this.#saved.at(-1)))
       return turns.passOn(await this.#begin(turns, this.#saved), signal, () => source);
     await source?.cancel();
     return null;
@@ -514,7 +570,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
 
   /** A chat that says `ready` has saved everything, also after a stop. */
   protected override setStatus(told: { status: ChatStatus; error?: Error }): void {
-    const next = told.error ? { ...told, error: saidOf(told.error) } : told;
+    const next = told.error ? { ...told, error: inWords(told.error) } : told;
     const turn = this.#turn;
     if (next.status !== 'ready' || !turn || turn.isOpen || turn.isSettled) return super.setStatus(next);
     void this.#whenSaved(turn, () => super.setStatus(next));

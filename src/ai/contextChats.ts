@@ -117,7 +117,7 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
     const chat = new ContextChat<M>(this, branchId);
     this.#chats.set(branchId, chat);
     const state = this.engine.state.getState();
-    if (state.branchId === branchId) chat.follow(state.messages);
+    if (state.branchId === branchId) chat.follow(state.messages, state.elsewhere);
     else {
       chat.load();
       this.#hide(branchId);
@@ -155,7 +155,7 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
 
   sync(): void {
     const state = this.engine.state.getState();
-    const { status, error, branchId, messages } = state;
+    const { status, error, branchId, messages, elsewhere } = state;
     const isDeleted = error?.code === 'chat-deleted';
     if (isDeleted && !this.#isDeleted) this.#stopAll();
     this.#isDeleted = isDeleted;
@@ -165,7 +165,7 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
     if (this.#unbound) this.#bind(this.#unbound, branchId);
     this.#moveToMainOfAnother(state);
     if (branchId !== this.#shown) this.#show(branchId);
-    this.#chats.get(branchId)?.follow(messages);
+    this.#chats.get(branchId)?.follow(messages, elsewhere);
   }
 
   #bind(chat: ContextChat<M>, branchId: string): void {

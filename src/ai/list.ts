@@ -30,17 +30,3 @@ export function listAfter<M extends UIMessage>(
 export function headOf(engine: ContextEngine, branchId: string | undefined): string | undefined {
   return engine.state.getState().branches.find(({ id }) => id === branchId)?.headMessageId ?? undefined;
 }
-
-/** Whether an answer that a server still streams has a place: after a question, or where an answer was cut off. */
-export function mayGoOn(engine: ContextEngine, last: UIMessage | undefined): boolean {
-  return last !== undefined && engine.status(last.id) !== (last.role === 'user' ? undefined : 'complete');
-}
-
-/** The version of an answer that says more; the second one, where they say as much. */
-export function longer<M extends UIMessage>(first: M | undefined, second: M): M {
-  return first && sizeOf(first) > sizeOf(second) ? first : second;
-}
-
-function sizeOf({ parts }: UIMessage): number {
-  return parts.reduce((size, part) => size + ('text' in part ? part.text.length : 1), 0);
-}

@@ -1,10 +1,13 @@
 import { readUIMessageStream, type ChatTransport, type UIMessage, type UIMessageChunk } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
-import { sameItems } from '../engine/same.ts';
-import { headOf, listAfter, longer, mayGoOn } from './list.ts';
+import { onLeaving } from '../engine/leaving.ts';
+import { sameItems, sameJson } from '../engine/same.ts';
+import { longer, mayGoOn } from './goingOn.ts';
+import { headOf, listAfter } from './list.ts';
 import { planTurn } from './plan.ts';
+import { isToolPart, isWaiting } from './prompt.ts';
 import { openTurn, passOn, request, savedIn, type SendOptions } from './transport.ts';
-import { Turn, type TurnOptions } from './turn.ts';
+import { keepMessage, Turn, type TurnOptions } from './turn.ts';
 import type { FollowingChat, WithContextOptions } from './withContext.ts';
 
 type ReconnectOptions<M extends UIMessage> = Parameters<ChatTransport<M>['reconnectToStream']>[0];
@@ -29,14 +32,14 @@ export function ownChat<M extends UIMessage>(
   engine: ContextEngine,
   options: WithContextOptions<M>,
 ): OwnChat<M> {
-  const storedAs: WeakMap<M, string> = new WeakMap();
+  const storedAs: WeakMap<M, M> = new WeakMap();
   const follower = followerOf(engine, options);
 
   const begin = async (list: readonly M[], messageId?: string, isReplay = false): Promise<Turn<M>> => {
     const branchId = idOfBranch(engine, options.branch);
     const saved = savedIn(engine, branchId, () => true, new Set<M>());
     const opened = await openTurn(engine, planTurn(list, saved, messageId), { branchId });
-    for (const [own, stored] of opened.renamed) storedAs.set(own, stored.id);
+    for (const [own, stored] of opened.renamed) storedAs.set(own, stored);
     const turn = new Turn<M>({ engine, ...opened, ...accumulate(opened.answer, isReplay) });
     // A task later the chat has read the end, too.
     void turn.settled.then(() => setTimeout(follower.sync));
@@ -46,10 +49,8 @@ export function ownChat<M extends UIMessage>(
   return {
     send: async (sent) => {
       await engine.ready();
-      const list = sent.messages.map((message) => {
-        const id = storedAs.get(message);
-        return id === undefined ? message : { ...message, id };
-      });
+      const list = sent.messages.map((message) => storedAs.get(message) ?? message);
+      await keepResults(engine, list);
       return request(await begin(list, sent.messageId), transport, sent, options.request);
     },
     reconnect: async (sent) => {
@@ -89,8 +90,40 @@ function followerOf<M extends UIMessage>(
     if (!sameItems(own.messages, next)) own.messages = next;
   };
   sync();
-  return { sync, release: engine.state.subscribe(sync) };
+  const releases = [
+    engine.state.subscribe(sync),
+    onLeaving(() => void keepResults(engine, chat?.()?.messages ?? []).catch(() => {})),
+  ];
+  return { sync, release: () => releases.forEach((release) => release()) };
 }
+
+/**
+ * Saves the results of tools, and words on them, that were given in a chat that is not ours: it tells of them with its
+ * next request. They go to the node that asked.
+ */
+async function keepResults(engine: ContextEngine, list: readonly UIMessage[]): Promise<void> {
+  for (const message of list) {
+    const saved = engine.message(message.id);
+    if (saved && engine.status(saved.id) !== 'streaming' && isAnswered(saved, message))
+      await keepMessage(engine, message.id, message, undefined);
+  }
+}
+
+/** Whether a message is the saved one, except that calls which wait there are answered. */
+function isAnswered(saved: UIMessage, { parts }: UIMessage): boolean {
+  return (
+    saved.parts.length === parts.length &&
+    saved.parts.some((part, i) => isAnswer(part, parts[i])) &&
+    saved.parts.every((part, i) => isAnswer(part, parts[i]) || sameJson(part, parts[i]))
+  );
+}
+
+/** Whether a call that waits has got what it waits for. */
+function isAnswer(part: Part, now: Part | undefined): boolean {
+  return isToolPart(part) && isWaiting(part) && now !== undefined && isToolPart(now) && !isWaiting(now);
+}
+
+type Part = UIMessage['parts'][number];
 
 function isBusy({ status }: Pick<FollowingChat, 'status'>): boolean {
   return status === 'submitted' || status === 'streaming';

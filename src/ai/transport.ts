@@ -1,13 +1,13 @@
 import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
-import { ContextError } from '../errors.ts';
+import { ContextError, isContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
 import { headOf } from './list.ts';
 import type { Saved, TurnPlan } from './plan.ts';
 import { isToolPart, isWaiting, toSendable } from './prompt.ts';
 import { relay } from './relay.ts';
 import { saidOf } from './said.ts';
-import { keepMessage, type Turn } from './turn.ts';
+import { asJson, keepMessage, type Turn } from './turn.ts';
 
 /** A request as the AI SDK's `Chat` makes it. */
 export type SendOptions<M extends UIMessage> = Parameters<ChatTransport<M>['sendMessages']>[0];
@@ -88,7 +88,7 @@ export interface OpenedTurn<M extends UIMessage> {
   readonly isWhole: boolean;
   /** The conversation up to it, as it is saved, oldest first. */
   readonly before: readonly M[];
-  /** Messages of the plan whose ids were taken, and what they are saved as. */
+  /** Messages of the plan that are saved as others: their ids were taken, or they held what no JSON can. */
   readonly renamed: ReadonlyMap<M, M>;
 }
 
@@ -108,12 +108,19 @@ export async function openTurn<M extends UIMessage>(
   if (answer && inPlace && engine.status(answer.id) === 'streaming') throw stillGrowing(answer.id);
   const begun = answer && !inPlace ? ownId(answer) : answer;
   const id = begun?.id ?? createId();
-  const added = fresh.map(ownId);
+  let added = fresh.map(ownId);
   const isWhole = inPlace && engine.status(id) === 'complete' && !isResult(answer?.parts.at(-1));
   if (!inPlace) {
     const turn = added.length > 0 ? added : kept.slice(-1);
     const parent = added.length > 0 ? { parentId: kept.at(-1)?.id ?? null } : {};
-    await engine.continue(turn, { branch: branchId, forkId, id, ...parent });
+    const options = { branch: branchId, forkId, id, ...parent };
+    await engine.continue(turn, options).catch((error: unknown) => {
+      if (added.length === 0 || !isContextError(error, 'invalid-messages')) throw error;
+      // A function in a question's metadata reaches no server either; the words do.
+      added = added.map(asJson);
+      for (const [i, message] of added.entries()) renamed.set(fresh[i] as M, message);
+      return engine.continue(added, options);
+    });
   }
   if (begun) await keepMessage(engine, id, begun, 'streaming');
   return {

@@ -147,7 +147,17 @@ export async function keepMessage(
     await engine.updateMessage(id, message, status);
   } catch (error) {
     if (!isContextError(error, 'invalid-messages')) throw error;
-    await engine.updateMessage(id, JSON.parse(JSON.stringify(message, withoutBigInts)) as UIMessage, status);
+    await engine.updateMessage(id, asJson(message), status);
+  }
+}
+
+/** A message as JSON has it: what can't be said in it is left out, of metadata that have no end all. */
+export function asJson<M extends UIMessage>(message: M): M {
+  try {
+    return JSON.parse(JSON.stringify(message, withoutBigInts)) as M;
+  } catch {
+    const { metadata: _metadata, ...words } = message;
+    return JSON.parse(JSON.stringify(words, withoutBigInts)) as M;
   }
 }
 

@@ -3,6 +3,8 @@
  * opens.
  */
 export { answered } from './answered.ts';
+export { longer, mayGoOn, seamOf } from './goingOn.ts';
 export { planTurn, savedSince } from './plan.ts';
+export { saidOf } from './said.ts';
 export { openTurn, passOn, request, savedIn } from './transport.ts';
 export { keepMessage, Turn } from './turn.ts';

@@ -12,7 +12,8 @@ export interface WithContextOptions<M extends UIMessage = UIMessage> {
   readonly request?: PrepareRequest<M> | undefined;
   /**
    * The chat that this transport belongs to, as soon as there is one: its list follows when the branch moves, while
-   * no answer grows in it. Without it the list stays as it is, and the next question goes on from what it shows.
+   * no answer grows in it, and results of tools that were given in it are saved when the page is left. Without it the
+   * list stays as it is, and the next question goes on from what it shows.
    */
   readonly chat?: (() => FollowingChat<M> | undefined) | undefined;
 }
@@ -28,7 +29,8 @@ export interface FollowingChat<M extends UIMessage = UIMessage> {
  * sent is the resolved context of its branch, `system` and `messages`.
  *
  * For apps that keep a `Chat` of their own; `useContextChat` does this and more. A list that differs from what is
- * saved forks, as `planTurn` has it. `close()` lets go of the engine.
+ * saved forks, as `planTurn` has it; a tool's result that `addToolOutput()` put there does not, it is saved in the
+ * answer that asked, with the next request. `close()` lets go of the engine.
  */
 export function withContext<M extends UIMessage>(
   transport: ChatTransport<M>,

@@ -55,6 +55,43 @@ describe('the chats of an engine', () => {
     await expect.poll(() => words(page.chats.get('main')!.messages)).toBe('q: One? | a: First.');
   });
 
+  it('tell callbacks whose turn it is, shown or not', async () => {
+    const heard: string[] = [];
+    const page = await openPage(undefined, {
+      onData: ({ type }, { branchId }) => void heard.push(`${type} on ${nameOf(branchId)}`),
+      onToolCall: ({ toolCall }, { branchId }) =>
+        void heard.push(`${toolCall.toolName} on ${nameOf(branchId)}`),
+      onError: ({ message }, { branchId }) => void heard.push(`${message} on ${nameOf(branchId)}`),
+      onFinish: (_, { branchId }) => void heard.push(`the end on ${nameOf(branchId)}`),
+    });
+    const nameOf = (branchId: string | undefined): string =>
+      page.engine.state.getState().branches.find(({ id }) => id === branchId)!.name;
+    await page.ask('One?', 'First.');
+    void page.chats.active.sendMessage({ text: 'Two?' });
+    const main = await page.script.next();
+    await main.say('Sec');
+    await page.engine.rewind(page.chats.active.messages[0]!.id);
+    await main.send(
+      { type: 'data-note', data: 'n' },
+      { type: 'tool-input-available', toolCallId: 'd', toolName: 'dice', input: {} },
+    );
+    void page.chats.active.regenerate();
+    const other = await page.script.next();
+    await other.fail('overloaded');
+    await other.drop();
+    await main.finish();
+    await page.chats.whenSettled();
+    await settle();
+    expect(heard).toEqual([
+      'the end on main',
+      'data-note on main',
+      'dice on main',
+      'overloaded on main-v2',
+      'the end on main-v2',
+      'the end on main',
+    ]);
+  });
+
   it('are let go a minute after they were hidden, unless they stream', async () => {
     const page = await openPage();
     await page.ask('One?', 'First.');

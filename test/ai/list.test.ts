@@ -126,9 +126,32 @@ describe('messages to begin with', () => {
   });
 });
 
-describe('a message that no store can keep', () => {
-  it('is refused by name, and the chat goes on without it', async () => {
-    await page.chats.active.sendMessage({ text: 'Bad?', metadata: { callback: () => {} } });
+describe('a question that no store can keep as it is', () => {
+  it('is kept, shown and sent without what no JSON holds', async () => {
+    const metadata = { mood: 'curious', callback: () => {}, size: 5n };
+    const sent = page.chats.active.sendMessage({ text: 'Odd?', metadata });
+    const exchange = await page.script.next();
+    expect(exchange.sent.messages.at(-1)!.metadata).toEqual({ mood: 'curious', size: '5' });
+    await exchange.answer('Even.');
+    await sent;
+    await page.ask('Three?', 'Third.');
+    const all = 'q: One? | a: First. | q: Two? | a: Second. | q: Odd? | a: Even. | q: Three? | a: Third.';
+    expect(page.shown()).toBe(all);
+    expect(await page.stored()).toBe(all);
+    expect(page.engine.state.getState().branches).toHaveLength(1);
+  });
+
+  it('whose metadata have no end is kept without them', async () => {
+    const metadata: { self?: object } = {};
+    metadata.self = metadata;
+    const sent = page.chats.active.sendMessage({ text: 'Odd?', metadata });
+    await (await page.script.next()).answer('Even.');
+    await sent;
+    expect(await page.stored()).toContain('q: Odd? | a: Even.');
+  });
+
+  it('because it is none is refused by name, and the chat goes on without it', async () => {
+    await page.chats.active.sendMessage({ role: 'user', parts: [{}] } as never);
     expect(page.chats.active.status).toBe('error');
     expect(page.chats.active.error).toMatchObject({ code: 'invalid-messages' });
     expect(page.shown()).toBe('q: One? | a: First. | q: Two? | a: Second.');

@@ -179,3 +179,52 @@ describe('withContext, told which chat it belongs to', () => {
     expect(words(chat.messages)).toBe('q: One? | a: First.');
   });
 });
+
+describe("a tool's result, given in a chat of one's own", () => {
+  const result = { tool: 'dice' as never, toolCallId: 'd', output: 4 as never };
+
+  async function roll(): Promise<void> {
+    const sent = chat.sendMessage({ text: 'Roll?' });
+    const asked = await page.script.next();
+    await asked.send(
+      { type: 'start' },
+      { type: 'start-step' },
+      { type: 'tool-input-available', toolCallId: 'd', toolName: 'dice', input: {} },
+      { type: 'finish-step' },
+    );
+    await asked.finish();
+    await sent;
+    await chat.addToolOutput(result);
+  }
+
+  it('goes to the node that asked with the next request, and makes no version of it', async () => {
+    await roll();
+    await ask('And?', 'Four.');
+    const all = 'q: Roll? | a: [dice output-available] | q: And? | a: Four.';
+    expect(words(page.script.requests[1]!.sent.messages)).toBe(
+      'q: Roll? | a: [dice output-available] | q: And?',
+    );
+    expect(await page.stored()).toBe(all);
+    expect(page.engine.state.getState().branches).toHaveLength(1);
+  });
+
+  it('goes there when the answer goes on by itself, too', async () => {
+    await roll();
+    const more = chat.sendMessage();
+    await (await page.script.next()).answer('Four.');
+    await more;
+    expect(await page.stored()).toBe('q: Roll? | a: [dice output-available]/Four.');
+    expect(page.engine.state.getState().branches).toHaveLength(1);
+  });
+
+  it.runIf(typeof window !== 'undefined')(
+    'is saved when the page is left, where the chat is known',
+    async () => {
+      chat = new OwnChat(page, { follows: true });
+      await roll();
+      expect(await page.stored()).toBe('q: Roll? | a: [dice input-available]');
+      window.dispatchEvent(new Event('pagehide'));
+      await expect.poll(() => page.stored()).toBe('q: Roll? | a: [dice output-available]');
+    },
+  );
+});

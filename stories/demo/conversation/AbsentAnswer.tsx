@@ -4,7 +4,6 @@ import { useAttempt } from '../shell/useAttempt.ts';
 import { Icon } from '../ui/Icon.tsx';
 import { Around } from './Around.ts';
 import { Dots, Failure } from './Message.tsx';
-import { Elsewhere } from './Elsewhere.tsx';
 import type { TurnState } from './useTurn.ts';
 import { useWrittenElsewhere } from './useWrittenElsewhere.ts';
 
@@ -15,7 +14,7 @@ export function AbsentAnswer({ turn, canAsk }: AbsentAnswerProps): ReactNode {
   const question = shown.at(-1);
   const isQuiet = canAsk && !streaming && failure === undefined;
   const isWrittenElsewhere = useWrittenElsewhere(question?.id, isQuiet);
-  if (isWrittenElsewhere) return <WrittenElsewhere shown={shown} />;
+  if (isWrittenElsewhere) return <WrittenElsewhere />;
   if (question?.role === 'assistant') return null;
   if (streaming && question) return <AnswerToCome />;
   const earlier = question && <EarlierAnswer questionId={question.id} />;
@@ -38,14 +37,11 @@ function AnswerToCome(): ReactNode {
   );
 }
 
-function WrittenElsewhere({ shown }: Pick<TurnState, 'shown'>): ReactNode {
+function WrittenElsewhere(): ReactNode {
   return (
-    <>
-      <Elsewhere shown={shown} />
-      <p className="interrupted">
-        <Dots /> Another tab is writing here. Its answer can be used when it is whole.
-      </p>
-    </>
+    <p className="interrupted">
+      <Dots /> Another tab is writing here. Its answer can be used when it is whole.
+    </p>
   );
 }
 

@@ -7,7 +7,6 @@ import { AbsentAnswer } from './AbsentAnswer.tsx';
 import { Around, type Surroundings } from './Around.ts';
 import { Composer, type ComposerHandle } from './Composer.tsx';
 import { EarlierMessages } from './EarlierMessages.tsx';
-import { useGrown } from './Elsewhere.tsx';
 import { Message } from './Message.tsx';
 import { Skeleton } from './Skeleton.tsx';
 import { UnknownChat } from './UnknownChat.tsx';
@@ -21,8 +20,8 @@ import { Welcome, type Starter } from './Welcome.tsx';
 /** The shown branch of a chat, growing at its end, and the place to write. */
 export function Conversation({ chatId, standing, starters }: ConversationProps): ReactNode {
   const turn = useTurn();
-  const { shown, streaming, writing, failure, goOn, approve } = turn;
-  const onPage = useGrown(useEndFirst(shown));
+  const { listed, shown, streaming, writing, failure, goOn, approve } = turn;
+  const onPage = useEndFirst(listed);
   const { scroller, content, isAway, jumpToEnd } = useFollow(onPage[0]?.id);
   const composer = useRef<ComposerHandle>(null);
   useReadAtEnd(writing, shown);
@@ -58,21 +57,23 @@ export function Conversation({ chatId, standing, starters }: ConversationProps):
     jumpToEnd();
     around.focusComposer();
   };
-  const last = onPage.at(-1);
+  const last = shown.at(-1);
+  const firstElsewhere = onPage.length - (listed.length - shown.length);
 
   return (
     <Around value={around}>
       <div className="conversation">
         <div ref={scroller} className="scroller">
           <div ref={content} className="history">
-            {shown.length === 0 && <Blank standing={standing} starters={starters} onStart={begin} />}
-            {onPage.length === shown.length && <EarlierMessages scroller={scroller} />}
-            {onPage.map((message) => (
+            {listed.length === 0 && <Blank standing={standing} starters={starters} onStart={begin} />}
+            {onPage.length === listed.length && <EarlierMessages scroller={scroller} />}
+            {onPage.map((message, i) => (
               <Message
                 key={message.id}
                 message={message}
                 writing={message === writing}
                 isLast={message === last}
+                isElsewhere={i >= firstElsewhere}
                 failure={message === last && message.role === 'assistant' ? failure : undefined}
               />
             ))}

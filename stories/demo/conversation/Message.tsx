@@ -16,7 +16,8 @@ import { Versions } from './Versions.tsx';
  * It renders when it changes, and only then: a word that streams into another message costs this one nothing. While it
  * grows, the room for its buttons is kept free below it, so that nothing moves, neither then nor when they come.
  */
-export const Message = memo(function Message({ message, writing, isLast, failure }: MessageProps): ReactNode {
+export const Message = memo(function Message(props: MessageProps): ReactNode {
+  const { message, writing, isLast, isElsewhere, failure } = props;
   const engine = useEngine();
   const versions = useMessageBranch(message.id);
   const [editing, setEditing] = useState(false);
@@ -60,10 +61,10 @@ export const Message = memo(function Message({ message, writing, isLast, failure
       )}
       {failure !== undefined && <Failure words={failure} />}
       {!busy && versions.status === 'interrupted' && <Interrupted canGoOn={isLast} />}
-      {(!busy || versions.hasSiblings) && (
+      {((!busy && !isElsewhere) || versions.hasSiblings) && (
         <footer className="message-foot">
           <Versions id={message.id} versions={versions} />
-          {!busy && (
+          {!busy && !isElsewhere && (
             <MessageActions
               message={message}
               editing={editing}
@@ -118,6 +119,8 @@ interface MessageProps {
   readonly writing: boolean;
   /** Whether it ends the branch. */
   readonly isLast: boolean;
+  /** Whether another tab is writing here: it can be read, and used when its answer is whole. */
+  readonly isElsewhere: boolean;
   /** Why its turn failed, in words. */
   readonly failure: string | undefined;
 }

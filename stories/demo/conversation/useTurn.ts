@@ -17,7 +17,9 @@ import { saysSomething } from './Parts.tsx';
 
 /** What the shown branch says, how its last turn stands, and what can be said and done next. */
 export interface TurnState extends TurnActions {
-  /** The messages to show, oldest first. */
+  /** The messages to show, oldest first; another tab is writing those behind `shown`. */
+  readonly listed: readonly UIMessage[];
+  /** Those of them that a turn goes on from. */
   readonly shown: readonly UIMessage[];
   /** Whether the branch streams, or is about to. */
   readonly streaming: boolean;
@@ -76,13 +78,18 @@ export function useTurn(): TurnState {
     [engine, once, sendMessage, regenerate, stop, addToolApprovalResponse],
   );
   const streaming = chat.status === 'submitted' || chat.status === 'streaming';
-  const shown = withoutEmptyAnswer(chat.messages, streaming);
+  const listed = withoutEmptyAnswer(chat.messages, streaming);
+  const elsewhere = useEngineState((state) => state.elsewhere);
+  const head = useEngineState((state) => state.headMessageId);
+  // One that goes on is saved, as far as it had come.
+  const begun = elsewhere[0]?.id === head ? [] : elsewhere;
+  const shown = begun.length === 0 ? listed : listed.filter((message) => !begun.includes(message));
   const last = shown.at(-1);
   // A head beyond the question is an answer that another tab is about to write.
-  const endsWithQuestion =
-    useEngineState((state) => state.headMessageId) === last?.id && last?.role === 'user';
+  const endsWithQuestion = head === last?.id && last?.role === 'user';
   return {
     ...actions,
+    listed,
     shown,
     streaming,
     writing: streaming && last?.role === 'assistant' ? last : undefined,

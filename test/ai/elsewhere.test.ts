@@ -1,0 +1,123 @@
+import type { UIMessage } from 'ai';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { InMemoryContextStore } from '../../src/store/memory.ts';
+import { settle, type Exchange } from '../support/transport.ts';
+import { openPage, words, type Page } from './story.ts';
+
+/** Two tabs on one chat, and an answer that grows in the first. */
+let here: Page;
+let there: Page;
+let exchange: Exchange;
+let sent: Promise<void>;
+
+beforeEach(async () => {
+  const store = new InMemoryContextStore();
+  here = await openPage(store);
+  await here.ask('One?', 'First.');
+  there = await openPage(store);
+  sent = here.chats.active.sendMessage({ text: 'Two?' });
+  exchange = await here.script.next();
+  await exchange.say('Sec');
+  await vi.waitUntil(() => there.shown() === 'q: One? | a: First. | q: Two? | a: Sec');
+});
+
+function list(): UIMessage[] {
+  return there.chats.active.messages;
+}
+
+describe('an answer that another tab is writing', () => {
+  it('grows in the list, and no other message is made anew', async () => {
+    const [one, first] = list();
+    await exchange.say('ond');
+    await expect.poll(() => there.shown()).toBe('q: One? | a: First. | q: Two? | a: Second');
+    expect(list()[0]).toBe(one);
+    expect(list()[1]).toBe(first);
+    await exchange.answer('.');
+    await sent;
+    await expect.poll(() => there.shown()).toBe('q: One? | a: First. | q: Two? | a: Second.');
+    expect(there.chats.active.status).toBe('ready');
+    expect(new Set(list().map(({ id }) => id)).size).toBe(4);
+    await there.ask('Three?', 'Third.');
+    expect(await there.stored()).toBe('q: One? | a: First. | q: Two? | a: Second. | q: Three? | a: Third.');
+  });
+
+  it.each([
+    ['asked for once more', () => there.chats.active.regenerate()],
+    ['asked for once more by its id', () => there.chats.active.regenerate({ messageId: list()[3]!.id })],
+    ['asked for by its question', () => there.chats.active.regenerate({ messageId: list()[2]!.id })],
+    ['continued', () => there.chats.active.sendMessage()],
+  ])('gets no second one beside it when it is %s', async (_, act) => {
+    await act();
+    expect(there.chats.active.error).toMatchObject({ code: 'busy' });
+    expect(there.script.requests).toHaveLength(0);
+    expect(there.shown()).toBe('q: One? | a: First. | q: Two? | a: Sec');
+    there.chats.active.clearError();
+    await exchange.answer('ond.');
+    await sent;
+    await expect.poll(() => there.shown()).toBe('q: One? | a: First. | q: Two? | a: Second.');
+    const again = there.chats.active.regenerate();
+    await (await there.script.next()).answer('Other.');
+    await again;
+    expect(there.shown()).toBe('q: One? | a: First. | q: Two? | a: Other.');
+    expect(await there.stored('main')).toBe('q: One? | a: First. | q: Two? | a: Second.');
+  });
+
+  it('does not keep the person from asking: what is asked hangs on words that stay', async () => {
+    const asked = there.chats.active.sendMessage({ text: 'Deux?' });
+    const own = await there.script.next();
+    expect(words(own.sent.messages)).toBe('q: One? | a: First. | q: Deux?');
+    expect(there.shown()).toBe('q: One? | a: First. | q: Deux?');
+    await own.answer('Deuxième.');
+    await asked;
+    await exchange.answer('ond.');
+    await sent;
+    await settle();
+    expect(there.shown()).toBe('q: One? | a: First. | q: Deux? | a: Deuxième.');
+    expect(await there.stored('main')).toBe('q: One? | a: First. | q: Two? | a: Second.');
+    expect(await there.stored('main-v2')).toBe('q: One? | a: First. | q: Deux? | a: Deuxième.');
+  });
+
+  it('leaves the question before it to be edited, and its own one too', async () => {
+    const edited = there.chats.active.sendMessage({ text: 'Un?', messageId: list()[0]!.id });
+    await (await there.script.next()).answer('Premier.');
+    await edited;
+    expect(there.shown()).toBe('q: Un? | a: Premier.');
+    await there.engine.switchBranch('main');
+    await expect.poll(() => there.shown()).toBe('q: One? | a: First. | q: Two? | a: Sec');
+    const other = there.chats.active.sendMessage({ text: 'Deux?', messageId: list()[2]!.id });
+    await (await there.script.next()).answer('Deuxième.');
+    await other;
+    expect(there.shown()).toBe('q: One? | a: First. | q: Deux? | a: Deuxième.');
+    await exchange.answer('ond.');
+    await sent;
+    expect(await there.stored('main')).toBe('q: One? | a: First. | q: Two? | a: Second.');
+  });
+
+  it('can be continued as soon as the other tab has stopped it', async () => {
+    await here.chats.active.stop();
+    await sent;
+    await expect.poll(() => there.engine.state.getState().elsewhere).toEqual([]);
+    expect(there.shown()).toBe('q: One? | a: First. | q: Two? | a: Sec');
+    const more = there.chats.active.sendMessage();
+    await (await there.script.next()).answer('ond.');
+    await more;
+    expect(await there.stored()).toBe('q: One? | a: First. | q: Two? | a: Second.');
+  });
+});
+
+it('an answer that another tab goes on with grows in its place', async () => {
+  await here.chats.active.stop();
+  await sent;
+  await expect.poll(() => there.engine.state.getState().elsewhere).toEqual([]);
+  const more = here.chats.active.sendMessage();
+  const rest = await here.script.next();
+  await rest.say('ond,');
+  await expect.poll(() => there.shown()).toBe('q: One? | a: First. | q: Two? | a: Second,');
+  await rest.answer(' as I said.');
+  await more;
+  await expect.poll(() => there.shown()).toBe('q: One? | a: First. | q: Two? | a: Second, as I said.');
+  await there.ask('Three?', 'Third.');
+  expect(await there.stored()).toBe(
+    'q: One? | a: First. | q: Two? | a: Second, as I said. | q: Three? | a: Third.',
+  );
+});
