@@ -92,4 +92,15 @@ export class Clock implements Time {
   }
 }
 
-const later = globalThis.setImmediate;
+/** Begins a task of its own, by no timer. Browsers have none but a message. */
+const later = globalThis.setImmediate ?? afterMessage();
+
+function afterMessage(): (task: () => void) => void {
+  const { port1, port2 } = new MessageChannel();
+  const tasks: (() => void)[] = [];
+  port1.onmessage = () => tasks.shift()?.();
+  return (task) => {
+    tasks.push(task);
+    port2.postMessage(undefined);
+  };
+}
