@@ -44,7 +44,7 @@ const LABELS: BranchPickerLabels = {
  * The pager of a message, `‹ 2 / 3 ›`, without a style of its own; nothing where there is one version only.
  *
  * Both buttons can always be reached, at the ends too; the left and right arrows, Home and End work on either. The
- * version that comes is announced, and the focus stays on the button that was pressed: a list takes the old message
+ * version that comes is announced (by a hidden `status` at the end of the page), and the focus stays on the button that was pressed: a list takes the old message
  * out and puts the new one in, so it is the pager of the new one that gives the focus back.
  */
 export function BranchPicker({
@@ -94,7 +94,6 @@ export function BranchPicker({
         {index + 1} / {count}
       </span>
       {button(index + 1, words.next, icons.next)}
-      <span role="status" style={HIDDEN} />
     </div>
   );
 }
@@ -109,13 +108,14 @@ function useArrival(
   position: string,
 ): RefObject<HTMLDivElement | null> {
   const group = useRef<HTMLDivElement>(null);
+  useEffect(holdRegion, []);
   useEffect(() => {
+    if (!group.current) return;
     const move = moves.get(engine);
-    if (move?.id !== messageId || !group.current) return;
+    if (move?.id !== messageId) return;
     moves.delete(engine);
     const [previous, next] = group.current.querySelectorAll('button');
-    // A region that changes is read out; one that comes with its text is not.
-    group.current.lastElementChild?.replaceChildren(position);
+    region?.replaceChildren(position);
     const { activeElement, body } = document;
     if (!activeElement || activeElement === body) (move.isForward ? next : previous)?.focus();
   }, [engine, messageId, position]);
@@ -139,13 +139,23 @@ function targetOf(
   return targets[key];
 }
 
-/** There for those who hear the page, and for nobody else. */
-const HIDDEN = {
-  position: 'absolute',
-  width: 1,
-  height: 1,
-  margin: -1,
-  overflow: 'hidden',
-  clipPath: 'inset(50%)',
-  whiteSpace: 'nowrap',
-} as const;
+/**
+ * Where versions are announced: one place for all pagers, for those who hear the page. A region that changes is read out,
+ * one that comes with its text is not, and a pager comes anew with each version; so it stays a second longer than they do.
+ */
+let region: HTMLElement | undefined;
+let holders = 0;
+
+function holdRegion(): () => void {
+  holders += 1;
+  if (!region?.isConnected) {
+    region = document.body.appendChild(document.createElement('div'));
+    region.setAttribute('role', 'status');
+    region.style.cssText =
+      'position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap';
+  }
+  return () => {
+    holders -= 1;
+    setTimeout(() => holders || region?.remove(), 1000);
+  };
+}

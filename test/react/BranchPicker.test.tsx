@@ -1,8 +1,8 @@
-import { fireEvent, render, screen, waitFor } from '@testing-library/react';
+import { cleanup, fireEvent, render, screen, waitFor } from '@testing-library/react';
 import { useEngineState, type ContextEngine } from 'contextree';
 import { BranchPicker, type BranchPickerProps } from 'contextree/ai';
 import type { ReactNode } from 'react';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { say, settle, shown, threeAnswers, under } from './harness.tsx';
 
 /** The list as apps show it: a message that comes in the place of another one is another element. */
@@ -40,6 +40,22 @@ describe('BranchPicker', () => {
     expect(button('Previous version').getAttribute('aria-disabled')).toBe('false');
     expect(button('Next version').getAttribute('aria-disabled')).toBe('true');
     expect(screen.getByRole('status').textContent).toBe('');
+    expect(group().contains(screen.getByRole('status'))).toBe(false);
+  });
+
+  it('announces in a place that was there before, and outlives the pager that was pressed', async () => {
+    await open();
+    const [pager, place] = [group(), screen.getByRole('status')];
+    await press(button('Previous version'));
+    await waitFor(() => expect(place.textContent).toBe('Version 2 of 3'));
+    expect(group()).not.toBe(pager);
+    expect(screen.getByRole('status')).toBe(place);
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    cleanup();
+    expect(place.isConnected).toBe(true);
+    vi.advanceTimersByTime(1000);
+    vi.useRealTimers();
+    expect(place.isConnected).toBe(false);
   });
 
   it('shows another version, announces it, and keeps the focus on what was pressed', async () => {

@@ -5,4 +5,7 @@ import './noOwnerStacks.ts';
 // Around each test of components: their files share a page, if they have one, so each leaves it as it was.
 
 beforeEach(() => globalThis.localStorage?.clear());
-afterEach(cleanup);
+afterEach(() => {
+  cleanup();
+  globalThis.document?.body.replaceChildren();
+});
