@@ -405,8 +405,11 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     own: () => void | PromiseLike<void>,
     pass: (owner: ContextChat<M>) => void | PromiseLike<void>,
   ): void | PromiseLike<void> {
-    const owner = !this.#asking(isCall) && this.#host.all().find((chat) => chat.#asking(isCall));
-    if (owner) return pass(owner);
+    const whoAsks = (is: IsCall): ContextChat<M> | undefined =>
+      [this, ...this.#host.all()].find((chat) => chat.#asking(is));
+    // Some models count their calls anew in each answer: one that has its result does not wait for this one.
+    const owner = whoAsks((part) => isCall(part) && isWaiting(part)) ?? whoAsks(isCall) ?? this;
+    if (owner !== this) return pass(owner);
     const answered = this.#answerOwn(isCall, given, own);
     this.#writes = Promise.allSettled([this.#writes, answered]);
     this.#writing += 1;
