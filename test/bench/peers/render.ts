@@ -1,13 +1,12 @@
-import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import * as ours from '../../../src/core.ts';
+import { install, versionOf } from './installed.ts';
+import { circumstances, range, report } from './results.ts';
 import { shapes, type Builders, type Shape } from './shapes.ts';
 
 /**
  * How long a prompt of 200 fragments takes to render, here and in @deepagents/context 0.29.1.
  *
- * `npm run bench:peers` installs the peer into this folder, runs this file and writes RESULTS.md. Both sides get the
+ * `npm run bench:peers` runs this file and keeps its section of RESULTS.md. Both sides get the
  * same fragments from their own builders and take turns within one run. What is measured is the time that the thread
  * was given, so that a busy machine tells little about either; its clock may tick in milliseconds, so each figure is a
  * mean. Both texts are read once, which makes one flat text of each: a prompt is sent as bytes, so neither may leave the
@@ -23,6 +22,9 @@ import { shapes, type Builders, type Shape } from './shapes.ts';
 
 const FORMATS = ['XmlRenderer', 'MarkdownRenderer', 'TomlRenderer', 'ToonRenderer'] as const;
 
+/** How often everything is measured. */
+const RUNS = Number(process.env['RUNS'] ?? 2);
+
 /** Turns that count; half as many warm up. */
 const TURNS = Number(process.env['TURNS'] ?? 40);
 
@@ -34,8 +36,6 @@ const LINEAR = 2.6;
 
 /** Adds up what was read, so that nobody may skip the reading. */
 let read = 0;
-
-const here = fileURLToPath(new URL('.', import.meta.url));
 
 type Renderer = { render(fragments: never[]): string };
 type Side = Builders & Record<(typeof FORMATS)[number], new () => Renderer>;
@@ -51,62 +51,41 @@ interface Figure {
 
 type Micros = readonly [ours: number, theirs: number];
 
-const theirs = await peer();
-const figures = FORMATS.flatMap((format) => shapes.map((shape) => compare(shape, format)));
-const growths = FORMATS.map((format) => ({ format: nameOf(format), times: growthOf(format) }));
-const firsts = FORMATS.map((format) => ({ format: nameOf(format), ratio: firstOf(nameOf(format)) }));
-const report = `# Rendering beside a peer
+install('@deepagents/context');
+// Named by a variable: the compiler need not know what is not always installed.
+const entry = '@deepagents/context/browser';
+const theirs = (await import(entry)) as Side;
 
-\`npm run bench:peers\` wrote this on ${new Date().toISOString().slice(0, 10)}, with Node ${process.version}: prompts of 200 fragments, rendered by contextree
+const runs = Array.from({ length: RUNS }, () => ({
+  figures: FORMATS.flatMap((format) => shapes.map((shape) => compare(shape, format))),
+  growths: FORMATS.map(growthOf),
+}));
+const figures = runs.flatMap((run) => run.figures);
+const firsts = FORMATS.map((format) => runs.map((run) => firstOf(run.figures, nameOf(format))));
+const growths = FORMATS.map((_format, i) => runs.map((run) => run.growths[i] ?? Number.NaN));
+const byFormat = (values: readonly (readonly number[])[]): string =>
+  FORMATS.map((format, i) => `${nameOf(format)} ${range(values[i] ?? [], 2)}x`).join(', ');
+
+report(`# Rendering beside a peer
+
+\`node test/bench/peers/render.ts\` wrote this ${circumstances()}, with Node ${process.version}: prompts of 200 fragments, rendered by contextree
 and by @deepagents/context ${versionOf('@deepagents/context')} in turns, ${TURNS} turns each. A ratio is their mean CPU time divided by ours: first, with a new
 renderer for each rendering; again, with one that rendered the same prompt before, as an engine does at each turn.
 Ours then compares the data with that of its last text, which it keeps (at most a million characters), and gives it again.
+Everything was measured ${RUNS} times; where the figures differ, the least and the greatest are told.
 
-${table(figures)}
+${table(runs.map((run) => run.figures))}
 
-First, in the geometric mean of a format's prompts: ${firsts.map(({ format, ratio }) => `${format} ${ratio.toFixed(2)}x`).join(', ')}.
+First, in the geometric mean of a format's prompts: ${byFormat(firsts)}.
 
-Twice the prompt takes ours so many times as long, at most ${LINEAR}: ${growths.map(({ format, times }) => `${format} ${times.toFixed(2)}`).join(', ')}.
-`;
-console.log(report);
-// What else is in the file is `stream.ts`'s.
-const streaming = /^# Streaming[^]*/m.exec(readFileSync(`${here}RESULTS.md`, 'utf8'))?.[0];
-writeFileSync(`${here}RESULTS.md`, streaming === undefined ? report : `${report}\n${streaming}`);
+Twice the prompt takes ours so many times as long, at most ${LINEAR}x: ${byFormat(growths)}.
+`);
 process.exitCode =
   figures.every(({ again }) => ratioOf(again) >= 1) &&
-  firsts.every(({ ratio }) => ratio >= 1) &&
-  growths.every(({ times }) => times <= LINEAR)
+  firsts.flat().every((ratio) => ratio >= 1) &&
+  growths.flat().every((times) => times <= LINEAR)
     ? 0
     : 1;
-
-async function peer(): Promise<Side> {
-  const npm = ['ci', '--ignore-scripts', '--omit=peer', '--silent'];
-  if (!installed())
-    spawnSync('npm', npm, { cwd: here, stdio: 'inherit', shell: process.platform === 'win32' });
-  // Named by a variable: the compiler need not know what is not always installed.
-  const entry = '@deepagents/context/browser';
-  return (await import(entry)) as Side;
-}
-
-function installed(): boolean {
-  try {
-    return versionOf('@deepagents/context') === locked('@deepagents/context');
-  } catch {
-    return false;
-  }
-}
-
-function versionOf(name: string): string {
-  return (JSON.parse(readFileSync(`${here}node_modules/${name}/package.json`, 'utf8')) as { version: string })
-    .version;
-}
-
-function locked(name: string): string | undefined {
-  const { packages } = JSON.parse(readFileSync(`${here}package-lock.json`, 'utf8')) as {
-    packages: Record<string, { version?: string }>;
-  };
-  return packages[`node_modules/${name}`]?.version;
-}
 
 function compare(shape: Shape, format: (typeof FORMATS)[number]): Figure {
   const sides = [ours as unknown as Side, theirs].map((side) => {
@@ -145,7 +124,7 @@ function ratioOf([own, peers]: Micros): number {
 }
 
 /** Of all prompts in a format, each counting the same. */
-function firstOf(format: string): number {
+function firstOf(figures: readonly Figure[], format: string): number {
   const logarithms = figures
     .filter((figure) => figure.format === format)
     .map(({ first }) => Math.log(ratioOf(first)));
@@ -193,23 +172,38 @@ function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-function table(rows: readonly Figure[]): string {
-  const cells = ({ shape, format, kilobytes, first, again }: Figure): string[] => [
-    format,
-    shape,
-    `${ratioOf(first).toFixed(2)}x`,
-    `${ratioOf(again).toFixed(2)}x`,
-    pair(first, 0),
-    pair(again, 0),
-    pair(kilobytes, 1),
-  ];
+function table(runs: readonly (readonly Figure[])[]): string {
+  const rows = (runs[0] ?? []).map((_figure, i) => rowOf(runs.flatMap((figures) => figures[i] ?? [])));
   return [
     '| format | prompt | first | again | µs first, ours / theirs | µs again | kB |',
     '| --- | --- | --: | --: | --: | --: | --: |',
-    ...rows.map((row) => `| ${cells(row).join(' | ')} |`),
+    ...rows,
   ].join('\n');
 }
 
-function pair(values: readonly [number, number], digits: number): string {
-  return values.map((value) => value.toFixed(digits)).join(' / ');
+/** The same prompt in all runs. */
+function rowOf(figures: readonly Figure[]): string {
+  const of = (name: 'first' | 'again' | 'kilobytes'): (readonly [number, number])[] =>
+    figures.map((figure) => figure[name]);
+  const cells = [
+    figures[0]?.format,
+    figures[0]?.shape,
+    `${range(of('first').map(ratioOf), 2)}x`,
+    `${range(of('again').map(ratioOf), 2)}x`,
+    pair(of('first'), 0),
+    pair(of('again'), 0),
+    pair(of('kilobytes'), 1),
+  ];
+  return `| ${cells.join(' | ')} |`;
+}
+
+function pair(values: readonly (readonly [number, number])[], digits: number): string {
+  return ([0, 1] as const)
+    .map((side) =>
+      range(
+        values.map((value) => value[side]),
+        digits,
+      ),
+    )
+    .join(' / ');
 }

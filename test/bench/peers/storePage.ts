@@ -123,7 +123,7 @@ interface DexieDatabase {
 /** The same tables: messages by their place, found by their id; a branch with its head; the chat. */
 async function dexie(): Promise<Peer> {
   // Named by a variable: the page is built where the peers may not be installed.
-  const module: string = '/dexie/dexie.mjs';
+  const module: string = '/dexie.js';
   const { default: Dexie } = (await import(module)) as {
     default: new (name: string, options: object) => DexieDatabase;
   };
@@ -283,7 +283,9 @@ async function sqlite(): Promise<Peer | undefined> {
 
 // --- In turns -------------------------------------------------------------------------------------------------------
 
-/** Milliseconds by task and store. */
+/** Milliseconds, by task and store. */
+export type Times = Readonly<Record<string, Readonly<Record<string, readonly number[]>>>>;
+
 const times: Record<string, Record<string, number[]>> = {};
 
 async function timedOf(task: string, name: string, work: () => Promise<void>): Promise<void> {
@@ -294,7 +296,8 @@ async function timedOf(task: string, name: string, work: () => Promise<void>): P
 
 const rest = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-async function run(rounds: number): Promise<void> {
+/** Lets all stores do all tasks; to be called once in a page. */
+export async function compared(rounds: number): Promise<Times> {
   const found: (readonly [string, Peer | undefined])[] = [
     ['contextree', ours()],
     ['Dexie, parent by parent', await dexie()],
@@ -338,15 +341,9 @@ async function run(rounds: number): Promise<void> {
           expectLength(await peer.all?.(), LONG),
         );
     }
+  return times;
 }
 
 function expectLength(actual: number | undefined, length: number): void {
   if (actual !== length) throw new Error(`${actual} messages were read, not ${length}`);
 }
-
-const rounds = Number(new URLSearchParams(location.search).get('rounds') ?? 5);
-const told = await run(rounds).then(
-  () => ({ times }),
-  (error: unknown) => ({ times, error: String(error) }),
-);
-await fetch('/told', { method: 'POST', body: JSON.stringify(told) });
