@@ -546,7 +546,9 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
         }
         this.#saved = put(this.#saved, message);
         this.#isMute = isMute;
-        if (message === answer) this.messages = this.messages.map((one) => (one.id === id ? message : one));
+        // A server may have taken back what is kept, or begun it anew: the list shows what is saved.
+        if (!this.messages.includes(message))
+          this.messages = this.messages.map((one) => (one.id === id ? message : one));
       },
     });
     void turn.settled.then(() => this.#host.sync());

@@ -214,6 +214,51 @@ describe('a stream', () => {
   });
 });
 
+describe.runIf(SDK > 6)('a step that its server takes back', () => {
+  const text = (id: string, delta: string): UIMessageChunk[] => [
+    { type: 'text-start', id },
+    { type: 'text-delta', id, delta },
+  ];
+  const wrong: UIMessageChunk[] = [
+    { type: 'start-step' },
+    ...text('1', 'Wrong'),
+    { type: 'reset-step' } as UIMessageChunk,
+  ];
+
+  it('is not part of the answer, which is whole', async () => {
+    await answeredWith(
+      ...wrong,
+      ...text('2', 'Right.'),
+      { type: 'text-end', id: '2' },
+      { type: 'finish-step' },
+      { type: 'finish' },
+    );
+    expect(page.shown()).toBe('q: One? | a: Right.');
+    expect(page.engine.status(page.chats.active.messages[1]!.id)).toBe('complete');
+    await goesOn();
+  });
+
+  it('and says nothing in its place, is what was said', async () => {
+    await answeredWith(...wrong);
+    expect(page.shown()).toBe('q: One? | a: Wrong');
+    expect(page.engine.status(page.chats.active.messages[1]!.id)).toBe('interrupted');
+    await goesOn();
+  });
+
+  it('leaves the steps before it', async () => {
+    await answeredWith(
+      { type: 'start-step' },
+      ...text('0', 'First.'),
+      { type: 'text-end', id: '0' },
+      { type: 'finish-step' },
+      ...wrong,
+    );
+    expect(page.shown()).toBe('q: One? | a: First.');
+    expect(page.engine.status(page.chats.active.messages[1]!.id)).toBe('interrupted');
+    await goesOn();
+  });
+});
+
 describe('a message', () => {
   it('with an id that was used before gets one of its own', async () => {
     await page.ask('One?', 'First.');
@@ -272,21 +317,26 @@ function cyclic(): object {
 }
 
 describe('a history of a newer AI SDK', () => {
-  const newer: [string, object][] = [
-    ['a part of a kind that nobody knows', { type: 'hologram', depth: 3 }],
-    ['a custom part', { type: 'custom', kind: 'acme.note', data: {} }],
+  /** What it holds, and the first AI SDK that takes it. */
+  const newer: [string, object, number][] = [
+    ['a part of a kind that nobody knows', { type: 'hologram', depth: 3 }, Infinity],
+    ['a custom part', { type: 'custom', kind: 'acme.note', data: {} }, 7],
     [
       'a file of a thought',
       { type: 'reasoning-file', mediaType: 'image/png', url: 'data:image/png;base64,aGk=' },
+      7,
     ],
-    ['a tool that was denied', denied('output-denied')],
-    ['a tool in a state that nobody knows', denied('half-done')],
+    [
+      'what a person threw in between two steps',
+      { type: 'steering-message', id: 's', parts: [{ type: 'text', text: 'Be brief.' }] },
+      7,
+    ],
+    ['a text with citations', { type: 'text', text: 'Said.', citations: [{ type: 'url' }] }, 5],
+    ['a tool that was denied', denied('output-denied'), 6],
+    ['a tool in a state that nobody knows', denied('half-done'), Infinity],
   ];
-  const known = newer.map(([, part]) =>
-    'kind' in part || 'url' in part ? SDK > 6 : !/hologram|half/.test(JSON.stringify(part)) && SDK > 5,
-  );
 
-  it.each(newer.map(([what, part], i) => [what, part, known[i]] as const))(
+  it.each(newer.map(([what, part, since]) => [what, part, SDK >= since] as const))(
     'that holds %s is shown and kept, and sent where it is known',
     async (_, part, isSent) => {
       const store = new InMemoryContextStore();

@@ -67,6 +67,77 @@ describe('over HTTP', () => {
     expect(await page.stored()).toBe('q: One? | a: First. | q: Two? | a: First.');
   });
 
+  it('what `request` makes of it is what arrives: body, messages, headers, branch and attempt', async () => {
+    const arrived: { body: Record<string, unknown>; key: unknown; app: unknown }[] = [];
+    const { page, api } = await pageWith((response, body, { headers }) => {
+      arrived.push({ body, key: headers['x-key'], app: headers['x-app'] });
+      speak(response, 'Fir', 'st.');
+    });
+    page.chats.configure({
+      transport: new DefaultChatTransport({ api, headers: { 'x-app': 'a' }, body: { stream: true } }),
+      // What is asked for first, as a token would be.
+      request: async ({ systemPrompt, messages, branch, attempt, body, trigger, headers }) => ({
+        body: { ...body, prompt: `${systemPrompt} Be quick.`, branch, attempt, why: trigger },
+        messages: messages.slice(-1),
+        headers: { ...headers, 'x-key': await Promise.resolve('k') },
+      }),
+    });
+    page.engine.set(role('You are a tutor.'));
+    await page.chats.active.sendMessage({ text: 'One?' }, { body: { model: 'small' } });
+    await page.chats.active.sendMessage({ text: 'Two?' });
+    await page.chats.active.regenerate();
+    const prompt = `${page.engine.render()} Be quick.`;
+    expect(arrived).toMatchObject([
+      { body: { model: 'small', prompt, branch: 'main', attempt: 0, why: 'submit-message' } },
+      { body: { stream: true, prompt, branch: 'main', attempt: 0 }, key: 'k', app: 'a' },
+      { body: { prompt, branch: 'main-v2', attempt: 1, why: 'regenerate-message' }, key: 'k' },
+    ]);
+    expect(arrived.map(({ body }) => words(body.messages as never))).toEqual([
+      'q: One?',
+      'q: Two?',
+      'q: Two?',
+    ]);
+    for (const { body } of arrived) expect(body).not.toHaveProperty('system');
+    expect(await page.stored('main-v2')).toBe('q: One? | a: First. | q: Two? | a: First.');
+  });
+
+  it('a `request` that fails is told, sends nothing, and the question can be asked again', async () => {
+    let count = 0;
+    const { page, api } = await pageWith((response) => {
+      count += 1;
+      speak(response, 'First.');
+    });
+    const transport = new DefaultChatTransport({ api });
+    page.chats.configure({ transport, request: () => Promise.reject(new Error('no token')) });
+    await page.chats.active.sendMessage({ text: 'One?' });
+    expect([page.chats.active.error?.message, count]).toEqual(['no token', 0]);
+    expect(await page.stored()).toBe('q: One?');
+    page.chats.configure({ transport });
+    await page.chats.active.regenerate();
+    expect(await page.stored()).toBe('q: One? | a: First.');
+  });
+
+  it('what a transport notes of a request tells the branch, the attempt and the id of the answer', async () => {
+    const bodies: Record<string, unknown>[] = [];
+    const { page, api } = await pageWith((response, body) => {
+      bodies.push(body);
+      speak(response, 'First.');
+    });
+    page.chats.configure({
+      transport: new DefaultChatTransport({
+        api,
+        prepareSendMessagesRequest: ({ requestMetadata }) => ({ body: { note: requestMetadata } }),
+      }),
+    });
+    await page.chats.active.sendMessage({ text: 'One?' });
+    await page.chats.active.regenerate();
+    const [first, second] = (await page.store.load('c')).nodes.slice(1);
+    expect(bodies).toMatchObject([
+      { note: { contextree: { branch: 'main', attempt: 0, answerId: first!.id } } },
+      { note: { contextree: { branch: 'main-v2', attempt: 1, answerId: second!.id } } },
+    ]);
+  });
+
   it.each([
     [401, 'The key is wrong.'],
     [429, 'Slow down.'],
