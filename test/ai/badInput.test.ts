@@ -219,11 +219,7 @@ describe.runIf(SDK > 6)('a step that its server takes back', () => {
     { type: 'text-start', id },
     { type: 'text-delta', id, delta },
   ];
-  const wrong: UIMessageChunk[] = [
-    { type: 'start-step' },
-    ...text('1', 'Wrong'),
-    { type: 'reset-step' } as UIMessageChunk,
-  ];
+  const wrong: UIMessageChunk[] = [{ type: 'start-step' }, ...text('1', 'Wrong'), { type: 'reset-step' }];
 
   it('is not part of the answer, which is whole', async () => {
     await answeredWith(

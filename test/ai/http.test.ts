@@ -79,7 +79,7 @@ describe('over HTTP', () => {
       request: async ({ systemPrompt, messages, branch, attempt, body, trigger, headers }) => ({
         body: { ...body, prompt: `${systemPrompt} Be quick.`, branch, attempt, why: trigger },
         messages: messages.slice(-1),
-        headers: { ...headers, 'x-key': await Promise.resolve('k') },
+        headers: { ...Object.fromEntries(new Headers(headers)), 'x-key': await Promise.resolve('k') },
       }),
     });
     page.engine.set(role('You are a tutor.'));
