@@ -198,18 +198,23 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
 
   /**
    * @internal The branch shows these messages now, and another tab is writing those behind it. The list follows, and
-   * keeps its objects for messages that did not change. A list that the app changed stays as it is; while an answer
-   * grows here, only earlier messages are put before it.
+   * keeps its objects for messages that did not change. A list that the app changed stays as it is, but for what grows
+   * in it; while an answer grows here, only earlier messages are put before it.
    */
   follow(shown: readonly UIMessage[], elsewhere: readonly UIMessage[] = []): void {
-    if (shown === this.#followed && elsewhere === this.#elsewhere) return;
+    const before = this.#elsewhere;
+    if (shown === this.#followed && elsewhere === before) return;
     if (this.isBusy) return this.#prepend(shown as readonly M[]);
     const isUnchanged = sameItems(this.messages, this.#whole);
     if (shown !== this.#followed)
       this.#saved = listAfter(this.#host.engine, this.#saved, shown as readonly M[], this.#twins);
     this.#followed = shown;
     this.#elsewhere = elsewhere as readonly M[];
-    if (isUnchanged && !sameItems(this.messages, this.#whole)) this.messages = [...this.#whole];
+    const whole = this.#whole;
+    const grown = (message: M): M =>
+      before.includes(message) ? (withId(whole, message.id) ?? message) : message;
+    const next = isUnchanged ? whole : this.messages.map(grown);
+    if (!sameItems(this.messages, next)) this.messages = [...next];
   }
 
   /** What the list shows when nobody changes it. */
@@ -224,7 +229,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     if (elsewhere.length === 0) return;
     this.#elsewhere = [];
     this.messages = this.messages.flatMap((message) =>
-      elsewhere.includes(message) ? this.#saved.filter(({ id }) => id === message.id) : message,
+      elsewhere.includes(message) ? (withId(this.#saved, message.id) ?? []) : message,
     );
   }
 
@@ -276,10 +281,8 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
         await this.#ready().catch(() => {});
         if (before) return this.#edit(sendMessage, message as Message<M>, before, options);
         if (!message && this.#isGrowing()) return;
-        if (this.#host.options.experimental_queue) {
-          this.#leaveElsewhere();
-          return sendMessage(message, options);
-        }
+        this.#leaveElsewhere();
+        if (this.#host.options.experimental_queue) return sendMessage(message, options);
         if (!message) void this.#inTurn(() => this.#catchUp());
         return this.#inTurn(() => sendMessage(message, options));
       });
@@ -478,7 +481,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
 
   /** A message was changed in a chat that shows it. This one, if it shows it too, must not go on from what it was. */
   #learn(message: M): void {
-    const known = this.#saved.find(({ id }) => id === message.id);
+    const known = withId(this.#saved, message.id);
     if (!known) return;
     this.#saved = put(this.#saved, message);
     if (this.messages.includes(known)) this.messages = put(this.messages, message) as M[];
@@ -609,6 +612,10 @@ interface Words {
   readonly text?: string;
   readonly files?: FileList | FileUIPart[];
   readonly parts?: UIMessage['parts'];
+}
+
+function withId<M extends UIMessage>(list: readonly M[], messageId: string): M | undefined {
+  return list.find(({ id }) => id === messageId);
 }
 
 /** A list with a message in the place of the one with its id, or at its end. */

@@ -226,7 +226,7 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
       await this.engine.edit(messageId, content);
       return;
     }
-    const chat = await this.#holding(messageId);
+    const [{ newWords }, chat] = await Promise.all([loadTurns(), this.#holding(messageId)]);
     const message = chat.messages.find(({ id }) => id === messageId);
     await chat.sendMessage({ messageId, ...newWords(message, content) } as Parameters<
       ContextChat<M>['sendMessage']
@@ -240,14 +240,4 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
     if (!known) await this.engine.selectSibling(messageId);
     return known ?? this.active;
   }
-}
-
-/** The text of a message replaced; its files and metadata stay. */
-function newWords(
-  message: UIMessage | undefined,
-  content: MessageContent,
-): Pick<UIMessage, 'parts' | 'metadata'> {
-  if (typeof content !== 'string') return content;
-  const others = message?.parts.filter(({ type }) => type !== 'text') ?? [];
-  return { parts: [...others, { type: 'text', text: content }], metadata: message?.metadata };
 }

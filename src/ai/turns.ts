@@ -4,6 +4,7 @@
  */
 export { answered } from './answered.ts';
 export { longer, mayGoOn, seamOf } from './goingOn.ts';
+export { newWords } from './newWords.ts';
 export { planTurn, savedSince } from './plan.ts';
 export { saidOf } from './said.ts';
 export { openTurn, passOn, request, savedIn } from './transport.ts';

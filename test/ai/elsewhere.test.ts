@@ -93,6 +93,17 @@ describe('an answer that another tab is writing', () => {
     expect(await there.stored('main')).toBe('q: One? | a: First. | q: Two? | a: Second.');
   });
 
+  it('grows in a list that the app has changed, too', async () => {
+    there.chats.active.messages = list().slice(2);
+    await exchange.answer('ond.');
+    await sent;
+    await expect.poll(() => there.shown()).toBe('q: Two? | a: Second.');
+    await expect.poll(() => there.engine.state.getState().elsewhere).toEqual([]);
+    await there.ask('Three?', 'Third.');
+    expect(there.shown()).toBe('q: Two? | a: Second. | q: Three? | a: Third.');
+    expect(await there.stored('main')).toContain('q: Two? | a: Second.');
+  });
+
   it('can be continued as soon as the other tab has stopped it', async () => {
     await here.chats.active.stop();
     await sent;
