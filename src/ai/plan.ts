@@ -39,7 +39,8 @@ export function planTurn<M extends UIMessage>(
   saved: Saved<M>,
   messageId?: string,
 ): TurnPlan<M> {
-  const spoken = list.filter((message) => message.role !== 'assistant' || hasWords(message));
+  // What stands twice in a list is one message.
+  const spoken = [...new Set(list)].filter((message) => message.role !== 'assistant' || hasWords(message));
   const at = answerIndex(spoken, messageId);
   const before = at === -1 ? spoken : spoken.slice(0, at);
   const first = before.findIndex(

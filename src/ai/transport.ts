@@ -99,8 +99,11 @@ export async function openTurn<M extends UIMessage>(
   { branchId, forkId = createId() }: Place,
 ): Promise<OpenedTurn<M>> {
   const renamed = new Map<M, M>();
+  const taken = new Set<string>();
   const ownId = (message: M): M => {
-    if (!engine.node(message.id)) return message;
+    const isTaken = taken.has(message.id) || engine.node(message.id);
+    taken.add(message.id);
+    if (!isTaken) return message;
     const own = { ...message, id: createId() };
     renamed.set(message, own);
     return own;

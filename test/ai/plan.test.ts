@@ -53,6 +53,12 @@ describe('what a list asks for', () => {
     expect(plan(asked, saved)).toBe(expected);
   });
 
+  it('is one message where one stands twice', () => {
+    const [question, answer] = list('q1 a1') as [UIMessage, UIMessage];
+    const twice = [question, answer, question, answer, ...list('q2')];
+    expect(planTurn(twice, chain(list(''))).fresh.map(({ id }) => id)).toEqual(['q1', 'a1', 'q2']);
+  });
+
   it('lets the answer that is named go on, wherever it stands', () => {
     expect(plan('q1 a1! q2 a2', 'q1 a1 q2 a2', 'a1')).toBe('q1 /  / a1');
     expect(plan('q1', 'q1 a1', 'a1')).toBe('q1 /  / ');

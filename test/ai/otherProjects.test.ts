@@ -1,0 +1,268 @@
+import type { UIMessage, UIMessageChunk } from 'ai';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { toPrompt } from '../../src/ai/index.ts';
+import { settle } from '../support/transport.ts';
+import { afterReload, openPage, words, type Page } from './story.ts';
+import { allOf } from './witness.ts';
+
+/** What went wrong in other chats with branches, and must not in this one; each was reported by somebody. */
+let page: Page;
+/** What the app was told of data: which, and on which branch. */
+let data: string[];
+
+beforeEach(async () => {
+  data = [];
+  page = await openPage(undefined, {
+    onData: (part, { branchId }) => {
+      const { branches } = page.engine.state.getState();
+      const branch = branches.find(({ id }) => id === branchId)?.name;
+      data.push(`${part.type} ${JSON.stringify(part.data)} on ${branch}`);
+    },
+  });
+});
+
+const say = (role: UIMessage['role'], text: string, id: string = crypto.randomUUID()): UIMessage => ({
+  id,
+  role,
+  parts: [{ type: 'text', text }],
+});
+
+const weather = (sky: string): UIMessageChunk => ({ type: 'data-weather', id: 'w', data: { sky } });
+
+/** The parts of the answer at the end of a branch, as they are stored. */
+async function partsAtEndOf(branch: string): Promise<UIMessage['parts'] | undefined> {
+  const found = (await page.store.listBranches('c')).find(({ name }) => name === branch);
+  const chain = await page.store.getMessageChain('c', found?.headMessageId ?? '');
+  return chain.at(-1)?.data.parts;
+}
+
+describe('data of an answer', () => {
+  it('on a branch that is not shown changes nothing of the one that is', async () => {
+    await page.ask('One?', 'First.');
+    void page.chats.active.sendMessage({ text: 'There?' });
+    const hidden = await page.script.next();
+    await hidden.send({ type: 'start' }, { type: 'start-step' }, weather('grey'));
+    await page.engine.rewind(page.chats.active.messages[1]!.id);
+    void page.chats.active.sendMessage({ text: 'Here?' });
+    const shown = await page.script.next();
+    await shown.send({ type: 'start' }, { type: 'start-step' }, weather('clear'));
+    await hidden.send({ type: 'data-note', data: 'seen once', transient: true }, weather('black'));
+    await shown.finish();
+    await hidden.finish();
+    await page.chats.whenSettled();
+    expect(page.chats.active.messages.at(-1)!.parts.at(-1)).toMatchObject({ data: { sky: 'clear' } });
+    expect(data).toEqual([
+      'data-weather {"sky":"grey"} on main',
+      'data-weather {"sky":"clear"} on main-v2',
+      'data-note "seen once" on main',
+      'data-weather {"sky":"black"} on main',
+    ]);
+    const own = (sky: string): object[] => [
+      { type: 'step-start' },
+      { type: 'data-weather', id: 'w', data: { sky } },
+    ];
+    expect(await partsAtEndOf('main')).toEqual(own('black'));
+    expect(await partsAtEndOf('main-v2')).toEqual(own('clear'));
+  });
+
+  it('are an answer, also without a word: there after a reload, with a version beside it', async () => {
+    const sent = page.chats.active.sendMessage({ text: 'Weather?' });
+    const exchange = await page.script.next();
+    await exchange.send({ type: 'start' }, weather('grey'));
+    await exchange.finish();
+    await sent;
+    page = await openPage(afterReload(page.store));
+    expect(page.chats.active.messages[1]!.parts).toEqual([
+      { type: 'data-weather', id: 'w', data: { sky: 'grey' } },
+    ]);
+    const again = page.chats.active.regenerate();
+    await (await page.script.next()).answer('Blue.');
+    await again;
+    expect(page.engine.siblings(page.chats.active.messages[1]!.id).ids).toHaveLength(2);
+    await page.ask('And?', 'Well.');
+  });
+
+  it('that are seen once are no answer, and are saved nowhere', async () => {
+    const sent = page.chats.active.sendMessage({ text: 'Weather?' });
+    const exchange = await page.script.next();
+    await exchange.send({ type: 'start' }, { type: 'data-note', data: 'looking', transient: true });
+    await exchange.finish();
+    await sent;
+    await page.chats.whenSettled();
+    expect(data).toEqual(['data-note "looking" on main']);
+    expect(await page.stored()).toBe('q: Weather?');
+    expect(page.shown()).toBe('q: Weather?');
+    const again = page.chats.active.regenerate();
+    await (await page.script.next()).answer('Grey.');
+    await again;
+    expect(await page.stored()).toBe('q: Weather? | a: Grey.');
+    expect(page.engine.state.getState().branches).toHaveLength(1);
+  });
+});
+
+describe('a message of the system in the midst of a conversation', () => {
+  const rule = say('system', 'Speak French.', 's');
+
+  beforeEach(async () => {
+    await page.ask('One?', 'First.');
+    page.chats.active.messages = [...page.chats.active.messages, rule];
+    await page.ask('Two?', 'Deux.');
+  });
+
+  it('is saved where it stands, on the branch that it stands on', async () => {
+    const stored = await page.store.getMessages('c');
+    expect(stored.map(({ name }) => name)).toEqual(['user', 'assistant', 'system', 'user', 'assistant']);
+    expect(page.engine.state.getState().branches).toHaveLength(1);
+    page = await openPage(afterReload(page.store));
+    expect(page.chats.active.messages[2]).toEqual(rule);
+    await page.ask('Three?', 'Trois.');
+    expect(page.engine.state.getState().branches).toHaveLength(1);
+  });
+
+  it('is sent in its place over HTTP, and in the system prompt to a model', async () => {
+    const { sent } = page.script.requests[1]!;
+    expect(sent.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'system', 'user']);
+    const { system, messages } = await toPrompt(await page.engine.resolve());
+    expect(system).toBe('Speak French.');
+    expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant']);
+  });
+
+  it('is followed by each version of what is asked after it', async () => {
+    const [, , , second] = page.chats.active.messages;
+    const edited = page.chats.active.sendMessage({ text: 'Three?', messageId: second!.id });
+    await (await page.script.next()).answer('Trois.');
+    await edited;
+    const again = page.chats.active.regenerate();
+    await (await page.script.next()).answer('Drei.');
+    await again;
+    const stand = 'q: One? | a: First. | a: Speak French. | ';
+    expect(await page.stored('main')).toBe(`${stand}q: Two? | a: Deux.`);
+    expect(await page.stored('main-v2')).toBe(`${stand}q: Three? | a: Trois.`);
+    expect(page.shown()).toBe(`${stand}q: Three? | a: Drei.`);
+    expect((await allOf(page.store)).filter(({ name }) => name === 'system')).toHaveLength(1);
+  });
+
+  it('is not part of a version of what stands before it, and is still there beside it', async () => {
+    const again = page.chats.active.regenerate({ messageId: page.chats.active.messages[1]!.id });
+    await (await page.script.next()).answer('Other.');
+    await again;
+    expect(page.shown()).toBe('q: One? | a: Other.');
+    expect((await toPrompt(await page.engine.resolve())).system).toBeUndefined();
+    await page.engine.switchBranch('main');
+    expect(page.shown()).toBe('q: One? | a: First. | a: Speak French. | q: Two? | a: Deux.');
+    await page.engine.rewind('s');
+    await page.ask('Four?', 'Quatre.');
+    expect(page.shown()).toBe('q: One? | a: First. | a: Speak French. | q: Four? | a: Quatre.');
+  });
+});
+
+it('a message that is sent while an answer fails is asked after it, on the same branch', async () => {
+  for (const fail of ['fail', 'break'] as const) {
+    page = await openPage();
+    void page.chats.active.sendMessage({ text: 'One?' });
+    const failing = await page.script.next();
+    await failing.say('Fir');
+    const failed = failing[fail]('overloaded' as never);
+    const sent = page.chats.active.sendMessage({ text: 'Two?' });
+    await failed;
+    await (await page.script.next()).answer('Second.');
+    await sent;
+    expect(page.script.requests).toHaveLength(2);
+    expect(await page.stored()).toBe('q: One? | a: Fir | q: Two? | a: Second.');
+    expect(page.engine.state.getState().branches).toHaveLength(1);
+  }
+});
+
+it('an answer whose server knows it by another id has no second version of itself', async () => {
+  const sent = page.chats.active.sendMessage({ text: 'One?' });
+  const exchange = await page.script.next();
+  await exchange.send({ type: 'start', messageId: 'server-1' });
+  await exchange.answer('First.');
+  await sent;
+  const [, answer] = page.chats.active.messages;
+  expect(page.engine.siblings(answer!.id).ids).toEqual([answer!.id]);
+  const more = page.chats.active.sendMessage();
+  const rest = await page.script.next();
+  await rest.send({ type: 'start', messageId: 'server-2' });
+  await rest.answer('And more.');
+  await more;
+  page = await openPage(afterReload(page.store));
+  expect(page.shown()).toBe('q: One? | a: First./And more.');
+  expect(page.chats.active.messages[1]!.id).toBe(answer!.id);
+  expect(page.engine.siblings(answer!.id).ids).toEqual([answer!.id]);
+});
+
+it('versions that another tab made are all there, whichever is shown here', async () => {
+  await page.ask('One?', 'First.');
+  const other = await openPage(page.store);
+  for (const text of ['Second.', 'Third.']) {
+    const again = other.chats.active.regenerate();
+    await (await other.script.next()).answer(text);
+    await again;
+  }
+  const own = page.chats.active.messages[1]!.id;
+  await expect.poll(() => page.engine.siblings(own).ids.length).toBe(3);
+  await page.ask('Two?', 'More.');
+  expect(page.shown()).toBe('q: One? | a: First. | q: Two? | a: More.');
+  await expect.poll(() => other.engine.siblings(own).ids.length).toBe(3);
+  expect(other.shown()).toBe('q: One? | a: Third.');
+});
+
+describe('a list that an app brings along', () => {
+  const history = [
+    say('user', 'One?', 'q1'),
+    say('assistant', 'First.', 'a1'),
+    say('user', 'Two?', 'q2'),
+    say('assistant', 'Second.', 'a2'),
+  ];
+  const [q1, a1, q2, a2] = history as [UIMessage, UIMessage, UIMessage, UIMessage];
+
+  it.each<[string, UIMessage[], string]>([
+    ['in its order', history, 'q: One? | a: First. | q: Two? | a: Second.'],
+    ['children first', [a2, q2, a1, q1], 'a: Second. | q: Two? | a: First. | q: One?'],
+    [
+      'with two messages of one id',
+      [q1, a1, say('user', 'Other?', 'q1'), say('assistant', 'Said.', 'a1')],
+      'q: One? | a: First. | q: Other? | a: Said.',
+    ],
+    ['with two questions in a row', [q1, q2, a2], 'q: One? | q: Two? | a: Second.'],
+  ])('%s is saved as it stands, each message on a node of its own', async (_, list, said) => {
+    page.chats.active.messages = [...list];
+    await page.ask('Well?', 'Yes.');
+    expect(page.shown()).toBe(`${said} | q: Well? | a: Yes.`);
+    expect(await page.stored()).toBe(page.shown());
+    expect(words(page.script.requests[0]!.sent.messages)).toBe(`${said} | q: Well?`);
+    expect(new Set(page.chats.active.messages.map(({ id }) => id)).size).toBe(list.length + 2);
+    expect(page.engine.state.getState().branches).toHaveLength(1);
+    expect(await page.engine.verify()).toEqual([]);
+  });
+
+  it('in which a message stands twice is saved with it once, and goes on', async () => {
+    page.chats.active.messages = [q1, a1, q1, a1];
+    await page.ask('Well?', 'Yes.');
+    await page.ask('And?', 'No.');
+    expect(await page.stored()).toBe('q: One? | a: First. | q: Well? | a: Yes. | q: And? | a: No.');
+    expect(page.shown()).toContain('q: Well? | a: Yes. | q: And? | a: No.');
+    expect(page.engine.state.getState().branches).toHaveLength(1);
+  });
+
+  it('that holds what is saved in another order makes a branch, and the saved one stays', async () => {
+    page.chats.active.messages = [...history];
+    await page.ask('Three?', 'Third.');
+    const [one, first, two, second] = page.chats.active.messages as [
+      UIMessage,
+      UIMessage,
+      UIMessage,
+      UIMessage,
+    ];
+    page.chats.active.messages = [two, second, one, first];
+    await page.ask('Well?', 'Yes.');
+    expect(page.shown()).toBe('q: Two? | a: Second. | q: One? | a: First. | q: Well? | a: Yes.');
+    expect(await page.stored('main-v2')).toBe(page.shown());
+    expect(await page.stored('main')).toBe(
+      'q: One? | a: First. | q: Two? | a: Second. | q: Three? | a: Third.',
+    );
+    expect(await page.engine.verify()).toEqual([]);
+    await settle();
+  });
+});
