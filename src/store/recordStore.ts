@@ -55,6 +55,8 @@ export class RecordStore implements ContextStore {
   readonly #listeners = new Set<{ readonly hear: (notice: StoreNotice) => void }>();
   #channel: Channel | undefined;
   #sweeper: ReturnType<typeof setTimeout> | undefined;
+  #sweptAt = 0;
+  #nextSweep: ReturnType<typeof setTimeout> | undefined;
   #isAwake = false;
   #search: Promise<MessageSearch> | undefined;
   /** The last change number that was heard of. */
@@ -143,7 +145,7 @@ export class RecordStore implements ContextStore {
   }
 
   listChats(filter: ChatFilter = {}): Promise<ChatInfo[]> {
-    this.#sweep();
+    this.#sweepInTime();
     return this.#read(['chats', 'branches'], (rows) => listChats(rows, filter));
   }
 
@@ -296,6 +298,7 @@ export class RecordStore implements ContextStore {
     this.#isAwake = false;
     this.#letGoOfSearch();
     clearTimeout(this.#sweeper);
+    clearTimeout(this.#nextSweep);
     this.#listeners.clear();
     this.#channel?.close();
     this.#channel = undefined;
@@ -377,9 +380,18 @@ export class RecordStore implements ContextStore {
     this.#sweep();
   }
 
+  /** A page lists its chats after each change, several times in a turn: once in a second is often enough to sweep. */
+  #sweepInTime(): void {
+    if (Math.abs(Date.now() - this.#sweptAt) >= SECOND) this.#sweep();
+    else if (this.#isAwake) this.#nextSweep ??= setTimeout(() => this.#sweep(), SECOND);
+  }
+
   /** Takes the content of deleted chats whose time is over, and comes back when the next one's is. */
   #sweep(): void {
-    this.#sweepBlobs(Date.now()).catch(() => undefined);
+    this.#sweptAt = Date.now();
+    clearTimeout(this.#nextSweep);
+    this.#nextSweep = undefined;
+    this.#sweepBlobs(this.#sweptAt).catch(() => undefined);
     this.#backing
       .read(['chats'], (rows) => rows.list('chats', undefined, 'due'))
       .then((chats) => this.#purge(chats, Date.now()))
@@ -413,6 +425,9 @@ const DRAFTS: readonly Table[] = ['nodes', 'drafts'];
 
 /** The tables that bytes are kept in. */
 const BLOBS: readonly Table[] = ['blobs', 'uses', 'fresh'];
+
+/** In ms. */
+const SECOND = 1000;
 
 /** The longest time that a timer can wait, ms. */
 const LONGEST_TIMER = 2 ** 31 - 1;

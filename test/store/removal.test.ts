@@ -1,5 +1,7 @@
+import 'fake-indexeddb/auto';
 import { expect, it } from 'vitest';
-import { node } from '../support/graph.ts';
+import { given, node } from '../support/graph.ts';
+import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import { purgeChat, type RemovedChat } from '../../src/store/removal.ts';
 import type { StoreTransaction } from '../../src/store/store.ts';
 
@@ -21,4 +23,19 @@ it.each([
   };
   await purgeChat({ ...tx, chatId: id, deviceId } as StoreTransaction, 1000);
   expect(done).toEqual(isBuried ? ['purge', 'chat', 'changes'] : []);
+});
+
+it('a chat that another tab deleted is buried in time, also when the chats were listed a moment before, and not again', async () => {
+  const [one, two] = [new IndexedDBContextStore('removal'), new IndexedDBContextStore('removal')];
+  await given(one, 'q1 > a1');
+  two.subscribe(() => undefined);
+  await two.listChats();
+  await one.deleteChat('c', { keepFor: 60 });
+  await one.close();
+  await two.listChats();
+  const ops = async (): Promise<string[]> =>
+    (await two.changesSince(0)).map(({ op, kind }) => `${op} ${kind}`);
+  expect(await ops()).toContain('put node');
+  await expect.poll(ops, { timeout: 5000 }).toEqual(['delete chat']);
+  await two.close();
 });
