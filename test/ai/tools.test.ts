@@ -59,6 +59,24 @@ describe("a tool's result", () => {
     expect(await page.stored()).toBe(page.shown());
   });
 
+  it('leaves alone what another tab gave meanwhile, also where the chat had no time to look', async () => {
+    const exchange = await askForDice();
+    await exchange.send(...call('call-2').slice(1));
+    await exchange.finish();
+    const other = await openPage(page.store);
+    void page.chats.active.sendMessage({ text: 'And?' });
+    const busy = await page.script.next();
+    await other.chats.active.addToolOutput(give(4, 'call-1'));
+    await settle();
+    await page.chats.active.addToolOutput(give(5, 'call-2'));
+    await busy.answer('So.');
+    await page.chats.whenSettled();
+    const [, saved] = page.engine.state.getState().messages;
+    const outputs = saved?.parts.flatMap((part) => ('output' in part ? [part.output] : []));
+    expect(outputs).toEqual([4, 5]);
+    expect(page.shown()).toContain('[dice output-available]/[dice output-available]');
+  });
+
   it('is sent on, and the answer to it grows on the same node', async () => {
     page.chats.configure({
       transport: page.script.transport,
