@@ -6,7 +6,7 @@ import type { ContextStore } from '../../src/store/store.ts';
 import { realTime, type Time } from '../support/clock.ts';
 import type { Exchange } from '../support/transport.ts';
 import { noteOf, openPage, SDK, words, type Page } from './story.ts';
-import { callsIn, waits, Witness } from './witness.ts';
+import { allOf, callsIn, waits, Witness } from './witness.ts';
 
 /**
  * Somebody who presses every button, on two pages of one chat, in any order and at any moment, while tools are called, the network
@@ -19,10 +19,16 @@ export interface MortalPage extends Pick<Page, 'engine' | 'chats' | 'script' | '
   kill(): void;
   /** How a person sends, where there is something to type into; resolves when it is asked. */
   readonly type?: (text: string) => Promise<unknown>;
-  /** Presses a button of the page; false where there is none of that name. */
-  readonly press?: (name: string) => boolean;
+  /** Presses a button of the page; false where there is none of that name. `id`: in this message, or at this call. */
+  readonly press?: (name: string, id?: string) => boolean;
+  /** How a person edits, where there is a button; undefined where not. Resolves when it is asked. */
+  readonly edit?: (id: string, text: string) => Promise<unknown> | undefined;
+  /** What the app was called back with, line by line. */
+  readonly calls?: readonly string[];
   /** What is on the screen, as {@link words} has it. */
   readonly seen?: () => string;
+  /** What the pager of a message says, as `2 / 3`; '' where it has none. */
+  readonly pager?: (id: string) => string;
 }
 
 /** A store for one page, and the end of that page. `pause`: how long each of its writes takes, in ms. */
@@ -58,6 +64,9 @@ export function mortal(
   return { store: own, kill };
 }
 
+/** How long the writes of a run take, in ms. */
+const PAUSES = [0, 3, 0, 30];
+
 /** How the pages of a run are. */
 interface Manner {
   /** Whether calls that are answered are sent on by themselves. */
@@ -90,7 +99,20 @@ export interface Place {
   readonly open?: (store: ContextStore, manner: Manner) => Promise<MortalPage>;
 }
 
-/** One run of somebody who presses every button, on two pages of one chat. */
+/** Something that a person does, or a server; false where there is nothing to do it with. */
+type Act = () => boolean | Promise<boolean>;
+
+/** How often another act is looked for in the place of one that can't be done. */
+const TRIES = 4;
+
+/** How long the mouse takes from one page to another, in ms. */
+const WAY = 150;
+
+function times(count: number, act: Act): readonly Act[] {
+  return Array.from({ length: count }, () => act);
+}
+
+/** One run of somebody who presses every button, on one or two pages of one chat. */
 export class Run {
   readonly #pages: MortalPage[];
   /** The one that has the mouse. */
@@ -104,6 +126,8 @@ export class Run {
   readonly #calls: Map<string, string> = new Map();
   /** The calls that were answered, and were told that this is kept. */
   readonly #answered: Set<string> = new Set();
+  /** The calls that were answered by a button, which tells nothing. */
+  readonly #pressed: Pressed[] = [];
   /** What was asked for and has not come to its end, and on which page. */
   readonly #running: Map<Promise<unknown>, MortalPage> = new Map();
   readonly #ended: Set<Exchange> = new Set();
@@ -113,55 +137,60 @@ export class Run {
   readonly #found: string[] = [];
   readonly #witness: Witness = new Witness((exchange) => !exchange.isStopped && !this.#ended.has(exchange));
 
-  private constructor(
-    seed: number,
-    open: () => Promise<MortalPage>,
-    pages: readonly [MortalPage, MortalPage],
-    time: Time,
-  ) {
-    this.#pages = pages.map((page) => this.#witness.watch(page));
-    this.#page = pages[0];
+  private constructor(seed: number, open: () => Promise<MortalPage>, page: MortalPage, time: Time) {
+    this.#page = this.#witness.watch(page);
+    this.#pages = [page];
     this.#open = open;
     this.#time = time;
     this.#random = randomOf(seed);
   }
 
-  /** Opens two pages on a chat. */
+  /** Opens a page on a chat. Another one opens by and by. */
   static async begin(seed: number, { store, time = realTime, open = openMortal }: Place): Promise<Run> {
     const opened = async (): Promise<MortalPage> => {
       const own = store();
       // A database takes time of its own.
-      const pause = seed % 2 === 1 && own instanceof InMemoryContextStore ? 3 : 0;
+      const pause = own instanceof InMemoryContextStore ? (PAUSES[seed % PAUSES.length] ?? 0) : 0;
       const page = await time.during(open(own, { automatic: seed % 3 === 0, pause }));
       if (!page) throw new Error('A page does not open.');
       return page;
     };
-    return new Run(seed, opened, [await opened(), await opened()], time);
+    return new Run(seed, opened, await opened(), time);
   }
 
   async act(): Promise<void> {
-    const acts: readonly (() => unknown)[] = [
-      () => this.#send(),
-      () => this.#edit(),
-      () => this.#again(),
-      () => this.#stop(),
-      () => this.#goOn(),
-      () => this.#move(),
-      () => this.#end(),
-      () => this.#call(),
-      () => this.#answer(),
-      () => this.#answer(),
-      () => this.#sometimes(0.5, () => this.#meet()),
-      () => this.#sometimes(0.2, () => this.#reload()),
-      () => this.#sometimes(0.5, () => this.#goOffline()),
-      ...[1, 2, 3].map(() => () => this.#say()),
-    ];
-    if (this.#random() < 0.1) this.#page = this.#pick(this.#pages) ?? this.#page;
-    await this.#pick(acts)?.();
+    if (this.#random() < 0.1) await this.#turnTo(this.#pick(this.#pages));
+    const acts = this.#acts();
+    for (let tries = TRIES; tries > 0; tries -= 1) if (await this.#pick(acts)?.()) break;
     for (let pause = Math.floor(this.#random() * 4); pause > 0; pause -= 1)
       await this.#time.pass(this.#pause());
     this.#found.push(...this.#doubled());
     await this.#time.during(Promise.all(this.#pages.map((page) => this.#witness.look(page))));
+  }
+
+  /** The mouse takes a moment to another page. Locks are shared: two pages that go on with one answer at once are let. */
+  async #turnTo(page = this.#page): Promise<void> {
+    if (page !== this.#page) await this.#time.pass(WAY);
+    this.#page = page;
+  }
+
+  #acts(): readonly Act[] {
+    return [
+      () => this.#send(),
+      () => this.#edit(),
+      () => this.#again(),
+      () => this.#random() < 0.4 && this.#stop(),
+      () => this.#goOn(),
+      () => this.#move(),
+      () => this.#end(),
+      () => this.#meet(),
+      () => this.#random() < 0.2 && this.#reload(),
+      () => this.#random() < 0.15 && this.#goOffline(),
+      ...times(2, () => this.#call()),
+      ...times(3, () => this.#openTab()),
+      ...times(3, () => this.#say()),
+      ...times(4, () => this.#answer()),
+    ];
   }
 
   /** Mostly the chat that is shown; now and then one of a branch that is not. */
@@ -178,11 +207,7 @@ export class Run {
     return chance < 0.96 ? 120 : chance < 0.985 ? 600 : chance < 0.99 ? 2500 : 61_000;
   }
 
-  #sometimes(chance: number, act: () => unknown): unknown {
-    return this.#random() < chance ? act() : undefined;
-  }
-
-  #send(): void {
+  #send(): true {
     const question = this.#question();
     const { text } = question;
     const chat = this.#chat;
@@ -190,25 +215,28 @@ export class Run {
     if (this.#page.type && chat === this.#page.chats.active)
       return this.#run(this.#page.type(text), question);
     this.#witness.types(text, this.#page, chat.branchId);
-    this.#run(chat.sendMessage({ text }), question);
+    return this.#run(chat.sendMessage({ text }), question);
   }
 
   /** The next request fails before a word comes. */
-  #goOffline(): void {
+  #goOffline(): true {
     this.#note('offline');
     this.#page.script.refuse(new TypeError('Failed to fetch'));
+    return true;
   }
 
   /** Tools are called, one or two: they wait for what the page gives, or for a word of the person. */
-  async #call(): Promise<void> {
+  async #call(): Promise<boolean> {
     const exchange = this.#pick(this.#streams());
-    if (!exchange) return;
+    if (!exchange) return false;
     await this.#callIn(exchange);
-    if (this.#random() < 0.5) await this.#callIn(exchange);
+    if (this.#random() < 0.7) await this.#callIn(exchange);
+    return true;
   }
 
   async #callIn(exchange: Exchange): Promise<void> {
-    const toolCallId = `t${(this.#words += 1)}`;
+    const sides = (this.#words += 1);
+    const toolCallId = `t${sides}`;
     const id = String(noteOf(exchange)['answerId']);
     const asks = SDK > 5 && this.#random() < 0.5;
     this.#note(`${asks ? 'ask leave for' : 'call'} ${toolCallId} in ${id.slice(0, 4)}`);
@@ -216,27 +244,25 @@ export class Run {
     const asking = { type: 'tool-approval-request', approvalId: `ok-${toolCallId}`, toolCallId } as const;
     await this.#time.during(
       exchange.send(
-        { type: 'tool-input-available', toolCallId, toolName: 'dice', input: { sides: 6 } },
+        { type: 'tool-input-available', toolCallId, toolName: 'dice', input: { sides } },
         ...(asks ? [asking] : []),
       ),
     );
   }
 
-  /** The other page answers a call of an answer that this page goes on with. */
-  async #meet(): Promise<void> {
+  /** The other page goes on with an answer that this page goes on with, or answers a call in it. */
+  async #meet(): Promise<boolean> {
     const other = this.#pages.find((page) => page !== this.#page);
-    const last = this.#page.chats.active.messages.at(-1);
-    if (!other || !last || !callsIn(last).some(waits)) return;
-    this.#goOn(this.#page.chats.active);
-    await this.#time.pass(this.#pause());
+    if (!other || !this.#goOn(this.#page.chats.active)) return false;
     const own = this.#page;
-    this.#page = other;
-    this.#answer(other.chats.active);
-    this.#page = own;
+    await this.#turnTo(other);
+    if (!this.#answer(other.chats.active)) this.#goOn(other.chats.active);
+    await this.#turnTo(own);
+    return true;
   }
 
   /** A call that waits on this page gets its result, or leave, or none. */
-  #answer(from = this.#chat): void {
+  #answer(from = this.#chat): boolean {
     const page = this.#page;
     const chat = page.chats.active;
     const { messages } = from;
@@ -244,23 +270,36 @@ export class Run {
       callsIn(message).flatMap((call) => (waits(call) ? [{ ...call, owner: message.id }] : [])),
     );
     const call = this.#pick(waiting);
-    if (!call) return;
-    const { toolCallId, approval, owner } = call;
+    if (!call) return false;
+    const { toolCallId, input, approval, owner } = call;
     const approved = this.#random() < 0.5;
     if (approval) this.#witness.gives(toolCallId, approved);
     this.#witness.letsGoOn(page, messages);
     this.#note(`answer ${toolCallId} ${approval ? approved : ''}`);
+    const button = approval ? (approved ? 'Approve' : 'Deny') : 'Give';
+    if (from === chat && page.press?.(button, toolCallId))
+      return this.#pressed.push({ toolCallId, page, told: page.calls?.length ?? 0 }) > 0;
     const given = async (): Promise<void> => {
       if (approval) await chat.addToolApprovalResponse({ id: approval.id, approved });
-      else await chat.addToolOutput({ tool: 'dice' as never, toolCallId, output: toolCallId });
+      else await chat.addToolOutput({ tool: 'dice' as never, toolCallId, output: input.sides });
       this.#answered.add(toolCallId);
       await this.#witness.isKept(page, owner, toolCallId);
     };
-    this.#run(given());
+    return this.#run(given());
+  }
+
+  /** A second page of the chat. */
+  async #openTab(): Promise<boolean> {
+    if (this.#pages.length > 1) return false;
+    this.#note('open a tab');
+    const page = this.#witness.watch(await this.#open());
+    this.#pages.push(page);
+    await this.#turnTo(page);
+    return true;
   }
 
   /** The page dies at once, with all that it had not written, and another one opens in its place. */
-  async #reload(): Promise<void> {
+  async #reload(): Promise<true> {
     const dead = this.#page;
     this.#note('reload');
     for (const exchange of dead.script.requests) this.#lose(exchange);
@@ -271,6 +310,7 @@ export class Run {
     const page = this.#witness.watch(await this.#open());
     this.#pages[this.#pages.indexOf(dead)] = page;
     this.#page = page;
+    return true;
   }
 
   /** What was said on a page that is gone, and not saved yet, is lost or not. */
@@ -289,77 +329,97 @@ export class Run {
     return this.#page.engine.status(String(noteOf(exchange)['answerId'])) === 'streaming';
   }
 
-  #edit(): void {
+  #edit(): boolean {
     const chat = this.#chat;
     const message = this.#pick(chat.messages.filter(({ role }) => role === 'user'));
-    if (!message || this.#page.engine.status(message.id) === undefined) return;
+    if (!message || this.#page.engine.status(message.id) === undefined) return false;
     const question = this.#question();
     const { text } = question;
     this.#note(`edit ${textOf(message)} to ${text}`);
-    this.#witness.asksAnew(this.#page, chat);
-    this.#run(chat.sendMessage({ text, messageId: message.id }), question);
+    this.#witness.toBeStopped(this.#witness.growingIn(this.#page, chat));
+    const edited = chat === this.#page.chats.active && this.#page.edit?.(message.id, text);
+    return this.#run(edited || chat.sendMessage({ text, messageId: message.id }), question);
   }
 
-  #again(): void {
+  #again(): boolean {
     const chat = this.#chat;
     const message = this.#pick(chat.messages);
-    if (!message || this.#page.engine.status(message.id) === undefined) return;
+    if (!message || this.#page.engine.status(message.id) === undefined) return false;
     this.#note(`again ${textOf(message)}`);
     const isLast = message === this.#page.chats.active.messages.at(-1);
-    if (isLast && this.#page.press?.('Try again')) return;
-    this.#witness.asksAnew(this.#page, chat);
-    this.#run(chat.regenerate({ messageId: message.id }));
+    if (isLast && this.#page.press?.('Try again')) return true;
+    this.#witness.toBeStopped(this.#witness.growingIn(this.#page, chat));
+    return this.#run(chat.regenerate({ messageId: message.id }));
   }
 
-  #stop(): void {
-    this.#note('stop');
+  #stop(): boolean {
     const page = this.#page;
-    if (page.press?.('Stop')) return;
+    const shown = page.chats.active;
+    const stopped = this.#witness.growingIn(page, shown);
+    this.#note('stop');
+    if (page.press?.('Stop')) return this.#witness.toBeStopped(stopped);
     const chat = this.#chat;
     const growing = this.#witness.growingIn(page, chat);
     this.#run(chat.stop().then(() => this.#witness.hasStopped(page, growing)));
+    return growing.length > 0;
   }
 
-  #goOn(chat = this.#chat): void {
+  #goOn(chat = this.#chat): boolean {
     const last = chat.messages.at(-1);
-    if (last?.role !== 'assistant') return;
+    if (last?.role !== 'assistant') return false;
     this.#note(`go on ${textOf(last)}`);
     this.#witness.letsGoOn(this.#page, chat.messages);
-    if (chat === this.#page.chats.active && this.#page.press?.('Continue')) return;
-    this.#run(chat.sendMessage());
+    if (chat === this.#page.chats.active && this.#page.press?.('Continue')) return true;
+    return this.#run(chat.sendMessage());
   }
 
-  #move(): void {
+  #move(): boolean {
     const { engine } = this.#page;
     const branch = this.#pick(engine.state.getState().branches);
     const message = this.#pick(engine.state.getState().messages);
-    if (!branch || !message) return;
-    const move = this.#pick(['switch', 'rewind', 'checkout', 'btw'] as const);
+    if (!branch || !message) return false;
+    const move = this.#pick(['switch', 'rewind', 'checkout', 'btw', 'page', 'page'] as const);
+    if (move === 'page') return this.#turnPage();
     this.#note(`${move} ${move === 'switch' ? branch.name : textOf(message)}`);
-    if (move === 'switch') this.#run(engine.switchBranch(branch.id));
-    if (move === 'rewind') this.#run(engine.rewind(message.id));
-    if (move === 'checkout') this.#run(engine.checkout(message.id));
-    if (move === 'btw') this.#run(engine.btw().catch(() => {}));
+    if (move === 'switch') return this.#run(engine.switchBranch(branch.id));
+    if (move === 'rewind') return this.#run(engine.rewind(message.id));
+    if (move === 'checkout') return this.#run(engine.checkout(message.id));
+    return this.#run(engine.btw().catch(() => {}));
   }
 
-  async #say(): Promise<void> {
+  /** Shows another version of a message. */
+  #turnPage(): boolean {
+    const { engine, chats, press } = this.#page;
+    const message = this.#pick(chats.active.messages.filter(({ id }) => engine.siblings(id).ids.length > 1));
+    if (!message) return false;
+    const { index, ids } = engine.siblings(message.id);
+    const by = this.#random() < 0.5 ? -1 : 1;
+    this.#note(`version ${index + by} of ${textOf(message)}`);
+    if (press?.(by < 0 ? 'Previous version' : 'Next version', message.id)) return true;
+    const target = ids[index + by];
+    return target !== undefined && this.#run(engine.selectSibling(target));
+  }
+
+  async #say(): Promise<boolean> {
     const exchange = this.#pick(this.#streams());
-    if (!exchange) return;
+    if (!exchange) return false;
     const word = `w${(this.#words += 1)} `;
     const id = String(noteOf(exchange)['answerId']);
     this.#note(`say ${word}to ${id.slice(0, 4)}`);
     await this.#time.during(exchange.say(word));
     this.#said.set(id, [...(this.#said.get(id) ?? []), { word, isSure: !exchange.isStopped }]);
+    return true;
   }
 
-  async #end(): Promise<void> {
+  async #end(): Promise<boolean> {
     const exchange = this.#pick(this.#streams());
-    if (!exchange) return;
+    if (!exchange) return false;
     this.#ended.add(exchange);
     const end = this.#pick(['finish', 'finish', 'fail', 'break', 'drop'] as const) ?? 'finish';
     this.#note(`${end} ${String(noteOf(exchange)['answerId']).slice(0, 4)}`);
     this.#witness.ends(exchange, end);
     await this.#time.during(end === 'fail' ? exchange.fail('overloaded') : exchange[end]());
+    return true;
   }
 
   #streams(): Exchange[] {
@@ -375,7 +435,7 @@ export class Run {
     return question;
   }
 
-  #run(action: Promise<unknown>, question?: Question): void {
+  #run(action: Promise<unknown>, question?: Question): true {
     const page = this.#page;
     const running = action.catch((error: unknown) => this.#note(`refused: ${String(error)}`));
     this.#running.set(running, page);
@@ -384,6 +444,7 @@ export class Run {
       if (question) question.isSettled = true;
     };
     void running.then(settled);
+    return true;
   }
 
   #note(line: string): void {
@@ -424,8 +485,14 @@ export class Run {
 
   /** What went wrong, and before it all that was done; nothing for a run in which nothing did. */
   async problems(): Promise<string[]> {
-    const seen = [...this.#found, ...this.#witness.found];
-    const found = [...seen, ...this.#hanging(), ...(await this.#misplaced()), ...(await this.#misshown())];
+    const stored = await allOf(this.#page.store);
+    const found = [
+      ...this.#found,
+      ...this.#witness.found,
+      ...this.#hanging(),
+      ...(await this.#misplaced(stored)),
+      ...(await this.#misshown(stored)),
+    ];
     return found.length === 0 ? [] : [...this.#log, ...found];
   }
 
@@ -433,19 +500,15 @@ export class Run {
     return this.#running.size === 0 ? [] : [`${this.#running.size} promises hang`];
   }
 
-  async #misplaced(): Promise<string[]> {
+  async #misplaced(stored: readonly MessageNode[]): Promise<string[]> {
     const { store, engine } = this.#page;
     // A page without a screen: it is asked only which answers grow.
     const fresh = await this.#time.during(openPage(store, { userId: engine.userId }));
     if (!fresh) return ['A page does not open.'];
-    const { nodes } = await store.load('c');
-    const stored = await store.getNodes(
-      'c',
-      nodes.map(({ id }) => id),
-    );
     fresh.engine.dispose();
     return [
       ...stored.flatMap((node) => this.#wrongIn(node, stored, fresh)),
+      ...this.#unasked(stored),
       ...this.#miscounted(stored.map(({ data }) => textOf(data))),
       ...this.#lost(stored),
       ...this.#unanswered(stored),
@@ -471,6 +534,17 @@ export class Run {
     ];
   }
 
+  /** Versions that nobody asked for: other words for a question, or another answer. */
+  #unasked(stored: readonly MessageNode[]): string[] {
+    const questions = new Set(this.#questions.map(({ text }) => text));
+    const phantoms = stored
+      .filter(isShown)
+      .filter(({ id, data }) =>
+        data.role === 'user' ? !questions.has(textOf(data)) : !this.#witness.hasAskedFor(id),
+      );
+    return phantoms.map(({ id, data }) => `nobody asked for ${id}, "${words([data])}"`);
+  }
+
   #miscounted(texts: readonly string[]): string[] {
     return this.#questions.flatMap(({ text, isSure }) => {
       const count = texts.filter((other) => other === text).length;
@@ -492,12 +566,28 @@ export class Run {
         .filter(waits)
         .filter(({ toolCallId }) => this.#calls.get(toolCallId) === id),
     );
-    const wrong = waiting.filter(({ toolCallId }) => this.#answered.has(toolCallId));
-    return wrong.map(({ toolCallId }) => `the result of ${toolCallId} is lost`);
+    const ids = new Set(waiting.map(({ toolCallId }) => toolCallId));
+    const ignored = this.#pressed.filter(
+      ({ toolCallId, page, told }) =>
+        ids.has(toolCallId) &&
+        this.#pages.includes(page) &&
+        !page.calls?.slice(told).some((line) => line.startsWith('error')),
+    );
+    return [
+      ...[...ids].flatMap((id) =>
+        this.#answered.has(id) || this.#witness.kept.has(id) ? [`the result of ${id} is lost`] : [],
+      ),
+      ...ignored.map(({ toolCallId }) => `${toolCallId} was answered, and nothing came of it`),
+    ];
   }
 
-  async #misshown(): Promise<string[]> {
-    const wrong = await Promise.all(this.#pages.map(async (page, i) => this.#misshownOn(page, i)));
+  async #misshown(stored: readonly MessageNode[]): Promise<string[]> {
+    const wrong = await Promise.all(
+      this.#pages.map(async (page, i) => [
+        ...(await this.#misshownOn(page, i)),
+        ...misnumbered(page, stored).map((problem) => `page ${i}: ${problem}`),
+      ]),
+    );
     return wrong.flat();
   }
 
@@ -543,12 +633,45 @@ export class Run {
   }
 }
 
+/** What was only reserved for an answer is no version of it yet. */
+function isShown({ data, status }: MessageNode): boolean {
+  return data.parts.length > 0 || status === 'complete';
+}
+
+/** Versions of what is shown that its pager does not know of, and those that it knows of and that are none. */
+function misnumbered({ engine, chats, pager }: MortalPage, stored: readonly MessageNode[]): string[] {
+  return chats.active.messages.flatMap(({ id }) => {
+    const node = stored.find((one) => one.id === id);
+    const versions = stored
+      .filter(isShown)
+      .filter(({ parentId, data }) => parentId === node?.parentId && data.role === node.data.role);
+    const own = versions.toSorted((a, b) => a.seq - b.seq).map((version) => version.id);
+    const { index, ids } = engine.siblings(id);
+    const said = pager?.(id) ?? '';
+    const expected = pager && own.length > 1 ? `${own.indexOf(id) + 1} / ${own.length}` : '';
+    return [
+      ...(ids.join() === own.join() && ids[index] === id
+        ? []
+        : [`${id} is shown as version ${index} of ${ids.join()}, stored are ${own.join()}`]),
+      ...(said === expected ? [] : [`the pager of ${id} says "${said}", not "${expected}"`]),
+    ];
+  });
+}
+
 interface Question {
   readonly text: string;
   readonly page: MortalPage;
   /** Whether it must be there: not so, when its page died before it was told that it is saved. */
   isSure: boolean;
   isSettled: boolean;
+}
+
+/** An answer to a call, by a button. */
+interface Pressed {
+  readonly toolCallId: string;
+  readonly page: MortalPage;
+  /** How many lines the page had been called back with by then. */
+  readonly told: number;
 }
 
 /** Whether an answer went on from another one, as a version of its own, when that one held this call. */

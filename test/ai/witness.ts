@@ -11,6 +11,8 @@ import { noteOf, words } from './story.ts';
  */
 export class Witness {
   readonly found: string[] = [];
+  /** The calls that were seen answered on a page that said that all of it is saved. */
+  readonly kept: Set<string> = new Set();
   /** Every request, with the page that it came from. */
   readonly #asked: Map<Exchange, MortalPage> = new Map();
   /** The branches on which a question may be asked: the one that it was typed on, and those made since. */
@@ -19,7 +21,7 @@ export class Witness {
   readonly #goesOn: Map<MortalPage, number> = new Map();
   /** The answers that somebody let go on: one that was whole may be cut then, before a word of more is asked for. */
   readonly #mayGoOn: Set<string> = new Set();
-  /** The answers that an edit or another try was to stop. */
+  /** The answers that a button, an edit or another try was to stop. */
   readonly #toBeStopped: Set<Exchange> = new Set();
   /** How the last request of each answer ended, where that is sure. */
   readonly #ends: Map<string, { readonly exchange: Exchange; readonly end: string }> = new Map();
@@ -84,6 +86,11 @@ export class Witness {
     return typed;
   }
 
+  /** Whether an answer was ever asked of a server. */
+  hasAskedFor(id: string): boolean {
+    return [...this.#asked.keys()].some((exchange) => noteOf(exchange)['answerId'] === id);
+  }
+
   #countGoingOn(page: MortalPage, answerId: unknown): void {
     const left = (this.#goesOn.get(page) ?? 0) - 1;
     this.#goesOn.set(page, left);
@@ -102,9 +109,10 @@ export class Witness {
     this.#goesOn.set(page, (this.#goesOn.get(page) ?? 0) + 1);
   }
 
-  /** Somebody asks for another version, which stops the answer that grows in the chat. */
-  asksAnew(page: MortalPage, chat: ContextChat): void {
-    for (const exchange of this.growingIn(page, chat)) this.#toBeStopped.add(exchange);
+  /** Somebody stops answers, or asks for another version, which stops those that grow in its chat. */
+  toBeStopped(growing: readonly Exchange[]): true {
+    for (const exchange of growing) this.#toBeStopped.add(exchange);
+    return true;
   }
 
   /** The answers that grow in a chat. */
@@ -154,12 +162,24 @@ export class Witness {
     }
     const { messages, status } = chats.active;
     if (status !== 'ready' || this.#checked.get(page) === messages) return;
-    this.#checked.set(page, messages);
+    const isIdle = !chats.active.isBusy;
+    if (isIdle) this.#checked.set(page, messages);
     const ids = messages.map(({ id }) => id);
-    const stored = new Map((await store.getNodes('c', ids)).map(({ id, data }) => [id, textOf(data)]));
+    const stored = new Map((await store.getNodes('c', ids)).map(({ id, data }) => [id, data]));
     // What is stored may be more: an answer that another chat of the page goes on with.
-    const unsaved = messages.find((message) => !stored.get(message.id)?.startsWith(textOf(message)));
+    const unsaved = messages.find((message) => !beginsWith(stored.get(message.id), message));
     if (unsaved) this.found.push(`ready, and "${textOf(unsaved)}" (${unsaved.id}) is not saved`);
+    if (isIdle) for (const message of messages) this.#compareCalls(message, stored.get(message.id));
+  }
+
+  /** A call that is answered on a page that has nothing left to do is answered in the store. */
+  #compareCalls(shown: UIMessage, stored: UIMessage | undefined): void {
+    const saved = new Map(callsIn(stored ?? NOTHING).map((call) => [call.toolCallId, call]));
+    for (const call of callsIn(shown).filter((one) => !waits(one))) {
+      const own = saved.get(call.toolCallId);
+      if (own && !waits(own)) this.kept.add(call.toolCallId);
+      else this.found.push(`ready, and the result of ${call.toolCallId} is not saved`);
+    }
   }
 
   #openOf(page: MortalPage): Exchange[] {
@@ -193,8 +213,8 @@ export class Witness {
     return status === expected ? [] : [`${id} is ${status} after "${end}"`];
   }
 
-  #wrongCall({ toolCallId, state, output, approval }: Call): string[] {
-    if (state === 'output-available' && output !== toolCallId)
+  #wrongCall({ toolCallId, state, input, output, approval }: Call): string[] {
+    if (state === 'output-available' && output !== input.sides)
       return [`${toolCallId} was given "${String(output)}"`];
     const leave = this.#leave.get(toolCallId);
     const isWrong = approval?.approved !== undefined && !leave?.has(approval.approved);
@@ -211,6 +231,10 @@ function brokenIn({ id, data }: MessageNode): string[] {
   });
 }
 
+function beginsWith(stored: UIMessage | undefined, shown: UIMessage): boolean {
+  return stored !== undefined && textOf(stored).startsWith(textOf(shown));
+}
+
 const NOTHING: UIMessage = { id: '', role: 'user', parts: [] };
 
 /** The branch that a question was typed on, and all that there were. */
@@ -224,6 +248,8 @@ export interface Call {
   readonly type: string;
   readonly toolCallId: string;
   readonly state: string;
+  /** Of a die: it shows as many eyes as it has sides. */
+  readonly input: { readonly sides: number };
   readonly output?: unknown;
   readonly approval?: { readonly id: string; readonly approved?: boolean };
 }

@@ -14,20 +14,22 @@ export interface AppProps {
   readonly goesOnWhen?: ((state: { messages: UIMessage[] }) => boolean) | undefined;
   /** What stands beneath each message. Default: nothing. */
   readonly beneath?: ((messageId: string) => ReactNode) | undefined;
+  /** What an edit makes of a question. Default: `Edited?`. */
+  readonly reworded?: (() => string) | undefined;
 }
 
 type Chat = UseChatHelpers<UIMessage>;
 type Part = UIMessage['parts'][number];
 
 /** A chat page as the documentation of the AI SDK has it: both apps show this one. */
-export function ChatView({ chat, beneath }: ChatViewProps): ReactNode {
+export function ChatView({ chat, beneath, reworded }: ChatViewProps): ReactNode {
   const { messages, status, error, sendMessage, regenerate, stop, clearError } = chat;
   const isBusy = status === 'submitted' || status === 'streaming';
   return (
     <main>
       <ol>
         {messages.map((message) => (
-          <Message key={message.id} message={message} chat={chat} beneath={beneath} />
+          <Message key={message.id} message={message} chat={chat} beneath={beneath} reworded={reworded} />
         ))}
       </ol>
       {error && (
@@ -44,7 +46,7 @@ export function ChatView({ chat, beneath }: ChatViewProps): ReactNode {
   );
 }
 
-interface ChatViewProps extends Pick<AppProps, 'beneath'> {
+interface ChatViewProps extends Pick<AppProps, 'beneath' | 'reworded'> {
   readonly chat: Chat;
 }
 
@@ -52,11 +54,11 @@ interface MessageProps extends ChatViewProps {
   readonly message: UIMessage;
 }
 
-function Message({ message, chat, beneath }: MessageProps): ReactNode {
+function Message({ message, chat, beneath, reworded }: MessageProps): ReactNode {
   const { mood } = (message.metadata ?? {}) as { mood?: string };
-  const edit = (): void => void chat.sendMessage({ text: 'Edited?', messageId: message.id });
+  const edit = (): void => void chat.sendMessage({ text: reworded?.() ?? 'Edited?', messageId: message.id });
   return (
-    <li data-role={message.role}>
+    <li data-role={message.role} data-id={message.id}>
       {message.parts.map((part, i) => (
         <PartView key={i} part={part} chat={chat} />
       ))}
@@ -81,18 +83,21 @@ interface Call {
   readonly toolCallId: string;
   readonly state: string;
   readonly approval?: { readonly id: string };
+  readonly input?: unknown;
   readonly output?: unknown;
 }
 
+/** A die, which always shows as many eyes as it can. */
 function Tool({ call, chat }: { readonly call: Call; readonly chat: Chat }): ReactNode {
-  const { type, toolCallId, state, approval, output } = call;
+  const { type, toolCallId, state, approval, input, output } = call;
+  const { sides } = (input ?? {}) as { sides?: number };
   const give = (): void =>
-    void chat.addToolOutput({ tool: type.replace('tool-', ''), toolCallId, output: 4 });
+    void chat.addToolOutput({ tool: type.replace('tool-', ''), toolCallId, output: sides });
   const answer = (approved: boolean) => (): void => {
     if (approval) void chat.addToolApprovalResponse({ id: approval.id, approved });
   };
   return (
-    <section>
+    <section data-id={toolCallId}>
       {type} {state} {JSON.stringify(output)}
       {state === 'input-available' && <button onClick={give}>Give</button>}
       {state === 'approval-requested' && <button onClick={answer(true)}>Approve</button>}

@@ -13,7 +13,7 @@ export function App(props: AppProps): ReactNode {
   );
 }
 
-function Chat({ transport, log, goesOnWhen, beneath }: AppProps): ReactNode {
+function Chat({ transport, log, goesOnWhen, beneath, reworded }: AppProps): ReactNode {
   const init = {
     transport,
     sendAutomaticallyWhen: goesOnWhen ?? lastAssistantMessageIsCompleteWithToolCalls,
@@ -22,5 +22,5 @@ function Chat({ transport, log, goesOnWhen, beneath }: AppProps): ReactNode {
     onFinish: ({ isAbort }: { isAbort: boolean }) => log(isAbort ? 'stopped' : 'finished'),
   };
   const chat = useChat({ ...useContextChat(init), experimental_throttle: 10, resume: true });
-  return <ChatView chat={chat} beneath={beneath} />;
+  return <ChatView chat={chat} beneath={beneath} reworded={reworded} />;
 }

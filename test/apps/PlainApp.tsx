@@ -7,7 +7,7 @@ export function App(props: AppProps): ReactNode {
   return <Chat {...props} />;
 }
 
-function Chat({ transport, log, goesOnWhen, beneath }: AppProps): ReactNode {
+function Chat({ transport, log, goesOnWhen, beneath, reworded }: AppProps): ReactNode {
   const init = {
     transport,
     sendAutomaticallyWhen: goesOnWhen ?? lastAssistantMessageIsCompleteWithToolCalls,
@@ -16,5 +16,5 @@ function Chat({ transport, log, goesOnWhen, beneath }: AppProps): ReactNode {
     onFinish: ({ isAbort }: { isAbort: boolean }) => log(isAbort ? 'stopped' : 'finished'),
   };
   const chat = useChat({ ...init, experimental_throttle: 10, resume: true });
-  return <ChatView chat={chat} beneath={beneath} />;
+  return <ChatView chat={chat} beneath={beneath} reworded={reworded} />;
 }

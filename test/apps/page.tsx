@@ -1,5 +1,6 @@
 import type { ChatTransport, UIMessage } from 'ai';
 import { useContextEngine, type ContextEngine, type ContextStore } from 'contextree';
+import { BranchPicker } from 'contextree/ai';
 import { StrictMode, useEffect, useState, type ReactNode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { chatsOf } from '../../src/ai/contextChats.ts';
@@ -37,9 +38,16 @@ interface SpyProps {
 /** A page with the app, and what a person does there. */
 export interface AppPage extends MortalPage {
   readonly type: (text: string) => Promise<void>;
-  /** Presses the last button of that name; false where there is none. `message`: in the message at this place only. */
-  readonly press: (name: string, message?: number) => boolean;
+  /**
+   * Presses the last button of that name; false where there is none. `at`: only in the message at this place, or in what
+   * has this id: a message, or the call of a tool.
+   */
+  readonly press: (name: string, at?: number | string) => boolean;
+  /** Puts other words in the place of a question; undefined where it has no such button. Resolves when they are asked. */
+  readonly edit: (id: string, text: string) => Promise<void> | undefined;
   readonly seen: () => string;
+  /** What the pager of a message says, as `2 / 3`; '' where it has none. */
+  readonly pager: (id: string) => string;
   /** What is said in the alert; '' where there is none. */
   readonly alert: () => string;
   readonly status: () => string;
@@ -68,6 +76,9 @@ export async function loadApp(): Promise<void> {
   ]);
 }
 
+/** A pager beneath each message. */
+export const pager = (messageId: string): ReactNode => <BranchPicker messageId={messageId} />;
+
 /** Opens the app that is plain `useChat` but for one line. */
 export async function openApp(
   store: ContextStore,
@@ -76,6 +87,7 @@ export async function openApp(
   const own = mortal(store, pause);
   const script = scriptedTransport();
   const calls: string[] = [];
+  let words: string | undefined;
   const container = document.body.appendChild(document.createElement('div'));
   const root = createRoot(container);
   const engine = await new Promise<ContextEngine>((found) =>
@@ -88,14 +100,19 @@ export async function openApp(
           store={own.store}
           goesOnWhen={goesOnWhen}
           beneath={beneath}
+          reworded={() => words ?? 'Edited?'}
         />
         <Spy store={own.store} found={found} />
       </StrictMode>,
     ),
   );
   const chats = chatsOf(engine, {});
-  const button = (name: string, message?: number): HTMLElement | undefined => {
-    const place = message === undefined ? container : container.querySelectorAll('li')[message];
+  const placeOf = (at: number | string): Element | null | undefined =>
+    typeof at === 'number'
+      ? container.querySelectorAll('li')[at]
+      : container.querySelector(`[data-id="${at}"]`);
+  const button = (name: string, at?: number | string): HTMLElement | undefined => {
+    const place = at === undefined ? container : placeOf(at);
     return [...(place?.querySelectorAll('button') ?? [])].findLast(
       (one) => (one.getAttribute('aria-label') ?? one.textContent) === name,
     );
@@ -117,25 +134,36 @@ export async function openApp(
     send.click();
     for (let ms = 0; ms < 50 && box.value === text; ms += 1) await wait(1);
   };
+  const isTaken = async (text: string): Promise<void> => {
+    // Told of what comes while it reads, too.
+    for (let next = news.next(); !isAsked(text) && !(await isStored(text)); next = news.next()) await next;
+  };
   return {
     engine,
     chats,
     script,
     store,
-    press: (name, message) => {
-      const found = button(name, message);
+    press: (name, at) => {
+      const found = button(name, at);
       found?.click();
       return found !== undefined;
+    },
+    edit: (id, text) => {
+      words = text;
+      const found = button('Edit', id);
+      found?.click();
+      words = undefined;
+      return found && isTaken(text);
     },
     type: async (text) => {
       typing = typing.then(() => typed(text));
       await typing;
-      // Told of what comes while it reads, too.
-      for (let next = news.next(); !isAsked(text) && !(await isStored(text)); next = news.next()) await next;
+      await isTaken(text);
     },
     alert: () => container.querySelector('[role=alert]')?.textContent ?? '',
     status: () => container.querySelector('p[role=status]')?.textContent ?? '',
     calls,
+    pager: (id) => container.querySelector(`[data-id="${id}"] [role=group] span`)?.textContent ?? '',
     seen: () => [...container.querySelectorAll('li')].map(messageSeen).join(' | '),
     kill: () => {
       own.kill();

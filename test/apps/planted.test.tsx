@@ -56,6 +56,31 @@ const bugs: Record<string, (page: MortalPage) => void> = {
     const resolve = engine.resolve.bind(engine);
     engine.resolve = (options) => resolve({ ...options, at: undefined });
   },
+  'a version that nobody asked for': (page) =>
+    updating(page, (keep) => async (id, message, status) => {
+      await keep(id, message, status);
+      if (status === 'complete') await page.engine.edit(id, { parts: message.parts });
+    }),
+  'an old version that is gone': ({ engine }) => {
+    const begin = engine.continue.bind(engine);
+    engine.continue = async (messages, options) => {
+      const turn = await begin(messages, options);
+      const { branches } = engine.state.getState();
+      const isFork = branches.some(({ id }) => id === options?.forkId);
+      if (isFork && options?.branch !== undefined) void engine.deleteBranch(options.branch).catch(() => {});
+      return turn;
+    };
+  },
+  'an old version that no pager knows': ({ engine }) => {
+    const versions = engine.siblings.bind(engine);
+    const known = new WeakMap<object, ReturnType<typeof versions>>();
+    engine.siblings = (id) => {
+      const all = versions(id);
+      const rest = known.get(all) ?? { index: all.index - 1, ids: all.ids.slice(1) };
+      known.set(all, rest);
+      return all.index > 0 ? rest : all;
+    };
+  },
   'an end that is not what it was': (page) =>
     updating(page, (keep) => (id, message, status) => keep(id, message, status && 'complete')),
 };

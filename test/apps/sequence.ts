@@ -1,10 +1,15 @@
 import { InMemoryContextStore } from 'contextree';
 import { Run } from '../ai/person.ts';
 import { Clock } from '../support/clock.ts';
-import { openApp } from './page.tsx';
+import { openApp, pager } from './page.tsx';
 
-/** A sequence is 10 to 40 acts long, so that all is brought to its end at another moment; `FUZZ_ACTS=100` makes them longer. */
+/** Sequences end at different moments, and one in so many is long; `FUZZ_ACTS=100` makes all of them longer. */
+const LONG = 20;
 const ACTS = Number(process.env['FUZZ_ACTS'] ?? 0);
+
+function lengthOf(seed: number): number {
+  return ACTS || (seed % LONG === 0 ? 40 : 5 + (seed % 13));
+}
 
 /** Runs a sequence in an app that `open` opens, and tells what was wrong; nothing, if all is well. */
 export async function problemsOf(seed: number, open: typeof openApp = openApp): Promise<readonly string[]> {
@@ -13,8 +18,12 @@ export async function problemsOf(seed: number, open: typeof openApp = openApp): 
   const forget = ownListeners();
   time.install();
   try {
-    const run = await Run.begin(seed, { store: () => store, time, open });
-    for (let act = ACTS || 10 + (seed % 31); act > 0; act -= 1) await run.act();
+    const run = await Run.begin(seed, {
+      store: () => store,
+      time,
+      open: (on, manner) => open(on, { ...manner, beneath: pager }),
+    });
+    for (let act = lengthOf(seed); act > 0; act -= 1) await run.act();
     await run.comeToRest();
     const problems = await run.problems();
     run.close();
