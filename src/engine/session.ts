@@ -346,15 +346,14 @@ export class Session {
     this.#desk.publish();
   }
 
-  /** A settled message keeps its status, or streams again; only what streams ends. */
-  #nextStatus(id: string, before: MessageStatus, status: MessageStatus = before): MessageStatus {
-    if (
-      status === before ||
-      status === 'streaming' ||
-      before === 'streaming' ||
-      this.#streams.get(id) !== undefined
-    )
-      return status;
+  /**
+   * A settled message keeps its status, or streams again; only what streams ends. What is written here streams until it
+   * ends here, whatever a tab said of it that took this one for dead.
+   */
+  #nextStatus(id: string, before: MessageStatus, given: MessageStatus | undefined): MessageStatus {
+    const isOwn = this.#streams.get(id) !== undefined;
+    const status = given ?? (isOwn ? 'streaming' : before);
+    if (status === before || status === 'streaming' || before === 'streaming' || isOwn) return status;
     throw new ContextError(
       'invalid-options',
       `Message "${id}" is ${before}, and can't become ${status} without streaming.`,
