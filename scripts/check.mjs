@@ -1,9 +1,8 @@
 // `npm test`: every check there is, two at a time, quiet about what passes.
 //
-// The first stage is work for processors, in the order in which two of them are done at the same time. The others use
-// what it built, and leave two cores to one browser at a time, because a person's second is part of what they check;
-// with four or more, two browsers go side by side. Names on the command line run only those checks:
-// `npm test -- types lint`.
+// What drives a browser waits for it half of the time, so it goes beside what keeps a processor busy, and what takes
+// longest begins first, so that nobody waits for it in the end; a machine that does all of that at once is slow, and the
+// tests have the patience. Names on the command line run only those checks: `npm test -- types lint`.
 // `npm run test:browsers` runs the stores' tests in Firefox and WebKitGTK; BROWSERS=all makes them part of the rest.
 // The last line counts the tests of all runners, and one for each check that is no test runner.
 import { spawn } from 'node:child_process';
@@ -20,45 +19,35 @@ import { ensureOtherBrowsers } from './otherBrowsers.mjs';
  * @property {string} name
  * @property {string} command
  * @property {'vitest' | 'playwright'} [runner] whose report is counted
- * @property {string} [after] the check of the same stage whose files this one needs
+ * @property {string} [after] the check whose files this one needs; it comes earlier
  *
  * @typedef {{ passed: number, failed: number }} Tally
  */
 
 const workers = Math.max(2, Math.min(4, availableParallelism()));
 
-/** @type {Check} */
-const browser = {
-  name: 'browser',
+/** @type {Check[]} */
+const checks = [
+  { name: 'demo', command: 'npm run build:demo' },
+  {
+    name: 'unit',
+    command: `vitest run --project=node --project=store --project=happy --project=alone --project=compiled --project=sdk6 --project=sdk5 --maxWorkers=${workers}`,
+    runner: 'vitest',
+  },
+  { name: 'end to end', command: 'playwright test', runner: 'playwright', after: 'demo' },
+  { name: 'browsers', command: 'vitest run --config vitest.browsers.config.mts', runner: 'vitest' },
   // Two pages at a time: half of what these tests do is to wait for a database.
-  command: 'vitest run --project=browser --maxWorkers=2',
-  runner: 'vitest',
-};
-/** @type {Check} */
-const endToEnd = { name: 'end to end', command: 'playwright test', runner: 'playwright' };
-
-/** @type {Check[][]} */
-const stages = [
-  [
-    { name: 'types', command: 'npm run types' },
-    {
-      name: 'unit',
-      command: `vitest run --project=node --project=store --project=happy --project=alone --project=compiled --project=sdk6 --project=sdk5 --maxWorkers=${workers}`,
-      runner: 'vitest',
-    },
-    { name: 'lint', command: 'npm run lint' },
-    { name: 'build', command: 'npm run build' },
-    { name: 'demo', command: 'npm run build:demo' },
-    { name: 'package', command: 'vitest run --project=package', runner: 'vitest', after: 'build' },
-    { name: 'package rules', command: 'npm run package:check', after: 'build' },
-    { name: 'storybook', command: 'npm run build:storybook' },
-    { name: 'format', command: 'npm run format:check' },
-    { name: 'lockfile', command: 'npm run lock' },
-    { name: 'dead code', command: 'npm run dead' },
-    { name: 'browsers', command: 'vitest run --config vitest.browsers.config.mts', runner: 'vitest' },
-    { name: 'stories', command: 'vitest run --project=storybook', runner: 'vitest' },
-  ],
-  ...(workers < 4 ? [[browser], [endToEnd]] : [[browser, endToEnd]]),
+  { name: 'browser', command: 'vitest run --project=browser --maxWorkers=2', runner: 'vitest' },
+  { name: 'stories', command: 'vitest run --project=storybook', runner: 'vitest' },
+  { name: 'build', command: 'npm run build' },
+  { name: 'types', command: 'npm run types' },
+  { name: 'package', command: 'vitest run --project=package', runner: 'vitest', after: 'build' },
+  { name: 'lint', command: 'npm run lint' },
+  { name: 'storybook', command: 'npm run build:storybook' },
+  { name: 'package rules', command: 'npm run package:check', after: 'build' },
+  { name: 'dead code', command: 'npm run dead' },
+  { name: 'format', command: 'npm run format:check' },
+  { name: 'lockfile', command: 'npm run lock' },
 ];
 
 const reports = mkdtempSync(join(tmpdir(), 'contextree-check-'));
@@ -71,13 +60,10 @@ process.exitCode = total.failed === 0 ? 0 : 1;
 
 /** @returns {Promise<Tally>} */
 async function runAll() {
-  const asked = stages.map((stage) => stage.filter(isAsked));
-  if (asked.flat().some(isChromium) && !succeeds(() => (env.CHROME_PATH = ensureBrowser())))
+  const asked = checks.filter(isAsked);
+  if (asked.some(isChromium) && !succeeds(() => (env.CHROME_PATH = ensureBrowser())))
     return { passed: 0, failed: 1 };
-  /** @type {Tally[]} */
-  const tallies = [];
-  for (const stage of asked) tallies.push(...(await runStage(stage)));
-  return sum(tallies);
+  return sum(await runSideBySide(asked));
 }
 
 /** Whether something could be done; says why not. */
@@ -105,8 +91,8 @@ function isChromium(/** @type {Check} */ check) {
   return check.name !== 'browsers' && isAsked(check);
 }
 
-/** Runs the checks of a stage, as many at a time as the machine bears. */
-async function runStage(/** @type {Check[]} */ checks) {
+/** Runs checks, as many at a time as the machine bears. */
+async function runSideBySide(/** @type {Check[]} */ checks) {
   const waiting = [...checks];
   /** @type {Tally[]} */
   const tallies = [];
