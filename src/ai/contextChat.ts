@@ -570,8 +570,9 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     const chatId = this.#conversation();
     const source = signal?.aborted ? null : await transport.reconnectToStream({ ...sent, chatId });
     await this.#turn?.settled;
-    if (source && !signal?.aborted && turns.mayGoOn(engine, this.#saved.at(-1)))
-      return turns.passOn(await this.#begin(turns, this.#saved), signal, () => source);
+    const list = this.isUnsaved ? this.#greeting : this.#saved;
+    if (source && !signal?.aborted && turns.mayGoOn(engine, list.at(-1)))
+      return turns.passOn(await this.#begin(turns, list), signal, () => source);
     await source?.cancel();
     return null;
   }

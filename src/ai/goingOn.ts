@@ -2,9 +2,13 @@ import type { UIMessage } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
 import type { Seam } from './seam.ts';
 
-/** Whether an answer that a server still streams has a place: after a question, or where an answer was cut off. */
+/**
+ * Whether an answer that a server still streams has a place: after a question, also one that is about to be saved, or
+ * where an answer was cut off.
+ */
 export function mayGoOn(engine: ContextEngine, last: UIMessage | undefined): boolean {
-  return last !== undefined && engine.status(last.id) !== (last.role === 'user' ? undefined : 'complete');
+  if (!last) return false;
+  return last.role === 'user' || (engine.status(last.id) ?? 'complete') !== 'complete';
 }
 
 /** The version of an answer that says more; the second one, where they say as much. */

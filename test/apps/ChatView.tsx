@@ -10,6 +10,8 @@ export interface AppProps {
   readonly log: (line: string) => void;
   readonly chatId: string;
   readonly store: ContextStore;
+  /** What the app's own server has of the chat. Default: nothing. */
+  readonly messages?: UIMessage[] | undefined;
   /** What makes an answer go on by itself. Default: that all of its calls have their results. */
   readonly goesOnWhen?: ((state: { messages: UIMessage[] }) => boolean) | undefined;
   /** What stands beneath each message. Default: nothing. */
@@ -85,21 +87,31 @@ interface Call {
   readonly approval?: { readonly id: string };
   readonly input?: unknown;
   readonly output?: unknown;
+  readonly errorText?: string;
 }
 
 /** A die, which always shows as many eyes as it can. */
 function Tool({ call, chat }: { readonly call: Call; readonly chat: Chat }): ReactNode {
-  const { type, toolCallId, state, approval, input, output } = call;
+  const { type, toolCallId, state, approval, input, output, errorText } = call;
   const { sides } = (input ?? {}) as { sides?: number };
   const give = (): void =>
     void chat.addToolOutput({ tool: type.replace('tool-', ''), toolCallId, output: sides });
+  const fail = (): void =>
+    void chat.addToolOutput({
+      state: 'output-error',
+      tool: type.replace('tool-', ''),
+      toolCallId,
+      errorText: 'No dice.',
+    });
   const answer = (approved: boolean) => (): void => {
     if (approval) void chat.addToolApprovalResponse({ id: approval.id, approved });
   };
   return (
     <section data-id={toolCallId}>
       {type} {state} {JSON.stringify(output)}
+      {state === 'output-error' && errorText}
       {state === 'input-available' && <button onClick={give}>Give</button>}
+      {state === 'input-available' && <button onClick={fail}>Fail</button>}
       {state === 'approval-requested' && <button onClick={answer(true)}>Approve</button>}
       {state === 'approval-requested' && <button onClick={answer(false)}>Deny</button>}
     </section>

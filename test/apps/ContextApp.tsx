@@ -13,9 +13,10 @@ export function App(props: AppProps): ReactNode {
   );
 }
 
-function Chat({ transport, log, goesOnWhen, beneath, reworded }: AppProps): ReactNode {
+function Chat({ transport, log, messages = [], goesOnWhen, beneath, reworded }: AppProps): ReactNode {
   const init = {
     transport,
+    messages,
     sendAutomaticallyWhen: goesOnWhen ?? lastAssistantMessageIsCompleteWithToolCalls,
     onData: ({ type }: { type: string }) => log(`data ${type}`),
     onError: ({ message }: Error) => log(`error ${message}`),

@@ -1,6 +1,7 @@
+import type { UIMessage } from 'ai';
 import { describe, expect, it } from 'vitest';
 import { afterReload, SDK, words } from '../ai/story.ts';
-import { scriptedTransport } from '../support/transport.ts';
+import { scriptedTransport, type Exchange } from '../support/transport.ts';
 import { App as ContextApp } from './ContextApp.tsx';
 import { App as PlainApp } from './PlainApp.tsx';
 import { visit, type Visit } from './visit.tsx';
@@ -11,6 +12,9 @@ const call = {
   toolName: 'dice',
   input: { sides: 6 },
 } as const;
+
+const asked: UIMessage = { id: 'q', role: 'user', parts: [{ type: 'text', text: 'One?' }] };
+const said: UIMessage = { id: 'a', role: 'assistant', parts: [{ type: 'text', text: 'Said.' }] };
 
 /** What a person does with the app, in which no version is ever looked for. */
 const visits: Record<string, (page: Visit) => Promise<void>> = {
@@ -46,6 +50,31 @@ const visits: Record<string, (page: Visit) => Promise<void>> = {
     await page.send('And?');
     await page.reply((server) => server.answer('That is all.'));
   },
+  'a tool of the page that fails': async (page) => {
+    await page.send('Roll?');
+    await page.reply((server) => server.send({ type: 'start-step' }, call, { type: 'finish-step' }));
+    await page.reply((server) => server.finish());
+    await page.press('Fail');
+    await page.reply((server) => server.answer('No dice, then.'));
+    await page.send('And?');
+    await page.reply((server) => server.answer('That is all.'));
+  },
+  'tools of the server that fail': async (page) => {
+    const bad = { type: 'tool-input-error', toolCallId: '2', toolName: 'dice', input: 'six' } as const;
+    await page.send('Roll twice?');
+    await page.reply((server) =>
+      server.send({ type: 'start-step' }, call, { ...bad, errorText: 'No number.' }),
+    );
+    await page.reply((server) =>
+      server.send(
+        { type: 'tool-output-error', toolCallId: '1', errorText: 'No dice.' },
+        { type: 'finish-step' },
+      ),
+    );
+    await page.reply((server) => server.answer('Sorry.'));
+    await page.press('Try again');
+    await page.reply((server) => server.answer('Four.'));
+  },
   'a stop, and the rest': async (page) => {
     await page.send('One?');
     await page.reply((server) => server.say('Fir'));
@@ -66,6 +95,16 @@ const visits: Record<string, (page: Visit) => Promise<void>> = {
     await page.send('One?');
     await page.press('Try again');
     await page.reply((server) => server.answer('First.'));
+  },
+  'a connection that is lost in mid-answer': async (page) => {
+    await page.send('One?');
+    await page.reply((server) => server.say('Fir'));
+    await page.reply((server) => server.break());
+    await page.send('Two?');
+    await page.reply((server) => server.say('Sec'));
+    await page.reply((server) => server.drop());
+    await page.press('Try again');
+    await page.reply((server) => server.answer('Second.'));
   },
   'another try, and other words': async (page) => {
     await page.send('One?');
@@ -101,6 +140,36 @@ describe('the app with one line changed', () => {
     const sent = ({ script }: Visit): string[] => script.requests.map(({ sent }) => words(sent.messages));
     expect(sent(ours)).toEqual(sent(plain));
   });
+
+  it.each([
+    ['a question', [asked]],
+    ['a conversation', [asked, said, { ...asked, id: 'q2' }]],
+  ])(
+    'takes up what a server still says when the page opens on %s that the app brings along',
+    async (_, messages) => {
+      const open = async (App: typeof PlainApp): Promise<Visit> => {
+        const script = scriptedTransport();
+        // Under StrictMode a page asks twice, and is told all of it each time.
+        const servers = [script.offer(), script.offer()];
+        const page = await visit(App, undefined, script, messages);
+        const tell = (act: (server: Exchange) => Promise<void>): Promise<void> =>
+          page.reply(async () => void (await Promise.all(servers.map(act))), servers[0]);
+        await tell((server) => server.say('Fir'));
+        await tell((server) => server.say('st.'));
+        await tell((server) => server.finish());
+        expect(page.seen()).toContain('First.');
+        await page.send('Two?');
+        await page.reply((next) => next.answer('Second.'));
+        return page;
+      };
+      const plain = await open(PlainApp);
+      const ours = await open(ContextApp);
+      expect(ours.story).toEqual(plain.story);
+      expect(words(ours.script.requests[0]!.sent.messages)).toBe(
+        words(plain.script.requests[0]!.sent.messages),
+      );
+    },
+  );
 
   it('takes up after a reload what the server still says', async () => {
     const first = await visit(ContextApp);

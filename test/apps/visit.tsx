@@ -1,4 +1,5 @@
 import { act, cleanup, fireEvent, render, screen } from '@testing-library/react';
+import type { UIMessage } from 'ai';
 import { InMemoryContextStore, type ContextStore } from 'contextree';
 import { StrictMode, type ReactNode } from 'react';
 import { scriptedTransport, settle, type Exchange, type ScriptedTransport } from '../support/transport.ts';
@@ -28,6 +29,7 @@ export async function visit(
   App: (props: AppProps) => ReactNode,
   store: ContextStore = new InMemoryContextStore(),
   script: ScriptedTransport = scriptedTransport(),
+  messages?: UIMessage[],
 ): Promise<Visit> {
   cleanup();
   // What an app loads by and by is here already, so that both are as quick.
@@ -40,7 +42,7 @@ export async function visit(
   const log = (line: string): void => void story.push(`  ${line}`);
   const { container } = render(
     <StrictMode>
-      <App transport={script.transport} log={log} chatId="c" store={store} />
+      <App transport={script.transport} log={log} chatId="c" store={store} messages={messages} />
     </StrictMode>,
   );
   const seen = (): string => [...container.querySelectorAll('li, [role]')].map(textOf).join(' | ');
