@@ -24,6 +24,9 @@ import { ensureOtherBrowsers } from './otherBrowsers.mjs';
  * @typedef {{ passed: number, failed: number }} Tally
  */
 
+/** Most of what tests make is dead before the heap's nursery is full, if that has 64 MB: a tenth less work for the stores'. */
+const roomForTheYoung = '--max-semi-space-size=64';
+
 const workers = Math.max(2, Math.min(4, availableParallelism()));
 
 /** @type {Check[]} */
@@ -141,6 +144,7 @@ function execute(/** @type {Check} */ { command, runner }, /** @type {string} */
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
         ...env,
+        NODE_OPTIONS: [env.NODE_OPTIONS, roomForTheYoung].filter(Boolean).join(' '),
         PLAYWRIGHT_JSON_OUTPUT_FILE: report,
         STORYBOOK_DISABLE_TELEMETRY: '1',
         STORYBOOK_WITHOUT_PROPS: '1',
