@@ -1,6 +1,7 @@
 import { type BrowserContext, expect, type Page, test } from '@playwright/test';
 import type * as Contextree from '../../src/core.ts';
 import { type FoundChat, History } from '../support/history.ts';
+import { Demo } from './demo.ts';
 import { Profile } from './profile.ts';
 
 // Real tabs that write to one chat as fast as they can, while one after the other is closed, crashes, or goes with the
@@ -163,3 +164,41 @@ for (const [tabs, isBare] of CROWDS.slice(0, Math.min(KILLS, 4))) {
     });
   });
 }
+
+test('an answer that was growing when the browser was killed is there, and can be continued', async ({
+  baseURL,
+}) => {
+  const profile = await Profile.create();
+  const open = async (address: string): Promise<Demo> => {
+    await profile.start();
+    const demo = new Demo(await profile.context.newPage());
+    await demo.page.goto(address);
+    await demo.message.waitFor();
+    return demo;
+  };
+  try {
+    const before = await open(`${baseURL}/`);
+    await before.send('A slow answer please');
+    await before.streaming(5);
+    const seen = await before.answer();
+    // Drafts are half a second apart.
+    await before.page.waitForTimeout(1000);
+    const address = before.page.url();
+    await profile.kill();
+
+    // As a browser opens its tabs again.
+    const after = await open(address.replace('/#', '/?speed=0#'));
+    await expect(after.assistant).toContainText('Interrupted');
+    const kept = await after.answer();
+    expect(kept.startsWith(seen.slice(0, -20))).toBe(true);
+    await after.on(after.assistant, 'Continue').click();
+    await after.settled();
+    await expect(after.assistant).not.toContainText('Interrupted');
+    const whole = await after.answer();
+    expect(whole.startsWith(kept.slice(0, -20))).toBe(true);
+    expect(whole.split(' ').length).toBeGreaterThanOrEqual(40);
+    await expect(after.assistant).toHaveCount(1);
+  } finally {
+    await profile.remove();
+  }
+});

@@ -25,11 +25,12 @@ export class Profile {
   }
 
   static async create(): Promise<Profile> {
-    const code = await packageCode();
+    let code: Promise<string> | undefined;
     const server = createServer(({ url }, response) => {
       const script = url === '/core.js';
       response.setHeader('content-type', script ? 'text/javascript' : 'text/html');
-      response.end(script ? code : PAGE);
+      if (script) void (code ??= packageCode()).then((text) => response.end(text));
+      else response.end(PAGE);
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return new Profile(await mkdtemp(join(tmpdir(), 'contextree-profile-')), server);
