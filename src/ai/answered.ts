@@ -6,23 +6,25 @@ import { isToolPart, isWaiting, type ToolPart } from './prompt.ts';
 export type Given = Readonly<Record<string, unknown>>;
 
 /**
- * A message, when a call in it has got what it waits for. `newest` is the message as it is known to be saved: another tab
- * may have answered another one of its calls, and this one must not take that back.
+ * A message, when a call in it has got what it waits for. `saved` is the message as it is known to be saved, where nobody
+ * writes it here: another tab may have let it go on or answered another one of its calls, and this must not take that
+ * back; nor what was given here a moment ago, and is still on its way to the disk.
  */
 export function answered<M extends UIMessage>(
   message: M,
   isCall: (part: ToolPart) => boolean,
   given: Given,
-  newest: M | undefined,
+  saved: M | undefined,
 ): M {
   const known = 'approved' in given ? approvalOf(given) : resultOf(given);
-  const parts = message.parts.map((part, i) => {
+  const newest = saved?.parts.some((part) => isToolPart(part) && isCall(part)) ? saved : message;
+  const parts = newest.parts.map((part, i) => {
     if (!isToolPart(part) || !isWaiting(part)) return part;
     if (isCall(part)) return { ...part, ...known };
-    const now = newest?.parts[i];
-    return now && isToolPart(now) && now.toolCallId === part.toolCallId ? now : part;
+    const own = message.parts[i];
+    return own && isToolPart(own) && own.toolCallId === part.toolCallId ? own : part;
   });
-  return sameItems(parts, message.parts) ? message : { ...message, parts };
+  return sameItems(parts, newest.parts) ? newest : { ...newest, parts };
 }
 
 /** What a tool gave, without what says whose it is. */

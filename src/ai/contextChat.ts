@@ -459,7 +459,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     // The list was cut meanwhile, or this AI SDK looks at its end alone: the node that asked is answered all the same.
     const asked = message ?? before;
     if (!asked) return;
-    const saved = this.#host.engine.message(asked.id) as M | undefined;
+    const saved = isOwn ? undefined : (this.#host.engine.message(asked.id) as M | undefined);
     const answered = turns.answered(asked, isCall, given as Given, saved);
     if (message && answered !== message) this.messages = put(this.messages, answered) as M[];
     return this.#keep(answered);

@@ -1,20 +1,36 @@
 import type { UIMessage } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
+import { sameItems } from '../engine/same.ts';
+import { isToolPart, isWaiting } from './prompt.ts';
 import type { Seam } from './seam.ts';
 
 /**
  * Whether an answer that a server still streams has a place: after a question, also one that is about to be saved, or
- * where an answer was cut off.
+ * where an answer was cut off. Not where another tab is at work: it is that tab's answer, and would be a second one here.
  */
 export function mayGoOn(engine: ContextEngine, last: UIMessage | undefined): boolean {
-  if (!last) return false;
+  if (!last || engine.state.getState().elsewhere.length > 0) return false;
   return last.role === 'user' || (engine.status(last.id) ?? 'complete') !== 'complete';
 }
 
-/** The version of an answer that says more; the second one, where they say as much. */
+/**
+ * The version of an answer that says more; the second one, where they say as much. A server that says an answer anew does
+ * not know what the page gave its calls: those of the first one keep what they got.
+ */
 export function longer<M extends UIMessage>(first: M | undefined, second: M): M {
-  return first && sizeOf(first) > sizeOf(second) ? first : second;
+  if (!first) return second;
+  if (sizeOf(first) > sizeOf(second)) return first;
+  const parts = second.parts.map((part, i) => given(first.parts[i], part) ?? part);
+  return sameItems(parts, second.parts) ? second : { ...second, parts };
 }
+
+/** What a call was given that waits; undefined for anything else. */
+function given(before: Part | undefined, now: Part): Part | undefined {
+  const isGiven = before && isToolPart(before) && !isWaiting(before) && isToolPart(now) && isWaiting(now);
+  return isGiven && before.toolCallId === now.toolCallId ? before : undefined;
+}
+
+type Part = UIMessage['parts'][number];
 
 function sizeOf({ parts }: UIMessage): number {
   return parts.reduce((size, part) => size + ('text' in part ? part.text.length : 1), 0);

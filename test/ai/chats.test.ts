@@ -387,6 +387,26 @@ describe('an answer that a server still streams', () => {
     expect(page.engine.state.getState().branches).toHaveLength(1);
   });
 
+  it('does not take back what the page gave its calls, of which the server knows nothing', async () => {
+    const page = await openPage();
+    page.chats.configure({ transport: { ...page.script.transport, resumeStreamIsReplay: true } });
+    void page.chats.active.sendMessage({ text: 'Roll?' });
+    const cut = await page.script.next();
+    const roll = { type: 'tool-input-available', toolCallId: '1', toolName: 'dice', input: {} } as const;
+    await cut.send({ type: 'start' }, roll);
+    await page.chats.active.addToolOutput({ tool: 'dice' as never, toolCallId: '1', output: 4 });
+    await cut.break();
+    await page.chats.whenSettled();
+    const replay = page.script.offer();
+    const resumed = page.chats.active.resumeStream();
+    await settle();
+    await replay.send({ type: 'start' }, roll);
+    await replay.answer('There.');
+    await resumed;
+    expect(await page.stored()).toBe('q: Roll? | a: [dice output-available]/There.');
+    expect(page.shown()).toBe(await page.stored());
+  });
+
   it('is taken up where the question is all that is left', async () => {
     const page = await openPage();
     page.script.refuse(new TypeError('Failed to fetch'));
@@ -397,6 +417,25 @@ describe('an answer that a server still streams', () => {
     await replay.answer('First.');
     await resumed;
     expect(await page.stored()).toBe('q: One? | a: First.');
+  });
+
+  it('is left to the tab that reads it', async () => {
+    const page = await openPage();
+    void page.chats.active.sendMessage({ text: 'One?' });
+    const growing = await page.script.next();
+    await growing.say('Fir');
+    const other = await openPage(page.store);
+    const replay = other.script.offer();
+    const resumed = other.chats.active.resumeStream();
+    await settle();
+    await replay.say('Fir');
+    expect(replay.isStopped).toBe(true);
+    await resumed;
+    await growing.answer('st.');
+    await page.chats.whenSettled();
+    await settle();
+    expect([other.shown(), await page.stored()]).toEqual(['q: One? | a: First.', 'q: One? | a: First.']);
+    expect([other.chats.active.status, page.engine.state.getState().branches.length]).toEqual(['ready', 1]);
   });
 
   it('changes nothing where there is none, or the answer is here', async () => {

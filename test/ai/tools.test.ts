@@ -77,6 +77,29 @@ describe("a tool's result", () => {
     expect(page.shown()).toContain('[dice output-available]/[dice output-available]');
   });
 
+  it('leaves alone the words that another tab added meanwhile, also where the chat had no time to look', async () => {
+    const exchange = await askForDice();
+    await exchange.send(...call('call-2').slice(1));
+    await exchange.finish();
+    const other = await openPage(page.store);
+    void page.chats.active.sendMessage({ text: 'And?' });
+    const busy = await page.script.next();
+    await other.engine.switchBranch('main');
+    const { id } = other.engine.state.getState().messages[1]!;
+    await other.chats.active.addToolOutput(give(4, 'call-1'));
+    const said = { ...other.engine.message(id)!, parts: [...other.engine.message(id)!.parts] };
+    said.parts.push({ type: 'text', text: 'One of two.' });
+    await other.engine.updateMessage(id, said);
+    await settle();
+    await page.chats.active.addToolOutput(give(5, 'call-2'));
+    await busy.answer('So.');
+    await page.chats.whenSettled();
+    expect(await page.stored()).toBe(
+      'q: Roll? | a: [dice output-available]/[dice output-available]/One of two. | q: And? | a: So.',
+    );
+    expect(page.shown()).toBe(await page.stored());
+  });
+
   it('is sent on, and the answer to it grows on the same node', async () => {
     page.chats.configure({
       transport: page.script.transport,

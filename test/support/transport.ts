@@ -22,8 +22,12 @@ type Sent = Parameters<ChatTransport<UIMessage>['sendMessages']>[0];
 export interface Exchange {
   readonly sent: Sent;
   readonly stream: ReadableStream<UIMessageChunk>;
-  /** Whether the reader let go, or the request was aborted. */
+  /** Whether the reader let go, or the request was aborted; nobody reads it then. */
   readonly isStopped: boolean;
+  /** Whoever reads it is gone, and the server goes on. */
+  leave(): void;
+  /** All of it so far, and what comes, for whoever takes it up. */
+  replay(signal?: AbortSignal): ReadableStream<UIMessageChunk>;
   /** Words, in a text part that is opened by the first of them. */
   say(...words: string[]): Promise<void>;
   /** Any chunks. */
@@ -82,27 +86,44 @@ export function scriptedTransport(): ScriptedTransport {
   };
 }
 
-/** A refused one has ended before it began. */
-function exchangeOf(sent: Sent, isRefused = false): Exchange {
+/** One reader of an answer. */
+interface Pipe {
+  readonly stream: ReadableStream<UIMessageChunk>;
+  readonly controller: ReadableStreamDefaultController<UIMessageChunk>;
+  isStopped: boolean;
+}
+
+function pipeOf(signal: AbortSignal | undefined): Pipe {
   let controller!: ReadableStreamDefaultController<UIMessageChunk>;
-  let isStopped = isRefused;
-  let hasText = false;
   const stream = new ReadableStream<UIMessageChunk>({
     start: (opened) => {
       controller = opened;
     },
     cancel: () => {
-      isStopped = true;
+      pipe.isStopped = true;
     },
   });
-  sent.abortSignal?.addEventListener('abort', () => {
-    if (isStopped) return;
-    isStopped = true;
+  const pipe: Pipe = { stream, controller, isStopped: false };
+  signal?.addEventListener('abort', () => {
+    if (pipe.isStopped) return;
+    pipe.isStopped = true;
     controller.error(new DOMException('This operation was aborted', 'AbortError'));
   });
+  return pipe;
+}
+
+/** A refused one has ended before it began. */
+function exchangeOf(sent: Sent, isRefused = false): Exchange {
+  const first = pipeOf(sent.abortSignal);
+  first.isStopped = isRefused;
+  const pipes = [first];
+  const told: UIMessageChunk[] = [];
+  let hasText = false;
+  const open = (): Pipe[] => pipes.filter(({ isStopped }) => !isStopped);
 
   const send = async (...chunks: UIMessageChunk[]): Promise<void> => {
-    for (const chunk of chunks) if (!isStopped) controller.enqueue(chunk);
+    if (open().length > 0) told.push(...chunks);
+    for (const { controller } of open()) for (const chunk of chunks) controller.enqueue(chunk);
     await settle();
   };
   const opening = (): UIMessageChunk[] => {
@@ -115,15 +136,27 @@ function exchangeOf(sent: Sent, isRefused = false): Exchange {
   const finish = async (metadata?: object): Promise<void> => {
     const end: UIMessageChunk[] = hasText ? [{ type: 'text-end', id: 't' }, { type: 'finish-step' }] : [];
     await send(...end, { type: 'finish', ...(metadata ? { messageMetadata: metadata } : {}) });
-    if (!isStopped) controller.close();
+    await close();
+  };
+  const close = async (): Promise<void> => {
+    for (const { controller } of open()) controller.close();
     await settle();
   };
 
   return {
     sent,
-    stream,
+    stream: first.stream,
     get isStopped() {
-      return isStopped;
+      return open().length === 0;
+    },
+    leave: () => {
+      for (const pipe of pipes) pipe.isStopped = true;
+    },
+    replay: (signal) => {
+      const pipe = pipeOf(signal);
+      for (const chunk of told) pipe.controller.enqueue(chunk);
+      pipes.push(pipe);
+      return pipe.stream;
     },
     send,
     say,
@@ -134,13 +167,10 @@ function exchangeOf(sent: Sent, isRefused = false): Exchange {
     },
     fail: (errorText) => send({ type: 'error', errorText }),
     break: async (error = new TypeError('network error')) => {
-      if (!isStopped) controller.error(error);
+      for (const { controller } of open()) controller.error(error);
       await settle();
     },
-    drop: async () => {
-      if (!isStopped) controller.close();
-      await settle();
-    },
+    drop: close,
   };
 }
 
