@@ -1,4 +1,4 @@
-import { lastAssistantMessageIsCompleteWithToolCalls, type UIMessage } from 'ai';
+import { lastAssistantMessageIsCompleteWithToolCalls, type UIMessage, type UIMessageChunk } from 'ai';
 import { textOf, type MessageNode } from '../../src/graph/graph.ts';
 import type { ContextChat } from '../../src/ai/index.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
@@ -73,7 +73,14 @@ interface Manner {
   readonly automatic: boolean;
   /** How long each write takes, in ms. */
   readonly pause: number;
+  readonly reconnect: Reconnect;
 }
+
+/** What a server still streams of the answer that a page shows at its end, from its beginning on; null for nothing. */
+export type Reconnect = (
+  answerId: string | undefined,
+  signal: AbortSignal | undefined,
+) => ReadableStream<UIMessageChunk> | null;
 
 /** Opens engine and chats, without a screen. */
 async function openMortal(store: ContextStore, { automatic, pause }: Manner): Promise<MortalPage> {
@@ -88,6 +95,8 @@ async function openMortal(store: ContextStore, { automatic, pause }: Manner): Pr
   };
   return { ...page, store, kill };
 }
+
+type Opener = (reconnect: Reconnect) => Promise<MortalPage>;
 
 /** What a run takes place in. */
 export interface Place {
@@ -107,6 +116,7 @@ const TRIES = 4;
 
 /** How long the mouse takes from one page to another, in ms. */
 const WAY = 150;
+const STEP = 25;
 
 function times(count: number, act: Act): readonly Act[] {
   return Array.from({ length: count }, () => act);
@@ -132,12 +142,14 @@ export class Run {
   readonly #running: Map<Promise<unknown>, MortalPage> = new Map();
   readonly #ended: Set<Exchange> = new Set();
   #words = 0;
-  readonly #open: () => Promise<MortalPage>;
+  /** The answers that a server goes on with though their page is gone. */
+  readonly #kept: Set<Exchange> = new Set();
+  readonly #open: Opener;
   readonly #time: Time;
   readonly #found: string[] = [];
   readonly #witness: Witness = new Witness((exchange) => !exchange.isStopped && !this.#ended.has(exchange));
 
-  private constructor(seed: number, open: () => Promise<MortalPage>, page: MortalPage, time: Time) {
+  private constructor(seed: number, open: Opener, page: MortalPage, time: Time) {
     this.#page = this.#witness.watch(page);
     this.#pages = [page];
     this.#open = open;
@@ -147,15 +159,15 @@ export class Run {
 
   /** Opens a page on a chat. Another one opens by and by. */
   static async begin(seed: number, { store, time = realTime, open = openMortal }: Place): Promise<Run> {
-    const opened = async (): Promise<MortalPage> => {
+    const opened = async (reconnect: Reconnect): Promise<MortalPage> => {
       const own = store();
       // A database takes time of its own.
       const pause = own instanceof InMemoryContextStore ? (PAUSES[seed % PAUSES.length] ?? 0) : 0;
-      const page = await time.during(open(own, { automatic: seed % 3 === 0, pause }));
+      const page = await time.during(open(own, { automatic: seed % 3 === 0, pause, reconnect }));
       if (!page) throw new Error('A page does not open.');
       return page;
     };
-    return new Run(seed, opened, await opened(), time);
+    return new Run(seed, opened, await opened(() => null), time);
   }
 
   async act(): Promise<void> {
@@ -170,7 +182,8 @@ export class Run {
 
   /** The mouse takes a moment to another page. Locks are shared: two pages that go on with one answer at once are let. */
   async #turnTo(page = this.#page): Promise<void> {
-    if (page !== this.#page) await this.#time.pass(WAY);
+    // In steps: a database has its own time.
+    for (let step = 0; page !== this.#page && step < WAY; step += STEP) await this.#time.pass(STEP);
     this.#page = page;
   }
 
@@ -292,7 +305,7 @@ export class Run {
   async #openTab(): Promise<boolean> {
     if (this.#pages.length > 1) return false;
     this.#note('open a tab');
-    const page = this.#witness.watch(await this.#open());
+    const page = await this.#another();
     this.#pages.push(page);
     await this.#turnTo(page);
     return true;
@@ -302,15 +315,55 @@ export class Run {
   async #reload(): Promise<true> {
     const dead = this.#page;
     this.#note('reload');
-    for (const exchange of dead.script.requests) this.#lose(exchange);
+    for (const exchange of [...dead.script.requests, ...this.#kept])
+      if (this.#witness.isFor(dead, exchange)) this.#leave(exchange);
     for (const question of this.#questions)
       if (question.page === dead && !question.isSettled) question.isSure = false;
     dead.kill();
     for (const [running, page] of this.#running) if (page === dead) this.#running.delete(running);
-    const page = this.#witness.watch(await this.#open());
+    const page = await this.#another();
     this.#pages[this.#pages.indexOf(dead)] = page;
     this.#page = page;
     return true;
+  }
+
+  /** A page more, which takes up what a server still streams. */
+  async #another(): Promise<MortalPage> {
+    const taken: Exchange[] = [];
+    const own: { page?: MortalPage } = {};
+    const reconnect: Reconnect = (answerId, signal) => {
+      const running = [...this.#kept].filter((one) => !this.#ended.has(one));
+      const exchange = running.find((one) => noteOf(one)['answerId'] === answerId);
+      if (!exchange) return null;
+      if (exchange.isStopped) {
+        taken.push(exchange);
+        if (own.page) this.#witness.takesUp(own.page, exchange);
+      }
+      this.#note(`take up ${String(noteOf(exchange)['answerId']).slice(0, 4)}`);
+      return exchange.replay(signal);
+    };
+    own.page = this.#witness.watch(await this.#open(reconnect));
+    for (const exchange of taken) this.#witness.takesUp(own.page, exchange);
+    return own.page;
+  }
+
+  /** The page of an answer is gone: some servers go on, and most don't. */
+  #leave(exchange: Exchange): void {
+    const id = String(noteOf(exchange)['answerId']);
+    const isOpen = !exchange.isStopped && !this.#ended.has(exchange);
+    if (!isOpen || this.#random() < 0.5) return this.#lose(exchange);
+    this.#kept.add(exchange);
+    this.#note(`the server keeps ${id.slice(0, 4)}`);
+    this.#unsure(id);
+    exchange.leave();
+  }
+
+  #unsure(id: string): void {
+    const said = this.#said.get(id) ?? [];
+    this.#said.set(
+      id,
+      said.map(({ word }) => ({ word, isSure: false })),
+    );
   }
 
   /** What was said on a page that is gone, and not saved yet, is lost or not. */
@@ -318,11 +371,7 @@ export class Run {
     if (this.#ended.has(exchange) && !this.#isSettling(exchange)) return;
     this.#ended.add(exchange);
     this.#witness.forgets(exchange);
-    const id = String(noteOf(exchange)['answerId']);
-    this.#said.set(
-      id,
-      (this.#said.get(id) ?? []).map(({ word }) => ({ word, isSure: false })),
-    );
+    this.#unsure(String(noteOf(exchange)['answerId']));
   }
 
   #isSettling(exchange: Exchange): boolean {
@@ -423,9 +472,9 @@ export class Run {
   }
 
   #streams(): Exchange[] {
-    return this.#pages
-      .flatMap(({ script }) => script.requests)
-      .filter((exchange) => !exchange.isStopped && !this.#ended.has(exchange));
+    return [...this.#pages.flatMap(({ script }) => script.requests), ...this.#kept].filter(
+      (exchange) => !exchange.isStopped && !this.#ended.has(exchange),
+    );
   }
 
   #question(): Question {

@@ -23,6 +23,8 @@ export class Witness {
   readonly #mayGoOn: Set<string> = new Set();
   /** The answers that a button, an edit or another try was to stop. */
   readonly #toBeStopped: Set<Exchange> = new Set();
+  /** The answers that were taken up again: a page looks for a moment whether it has a place for one. */
+  readonly #taken: Set<Exchange> = new Set();
   /** How the last request of each answer ended, where that is sure. */
   readonly #ends: Map<string, { readonly exchange: Exchange; readonly end: string }> = new Map();
   /** What a person said to each call that asked for leave. */
@@ -84,6 +86,17 @@ export class Witness {
     if (typed.others.has(String(branchId)))
       this.found.push(`${text} was typed on ${typed.own}, and asked on ${String(branchId)}`);
     return typed;
+  }
+
+  /** Whether it is this page that an answer is for. */
+  isFor(page: MortalPage, exchange: Exchange): boolean {
+    return this.#asked.get(exchange) === page;
+  }
+
+  /** A page takes up an answer that was asked for on one that is gone. */
+  takesUp(page: MortalPage, exchange: Exchange): void {
+    this.#asked.set(exchange, page);
+    this.#taken.add(exchange);
   }
 
   /** Whether an answer was ever asked of a server. */
@@ -156,7 +169,7 @@ export class Witness {
   /** What must be true between any two acts. */
   async look(page: MortalPage): Promise<void> {
     const { chats, store } = page;
-    for (const exchange of this.#openOf(page)) {
+    for (const exchange of this.#openOf(page).filter((one) => !this.#taken.has(one))) {
       const branch = String(noteOf(exchange)['branchId']);
       if (chats.get(branch)?.isBusy === false) this.found.push(`nobody minds the answer on ${branch}`);
     }

@@ -5,7 +5,7 @@ import { StrictMode, useEffect, useState, type ReactNode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { chatsOf } from '../../src/ai/contextChats.ts';
 import { textOf } from '../../src/graph/graph.ts';
-import { mortal, type MortalPage } from '../ai/person.ts';
+import { mortal, type MortalPage, type Reconnect } from '../ai/person.ts';
 import { scriptedTransport } from '../support/transport.ts';
 import type { AppProps } from './ChatView.tsx';
 import { App } from './ContextApp.tsx';
@@ -59,6 +59,8 @@ export interface AppPage extends MortalPage {
 export interface Opening extends Pick<AppProps, 'goesOnWhen' | 'beneath'> {
   /** How long each write takes, in ms. Default: no time. */
   readonly pause?: number;
+  /** Default: a server that has nothing to take up. */
+  readonly reconnect?: Reconnect;
   /** Default: one that says what the test says. */
   readonly transport?: ChatTransport<UIMessage>;
 }
@@ -82,7 +84,7 @@ export const pager = (messageId: string): ReactNode => <BranchPicker messageId={
 /** Opens the app that is plain `useChat` but for one line. */
 export async function openApp(
   store: ContextStore,
-  { pause = 0, transport, goesOnWhen, beneath }: Opening = {},
+  { pause = 0, transport, reconnect, goesOnWhen, beneath }: Opening = {},
 ): Promise<AppPage> {
   const own = mortal(store, pause);
   const script = scriptedTransport();
@@ -90,7 +92,7 @@ export async function openApp(
   let words: string | undefined;
   const container = document.body.appendChild(document.createElement('div'));
   const root = createRoot(container);
-  const engine = await new Promise<ContextEngine>((found) =>
+  const opened = new Promise<ContextEngine>((found) =>
     root.render(
       <StrictMode>
         <App
@@ -106,6 +108,8 @@ export async function openApp(
       </StrictMode>,
     ),
   );
+  if (reconnect) takingUp(script.transport, opened, reconnect);
+  const engine = await opened;
   const chats = chatsOf(engine, {});
   const placeOf = (at: number | string): Element | null | undefined =>
     typeof at === 'number'
@@ -173,6 +177,21 @@ export async function openApp(
       container.remove();
     },
   };
+}
+
+/** Lets a page take up what its server still streams of the answer at its end. */
+function takingUp(
+  transport: ChatTransport<UIMessage>,
+  opened: Promise<ContextEngine>,
+  reconnect: Reconnect,
+): void {
+  Object.assign(transport, {
+    resumeStreamIsReplay: true,
+    reconnectToStream: async ({ abortSignal }: { abortSignal?: AbortSignal }) => {
+      const { messages, elsewhere } = (await opened).state.getState();
+      return reconnect([...messages, ...elsewhere].at(-1)?.id, abortSignal);
+    },
+  });
 }
 
 /** Types into a field that React minds: it looks for words that it has not put there itself. */

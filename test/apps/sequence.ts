@@ -1,4 +1,5 @@
-import { InMemoryContextStore } from 'contextree';
+import 'fake-indexeddb/auto';
+import { IndexedDBContextStore, InMemoryContextStore, type ContextStore } from 'contextree';
 import { Run } from '../ai/person.ts';
 import { Clock } from '../support/clock.ts';
 import { openApp, pager } from './page.tsx';
@@ -8,18 +9,29 @@ const LONG = 20;
 const ACTS = Number(process.env['FUZZ_ACTS'] ?? 0);
 
 function lengthOf(seed: number): number {
-  return ACTS || (seed % LONG === 0 ? 40 : 5 + (seed % 13));
+  return ACTS || (seed % LONG === 0 ? 40 : 4 + (seed % 9));
+}
+
+/** One in so many takes place in a database, where each page has a store of its own. */
+function isInDatabase(seed: number): boolean {
+  return seed % 20 === 7;
+}
+
+function storesOf(seed: number): () => ContextStore {
+  if (isInDatabase(seed)) return () => new IndexedDBContextStore(`fuzz-${seed}`);
+  const shared = new InMemoryContextStore();
+  return () => shared;
 }
 
 /** Runs a sequence in an app that `open` opens, and tells what was wrong; nothing, if all is well. */
 export async function problemsOf(seed: number, open: typeof openApp = openApp): Promise<readonly string[]> {
-  const time = new Clock(2);
-  const store = new InMemoryContextStore();
+  // A database takes several tasks for what memory does in one.
+  const time = new Clock(isInDatabase(seed) ? 16 : 2);
   const forget = ownListeners();
   time.install();
   try {
     const run = await Run.begin(seed, {
-      store: () => store,
+      store: storesOf(seed),
       time,
       open: (on, manner) => open(on, { ...manner, beneath: pager }),
     });
