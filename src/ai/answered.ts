@@ -1,6 +1,7 @@
 import type { UIMessage } from 'ai';
+import type { ContextEngine } from '../engine/engine.ts';
 import { sameItems } from '../engine/same.ts';
-import { isToolPart, isWaiting, type ToolPart } from './prompt.ts';
+import { isToolPart, isWaiting, type ToolPart } from './toolPart.ts';
 
 /** What a call of a tool waits for: its result, or a person's word on it; as the AI SDK's chat is told. */
 export type Given = Readonly<Record<string, unknown>>;
@@ -26,6 +27,29 @@ export function answered<M extends UIMessage>(
   });
   return sameItems(parts, newest.parts) ? newest : { ...newest, parts };
 }
+
+/**
+ * The message in which a call waits for its result, or for leave, wherever in the tree it is; the newest, where several
+ * have a call of that name. Reads answers from the newest on, until it is found.
+ */
+export async function waitingCall(
+  engine: ContextEngine,
+  isCall: (part: ToolPart) => boolean,
+): Promise<UIMessage | undefined> {
+  const waits = (part: UIMessage['parts'][number]): boolean =>
+    isToolPart(part) && isCall(part) && isWaiting(part);
+  const ids = engine.graph().nodes.flatMap(({ id, role }) => (role === 'assistant' ? id : []));
+  for (let end = ids.length; end > 0; end -= AT_ONCE) {
+    const some = ids.slice(Math.max(0, end - AT_ONCE), end);
+    const nodes = await engine.store.getNodes(engine.chatId, some);
+    const found = nodes.findLast(({ data }) => data.parts.some(waits));
+    if (found) return found.data;
+  }
+  return undefined;
+}
+
+/** How many answers are read at once. */
+const AT_ONCE = 100;
 
 /** What a tool gave, without what says whose it is. */
 function resultOf({ tool: _tool, toolCallId: _id, options: _options, ...result }: Given): object {

@@ -7,8 +7,9 @@ import { createId } from '../fragment/id.ts';
 import type { Given } from './answered.ts';
 import { headOf, listAfter } from './list.ts';
 import { inWords, loadTurns } from './loadTurns.ts';
-import { isToolPart, isWaiting, type ToolPart } from './prompt.ts';
+
 import { joinAt, type Seam } from './seam.ts';
+import { isToolPart, isWaiting, type ToolPart } from './toolPart.ts';
 import type { OpenedTurn, PrepareRequest, SendOptions } from './transport.ts';
 import type { Turn } from './turn.ts';
 import type * as Turns from './turns.ts';
@@ -98,6 +99,8 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   #writes: Promise<unknown> = Promise.resolve();
   #writing = 0;
   #waiting = 0;
+  /** What was sent last. */
+  #sending: Promise<unknown> = Promise.resolve();
   #watchers = 0;
   /** Whether the last request was answered with nothing: to ask again by itself would have no end. */
   #isMute = false;
@@ -215,11 +218,14 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
       before.includes(message) ? (withId(whole, message.id) ?? message) : message;
     const next = isUnchanged ? whole : this.messages.map(grown);
     if (!sameItems(this.messages, next)) this.messages = [...next];
+    // What was refused for its sake may be done now.
+    if (before.length > 0 && elsewhere.length === 0 && isContextError(this.error, 'busy')) this.clearError();
   }
 
   /** What the list shows when nobody changes it. */
   get #whole(): readonly M[] {
-    const whole = this.#elsewhere.reduce<readonly M[]>(put, this.#saved);
+    const grown = this.#elsewhere.filter(({ parts }) => parts.length > 0);
+    const whole = grown.reduce<readonly M[]>(put, this.#saved);
     return whole.length > 0 ? whole : this.#greeting;
   }
 
@@ -280,21 +286,27 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
       await this.#waitingFor(async () => {
         await this.#ready().catch(() => {});
         if (before) return this.#edit(sendMessage, message as Message<M>, before, options);
-        if (!message && this.#isGrowing()) return;
+        if (!message && this.#isSecond()) return;
         this.#leaveElsewhere();
         if (this.#host.options.experimental_queue) return sendMessage(message, options);
         if (!message) void this.#inTurn(() => this.#catchUp());
         return this.#inTurn(() => sendMessage(message, options));
       });
     };
-    this.regenerate = async (options) => {
-      await this.#ready();
-      if (this.#isGrowing(options?.messageId)) return;
-      if (this.isBusy) await this.stop();
-      await this.#reveal(options?.messageId);
-      return this.#inTurn(() => regenerate(options));
-    };
+    this.regenerate = (options) =>
+      this.#waitingFor(async () => {
+        await this.#ready();
+        if (this.#isSecond(options?.messageId)) return;
+        const stopped = this.isBusy && this.stop();
+        const prepare = async (): Promise<void> => {
+          await stopped;
+          await this.#reveal(options?.messageId);
+        };
+        return this.#inTurn(() => regenerate(options), prepare);
+      });
     this.stop = async () => {
+      // What was sent in this moment has not begun.
+      if (this.#waiting > 0 && !this.isBusy) await Promise.race([this.#statusChange(), this.#sending]);
       await stop();
       await this.#turn?.settled;
     };
@@ -344,15 +356,19 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     before: readonly M[],
     options: Parameters<Send<M>>[1],
   ): Promise<void> {
-    if (this.isBusy) await this.stop();
-    const earlier = before.length === 0 ? await this.#reveal(messageId) : [];
+    const stopped = this.isBusy && this.stop();
+    let earlier: readonly M[] = [];
+    const prepare = async (): Promise<void> => {
+      await stopped;
+      if (before.length === 0) earlier = await this.#reveal(messageId);
+    };
     return this.#inTurn(() => {
       const now = new Map(this.#saved.map((message) => [message.id, message]));
       const current = (message: M): M =>
         now.get(message.id) ?? ((this.#host.engine.message(message.id) ?? message) as M);
       this.messages = [...earlier, ...before].map(current);
       return send(content as Message<M>, options);
-    });
+    }, prepare);
   }
 
   /** Loads what stands before the first message of the list, when a turn is about to begin there, and gives it. */
@@ -368,8 +384,10 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   /** Counts what was sent and is not answered yet: some of it may wait. */
   async #waitingFor(task: () => Promise<void>): Promise<void> {
     this.#waiting += 1;
+    const sending = task();
+    this.#sending = sending.catch(() => {});
     try {
-      await task();
+      await sending;
     } finally {
       this.#waiting -= 1;
     }
@@ -377,10 +395,12 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
 
   /**
    * One after another: the next request begins when the answer before it, and what it led to, is there. Between the look
-   * and the request nothing can begin: not an answer either that goes on by itself when a tool is answered.
+   * and the request nothing can begin: not an answer either that goes on by itself when a tool is answered. What there is
+   * to `prepare` for a turn is done when it has come.
    */
-  #inTurn(task: () => Promise<void>): Promise<void> {
+  #inTurn(task: () => Promise<void>, prepare?: () => Promise<void>): Promise<void> {
     const run = this.#tail.then(async () => {
+      if (prepare) await prepare();
       while (this.isBusy) await (this.#isAsking ? this.#statusChange() : this.whenSettled());
       this.#leaveElsewhere();
       return task();
@@ -432,13 +452,18 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   }
 
   /**
-   * Whether another tab is at work on an answer here: this one (a question's is its own), or where none is named the one
-   * at the end. A second one beside it would be an accident, so it is refused in the chat.
+   * Whether a second answer would stand beside one that another tab is writing: this one (its question's is its own), or
+   * where none is named, the one at the end. That would be an accident, and is refused in the chat.
    */
-  #isGrowing(messageId?: string): boolean {
-    const isGrowing = this.#elsewhere.some(({ id }) => id === (messageId ?? id));
-    if (isGrowing) this.#tell(busy());
-    return isGrowing;
+  #isSecond(messageId?: string): boolean {
+    const isSecond = this.#elsewhere.some(({ id }) => id === (messageId ?? id));
+    if (isSecond) this.#tell(busy());
+    return isSecond;
+  }
+
+  /** Whether this chat is at work on an answer. */
+  #isAnswering(id: string): boolean {
+    return this.#turn?.options.id === id && !this.#turn.isSettled;
   }
 
   /** The message in which a tool is called. */
@@ -447,19 +472,21 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   }
 
   async #answerOwn(isCall: IsCall, given: object, own: () => void | PromiseLike<void>): Promise<void> {
-    const before = this.#asking(isCall);
-    const id = before?.id;
+    const { engine } = this.#host;
+    const listed = this.#asking(isCall);
+    // A branch that was left asks, or a message before those that are loaded.
+    const before = listed ?? ((await (await loadTurns()).waitingCall(engine, isCall)) as M | undefined);
+    if (!before) return;
     // Whoever writes an answer elsewhere would write over this.
-    const isOwn = this.#turn?.options.id === id && !this.#turn?.isSettled;
-    if (id && !isOwn && this.#host.engine.status(id) === 'streaming') throw busy();
+    const isOwn = this.#isAnswering(before.id);
+    if (!isOwn && engine.status(before.id) === 'streaming') throw busy();
     this.#isMute = false;
-    await own();
+    if (listed) await own();
     const turns = await loadTurns();
     const message = this.#asking(isCall);
     // The list was cut meanwhile, or this AI SDK looks at its end alone: the node that asked is answered all the same.
     const asked = message ?? before;
-    if (!asked) return;
-    const saved = isOwn ? undefined : (this.#host.engine.message(asked.id) as M | undefined);
+    const saved = isOwn ? undefined : (engine.message(asked.id) as M | undefined);
     const answered = turns.answered(asked, isCall, given as Given, saved);
     if (message && answered !== message) this.messages = put(this.messages, answered) as M[];
     return this.#keep(answered);

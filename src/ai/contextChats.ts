@@ -141,6 +141,7 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
 
   register(branchId: string, chat: ContextChat<M>): void {
     this.#chats.set(branchId, chat);
+    if (branchId !== this.#shown) this.#hide(branchId);
   }
 
   unregister(branchId: string, chat: ContextChat<M>): void {

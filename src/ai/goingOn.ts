@@ -1,7 +1,7 @@
 import type { UIMessage } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
 import { sameItems } from '../engine/same.ts';
-import { isToolPart, isWaiting } from './prompt.ts';
+import { isToolPart, isWaiting } from './toolPart.ts';
 import type { Seam } from './seam.ts';
 
 /**

@@ -5,7 +5,7 @@ import { sameItems, sameJson } from '../engine/same.ts';
 import { longer, mayGoOn } from './goingOn.ts';
 import { headOf, listAfter } from './list.ts';
 import { planTurn } from './plan.ts';
-import { isToolPart, isWaiting } from './prompt.ts';
+import { isToolPart, isWaiting } from './toolPart.ts';
 import { openTurn, passOn, request, savedIn, type SendOptions } from './transport.ts';
 import { keepMessage, Turn, type TurnOptions } from './turn.ts';
 import type { FollowingChat, WithContextOptions } from './withContext.ts';
@@ -81,7 +81,15 @@ function followerOf<M extends UIMessage>(
 ): { readonly sync: () => void; readonly release: () => void } {
   const twins: WeakMap<UIMessage, M> = new WeakMap();
   let followed: readonly UIMessage[] | undefined;
+  let unregister: (() => void) | undefined;
+  /** The AI SDK's chat says when its list changes: a result is saved when it is given, as long as it can say so. */
+  const listen = (own: FollowingChat<M> | undefined): void => {
+    unregister ??= own?.['~registerMessagesCallback']?.(() => {
+      if (!isBusy(own)) keepResults(engine, own.messages).catch(() => {});
+    });
+  };
   const sync = (): void => {
+    listen(chat?.());
     const own = branch === undefined ? chat?.() : undefined;
     const { status, messages } = engine.state.getState();
     if (!own || status !== 'ready' || messages === followed || isBusy(own)) return;
@@ -92,6 +100,7 @@ function followerOf<M extends UIMessage>(
   sync();
   const releases = [
     engine.state.subscribe(sync),
+    () => unregister?.(),
     onLeaving(() => void keepResults(engine, chat?.()?.messages ?? []).catch(() => {})),
   ];
   return { sync, release: () => releases.forEach((release) => release()) };

@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { hasWords } from './prompt.ts';
+import { hasWords } from './sendable.ts';
 
 /**
  * What a list of messages asks for.

@@ -4,7 +4,8 @@ import { ContextError, isContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
 import { headOf } from './list.ts';
 import type { Saved, TurnPlan } from './plan.ts';
-import { isToolPart, isWaiting, toSendable } from './prompt.ts';
+import { toSendable } from './sendable.ts';
+import { isToolPart, isWaiting } from './toolPart.ts';
 import { relay } from './relay.ts';
 import { saidOf } from './said.ts';
 import { asJson, keepMessage, type Turn } from './turn.ts';
@@ -65,7 +66,10 @@ export function savedIn<M extends UIMessage>(
       const node = engine.node(id);
       return node !== undefined && (node.parentId === (previous?.id ?? null) || (!previous && isFirst(id)));
     },
-    isSame: (message) => known.has(message) || engine.matches(message) !== false,
+    isSame: (message) =>
+      // Words that follow would be told to the model before they are said: it goes on with what there is of it.
+      engine.status(message.id) !== 'streaming' &&
+      (known.has(message) || engine.matches(message) !== false || engine.matches(asJson(message)) !== false),
   };
 }
 

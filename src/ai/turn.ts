@@ -3,7 +3,7 @@ import type { ContextEngine } from '../engine/engine.ts';
 import { isContextError } from '../errors.ts';
 import type { MessageStatus } from '../graph/graph.ts';
 import { onLeaving } from '../engine/leaving.ts';
-import { hasWords } from './prompt.ts';
+import { hasWords } from './sendable.ts';
 
 /** How often the words of a growing answer are handed to the engine, in ms; it writes half as often as it likes. */
 const DRAFT_INTERVAL = 100;

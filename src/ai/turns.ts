@@ -2,7 +2,7 @@
  * What a chat needs as soon as somebody speaks, and not before: loaded while the person reads, not while the page
  * opens.
  */
-export { answered } from './answered.ts';
+export { answered, waitingCall } from './answered.ts';
 export { longer, mayGoOn, seamOf } from './goingOn.ts';
 export { newWords } from './newWords.ts';
 export { planTurn, savedSince } from './plan.ts';

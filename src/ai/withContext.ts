@@ -12,7 +12,7 @@ export interface WithContextOptions<M extends UIMessage = UIMessage> {
   readonly request?: PrepareRequest<M> | undefined;
   /**
    * The chat that this transport belongs to, as soon as there is one: its list follows when the branch moves, while
-   * no answer grows in it, and results of tools that were given in it are saved when the page is left. Without it the
+   * no answer grows in it, and results of tools are saved as they are given. Without it the
    * list stays as it is, and the next question goes on from what it shows.
    */
   readonly chat?: (() => FollowingChat<M> | undefined) | undefined;
@@ -22,6 +22,8 @@ export interface WithContextOptions<M extends UIMessage = UIMessage> {
 export interface FollowingChat<M extends UIMessage = UIMessage> {
   messages: M[];
   readonly status: ChatStatus;
+  /** @internal How the AI SDK's own `Chat` says that its list has changed. */
+  readonly '~registerMessagesCallback'?: (onChange: () => void) => () => void;
 }
 
 /**

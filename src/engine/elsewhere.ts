@@ -12,7 +12,7 @@ import { sameJson } from './same.ts';
  * part of it: nothing hangs on them, and when the answer is whole the view moves on and they are gone from here.
  */
 export class Elsewhere {
-  /** The other tab's messages, oldest first; the last one grows. */
+  /** The other tab's messages, oldest first; the last one grows, from nothing. */
   messages: readonly UIMessage[] = [];
   readonly #desk: Desk;
   readonly #history: History;
@@ -43,12 +43,10 @@ export class Elsewhere {
     try {
       const nodes = await this.#desk.store.getNodes(this.#desk.chatId, ids);
       const known = new Map(this.messages.map((message) => [message.id, message]));
-      return nodes
-        .filter(({ data }) => data.parts.length > 0)
-        .map(({ id, data }) => {
-          const before = known.get(id);
-          return before && sameJson(before, data) ? before : data;
-        });
+      return nodes.map(({ id, data }) => {
+        const before = known.get(id);
+        return before && sameJson(before, data) ? before : data;
+      });
     } catch {
       // What can't be read now is read with the next word; no turn of this tab depends on it.
       return this.messages;

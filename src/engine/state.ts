@@ -33,7 +33,7 @@ export interface EngineState {
   readonly messages: readonly UIMessage[];
   /**
    * What another tab is writing on the active branch, behind `messages`: its question, and its answer as of the last
-   * draft, oldest first. It is there to be looked at; it joins `messages` when the answer is settled. One whose id is
+   * draft (without parts before the first), oldest first. It is there to be looked at; it joins `messages` when the answer is settled. One whose id is
    * among `messages` is an answer that the other tab goes on with. Empty while nobody else writes here.
    */
   readonly elsewhere: readonly UIMessage[];

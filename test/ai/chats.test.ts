@@ -118,6 +118,23 @@ describe('the chats of an engine', () => {
     await exchange.answer('Second.');
   });
 
+  it('are let go a minute after they forked unseen', async () => {
+    const page = await openPage();
+    await page.ask('One?', 'First.');
+    await page.engine.rewind(page.chats.active.messages[0]!.id);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const hidden = page.chats.get('main')!;
+    const again = hidden.regenerate();
+    await vi.advanceTimersByTimeAsync(50);
+    void page.script.requests.at(-1)!.answer('Other.');
+    await vi.advanceTimersByTimeAsync(500);
+    await again;
+    const fork = hidden.branchId!;
+    expect(page.chats.get(fork)).toBe(hidden);
+    await vi.advanceTimersByTimeAsync(61_000);
+    expect(page.chats.get(fork)).not.toBe(hidden);
+  });
+
   it('are let go a minute after they were asked for, unless a component shows them', async () => {
     const page = await openPage();
     await page.ask('One?', 'First.');
@@ -297,6 +314,33 @@ describe('moments that are easy to miss', () => {
     expect(await page.stored('main-v2')).toBe('q: One? | a: First. | q: Deux? | a: Deuxième.');
     expect(await page.stored('main-v3')).toBe('q: One? | a: First. | q: Zwei? | a: Zweite.');
     expect(page.engine.siblings(id).ids).toHaveLength(3);
+  });
+
+  it('an edit and a question behind it are asked in this order', async () => {
+    const page = await openPage();
+    const { active: chat } = page.chats;
+    void chat.sendMessage({ text: 'One?' });
+    await (await page.script.next()).say('Fir');
+    void chat.sendMessage({ text: 'Un?', messageId: chat.messages[0]!.id });
+    void chat.sendMessage({ text: 'Two?' });
+    const edited = await page.script.next();
+    expect(words(edited.sent.messages)).toBe('q: Un?');
+    await edited.answer('Premier.');
+    const next = await page.script.next();
+    expect(words(next.sent.messages)).toBe('q: Un? | a: Premier. | q: Two?');
+    await next.answer('Second.');
+  });
+
+  it('a stop in the very moment of a question keeps the question, and no answer comes', async () => {
+    const page = await openPage();
+    const sent = page.chats.active.sendMessage({ text: 'One?' });
+    await page.chats.active.stop();
+    await sent;
+    expect(page.chats.active.status).toBe('ready');
+    expect(page.shown()).toBe('q: One?');
+    expect(page.script.requests.every(({ isStopped }) => isStopped)).toBe(true);
+    await page.ask('Two?', 'Second.');
+    expect(page.shown()).toBe('q: One? | q: Two? | a: Second.');
   });
 
   it('an answer that is still written elsewhere is not continued a second time', async () => {

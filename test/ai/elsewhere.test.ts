@@ -132,3 +132,58 @@ it('an answer that another tab goes on with grows in its place', async () => {
     'q: One? | a: First. | q: Two? | a: Second, as I said. | q: Three? | a: Third.',
   );
 });
+
+describe('a tab that is opened while another one waits for the first word', () => {
+  beforeEach(async () => {
+    const store = new InMemoryContextStore();
+    here = await openPage(store);
+    await here.ask('One?', 'First.');
+    sent = here.chats.active.sendMessage({ text: 'Two?' });
+    exchange = await here.script.next();
+    there = await openPage(store);
+  });
+
+  it.each([
+    ['once more', () => there.chats.active.regenerate()],
+    ['for more', () => there.chats.active.sendMessage()],
+  ])('shows no empty answer, and does not ask %s', async (_, act) => {
+    expect(there.shown()).toBe('q: One? | a: First. | q: Two?');
+    await act();
+    expect(there.chats.active.error).toMatchObject({ code: 'busy' });
+    expect(there.script.requests).toHaveLength(0);
+    await exchange.answer('Second.');
+    await sent;
+    await expect.poll(() => there.shown()).toBe('q: One? | a: First. | q: Two? | a: Second.');
+    expect(there.chats.active.status).toBe('ready');
+  });
+
+  it('leaves the answer to it also when the server offers it', async () => {
+    const offered = there.script.offer();
+    const resumed = there.chats.active.resumeStream();
+    await settle();
+    await offered.answer('Second.');
+    await exchange.answer('Second.');
+    await Promise.all([sent, resumed]);
+    await there.chats.whenSettled();
+    expect((await there.store.listBranches('c')).map(({ name }) => name)).toEqual(['main']);
+  });
+});
+
+it('a question behind an answer that another tab goes on with follows the words that the model was told', async () => {
+  await here.chats.active.stop();
+  await sent;
+  await expect.poll(() => there.engine.state.getState().elsewhere).toEqual([]);
+  const more = here.chats.active.sendMessage();
+  const rest = await here.script.next();
+  await rest.say('ond,');
+  await expect.poll(() => there.shown()).toBe('q: One? | a: First. | q: Two? | a: Second,');
+  const asked = there.chats.active.sendMessage({ text: 'Three?' });
+  const own = await there.script.next();
+  const told = words(own.sent.messages);
+  await own.answer('Third.');
+  await asked;
+  await rest.answer(' as I said.');
+  await more;
+  expect(await there.stored(there.engine.branch)).toBe(`${told} | a: Third.`);
+  expect(await there.stored('main')).toBe('q: One? | a: First. | q: Two? | a: Second, as I said.');
+});

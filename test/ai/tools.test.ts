@@ -1,5 +1,5 @@
 import { lastAssistantMessageIsCompleteWithToolCalls, type UIMessage, type UIMessageChunk } from 'ai';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { ContextError } from '../../src/errors.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import { settle, type Exchange } from '../support/transport.ts';
@@ -343,5 +343,53 @@ describe('a call that is answered late', () => {
       expect(await page.stored('main-v2')).toBe('q: Roll twice? | a: Done.');
     }
     expect.unreachable('the edit never cut the list');
+  });
+});
+
+describe('the result of a tool that takes its time', () => {
+  const list = (): UIMessage[] => page.chats.active.messages;
+  const main = 'q: One? | a: First. | q: Roll? | a: [dice output-available]';
+
+  beforeEach(async () => {
+    await page.ask('One?', 'First.');
+    await (await askForDice()).finish();
+    await page.chats.whenSettled();
+  });
+
+  it.each<[string, () => Promise<void>]>([
+    ['an edit', () => page.chats.active.sendMessage({ text: 'Un?', messageId: list()[0]!.id })],
+    ['another try', () => page.chats.active.regenerate()],
+    ['another try of an older answer', () => page.chats.active.regenerate({ messageId: list()[1]!.id })],
+  ])('is saved on the node that called after %s', async (_, act) => {
+    const acted = act();
+    await (await page.script.next()).answer('Other.');
+    await acted;
+    await page.chats.active.addToolOutput(give(4));
+    expect(await page.stored('main')).toBe(main);
+    expect(page.shown()).toBe(await page.stored(page.engine.branch));
+  });
+
+  it('is saved on the node that called when its branch was hidden for more than a minute', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const left = page.engine.rewind(list()[0]!.id);
+    await vi.advanceTimersByTimeAsync(61_000);
+    await left;
+    vi.useRealTimers();
+    await page.chats.active.addToolOutput(give(4));
+    expect(await page.stored('main')).toBe(main);
+  });
+
+  it('is saved on the node that called when that is not loaded any more', async () => {
+    for (let i = 0; i < 100; i += 1) await page.ask(`${i}?`, 'Yes.');
+    const later = await openPage(page.store);
+    expect(later.shown()).not.toContain('dice');
+    await later.chats.active.addToolOutput(give(4));
+    expect(await page.stored('main')).toContain(main);
+  });
+
+  it('that nobody asked for changes nothing', async () => {
+    await page.chats.active.addToolOutput(give(4, 'call-2'));
+    expect(await page.stored('main')).toContain('[dice input-available]');
+    expect(page.chats.active.status).toBe('ready');
   });
 });

@@ -1,3 +1,4 @@
+import { Chat } from '@ai-sdk/react';
 import { AbstractChat, type ChatState, type ChatStatus, type UIMessage } from 'ai';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { withContext, type WithContextOptions } from '../../src/ai/index.ts';
@@ -181,9 +182,7 @@ describe('withContext, told which chat it belongs to', () => {
 });
 
 describe("a tool's result, given in a chat of one's own", () => {
-  const result = { tool: 'dice' as never, toolCallId: 'd', output: 4 as never };
-
-  async function roll(): Promise<void> {
+  async function roll(output: unknown = 4): Promise<void> {
     const sent = chat.sendMessage({ text: 'Roll?' });
     const asked = await page.script.next();
     await asked.send(
@@ -194,7 +193,7 @@ describe("a tool's result, given in a chat of one's own", () => {
     );
     await asked.finish();
     await sent;
-    await chat.addToolOutput(result);
+    await chat.addToolOutput({ tool: 'dice' as never, toolCallId: 'd', output: output as never });
   }
 
   it('goes to the node that asked with the next request, and makes no version of it', async () => {
@@ -215,6 +214,26 @@ describe("a tool's result, given in a chat of one's own", () => {
     await more;
     expect(await page.stored()).toBe('q: Roll? | a: [dice output-available]/Four.');
     expect(page.engine.state.getState().branches).toHaveLength(1);
+  });
+
+  it.each<[string, unknown]>([
+    ['a date', { at: new Date(0) }],
+    ['a big number', { size: 10n }],
+  ])('with %s in it makes no version either', async (_, output) => {
+    await roll(output);
+    await ask('And?', 'Four.');
+    expect(await page.stored()).toBe('q: Roll? | a: [dice output-available] | q: And? | a: Four.');
+    expect(page.engine.state.getState().branches).toHaveLength(1);
+  });
+
+  it('outlives an edit right behind it, where the AI SDK says that its list has changed', async () => {
+    const own: Chat<UIMessage> = new Chat({
+      transport: withContext(page.script.transport, page.engine, { chat: () => own }),
+    });
+    chat = own as AbstractChat<UIMessage> as OwnChat;
+    await roll();
+    await ask('Other?', 'Hm.', chat.messages[0]!.id);
+    expect(await page.stored('main')).toBe('q: Roll? | a: [dice output-available]');
   });
 
   it.runIf(typeof window !== 'undefined')(

@@ -83,7 +83,7 @@ describe('what another tab is writing', () => {
       if (seen.at(-1) !== line) seen.push(line);
     });
     const id = await a.continue(said('q2'), { id: 'a2' });
-    await vi.waitFor(() => expect(beside(b)).toBe('q2'));
+    await vi.waitFor(() => expect(beside(b)).toBe('q2 > '));
     const [question] = b.state.getState().elsewhere;
     await a.updateMessage(id, said('a2', 'on'), 'streaming');
     await vi.waitFor(() => expect(beside(b)).toBe('q2 > on'));
@@ -93,7 +93,7 @@ describe('what another tab is writing', () => {
     await a.updateMessage(id, said('a2', 'one two three'), 'complete');
     await vi.waitFor(() => expect(shown(b)).toBe('q1 > a1 > q2 > one two three'));
     expect(seen).toEqual([
-      'q1 > a1 | q2',
+      'q1 > a1 | q2 > ',
       'q1 > a1 | q2 > on',
       'q1 > a1 | q2 > one two',
       'q1 > a1 > q2 > one two three | ',

@@ -1,0 +1,62 @@
+import { isToolUIPart, safeValidateUIMessages, type UIMessage } from 'ai';
+import { isToolPart, type ToolPart } from './toolPart.ts';
+
+/**
+ * From what is stored to what a model may be sent.
+ *
+ * The store keeps an answer as it was when it was cut short: half a tool call, half a thought, an empty paragraph.
+ * That is what the person saw, and it stays. A provider refuses most of it. So the cleaning happens here, on the way
+ * out, and nothing that was cleaned is ever written back.
+ */
+
+/**
+ * The messages without what a provider would refuse: empty texts, thoughts that broke off, tool calls without a
+ * result, and parts that the installed AI SDK does not know, because a newer one wrote them. A message of which
+ * nothing remains is left out; one with nothing to clean is the same object.
+ */
+export async function toSendable<M extends UIMessage>(messages: readonly M[]): Promise<M[]> {
+  const refused = new Set<Part>();
+  for (const part of messages.flatMap(({ parts }) => parts.filter(isForeign)))
+    if (!(await isKnown(part))) refused.add(part);
+  const isSent = (part: Part, role: M['role']): boolean =>
+    !refused.has(part) && (role !== 'assistant' || isSendable(part));
+  const cleaned = (message: M): M => {
+    const parts = message.parts.filter((part) => isSent(part, message.role));
+    return parts.length === message.parts.length ? message : { ...message, parts };
+  };
+  return messages.map(cleaned).filter(hasWords);
+}
+
+type Part = UIMessage['parts'][number];
+
+/** Whether a part is of a kind that not every version of the AI SDK has. */
+function isForeign({ type }: Part): boolean {
+  return !/^(text|reasoning|file|step-start|source-(url|document)|dynamic-tool|(tool|data)-.*)$/.test(type);
+}
+
+/** Whether the installed AI SDK takes a part: it is the one to say. */
+async function isKnown(part: Part): Promise<boolean> {
+  const messages = [{ id: 'part', role: 'assistant', parts: [part] }];
+  return (await safeValidateUIMessages({ messages })).success;
+}
+
+function isSendable(part: Part): boolean {
+  if (part.type === 'text') return part.text !== '';
+  if (part.type === 'reasoning') return part.state !== 'streaming';
+  return !isToolPart(part) || (hasResult(part) && !part.preliminary);
+}
+
+/** Whether a model can be told of a call of a tool. AI SDK 5 has no approvals: it makes half a call of a denied one. */
+function hasResult({ state }: ToolPart): boolean {
+  if (/^output-(available|error)$/.test(state)) return true;
+  const knowsApprovals = isToolUIPart({ type: 'dynamic-tool' } as Part);
+  return knowsApprovals && /^(approval-responded|output-denied)$/.test(state);
+}
+
+/** Whether a message says anything: more than the marks of its steps, and texts that have not begun. */
+export function hasWords(message: UIMessage): boolean {
+  return message.parts.some((part) => {
+    if (part.type === 'text' || part.type === 'reasoning') return part.text !== '';
+    return part.type !== 'step-start';
+  });
+}
