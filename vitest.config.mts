@@ -131,8 +131,6 @@ function inBrowser(): TestProjectInlineConfiguration {
       ],
       // A server on this machine, and what is only typed.
       exclude: ['test/ai/{http,types,fuzz}.test.ts'],
-      // Fifteen seconds less: these files leave nothing behind, either. What is measured has a page of its own.
-      isolate: process.argv.includes('bench'),
       benchmark: { include: ['test/bench/**/*.bench.ts'] },
       browser: chromium(),
     },

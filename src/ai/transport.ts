@@ -67,9 +67,7 @@ export function savedIn<M extends UIMessage>(
       return node !== undefined && (node.parentId === (previous?.id ?? null) || (!previous && isFirst(id)));
     },
     isSame: (message) =>
-      // Words that follow would be told to the model before they are said: it goes on with what there is of it.
-      engine.status(message.id) !== 'streaming' &&
-      (known.has(message) || engine.matches(message) !== false || engine.matches(asJson(message)) !== false),
+      known.has(message) || engine.matches(message) !== false || engine.matches(asJson(message)) !== false,
   };
 }
 

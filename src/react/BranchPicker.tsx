@@ -44,8 +44,9 @@ const LABELS: BranchPickerLabels = {
  * The pager of a message, `‹ 2 / 3 ›`, without a style of its own; nothing where there is one version only.
  *
  * Both buttons can always be reached, at the ends too; the left and right arrows, Home and End work on either. The
- * version that comes is announced (by a hidden `status` at the end of the page), and the focus stays on the button that was pressed: a list takes the old message
- * out and puts the new one in, so it is the pager of the new one that gives the focus back.
+ * version that comes is announced, by a hidden `status` at the end of the page, and the focus stays on the button that
+ * was pressed: a list takes the old message out and puts the new one in, so it is the pager of the new one that gives
+ * the focus back.
  */
 export function BranchPicker({
   messageId,

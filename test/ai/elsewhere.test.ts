@@ -168,22 +168,3 @@ describe('a tab that is opened while another one waits for the first word', () =
     expect((await there.store.listBranches('c')).map(({ name }) => name)).toEqual(['main']);
   });
 });
-
-it('a question behind an answer that another tab goes on with follows the words that the model was told', async () => {
-  await here.chats.active.stop();
-  await sent;
-  await expect.poll(() => there.engine.state.getState().elsewhere).toEqual([]);
-  const more = here.chats.active.sendMessage();
-  const rest = await here.script.next();
-  await rest.say('ond,');
-  await expect.poll(() => there.shown()).toBe('q: One? | a: First. | q: Two? | a: Second,');
-  const asked = there.chats.active.sendMessage({ text: 'Three?' });
-  const own = await there.script.next();
-  const told = words(own.sent.messages);
-  await own.answer('Third.');
-  await asked;
-  await rest.answer(' as I said.');
-  await more;
-  expect(await there.stored(there.engine.branch)).toBe(`${told} | a: Third.`);
-  expect(await there.stored('main')).toBe('q: One? | a: First. | q: Two? | a: Second, as I said.');
-});
