@@ -265,8 +265,22 @@ export class Sync {
     if (this.#outbox.isEmpty) return;
     await this.recover();
     while (!this.#outbox.isEmpty) {
-      await this.#outbox.sendFirst((ops) => this.#append(ops, this.#policyOfKept));
+      await this.#outbox.sendFirst((ops) => this.#appendKept(ops));
       this.#streams.letGo();
+    }
+  }
+
+  /**
+   * Writes what was kept. Another tab may have given one of its messages other words meanwhile, on the very same node.
+   * Nobody is there to decide, and what is behind it must not wait for ever: these are written, too, and the store keeps
+   * the others as the revision before.
+   */
+  async #appendKept(ops: readonly StoreOp[]): Promise<void> {
+    try {
+      await this.#append(ops, this.#policyOfKept);
+    } catch (error) {
+      if (!isContextError(error, 'head-moved') || error.details['reason'] !== 'rev') throw error;
+      await this.#append(ops.map(atAnyRevision), this.#policyOfKept);
     }
   }
 
@@ -559,4 +573,10 @@ function chatDeleted(chatId: string): ContextError {
   return new ContextError('chat-deleted', 'This chat was deleted in another tab.', {
     details: { chatId },
   });
+}
+
+function atAnyRevision(op: StoreOp): StoreOp {
+  if (op.op !== 'replace') return op;
+  const { rev: _rev, ...replace } = op;
+  return replace;
 }
