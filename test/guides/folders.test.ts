@@ -21,9 +21,9 @@ const names = readdirSync(home, { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => name);
 
-it('there are seven guides, and their table of contents names each', () => {
+it('there are eight guides, and their table of contents names each', () => {
   const contents = readFileSync(join(home, 'README.md'), 'utf8');
-  expect(names).toHaveLength(7);
+  expect(names).toHaveLength(8);
   expect(names.filter((name) => !contents.includes(`[\`${name}\`](${name})`))).toEqual([]);
 });
 

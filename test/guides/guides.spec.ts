@@ -200,3 +200,23 @@ test('ab-prompts', async ({ page }) => {
   await expect(formal).toHaveCount(0);
   await expect(friendly.getByRole('article')).toHaveCount(4);
 });
+
+test('assistant-ui', async ({ page }) => {
+  const guide = await Guide.open(page, 'assistant-ui');
+  await guide.talks('You are a concise tutor.');
+  await guide.button('Edit').click();
+  await page.getByRole('textbox', { name: 'Edited text' }).fill('What is a tree?');
+  await guide.button('Send edit').click();
+  await expect(guide.assistant).toContainText('What is a tree? This is answer');
+  await expect(guide.assistant).toContainText('a few more words.');
+  await expect(guide.you.getByText('2 / 2')).toBeVisible();
+  await guide.ask('Say it slow');
+  await expect(guide.assistant.last()).toContainText('You asked');
+  await guide.button('Stop').click();
+  await page.reload();
+  await expect(guide.assistant.last()).toContainText('You asked');
+  await expect(guide.assistant.last()).not.toContainText('a few more words.');
+  await guide.you.first().getByRole('button', { name: 'Previous version' }).click();
+  await expect(guide.you).toHaveText([/What is a graph\?/]);
+  await expect(guide.assistant.getByText('2 / 2')).toBeVisible();
+});
