@@ -88,7 +88,7 @@ function onSdk(major: 5 | 6): TestProjectInlineConfiguration {
       environment: 'happy-dom',
       // Half the time: these files need nothing that another one of them leaves behind.
       isolate: false,
-      setupFiles: `${root}/test/support/noOwnerStacks.ts`,
+      setupFiles: ['noOwnerStacks', 'patience'].map((name) => `${root}/test/support/${name}.ts`),
       include: ['test/{ai,apps}/**/*.test.{ts,tsx}'],
       // Types are checked against the one that is installed, and what React does is the same on all.
       exclude: ['test/ai/types.test.ts', 'test/apps/{compiled,react}.test.tsx'],
@@ -225,6 +225,7 @@ export default defineConfig({
           testTimeout: patience,
           environment: 'happy-dom',
           isolate: false,
+          setupFiles: `${root}/test/support/patience.ts`,
           include: compiled,
           env: { AI_SDK: '7', NODE_ENV: 'production' },
         },
