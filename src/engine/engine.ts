@@ -242,7 +242,7 @@ export class ContextEngine {
    * `save()` would write it. Lazy fragments are loaded each time. Costs what is new since the last call.
    * Messages are the stored objects: don't change them.
    */
-  async resolve(options: ResolveOptions = {}): Promise<ResolveResult> {
+  async resolve(options?: ResolveOptions): Promise<ResolveResult> {
     const start = performance.now();
     return (await this.#opened()).resolve(options, start);
   }
@@ -252,7 +252,7 @@ export class ContextEngine {
    * replaces it where it is. Nothing pending: nothing is written, but for a chat that does not exist yet.
    * Rejects with what the store says; the messages are then pending still.
    */
-  async save(options: { readonly branch?: boolean } = {}): Promise<SaveResult> {
+  async save(options?: { readonly branch?: boolean }): Promise<SaveResult> {
     const { pending } = this.#desk;
     return (await this.#opened()).save(options, pending);
   }
@@ -265,7 +265,7 @@ export class ContextEngine {
    * not written again: only an answer is reserved beneath it. Where the turn does not hang on the branch's head, a new
    * branch is made. On a disk that refuses it resolves all the same, and the turn is kept in memory.
    */
-  async continue(message: UIMessage | readonly UIMessage[], options: ContinueOptions = {}): Promise<string> {
+  async continue(message: UIMessage | readonly UIMessage[], options?: ContinueOptions): Promise<string> {
     const turn = (Array.isArray(message) ? message : [message]).map((one) => normaliseMessage(one));
     if (turn.length === 0)
       throw new ContextError('invalid-messages', 'continue() needs at least one message.');
@@ -323,8 +323,7 @@ export class ContextEngine {
 
   /** Gives a branch another name. Rejects with `name-taken`. */
   async renameBranch(nameOrId: string, name: string): Promise<BranchInfo> {
-    const to = checkName(name, 'branch');
-    return (await this.#opened()).renameBranch(nameOrId, to);
+    return (await this.#opened()).renameBranch(nameOrId, name);
   }
 
   /** Deletes a branch; its messages stay where other branches hold them. The last one can't go (`last-branch`). */
@@ -336,15 +335,13 @@ export class ContextEngine {
   // ------------------------------------------------------------------ checkpoints
 
   /** Names the head, or any message of the chat. A name that exists moves and keeps its id. */
-  async checkpoint(name: string, options: { readonly at?: string } = {}): Promise<CheckpointInfo> {
-    const to = checkName(name, 'checkpoint');
-    return (await this.#opened()).checkpoint(to, options);
+  async checkpoint(name: string, options?: { readonly at?: string }): Promise<CheckpointInfo> {
+    return (await this.#opened()).checkpoint(name, options);
   }
 
   /** Gives a checkpoint another name. Rejects with `name-taken`. */
   async renameCheckpoint(name: string, to: string): Promise<CheckpointInfo> {
-    const next = checkName(to, 'checkpoint');
-    return (await this.#opened()).renameCheckpoint(name, next);
+    return (await this.#opened()).renameCheckpoint(name, to);
   }
 
   /** Deletes a checkpoint; the message that it named stays. */
@@ -455,7 +452,7 @@ export class ContextEngine {
    * Mends what is wrong, in one transaction: every message that is left can be reached afterwards, and none is thrown
    * away. With `preview` it only says what it would do. Lost words it can only name.
    */
-  async repair(options: { readonly preview?: boolean } = {}): Promise<Repair> {
+  async repair(options?: { readonly preview?: boolean }): Promise<Repair> {
     return (await this.#opened()).repair(options);
   }
 
@@ -506,12 +503,4 @@ export class ContextEngine {
 async function loadSession(desk: Desk): Promise<Session> {
   const { Session } = await import('./session.ts').catch(refuseToLoad);
   return new Session(desk);
-}
-
-function checkName(name: string, what: string): string {
-  const trimmed = name.trim();
-  if (trimmed) return trimmed;
-  throw new ContextError('invalid-options', `A ${what} needs a name: got ${JSON.stringify(name)}.`, {
-    details: { name },
-  });
 }

@@ -10,6 +10,7 @@ import { estimatePrompt, type EstimateResult } from '../tokens/estimate.ts';
 import { findModel } from '../tokens/models.ts';
 import { estimateTokenizer, type Tokenizer } from '../tokens/tokenizer.ts';
 import { expectRenderer } from './desk.ts';
+import { expectOption } from './options.ts';
 import { plainContent } from './plain.ts';
 import { splitLanes } from './prompt.ts';
 import type { PendingMessage } from './save.ts';
@@ -209,12 +210,6 @@ async function measure(
 export function expectOptions(options: unknown): void {
   const message = `The options must be a record like { modelId: 'openai:gpt-4o' }, and are ${reasonOf(options)}.`;
   if (!isRecord(options)) throw new ContextError('invalid-options', message, { details: { value: options } });
-}
-
-function expectOption(holds: boolean, option: string, what: string, value: unknown): void {
-  if (holds) return;
-  const message = `${option} must be ${what}, and is ${reasonOf(value)}.`;
-  throw new ContextError('invalid-options', message, { details: { option, value } });
 }
 
 /** What is asked of messages; if it fails because of one of them, that is told. Most are checked already. */

@@ -25,6 +25,7 @@ import { Folds } from './folds.ts';
 import { History, type Versions } from './history.ts';
 import type { ContextSnapshot, EstimateOptions, InspectOptions, Subject } from './inspect.ts';
 import { readKept, writeKept } from './keptFragments.ts';
+import { expectEngineOptions, expectIds, expectName, expectOption, expectStatus } from './options.ts';
 import type { Repair } from './repair.ts';
 import { Chains } from './resolve.ts';
 import type { RefusedSave } from './safety.ts';
@@ -81,6 +82,7 @@ export class Session {
 
   /** Reads the chat and shows its branch. Rejects with what the store says; it may be called again then. */
   async open(): Promise<void> {
+    expectEngineOptions(this.#desk.options);
     const chat = await this.#sync.read();
     const records = await this.#storedFragments();
     await this.#view.show(this.#view.branchToOpen());
@@ -112,7 +114,8 @@ export class Session {
       : [{ op: 'set', key: fragmentsKey(this.#desk.chatId), value }];
   }
 
-  async resolve(options: ResolveOptions, start: number): Promise<ResolveResult> {
+  async resolve(given: ResolveOptions | undefined, start: number): Promise<ResolveResult> {
+    const options = { ...given };
     const systemPrompt = await this.#renderLoaded(options);
     const messages = await this.#serial(() => this.#resolveMessages(options));
     const branch = this.#view.branchOrActive(options.branch).name;
@@ -156,8 +159,8 @@ export class Session {
     ];
   }
 
-  save(options: { readonly branch?: boolean }, pending: readonly Pending[]): Promise<SaveResult> {
-    return this.#serial(() => this.#save(options.branch === false, pending));
+  save(options: { readonly branch?: boolean } | undefined, pending: readonly Pending[]): Promise<SaveResult> {
+    return this.#serial(() => this.#save(options?.branch === false, pending));
   }
 
   async #save(inPlace: boolean, pending: readonly Pending[]): Promise<SaveResult> {
@@ -236,11 +239,13 @@ export class Session {
     return last ? [...known, last.id] : known;
   }
 
-  continue(turn: readonly UIMessage[], options: ContinueOptions): Promise<string> {
+  continue(turn: readonly UIMessage[], given: ContinueOptions | undefined): Promise<string> {
+    const options = { ...given };
     return this.#serial(() => this.#continue(turn, options));
   }
 
   async #continue(turn: readonly UIMessage[], options: ContinueOptions): Promise<string> {
+    expectIds(options);
     const start = performance.now();
     await this.#sync.recover();
     const branch = this.#view.branchOrActive(options.branch);
@@ -353,6 +358,7 @@ export class Session {
   #nextStatus(id: string, before: MessageStatus, given: MessageStatus | undefined): MessageStatus {
     const isOwn = this.#streams.get(id) !== undefined;
     const status = given ?? (isOwn ? 'streaming' : before);
+    expectStatus(status);
     if (status === before || status === 'streaming' || before === 'streaming' || isOwn) return status;
     throw new ContextError(
       'invalid-options',
@@ -497,8 +503,9 @@ export class Session {
     this.#desk.publish();
   }
 
-  renameBranch(nameOrId: string, to: string): Promise<BranchInfo> {
+  renameBranch(nameOrId: string, name: string): Promise<BranchInfo> {
     return this.#serial(async () => {
+      const to = expectName(name, 'branch');
       const { id } = this.#view.findBranch(nameOrId);
       await this.#sync.commit([{ op: 'rename-branch', id, name: to }]);
       this.#emitBranch('rename', id);
@@ -521,12 +528,12 @@ export class Session {
     });
   }
 
-  checkpoint(to: string, options: { readonly at?: string }): Promise<CheckpointInfo> {
+  checkpoint(name: string, options: { readonly at?: string } | undefined): Promise<CheckpointInfo> {
     return this.#serial(async () => {
+      const to = expectName(name, 'checkpoint');
+      const at = options?.at;
       const messageId =
-        options.at === undefined
-          ? this.#history.settledAt(this.#view.head())
-          : this.#view.node(options.at).id;
+        at === undefined ? this.#history.settledAt(this.#view.head()) : this.#view.node(at).id;
       if (messageId === null)
         throw new ContextError('empty-branch', 'Cannot create checkpoint: no messages in conversation');
       await this.#sync.commit([{ op: 'checkpoint', id: createId(), name: to, messageId }]);
@@ -536,8 +543,9 @@ export class Session {
     });
   }
 
-  renameCheckpoint(name: string, to: string): Promise<CheckpointInfo> {
+  renameCheckpoint(name: string, next: string): Promise<CheckpointInfo> {
     return this.#serial(async () => {
+      const to = expectName(next, 'checkpoint');
       const { id, messageId } = this.#view.findCheckpoint(name);
       await this.#sync.commit([{ op: 'rename-checkpoint', id, name: to }]);
       this.#desk.emit({ type: 'checkpoint', action: 'rename', name: to, messageId });
@@ -587,6 +595,7 @@ export class Session {
 
   loadMore(count: number = PAGE): Promise<void> {
     return this.#serial(async () => {
+      expectOption(count >= 0, 'count', 'a number of messages', count);
       await this.#view.loadShown(this.#view.loadedCount + count);
       this.#desk.publish();
     });
@@ -657,11 +666,11 @@ export class Session {
     );
   }
 
-  repair({ preview = false }: { readonly preview?: boolean }): Promise<Repair> {
+  repair(options: { readonly preview?: boolean } | undefined): Promise<Repair> {
     return this.#serial(async () => {
       const { repairChat } = await import('./repair.ts').catch(refuseToLoad);
       const repair = await repairChat(this.#desk.store, this.#desk.chatId, async (mend) => {
-        if (preview) return;
+        if (options?.preview) return;
         await this.#sync.commit([mend]);
         await this.#view.refresh();
       });

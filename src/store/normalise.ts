@@ -16,13 +16,39 @@ export function normaliseOps(ops: readonly StoreOp[]): StoreOp[] {
 function normaliseOp(op: StoreOp): StoreOp {
   if (op.op === 'insert') return { ...op, data: normaliseMessage(op.id, op.data) };
   if (op.op === 'replace' && op.data) return { ...op, data: normaliseMessage(op.id, op.data) };
-  if (op.op === 'chat') return asJson(op, 'This change of a chat');
+  if (op.op === 'chat') return normaliseChange(op);
   if (op.op === 'set') return { ...op, value: cloneValue(op.key, op.value) };
   return { ...op };
 }
 
-/** A message as JSON would keep it, under the id that it is stored by. Throws `invalid-messages` where JSON can't. */
+/** A title that is no text, or metadata and usage that are no records, would take what was there with them. */
+function normaliseChange(op: Extract<StoreOp, { readonly op: 'chat' }>): StoreOp {
+  const { title = null, metadata, usage } = op;
+  expect(title === null || typeof title === 'string', 'title', 'a text or null', title);
+  expect(isRecordOrNone(metadata), 'metadata', 'a record', metadata);
+  expect(isRecordOrNone(usage), 'usage', 'a record of numbers', usage);
+  return asJson(op, 'This change of a chat');
+}
+
+function expect(holds: boolean, field: string, what: string, value: unknown): void {
+  if (holds) return;
+  const message = `The ${field} of a chat must be ${what}, and is ${reasonOf(value)}.`;
+  throw new ContextError('invalid-options', message, { details: { field, value } });
+}
+
+function isRecordOrNone(value: unknown): boolean {
+  return value === undefined || (typeof value === 'object' && !Array.isArray(value));
+}
+
+/**
+ * A message as JSON would keep it, under the id that it is stored by. Throws `invalid-messages` where JSON can't, and
+ * where the id is no text or an empty one.
+ */
 export function normaliseMessage(id: string, data: UIMessage): UIMessage {
+  if (typeof id !== 'string' || id === '') {
+    const message = `A message needs an id, a text that is not empty: got ${JSON.stringify(id)}.`;
+    throw new ContextError('invalid-messages', message, { details: { id } });
+  }
   let text = '';
   const copy = copyBeside(data, (light) => {
     text = jsonOf(light, `Message "${id}"`);
@@ -57,4 +83,12 @@ export function cloneValue(key: string, value: unknown): unknown {
     const message = `The value of "${key}" can't be stored: it holds something that can't be cloned.`;
     throw new ContextError('invalid-options', message, { details: { key }, cause });
   }
+}
+
+/** The key of an app's own value. Throws `invalid-options` for one that is no text. */
+export function expectKey(key: string): string {
+  if (typeof key === 'string') return key;
+  throw new ContextError('invalid-options', `The key of a value must be a text, and is ${reasonOf(key)}.`, {
+    details: { key },
+  });
 }

@@ -14,7 +14,7 @@ import { ALL_TABLES, only, type Table } from './layout.ts';
 import { nextMeta, SELF } from './meta.ts';
 import { askToPersist, figuresOf, type StorageFigures } from './figures.ts';
 import type { DataLoss } from './loss.ts';
-import { asJson, cloneValue, normaliseMessage, normaliseOps } from './normalise.ts';
+import { asJson, cloneValue, expectKey, normaliseMessage, normaliseOps } from './normalise.ts';
 import { findChat, getChain, getNodes, listChats, load, loadPointers, MESSAGES, RECORDS } from './reads.ts';
 import { keepFile, RecordTransaction } from './append.ts';
 import { TRACES } from './rebuild.ts';
@@ -233,16 +233,18 @@ export class RecordStore implements ContextStore {
   }
 
   async get<T = unknown>(key: string): Promise<T | undefined> {
-    return cloneValue(key, await this.#read(['values'], (rows) => rows.get('values', key))) as T | undefined;
+    const at = expectKey(key);
+    return cloneValue(key, await this.#read(['values'], (rows) => rows.get('values', at))) as T | undefined;
   }
 
   async set(key: string, value: unknown): Promise<void> {
-    const copy = cloneValue(key, value);
+    const copy = cloneValue(expectKey(key), value);
     await this.#backing.write(['values'], async (rows) => rows.put('values', copy, key));
   }
 
   async delete(key: string): Promise<void> {
-    await this.#backing.write(['values'], async (rows) => rows.delete('values', only(key)));
+    const at = only(expectKey(key));
+    await this.#backing.write(['values'], async (rows) => rows.delete('values', at));
   }
 
   async putBlob(bytes: Uint8Array): Promise<string> {

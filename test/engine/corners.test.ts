@@ -83,6 +83,49 @@ describe('set()', () => {
   });
 });
 
+describe('what plain JavaScript can hand in', () => {
+  const anything = (value: unknown): never => value as never;
+
+  test.each([
+    { chatId: anything(5) },
+    { userId: anything({}) },
+    { metadata: anything('topic') },
+    { validate: anything(5) },
+    { onConflict: anything('merge') },
+  ])('is refused when the engine opens: %o', async (options) => {
+    await expect(engineOn(undefined, options).ready()).rejects.toMatchObject({ code: 'invalid-options' });
+  });
+
+  test('is refused as a name, an id, a count or a status, before it can do harm', async () => {
+    const { engine, store } = await chat(['q1', 'a1']);
+    const answer = await engine.continue(said('q2'));
+    const calls = [
+      () => engine.renameBranch('main', anything(undefined)),
+      () => engine.checkpoint(anything(5)),
+      () => engine.continue(said('q3'), { id: '' }),
+      () => engine.continue(said('q3'), { forkId: anything(5) }),
+      () => engine.loadMore(Number.NaN),
+      () => engine.loadMore(-1),
+      () => engine.updateMessage(answer, said(answer, 'grows'), anything('done')),
+      () => engine.trackUsage(anything(5)),
+      () => engine.updateChat({ title: anything({}) }),
+    ];
+    for (const call of calls) await expect(call()).rejects.toMatchObject({ code: 'invalid-options' });
+    await engine.loadMore(Infinity);
+    expect([shown(engine), await engine.verify()]).toEqual(['q1 > a1 > q2', []]);
+    expect(await store.getMessage('c', answer)).toMatchObject({ status: 'streaming' });
+  });
+
+  test('may be null where options may be left out', async () => {
+    const { engine } = await chat(['q1', 'a1']);
+    const none = anything(null);
+    await engine.checkpoint('here', none);
+    await engine.save(none);
+    await engine.repair(none);
+    expect(texts((await engine.resolve(none)).messages)).toBe('q1 > a1');
+  });
+});
+
 describe('metadata of the engine', () => {
   test('is merged by the first write, also when that write finds an answer that was cut off', async () => {
     const { disk, engine } = await chat(['q1']);

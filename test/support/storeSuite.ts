@@ -214,6 +214,14 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
         expect(await store.getChat('c')).toBeUndefined();
       });
 
+      it('are refused without an id: no one could find them again', async () => {
+        for (const id of ['', 5 as unknown as string])
+          expect((await refusal(append([{ ...insert('q1', null), id } as StoreOp]))).code).toBe(
+            'invalid-messages',
+          );
+        expect(await store.getChat('c')).toBeUndefined();
+      });
+
       it('keep the time, the sources and the status that they are given', async () => {
         await given(store, 'q1 > a1', 'q1 > b1');
         await append([
@@ -809,6 +817,15 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
         expect((await store.getChat('c'))?.metadata).toEqual({
           usage: { inputTokens: 6, outputTokens: 5, details: { cached: 4 }, model: 'two' },
         });
+      });
+
+      it('refuses a title that is no text, and metadata and usage that are no records: they were lost by it', async () => {
+        await append([{ op: 'chat', title: 'Trees', metadata: { a: 1 }, usage: { inputTokens: 3 } }]);
+        const before = await store.getChat('c');
+        const bad = [{ title: 5 }, { title: {} }, { metadata: 5 }, { metadata: ['x'] }, { usage: 5 }];
+        for (const change of bad.map((fields) => ({ op: 'chat', ...fields }) as unknown as StoreOp))
+          expect((await refusal(append([change]))).code).toBe('invalid-options');
+        expect(await store.getChat('c')).toEqual(before);
       });
 
       it('carries a value beside it, whole or not at all', async () => {
@@ -1478,6 +1495,12 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
         await store.delete('mine');
         expect(await store.get('mine')).toBeUndefined();
         await store.delete('never');
+      });
+
+      it('are refused under a key that is no text', async () => {
+        for (const key of [undefined, null, 5, {}] as unknown as string[])
+          for (const call of [store.set(key, 1), store.get(key), store.delete(key)])
+            expect((await refusal(call)).code).toBe('invalid-options');
       });
 
       it('are refused when they cannot be copied', async () => {
