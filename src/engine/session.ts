@@ -336,11 +336,14 @@ export class Session {
     const { status: before } = this.#view.node(id);
     const next = this.#nextStatus(id, before, status);
     const isBegun = next === 'streaming' && !this.#streams.get(id);
+    // Who writes an answer, or keeps words of it for the disk, has the last word; anyone else must not write over what
+    // another tab said in it since it was read.
+    const isOurs = this.#streams.get(id) !== undefined || this.#sync.isKept(id);
     const stream = isBegun
       ? await this.#streams.begin(id, this.#view.branchHolding(id))
       : this.#streams.get(id);
     try {
-      await this.#commitWords(id, data, next, stream);
+      await this.#commitWords(id, data, next, { stream, isOurs });
     } catch (error) {
       if (isBegun) this.#streams.end(id);
       throw error;
@@ -373,7 +376,7 @@ export class Session {
     id: string,
     data: UIMessage,
     status: MessageStatus,
-    stream: Stream | undefined,
+    { stream, isOurs }: { readonly stream: Stream | undefined; readonly isOurs: boolean },
   ): Promise<void> {
     if (stream) stopDrafts(stream, data.parts.length > 0 ? data : stream.latest);
     await stream?.draft;
@@ -382,8 +385,7 @@ export class Session {
     // Words that were drafted are not taken back by an end without any.
     const words = isEnd && data.parts.length === 0 ? (this.#history.body(id)?.data ?? data) : data;
     const isSilent = isEnd && words.parts.length === 0;
-    // Whoever does not write an answer yet must not write over what another tab said in it since it was read.
-    const rev = info.status === 'streaming' ? {} : { rev: info.rev };
+    const rev = isOurs || info.status === 'streaming' ? {} : { rev: info.rev };
     const op: StoreOp = isSilent
       ? this.#sync.silentEnd(id)
       : { op: 'replace', id, data: words, status, ...rev };

@@ -389,6 +389,20 @@ const FOUND: [Step[], number[], ConflictPolicy][] = [
     [0, 0, 0, 2, 1],
     'fork',
   ],
+  // The same on a disk that refused late: the end of the answer was refused for what this tab itself had kept before.
+  [
+    [
+      step('open', 0),
+      step('say', 1, 4),
+      step('say', 0),
+      step('resume', 1),
+      step('say', 0, 4),
+      step('resume', 0),
+      { ...step('refuse', 0), pick: 2 },
+    ],
+    [0, 1],
+    'fork',
+  ],
 ];
 
 describe('several tabs at once', () => {
