@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { useAnnounce } from '../shell/Announcer.tsx';
 import { NameDialog } from '../ui/NameDialog.tsx';
 
-/** Gives a message a name that one can return to. A name that is in use moves to this message. */
+/** Gives a message a name that one can return to. A name that is in use moves to this message, and the dialog says so. */
 export function NewCheckpoint({ messageId, onClose }: NewCheckpointProps): ReactNode {
   const engine = useEngine();
   const { checkpoints } = useCheckpoint();
@@ -12,10 +12,12 @@ export function NewCheckpoint({ messageId, onClose }: NewCheckpointProps): React
     await engine.checkpoint(name, { at: messageId });
     announce(`Checkpoint saved: ${name}`);
   };
+  const taken = checkpoints.map(({ name }) => name);
   return (
     <NameDialog
       title="New checkpoint"
-      initial={freeName(checkpoints.map(({ name }) => name))}
+      initial={freeName(taken)}
+      warn={(name) => (taken.includes(name) ? `${name} exists; saving moves it to this message.` : undefined)}
       onSave={save}
       onClose={onClose}
     />

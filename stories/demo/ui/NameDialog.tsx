@@ -6,13 +6,15 @@ export function NameDialog({
   title,
   initial,
   confirm = 'Save',
+  warn,
   onSave,
   onClose,
 }: NameDialogProps): ReactNode {
   const [name, setName] = useState(initial);
   const [refusal, setRefusal] = useState<string | null>(null);
   const isSaving = useRef(false);
-  const refusalId = useId();
+  const noteId = useId();
+  const warning = warn?.(name.trim());
   const save = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     if (isSaving.current) return;
@@ -34,14 +36,22 @@ export function NameDialog({
             value={name}
             dir="auto"
             autoComplete="off"
-            aria-describedby={refusal === null ? undefined : refusalId}
+            aria-describedby={noteId}
             onFocus={(event) => event.target.select()}
-            onChange={(event) => setName(event.target.value)}
+            onChange={(event) => {
+              setName(event.target.value);
+              setRefusal(null);
+            }}
           />
         </label>
         {refusal !== null && (
-          <p id={refusalId} className="form-error" role="alert">
+          <p id={noteId} className="form-error" role="alert">
             {refusal}
+          </p>
+        )}
+        {refusal === null && warning !== undefined && (
+          <p id={noteId} className="form-note" role="status">
+            {warning}
           </p>
         )}
         <div className="form-actions">
@@ -62,6 +72,8 @@ interface NameDialogProps {
   readonly initial: string;
   /** The word on the button; default `Save`. */
   readonly confirm?: string;
+  /** What saving under this name would change, in words; undefined where nothing. */
+  readonly warn?: (name: string) => string | undefined;
   /** Takes the trimmed name; what it throws is shown. */
   readonly onSave: (name: string) => Promise<unknown>;
   readonly onClose: () => void;
