@@ -55,7 +55,31 @@ test('code is shown with its language, and can be copied', () => {
 
 test('a table scrolls in itself', () => {
   const page = shown('| a | b |\n|---|---|\n| 1 | 2 |');
-  expect(page.querySelector('[role=region] > table td')?.textContent).toBe('1');
+  expect(page.querySelector('[role=group] > table td')?.textContent).toBe('1');
+});
+
+describe('while a table arrives', () => {
+  const growing = (text: string): HTMLElement => render(<Markdown text={text} growing />).container;
+
+  test('its head waits for the first row', () => {
+    for (const text of ['Look:\n\n| a | b', 'Look:\n\n| a | b |\n', 'Look:\n\n| a | b |\n| --'])
+      expect(growing(text).textContent).toBe('Look:');
+    expect(growing('| a | b |\n| - | - |\n| 1').querySelectorAll('td')).toHaveLength(2);
+  });
+
+  test('bars that are no table are shown when the words go on, or end', () => {
+    expect(growing('| a\nb').textContent).toContain('| a');
+    expect(shown('| a | b |\n| --').textContent).toContain('| --');
+    expect(growing('```\n| a').querySelector('code')?.textContent).toBe('| a');
+  });
+
+  test('what its cells hold moves no column', () => {
+    const widths = (text: string): readonly string[] =>
+      [...growing(text).querySelectorAll('col')].map((col) => col.style.inlineSize);
+    const head = '| Word | In a conversation |\n| --- | --- |\n| a';
+    expect(widths(`${head} named pointer | b |`)).toEqual(widths(head));
+    expect(widths(head).map((width) => Math.round(Number.parseFloat(width)))).toEqual([32, 68]);
+  });
 });
 
 describe('an answer is cut where no later word can reach', () => {

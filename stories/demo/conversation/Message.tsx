@@ -55,7 +55,7 @@ export const Message = memo(function Message(props: MessageProps): ReactNode {
         />
       ) : (
         <div className="message-body">
-          <Parts message={message} isLast={isLast} />
+          <Parts message={message} isLast={isLast} growing={busy} />
           {busy && !saysSomething(message) && <Dots />}
         </div>
       )}

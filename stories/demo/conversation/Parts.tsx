@@ -11,22 +11,31 @@ interface PartsProps {
   readonly message: UIMessage;
   /** Whether nothing was said after it: only then can a tool still be let in. */
   readonly isLast: boolean;
+  /** Whether more is on its way. */
+  readonly growing: boolean;
 }
 
 /** What a message says, part by part. Parts that say nothing to a person are left out. */
-export function Parts({ message, isLast }: PartsProps): ReactNode {
-  return message.parts.map((part, i) => <OnePart key={i} part={part} role={message.role} isLast={isLast} />);
+export function Parts({ message, isLast, growing }: PartsProps): ReactNode {
+  const { parts, role } = message;
+  return parts.map((part, i) => (
+    <OnePart key={i} part={part} role={role} isLast={isLast} growing={growing && i === parts.length - 1} />
+  ));
 }
 
-interface OnePartProps extends Pick<PartsProps, 'isLast'> {
+interface OnePartProps extends Pick<PartsProps, 'isLast' | 'growing'> {
   readonly part: Part;
   readonly role: UIMessage['role'];
 }
 
-function OnePart({ part, role, isLast }: OnePartProps): ReactNode {
+function OnePart({ part, role, isLast, growing }: OnePartProps): ReactNode {
   if (isToolUIPart(part)) return <ToolCall part={part} isOpen={isLast} />;
   if (part.type === 'text')
-    return role === 'assistant' ? <Markdown text={part.text} /> : <Words text={part.text} />;
+    return role === 'assistant' ? (
+      <Markdown text={part.text} growing={growing} />
+    ) : (
+      <Words text={part.text} />
+    );
   if (part.type === 'reasoning') return <Thoughts text={part.text} />;
   if (part.type === 'source-url') return <Source address={part.url} title={part.title ?? part.url} />;
   if (part.type === 'file') return <FilePart part={part} />;

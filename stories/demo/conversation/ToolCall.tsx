@@ -62,7 +62,7 @@ function Json({ label, value }: { readonly label: string; readonly value: unknow
     <dl className="json">
       <dt>{label}</dt>
       <dd>
-        <pre role="region" aria-label={label} tabIndex={0}>
+        <pre role="group" aria-label={label} tabIndex={0}>
           {JSON.stringify(value, null, 2)}
         </pre>
       </dd>

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import type { ExtraProps } from 'react-markdown';
 import { CopyButton } from '../ui/CopyButton.tsx';
+import { textIn } from './textIn.ts';
 
 type Element = NonNullable<ExtraProps['node']>;
 
@@ -14,17 +15,11 @@ export function CodeBlock({ node }: { readonly node: Element | undefined }): Rea
         <span>{language ?? 'text'}</span>
         <CopyButton label="Copy code" text={code} />
       </div>
-      <pre role="region" aria-label="Code" tabIndex={0}>
+      <pre role="group" aria-label="Code" tabIndex={0}>
         <code>{code}</code>
       </pre>
     </div>
   );
-}
-
-function textIn(element: Element): string {
-  return element.children
-    .map((child) => (child.type === 'text' ? child.value : child.type === 'element' ? textIn(child) : ''))
-    .join('');
 }
 
 function languageOf(pre: Element): string | undefined {

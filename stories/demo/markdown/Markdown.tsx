@@ -4,6 +4,7 @@ import remarkGfm from 'remark-gfm';
 import { Guard } from '../shell/Guard.tsx';
 import { CodeBlock } from './CodeBlock.tsx';
 import { safeLink } from './safeLink.ts';
+import { Table } from './Table.tsx';
 
 /**
  * An answer's Markdown as elements.
@@ -15,8 +16,8 @@ import { safeLink } from './safeLink.ts';
  * Long answers grow word by word. They are cut into blocks that no later word can change, so that a new word costs
  * the last block only. A block that no page can nest, or that fails to be read, is shown as it was written.
  */
-export function Markdown({ text }: { readonly text: string }): ReactNode {
-  const blocks = settledBlocks(text);
+export function Markdown({ text, growing = false }: MarkdownProps): ReactNode {
+  const blocks = settledBlocks(growing ? withoutHalfTable(text) : text);
   const top = Math.min(...blocks.map(highestHeading));
   return (
     <div className="prose">
@@ -25,6 +26,12 @@ export function Markdown({ text }: { readonly text: string }): ReactNode {
       ))}
     </div>
   );
+}
+
+interface MarkdownProps {
+  readonly text: string;
+  /** Whether more words are on their way. */
+  readonly growing?: boolean;
 }
 
 const Block = memo(function Block({ text, top }: { readonly text: string; readonly top: number }): ReactNode {
@@ -66,6 +73,19 @@ export function settledBlocks(text: string): readonly string[] {
   return [...blocks, block];
 }
 
+/** The head of a table is bars and dashes until its first row begins: it waits for that outside of code. */
+function withoutHalfTable(text: string): string {
+  const lines = text.replace(/\n$/, '').split('\n');
+  const begin = lines.findLastIndex((line) => !/^ {0,3}\|/.test(line)) + 1;
+  const isHalf = begin < lines.length && lines.length - begin < 3;
+  if (!isHalf || lines.reduce(openFence, undefined) !== undefined) return text;
+  return lines.slice(0, begin).join('\n');
+}
+
+function openFence(open: string | undefined, line: string): string | undefined {
+  return fenceAfter(line, open);
+}
+
 function fenceAfter(line: string, open: string | undefined): string | undefined {
   const mark = /^\s*(`{3,}|~{3,})/.exec(line)?.[1];
   if (mark === undefined) return open;
@@ -93,14 +113,6 @@ function Picture({ src, alt }: ComponentProps<'img'>): ReactNode {
   return <Link href={typeof src === 'string' ? src : undefined}>{alt || 'Picture'}</Link>;
 }
 
-function Table({ children }: ComponentProps<'table'>): ReactNode {
-  return (
-    <div className="table-scroll" role="region" aria-label="Table" tabIndex={0}>
-      <table>{children}</table>
-    </div>
-  );
-}
-
 function Checkbox({ checked }: ComponentProps<'input'>): ReactNode {
   return (
     <span role="img" aria-label={checked ? 'Done' : 'Open'} className={checked ? 'task task-done' : 'task'} />
@@ -110,7 +122,7 @@ function Checkbox({ checked }: ComponentProps<'input'>): ReactNode {
 const parts: Components = {
   a: ({ href, children }) => <Link href={href}>{children}</Link>,
   img: ({ src, alt }) => <Picture src={src} alt={alt} />,
-  table: ({ children }) => <Table>{children}</Table>,
+  table: ({ node, children }) => <Table node={node}>{children}</Table>,
   input: ({ checked }) => <Checkbox checked={checked} />,
   pre: ({ node }) => <CodeBlock node={node} />,
   p: ({ children }) => <p dir="auto">{children}</p>,
