@@ -100,7 +100,6 @@ function Sent({ answer }: { readonly answer: PromptAnswer }): ReactNode {
   const [shown, setShown] = useState(SHOWN);
   const earlier = Math.max(0, messages.length - shown);
   return (
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- scrollable by keyboard
     <div className="scroll" tabIndex={0} role="group" aria-label="What would be sent">
       <Size estimate={estimate} />
       <HiddenNote estimate={estimate} />

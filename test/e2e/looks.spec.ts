@@ -2,16 +2,17 @@ import { expect, test } from '@playwright/test';
 import { Demo, faultsOf } from './demo.ts';
 
 for (const colorScheme of ['light', 'dark'] as const) {
-  test(`a chat with versions, a table and a checkpoint is readable for all, in the ${colorScheme}`, async ({
+  test(`a chat with versions, two tables and a checkpoint is readable for all, in the ${colorScheme}`, async ({
     page,
   }) => {
     await page.emulateMedia({ colorScheme });
     const demo = await Demo.open(page);
     expect(await faultsOf(page)).toEqual([]);
     await demo.ask('/markdown Compare tea and coffee');
-    await demo.on(demo.assistant, 'Try again').click();
+    await demo.ask('/markdown And cocoa');
+    await demo.on(demo.assistant.last(), 'Try again').click();
     await demo.settled();
-    await demo.on(demo.assistant, 'Checkpoint here').click();
+    await demo.on(demo.assistant.last(), 'Checkpoint here').click();
     await page.getByRole('dialog').getByRole('textbox').press('Enter');
     await expect(page.getByRole('button', { name: /^Restore / })).toBeAttached();
     expect(await faultsOf(page)).toEqual([]);
