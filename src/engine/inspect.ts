@@ -102,6 +102,7 @@ export async function estimateSubject(
   subject: Subject,
   { fragments, ...options }: EstimateOptions,
 ): Promise<EstimateResult> {
+  expectOption(!fragments || Array.isArray(fragments), 'fragments', 'a list of fragments', fragments);
   const asked = fragments ? withFragments(subject, fragments) : subject;
   return (await measure(asked, options, refuseProblem)).estimate;
 }

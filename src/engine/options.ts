@@ -39,7 +39,7 @@ export function expectIds({ id, forkId }: ContinueOptions): void {
 export function expectName(name: unknown, what: string): string {
   const trimmed = typeof name === 'string' ? name.trim() : '';
   if (trimmed) return trimmed;
-  const message = `A ${what} needs a name: got ${JSON.stringify(name)}.`;
+  const message = `A ${what} needs a name: got "${reasonOf(name)}".`;
   throw new ContextError('invalid-options', message, { details: { name } });
 }
 

@@ -597,7 +597,7 @@ export class Session {
 
   loadMore(count: number = PAGE): Promise<void> {
     return this.#serial(async () => {
-      expectOption(count >= 0, 'count', 'a number of messages', count);
+      expectOption(typeof count === 'number' && count >= 0, 'count', 'a number of messages', count);
       await this.#view.loadShown(this.#view.loadedCount + count);
       this.#desk.publish();
     });

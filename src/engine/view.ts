@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { ContextError } from '../errors.ts';
+import { ContextError, reasonOf } from '../errors.ts';
 import {
   chainIds,
   isVisible,
@@ -235,7 +235,7 @@ export class View {
     if (branch) return branch;
     throw new ContextError(
       'branch-not-found',
-      `Branch "${nameOrId}" not found in chat "${this.#desk.chatId}"`,
+      `Branch "${reasonOf(nameOrId)}" not found in chat "${this.#desk.chatId}"`,
       {
         details: { chatId: this.#desk.chatId, branch: nameOrId },
       },
@@ -255,7 +255,7 @@ export class View {
     if (checkpoint) return checkpoint;
     throw new ContextError(
       'checkpoint-not-found',
-      `Checkpoint "${name}" not found in chat "${this.#desk.chatId}"`,
+      `Checkpoint "${reasonOf(name)}" not found in chat "${this.#desk.chatId}"`,
       {
         details: { chatId: this.#desk.chatId, checkpoint: name },
       },
@@ -316,5 +316,5 @@ export function checkpointInfo({ id, name, messageId, createdAt }: Checkpoint): 
 
 /** What is said of an id that this chat does not have. */
 export function messageNotFound(id: string): ContextError {
-  return new ContextError('message-not-found', `Message "${id}" not found`, { details: { id } });
+  return new ContextError('message-not-found', `Message "${reasonOf(id)}" not found`, { details: { id } });
 }

@@ -46,7 +46,7 @@ function isRecordOrNone(value: unknown): boolean {
  */
 export function normaliseMessage(id: string, data: UIMessage): UIMessage {
   if (typeof id !== 'string' || id === '') {
-    const message = `A message needs an id, a text that is not empty: got ${JSON.stringify(id)}.`;
+    const message = `A message needs an id, a text that is not empty: got "${reasonOf(id)}".`;
     throw new ContextError('invalid-messages', message, { details: { id } });
   }
   let text = '';
