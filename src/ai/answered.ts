@@ -1,6 +1,7 @@
 import type { UIMessage } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
-import { sameItems } from '../engine/same.ts';
+import { sameItems, sameJson } from '../engine/same.ts';
+import { ContextError } from '../errors.ts';
 import { isToolPart, isWaiting, type ToolPart } from './toolPart.ts';
 
 /** What a call of a tool waits for: its result, or a person's word on it; as the AI SDK's chat is told. */
@@ -10,6 +11,8 @@ export type Given = Readonly<Record<string, unknown>>;
  * A message, when a call in it has got what it waits for. `saved` is the message as it is known to be saved, where nobody
  * writes it here: another tab may have let it go on or answered another one of its calls, and this must not take that
  * back; nor what was given here a moment ago, and is still on its way to the disk.
+ *
+ * @throws head-moved where another tab has given this very call something else
  */
 export function answered<M extends UIMessage>(
   message: M,
@@ -20,12 +23,30 @@ export function answered<M extends UIMessage>(
   const known = 'approved' in given ? approvalOf(given) : resultOf(given);
   const newest = saved?.parts.some((part) => isToolPart(part) && isCall(part)) ? saved : message;
   const parts = newest.parts.map((part, i) => {
-    if (!isToolPart(part) || !isWaiting(part)) return part;
+    if (!isToolPart(part)) return part;
+    if (newest === saved && isCall(part) && !isWaiting(part)) expectSame(part, given);
+    if (!isWaiting(part)) return part;
     if (isCall(part)) return { ...part, ...known };
     const own = message.parts[i];
     return own && isToolPart(own) && own.toolCallId === part.toolCallId ? own : part;
   });
   return sameItems(parts, newest.parts) ? newest : { ...newest, parts };
+}
+
+/** The first word on a call counts; the same one again is no other. */
+function expectSame(part: ToolPart & Given, given: Given): void {
+  const isSame =
+    'approved' in given
+      ? sameJson((part.approval as Given | undefined)?.['approved'], given['approved'])
+      : sameJson(part['output'], given['output']) && sameJson(part['errorText'], given['errorText']);
+  if (isSame) return;
+  throw new ContextError(
+    'head-moved',
+    'This call of a tool was answered in another tab first. That answer is kept.',
+    {
+      details: { toolCallId: part.toolCallId },
+    },
+  );
 }
 
 /**

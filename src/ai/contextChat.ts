@@ -1,7 +1,7 @@
 import { Chat } from '@ai-sdk/react';
 import type { ChatInit, ChatStatus, ChatTransport, FileUIPart, UIMessage, UIMessageChunk } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
-import { sameItems } from '../engine/same.ts';
+import { sameItems, sameJson } from '../engine/same.ts';
 import { ContextError, isContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
 import type { Given } from './answered.ts';
@@ -99,6 +99,8 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   #writes: Promise<unknown> = Promise.resolve();
   #writing = 0;
   #waiting = 0;
+  /** Lets the answer at the end go on by itself. */
+  #goOn: () => void = () => {};
   /** What was sent last. */
   #sending: Promise<unknown> = Promise.resolve();
   #watchers = 0;
@@ -278,6 +280,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
 
     const { sendMessage, regenerate, stop, resumeStream, addToolOutput, addToolApprovalResponse } = this;
 
+    this.#goOn = () => void this.#inTurn(() => sendMessage()).catch(() => {});
     this.sendMessage = async (given, options) => {
       const message = given && asParts<M>(given);
       const before = this.#listBefore(message?.messageId);
@@ -487,30 +490,48 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     // The list was cut meanwhile, or this AI SDK looks at its end alone: the node that asked is answered all the same.
     const asked = message ?? before;
     const saved = isOwn ? undefined : (engine.message(asked.id) as M | undefined);
-    const answered = turns.answered(asked, isCall, given as Given, saved);
-    if (message && answered !== message) this.messages = put(this.messages, answered) as M[];
-    return this.#keep(answered);
-  }
-
-  async #keep(message: M): Promise<void> {
-    if (this.#turn?.options.id === message.id && this.#turn.isOpen) return this.#turn.savePoint();
-    if (!this.#host.engine.node(message.id)) return;
-    for (const chat of [this, ...this.#host.all()]) chat.#learn(message);
-    const { keepMessage } = await loadTurns();
+    const answer = (now: UIMessage | undefined): M =>
+      turns.answered(asked, isCall, given as Given, now as M | undefined);
     try {
-      await keepMessage(this.#host.engine, message.id, message, undefined);
+      const answered = answer(saved);
+      if (message && answered !== message) this.messages = put(this.messages, answered) as M[];
+      await this.#keep(turns, answered, answer);
     } catch (error) {
       // The list shows again what is saved.
       this.#followed = undefined;
+      const known = withId(this.#whole, asked.id);
+      if (message && known) this.messages = put(this.messages, known) as M[];
       throw error;
     }
   }
 
+  /** Keeps a message with what a call in it was given; `answer` gives that to it as another tab left it. */
+  async #keep(turns: typeof Turns, message: M, answer: (now: UIMessage) => M): Promise<void> {
+    if (this.#turn?.options.id === message.id && this.#turn.isOpen) return this.#turn.savePoint();
+    const { engine, options } = this.#host;
+    if (!engine.node(message.id)) return;
+    this.#teach(message);
+    let kept = message;
+    await turns.keepMessage(engine, message.id, (now) => (kept = answer(now)), undefined);
+    if (sameJson(kept, message)) return;
+    // Another tab answered another call at the same moment: only now may all of them be answered.
+    this.#teach(kept);
+    const { messages } = this;
+    if (!this.#isAsking && (await options.sendAutomaticallyWhen?.({ messages }))) this.#goOn();
+  }
+
+  /** All chats that show a message go on from what it is now. */
+  #teach(message: M): void {
+    for (const chat of [this, ...this.#host.all()]) chat.#learn(message);
+  }
+
   /** A message was changed in a chat that shows it. This one, if it shows it too, must not go on from what it was. */
   #learn(message: M): void {
-    const known = withId(this.#saved, message.id);
+    // A settled one may stand before what another tab is writing.
+    const known = withId(this.#whole, message.id);
     if (!known) return;
-    this.#saved = put(this.#saved, message);
+    if (this.#saved.includes(known)) this.#saved = put(this.#saved, message);
+    else this.#elsewhere = put(this.#elsewhere, message);
     if (this.messages.includes(known)) this.messages = put(this.messages, message) as M[];
   }
 
@@ -546,8 +567,10 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
       if (!plan.inPlace) this.#saved = turns.savedSince(known, this.#saved, opened.before);
       return (this.#turn = this.#turnOf(turns, opened));
     } catch (error) {
-      // A message that can't be kept is not part of the chat; anything else may be tried again from the list.
-      if (isContextError(error, 'invalid-messages')) this.messages = [...this.#saved];
+      // A message that can't be kept is not part of the chat, and an answer that is not replaced still is; anything
+      // else may be tried again from the list.
+      if (isContextError(error, 'invalid-messages') || isContextError(error, 'busy'))
+        this.messages = [...this.#saved];
       throw error;
     } finally {
       this.#host.unregister(forkId, this);
@@ -598,8 +621,9 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     const source = signal?.aborted ? null : await transport.reconnectToStream({ ...sent, chatId });
     await this.#turn?.settled;
     const list = this.isUnsaved ? this.#greeting : this.#saved;
-    if (source && !signal?.aborted && turns.mayGoOn(engine, list.at(-1)))
-      return turns.passOn(await this.#begin(turns, list), signal, () => source);
+    const mayGoOn = source && !signal?.aborted && turns.mayGoOn(engine, list.at(-1));
+    const turn = mayGoOn ? await this.#begin(turns, list).catch(turns.leave) : null;
+    if (source && turn) return turns.passOn(turn, signal, () => source);
     await source?.cancel();
     return null;
   }

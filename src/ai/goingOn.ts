@@ -1,6 +1,7 @@
 import type { UIMessage } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
 import { sameItems } from '../engine/same.ts';
+import { isContextError } from '../errors.ts';
 import { isToolPart, isWaiting } from './toolPart.ts';
 import type { Seam } from './seam.ts';
 
@@ -11,6 +12,12 @@ import type { Seam } from './seam.ts';
 export function mayGoOn(engine: ContextEngine, last: UIMessage | undefined): boolean {
   if (!last || engine.state.getState().elsewhere.length > 0) return false;
   return last.role === 'user' || (engine.status(last.id) ?? 'complete') !== 'complete';
+}
+
+/** Leaves an answer to another tab that took it up first; anything else that went wrong is told. */
+export function leave(error: unknown): null {
+  if (isContextError(error, 'busy')) return null;
+  throw error;
 }
 
 /**

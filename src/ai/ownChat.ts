@@ -2,7 +2,7 @@ import { readUIMessageStream, type ChatTransport, type UIMessage, type UIMessage
 import type { ContextEngine } from '../engine/engine.ts';
 import { onLeaving } from '../engine/leaving.ts';
 import { sameItems, sameJson } from '../engine/same.ts';
-import { longer, mayGoOn } from './goingOn.ts';
+import { leave, longer, mayGoOn } from './goingOn.ts';
 import { headOf, listAfter } from './list.ts';
 import { planTurn } from './plan.ts';
 import { isToolPart, isWaiting } from './toolPart.ts';
@@ -58,12 +58,12 @@ export function ownChat<M extends UIMessage>(
       const source = await transport.reconnectToStream({ ...sent, chatId: engine.chatId });
       const head = headOf(engine, idOfBranch(engine, options.branch));
       const chain = head === undefined ? [] : (await engine.resolve({ at: head })).messages;
-      if (!source || !mayGoOn(engine, chain.at(-1))) {
-        await source?.cancel();
-        return null;
-      }
       const isReplay = transport.resumeStreamIsReplay ?? true;
-      return passOn(await begin(chain as M[], undefined, isReplay), sent.abortSignal, () => source);
+      const mayBegin = source && mayGoOn(engine, chain.at(-1));
+      const turn = mayBegin ? await begin(chain as M[], undefined, isReplay).catch(leave) : null;
+      if (source && turn) return passOn(turn, sent.abortSignal, () => source);
+      await source?.cancel();
+      return null;
     },
     release: follower.release,
   };
@@ -113,8 +113,9 @@ function followerOf<M extends UIMessage>(
 async function keepResults(engine: ContextEngine, list: readonly UIMessage[]): Promise<void> {
   for (const message of list) {
     const saved = engine.message(message.id);
+    const answer = (now: UIMessage): UIMessage => (isAnswered(now, message) ? message : now);
     if (saved && engine.status(saved.id) !== 'streaming' && isAnswered(saved, message))
-      await keepMessage(engine, message.id, message, undefined);
+      await keepMessage(engine, message.id, answer, undefined);
   }
 }
 

@@ -140,14 +140,16 @@ export class Turn<M extends UIMessage> {
 export async function keepMessage(
   engine: ContextEngine,
   id: string,
-  message: UIMessage,
+  message: UIMessage | ((saved: UIMessage) => UIMessage),
   status: MessageStatus | undefined,
 ): Promise<void> {
   try {
     await engine.updateMessage(id, message, status);
   } catch (error) {
     if (!isContextError(error, 'invalid-messages')) throw error;
-    await engine.updateMessage(id, asJson(message), status);
+    const plain =
+      typeof message === 'function' ? (saved: UIMessage) => asJson(message(saved)) : asJson(message);
+    await engine.updateMessage(id, plain, status);
   }
 }
 

@@ -3,7 +3,7 @@
  * opens.
  */
 export { answered, waitingCall } from './answered.ts';
-export { longer, mayGoOn, seamOf } from './goingOn.ts';
+export { leave, longer, mayGoOn, seamOf } from './goingOn.ts';
 export { newWords } from './newWords.ts';
 export { planTurn, savedSince } from './plan.ts';
 export { saidOf } from './said.ts';

@@ -264,25 +264,30 @@ export class ContextEngine {
    * which is then the head. The answer shows nowhere until its first part. A last message that is known and equal is
    * not written again: only an answer is reserved beneath it. Where the turn does not hang on the branch's head, a new
    * branch is made. On a disk that refuses it resolves all the same, and the turn is kept in memory.
+   * Rejects with `busy` where another answer to a saved question is asked for while another tab is writing one.
    */
   async continue(message: UIMessage | readonly UIMessage[], options?: ContinueOptions): Promise<string> {
-    const turn = (Array.isArray(message) ? message : [message]).map((one) => normaliseMessage(one));
-    if (turn.length === 0)
-      throw new ContextError('invalid-messages', 'continue() needs at least one message.');
+    const turn = [message].flat().map((one) => normaliseMessage(one));
     return (await this.#opened()).continue(turn, options);
   }
 
   /**
    * New words for a message that this tab streams or owns. `streaming`: a draft, at most two a second reach the disk;
    * `complete` and `interrupted` end the turn, durably; without a status, a durable update that keeps it (a tool's
-   * result, a finished step).
-   * A settled message becomes `streaming` again when an answer is continued. An answer that ends without a word is
-   * taken back, and the head with it. Rejects with `message-not-found`, with `invalid-messages`, and with
-   * `invalid-options` for a settled message that is to end once more; a refusing disk does not reject: the words stay
-   * in memory and are tried again.
+   * result, a finished step). A function makes the new words of those that are saved; it is called again when another
+   * tab has changed them first.
+   * A settled message becomes `streaming` again when an answer is continued: in one tab, the others are refused with
+   * `busy` until it ends. An answer that ends without a word is taken back, and the head with it. Rejects with
+   * `message-not-found`, with `invalid-messages`, with `head-moved` for words that another tab has changed meanwhile, and
+   * with `invalid-options` for a settled message that is to end once more; a refusing disk does not reject: the words
+   * stay in memory and are tried again.
    */
-  async updateMessage(id: string, message: UIMessage, status?: MessageStatus): Promise<void> {
-    const data = normaliseMessage({ ...message, id });
+  async updateMessage(
+    id: string,
+    message: UIMessage | ((saved: UIMessage) => UIMessage),
+    status?: MessageStatus,
+  ): Promise<void> {
+    const data = typeof message === 'function' ? message : normaliseMessage({ ...message, id });
     return (await this.#opened()).updateMessage(id, data, status);
   }
 

@@ -7,6 +7,7 @@ import { createId } from '../fragment/id.ts';
 import { normaliseMessage } from '../fragment/message.ts';
 import {
   chainIds,
+  contains,
   forksOf,
   lastUsedWith,
   type Branch,
@@ -32,7 +33,7 @@ import type { RefusedSave } from './safety.ts';
 import { sameItems } from './same.ts';
 import { lastAnswer, planSave, sameContent, type PendingMessage, type SavePlan } from './save.ts';
 import { stopDrafts, Streams, type Stream } from './streams.ts';
-import { Sync } from './sync.ts';
+import { isOvertaken, Sync } from './sync.ts';
 import { checkpointInfo, messageNotFound, PAGE, View } from './view.ts';
 
 /**
@@ -239,9 +240,23 @@ export class Session {
     return last ? [...known, last.id] : known;
   }
 
-  continue(turn: readonly UIMessage[], given: ContinueOptions | undefined): Promise<string> {
+  async continue(turn: readonly UIMessage[], given: ContinueOptions | undefined): Promise<string> {
+    if (turn.length === 0)
+      throw new ContextError('invalid-messages', 'continue() needs at least one message.');
     const options = { ...given };
-    return this.#serial(() => this.#continue(turn, options));
+    return this.#serial(() => this.#solely(() => this.#continue(turn, options)));
+  }
+
+  /** Does what only one tab may do: again, when others wrote first, with that in mind. */
+  async #solely<T>(task: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await task();
+      } catch (error) {
+        if (!isOvertaken(error)) throw error;
+        await this.#sync.pullPast(error);
+      }
+    }
   }
 
   async #continue(turn: readonly UIMessage[], options: ContinueOptions): Promise<string> {
@@ -253,9 +268,13 @@ export class Session {
     const forkId = options.forkId ?? createId();
     const ops = await this.#turnOps(turn, branch, { ...options, id, forkId });
     const isActive = branch.id === this.#view.activeId;
+    const [answer, asked] = ops.filter((op) => op.op === 'insert').toReversed();
+    // Where nothing is asked, it is another answer to what was asked before.
+    const isSole = answer !== undefined && asked === undefined;
+    if (isSole) this.#refuseBeside(answer.parentId);
     const stream = await this.#streams.begin(id, forkId);
     try {
-      await this.#sync.commit(isActive ? [...ops, showing(ops, branch.id)] : ops, { keep: true });
+      await this.#sync.commit(isActive ? [...ops, showing(ops, branch.id)] : ops, { keep: true, isSole });
     } catch (error) {
       this.#streams.end(id);
       throw error;
@@ -266,6 +285,19 @@ export class Session {
     this.#emitStream('start', id, 'streaming', stream, start);
     this.#desk.publish();
     return id;
+  }
+
+  /**
+   * A second answer to a question that another tab is answering would be an accident, and so would more words for an
+   * answer behind which another tab has asked already.
+   */
+  #refuseBeside(questionId: string | null, answerId?: string): void {
+    const { graph, foreign } = this.#history;
+    const isBeside = (id: string): boolean =>
+      graph.nodes.get(id)?.parentId === questionId ||
+      (answerId !== undefined && contains(graph, id, answerId));
+    const other = [...foreign].find(isBeside);
+    if (other !== undefined) throw writtenElsewhere(other);
   }
 
   /** Where a turn went: to the branch made for it, to the one that it was meant for, or to the `main` of another tab. */
@@ -321,21 +353,61 @@ export class Session {
     return { under, fresh };
   }
 
-  /** `data` is checked already, and has this id. */
-  async updateMessage(id: string, data: UIMessage, status: MessageStatus | undefined): Promise<void> {
+  /** A message as `change` is checked already, and has this id. */
+  async updateMessage(
+    id: string,
+    change: UIMessage | ((saved: UIMessage) => UIMessage),
+    status: MessageStatus | undefined,
+  ): Promise<void> {
     const info = this.#view.node(id);
+    if (typeof change === 'function') return this.#serial(() => this.#rewrite(id, change, status));
     const stream = this.#streams.get(id);
     if (stream && info.status === 'streaming' && status === 'streaming')
-      return this.#streams.draft(id, data, stream);
-    return this.#serial(() => this.#settle(id, data, status));
+      return this.#streams.draft(id, change, stream);
+    return this.#serial(() => this.#settle(id, change, status));
+  }
+
+  /** Changes the words that are saved, whoever changes them meanwhile. */
+  async #rewrite(
+    id: string,
+    change: (saved: UIMessage) => UIMessage,
+    status: MessageStatus | undefined,
+  ): Promise<void> {
+    for (;;) {
+      if (this.#history.abandoned.has(id)) await this.#sync.recover();
+      if (this.#view.node(id).status === 'streaming' && !this.#streams.get(id)) throw writtenElsewhere(id);
+      await this.#view.loadBodies([id]);
+      const saved = this.#history.body(id)?.data ?? { id, role: 'assistant', parts: [] };
+      try {
+        return await this.#settle(id, normaliseMessage({ ...change(saved), id }), status);
+      } catch (error) {
+        if (!isChanged(error)) throw error;
+        await this.#sync.pull();
+      }
+    }
   }
 
   async #settle(id: string, data: UIMessage, status: MessageStatus | undefined): Promise<void> {
+    const { rev: before } = this.#view.node(id);
+    const isCut = this.#history.abandoned.has(id);
+    if (isCut) await this.#sync.recover();
+    // That it was cut off is stored by now; whatever else was, these words know nothing of it.
+    const rev = Math.min(before + Number(isCut), this.#view.node(id).rev);
+    return this.#solely(() => this.#settleAt(rev, id, data, status));
+  }
+
+  /** `rev`: the revision that the words were made from. */
+  async #settleAt(
+    rev: number,
+    id: string,
+    data: UIMessage,
+    status: MessageStatus | undefined,
+  ): Promise<void> {
     const start = performance.now();
-    if (this.#history.abandoned.has(id)) await this.#sync.recover();
     const { status: before } = this.#view.node(id);
     const next = this.#nextStatus(id, before, status);
     const isBegun = next === 'streaming' && !this.#streams.get(id);
+    if (isBegun) this.#refuseBeside(this.#view.node(id).parentId, id);
     // Who writes an answer, or keeps words of it for the disk, has the last word; anyone else must not write over what
     // another tab said in it since it was read.
     const isOurs = this.#streams.get(id) !== undefined || this.#sync.isKept(id);
@@ -343,7 +415,7 @@ export class Session {
       ? await this.#streams.begin(id, this.#view.branchHolding(id))
       : this.#streams.get(id);
     try {
-      await this.#commitWords(id, data, next, { stream, isOurs });
+      await this.#commitWords(id, data, next, { stream, isOurs, begunAt: isBegun ? rev : undefined });
     } catch (error) {
       if (isBegun) this.#streams.end(id);
       throw error;
@@ -376,7 +448,7 @@ export class Session {
     id: string,
     data: UIMessage,
     status: MessageStatus,
-    { stream, isOurs }: { readonly stream: Stream | undefined; readonly isOurs: boolean },
+    { stream, isOurs, begunAt }: Writer,
   ): Promise<void> {
     if (stream) stopDrafts(stream, data.parts.length > 0 ? data : stream.latest);
     await stream?.draft;
@@ -385,14 +457,14 @@ export class Session {
     // Words that were drafted are not taken back by an end without any.
     const words = isEnd && data.parts.length === 0 ? (this.#history.body(id)?.data ?? data) : data;
     const isSilent = isEnd && words.parts.length === 0;
-    const rev = isOurs || info.status === 'streaming' ? {} : { rev: info.rev };
+    const rev = isOurs || info.status === 'streaming' ? {} : { rev: begunAt ?? info.rev };
     const op: StoreOp = isSilent
       ? this.#sync.silentEnd(id)
       : { op: 'replace', id, data: words, status, ...rev };
     // Another tab deleted the branch meanwhile. It could not know of these words; whoever said them has not seen it go.
     const lost = isEnd && stream && this.#isDeletedElsewhere(stream.branchId) ? [stream.branchId] : [];
     const back = lost.map((branchId): StoreOp => ({ op: 'restore-branch', id: branchId }));
-    await this.#sync.commit([op, ...back], { keep: true });
+    await this.#sync.commit([op, ...back], { keep: true, isSole: begunAt !== undefined });
     for (const branchId of lost) this.#emitBranch('restore', branchId);
   }
 
@@ -739,6 +811,26 @@ export class Session {
   #serial<T>(task: () => Promise<T>): Promise<T> {
     return this.#sync.inTurn(task);
   }
+}
+
+/** Who writes words. */
+interface Writer {
+  readonly stream: Stream | undefined;
+  /** Whether this engine wrote the message before this. */
+  readonly isOurs: boolean;
+  /** The revision that an answer was at when it was let go on; undefined for one that does not begin now. */
+  readonly begunAt: number | undefined;
+}
+
+/** Whether a write was refused because the words of its message were changed before it. */
+function isChanged(error: unknown): boolean {
+  return isContextError(error, 'head-moved') && error.details['reason'] === 'rev';
+}
+
+function writtenElsewhere(id: string): ContextError {
+  return new ContextError('busy', 'Another tab is writing an answer here. Wait for it, or stop it there.', {
+    details: { id },
+  });
 }
 
 function phaseOf(before: MessageStatus, after: MessageStatus): 'start' | 'draft' | 'end' {

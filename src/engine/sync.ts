@@ -40,6 +40,8 @@ export class Sync {
   readonly #outbox: Outbox = new Outbox();
   readonly #safety: Safety;
   #epoch = 0;
+  /** The revision of the chat's row up to which all that others wrote is known. */
+  #knownRev = 0;
   #isMetadataMerged = false;
   #tail: Promise<unknown> = Promise.resolve();
   readonly #notices: Set<number> = new Set();
@@ -134,16 +136,18 @@ export class Sync {
   /** One transaction, after what still waits for one. The result is taken in; the caller publishes it. */
   async commit(
     ops: readonly StoreOp[],
-    { keep = false, quiet = false, save, meanwhile }: CommitOptions = {},
+    { keep = false, quiet = false, isSole = false, save, meanwhile }: CommitOptions = {},
   ): Promise<void> {
     const before = this.#safety.state;
     if (!quiet) this.#safety.publish({ state: 'saving', pending: this.#outbox.count });
     if (save) this.#safety.refused = undefined;
     try {
       await this.#flush();
-      await this.#append(ops, undefined, meanwhile);
+      await this.#append(ops, undefined, { isSole, meanwhile });
       this.#safety.succeed(before);
     } catch (error) {
+      if (isOvertaken(error)) this.#safety.publish(before);
+      if (isOvertaken(error)) throw error;
       if (keep && isRefusal(error)) return this.#keepInMemory(ops, error);
       if (save && isRefusal(error)) this.#safety.refused = save;
       this.#safety.fail(asContextError(error), before);
@@ -156,11 +160,11 @@ export class Sync {
    * Writes; where another tab took an answer for dead and took it back, it is put in its place again. So is the chat,
    * as far as it is shown here, when the browser lost it under the open page.
    */
-  async #append(ops: readonly StoreOp[], onConflict?: ConflictPolicy, meanwhile?: () => void): Promise<void> {
+  async #append(ops: readonly StoreOp[], onConflict?: ConflictPolicy, how?: SendOptions): Promise<void> {
     let attempt = ops;
     for (;;) {
       try {
-        await this.#send(attempt, onConflict, meanwhile);
+        await this.#send(attempt, onConflict, how);
         return;
       } catch (error) {
         if (this.#begunAgain(error)) continue;
@@ -175,18 +179,20 @@ export class Sync {
   async #send(
     ops: readonly StoreOp[],
     onConflict: ConflictPolicy = this.#desk.options.onConflict ?? 'fork',
-    meanwhile?: () => void,
+    { isSole = false, meanwhile }: SendOptions = {},
   ): Promise<void> {
     if (this.#gone) throw this.#gone;
     this.#writing += 1;
     try {
+      const options = this.#appendOptions(onConflict);
       const writing = this.#desk.store.append(
         this.#desk.chatId,
         this.#withMetadata(ops),
-        this.#appendOptions(onConflict),
+        isSole ? { ...options, chatRev: this.#knownRev } : options,
       );
       meanwhile?.();
       const result = await writing;
+      if (result.chat.rev === this.#knownRev + 1) this.#knownRev = result.chat.rev;
       if (result.changed) this.#ownChanges.add(result.seq);
       this.#isMetadataMerged = true;
       this.#giveWay(result, ops);
@@ -394,6 +400,12 @@ export class Sync {
     await this.#readSince(this.#history.chat && !this.#isDeleted ? this.#history.seq : undefined);
   }
 
+  /** Reads what came before a write that knew nothing of it. */
+  async pullPast({ details }: ContextError): Promise<void> {
+    await this.pull();
+    this.#knownRev = Math.max(this.#knownRev, Number(details['actual']));
+  }
+
   async #readSince(since: number | undefined): Promise<void> {
     const records = await this.#desk.store.load(this.#desk.chatId, since);
     if (!this.#isGone(records.chat)) return this.#absorbRemote(records);
@@ -419,6 +431,7 @@ export class Sync {
     const held = isWatched ? await this.#desk.store.held(this.#desk.chatId) : new Set<string>();
     this.#absorb(records, { held, own: this.own() });
     this.#history.seq = Math.max(this.#history.seq, records.seq);
+    this.#knownRev = records.chat?.rev ?? this.#knownRev;
     if (records.chat && this.#isDeleted) this.#revive();
     this.#watch();
   }
@@ -536,15 +549,25 @@ export class Sync {
 }
 
 /** How a write is made. */
-export interface CommitOptions {
+export interface CommitOptions extends SendOptions {
   /** When the disk refuses: carry it out in memory and try again later, instead of rejecting. */
   readonly keep?: boolean;
   /** Don't say that something is being saved: nothing is. */
   readonly quiet?: boolean;
   /** The save() that this is: `retry()` repeats it when the disk refuses it. */
   readonly save?: RefusedSave;
+}
+
+interface SendOptions {
+  /** Only one tab may do this: it is refused, see {@link isOvertaken}, where others wrote what is not known here. */
+  readonly isSole?: boolean;
   /** Called when the store has been asked: what it begins to read comes next in the database. It must not throw. */
-  readonly meanwhile?: () => void;
+  readonly meanwhile?: (() => void) | undefined;
+}
+
+/** Whether a write was refused because others wrote to the chat before it: that is to be read first. */
+export function isOvertaken(error: unknown): error is ContextError {
+  return isContextError(error, 'head-moved') && error.details['reason'] === 'chat';
 }
 
 /** With the branch that a turn did not get onto, as it is in the store. */

@@ -60,6 +60,7 @@ class Append {
   readonly #seq: number;
   /** Whether this write creates the chat: what the transaction still holds of a deleted one is not looked at. */
   readonly #isNew: boolean;
+  readonly #storedRev: number;
   #chat: Chat;
   /** Messages that were written, or found as they should be: those that the result tells of. */
   readonly #nodes = new Map<string, MessageNode>();
@@ -90,6 +91,7 @@ class Append {
     this.#now = now;
     this.#seq = seq;
     this.#isNew = !stored || admit(stored, options);
+    this.#storedRev = stored?.rev ?? 0;
     this.#chat = stored && !this.#isNew ? stored : newChat(tx.chatId, stored, options, now);
     // One whose row was lost is of whoever writes to it.
     if (this.#chat.userId === '') this.#setChat({ userId: options.userId });
@@ -143,9 +145,19 @@ class Append {
   // --- The operations ----------------------------------------------------------------------------------------------
 
   async carryOut(ops: readonly StoreOp[]): Promise<void> {
+    this.#refuseUnlessKnown();
     await this.#expect(ops.flatMap((op) => (op.op === 'insert' ? [op.id] : [])));
     if (this.#options.onConflict === 'rebase') await this.#planRebase(ops);
     for (const op of ops) await this.#carryOutOne(op);
+  }
+
+  /** Who decides by what was written must know all of it. */
+  #refuseUnlessKnown(): void {
+    const { chatRev: expected } = this.#options;
+    const actual = this.#storedRev;
+    if (this.#isNew || expected === undefined || expected === actual) return;
+    const message = `The chat was written to meanwhile: revision ${actual}, not ${expected}. Read it again and repeat.`;
+    refuse('head-moved', message, { reason: 'chat', expected, actual });
   }
 
   /** Looks up what is to be inserted. Where the row of the chat counts wrongly, no message is written over another. */
@@ -230,7 +242,7 @@ class Append {
     const after = { ...before, name: words.role, data: words, status: status ?? before.status };
     if (after.status === before.status && sameContent(after.data, before.data)) return;
     if (rev !== undefined && rev !== before.rev) {
-      const message = `Message "${id}" was changed meanwhile: revision ${before.rev}, not ${rev}.`;
+      const message = `Message "${id}" was changed in another tab at this moment. Look at it, and try again.`;
       refuse('head-moved', message, { reason: 'rev', id, expected: rev, actual: before.rev });
     }
     this.#setNode(after, before);

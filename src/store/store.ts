@@ -86,7 +86,7 @@ export interface ContextStore {
   /**
    * Carries out the operations in order, in one durable transaction, and says what became of them.
    *
-   * Rejects with `head-moved` (policy `error`, or a `replace` of a revision that is gone), `chat-deleted`,
+   * Rejects with `head-moved` (policy `error`, or a revision that is gone: of a `replace`, or `chatRev`), `chat-deleted`,
    * `wrong-user`, `name-taken`, `last-branch`, `branch-not-found`, `message-not-found`, `checkpoint-not-found`;
    * with `quota-exceeded`, `store-closed`, `store-unavailable` or `store-blocked` when the disk says no.
    */
@@ -250,6 +250,11 @@ export interface AppendOptions {
   readonly metadata?: Readonly<Record<string, unknown>>;
   /** What to do when a `head` operation finds another head. Default `fork`. */
   readonly onConflict?: ConflictPolicy;
+  /**
+   * The revision of the chat's row up to which the caller knows all that was written: another one rejects with
+   * `head-moved` (`reason: 'chat'`). For what only one tab may do, like beginning an answer. Default: any.
+   */
+  readonly chatRev?: number;
 }
 
 /** Records of a chat, as they are now. */

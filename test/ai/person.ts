@@ -180,10 +180,11 @@ export class Run {
     await this.#time.during(Promise.all(this.#pages.map((page) => this.#witness.look(page))));
   }
 
-  /** The mouse takes a moment to another page. Locks are shared: two pages that go on with one answer at once are let. */
+  /** The mouse takes a moment to another page, or there are two of them: something is pressed before any page hears of it. */
   async #turnTo(page = this.#page): Promise<void> {
     // In steps: a database has its own time.
-    for (let step = 0; page !== this.#page && step < WAY; step += STEP) await this.#time.pass(STEP);
+    for (let step = this.#random() < 0.5 ? WAY : 0; page !== this.#page && step < WAY; step += STEP)
+      await this.#time.pass(STEP);
     this.#page = page;
   }
 
@@ -320,6 +321,8 @@ export class Run {
     for (const question of this.#questions)
       if (question.page === dead && !question.isSettled) question.isSure = false;
     dead.kill();
+    // What it was about to ask is never asked.
+    dead.script.transport.sendMessages = () => new Promise(() => {});
     for (const [running, page] of this.#running) if (page === dead) this.#running.delete(running);
     const page = await this.#another();
     this.#pages[this.#pages.indexOf(dead)] = page;

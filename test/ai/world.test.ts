@@ -158,7 +158,7 @@ describe('two pages on one chat', () => {
     it('refuse the result that came second', async () => {
       const gone = goOn();
       await settle();
-      await expect(give()).rejects.toMatchObject({ code: 'head-moved' });
+      await expect(give()).rejects.toMatchObject({ code: 'busy' });
       await (await one!.script.next()).finish();
       await gone;
       expect(await one!.stored()).toBe('q: Roll? | a: [dice input-available]');

@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { ContextEngine } from '../../src/engine/engine.ts';
+import type { MessageStatus } from '../../src/graph/graph.ts';
 import type { MortalPage } from '../ai/person.ts';
 import { SDK } from '../ai/story.ts';
 import { callsIn } from '../ai/witness.ts';
@@ -13,11 +13,13 @@ import { problemsOf } from './sequence.ts';
  */
 const MOST = 100;
 
-type Update = ContextEngine['updateMessage'];
+type Update = (id: string, message: UIMessage, status?: MessageStatus) => Promise<void>;
 
 /** Has the engine keep something else than it is told. */
 function updating({ engine }: MortalPage, plant: (keep: Update) => Update): void {
-  engine.updateMessage = plant(engine.updateMessage.bind(engine));
+  const keep = plant(engine.updateMessage.bind(engine));
+  engine.updateMessage = (id, change, status) =>
+    keep(id, typeof change === 'function' ? change(engine.message(id) as UIMessage) : change, status);
 }
 
 const bugs: Record<string, (page: MortalPage) => void> = {
@@ -34,8 +36,7 @@ const bugs: Record<string, (page: MortalPage) => void> = {
     });
   },
   'a second answer on a node that another tab writes': ({ engine }) => {
-    const status = engine.status.bind(engine);
-    engine.status = (id) => (status(id) === 'streaming' ? 'interrupted' : status(id));
+    engine.store.hold = async () => () => {};
   },
   'the result of one call in another one': (page) =>
     updating(page, (keep) => (id, message, status) => {

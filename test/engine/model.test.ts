@@ -190,12 +190,15 @@ const steps = {
     const ids = { question: `q-${words}`, answer: `a-${words}` };
     const message = known ? saidBy(known) : said(ids.question, words);
     const branch = hidden ? idOf(engine, hidden) : undefined;
-    desk.ask(known ?? words, ids, parent, hidden ?? desk.line);
-    await engine.continue(message, {
+    const options = {
       id: ids.answer,
       ...(branch === undefined ? {} : { branch }),
       ...(parent === undefined ? {} : { parentId: parent?.id ?? null }),
-    });
+    };
+    if (known && isAnsweredBeside(world, desk, known))
+      return refuses(engine.continue(message, options), 'busy');
+    desk.ask(known ?? words, ids, parent, hidden ?? desk.line);
+    await engine.continue(message, options);
   },
 
   /** The first words of an answer. Of one that something hangs on already other tabs would not see them grow. */
@@ -230,8 +233,10 @@ const steps = {
       pick,
     );
     if (!answer) return false;
+    const resuming = (): Promise<void> => engine.updateMessage(answer.id, saidBy(answer), 'streaming');
+    if (isAnsweredBeside(world, desk, answer.parent, answer)) return refuses(resuming(), 'busy');
     desk.resume(answer);
-    await engine.updateMessage(answer.id, saidBy(answer), 'streaming');
+    await resuming();
   },
 
   async amend(world, { engine, desk }, { pick }) {
@@ -381,6 +386,12 @@ function agree(words: string, onPaper: string): void {
 
 async function gives(call: Promise<unknown>, expected: object): Promise<void> {
   expect(await call).toMatchObject(expected);
+}
+
+/** Whether another tab is writing an answer to this question, or behind this answer. */
+function isAnsweredBeside(world: World, desk: Desk, question: Page | null, answer?: Page): boolean {
+  const others = world.paper.pages.filter(({ pen, gone }) => pen && pen.desk !== desk && !gone);
+  return others.some((page) => page.parent === question || pathTo(page).includes(answer as Page));
 }
 
 function newWaiting(world: World, desk: Desk, way: number, pick: number): Waiting | undefined {

@@ -336,6 +336,7 @@ const EXPECTED = new Set([
   'branch-not-found',
   'checkpoint-not-found',
   'message-not-found',
+  'busy',
   // An answer that was continued twice ends twice.
   'invalid-options',
 ]);

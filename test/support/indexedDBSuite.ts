@@ -490,12 +490,16 @@ export function indexedDBSuite(freshName: () => string, points: Points = ALL_POI
       it('holds nodes by leases, which end when they are let go, or grow old', async () => {
         const [one, two] = [open(), open()];
         const release = await one.hold('c', 'a1');
+        const beaten = await two.hold('c', 'a1');
         expect(await two.held('c')).toEqual(new Set(['a1']));
         expect(await two.held('d')).toEqual(new Set());
+        beaten();
+        await two.set('later', true);
+        expect(await two.held('c')).toEqual(new Set(['a1']));
         release();
         await expect.poll(() => two.held('c')).toEqual(new Set());
         const db = await openDB(name);
-        await db.put('leases', { chatId: 'c', id: 'a2', until: Date.now() - 1 });
+        await db.put('leases', { chatId: 'c', id: 'a2:1', until: Date.now() - 1 });
         db.close();
         expect(await two.held('c')).toEqual(new Set());
       });

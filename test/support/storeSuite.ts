@@ -298,6 +298,18 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
         expect((await append([op])).written).toMatchObject([{ id: 'q1', rev: 2 }]);
       });
 
+      it('is refused for one who must know all that was written, and does not', async () => {
+        await given(store, 'q1');
+        const { rev: chatRev = 0 } = (await store.getChat('c')) ?? {};
+        const op: StoreOp = { op: 'replace', id: 'q1', status: 'streaming' };
+        await append([op], { chatRev });
+        expect(await refusal(append([op], { chatRev }))).toMatchObject({
+          code: 'head-moved',
+          details: { reason: 'chat', expected: chatRev, actual: chatRev + 1 },
+        });
+        expect((await append([op], { chatRev: chatRev + 1 })).changed).toBe(false);
+      });
+
       it('is refused for a message that is not there', async () => {
         await given(store, 'q1');
         expect((await refusal(append([{ op: 'replace', id: 'zzz', status: 'complete' }]))).message).toBe(

@@ -1,3 +1,4 @@
+import { createDeviceId } from '../device.ts';
 import { ofChat, only } from '../layout.ts';
 import type { Backing } from '../rows.ts';
 
@@ -37,7 +38,9 @@ export class NodeLocks {
     return `${this.#prefix}${escape(chatId)}:`;
   }
 
-  async #lease(chatId: string, id: string): Promise<() => void> {
+  /** Two tabs may say so of one node, as with locks, until it is decided which of them writes it: each has a row. */
+  async #lease(chatId: string, node: string): Promise<() => void> {
+    const id = `${node}:${createDeviceId()}`;
     const stamp = (): Promise<void> => {
       const lease = { chatId, id, until: Date.now() + LEASE };
       return this.#backing
@@ -56,7 +59,8 @@ export class NodeLocks {
 
   async #leased(chatId: string): Promise<ReadonlySet<string>> {
     const leases = await this.#backing.read(['leases'], (rows) => rows.list('leases', ofChat(chatId)));
-    return new Set(leases.filter(({ until }) => until > Date.now()).map(({ id }) => id));
+    const alive = leases.filter(({ until }) => until > Date.now());
+    return new Set(alive.map(({ id }) => id.slice(0, id.lastIndexOf(':'))));
   }
 }
 

@@ -1,0 +1,179 @@
+import { lastAssistantMessageIsCompleteWithToolCalls } from 'ai';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import type { ContextChat } from '../../src/ai/index.ts';
+import { InMemoryContextStore } from '../../src/store/memory.ts';
+import type { ChatRecords, ContextStore } from '../../src/store/store.ts';
+import type { Exchange } from '../support/transport.ts';
+import { changed, openPage, slowly, words, type Page } from './story.ts';
+
+/** Two tabs of one chat, and what is pressed in both before either can know of the other. */
+let here: Page;
+let there: Page;
+
+const disks: [string, (store: ContextStore) => ContextStore][] = [
+  ['in no time', (store) => store],
+  ['in 20 ms', slowly],
+];
+
+async function open(disk: (store: ContextStore) => ContextStore): Promise<void> {
+  const store = new InMemoryContextStore();
+  here = await openPage(disk(store));
+  const sent = here.chats.active.sendMessage({ text: 'One?' });
+  const cut = await here.script.next();
+  await cut.say('Fir');
+  await here.chats.active.stop();
+  await sent;
+  there = await openPage(disk(store));
+  expect([here.shown(), there.shown()]).toEqual(['q: One? | a: Fir', 'q: One? | a: Fir']);
+}
+
+type Press = (chat: ContextChat) => Promise<void>;
+
+const goOn: Press = (chat) => chat.sendMessage();
+const again: Press = (chat) => chat.regenerate();
+const thisAgain: Press = (chat) => chat.regenerate({ messageId: chat.messages[1]!.id });
+const thisQuestion: Press = (chat) => chat.regenerate({ messageId: chat.messages[0]!.id });
+
+/** Presses in both tabs at once, and gives the one whose press was refused, in words, when the other one's is asked. */
+async function pressBoth(first: Press, second: Press): Promise<{ winner: Page; loser: Page }> {
+  const pressed = [first(here.chats.active), second(there.chats.active)];
+  // One was asked here before.
+  const requests = (): number => here.script.requests.length + there.script.requests.length - 1;
+  await vi.waitUntil(() => requests() > 0 && [here, there].some(({ chats }) => chats.active.error));
+  expect(requests()).toBe(1);
+  const [winner, loser] = there.script.requests.length === 0 ? [here, there] : [there, here];
+  expect(loser.chats.active.error).toMatchObject({ code: 'busy' });
+  expect(loser.shown()).toMatch(/^q: One\? \| a: Fir/);
+  await (await winner.script.next()).answer('st.');
+  await Promise.all(pressed);
+  await Promise.all([here.chats.whenSettled(), there.chats.whenSettled()]);
+  return { winner, loser };
+}
+
+const give = (page: Page, toolCallId: string, output: number): Promise<void> =>
+  page.chats.active.addToolOutput({
+    tool: 'dice' as never,
+    toolCallId,
+    output,
+  }) as Promise<void>;
+
+describe.each(disks)('pressed in two tabs at the same moment, on a disk that writes %s', (_, disk) => {
+  beforeEach(() => open(disk));
+
+  it('an answer goes on once', async () => {
+    const { loser } = await pressBoth(goOn, goOn);
+    await expect.poll(() => [here.shown(), there.shown()]).toEqual(Array(2).fill('q: One? | a: First.'));
+    await expect.poll(() => loser.chats.active.status).toBe('ready');
+    expect((await here.store.listBranches('c')).map(({ name }) => name)).toEqual(['main']);
+  });
+
+  it.each([
+    ['once more and once more', again, again],
+    ['once more by its id, and by its question', thisAgain, thisQuestion],
+  ])('one other answer is asked for: %s', async (_name, first, second) => {
+    const { winner, loser } = await pressBoth(first, second);
+    expect(winner.shown()).toBe('q: One? | a: st.');
+    await expect.poll(() => loser.shown()).toBe('q: One? | a: Fir');
+    expect((await here.store.listBranches('c')).map(({ name }) => name)).toEqual(['main', 'main-v2']);
+    const more = goOn(loser.chats.active);
+    await (await loser.script.next()).answer('st, too.');
+    await more;
+    expect(loser.shown()).toBe('q: One? | a: First, too.');
+  });
+
+  it.each([
+    ['first, and another one second', goOn, again],
+    ['second, and another one first', again, goOn],
+  ])('an answer goes on, or another one is asked for: the first %s', async (_name, first, second) => {
+    await pressBoth(first, second);
+    const nodes = await here.store.getNodes(
+      'c',
+      (await here.store.load('c')).nodes.map(({ id }) => id),
+    );
+    const answers = nodes.filter(({ data }) => data.role === 'assistant').map(({ data }) => words([data]));
+    expect([['a: First.'], ['a: Fir', 'a: st.']]).toContainEqual(answers);
+  });
+});
+
+describe.each(disks)('given in two tabs at the same moment, on a disk that writes %s', (_, disk) => {
+  beforeEach(async () => {
+    const store = new InMemoryContextStore();
+    const options = { sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls };
+    here = await openPage(disk(store), options);
+    const sent = here.chats.active.sendMessage({ text: 'Roll!' });
+    const exchange = await here.script.next();
+    for (const toolCallId of ['1', '2'])
+      await exchange.send({ type: 'tool-input-available', toolCallId, toolName: 'dice', input: {} });
+    await exchange.finish();
+    await sent;
+    there = await openPage(disk(store), options);
+  });
+
+  it('the results of two calls are both kept, and the answer goes on once', async () => {
+    await Promise.all([give(here, '1', 3), give(there, '2', 5)]);
+    const requests = (): Exchange[] => [...here.script.requests.slice(1), ...there.script.requests];
+    await expect.poll(() => requests().length).toBe(1);
+    const [message] = requests()[0]!.sent.messages.slice(-1);
+    expect(message!.parts).toMatchObject([{ output: 3 }, { output: 5 }]);
+    await requests()[0]!.answer('Eight.');
+    const all = 'q: Roll! | a: [dice output-available]/[dice output-available]/Eight.';
+    await expect.poll(() => [here.shown(), there.shown()]).toEqual([all, all]);
+    expect(requests()).toHaveLength(1);
+  });
+
+  it('one of two results of one call is kept, and the other one refused in words', async () => {
+    const given = await Promise.allSettled([give(here, '1', 3), give(there, '1', 4)]);
+    const [kept] = given.flatMap(({ status }, i) => (status === 'fulfilled' ? [3 + i] : []));
+    const [refused] = given.flatMap((one) => (one.status === 'rejected' ? [one.reason as Error] : []));
+    expect(refused).toMatchObject({
+      code: 'head-moved',
+      message: expect.stringContaining('in another tab first'),
+    });
+    for (const { chats } of [here, there])
+      await expect.poll(() => chats.active.messages[1]!.parts[0]).toMatchObject({ output: kept });
+  });
+});
+
+describe.each(disks)('offered to two tabs at the same moment, on a disk that writes %s', (_, disk) => {
+  beforeEach(() => open(disk));
+
+  it('an answer that a server still streams is taken up once', async () => {
+    const offered = [here.script.offer(), there.script.offer()] as const;
+    const resumed = [here.chats.active.resumeStream(), there.chats.active.resumeStream()];
+    await vi.waitUntil(() => offered.some(({ isStopped }) => isStopped));
+    const taken = offered.find(({ isStopped }) => !isStopped)!;
+    await taken.answer('First.');
+    await Promise.all(resumed);
+    await expect.poll(() => [here.shown(), there.shown()]).toEqual(Array(2).fill('q: One? | a: First.'));
+    expect([here, there].map(({ chats }) => chats.active.error)).toEqual([undefined, undefined]);
+    expect((await here.store.listBranches('c')).map(({ name }) => name)).toEqual(['main']);
+  });
+});
+
+it('a result given to an answer before the one that another tab is writing lets the list follow', async () => {
+  const store = new InMemoryContextStore();
+  here = await openPage(store);
+  const sent = [here.chats.active.sendMessage({ text: 'Roll!' })];
+  const exchange = await here.script.next();
+  for (const toolCallId of ['1', '2'])
+    await exchange.send({ type: 'tool-input-available', toolCallId, toolName: 'dice', input: {} });
+  // It reads what has changed a moment later: the answer is whole by then, and the next one grows.
+  const late = async (chatId: string, since?: number): Promise<ChatRecords> => {
+    if (since !== undefined) await new Promise((resolve) => setTimeout(resolve, 30));
+    return store.load(chatId, since);
+  };
+  there = await openPage(changed(store, { load: late }));
+  sent.push(here.chats.active.sendMessage({ text: 'And?' }));
+  await exchange.finish();
+  const next = await here.script.next();
+  await next.say('Th');
+  await expect.poll(() => there.shown()).toContain('q: And? | a: Th');
+  await give(there, '1', 3);
+  expect(there.shown()).toContain('[dice output-available]/[dice input-available]');
+  await next.answer('at.');
+  await Promise.all(sent);
+  await give(here, '2', 5);
+  await expect
+    .poll(() => there.shown())
+    .toBe('q: Roll! | a: [dice output-available]/[dice output-available] | q: And? | a: That.');
+});
