@@ -16,12 +16,15 @@ export class Prompt {
   #set: readonly Copied[] = [];
   readonly #mounted: Map<object, { readonly order: number; readonly fragments: readonly ContextFragment[] }> =
     new Map();
+  /** What {@link list} said last; undefined since something changed. */
+  #list: readonly ContextFragment[] | undefined;
 
-  /** All of them, in order; one that is stored and set again, equal, stands once. */
-  list(): ContextFragment[] {
-    const stored = this.#stored.map(keyOf);
-    const fresh = this.#set.filter(({ copy }) => !stored.includes(keyOf(copy)));
-    return [...this.#stored, ...fresh.map(({ copy }) => copy), ...this.#mountedInOrder()];
+  /** All of them, in order; one that is stored and set again, equal, stands once. Every streamed word asks for them. */
+  list(): readonly ContextFragment[] {
+    if (this.#list) return this.#list;
+    const stored = new Set(this.#stored.map(keyOf));
+    const fresh = this.#set.filter(({ copy }) => stored.size === 0 || !stored.has(keyOf(copy)));
+    return (this.#list = [...this.#stored, ...fresh.map(({ copy }) => copy), ...this.#mountedInOrder()]);
   }
 
   #mountedInOrder(): ContextFragment[] {
@@ -32,6 +35,7 @@ export class Prompt {
 
   add(fragments: readonly Copied[]): void {
     this.#set = [...this.#set, ...fragments];
+    this.#list = undefined;
   }
 
   /** Takes out the fragments with this id, or this very fragment; also where one that is stored stands for it. */
@@ -58,6 +62,7 @@ export class Prompt {
   #change(change: () => void): void {
     change();
     this.#early?.push(change);
+    this.#list = undefined;
   }
 
   /** @throws invalid-fragment, also for messages */
@@ -70,9 +75,11 @@ export class Prompt {
       );
     }
     this.#mounted.set(owner, { order, fragments: context.map(({ copy }) => copy) });
+    this.#list = undefined;
   }
 
   unmount(owner: object): boolean {
+    this.#list = undefined;
     return this.#mounted.delete(owner);
   }
 
@@ -81,7 +88,7 @@ export class Prompt {
     this.#stored = fragments;
     this.#unread = unread;
     this.#early?.forEach((change) => change());
-    this.#early = undefined;
+    this.#early = this.#list = undefined;
   }
 
   /** What is to be kept with the chat: all but what mounted components say, and what the app keeps to this run. */

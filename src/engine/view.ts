@@ -167,18 +167,16 @@ export class View {
   /** What the state says of the chat; what did not change keeps its identity. */
   slices(before: EngineState): Partial<EngineState> {
     const history = this.#history;
-    const branches = history.seenBranches().map((branch) => this.#branchInfo(branch, before.branches));
-    const checkpoints = history
-      .liveCheckpoints()
-      .map((one) => reuse(before.checkpoints, checkpointInfo(one)));
+    const branches = history.seenBranches().map((branch) => this.#branchInfo(branch));
+    const checkpoints = history.liveCheckpoints().map(checkpointInfo);
     return {
       chat: sameJson(before.chat, history.chat) ? before.chat : (history.chat ?? null),
       branch: this.active().name,
       branchId: this.activeId,
       headMessageId: this.head() ?? undefined,
       detached: this.at !== null,
-      branches: keepIfSame(before.branches, branches),
-      checkpoints: keepIfSame(before.checkpoints, checkpoints),
+      branches: keepIfSame(before.branches, reuse(before.branches, branches)),
+      checkpoints: keepIfSame(before.checkpoints, reuse(before.checkpoints, checkpoints)),
       messages: keepIfSame(before.messages, this.#shownMessages()),
       elsewhere: keepIfSame(before.elsewhere, this.#elsewhere.messages),
       loadedFrom: this.#shown.from,
@@ -194,20 +192,13 @@ export class View {
     });
   }
 
-  #branchInfo(branch: Branch, known: readonly BranchInfo[]): BranchInfo {
+  #branchInfo(branch: Branch): BranchInfo {
     const { id, name, headMessageId, createdAt } = branch;
     const messageCount =
       headMessageId === null
         ? 0
         : (this.#history.graph.nodes.get(headMessageId)?.depth ?? branch.messageCount);
-    return reuse(known, {
-      id,
-      name,
-      headMessageId,
-      isActive: id === this.activeId,
-      messageCount,
-      createdAt,
-    });
+    return { id, name, headMessageId, isActive: id === this.activeId, messageCount, createdAt };
   }
 
   /** A branch as the state tells it. */
@@ -304,9 +295,15 @@ function nodeAt({ nodes }: MessageGraph, id: string | null): NodeInfo | undefine
   return id === null ? undefined : nodes.get(id);
 }
 
-function reuse<T extends { readonly id: string }>(known: readonly T[], next: T): T {
-  const old = known.find(({ id }) => id === next.id);
-  return old && (Object.keys(next) as (keyof T)[]).every((key) => old[key] === next[key]) ? old : next;
+/** What did not change stays the object that it was. Most stand where they stood before. */
+function reuse<T extends { readonly id: string }>(known: readonly T[], next: readonly T[]): T[] {
+  let byId: ReadonlyMap<string, T> | undefined;
+  return next.map((one, i) => {
+    const there = known[i];
+    const old =
+      there?.id === one.id ? there : (byId ??= new Map(known.map((other) => [other.id, other]))).get(one.id);
+    return old && (Object.keys(one) as (keyof T)[]).every((key) => old[key] === one[key]) ? old : one;
+  });
 }
 
 /** A checkpoint as people are told of it. */

@@ -225,6 +225,20 @@ describe('renaming and deleting branches', () => {
   });
 });
 
+test('branches and checkpoints that did not change stay the objects that they were, wherever they stand now', async () => {
+  const { engine } = await chat('q1', 'a1');
+  for (const name of ['one', 'two', 'three']) await engine.checkpoint(name);
+  await engine.btw();
+  await engine.btw();
+  const { branches, checkpoints } = engine.state.getState();
+  await engine.deleteBranch('main-v2');
+  await engine.checkpoint('four');
+  await engine.deleteCheckpoint('two');
+  const after = engine.state.getState();
+  expect(after.branches.map((branch) => branches.indexOf(branch))).toEqual([0, 2]);
+  expect(after.checkpoints.map((one) => checkpoints.indexOf(one))).toEqual([-1, 0, 2]);
+});
+
 describe('versions of a message', () => {
   test('are the children of one parent that live branches reach', async () => {
     const { engine, shown } = await chat('q1', 'a1');

@@ -301,6 +301,21 @@ describe('persistFragments', () => {
   });
 });
 
+test('fragments are compared when they change, not with every word that streams in', async () => {
+  const store = new InMemoryContextStore();
+  const before = keeping(store).set(role('tutor'), user(said('q1')));
+  await before.save();
+  const engine = keeping(store);
+  const encode = vi.fn<() => object>(() => ({ type: 'role', content: 'tutor' }));
+  engine.set({ name: 'role', data: 'tutor', codec: { encode, decode: () => 'tutor' } });
+  const id = await engine.continue(said('q2'));
+  const asked = encode.mock.calls.length;
+  for (const words of ['w', 'wo', 'wor']) await engine.updateMessage(id, said('a', words), 'streaming');
+  expect([named(engine), encode.mock.calls.length]).toEqual([['role'], asked]);
+  engine.set(hint('Be brief.'));
+  expect([named(engine), encode.mock.calls.length > asked]).toEqual([['role', 'hint'], true]);
+});
+
 describe('fork()', () => {
   test('is a chat of its own in memory, with the same fragments and no messages', async () => {
     const store = new InMemoryContextStore();
