@@ -1,5 +1,5 @@
 import type { FileUIPart } from 'ai';
-import { inUnits } from './settings/space.ts';
+import { inUnits } from './quantities.ts';
 
 /** How much a message carries in files, all together, in bytes. */
 export const MOST_BYTES = 10_000_000;

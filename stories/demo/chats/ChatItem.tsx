@@ -1,5 +1,5 @@
 import type { ChatInfo, UseChatsResult } from 'contextree';
-import { memo, useState, type ReactNode } from 'react';
+import { memo, useEffect, useState, type ReactNode } from 'react';
 import { addressOf } from '../address.ts';
 import { UNTITLED } from '../titles.ts';
 import { Icon } from '../ui/Icon.tsx';
@@ -11,7 +11,11 @@ import { DeleteChat } from './DeleteChat.tsx';
 export const ChatItem = memo(function ChatItem(props: ChatItemProps): ReactNode {
   const { chat, isCurrent, rename, remove, onChoose } = props;
   const title = chat.title ?? UNTITLED;
-  const item = usePassFocus(focusNewChat);
+  const item = usePassFocus<HTMLLIElement>(focusNewChat);
+  // Back and a reload may show a chat from far down the list.
+  useEffect(() => {
+    if (isCurrent) item.current?.scrollIntoView({ block: 'nearest' });
+  }, [isCurrent, item]);
   return (
     <li ref={item} className="chat-item">
       <a

@@ -1,5 +1,6 @@
 import { useEngineState, type DataLoss } from 'contextree';
 import { useState, type ReactNode } from 'react';
+import { counted } from '../quantities.ts';
 import { useNotices } from '../shell/Notices.tsx';
 import { useAttempt } from '../shell/useAttempt.ts';
 import { usePassFocus } from '../ui/usePassFocus.ts';
@@ -58,13 +59,4 @@ function remedyOf({ canRestore }: DataLoss): string {
   return canRestore
     ? 'A second copy was kept in this browser. Bringing it back leaves alone what was written since.'
     : 'There is no second copy. A chat that is still open in a tab is saved again with its next message.';
-}
-
-/** For example "1 chat with 2 messages". */
-export function counted(chats: number, messages: number): string {
-  return `${plural(chats, 'chat')} with ${plural(messages, 'message')}`;
-}
-
-function plural(count: number, word: string): string {
-  return `${count} ${word}${count === 1 ? '' : 's'}`;
 }

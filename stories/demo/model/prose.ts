@@ -12,7 +12,7 @@ import {
   withFragments,
   withoutFragments,
 } from './phrases.ts';
-import { inUnits } from '../settings/space.ts';
+import { inUnits } from '../quantities.ts';
 import type { Scene, SceneFile, ToolResult } from './scene.ts';
 import type { Deleted, Rolled } from './tools.ts';
 

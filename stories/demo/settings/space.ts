@@ -1,5 +1,5 @@
 import type { ContextStore, StorageFigures } from 'contextree';
-import { counted } from '../conversation/Lost.tsx';
+import { counted, inUnits } from '../quantities.ts';
 
 /** How much is stored, how much room it takes, and whether it is safe from the browser: a line each. */
 export async function spaceInWords(store: ContextStore): Promise<readonly string[]> {
@@ -31,14 +31,6 @@ async function bytesUsed(): Promise<number | undefined> {
   } catch {
     return undefined;
   }
-}
-
-/** Bytes as people say them, one digit after the point. */
-export function inUnits(bytes: number): string {
-  if (bytes < 1000) return `${bytes} bytes`;
-  const units = ['kB', 'MB', 'GB', 'TB'];
-  const power = Math.min(Math.floor(Math.log10(bytes) / 3), units.length);
-  return `${(bytes / 1000 ** power).toFixed(1)} ${units[power - 1]}`;
 }
 
 /** Asks the browser not to clear this app's data by itself, and says what it answered. */

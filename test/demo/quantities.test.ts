@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { inUnits } from '../../stories/demo/settings/space.ts';
+import { inUnits } from '../../stories/demo/quantities.ts';
 
 test.each([
   [0, '0 bytes'],
