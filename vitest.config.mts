@@ -72,6 +72,8 @@ function asked(project: string): boolean {
   );
 }
 
+const isBench = process.argv.includes('bench');
+
 /** The chat tests again on an older AI SDK: 5 and 6 are installed beside 7 under names of their own. */
 function onSdk(major: 5 | 6): TestProjectInlineConfiguration {
   const [ai, react] = [`ai-v${major}`, `ai-sdk-react-v${major}`];
@@ -131,6 +133,10 @@ function inBrowser(): TestProjectInlineConfiguration {
       ],
       // A server on this machine, and what is only typed.
       exclude: ['test/ai/{http,types,fuzz}.test.ts'],
+      // One page for all files is a fifth less work; what a visit leaves open ends with its test, and is not in the next
+      // one's way. Each bench has a page of its own.
+      isolate: isBench,
+      setupFiles: isBench ? [] : `${root}/test/support/page.ts`,
       benchmark: { include: ['test/bench/**/*.bench.ts'] },
       browser: chromium(),
     },
@@ -142,7 +148,8 @@ async function stories(): Promise<TestProjectInlineConfiguration> {
   return {
     plugins: [storybookTest({ configDir: `${root}/.storybook` })],
     optimizeDeps,
-    test: { name: 'storybook', browser: chromium() },
+    // One page for all stories: each cleans up after itself.
+    test: { name: 'storybook', isolate: false, browser: chromium() },
   };
 }
 

@@ -10,7 +10,8 @@ const shows = (locator: Locator, timeout = 15_000): Promise<void> => locator.wai
 
 /** What axe finds wrong with a page. It has no frames, so that nothing is to be put together on a page of its own. */
 export async function faultsOf(page: Page): Promise<string[]> {
-  const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze();
+  const builder = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'] });
+  const { violations } = await builder.analyze();
   return violations.map(
     ({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`,
   );
