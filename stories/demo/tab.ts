@@ -6,13 +6,14 @@ import { session } from './safeStorage.ts';
  *
  * An id in `sessionStorage` outlives a reload and goes with its tab; but a tab that is duplicated begins with a copy of
  * all that is in there. So a page holds a Web Lock on its id for as long as it lives: one that finds the lock taken is
- * a copy, and takes another id. What a tab left behind may be taken over as soon as its lock is free. Without Web
- * Locks nobody knows who lives, and everybody counts as gone: then two tabs may share, and nothing is lost.
+ * a copy, and takes another id. What a tab left behind may be taken over when its lock is free, and still is after the
+ * time that a page takes to come back: tabs are reloaded together, and a browser opens all of its tabs again. Without
+ * Web Locks nobody knows who lives, and everybody counts as gone: then two tabs may share, and nothing is lost.
  */
 
 const PLACE = 'demo:tab';
 const lockOf = (id: string): string => `demo:tab:${id}`;
-/** How long a page that is being reloaded may take to let go of its lock, in ms. */
+/** How long a page that is being reloaded may take to let go of its lock, or to hold it again, in ms. */
 const FAREWELL = 1000;
 
 let own: Promise<string> | undefined;
@@ -37,6 +38,26 @@ function hold(id: string): Promise<boolean> {
     };
     locked(id, { signal }, keep).catch(() => resolve(!signal.aborted));
   });
+}
+
+/** Those of some tabs that are gone and do not come back. Takes a second where there are any. Never rejects. */
+export async function goneOf(tabs: readonly string[]): Promise<readonly string[]> {
+  try {
+    const away = await absent(tabs);
+    if (away.length === 0) return [];
+    await new Promise((resolve) => setTimeout(resolve, FAREWELL));
+    return await absent(away);
+  } catch {
+    return tabs;
+  }
+}
+
+/** Those of some tabs that no page holds at this moment. */
+async function absent(tabs: readonly string[]): Promise<readonly string[]> {
+  if (tabs.length === 0) return [];
+  const { held = [] } = await navigator.locks.query();
+  const names = new Set(held.map(({ name }) => name));
+  return tabs.filter((tab) => !names.has(lockOf(tab)));
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Fate } from './attachmentTray.ts';
 import { local, session } from './safeStorage.ts';
-import { insteadOf, thisTab } from './tab.ts';
+import { goneOf, insteadOf, thisTab } from './tab.ts';
 
 /**
  * Words that were typed and not yet sent.
@@ -51,11 +51,13 @@ export function typedText(chatId: string): string {
 /** Takes over what was typed in a chat in tabs that are gone: before what this tab has. Never rejects. */
 export async function adoptText(chatId: string, onAdopted: (text: string) => void): Promise<void> {
   const own = await thisTab();
-  for (const key of local.keys(textOf(chatId))) {
-    const tab = key.slice(textOf(chatId).length);
-    if (tab === own) continue;
+  const others = local.keys(textOf(chatId)).map((key) => key.slice(textOf(chatId).length));
+  for (const tab of await goneOf(others.filter((tab) => tab !== own))) {
     await insteadOf(tab, async () => {
-      const text = joined([local.get(key), typedText(chatId)]);
+      const key = textOf(chatId) + tab;
+      const left = local.get(key);
+      if (left === null) return;
+      const text = joined([left, typedText(chatId)]);
       keepUnsentText(chatId, text);
       local.set(key, null);
       onAdopted(text);

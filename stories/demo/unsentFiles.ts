@@ -1,7 +1,7 @@
 import { generateId, type FileUIPart } from 'ai';
 import type { ContextStore } from 'contextree';
 import { local } from './safeStorage.ts';
-import { insteadOf, thisTab } from './tab.ts';
+import { goneOf, insteadOf, thisTab } from './tab.ts';
 
 /**
  * Files that were attached and not yet sent, or sent and not yet saved.
@@ -49,13 +49,17 @@ export function changeUnsentFiles(
 
 /** Takes over what tabs that are gone have left in a chat. Never rejects. */
 export async function adoptFiles(store: ContextStore, chatId: string): Promise<void> {
-  await inTurn(store, chatId, async (before, own) => {
+  const own = await thisTab();
+  const others = local.keys(placesOf(chatId)).map((place) => place.slice(placesOf(chatId).length));
+  const gone = await goneOf(others.filter((tab) => tab !== own));
+  await inTurn(store, chatId, async (before, here) => {
     let files = before;
-    for (const place of local.keys(placesOf(chatId)).filter((place) => place !== own))
-      await insteadOf(place.slice(placesOf(chatId).length), async () => {
+    for (const tab of gone)
+      await insteadOf(tab, async () => {
+        const place = placesOf(chatId) + tab;
         const known = new Set(files.map(({ id }) => id));
         files = [...files, ...(await kept(store, place)).filter(({ id }) => !known.has(id))];
-        if (await keep(store, own, files)) await keep(store, place, []);
+        if (await keep(store, here, files)) await keep(store, place, []);
       });
     return files;
   });

@@ -56,6 +56,31 @@ test('words outlive their tabs: the next one has them all, above its own, and on
   expect(localStorage.length).toBe(1);
 });
 
+test('words of a tab that is only being reloaded stay its own', async () => {
+  const tab = await openTab();
+  tab.keepUnsentText('a', 'theirs');
+  await closed();
+  const back = [{ name: `demo:tab:${sessionStorage.getItem('demo:tab')}` }];
+  const looks = [[], back, [], []];
+  const locks = {
+    query: async () => ({ held: looks.shift() }),
+    request: async (name: string, _: LockOptions, act: LockGrantedCallback<void>) =>
+      act({ name, mode: 'exclusive' }),
+  };
+  vi.spyOn(navigator, 'locks', 'get').mockReturnValue(locks as unknown as LockManager);
+  vi.useFakeTimers();
+  const next = await openTab();
+  const shown: string[] = [];
+  for (const expected of [[], ['theirs']]) {
+    const adopted = next.adoptText('a', (text) => shown.push(text));
+    await vi.runAllTimersAsync();
+    await adopted;
+    expect(shown).toEqual(expected);
+  }
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
 /** A page of a tab of its own. */
 async function openTab(): Promise<typeof Unsent> {
   vi.resetModules();
