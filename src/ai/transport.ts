@@ -110,7 +110,6 @@ export async function openTurn<M extends UIMessage>(
     renamed.set(message, own);
     return own;
   };
-  if (answer && inPlace && engine.status(answer.id) === 'streaming') throw stillGrowing(answer.id);
   const begun = answer && !inPlace ? ownId(answer) : answer;
   const id = begun?.id ?? createId();
   let added = fresh.map(ownId);
@@ -127,7 +126,8 @@ export async function openTurn<M extends UIMessage>(
       return engine.continue(added, options);
     });
   }
-  if (begun) await keepMessage(engine, id, begun, 'streaming');
+  if (begun && inPlace) await beginAgain(engine, begun);
+  else if (begun) await keepMessage(engine, id, begun, 'streaming');
   return {
     id,
     branchId: landing(engine, forkId, branchId),
@@ -137,6 +137,19 @@ export async function openTurn<M extends UIMessage>(
     renamed,
   };
 }
+
+/** Lets an answer grow again: in one chat, though others of the same engine may show it. */
+async function beginAgain(engine: ContextEngine, answer: UIMessage): Promise<void> {
+  const { id } = answer;
+  const ids = beginning.get(engine) ?? new Set();
+  beginning.set(engine, ids);
+  if (ids.has(id) || engine.status(id) === 'streaming') throw stillGrowing(id);
+  ids.add(id);
+  await keepMessage(engine, id, answer, 'streaming').finally(() => ids.delete(id));
+}
+
+/** The answers that are about to grow again. */
+const beginning: WeakMap<ContextEngine, Set<string>> = new WeakMap();
 
 function isResult(part: UIMessage['parts'][number] | undefined): boolean {
   return part !== undefined && isToolPart(part) && !isWaiting(part);
@@ -149,12 +162,15 @@ function landing(engine: ContextEngine, forkId: string, branchId: string): strin
 }
 
 function stillGrowing(id: string): ContextError {
-  return new ContextError('busy', `Answer "${id}" is still growing. Stop it first.`, {
+  return new ContextError('busy', 'This answer is still growing. Wait for it, or stop it first.', {
     details: { id },
   });
 }
 
-/** Sends a request for an opened turn, and lets its answer pass. */
+/**
+ * Sends a request for an opened turn, and lets its answer pass. Where the turn hangs on an answer that grows again in
+ * another tab, the question is saved, and asked when that one is whole: the model is told of all of it.
+ */
 export function request<M extends UIMessage>(
   turn: Turn<M>,
   transport: ChatTransport<M>,
@@ -162,11 +178,35 @@ export function request<M extends UIMessage>(
   prepare?: PrepareRequest<M>,
 ): Promise<ReadableStream<UIMessageChunk>> {
   const ask = async (): Promise<ReadableStream<UIMessageChunk>> => {
+    await wordsBefore(turn);
+    sent.abortSignal?.throwIfAborted();
     const prepared = await prepareRequest(turn, sent, prepare);
     sent.abortSignal?.throwIfAborted();
     return transport.sendMessages(prepared);
   };
   return passOn(turn, sent.abortSignal, ask, true);
+}
+
+/** Waits until nothing grows any more that a turn hangs on, or the turn has ended. */
+async function wordsBefore<M extends UIMessage>({ options, settled }: Turn<M>): Promise<void> {
+  const { engine, id } = options;
+  if (!growsBefore(engine, id)) return;
+  await new Promise<void>((resolve) => {
+    const end = (): void => {
+      unsubscribe();
+      resolve();
+    };
+    const unsubscribe = engine.state.subscribe(() => {
+      if (!growsBefore(engine, id)) end();
+    });
+    void settled.then(end);
+  });
+}
+
+function growsBefore(engine: ContextEngine, id: string): boolean {
+  let at = engine.node(id)?.parentId ?? null;
+  while (at !== null && engine.status(at) !== 'streaming') at = engine.node(at)?.parentId ?? null;
+  return at !== null;
 }
 
 /**

@@ -279,6 +279,7 @@ export class Session {
       this.#streams.end(id);
       throw error;
     }
+    await this.#sync.knowAll();
     stream.branchId = this.#landing(forkId, branch.id);
     if (isActive) await this.#view.show(stream.branchId);
     if (stream.branchId === forkId) this.#emitBranch('create', forkId);
@@ -289,15 +290,15 @@ export class Session {
 
   /**
    * A second answer to a question that another tab is answering would be an accident, and so would more words for an
-   * answer behind which another tab has asked already.
+   * answer behind which something is being answered already.
    */
   #refuseBeside(questionId: string | null, answerId?: string): void {
     const { graph, foreign } = this.#history;
-    const isBeside = (id: string): boolean =>
-      graph.nodes.get(id)?.parentId === questionId ||
-      (answerId !== undefined && contains(graph, id, answerId));
-    const other = [...foreign].find(isBeside);
-    if (other !== undefined) throw writtenElsewhere(other);
+    const beside = [...foreign].find((id) => graph.nodes.get(id)?.parentId === questionId);
+    const behind = (): string | undefined =>
+      [...foreign, ...this.#streams.ids()].find((id) => contains(graph, id, answerId ?? ''));
+    const other = beside ?? behind();
+    if (other !== undefined) throw stillWritten(other);
   }
 
   /** Where a turn went: to the branch made for it, to the one that it was meant for, or to the `main` of another tab. */
@@ -375,7 +376,7 @@ export class Session {
   ): Promise<void> {
     for (;;) {
       if (this.#history.abandoned.has(id)) await this.#sync.recover();
-      if (this.#view.node(id).status === 'streaming' && !this.#streams.get(id)) throw writtenElsewhere(id);
+      if (this.#view.node(id).status === 'streaming' && !this.#streams.get(id)) throw stillWritten(id);
       await this.#view.loadBodies([id]);
       const saved = this.#history.body(id)?.data ?? { id, role: 'assistant', parts: [] };
       try {
@@ -827,10 +828,9 @@ function isChanged(error: unknown): boolean {
   return isContextError(error, 'head-moved') && error.details['reason'] === 'rev';
 }
 
-function writtenElsewhere(id: string): ContextError {
-  return new ContextError('busy', 'Another tab is writing an answer here. Wait for it, or stop it there.', {
-    details: { id },
-  });
+function stillWritten(id: string): ContextError {
+  const message = 'An answer is still growing here, or in another tab. Wait for it, or stop it there.';
+  return new ContextError('busy', message, { details: { id } });
 }
 
 function phaseOf(before: MessageStatus, after: MessageStatus): 'start' | 'draft' | 'end' {

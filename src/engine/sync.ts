@@ -406,6 +406,13 @@ export class Sync {
     this.#knownRev = Math.max(this.#knownRev, Number(details['actual']));
   }
 
+  /** Reads what others wrote before a write of ours, if anything: whether they let an answer grow that it hangs on. */
+  async knowAll(): Promise<void> {
+    const isBehind = this.#outbox.isEmpty && this.#history.chat?.rev !== this.#knownRev;
+    // It is saved; what can't be read now is read when the store tells of it.
+    if (isBehind) await this.pull().catch(() => {});
+  }
+
   async #readSince(since: number | undefined): Promise<void> {
     const records = await this.#desk.store.load(this.#desk.chatId, since);
     if (!this.#isGone(records.chat)) return this.#absorbRemote(records);

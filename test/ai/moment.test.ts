@@ -2,8 +2,8 @@ import { lastAssistantMessageIsCompleteWithToolCalls } from 'ai';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ContextChat } from '../../src/ai/index.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
-import type { ChatRecords, ContextStore } from '../../src/store/store.ts';
-import type { Exchange } from '../support/transport.ts';
+import type { ContextStore } from '../../src/store/store.ts';
+import { settle, type Exchange } from '../support/transport.ts';
 import { changed, openPage, slowly, words, type Page } from './story.ts';
 
 /** Two tabs of one chat, and what is pressed in both before either can know of the other. */
@@ -14,6 +14,13 @@ const disks: [string, (store: ContextStore) => ContextStore][] = [
   ['in no time', (store) => store],
   ['in 20 ms', slowly],
 ];
+
+/** The same store for a tab that hears of everything late. */
+function hearLate(store: ContextStore): ContextStore {
+  return changed(store, {
+    subscribe: (listener) => store.subscribe((notice) => void setTimeout(() => listener(notice), 30)),
+  });
+}
 
 async function open(disk: (store: ContextStore) => ContextStore): Promise<void> {
   const store = new InMemoryContextStore();
@@ -95,18 +102,18 @@ describe.each(disks)('pressed in two tabs at the same moment, on a disk that wri
   });
 });
 
-describe.each(disks)('given in two tabs at the same moment, on a disk that writes %s', (_, disk) => {
+describe('given in two tabs at the same moment', () => {
   beforeEach(async () => {
     const store = new InMemoryContextStore();
     const options = { sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls };
-    here = await openPage(disk(store), options);
+    here = await openPage(slowly(store), options);
     const sent = here.chats.active.sendMessage({ text: 'Roll!' });
     const exchange = await here.script.next();
     for (const toolCallId of ['1', '2'])
       await exchange.send({ type: 'tool-input-available', toolCallId, toolName: 'dice', input: {} });
     await exchange.finish();
     await sent;
-    there = await openPage(disk(store), options);
+    there = await openPage(slowly(store), options);
   });
 
   it('the results of two calls are both kept, and the answer goes on once', async () => {
@@ -134,8 +141,8 @@ describe.each(disks)('given in two tabs at the same moment, on a disk that write
   });
 });
 
-describe.each(disks)('offered to two tabs at the same moment, on a disk that writes %s', (_, disk) => {
-  beforeEach(() => open(disk));
+describe('offered to two tabs at the same moment', () => {
+  beforeEach(() => open(slowly));
 
   it('an answer that a server still streams is taken up once', async () => {
     const offered = [here.script.offer(), there.script.offer()] as const;
@@ -157,12 +164,8 @@ it('a result given to an answer before the one that another tab is writing lets 
   const exchange = await here.script.next();
   for (const toolCallId of ['1', '2'])
     await exchange.send({ type: 'tool-input-available', toolCallId, toolName: 'dice', input: {} });
-  // It reads what has changed a moment later: the answer is whole by then, and the next one grows.
-  const late = async (chatId: string, since?: number): Promise<ChatRecords> => {
-    if (since !== undefined) await new Promise((resolve) => setTimeout(resolve, 30));
-    return store.load(chatId, since);
-  };
-  there = await openPage(changed(store, { load: late }));
+  // The answer is whole by the time it hears of it, and the next one grows.
+  there = await openPage(hearLate(store));
   sent.push(here.chats.active.sendMessage({ text: 'And?' }));
   await exchange.finish();
   const next = await here.script.next();
@@ -176,4 +179,65 @@ it('a result given to an answer before the one that another tab is writing lets 
   await expect
     .poll(() => there.shown())
     .toBe('q: Roll! | a: [dice output-available]/[dice output-available] | q: And? | a: That.');
+});
+
+describe('asked behind an answer that goes on in another tab', () => {
+  beforeEach(() => open(slowly));
+
+  it.each([
+    ['which is known', (store: ContextStore) => store],
+    ['which is not known yet', hearLate],
+  ])('a question waits for its words: %s', async (_name, read) => {
+    there = await openPage(read(here.store));
+    const more = here.chats.active.sendMessage();
+    const growing = await here.script.next();
+    const asked = there.chats.active.sendMessage({ text: 'Two?' });
+    await expect.poll(() => there.stored()).toContain('q: Two?');
+    await growing.say('s');
+    await settle();
+    expect(there.script.requests).toHaveLength(0);
+    await growing.answer('t.');
+    await more;
+    const own = await there.script.next();
+    expect(words(own.sent.messages)).toBe('q: One? | a: First. | q: Two?');
+    await own.answer('Second.');
+    await asked;
+    const all = 'q: One? | a: First. | q: Two? | a: Second.';
+    await expect.poll(() => [here.shown(), there.shown()]).toEqual([all, all]);
+  });
+
+  it('a question that is stopped while it waits is there, and was not asked', async () => {
+    const more = here.chats.active.sendMessage();
+    const growing = await here.script.next();
+    const asked = there.chats.active.sendMessage({ text: 'Two?' });
+    await expect.poll(() => there.stored()).toContain('q: Two?');
+    await there.chats.active.stop();
+    await asked;
+    await growing.answer('st.');
+    await more;
+    await expect.poll(() => there.shown()).toBe('q: One? | a: First. | q: Two?');
+    expect(there.script.requests).toHaveLength(0);
+  });
+
+  it('and an answer behind which another tab asked first does not go on', async () => {
+    const asked = there.chats.active.sendMessage({ text: 'Two?' });
+    const more = here.chats.active.sendMessage();
+    const own = await there.script.next();
+    await more;
+    expect(here.chats.active.error).toMatchObject({ code: 'busy' });
+    await own.answer('Second.');
+    await asked;
+    await expect.poll(() => here.shown()).toBe('q: One? | a: Fir | q: Two? | a: Second.');
+  });
+});
+
+it('an answer that two chats of one engine show goes on in one of them', async () => {
+  await open((store) => store);
+  const aside = here.chats.get((await here.engine.btw()).id)!;
+  await expect.poll(() => words(aside.messages)).toBe('q: One? | a: Fir');
+  const pressed = [here.chats.active.sendMessage(), aside.sendMessage()];
+  await (await here.script.next()).answer('st.');
+  await Promise.all(pressed);
+  expect([here.chats.active.error, aside.error]).toContainEqual(expect.objectContaining({ code: 'busy' }));
+  expect(await here.stored()).toBe('q: One? | a: First.');
 });

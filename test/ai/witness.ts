@@ -15,6 +15,8 @@ export class Witness {
   readonly kept: Set<string> = new Set();
   /** Every request, with the page that it came from. */
   readonly #asked: Map<Exchange, MortalPage> = new Map();
+  /** What stands before each answer, and its own id: as it was when it was asked for. */
+  readonly #behind: Map<Exchange, readonly string[]> = new Map();
   /** The branches on which a question may be asked: the one that it was typed on, and those made since. */
   readonly #typedOn: Map<string, Typed> = new Map();
   /** How often an answer may go on that was begun before, on each page. */
@@ -51,6 +53,19 @@ export class Witness {
     return page;
   }
 
+  /** Answers hang on words that stay: none is asked for behind one that grows, and none goes on beneath one. */
+  #compareChains(exchange: Exchange, chain: readonly MessageNode[]): void {
+    const ids = chain.map(({ id }) => id);
+    const own = String(noteOf(exchange)['answerId']);
+    const others = [...this.#behind].filter(([other]) => other !== exchange && this.#isOpen(other));
+    for (const [other, before] of others) {
+      const id = String(noteOf(other)['answerId']);
+      if (id !== own && ids.includes(id)) this.found.push(`${own} is asked for behind ${id}, which grows`);
+      if (id !== own && before.includes(own)) this.found.push(`${own} goes on, and ${id} grows behind it`);
+    }
+    this.#behind.set(exchange, ids);
+  }
+
   async #hear(page: MortalPage, exchange: Exchange): Promise<void> {
     const typed = this.#comparePlaces(page, exchange);
     this.#asked.set(exchange, page);
@@ -59,6 +74,7 @@ export class Witness {
     const chain = await page.store.getMessageChain('c', String(noteOf(exchange)['answerId']));
     // One that fails or is stopped takes back what was reserved for its answer, maybe before a real disk was read.
     if (!this.#isOpen(exchange)) return;
+    this.#compareChains(exchange, chain);
     const own = typed && (await page.store.load('c')).branches.find(({ id }) => id === typed.own);
     if (own && own.headMessageId === (chain.at(-2)?.parentId ?? null))
       this.found.push(`${questionsIn(messages)} was typed at the end of ${own.name}, and is not on it`);

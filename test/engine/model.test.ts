@@ -388,10 +388,12 @@ async function gives(call: Promise<unknown>, expected: object): Promise<void> {
   expect(await call).toMatchObject(expected);
 }
 
-/** Whether another tab is writing an answer to this question, or behind this answer. */
+/** Whether another tab is writing an answer to this question, or any tab behind this answer. */
 function isAnsweredBeside(world: World, desk: Desk, question: Page | null, answer?: Page): boolean {
-  const others = world.paper.pages.filter(({ pen, gone }) => pen && pen.desk !== desk && !gone);
-  return others.some((page) => page.parent === question || pathTo(page).includes(answer as Page));
+  const growing = world.paper.pages.filter(({ pen, gone }) => pen && !gone);
+  return growing.some(
+    (page) => (page.parent === question && page.pen?.desk !== desk) || pathTo(page).includes(answer as Page),
+  );
 }
 
 function newWaiting(world: World, desk: Desk, way: number, pick: number): Waiting | undefined {
