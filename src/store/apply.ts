@@ -23,7 +23,7 @@ import { textOf } from './texts.ts';
  *   opened it: `epoch` counts the deletions, and a write of an older epoch must not bring a deleted chat back to life.
  * - Has this been done before? When the answer to a call got lost, the caller repeats it. All its messages are there
  *   then, and its heads are where it wanted them or beyond. The result describes what is there; nothing is written,
- *   and usage is not counted twice.
+ *   and usage is not counted twice. If somebody took its reserved answer back meanwhile, the turn goes on where it is.
  * - Has a head moved since the caller looked? Then its messages belong behind a message that is no longer the last.
  *   They go to a branch of their own (`fork`: each answer keeps the context that it was given), or behind the new last
  *   one (`rebase`), or nowhere (`error`).
@@ -73,6 +73,8 @@ class Append {
   readonly #values = new Map<string, unknown>();
   /** One entry per changed thing, in the order of the first change; its number is its place. */
   readonly #changes = new Map<string, Change>();
+  /** Messages of an earlier attempt at this append. */
+  readonly #there = new Set<string>();
   /** New parents of messages that are rebased. */
   readonly #rebased = new Map<string, string | null>();
   /** Where the rest of a turn goes when its first part went to a branch of its own. */
@@ -121,17 +123,51 @@ class Append {
       return op.messageId === null || !inserted.has(op.messageId) || this.#isThere(op, op.messageId);
     if (op.op !== 'insert') return true;
     const node = await this.#tx.node(op.id);
-    return node !== undefined && sameContent(node.data, op.data);
+    if (!node || !sameContent(node.data, op.data)) return false;
+    this.#there.add(op.id);
+    return true;
   }
 
   /** Whether a head has moved to its target, or beyond it, or the target went to its fork. */
   async #isThere(op: HeadOp, target: string): Promise<boolean> {
     const from = this.#tell(await this.#findBranch(op.branchId));
     if (from && from.headMessageId !== op.expected && (await this.#holds(from, target))) return true;
-    const fork = this.#tell(await this.#findBranch(op.forkId));
-    if (!from || !fork || !(await this.#holds(fork, target))) return false;
+    const fork = await this.#forkHolding(op.forkId, target);
+    if (!from || !fork) return false;
+    this.#tell(fork);
     this.#conflict ??= { policy: 'fork', from, to: fork.id };
     return true;
+  }
+
+  /** The branch that a turn was given under this id, if it holds a message; one given later has a longer id. */
+  async #forkHolding(forkId: string, id: string): Promise<Branch | undefined> {
+    const fork = await this.#findBranch(forkId);
+    if (!fork || (await this.#holds(fork, id))) return fork;
+    return this.#forkHolding(`${forkId}+`, id);
+  }
+
+  /**
+   * The operations of a turn of which only a part is there: the answer to the first attempt got lost, and then somebody
+   * took the reserved message back at its end. The rest goes on where that part went.
+   */
+  async #takeUp(ops: readonly StoreOp[]): Promise<StoreOp[]> {
+    const parents = new Map(ops.filter((op) => op.op === 'insert').map((op) => [op.id, op.parentId]));
+    const rest: StoreOp[] = [];
+    for (const op of ops) rest.push(op.op === 'head' ? await this.#takeUpHead(op, parents) : op);
+    return rest;
+  }
+
+  async #takeUpHead(op: HeadOp, parents: ReadonlyMap<string, string | null>): Promise<HeadOp> {
+    let last = op.messageId;
+    while (last !== null && !this.#there.has(last)) last = parents.get(last) ?? null;
+    if (last === null) return op;
+    const from = await this.#get('branch', op.branchId);
+    const fork = await this.#forkHolding(op.forkId, last);
+    if (!fork) return (await this.#holds(from, last)) ? { ...op, expected: last } : op;
+    this.#tell(from);
+    this.#forks.set(op.branchId, fork.id);
+    this.#conflict ??= { policy: 'fork', from, to: fork.id };
+    return { ...op, expected: last };
   }
 
   /** Whether a message lies on the way from a branch's head to the root. Costs the distance between them. */
@@ -144,8 +180,9 @@ class Append {
 
   // --- The operations ----------------------------------------------------------------------------------------------
 
-  async carryOut(ops: readonly StoreOp[]): Promise<void> {
+  async carryOut(asked: readonly StoreOp[]): Promise<void> {
     this.#refuseUnlessKnown();
+    const ops = this.#there.size === 0 ? asked : await this.#takeUp(asked);
     await this.#expect(ops.flatMap((op) => (op.op === 'insert' ? [op.id] : [])));
     if (this.#options.onConflict === 'rebase') await this.#planRebase(ops);
     for (const op of ops) await this.#carryOutOne(op);
@@ -213,7 +250,8 @@ class Append {
     const parentId = this.#rebased.has(id) ? (this.#rebased.get(id) ?? null) : op.parentId;
     const known = await this.#findNode(id);
     if (known) {
-      if (known.parentId === parentId && sameContent(known.data, data)) return;
+      const isInPlace = known.parentId === parentId || this.#there.has(id);
+      if (isInPlace && sameContent(known.data, data)) return;
       const message = `Message "${id}" is there already, with other words or in another place. Take a new id.`;
       refuse('head-moved', message, { reason: 'id-taken', id });
     }
@@ -361,11 +399,17 @@ class Append {
   }
 
   /** Gives a turn a branch of its own; the branch that it was meant for stays as the other tab left it. */
-  async #forkTurn(from: Branch, { branchId, forkId }: HeadOp, target: NodeInfo | undefined): Promise<void> {
+  async #forkTurn(from: Branch, op: HeadOp, target: NodeInfo | undefined): Promise<void> {
+    const { branchId } = op;
+    let { forkId } = op;
+    // One of that id is there when this was done before, and has moved on since.
+    while (await this.#findBranch(forkId)) forkId += '+';
     this.#create(forkId, nextBranchName(from.name, await this.#liveNames('branch')), target, true);
     this.#setChat({ updatedAt: this.#now });
     this.#forks.set(branchId, forkId);
-    this.#conflict ??= { policy: 'fork', from, to: forkId };
+    const before = this.#conflict;
+    if (!before || before.to === from.id)
+      this.#conflict = { policy: 'fork', from: before?.from ?? from, to: forkId };
   }
 
   #setHead(branch: Branch, target: NodeInfo | undefined): void {

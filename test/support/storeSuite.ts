@@ -649,6 +649,33 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
         expect((await store.getChat('c'))?.messageCount).toBe(3);
       });
 
+      it('goes on with a turn whose reserved answer was taken back meanwhile, where the turn is', async () => {
+        await append([insert('q9', 'a1'), head('a1', 'q9')]);
+        const reserved = [insert('q2', 'a1'), insert('a2', 'q2', '', 'streaming'), head('a1', 'a2')];
+        await append(reserved);
+        await append([{ op: 'drop', id: 'a2' }]);
+        expect((await append(reserved)).conflict).toMatchObject({ policy: 'fork', from: { name: 'main' } });
+        expect(await branchNamed('main-v2')).toMatchObject({ id: 'fork-a2', headMessageId: 'a2' });
+        await append([{ op: 'drop', id: 'a2' }]);
+        await append([insert('q7', 'q2'), head('q2', 'q7', 'fork-a2')]);
+        const { conflict } = await append(reserved);
+        expect(conflict).toMatchObject({ from: { name: 'main' }, to: { name: 'main-v2-v2' } });
+        const heads = (await store.listBranches('c')).map(({ headMessageId }) => headMessageId);
+        expect(heads).toEqual(['q9', 'q7', 'a2']);
+        expect((await append(reserved)).changed).toBe(false);
+      });
+
+      it('goes on with such a turn also where it was rebased', async () => {
+        await append([insert('q9', 'a1'), head('a1', 'q9')]);
+        const reserved = [insert('q2', 'a1'), insert('a2', 'q2', '', 'streaming'), head('a1', 'a2')];
+        const again = () => append(reserved, { onConflict: 'rebase' });
+        await again();
+        await append([{ op: 'drop', id: 'a2' }]);
+        await again();
+        expect(await chain('a2')).toEqual(['q1', 'a1', 'q9', 'q2', 'a2']);
+        expect(await branchNamed('main')).toMatchObject({ headMessageId: 'a2' });
+      });
+
       it('does not take another message for a repetition', async () => {
         await append(again);
         const others = await refusal(append([insert('q2', 'a1', 'other words'), head('a1', 'q2')]));
