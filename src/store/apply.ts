@@ -73,8 +73,9 @@ class Append {
   readonly #values = new Map<string, unknown>();
   /** One entry per changed thing, in the order of the first change; its number is its place. */
   readonly #changes = new Map<string, Change>();
-  /** Messages of an earlier attempt at this append. */
+  /** New messages that are there already, and those of them that a turn goes on from: wherever they are now. */
   readonly #there = new Set<string>();
+  readonly #takenUp = new Set<string>();
   /** New parents of messages that are rebased. */
   readonly #rebased = new Map<string, string | null>();
   /** Where the rest of a turn goes when its first part went to a branch of its own. */
@@ -150,8 +151,10 @@ class Append {
    * The operations of a turn of which only a part is there: the answer to the first attempt got lost, and then somebody
    * took the reserved message back at its end. The rest goes on where that part went.
    */
-  async #takeUp(ops: readonly StoreOp[]): Promise<StoreOp[]> {
-    const parents = new Map(ops.filter((op) => op.op === 'insert').map((op) => [op.id, op.parentId]));
+  async #takeUp(ops: readonly StoreOp[]): Promise<readonly StoreOp[]> {
+    const inserts = ops.filter((op) => op.op === 'insert');
+    if (inserts.some((op) => !this.#there.has(op.id) && !isReserved(op))) return ops;
+    const parents = new Map(inserts.map((op) => [op.id, op.parentId]));
     const rest: StoreOp[] = [];
     for (const op of ops) rest.push(op.op === 'head' ? await this.#takeUpHead(op, parents) : op);
     return rest;
@@ -163,10 +166,13 @@ class Append {
     if (last === null) return op;
     const from = await this.#get('branch', op.branchId);
     const fork = await this.#forkHolding(op.forkId, last);
-    if (!fork) return (await this.#holds(from, last)) ? { ...op, expected: last } : op;
-    this.#tell(from);
-    this.#forks.set(op.branchId, fork.id);
-    this.#conflict ??= { policy: 'fork', from, to: fork.id };
+    if (!fork && !(await this.#holds(from, last))) return op;
+    for (const id of parents.keys()) if (this.#there.has(id)) this.#takenUp.add(id);
+    if (fork) {
+      this.#tell(from);
+      this.#forks.set(op.branchId, fork.id);
+      this.#conflict ??= { policy: 'fork', from, to: fork.id };
+    }
     return { ...op, expected: last };
   }
 
@@ -250,7 +256,7 @@ class Append {
     const parentId = this.#rebased.has(id) ? (this.#rebased.get(id) ?? null) : op.parentId;
     const known = await this.#findNode(id);
     if (known) {
-      const isInPlace = known.parentId === parentId || this.#there.has(id);
+      const isInPlace = known.parentId === parentId || this.#takenUp.has(id);
       if (isInPlace && sameContent(known.data, data)) return;
       const message = `Message "${id}" is there already, with other words or in another place. Take a new id.`;
       refuse('head-moved', message, { reason: 'id-taken', id });
@@ -706,6 +712,11 @@ function firstOfTurn(parents: ReadonlyMap<string, string | null>, head: HeadOp):
     id = parentId;
   }
   return undefined;
+}
+
+/** Whether a message has no words yet: only such a one is ever taken back. */
+function isReserved({ status, data }: OpNamed<'insert'>): boolean {
+  return status === 'streaming' && data.parts.length === 0;
 }
 
 function isLive(thing: { readonly deletedAt?: number }): boolean {

@@ -682,6 +682,9 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
         expect(others).toMatchObject({ code: 'head-moved', details: { reason: 'id-taken', id: 'q2' } });
         const elsewhere = await refusal(append([insert('x', 'q1'), insert('q2', 'x')]));
         expect(elsewhere).toMatchObject({ code: 'head-moved', details: { reason: 'id-taken', id: 'q2' } });
+        // It would lead the head past what stands between.
+        const further = await refusal(append([insert('q2', 'q1'), insert('q3', 'q2'), head('q2', 'q3')]));
+        expect(further).toMatchObject({ code: 'head-moved', details: { reason: 'id-taken', id: 'q2' } });
       });
     });
 
