@@ -87,4 +87,9 @@ test('the view follows the words unless one scrolls up, and jumps to the latest 
   await expect(demo.button('Jump to latest')).toBeVisible();
   await demo.button('Jump to latest').click();
   await expect(demo.button('Jump to latest')).toHaveCount(0);
+  await demo.button('Stop').click();
+  for (const height of [900, 700, 500]) {
+    await page.setViewportSize({ width: 1280, height });
+    await expect(demo.button('Continue')).toBeInViewport();
+  }
 });

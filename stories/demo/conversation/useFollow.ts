@@ -5,7 +5,8 @@ import { useEffect, useLayoutEffect, useRef, useState, type RefObject } from 're
  *
  * Who scrolls up wants to read there, and words that arrive below must not pull them away; whoever returns to the end
  * follows again. Only a movement against the page's own growth counts as going up: the browser also moves the view
- * when something above it changes its height, and then the height of the whole changes by as much. Earlier messages
+ * when something above it changes its height, and then the height of the whole changes by as much, and at the end of
+ * the page, when there is more room to show it, by as much as there is. Earlier messages
  * that are put above leave the view where it is: as far from the end as before.
  *
  * `first` is the id of the first message on the page; undefined while there is none, and such a page is read from its
@@ -23,13 +24,14 @@ export function useFollow(first: string | undefined): Following {
     const box = scroller.current;
     const inner = content.current;
     if (!box || !inner || !isGrowing) return;
-    let last = { top: box.scrollTop, height: box.scrollHeight };
+    let last = { top: box.scrollTop, height: box.scrollHeight, room: box.clientHeight };
     const look = (): void => {
-      const { scrollTop: top, scrollHeight: height } = box;
-      const gap = height - top - box.clientHeight;
-      if (top < last.top - 1 && height >= last.height) following.current = false;
+      const { scrollTop: top, scrollHeight: height, clientHeight: room } = box;
+      const gap = height - top - room;
+      const pushed = Math.max(0, room - last.room);
+      if (top + pushed < last.top - 1 && height >= last.height) following.current = false;
       else if (gap <= NEAR && top > last.top) following.current = true;
-      last = { top, height };
+      last = { top, height, room };
       fromEnd.current = height - top;
       setAway(!following.current && gap > NEAR);
     };
