@@ -542,7 +542,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     await this.#turn?.settled;
     const { transport, options } = this.#host;
     const turns = await loadTurns();
-    const turn = await this.#begin(turns, this.messages, sent.messageId);
+    const turn = await this.#begin(turns, this.messages, sent);
     this.#seam = turns.seamOf(turn.options.read());
     return turns.request(turn, transport, { ...sent, chatId: this.#conversation() }, options.request);
   }
@@ -552,7 +552,14 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   }
 
   /** Saves the turn, on a branch of its own where it needs one, and takes the chat along. */
-  async #begin(turns: typeof Turns, list: readonly M[], messageId?: string): Promise<Turn<M>> {
+  async #begin(
+    turns: typeof Turns,
+    list: readonly M[],
+    {
+      messageId,
+      answerId,
+    }: { readonly messageId?: string | undefined; readonly answerId?: string | undefined },
+  ): Promise<Turn<M>> {
     const { engine } = this.#host;
     const forkId = createId();
     const branchId = this.#branchId ?? engine.state.getState().branchId;
@@ -562,7 +569,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     this.#host.register(forkId, this);
     this.#branchId = branchId;
     try {
-      const opened = await turns.openTurn(engine, plan, { branchId, forkId });
+      const opened = await turns.openTurn(engine, plan, { branchId, forkId, answerId });
       this.#branchId = opened.branchId;
       if (!plan.inPlace) this.#saved = turns.savedSince(known, this.#saved, opened.before);
       return (this.#turn = this.#turnOf(turns, opened));
@@ -617,12 +624,15 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     const turns = await loadTurns();
     const { abortSignal: signal } = sent;
     const { engine, transport } = this.#host;
-    const chatId = this.#conversation();
-    const source = signal?.aborted ? null : await transport.reconnectToStream({ ...sent, chatId });
+    const { branchId } = this;
+    const note = await turns.awaited(engine, branchId, this.#saved.at(-1));
+    const noted = { ...turns.withNote(sent, note), chatId: this.#conversation() };
+    const source = signal?.aborted ? null : await transport.reconnectToStream(noted);
     await this.#turn?.settled;
     const list = this.isUnsaved ? this.#greeting : this.#saved;
     const mayGoOn = source && !signal?.aborted && turns.mayGoOn(engine, list.at(-1));
-    const turn = mayGoOn ? await this.#begin(turns, list).catch(turns.leave) : null;
+    const { answerId } = note;
+    const turn = mayGoOn ? await this.#begin(turns, list, { answerId }).catch(turns.leave) : null;
     if (source && turn) return turns.passOn(turn, signal, () => source);
     await source?.cancel();
     return null;

@@ -4,6 +4,7 @@ import { sameItems } from '../engine/same.ts';
 import { isContextError } from '../errors.ts';
 import { isToolPart, isWaiting } from './toolPart.ts';
 import type { Seam } from './seam.ts';
+import type { RequestNote } from './transport.ts';
 
 /**
  * Whether an answer that a server still streams has a place: after a question, also one that is about to be saved, or
@@ -12,6 +13,25 @@ import type { Seam } from './seam.ts';
 export function mayGoOn(engine: ContextEngine, last: UIMessage | undefined): boolean {
   if (!last || engine.state.getState().elsewhere.length > 0) return false;
   return last.role === 'user' || (engine.status(last.id) ?? 'complete') !== 'complete';
+}
+
+/**
+ * What a server may still stream on a branch, behind its last message that is shown: that answer, or the one that was
+ * reserved for that question, and never said a word here.
+ */
+export async function awaited(
+  engine: ContextEngine,
+  branchId: string | undefined,
+  last: UIMessage | undefined,
+): Promise<Partial<RequestNote>> {
+  if (!last) return {};
+  const branches = await engine.store.listBranches(engine.chatId).catch(() => []);
+  const branch = branches.find(({ id }) => id === branchId);
+  if (!branch) return {};
+  const head = branch.headMessageId ?? '';
+  const isReserved = last.role === 'user' && engine.node(head)?.parentId === last.id;
+  const answerId = last.role === 'assistant' ? last.id : isReserved ? head : undefined;
+  return { branch: branch.name, branchId: branch.id, ...(answerId === undefined ? {} : { answerId }) };
 }
 
 /** Leaves an answer to another tab that took it up first; anything else that went wrong is told. */

@@ -2,16 +2,24 @@ import { readUIMessageStream, type ChatTransport, type UIMessage, type UIMessage
 import type { ContextEngine } from '../engine/engine.ts';
 import { onLeaving } from '../engine/leaving.ts';
 import { sameItems, sameJson } from '../engine/same.ts';
-import { leave, longer, mayGoOn } from './goingOn.ts';
+import { awaited, leave, longer, mayGoOn } from './goingOn.ts';
 import { headOf, listAfter } from './list.ts';
 import { planTurn } from './plan.ts';
 import { isToolPart, isWaiting } from './toolPart.ts';
-import { openTurn, passOn, request, savedIn, type SendOptions } from './transport.ts';
+import { openTurn, passOn, request, savedIn, withNote, type SendOptions } from './transport.ts';
 import { keepMessage, Turn, type TurnOptions } from './turn.ts';
 import type { FollowingChat, WithContextOptions } from './withContext.ts';
 
 type ReconnectOptions<M extends UIMessage> = Parameters<ChatTransport<M>['reconnectToStream']>[0];
 type Answer = ReadableStream<UIMessageChunk>;
+
+/** How a turn begins. */
+interface Beginning {
+  readonly messageId?: string | undefined;
+  /** The node that was reserved for a new answer. */
+  readonly answerId?: string | undefined;
+  readonly isReplay?: boolean;
+}
 
 /** What stands behind the transport of a chat that is not ours. */
 export interface OwnChat<M extends UIMessage> {
@@ -35,10 +43,13 @@ export function ownChat<M extends UIMessage>(
   const storedAs: WeakMap<M, M> = new WeakMap();
   const follower = followerOf(engine, options);
 
-  const begin = async (list: readonly M[], messageId?: string, isReplay = false): Promise<Turn<M>> => {
+  const begin = async (
+    list: readonly M[],
+    { messageId, answerId, isReplay = false }: Beginning,
+  ): Promise<Turn<M>> => {
     const branchId = idOfBranch(engine, options.branch);
     const saved = savedIn(engine, branchId, () => true, new Set<M>());
-    const opened = await openTurn(engine, planTurn(list, saved, messageId), { branchId });
+    const opened = await openTurn(engine, planTurn(list, saved, messageId), { branchId, answerId });
     for (const [own, stored] of opened.renamed) storedAs.set(own, stored);
     const turn = new Turn<M>({ engine, ...opened, ...accumulate(opened.answer, isReplay) });
     // A task later the chat has read the end, too.
@@ -51,16 +62,24 @@ export function ownChat<M extends UIMessage>(
       await engine.ready();
       const list = sent.messages.map((message) => storedAs.get(message) ?? message);
       await keepResults(engine, list);
-      return request(await begin(list, sent.messageId), transport, sent, options.request);
+      return request(await begin(list, sent), transport, sent, options.request);
     },
     reconnect: async (sent) => {
       await engine.ready();
-      const source = await transport.reconnectToStream({ ...sent, chatId: engine.chatId });
-      const head = headOf(engine, idOfBranch(engine, options.branch));
-      const chain = head === undefined ? [] : (await engine.resolve({ at: head })).messages;
+      const branchId = idOfBranch(engine, options.branch);
+      const chainNow = async (): Promise<UIMessage[]> => {
+        const head = headOf(engine, branchId);
+        return head === undefined ? [] : (await engine.resolve({ at: head })).messages;
+      };
+      const note = await awaited(engine, branchId, (await chainNow()).at(-1));
+      const noted = { ...withNote(sent, note), chatId: engine.chatId };
+      const source = await transport.reconnectToStream(noted);
+      const chain = await chainNow();
       const isReplay = transport.resumeStreamIsReplay ?? true;
       const mayBegin = source && mayGoOn(engine, chain.at(-1));
-      const turn = mayBegin ? await begin(chain as M[], undefined, isReplay).catch(leave) : null;
+      const turn = mayBegin
+        ? await begin(chain as M[], { answerId: note.answerId, isReplay }).catch(leave)
+        : null;
       if (source && turn) return passOn(turn, sent.abortSignal, () => source);
       await source?.cancel();
       return null;

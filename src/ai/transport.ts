@@ -15,7 +15,8 @@ export type SendOptions<M extends UIMessage> = Parameters<ChatTransport<M>['send
 
 /**
  * What stands under `contextree` in the metadata of each request. Transports see it (`requestMetadata` in
- * `prepareSendMessagesRequest`); nothing of it goes over HTTP by itself.
+ * `prepareSendMessagesRequest`); nothing of it goes over HTTP by itself. That of a reconnect
+ * (`prepareReconnectToStreamRequest`) has `branch`, `branchId`, and the `answerId` that is waited for, where there is one.
  */
 export interface RequestNote {
   /** The branch that the answer grows on: its name. */
@@ -76,6 +77,8 @@ export interface Place {
   readonly branchId: string;
   /** The id of the branch, should the turn need one of its own. */
   readonly forkId?: string;
+  /** The id of a new answer, where one was reserved for it before. */
+  readonly answerId?: string | undefined;
 }
 
 /** A turn that is saved, and whose answer may begin. */
@@ -98,7 +101,7 @@ export interface OpenedTurn<M extends UIMessage> {
 export async function openTurn<M extends UIMessage>(
   engine: ContextEngine,
   { kept, fresh, answer, inPlace }: TurnPlan<M>,
-  { branchId, forkId = createId() }: Place,
+  { branchId, forkId = createId(), answerId }: Place,
 ): Promise<OpenedTurn<M>> {
   const renamed = new Map<M, M>();
   const taken = new Set<string>();
@@ -111,7 +114,7 @@ export async function openTurn<M extends UIMessage>(
     return own;
   };
   const begun = answer && !inPlace ? ownId(answer) : answer;
-  const id = begun?.id ?? createId();
+  const id = begun?.id ?? answerId ?? createId();
   let added = fresh.map(ownId);
   const isWhole = inPlace && engine.status(id) === 'complete' && !isResult(answer?.parts.at(-1));
   if (!inPlace) {
@@ -250,10 +253,9 @@ async function prepareRequest<M extends UIMessage>(
   const resolved = { ...sent, ...note, systemPrompt, messages: await toSendable(messages as M[]) };
   const parts = await prepare?.(resolved);
   return {
-    ...sent,
+    ...withNote(sent, note),
     messages: resolved.messages,
     body: { ...sent.body, system: systemPrompt },
-    metadata: withNote(sent.metadata, note),
     ...parts,
   };
 }
@@ -264,7 +266,12 @@ function attemptOf(engine: ContextEngine, id: string): number {
   return index === -1 ? ids.length : index;
 }
 
-function withNote(metadata: unknown, note: RequestNote): unknown {
-  if (typeof metadata !== 'object' || Array.isArray(metadata)) return metadata ?? { contextree: note };
-  return { ...metadata, contextree: note };
+/** What is sent, with a note in its metadata; metadata that can hold none stay as they are. */
+export function withNote<T extends { metadata?: unknown }>(sent: T, note: Partial<RequestNote>): T {
+  const { metadata } = sent;
+  const isRecord = typeof metadata === 'object' && !Array.isArray(metadata);
+  return {
+    ...sent,
+    metadata: isRecord ? { ...metadata, contextree: note } : (metadata ?? { contextree: note }),
+  };
 }

@@ -3,9 +3,9 @@
  * opens.
  */
 export { answered, waitingCall } from './answered.ts';
-export { leave, longer, mayGoOn, seamOf } from './goingOn.ts';
+export { awaited, leave, longer, mayGoOn, seamOf } from './goingOn.ts';
 export { newWords } from './newWords.ts';
 export { planTurn, savedSince } from './plan.ts';
 export { saidOf } from './said.ts';
-export { openTurn, passOn, request, savedIn } from './transport.ts';
+export { openTurn, passOn, request, savedIn, withNote } from './transport.ts';
 export { keepMessage, Turn } from './turn.ts';

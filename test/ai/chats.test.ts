@@ -3,7 +3,7 @@ import { createContextChats } from '../../src/ai/index.ts';
 import { ContextEngine } from '../../src/engine/engine.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import { scriptedTransport, settle } from '../support/transport.ts';
-import { changed, openPage, SDK, slowly, words } from './story.ts';
+import { afterReload, changed, noteOf, openPage, SDK, slowly, words } from './story.ts';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -460,6 +460,26 @@ describe('an answer that a server still streams', () => {
     await settle();
     await replay.answer('First.');
     await resumed;
+    expect(await page.stored()).toBe('q: One? | a: First.');
+  });
+
+  it('is asked for by its branch and its id, and taken up on the node that was reserved for its first word', async () => {
+    const before = await openPage();
+    void before.chats.active.sendMessage({ text: 'One?' });
+    const answerId = String(noteOf(await before.script.next())['answerId']);
+    const page = await openPage(afterReload(before.store));
+    const replay = page.script.offer();
+    const reconnect = vi.spyOn(page.script.transport, 'reconnectToStream');
+    const resumed = page.chats.active.resumeStream({ metadata: { own: true } });
+    await settle();
+    const { branch, branchId } = page.engine.state.getState();
+    expect(reconnect.mock.calls[0]?.[0]).toMatchObject({
+      metadata: { own: true, contextree: { branch, branchId, answerId } },
+    });
+    await replay.answer('First.');
+    await resumed;
+    expect(page.chats.active.messages.map(({ id }) => id)).toContain(answerId);
+    expect((await page.store.load('c')).nodes).toHaveLength(2);
     expect(await page.stored()).toBe('q: One? | a: First.');
   });
 
