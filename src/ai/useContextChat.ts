@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { useEffect, useInsertionEffect, useSyncExternalStore } from 'react';
+import { useEffect, useInsertionEffect, useRef, useSyncExternalStore } from 'react';
 import type { ContextEngine } from '../engine/engine.ts';
 import { useEngine } from '../react/provider.tsx';
 import type { ContextChat, ContextChatOptions } from './contextChat.ts';
@@ -33,10 +33,16 @@ export function useContextChat<M extends UIMessage = UIMessage>(
     () => chats.active,
     () => chats.unread,
   );
+  const shows = useRef<typeof chats>(undefined);
   useEffect(() => {
+    shows.current = chats;
     if (!stopOnUnmount) return undefined;
-    // The chat that is shown then: those of other branches go on.
-    return () => void chats.active.stop();
+    return () => {
+      shows.current = undefined;
+      // The chat that is shown then: those of other branches go on. Under StrictMode the component is back at once.
+      const { active } = chats;
+      queueMicrotask(() => void (shows.current === chats || active.stop()));
+    };
   }, [chats, stopOnUnmount]);
   return { chat };
 }

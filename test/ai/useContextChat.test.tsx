@@ -275,6 +275,17 @@ describe('a component that goes', () => {
     expect(exchange.isStopped).toBe(true);
   });
 
+  it('does not stop it because a second component comes, which StrictMode mounts twice', async () => {
+    await open({ stopOnUnmount: true });
+    const exchange = await requestAfter(() => chat.sendMessage({ text: 'One?' }));
+    await act(() => exchange.say('Fir'));
+    await act(() => render(app({ stopOnUnmount: true })));
+    await settle();
+    expect(exchange.isStopped).toBe(false);
+    await answer(exchange, 'st.');
+    expect(shown()).toBe('q: One? | a: First.');
+  });
+
   it('does not stop a branch that is hidden, for it has not gone', async () => {
     const page = await open({ stopOnUnmount: true });
     await answer(await requestAfter(() => chat.sendMessage({ text: 'One?' })), 'First.');
