@@ -404,6 +404,19 @@ const FOUND: [Step[], number[], ConflictPolicy][] = [
     [0, 1],
     'fork',
   ],
+  // A store that took what was there in another place for a repetition led the head past an answer.
+  [
+    [
+      step('say', 0, 4),
+      step('checkout', 0),
+      step('say', 0),
+      { ...step('refuse', 0), pick: 2 },
+      step('select', 0),
+      step('say', 0),
+    ],
+    [0],
+    'fork',
+  ],
 ];
 
 describe('several tabs at once', () => {
