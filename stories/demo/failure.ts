@@ -20,12 +20,26 @@ export function describeFailure(error: unknown): string {
   if (kind !== undefined)
     return `This model can’t read files of this kind (${kind}). Branch off before them, or choose another model.`;
   if (/without a finish reason/i.test(message)) return BROKEN_OFF;
+  if (/json parsing failed|not valid json|type validation failed/i.test(message)) return UNREADABLE;
   return message === '' ? 'The answer failed, and nothing said why. Try again.' : sentence(message);
 }
 
 /** Said of an answer whose stream ended without an end. */
 export const BROKEN_OFF =
   'The answer broke off before its end. What arrived is kept; continue it, or try again.';
+
+/** The same, where nothing arrived: what a page that is no endpoint leads to. */
+const NOTHING_CAME =
+  'The answer ended before its first word. Try again; if this stays, check the base URL in Model settings.';
+
+const UNREADABLE =
+  'The endpoint sent something that can’t be read as an answer. Try again; if this stays, check the base URL in ' +
+  'Model settings.';
+
+/** Words for a failure before anything of the answer arrived. */
+export function beforeFirstWord(words: string): string {
+  return words === BROKEN_OFF ? NOTHING_CAME : words;
+}
 
 const OLDER_PAGE =
   'A newer version of this app was used in this browser, and this page can’t read what it wrote. All of it is ' +

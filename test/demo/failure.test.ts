@@ -1,6 +1,6 @@
 import { ContextError } from 'contextree';
 import { expect, test } from 'vitest';
-import { describeFailure } from '../../stories/demo/failure.ts';
+import { beforeFirstWord, describeFailure } from '../../stories/demo/failure.ts';
 
 test('a refused key is said in words, without the key', () => {
   for (const error of [
@@ -31,6 +31,20 @@ test('a failure that says nothing still gets a sentence', () => {
 
 test('a stream that ends early is not said in the words of its protocol', () => {
   expect(describeFailure(new Error('Response stream ended without a finish reason.'))).toMatch(/broke off/);
+});
+
+test('what is no answer at all is not said to be kept', () => {
+  const words = describeFailure(new Error('Response stream ended without a finish reason.'));
+  expect(beforeFirstWord(words)).toMatch(/before its first word.*base URL/);
+  expect(beforeFirstWord('Another failure.')).toBe('Another failure.');
+});
+
+test('an answer that can’t be parsed is said in words', () => {
+  const error = new Error(
+    'JSON parsing failed: Text: {"id": oops.\nError message: SyntaxError: Unexpected token',
+  );
+  expect(describeFailure(error)).toMatch(/can’t be read as an answer/);
+  expect(describeFailure(error)).not.toMatch(/oops|Syntax/);
 });
 
 test('a kind of file that a model can’t read is named', () => {

@@ -5,6 +5,7 @@ import { Icon } from '../ui/Icon.tsx';
 import { Around } from './Around.ts';
 import { Dots, Failure } from './Message.tsx';
 import type { TurnState } from './useTurn.ts';
+import { beforeFirstWord } from '../failure.ts';
 import { useWrittenElsewhere } from './useWrittenElsewhere.ts';
 
 /** What stands where an answer would: one that is about to come, here or from another tab, one that failed, or none. */
@@ -22,7 +23,8 @@ export function AbsentAnswer({ turn, canAsk }: AbsentAnswerProps): ReactNode {
     askAgain();
     focusComposer();
   };
-  if (failure !== undefined) return <AnswerThatFailed words={failure} onTryAgain={ask} earlier={earlier} />;
+  if (failure !== undefined)
+    return <AnswerThatFailed words={beforeFirstWord(failure)} onTryAgain={ask} earlier={earlier} />;
   return isUnanswered && isWrittenElsewhere === false && <Unanswered onAsk={ask} earlier={earlier} />;
 }
 

@@ -1,5 +1,5 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import { describeFailure } from '../failure.ts';
+import { beforeFirstWord, describeFailure } from '../failure.ts';
 import type { ModelSettings } from './settings.ts';
 
 /** A model behind an OpenAI-compatible endpoint. */
@@ -39,7 +39,7 @@ export async function testConnection(
     await firstWord(settings, patienceOver);
     return { works: true, words: `Connected. ${settings.model} answers.` };
   } catch (error) {
-    if (!patienceOver.aborted) return { works: false, words: describeFailure(error) };
+    if (!patienceOver.aborted) return { works: false, words: beforeFirstWord(describeFailure(error)) };
     return {
       works: false,
       words: `No answer within ${patience / 1000} seconds. Check that the endpoint is running.`,
