@@ -12,7 +12,7 @@ export default defineConfig({ test: { projects: names.map(inOther), fileParallel
 function inOther(name: (typeof names)[number]): TestProjectInlineConfiguration {
   return {
     resolve: { alias: aliases },
-    optimizeDeps: { include: ['ai', 'fast-check', 'idb', 'zustand', 'zustand/vanilla'] },
+    optimizeDeps: { include: ['idb', 'zustand', 'zustand/vanilla'] },
     test: {
       name,
       include: ['test/browser/store.test.ts'],

@@ -37,7 +37,7 @@ const browsers = {
   },
 };
 
-// No first-run pages, no questions, no reports, and storage that never asks.
+// No first-run pages, no questions, no reports, storage that never asks, and no process for a page to come.
 const quietFirefox = [
   ['browser.shell.checkDefaultBrowser', false],
   ['browser.aboutwelcome.enabled', false],
@@ -46,6 +46,7 @@ const quietFirefox = [
   ['toolkit.telemetry.reportingpolicy.firstRun', false],
   ['app.update.enabled', false],
   ['dom.storageManager.prompt.testing', true],
+  ['dom.ipc.processPrelaunch.enabled', false],
 ]
   .map(([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});`)
   .join('\n');
