@@ -42,7 +42,7 @@ function expectSame(part: ToolPart & Given, given: Given): void {
   if (isSame) return;
   throw new ContextError(
     'head-moved',
-    'This call of a tool was answered in another tab first. That answer is kept.',
+    'This call of a tool was answered before, here or in another tab. That answer is kept.',
     {
       details: { toolCallId: part.toolCallId },
     },

@@ -39,6 +39,10 @@ export interface ContextChatOptions<M extends UIMessage = UIMessage> extends Omi
    * What becomes of a message that is sent while an answer is asked for or growing. Default `queue`: it is sent when
    * that answer is saved. With `reject`, `sendMessage()` rejects with `busy` and changes nothing. An edit and
    * `regenerate()` stop the answer either way.
+   *
+   * Answers that grow in another tab are neither stopped nor joined by a second one: `regenerate()` and Continue are
+   * refused with `busy`. A question behind an answer that another tab goes on with is saved at once, and asked when
+   * that answer is whole; one beside a new answer goes to a branch of its own.
    */
   readonly onBusy?: 'queue' | 'reject' | undefined;
 }
@@ -287,7 +291,11 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
       if (this.#host.options.onBusy === 'reject' && !before && (this.isBusy || this.#waiting > 0))
         throw busy();
       await this.#waitingFor(async () => {
-        await this.#ready().catch(() => {});
+        try {
+          await this.#ready();
+        } catch {
+          // It is told when the request is made, which comes in its turn.
+        }
         if (before) return this.#edit(sendMessage, message as Message<M>, before, options);
         if (!message && this.#isSecond()) return;
         this.#leaveElsewhere();

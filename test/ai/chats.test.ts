@@ -514,4 +514,18 @@ describe('an answer that a server still streams', () => {
   });
 });
 
+it('a question and another try that are sent in one breath are asked in their order', async () => {
+  const page = await openPage();
+  await page.ask('One?', 'First.');
+  const chat = page.chats.active;
+  const sent = [chat.sendMessage({ text: 'Two?' }), chat.regenerate({ messageId: chat.messages[1]!.id })];
+  const second = await page.script.next();
+  expect(words(second.sent.messages)).toBe('q: One? | a: First. | q: Two?');
+  await second.answer('Second.');
+  await (await page.script.next()).answer('Other.');
+  await Promise.all(sent);
+  expect(await page.stored()).toBe('q: One? | a: First. | q: Two? | a: Second.');
+  expect(page.shown()).toBe('q: One? | a: Other.');
+});
+
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -134,7 +134,7 @@ describe('given in two tabs at the same moment', () => {
     const [refused] = given.flatMap((one) => (one.status === 'rejected' ? [one.reason as Error] : []));
     expect(refused).toMatchObject({
       code: 'head-moved',
-      message: expect.stringContaining('in another tab first'),
+      message: expect.stringContaining('was answered before'),
     });
     for (const { chats } of [here, there])
       await expect.poll(() => chats.active.messages[1]!.parts[0]).toMatchObject({ output: kept });
