@@ -106,6 +106,7 @@ export type {
   CheckpointInfo,
   ConflictPolicy,
   ContextStore,
+  DraftOptions,
   Persistence,
   SearchOptions,
   SearchResult,

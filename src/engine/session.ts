@@ -365,7 +365,21 @@ export class Session {
     const stream = this.#streams.get(id);
     if (stream && info.status === 'streaming' && status === 'streaming')
       return this.#streams.draft(id, change, stream);
-    return this.#serial(() => this.#settle(id, change, status));
+    return this.#serial(async () => {
+      const isKept = status === undefined && (await this.#keepWords(id, change));
+      if (!isKept) await this.#settle(id, change, status);
+    });
+  }
+
+  /** Durable words of an answer that grows here are a draft that lasts; false for what is to be written in another way. */
+  async #keepWords(id: string, data: UIMessage): Promise<boolean> {
+    const start = performance.now();
+    const stream = this.#streams.get(id);
+    const isGrowing = stream && this.#view.node(id).status === 'streaming' && !this.#sync.isKept(id);
+    if (!isGrowing || !(await this.#streams.keep(id, data, stream))) return false;
+    this.#emitStream('draft', id, 'streaming', stream, start);
+    this.#desk.publish();
+    return true;
   }
 
   /** Changes the words that are saved, whoever changes them meanwhile. */

@@ -1,4 +1,5 @@
 import type { UIMessage } from 'ai';
+import type { DraftOptions } from '../store/store.ts';
 import type { Desk } from './desk.ts';
 import type { History } from './history.ts';
 import { onLeaving } from './leaving.ts';
@@ -14,7 +15,7 @@ export interface Stream {
   /** The newest words, while they are not on the disk. */
   latest: UIMessage | undefined;
   /** The draft that is being written. */
-  draft: Promise<void> | undefined;
+  draft: Promise<unknown> | undefined;
   /** Lets go of the lock. */
   release: () => void;
 }
@@ -130,7 +131,7 @@ export class Streams {
   draft(id: string, data: UIMessage, stream: Stream): void {
     const isFirst = (this.#history.graph.nodes.get(id)?.parts ?? 0) === 0 && data.parts.length > 0;
     stream.latest = data;
-    if (this.#isLeaving) void this.#keep(id, stream, data, true);
+    if (this.#isLeaving) void this.#keep(id, stream, data, { isLeaving: true });
     else if (isFirst) this.#write(id, stream);
     else stream.timer ??= setTimeout(() => this.#write(id, stream), DRAFT_INTERVAL);
   }
@@ -143,7 +144,14 @@ export class Streams {
       this.#streams.get(id) === stream && this.#history.graph.nodes.get(id)?.status === 'streaming';
     if (!data || !isGrowing) return;
     this.#grow(id, data);
-    stream.draft = this.#keep(id, stream, data, false);
+    stream.draft = this.#keep(id, stream, data);
+  }
+
+  /** Drafts words durably, whatever was drafted before. Resolves to false where the disk refuses, or has the answer settled. */
+  async keep(id: string, data: UIMessage, stream: Stream): Promise<boolean> {
+    stopDrafts(stream, data);
+    this.#grow(id, data);
+    return this.#keep(id, stream, data, { isDurable: true });
   }
 
   /**
@@ -156,15 +164,17 @@ export class Streams {
       this.#isLeaving = false;
     });
     for (const [id, stream] of this.#streams)
-      if (stream.latest) void this.#keep(id, stream, stream.latest, true);
+      if (stream.latest) void this.#keep(id, stream, stream.latest, { isLeaving: true });
   }
 
-  async #keep(id: string, stream: Stream, data: UIMessage, isLeaving: boolean): Promise<void> {
+  /** A draft that is refused loses nothing: the words are here, and the turn's end is written durably. */
+  async #keep(id: string, stream: Stream, data: UIMessage, options?: DraftOptions): Promise<boolean> {
     try {
-      await this.#desk.store.saveDraft(this.#desk.chatId, id, data, { isLeaving });
+      await this.#desk.store.saveDraft(this.#desk.chatId, id, data, options);
       if (stream.latest === data) stream.latest = undefined;
+      return true;
     } catch {
-      // A draft that is refused loses nothing: the words are here, and the turn's end is written durably.
+      return false;
     }
   }
 }

@@ -14,6 +14,7 @@ import type {
   ChatRecords,
   CheckpointInfo,
   ContextStore,
+  DraftOptions,
   Persistence,
   Salvage,
   SearchOptions,
@@ -110,12 +111,7 @@ export class DeferredStore implements ContextStore {
     return this.#use((store) => store.append(chatId, ops, options));
   }
 
-  saveDraft(
-    chatId: string,
-    id: string,
-    message: UIMessage,
-    options?: { readonly isLeaving?: boolean },
-  ): Promise<void> {
+  saveDraft(chatId: string, id: string, message: UIMessage, options?: DraftOptions): Promise<void> {
     return this.#use((store) => store.saveDraft(chatId, id, message, options));
   }
 

@@ -1,19 +1,31 @@
 import type { UIMessage } from 'ai';
+import { readBody } from './indexeddb/damage.ts';
 import type { Key, Span } from './layout.ts';
 import type { Rows } from './rows.ts';
 
 /**
  * What a growing answer has said so far.
  *
- * Twice a second its words are kept. Written whole each time, an answer of a minute would be written sixty times over.
- * But an answer grows at its end: so its first words are a row, and what was said since the row before is another one,
- * behind it. Only a draft that differs in anything else is written whole again, in place of them all.
+ * Twice a second its words are kept, and at each step. Written whole each time, an answer of a minute would be written
+ * sixty times over. But what is new is mostly a few characters in one place: more words, more of what a tool is asked,
+ * one more part. So the first draft is a row, and each later one says behind it only what is other in the JSON of the
+ * message than it was before. Where that is most of it, and from time to time, the draft is written whole again, in
+ * place of them all.
  *
  * The draft of a page that goes is a whole row behind all others, since that page can't read what there is.
  */
-export type DraftRow = UIMessage | Tail;
+export type DraftRow = UIMessage | Patch | Tail;
 
-/** More of the last text. */
+/** From here to there, what the JSON of a message says instead. */
+interface Patch {
+  /** How many characters it had: what follows a lost row can't be told. */
+  readonly of: number;
+  readonly from: number;
+  readonly to: number;
+  readonly text: string;
+}
+
+/** More of the last text, as earlier versions wrote it. */
 interface Tail {
   readonly tail: string;
 }
@@ -25,15 +37,22 @@ export async function readDraft(rows: Rows, chatId: string, id: string): Promise
 
 /** Makes this the draft of a message, with as few words as it takes. */
 export async function writeDraft(rows: Rows, chatId: string, draft: UIMessage): Promise<void> {
-  const kept = await rows.list('drafts', draftOf(chatId, draft.id));
-  const tail = wholeAt(kept) === 0 ? tailOf(whole(kept), draft) : undefined;
-  if (tail === '') return;
-  if (tail === undefined) {
+  const [first, kept] = await Promise.all([
+    rows.get('drafts', [chatId, draft.id]),
+    rows.list('drafts', draftOf(chatId, draft.id)),
+  ]);
+  // What lies behind the row of a page that has gone would count for nothing.
+  const before = first && wholeAt(kept) === 0 ? jsonOf(kept) : '';
+  const patches = patchesOf(before, JSON.stringify(draft));
+  const size = patches.reduce((sum, { text }) => sum + text.length, 0);
+  if (size * 2 > before.length || kept.length > MANY) {
     rows.delete('drafts', draftOf(chatId, draft.id));
     rows.put('drafts', draft, [chatId, draft.id]);
   } else {
-    const key: Key = [chatId, draft.id, kept.length];
-    rows.put('drafts', { tail }, key);
+    for (const [i, patch] of patches.entries()) {
+      const key: Key = [chatId, draft.id, kept.length + i];
+      rows.put('drafts', patch, key);
+    }
   }
 }
 
@@ -45,46 +64,90 @@ export function writeLastDraft(rows: Rows, chatId: string, draft: UIMessage): vo
 /** Behind the numbers, as the order of keys has it. */
 const LAST = 'last';
 
+/** So many rows are read again with each draft at most; then the draft is written whole. */
+const MANY = 256;
+
 /** The keys of all that was drafted of a message. */
 export function draftOf(chatId: string, id: string): Span {
   return { from: [chatId, id], to: [chatId, id, []] };
 }
 
+/** Where rows make no message any more, what the first of them says counts. */
 function whole(rows: readonly DraftRow[]): UIMessage | undefined {
+  const first = rows[wholeAt(rows)];
+  if (!first || !isWhole(first)) return undefined;
+  return rows.length === 1 ? first : (messageIn(jsonOf(rows), first.id) ?? first);
+}
+
+/** The draft as JSON: the last whole row, and what the rows behind it say. */
+function jsonOf(rows: readonly DraftRow[]): string {
   const [first, ...more] = rows.slice(Math.max(0, wholeAt(rows)));
-  if (!first || 'tail' in first) return undefined;
-  const said = more.map((row) => ('tail' in row ? row.tail : '')).join('');
-  return said === '' ? first : withEnd(first, textAtEnd(first) + said);
+  let json = JSON.stringify(first);
+  for (const row of more) {
+    if ('tail' in row) json = withMore(json, row.tail);
+    else if ('of' in row && row.of === json.length)
+      json = json.slice(0, row.from) + row.text + json.slice(row.to);
+  }
+  return json;
 }
 
-/** Where the last row stands that is no tail; -1 where there is none. */
+function messageIn(json: string, id: string): UIMessage | undefined {
+  try {
+    const message = readBody(JSON.parse(json)) as UIMessage | undefined;
+    return message?.id === id ? message : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Where the last row stands that is whole; -1 where there is none. */
 function wholeAt(rows: readonly DraftRow[]): number {
-  return rows.findLastIndex((row) => !('tail' in row));
+  return rows.findLastIndex(isWhole);
 }
 
-/** What a draft says beyond another one; undefined where that is not all in which they differ. */
-function tailOf(before: UIMessage | undefined, after: UIMessage): string | undefined {
-  if (!before) return undefined;
-  const [old, now] = [textAtEnd(before), textAtEnd(after)];
-  const isMore = now.startsWith(old) && sameButForEnd(before, after);
-  return isMore ? now.slice(old.length) : undefined;
+function isWhole(row: DraftRow): row is UIMessage {
+  return 'parts' in row;
 }
 
-function sameButForEnd(a: UIMessage, b: UIMessage): boolean {
-  return JSON.stringify(withEnd(a, '')) === JSON.stringify(withEnd(b, ''));
+/**
+ * What makes one text another, one after the other: all between what both begin with and what both end with. Where that
+ * has grown on both sides of itself, only those count: what a tool is asked grows as it is said, and as it is read.
+ */
+function patchesOf(before: string, after: string): Patch[] {
+  if (before === after) return [];
+  const from = sameFrom(before, after);
+  const to = before.length - sameTo(before, after, Math.min(before.length, after.length) - from);
+  const gone = before.slice(from, to);
+  const text = after.slice(from, after.length - (before.length - to));
+  const at = gone === '' ? 0 : text.indexOf(gone);
+  if (at <= 0) return [{ of: before.length, from, to, text }];
+  const grown = { of: before.length + at, from: to + at, to: to + at };
+  return [
+    { of: before.length, from, to: from, text: text.slice(0, at) },
+    { ...grown, text: text.slice(at + gone.length) },
+  ];
 }
 
-function textAtEnd(message: UIMessage): string {
-  return lastText(message)?.text ?? '';
+/** How many characters two texts begin with. */
+function sameFrom(a: string, b: string): number {
+  let count = 0;
+  while (count < a.length && count < b.length && a[count] === b[count]) count += 1;
+  return count;
 }
 
-/** The message with another text at its end, where a text is; itself elsewhere. */
-function withEnd(message: UIMessage, text: string): UIMessage {
-  const last = lastText(message);
-  return last ? { ...message, parts: [...message.parts.slice(0, -1), { ...last, text }] } : message;
+/** How many characters two texts end with, at most so many. */
+function sameTo(a: string, b: string, most: number): number {
+  let count = 0;
+  while (count < most && a.at(-1 - count) === b.at(-1 - count)) count += 1;
+  return count;
 }
 
-function lastText({ parts }: UIMessage): Extract<UIMessage['parts'][number], { text: string }> | undefined {
-  const last = parts.at(-1);
-  return last?.type === 'text' || last?.type === 'reasoning' ? last : undefined;
+function withMore(json: string, tail: string): string {
+  const message = JSON.parse(json) as UIMessage;
+  const last = message.parts.at(-1);
+  if (last?.type !== 'text' && last?.type !== 'reasoning') return json;
+  return JSON.stringify({
+    ...message,
+    parts: [...message.parts.slice(0, -1), { ...last, text: last.text + tail }],
+  });
 }

@@ -32,6 +32,7 @@ import type {
   ChatRecords,
   CheckpointInfo,
   ContextStore,
+  DraftOptions,
   Persistence,
   Salvage,
   SearchOptions,
@@ -200,7 +201,7 @@ export class RecordStore implements ContextStore {
     chatId: string,
     id: string,
     message: UIMessage,
-    { isLeaving = false }: { readonly isLeaving?: boolean } = {},
+    { isLeaving = false, isDurable = false }: DraftOptions = {},
   ): Promise<void> {
     const files: Files = new Map();
     const whole = normaliseMessage(id, message);
@@ -215,7 +216,8 @@ export class RecordStore implements ContextStore {
       return true;
     };
     const tables = files.size > 0 ? [...DRAFTS, ...BLOBS] : DRAFTS;
-    const isKept = await this.#backing.write(tables, keep, true);
+    const isKept = await this.#backing.write(tables, keep, !isDurable);
+    if (isDurable && !isKept) throw notGrowing(chatId, id);
     if (isKept) this.#tell({ kind: 'draft', chatId, id, seq: this.#seq, remote: false });
   }
 
@@ -433,6 +435,11 @@ const SECOND = 1000;
 
 /** The longest time that a timer can wait, ms. */
 const LONGEST_TIMER = 2 ** 31 - 1;
+
+function notGrowing(chatId: string, id: string): ContextError {
+  const message = `Message "${id}" is not growing in chat "${chatId}": it is settled or gone.`;
+  return new ContextError('message-not-found', message, { details: { id, chatId } });
+}
 
 /** Empties every table; the counter goes on, because other tabs remember its numbers. */
 async function forgetAll(rows: Rows): Promise<number> {

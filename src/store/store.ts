@@ -94,16 +94,8 @@ export interface ContextStore {
   /**
    * Keeps the words of an answer that is still growing: relaxed, fast, outside the change sequence.
    * Ignored when the node is gone or settled. Other tabs are told that it grew.
-   *
-   * `isLeaving` is for a page about to go, which no answer reaches any more: the words are written in one step, and
-   * nothing is read before it.
    */
-  saveDraft(
-    chatId: string,
-    id: string,
-    message: UIMessage,
-    options?: { readonly isLeaving?: boolean },
-  ): Promise<void>;
+  saveDraft(chatId: string, id: string, message: UIMessage, options?: DraftOptions): Promise<void>;
   /**
    * Deletes a chat with everything in it; false when there is none (or it is not `userId`'s).
    * With `keepFor` (ms) it disappears at once and its bytes go when that time has passed; `restoreChat` brings it
@@ -255,6 +247,20 @@ export interface AppendOptions {
    * `head-moved` (`reason: 'chat'`). For what only one tab may do, like beginning an answer. Default: any.
    */
   readonly chatRev?: number;
+}
+
+/** How the words of a growing answer are kept. */
+export interface DraftOptions {
+  /**
+   * For a page about to go, which no answer reaches any more: the words are written in one step, and nothing is read
+   * before it.
+   */
+  readonly isLeaving?: boolean;
+  /**
+   * Resolves when the disk has them, as `append` does, and rejects as that does; with `message-not-found` where they would
+   * be ignored. Stores that can't do it may leave it to the end of the answer.
+   */
+  readonly isDurable?: boolean;
 }
 
 /** Records of a chat, as they are now. */

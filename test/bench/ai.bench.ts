@@ -261,34 +261,73 @@ test.each([
   ['as fast as the page goes', 0],
   ['5 ms between words', 5],
   ['20 ms between words', 20],
-])(
+  ['100 ms between words', 100],
+  ['20 ms between words of four letters', 20, 'word'],
+  ['20 ms between words, and a tool called after each hundred', 20, 'steps'],
+  ['20 ms between pieces of what a tool is asked', 20, 'input'],
+] as const)(
   'an answer of 1,000 words, %s, writes at most 5 times its bytes',
   { timeout: 300_000 },
-  async (pace, pause) => {
+  async (pace, pause, kind?: Kind) => {
     const app = await contextApp(await engineWith(100), 0);
     await until(app, () => app.messages.length === 100);
-    const written = await bytesOf(() => spoken(app, 1000, pause));
+    const written = await bytesOf(() => spoken(app, 1000, pause, kind));
     const own = bytes(app.messages.at(-1));
     report(`bytes written for an answer of 1,000 words, ${pace}`, written / own, `${written} / ${own} bytes`);
     expect(written / own).toBeLessThanOrEqual(5);
   },
 );
 
+/** What an answer is made of: words with their number, if not told. */
+type Kind = 'word' | 'steps' | 'input';
+
 /** Streams an answer at a pace, in ms between words. */
-async function spoken(app: App, words: number, pause: number): Promise<void> {
+async function spoken(app: App, words: number, pause: number, kind?: Kind): Promise<void> {
   await until(app, () => app.status === 'ready');
   app.send('And then?');
   await app.speaker.asked();
-  app.speaker.send({ type: 'start' }, { type: 'start-step' }, { type: 'text-start', id: 't' });
+  app.speaker.send({ type: 'start' }, { type: 'start-step' }, ...opening(kind));
   for (let word = 0; word < words; word += 1) {
-    const delta = `word-${word} `;
-    app.speaker.send({ type: 'text-delta', id: 't', delta });
+    if (kind === 'steps' && word % 100 === 99) app.speaker.send(...callOf(word));
+    const delta = kind === 'word' ? 'word' : `word-${word} `;
+    app.speaker.send(
+      kind === 'input'
+        ? { type: 'tool-input-delta', toolCallId: 't', inputTextDelta: delta }
+        : { type: 'text-delta', id: 't', delta },
+    );
     if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
     else await until(app, () => endOf(app.messages.at(-1)).endsWith(delta));
   }
-  app.speaker.send({ type: 'text-end', id: 't' }, { type: 'finish-step' }, { type: 'finish' });
+  app.speaker.send(...closing(kind), { type: 'finish-step' }, { type: 'finish' });
   app.speaker.end();
   await until(app, () => app.status === 'ready');
+}
+
+function opening(kind: Kind | undefined): UIMessageChunk[] {
+  if (kind !== 'input') return [{ type: 'text-start', id: 't' }];
+  return [
+    { type: 'tool-input-start', toolCallId: 't', toolName: 'write' },
+    { type: 'tool-input-delta', toolCallId: 't', inputTextDelta: '{"text":"' },
+  ];
+}
+
+function closing(kind: Kind | undefined): UIMessageChunk[] {
+  if (kind !== 'input') return [{ type: 'text-end', id: 't' }];
+  const input = { text: Array.from({ length: 1000 }, (_, word) => `word-${word} `).join('') };
+  return [{ type: 'tool-input-available', toolCallId: 't', toolName: 'write', input }];
+}
+
+/** A tool that is called and answers, between two steps. */
+function callOf(word: number): UIMessageChunk[] {
+  const [toolCallId, toolName] = [`call-${word}`, 'look'];
+  return [
+    { type: 'text-end', id: 't' },
+    { type: 'tool-input-available', toolCallId, toolName, input: { at: word } },
+    { type: 'tool-output-available', toolCallId, output: { found: word } },
+    { type: 'finish-step' },
+    { type: 'start-step' },
+    { type: 'text-start', id: 't' },
+  ];
 }
 
 /** The bytes that are put into IndexedDB meanwhile, as JSON. */

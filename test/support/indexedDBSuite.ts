@@ -97,6 +97,10 @@ export function indexedDBSuite(freshName: () => string, points: Points = ALL_POI
       };
       expect(await durabilityOf(() => append(store, turn('q1', null)))).toBe('strict');
       expect(await durabilityOf(() => store.saveDraft('c', 'a1', message('a1', 'w')))).toBe('relaxed');
+      const draft = { isDurable: true };
+      expect(await durabilityOf(() => store.saveDraft('c', 'a1', message('a1', 'w w'), draft))).toBe(
+        'strict',
+      );
       expect(await durabilityOf(() => store.set('k', 1))).toBe('strict');
       expect(await durabilityOf(() => store.deleteChat('c'))).toBe('strict');
       expect(await durabilityOf(() => store.clear())).toBe('strict');

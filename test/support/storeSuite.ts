@@ -370,6 +370,16 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
           { ...said(text('words'), text('more')), metadata: { model: 'm' } },
           { ...said(text('words'), text('more and more')), metadata: { model: 'n' } },
           { ...said(text('words'), text('more and more, done'), { type: 'step-start' }) },
+          ...['{', '{"to', '{"to":"\\uD83D', '{"to":"\\uD83D\\uDE00"}'].map((input) =>
+            said(text('more'), {
+              type: 'tool-mail',
+              toolCallId: 't1',
+              state: 'input-streaming',
+              input: { input },
+            }),
+          ),
+          ...['\uD83D', '\uD83D\uDE00', '\uD83D\uDE01'].map((input) => said(text('more'), text(input))),
+          said(),
         ] as UIMessage[];
         for (const draft of drafts) {
           await store.saveDraft('c', 'a1', draft);
@@ -378,11 +388,25 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
         }
       });
 
+      it('keeps words durably where it is asked to, and says where it can not', async () => {
+        await store.saveDraft('c', 'a1', message('a1', 'half'), { isDurable: true });
+        expect(await text('a1')).toEqual(['half']);
+        await append([{ op: 'replace', id: 'a1', data: message('a1', 'whole'), status: 'interrupted' }]);
+        const late = ['a1', 'a9'].map((id) =>
+          store.saveDraft('c', id, message(id, 'late'), { isDurable: true }).catch((error: unknown) => error),
+        );
+        expect(await Promise.all(late)).toMatchObject([
+          { code: 'message-not-found' },
+          { code: 'message-not-found' },
+        ]);
+        expect(await text('a1')).toEqual(['whole']);
+      });
+
       it('keeps the last words of a page that goes, and goes on from them should it come back', async () => {
         const last = { isLeaving: true };
         await store.saveDraft('c', 'a1', message('a1', 'half a sentence, all of it'), last);
         expect(await text('a1')).toEqual(['half a sentence, all of it']);
-        for (const words of ['half', 'half a', 'half a sen']) {
+        for (const words of ['half a sentence, all of it, and more', 'half', 'half a', 'half a sen']) {
           await store.saveDraft('c', 'a1', message('a1', words));
           expect(await text('a1')).toEqual([words]);
         }

@@ -118,6 +118,10 @@ export const WRITES: Readonly<Record<string, Write>> = {
     given: (store) => store.saveDraft('c', 's1', message('s1', 'so')),
     does: (store) => store.saveDraft('c', 's1', message('s1', 'so far')),
   },
+  'words of an answer that last': {
+    given: (store) => store.saveDraft('c', 's1', message('s1', 'so')),
+    does: (store) => store.saveDraft('c', 's1', message('s1', 'so far'), { isDurable: true }),
+  },
   'other words of an answer': {
     given: (store) => store.saveDraft('c', 's1', message('s1', 'then')),
     does: (store) => store.saveDraft('c', 's1', message('s1', 'so far')),

@@ -58,6 +58,7 @@ function parsed(text: string): unknown {
 function readText(table: 'bodies' | 'drafts' | 'revisions', row: Fields): unknown {
   if (table === 'revisions') return row;
   if (table === 'drafts' && 'tail' in row) return typeof row['tail'] === 'string' ? row : undefined;
+  if (table === 'drafts' && 'of' in row) return mended(row, PATCH);
   return readBody(row);
 }
 
@@ -115,6 +116,14 @@ const time: Field = { is: isNumber, or: 0 };
 const rev: Field = { is: isCount, or: 1 };
 const optional = (is: Field['is']): Field => ({ is: orNone(is), or: undefined });
 const changed = optional(isCount);
+
+/** What a draft says beyond the one before. */
+const PATCH: Fieldset = {
+  of: place,
+  from: place,
+  to: place,
+  text: key,
+};
 
 /** What is read of the topology of one message, single or sealed. */
 export const INFO: Fieldset = {

@@ -1,0 +1,99 @@
+import type { UIMessage } from 'ai';
+import { expect, test } from 'vitest';
+import { type DraftRow, readDraft, writeDraft } from '../../src/store/drafts.ts';
+import type { Rows } from '../../src/store/rows.ts';
+
+const said = (...texts: string[]): UIMessage => ({
+  id: 'a1',
+  role: 'assistant',
+  parts: texts.map((text) => ({ type: 'text', text })),
+});
+
+/** The rows of one answer, which lose what a test takes away. */
+function kept(rows: DraftRow[]): Rows {
+  return {
+    get: async () => rows[0] as never,
+    list: async () => rows as never[],
+    put: (_table, row) => void rows.push(row as DraftRow),
+    delete: () => void rows.splice(0),
+  };
+}
+
+const words = Array.from({ length: 40 }, (_, i) => `word ${i}, "quoted"\n`);
+
+/** An answer of forty words as it lies there. */
+async function written(): Promise<DraftRow[]> {
+  const rows: DraftRow[] = [];
+  for (let i = 0; i < words.length; i += 1)
+    await writeDraft(kept(rows), 'c', said(words.slice(0, i + 1).join('')));
+  return rows;
+}
+
+test('an answer that grows is written once, not at each word', async () => {
+  const rows = await written();
+  expect(await readDraft(kept(rows), 'c', 'a1')).toEqual(said(words.join('')));
+  expect(JSON.stringify(rows).length).toBeLessThan(5 * words.join('').length);
+  const long: DraftRow[] = [];
+  for (let i = 0; i < 600; i += 1) await writeDraft(kept(long), 'c', said('x'.repeat(600), `${i}`));
+  expect(long.length).toBeLessThan(257);
+  expect(await readDraft(kept(long), 'c', 'a1')).toEqual(said('x'.repeat(600), '599'));
+});
+
+test('what a tool is asked, which grows in two places at once, is written once, too', async () => {
+  const asked = (input: string): UIMessage => ({
+    id: 'a1',
+    role: 'assistant',
+    parts: [
+      { type: 'step-start' },
+      {
+        type: 'tool-write',
+        toolCallId: 't1',
+        state: 'input-streaming',
+        input: { text: input },
+        rawInput: `{"text":"${input}`,
+      },
+    ],
+  });
+  const rows: DraftRow[] = [];
+  let written = 0;
+  const counted: Rows = {
+    ...kept(rows),
+    put: (_table, row) => {
+      written += JSON.stringify(row).length;
+      rows.push(row as DraftRow);
+    },
+  };
+  for (let i = 0; i < words.length; i += 1) {
+    const draft = asked(words.slice(0, i + 1).join(''));
+    await writeDraft(counted, 'c', draft);
+    expect(await readDraft(counted, 'c', 'a1')).toEqual(draft);
+  }
+  expect(written).toBeLessThan(6 * JSON.stringify(asked(words.join(''))).length);
+});
+
+test('words behind a row that is lost are left out, and none are mixed up', async () => {
+  const rows = await written();
+  for (let lost = 1; lost < rows.length; lost += 1) {
+    const left = await readDraft(kept(rows.toSpliced(lost, 1)), 'c', 'a1');
+    const [part] = left?.parts ?? [];
+    expect(words.join('').startsWith((part as { text: string }).text)).toBe(true);
+  }
+});
+
+test('a row that fits and says nonsense costs what stands behind the first row', async () => {
+  const first = said('One.');
+  const json = JSON.stringify(first);
+  const nonsense = ['"', '[]', '{"id":"a2","role":"user","parts":[]}', '{"id":"a1","parts":1}'];
+  for (const text of nonsense) {
+    const rows: DraftRow[] = [first, { of: json.length, from: 0, to: json.length, text }];
+    expect(await readDraft(kept(rows), 'c', 'a1')).toEqual(first);
+  }
+});
+
+test('drafts of an earlier version, which were more words for the last text, are read and gone on with', async () => {
+  const rows: DraftRow[] = [said('One', 'two'), { tail: ', three' }, { tail: ' and "four"' }];
+  expect(await readDraft(kept(rows), 'c', 'a1')).toEqual(said('One', 'two, three and "four"'));
+  await writeDraft(kept(rows), 'c', said('One', 'two, three and "four", five'));
+  expect(rows).toHaveLength(4);
+  expect(await readDraft(kept(rows), 'c', 'a1')).toEqual(said('One', 'two, three and "four", five'));
+});
