@@ -243,6 +243,9 @@ export default defineConfig({
         test: {
           name: 'package',
           environment: 'node',
+          // In one process, so that all that is bundled to be weighed is bundled once.
+          isolate: false,
+          fileParallelism: false,
           globalSetup: `${root}/test/package/setup.ts`,
           include: ['test/package/**/*.test.ts'],
           testTimeout: 60_000,

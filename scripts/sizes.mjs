@@ -41,9 +41,12 @@ export const budgets = [
 
 const peers = ['react', 'react-dom', 'ai', '@ai-sdk/react', 'gpt-tokenizer'];
 
-/** Sizes of all entries of the built package, in the order of {@link budgets}. @returns {Promise<Size[]>} */
+/** @type {Promise<Size[]> | undefined} */
+let weighing;
+
+/** Sizes of all entries of the built package, in the order of {@link budgets}; weighed once. @returns {Promise<Size[]>} */
 export function sizes() {
-  return Promise.all(budgets.map(sizeOf));
+  return (weighing ??= Promise.all(budgets.map(sizeOf)));
 }
 
 /** @returns {Promise<Size>} */
