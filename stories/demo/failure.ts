@@ -16,6 +16,8 @@ export function describeFailure(error: unknown): string {
   if (isUnreachable(message)) {
     return 'The model could not be reached. Check the network and the base URL in Model settings, then try again.';
   }
+  if (/invalid url|failed to parse url/i.test(message))
+    return 'The base URL is not an address. Correct it in Model settings, then try again.';
   const kind = /(?:file part media type|media type) '?([\w.+/*-]+)'?.*not supported/i.exec(message)?.[1];
   if (kind !== undefined)
     return `This model can’t read files of this kind (${kind}). Branch off before them, or choose another model.`;

@@ -18,6 +18,11 @@ test('an endpoint that nobody answers at is said to be out of reach', () => {
   expect(describeFailure(new TypeError('Failed to fetch'))).toMatch(/could not be reached/);
 });
 
+test('an address that is none is said to be none', () => {
+  const error = new TypeError("Failed to construct 'URL': Invalid URL");
+  expect(describeFailure(error)).toMatch(/^The base URL is not an address/);
+});
+
 test('a number in a sentence is not taken for a status', () => {
   expect(describeFailure(new Error('The context holds at most 512 tokens'))).toBe(
     'The context holds at most 512 tokens.',
