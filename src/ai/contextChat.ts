@@ -7,7 +7,6 @@ import { createId } from '../fragment/id.ts';
 import type { Given } from './answered.ts';
 import { headOf, listAfter } from './list.ts';
 import { inWords, loadTurns } from './loadTurns.ts';
-
 import { joinAt, type Seam } from './seam.ts';
 import { isToolPart, isWaiting, type ToolPart } from './toolPart.ts';
 import type { OpenedTurn, PrepareRequest, SendOptions } from './transport.ts';

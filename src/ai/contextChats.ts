@@ -32,14 +32,15 @@ const registries: WeakMap<ContextEngine, Registry<UIMessage>> = new WeakMap();
 
 /**
  * The chats of an engine, outside of React. There is one set of them per engine: asking again gives the same, with the
- * new options.
+ * new options, if there are any.
  */
 export function createContextChats<M extends UIMessage = UIMessage>({
   engine,
   ...options
 }: ContextChatsOptions<M>): ContextChats<M> {
   const chats = chatsOf(engine, options);
-  chats.configure(options);
+  // Who only looks for the chats must not take their transport away.
+  if (Object.keys(options).length > 0) chats.configure(options);
   return chats;
 }
 

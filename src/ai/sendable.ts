@@ -10,8 +10,8 @@ import { isToolPart, type ToolPart } from './toolPart.ts';
  */
 
 /**
- * The messages without what a provider would refuse: empty texts, thoughts that broke off, tool calls without a
- * result, and parts that the installed AI SDK does not know, because a newer one wrote them. A message of which
+ * The messages without what a provider would refuse: empty texts, thoughts that broke off or led to nothing, tool calls
+ * without a result, and parts that the installed AI SDK does not know, because a newer one wrote them. A message of which
  * nothing remains is left out; one with nothing to clean is the same object.
  */
 export async function toSendable<M extends UIMessage>(messages: readonly M[]): Promise<M[]> {
@@ -21,7 +21,7 @@ export async function toSendable<M extends UIMessage>(messages: readonly M[]): P
   const isSent = (part: Part, role: M['role']): boolean =>
     !refused.has(part) && (role !== 'assistant' || isSendable(part));
   const cleaned = (message: M): M => {
-    const parts = message.parts.filter((part) => isSent(part, message.role));
+    const parts = withoutLooseThoughts(message.parts.filter((part) => isSent(part, message.role)));
     return parts.length === message.parts.length ? message : { ...message, parts };
   };
   return messages.map(cleaned).filter(hasWords);
@@ -44,6 +44,19 @@ function isSendable(part: Part): boolean {
   if (part.type === 'text') return part.text !== '';
   if (part.type === 'reasoning') return part.state !== 'streaming';
   return !isToolPart(part) || (hasResult(part) && !part.preliminary);
+}
+
+/** The parts without thoughts behind which their step says and does nothing: what followed was cut off, or never came. */
+function withoutLooseThoughts(parts: readonly Part[]): Part[] {
+  let isFollowed = false;
+  return parts
+    .toReversed()
+    .filter((part) => {
+      if (part.type === 'step-start') isFollowed = false;
+      if (part.type === 'text' || part.type === 'file' || isToolPart(part)) isFollowed = true;
+      return part.type !== 'reasoning' || isFollowed;
+    })
+    .toReversed();
 }
 
 /** Whether a model can be told of a call of a tool. AI SDK 5 has no approvals: it makes half a call of a denied one. */

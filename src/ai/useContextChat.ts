@@ -22,7 +22,7 @@ export interface UseContextChatOptions<M extends UIMessage = UIMessage> extends 
  * @throws provider-missing where there is neither a provider nor `engine`
  */
 export function useContextChat<M extends UIMessage = UIMessage>(
-  options: UseContextChatOptions<M>,
+  options: UseContextChatOptions<M> = {},
 ): { readonly chat: ContextChat<M> } {
   const { engine: given, stopOnUnmount = false, ...chatOptions } = options;
   const engine = useEngine(given);

@@ -15,6 +15,8 @@ describe('the chats of an engine', () => {
     const other = scriptedTransport();
     const again = createContextChats({ engine: page.engine, transport: other.transport });
     expect(again).toBe(page.chats);
+    // Who brings none only looks for them.
+    expect(createContextChats({ engine: page.engine })).toBe(page.chats);
     const sent = page.chats.active.sendMessage({ text: 'One?' });
     await (await other.next()).answer('First.');
     await sent;

@@ -43,6 +43,28 @@ describe('a prompt', () => {
     expect(cut.parts).toHaveLength(5);
   });
 
+  it('holds no thought whose words or deeds were cut off, and those that led to some', async () => {
+    const thought = (text: string): UIMessage['parts'][number] => ({
+      type: 'reasoning',
+      text,
+      state: 'done',
+    });
+    const call = { type: 'tool-dice', toolCallId: '1', input: {} } as const;
+    const rolled = { ...call, state: 'output-available', output: 4 } as const;
+    const cut = answer(
+      { type: 'step-start' },
+      thought('Roll first.'),
+      rolled,
+      { type: 'step-start' },
+      thought('Now again.'),
+      { ...call, toolCallId: '2', state: 'input-streaming' },
+    );
+    const [, sent] = await toSendable([question, cut]);
+    expect(sent?.parts).toEqual([...cut.parts.slice(0, 3), { type: 'step-start' }]);
+    const only = answer(thought('Hm.'), { ...call, state: 'input-streaming' });
+    expect(await toSendable([question, only])).toEqual([question]);
+  });
+
   it('leaves out answers of which nothing remains', async () => {
     const empty = answer({ type: 'step-start' }, { type: 'reasoning', text: 'Hm', state: 'streaming' });
     const { messages } = await toPrompt({ systemPrompt: '', messages: [question, empty, question] });
