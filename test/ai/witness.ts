@@ -113,6 +113,8 @@ export class Witness {
   takesUp(page: MortalPage, exchange: Exchange): void {
     this.#asked.set(exchange, page);
     this.#taken.add(exchange);
+    // Its server went on, though it was stopped here.
+    this.#toBeStopped.delete(exchange);
   }
 
   /** Whether an answer was ever asked of a server. */
