@@ -17,7 +17,8 @@ import type * as Turns from './turns.ts';
  * How chats are made: every option of the AI SDK's `ChatInit`, and what is sent.
  *
  * Answers of branches that are not shown stream on, so each callback is also told whose turn it is: the chat, with its
- * `branchId`.
+ * `branchId`. Usage that an answer's metadata bring as `usage` (a server's `messageMetadata`) is added to the chat's: see
+ * `trackUsage` of the engine.
  */
 export interface ContextChatOptions<M extends UIMessage = UIMessage> extends Omit<
   ChatInit<M>,
@@ -81,6 +82,10 @@ export interface ChatHost<M extends UIMessage> {
  *
  * An answer belongs to the node that was reserved for it. When the person looks at another branch, that branch has a
  * chat of its own, and this one streams on unseen; it is complete when they come back.
+ *
+ * A verb that can't be carried out sets `error` and calls `onError`, as in the AI SDK. The error's `code` is `busy` where
+ * another tab writes the answer (and `sendMessage()` rejects with it under `onBusy: 'reject'`), `invalid-messages` for
+ * what is no message, `chat-deleted`, `store-unavailable` where code could not be loaded, and what the store says.
  */
 export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   readonly #host: ChatHost<M>;

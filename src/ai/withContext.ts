@@ -33,6 +33,9 @@ export interface FollowingChat<M extends UIMessage = UIMessage> {
  * For apps that keep a `Chat` of their own; `useContextChat` does this and more. A list that differs from what is
  * saved forks, as `planTurn` has it; a tool's result that `addToolOutput()` put there does not, it is saved in the
  * answer that asked, with the next request. `close()` lets go of the engine.
+ *
+ * Requests reject with `branch-not-found` for a `branch` that is not there, with `busy` where another tab writes the
+ * answer, with `store-unavailable` where code could not be loaded, and with what the engine refuses.
  */
 export function withContext<M extends UIMessage>(
   transport: ChatTransport<M>,
