@@ -4,6 +4,7 @@ import { defineConfig, type Plugin, type TestProjectInlineConfiguration } from '
 import { BaseSequencer, type BrowserConfigOptions, type TestSpecification } from 'vitest/node';
 import { findBrowser, launchArgs } from './scripts/browser.mjs';
 import { aliases, root } from './scripts/entries.mjs';
+import { chatServer } from './test/support/chatServer.ts';
 
 /** These put another module in the place of one, or another database in the place of the global one. */
 const apart = [
@@ -116,6 +117,7 @@ function chromium(): BrowserConfigOptions {
 function inBrowser(): TestProjectInlineConfiguration {
   return {
     resolve,
+    plugins: [chatServer],
     optimizeDeps,
     // A cross-origin isolated page has a clock of microseconds; without these the benches measure its ticks.
     server: {
@@ -131,7 +133,7 @@ function inBrowser(): TestProjectInlineConfiguration {
         'test/ai/*.test.{ts,tsx}',
         'test/apps/{same,stories,react}.test.tsx',
       ],
-      // A server on this machine, and what is only typed.
+      // A server in Node (test/browser/http.test.ts has another one), and what is only typed.
       exclude: ['test/ai/{http,types,fuzz}.test.ts'],
       // One page for all files is a fifth less work; what a visit leaves open ends with its test, and is not in the next
       // one's way. Each bench has a page of its own.

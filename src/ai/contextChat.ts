@@ -671,7 +671,10 @@ type ReconnectOptions<M extends UIMessage> = Parameters<ChatTransport<M>['reconn
 type IsCall = (part: ToolPart) => boolean;
 
 function busy(): ContextError {
-  return new ContextError('busy', 'An answer is still growing. Wait for it, or stop it first.');
+  return new ContextError(
+    'busy',
+    'An answer still grows, here or in another tab. Wait for it, or stop it there.',
+  );
 }
 
 /** A message in the form that takes effect at once. Files that have to be read first stay for the AI SDK to read. */

@@ -380,6 +380,25 @@ describe('two tabs', () => {
     expect([await stored(), await stored('main-v2')]).toEqual([app.seen(), other.seen()]);
   });
 
+  it('of which one writes: the other one sees it grow, and begins nothing beside it', async () => {
+    const other = await open();
+    const exchange = await ask('One?');
+    await serve(exchange.say('The quick '));
+    await time.pass(1000);
+    expect(other.seen()).toBe('q: One? | a: The quick ');
+    push('Try again', other);
+    await time.pass(1000);
+    expect([other.alert(), other.script.requests.length]).toEqual([
+      expect.stringContaining('another tab'),
+      0,
+    ]);
+    await serve(exchange.answer('brown fox.'));
+    expect([other.seen(), other.alert()]).toEqual(['q: One? | a: The quick brown fox.', '']);
+    expect(await store.listBranches('c')).toHaveLength(1);
+    await serve((await press('Try again', other)).answer('The slow one.'));
+    expect(other.seen()).toBe('q: One? | a: The slow one.');
+  });
+
   it('of which one dies in mid-answer: the other one goes on in the same place', async () => {
     const other = await open();
     await serve((await ask('One?')).say('The quick '));
