@@ -48,6 +48,18 @@ class Guide {
   }
 }
 
+/** Lets a page open without the chunks that its HTML does not name: the engine is not ready until they are released. */
+async function holdChunks(page: Page): Promise<() => void> {
+  const html = await (await page.request.get(page.url())).text();
+  let release = (): void => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  await page.route('**/assets/*.js', async (route) => {
+    if (!html.includes(new URL(route.request().url()).pathname)) await released;
+    await route.continue();
+  });
+  return release;
+}
+
 test('nextjs-route-handler', async ({ page }) => {
   const guide = await Guide.open(page, 'nextjs-route-handler');
   await guide.talks('You are a concise tutor.');
@@ -76,6 +88,15 @@ test('ollama', async ({ page }) => {
   const guide = await Guide.open(page, 'ollama');
   await expect(page.getByRole('option', { name: 'tiny:1b' })).toBeAttached();
   await guide.talks('on the machine of the person who asks');
+  await guide.ask('Say it slow');
+  await expect(guide.assistant.last()).toContainText('You asked');
+  await guide.button('Stop').click();
+  await page.reload();
+  await expect(guide.assistant.last()).not.toContainText('a few more words.');
+  await guide.button('Continue').click();
+  await expect(guide.assistant.last()).toContainText('a few more words.');
+  await expect(guide.assistant).toHaveCount(2);
+  await expect(guide.button('Continue')).toHaveCount(0);
 });
 
 test('ollama that is not running is said in words', async ({ page }) => {
@@ -179,6 +200,28 @@ test('checkpoints', async ({ page }) => {
   await expect(page.getByRole('list', { name: 'Checkpoints' }).getByRole('listitem')).toHaveCount(0);
 });
 
+test('checkpoints: one is forgotten, and the next leaves the other where it is', async ({ page }) => {
+  const guide = await Guide.open(page, 'checkpoints');
+  const ways = page.getByRole('button', { name: /^Back to/ });
+  const rewrite = async (count: number): Promise<void> => {
+    await guide.button('Rewrite everything').click();
+    await expect(guide.assistant).toHaveCount(count);
+    await expect(guide.assistant.last()).toContainText('a few more words.');
+  };
+  await guide.ask('A poem about moss');
+  await expect(guide.assistant).toContainText('a few more words.');
+  await rewrite(2);
+  await rewrite(3);
+  await guide.button('Forget before rewrite 1').click();
+  await expect(ways).toHaveText(['Back to before rewrite 2']);
+  await rewrite(4);
+  await expect(ways).toHaveText(['Back to before rewrite 3', 'Back to before rewrite 2']);
+  await guide.button('Back to before rewrite 2').click();
+  await expect(guide.assistant).toHaveCount(2);
+  await guide.button('Back to before rewrite 3').click();
+  await expect(guide.assistant).toHaveCount(3);
+});
+
 test('ab-prompts', async ({ page }) => {
   const guide = await Guide.open(page, 'ab-prompts');
   const columns = ['formal', 'friendly'].map((name) => page.getByRole('region', { name }));
@@ -199,6 +242,24 @@ test('ab-prompts', async ({ page }) => {
   await guide.button('Go on with friendly only').click();
   await expect(formal).toHaveCount(0);
   await expect(friendly.getByRole('article')).toHaveCount(4);
+});
+
+test('ab-prompts: what is asked before the branches are read is asked on them', async ({ page }) => {
+  const guide = await Guide.open(page, 'ab-prompts');
+  const columns = page.getByRole('region');
+  const answers = page.getByRole('article', { name: 'Assistant' });
+  await guide.ask('How are you?');
+  await expect(answers).toHaveText([/a few more words\./, /a few more words\./]);
+  const release = await holdChunks(page);
+  await page.reload({ waitUntil: 'commit' });
+  await guide.ask('And at once?');
+  await expect(columns).toHaveCount(0);
+  release();
+  await expect(answers).toHaveCount(4);
+  await expect(columns).toHaveText([
+    /^formal.*You are formal\..*And at once\?.*You are formal\..*a few more words\./s,
+    /^friendly.*You are a friend\..*And at once\?.*You are a friend\..*a few more words\./s,
+  ]);
 });
 
 test('assistant-ui', async ({ page }) => {

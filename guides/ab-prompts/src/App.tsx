@@ -35,7 +35,7 @@ function SideBySide() {
     createContextChats({
       engine,
       transport,
-      request: ({ branch }) => ({ body: { system: prompts[branch] ?? '' } }),
+      request: ({ branch }) => ({ body: { system: promptOf(branch) } }),
     }),
   );
   const [text, setText] = useState('');
@@ -86,9 +86,21 @@ function Column({ chat }: { readonly chat: ContextChat<UIMessage> }) {
   );
 }
 
+/** The prompt of a branch. What this throws is said in the branch's chat: better than to ask without a prompt. */
+function promptOf(branch: string): string {
+  const prompt = prompts[branch];
+  if (prompt === undefined)
+    throw new Error(
+      `There is no prompt for the branch "${branch}". Add one to prompts, or remove the branch.`,
+    );
+  return prompt;
+}
+
 /** Asks on every branch at once; the first question makes the branches. */
 async function askAll(chats: ContextChats<UIMessage>, text: string): Promise<void> {
   const { engine } = chats;
+  // Until the conversation is read there seem to be no branches.
+  await engine.ready();
   const { branches } = engine.state.getState();
   if (branches.length > 0) {
     await Promise.all(branches.map(({ id }) => chats.get(id)?.sendMessage({ text })));

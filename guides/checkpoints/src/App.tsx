@@ -1,6 +1,6 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { useChat } from '@ai-sdk/react';
-import { ContextEngineProvider, role, useCheckpoint, useFragments } from 'contextree';
+import { ContextEngineProvider, role, useCheckpoint, useFragments, type CheckpointInfo } from 'contextree';
 import { BranchPicker, useContextChat } from 'contextree/ai';
 import { createLocalTransport } from 'contextree/ai/local';
 import { useState } from 'react';
@@ -30,7 +30,7 @@ function Chat() {
 
   /** Marks where the conversation stands, and only then lets the model loose on it. */
   const rewriteAll = async () => {
-    await checkpoint(`before rewrite ${checkpoints.length + 1}`);
+    await checkpoint(freeName(checkpoints));
     await sendMessage({ text: 'Rewrite all of it from scratch.' });
   };
 
@@ -68,4 +68,12 @@ function Chat() {
       </ul>
     </main>
   );
+}
+
+/** A name that no checkpoint has: one that has it would move, and its way back would be lost. */
+function freeName(checkpoints: readonly CheckpointInfo[]): string {
+  const names = checkpoints.map(({ name }) => name);
+  let number = names.length + 1;
+  while (names.includes(`before rewrite ${number}`)) number += 1;
+  return `before rewrite ${number}`;
 }

@@ -1,6 +1,6 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { useChat } from '@ai-sdk/react';
-import { ContextEngineProvider, role, useFragments } from 'contextree';
+import { ContextEngineProvider, role, useFragments, useMessageBranch } from 'contextree';
 import { BranchPicker, useContextChat } from 'contextree/ai';
 import { createLocalTransport } from 'contextree/ai/local';
 import { useEffect, useState } from 'react';
@@ -22,17 +22,11 @@ export function App() {
 
 /** The models that are on this machine, or what to do when Ollama does not answer. */
 function Models() {
-  const [names, setNames] = useState<readonly string[]>();
-  const [problem, setProblem] = useState('');
+  const [{ names, problem }, setFound] = useState<Found>({});
   useEffect(() => {
-    installedModels().then((found) => {
-      chosen ||= found[0] ?? '';
-      setNames(found);
-      return undefined;
-    }, setProblemFrom(setProblem));
+    void lookForModels().then(setFound);
   }, []);
-  if (problem !== '') return <p role="alert">{problem}</p>;
-  if (names?.length === 0) return <p role="alert">Ollama has no model yet. Run: ollama pull llama3.2</p>;
+  if (problem !== undefined) return <p role="alert">{problem}</p>;
   return (
     <label>
       Model{' '}
@@ -45,19 +39,26 @@ function Models() {
   );
 }
 
-async function installedModels(): Promise<readonly string[]> {
-  const response = await fetch(`${address}/api/tags`);
-  if (!response.ok) throw new Error(`Ollama answered ${response.status}`);
-  const { models } = (await response.json()) as { models: readonly { name: string }[] };
-  return models.map(({ name }) => name);
+interface Found {
+  readonly names?: readonly string[];
+  readonly problem?: string;
 }
 
-function setProblemFrom(set: (words: string) => void) {
-  return (error: unknown) =>
-    set(
-      `Ollama does not answer at ${address} (${error instanceof Error ? error.message : 'no reason given'}). ` +
-        `Start it with OLLAMA_ORIGINS=${location.origin} ollama serve`,
-    );
+/** Finds out what is installed, and takes the first of it; says what is wrong where there is nothing to take. */
+async function lookForModels(): Promise<Found> {
+  try {
+    const response = await fetch(`${address}/api/tags`);
+    if (!response.ok) throw new Error(`Ollama answered ${response.status}`);
+    const { models } = (await response.json()) as { models: readonly { name: string }[] };
+    const [first] = models;
+    if (!first) return { problem: 'Ollama has no model yet. Run: ollama pull llama3.2' };
+    chosen ||= first.name;
+    return { names: models.map(({ name }) => name) };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : 'no reason given';
+    const remedy = `Start it with OLLAMA_ORIGINS=${location.origin} ollama serve`;
+    return { problem: `Ollama does not answer at ${address} (${reason}). ${remedy}` };
+  }
 }
 
 function Chat() {
@@ -65,6 +66,7 @@ function Chat() {
   const { messages, sendMessage, regenerate, stop, status, error } = useChat(useContextChat({ transport }));
   const [text, setText] = useState('');
   const isBusy = status === 'submitted' || status === 'streaming';
+  const last = messages.at(-1);
   return (
     <main>
       {messages.map((message) => (
@@ -77,6 +79,7 @@ function Chat() {
           <button onClick={() => void regenerate({ messageId: message.id })}>Try again</button>
         </article>
       ))}
+      {last && !isBusy && <Continue messageId={last.id} onContinue={() => void sendMessage()} />}
       {error && <p role="alert">{error.message}</p>}
       <form
         onSubmit={(event) => {
@@ -95,4 +98,15 @@ function Chat() {
       </form>
     </main>
   );
+}
+
+interface ContinueProps {
+  readonly messageId: string;
+  readonly onContinue: () => void;
+}
+
+/** Goes on with an answer that was cut off, on the same message; nothing for one that is whole. */
+function Continue({ messageId, onContinue }: ContinueProps) {
+  const { status } = useMessageBranch(messageId);
+  return status === 'interrupted' && <button onClick={onContinue}>Continue</button>;
 }
