@@ -1,12 +1,12 @@
-import { convertToModelMessages, streamText } from 'ai';
+import { streamText } from 'ai';
+import { toPrompt } from 'contextree/ai/local';
 import { model } from './model.ts';
 
 export async function POST(request: Request) {
   const { system, messages } = await request.json();
   const result = streamText({
     model,
-    instructions: system,
-    messages: await convertToModelMessages(messages),
+    ...(await toPrompt({ systemPrompt: system, messages })),
   });
   return result.toUIMessageStreamResponse();
 }
