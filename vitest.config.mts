@@ -135,9 +135,6 @@ function inBrowser(): TestProjectInlineConfiguration {
       ],
       // A server in Node (test/browser/http.test.ts has another one), and what is only typed.
       exclude: ['test/ai/{http,types,fuzz}.test.ts'],
-      // One page for all files is a fifth less work; what a visit leaves open ends with its test, and is not in the next
-      // one's way. Each bench has a page of its own.
-      isolate: isBench,
       setupFiles: isBench ? [] : `${root}/test/support/page.ts`,
       benchmark: { include: ['test/bench/**/*.bench.ts'] },
       browser: chromium(),
@@ -209,7 +206,7 @@ export default defineConfig({
           testTimeout: 30_000,
           environment: 'happy-dom',
           isolate: false,
-          setupFiles: `${root}/test/support/page.ts`,
+          setupFiles: `${root}/test/support/ownPage.ts`,
           include: ['test/**/*.test.tsx', chats],
           exclude: [...elsewhere, ...alone, ...compiled],
           env: { AI_SDK: '7' },
@@ -222,7 +219,7 @@ export default defineConfig({
           name: 'alone',
           testTimeout: patience,
           environment: 'happy-dom',
-          setupFiles: `${root}/test/support/page.ts`,
+          setupFiles: `${root}/test/support/ownPage.ts`,
           include: alone,
         },
       },

@@ -1,0 +1,6 @@
+import { beforeEach } from 'vitest';
+import './page.ts';
+
+// What a page keeps for a site, where the tests have the site to themselves: pages of a browser share it while they run.
+
+beforeEach(() => globalThis.localStorage?.clear());
