@@ -73,6 +73,9 @@ function asked(project: string): boolean {
   );
 }
 
+/** Each by itself: what a file among them imports is run for the first file of tests only. */
+const onePage = ['page', 'ownPage'].map((name) => `${root}/test/support/${name}.ts`);
+
 const isBench = process.argv.includes('bench');
 
 /** The chat tests again on an older AI SDK: 5 and 6 are installed beside 7 under names of their own. */
@@ -206,7 +209,7 @@ export default defineConfig({
           testTimeout: 30_000,
           environment: 'happy-dom',
           isolate: false,
-          setupFiles: `${root}/test/support/ownPage.ts`,
+          setupFiles: onePage,
           include: ['test/**/*.test.tsx', chats],
           exclude: [...elsewhere, ...alone, ...compiled],
           env: { AI_SDK: '7' },
@@ -219,7 +222,7 @@ export default defineConfig({
           name: 'alone',
           testTimeout: patience,
           environment: 'happy-dom',
-          setupFiles: `${root}/test/support/ownPage.ts`,
+          setupFiles: onePage,
           include: alone,
         },
       },

@@ -1,5 +1,4 @@
 import { beforeEach } from 'vitest';
-import './page.ts';
 
 // What a page keeps for a site, where the tests have the site to themselves: pages of a browser share it while they run.
 
