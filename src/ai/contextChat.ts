@@ -7,7 +7,6 @@ import { createId } from '../fragment/id.ts';
 import type { Given } from './answered.ts';
 import { headOf, listAfter } from './list.ts';
 import { inWords, loadTurns } from './loadTurns.ts';
-import { joinAt, type Seam } from './seam.ts';
 import { isToolPart, isWaiting, type ToolPart } from './toolPart.ts';
 import type { OpenedTurn, PrepareRequest, SendOptions } from './transport.ts';
 import type { Turn } from './turn.ts';
@@ -101,7 +100,8 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   /** The engine's objects, and ours that say the same: which of them to keep when the list follows. */
   readonly #twins: WeakMap<UIMessage, M> = new WeakMap();
   #turn: Turn<M> | undefined;
-  #seam: Seam | undefined;
+  /** Makes one sentence of what broke off in an answer and what goes on. */
+  #join: (message: M) => M = (message) => message;
   #tail: Promise<unknown> = Promise.resolve();
   #loading: Promise<void> | undefined;
   #writes: Promise<unknown> = Promise.resolve();
@@ -138,7 +138,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
       onToolCall: (call) => host.options.onToolCall?.(call, self()),
       onData: (part) => host.options.onData?.(part, self()),
       onFinish: (event) =>
-        host.options.onFinish?.({ ...event, message: joinAt(event.message, self().#seam) }, self()),
+        host.options.onFinish?.({ ...event, message: self().#join(event.message) }, self()),
       sendAutomaticallyWhen: (state) =>
         !self().#isMute && (host.options.sendAutomaticallyWhen?.(state) ?? false),
     });
@@ -276,7 +276,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   /** Chat's verbs are fields; so are ours, around them. */
   #wrapVerbs(): void {
     const { replaceMessage, snapshot } = this.state;
-    this.state.replaceMessage = (index, message) => replaceMessage(index, joinAt(message, this.#seam));
+    this.state.replaceMessage = (index, message) => replaceMessage(index, this.#join(message));
     // AI SDK 5 copies whole messages, and can't where an app put a function: what happens to it is said elsewhere.
     this.state.snapshot = (value) => {
       try {
@@ -555,7 +555,8 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     const { transport, options } = this.#host;
     const turns = await loadTurns();
     const turn = await this.#begin(turns, this.messages, sent);
-    this.#seam = turns.seamOf(turn.options.read());
+    const seam = turns.seamOf(turn.options.read());
+    this.#join = (message) => turns.joinAt(message, seam);
     return turns.request(turn, transport, { ...sent, chatId: this.#conversation() }, options.request);
   }
 
@@ -677,10 +678,17 @@ function busy(): ContextError {
   );
 }
 
-/** A message in the form that takes effect at once. Files that have to be read first stay for the AI SDK to read. */
+/**
+ * A message in the form that takes effect at once. Files that have to be read first stay for the AI SDK to read, in a list
+ * of their own: apps empty the field in the same moment, and a browser empties the field's list with it.
+ */
 function asParts<M extends UIMessage>(message: Message<M>): Message<M> {
   const { text, files = [], parts, ...rest } = message as Words;
-  if (parts || !Array.isArray(files)) return message;
+  if (parts) return message;
+  if (!Array.isArray(files)) {
+    const own: PropertyDescriptorMap = Object.getOwnPropertyDescriptors<object>([...files]);
+    return { ...message, files: Object.create(files, own) } as Message<M>;
+  }
   const said = text === undefined ? [] : [{ type: 'text', text }];
   return { ...rest, parts: [...files, ...said] } as unknown as Message<M>;
 }

@@ -7,5 +7,6 @@ export { awaited, leave, longer, mayGoOn, seamOf } from './goingOn.ts';
 export { newWords } from './newWords.ts';
 export { planTurn, savedSince } from './plan.ts';
 export { saidOf } from './said.ts';
+export { joinAt } from './seam.ts';
 export { openTurn, passOn, request, savedIn, withNote } from './transport.ts';
 export { keepMessage, Turn } from './turn.ts';

@@ -8,6 +8,7 @@ import { useContextChat, type UseContextChatOptions } from '../../src/ai/index.t
 import { ContextEngine } from '../../src/engine/engine.ts';
 import { ContextEngineProvider } from '../../src/react/provider.tsx';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
+import { picked } from '../support/fileList.ts';
 import { scriptedTransport, settle, type Exchange, type ScriptedTransport } from '../support/transport.ts';
 import { afterReload, SDK, words } from './story.ts';
 
@@ -92,14 +93,14 @@ describe('sendMessage', () => {
     expect((await stored())[0]).toEqual(chat.messages[0]);
   });
 
-  it('takes a list of files, as an input has it', async () => {
+  it('takes a list of files, as an input has it, which the app empties at once', async () => {
     await open();
-    const files = Object.create(FileList.prototype, {
-      0: { value: new File(['hello'], 'notes.txt', { type: 'text/plain' }) },
-      length: { value: 1 },
-      [Symbol.iterator]: { value: Array.prototype[Symbol.iterator] },
-    }) as FileList;
-    await ask(() => chat.sendMessage({ text: 'One?', files }), 'First.');
+    const { list, empty } = picked(new File(['hello'], 'notes.txt', { type: 'text/plain' }));
+    const send = (): void => {
+      void chat.sendMessage({ text: 'One?', files: list });
+      empty();
+    };
+    await ask(send, 'First.');
     expect(chat.messages[0]!.parts).toEqual([file, { type: 'text', text: 'One?' }]);
     expect((await stored())[0]).toEqual(chat.messages[0]);
   });
