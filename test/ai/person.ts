@@ -24,7 +24,7 @@ export interface MortalPage extends Pick<Page, 'engine' | 'chats' | 'script' | '
   /** How a person edits, where there is a button; undefined where not. Resolves when it is asked. */
   readonly edit?: (id: string, text: string) => Promise<unknown> | undefined;
   /** What the app was called back with, line by line. */
-  readonly calls?: readonly string[];
+  readonly notices?: () => readonly string[];
   /** What is on the screen, as {@link words} has it. */
   readonly seen?: () => string;
   /** What the pager of a message says, as `2 / 3`; '' where it has none. */
@@ -292,7 +292,7 @@ export class Run {
     this.#note(`answer ${toolCallId} ${approval ? approved : ''}`);
     const button = approval ? (approved ? 'Approve' : 'Deny') : 'Give';
     if (from === chat && page.press?.(button, toolCallId))
-      return this.#pressed.push({ toolCallId, page, told: page.calls?.length ?? 0 }) > 0;
+      return this.#pressed.push({ toolCallId, page, told: page.notices?.().length ?? 0 }) > 0;
     const given = async (): Promise<void> => {
       if (approval) await chat.addToolApprovalResponse({ id: approval.id, approved });
       else await chat.addToolOutput({ tool: 'dice' as never, toolCallId, output: input.sides });
@@ -623,7 +623,10 @@ export class Run {
       ({ toolCallId, page, told }) =>
         ids.has(toolCallId) &&
         this.#pages.includes(page) &&
-        !page.calls?.slice(told).some((line) => line.startsWith('error')),
+        !page
+          .notices?.()
+          .slice(told)
+          .some((line) => line.startsWith('error')),
     );
     return [
       ...[...ids].flatMap((id) =>

@@ -1,37 +1,40 @@
 import type { UseChatHelpers } from '@ai-sdk/react';
-import type { ChatTransport, UIMessage } from 'ai';
+import type { ChatInit, ChatTransport, UIMessage } from 'ai';
 import type { ContextStore } from 'contextree';
-import { useState, type ReactNode } from 'react';
+import { createContext, use, useRef, useState, type Context, type ReactNode, type SubmitEvent } from 'react';
 
 /** What both apps are given. The plain one keeps nothing, so it has no use for a store. */
 export interface AppProps {
-  readonly transport: ChatTransport<UIMessage>;
-  /** Hears of each callback. */
-  readonly log: (line: string) => void;
   readonly chatId: string;
-  readonly store: ContextStore;
+  readonly transport: ChatTransport<UIMessage>;
   /** What the app's own server has of the chat. Default: nothing. */
   readonly messages?: UIMessage[] | undefined;
-  /** What makes an answer go on by itself. Default: that all of its calls have their results. */
-  readonly goesOnWhen?: ((state: { messages: UIMessage[] }) => boolean) | undefined;
-  /** What stands beneath each message. Default: nothing. */
-  readonly beneath?: ((messageId: string) => ReactNode) | undefined;
-  /** What an edit makes of a question. Default: `Edited?`. */
-  readonly reworded?: (() => string) | undefined;
+  /** What a page has otherwise than the others. */
+  readonly settings?: Partial<ChatInit<UIMessage>> | undefined;
+  readonly store: ContextStore;
 }
 
 type Chat = UseChatHelpers<UIMessage>;
 type Part = UIMessage['parts'][number];
 
-/** A chat page as the documentation of the AI SDK has it: both apps show this one. */
-export function ChatView({ chat, beneath, reworded }: ChatViewProps): ReactNode {
+/** What else stands in the view: beneath each message, and beneath all of them. */
+export interface Additions {
+  readonly beneathMessage?: ((messageId: string) => ReactNode) | undefined;
+  readonly beneathChat?: ((chat: Chat) => ReactNode) | undefined;
+}
+
+export const Additions: Context<Additions> = createContext<Additions>({});
+
+/** A chat page as the documentation of the AI SDK has it: both apps show this one. `notices`: what happened so far. */
+export function ChatView({ chat, notices }: ChatViewProps): ReactNode {
   const { messages, status, error, sendMessage, regenerate, stop, clearError } = chat;
+  const { beneathChat } = use(Additions);
   const isBusy = status === 'submitted' || status === 'streaming';
   return (
     <main>
       <ol>
         {messages.map((message) => (
-          <Message key={message.id} message={message} chat={chat} beneath={beneath} reworded={reworded} />
+          <Message key={message.id} message={message} chat={chat} />
         ))}
       </ol>
       {error && (
@@ -44,31 +47,66 @@ export function ChatView({ chat, beneath, reworded }: ChatViewProps): ReactNode 
       {!isBusy && messages.length > 0 && <button onClick={() => void regenerate()}>Try again</button>}
       {!isBusy && messages.length > 0 && <button onClick={() => void sendMessage()}>Continue</button>}
       <Composer chat={chat} />
+      {beneathChat?.(chat)}
+      <div role="log">
+        {notices.map((notice, i) => (
+          <p key={i}>{notice}</p>
+        ))}
+      </div>
     </main>
   );
 }
 
-interface ChatViewProps extends Pick<AppProps, 'beneath' | 'reworded'> {
+interface ChatViewProps {
+  readonly chat: Chat;
+  readonly notices: readonly string[];
+}
+
+interface MessageProps {
+  readonly message: UIMessage;
   readonly chat: Chat;
 }
 
-interface MessageProps extends ChatViewProps {
-  readonly message: UIMessage;
-}
-
-function Message({ message, chat, beneath, reworded }: MessageProps): ReactNode {
+function Message({ message, chat }: MessageProps): ReactNode {
   const { mood } = (message.metadata ?? {}) as { mood?: string };
-  const edit = (): void => void chat.sendMessage({ text: reworded?.() ?? 'Edited?', messageId: message.id });
+  const { beneathMessage } = use(Additions);
+  const [isEdited, setEdited] = useState(false);
+  const save = (text: string): void => {
+    setEdited(false);
+    void chat.sendMessage({ text, messageId: message.id });
+  };
   return (
     <li data-role={message.role} data-id={message.id}>
       {message.parts.map((part, i) => (
         <PartView key={i} part={part} chat={chat} />
       ))}
       {mood && <i>{mood}</i>}
-      {message.role === 'user' && <button onClick={edit}>Edit</button>}
-      {beneath?.(message.id)}
+      {message.role === 'user' && !isEdited && <button onClick={() => setEdited(true)}>Edit</button>}
+      {isEdited && <Editor before={textOf(message)} save={save} cancel={() => setEdited(false)} />}
+      {beneathMessage?.(message.id)}
     </li>
   );
+}
+
+interface EditorProps {
+  readonly before: string;
+  readonly save: (text: string) => void;
+  readonly cancel: () => void;
+}
+
+function Editor({ before, save, cancel }: EditorProps): ReactNode {
+  const [text, setText] = useState(before);
+  return (
+    <fieldset>
+      <input aria-label="New words" value={text} onChange={(event) => setText(event.target.value)} />
+      <button onClick={() => save(text)}>Save</button>
+      <button onClick={cancel}>Cancel</button>
+    </fieldset>
+  );
+}
+
+function textOf({ parts }: UIMessage): string {
+  return parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }
 
 function PartView({ part, chat }: { readonly part: Part; readonly chat: Chat }): ReactNode {
@@ -120,22 +158,24 @@ function Tool({ call, chat }: { readonly call: Call; readonly chat: Chat }): Rea
 
 function Composer({ chat }: { readonly chat: Chat }): ReactNode {
   const [text, setText] = useState('');
-  const send = (): void => {
-    const files = text.includes('file')
-      ? [
-          {
-            type: 'file' as const,
-            mediaType: 'text/plain',
-            filename: 'notes.txt',
-            url: 'data:text/plain;base64,aGk=',
-          },
-        ]
-      : [];
-    void chat.sendMessage({ text, files, metadata: { mood: 'curious' } });
+  const [files, setFiles] = useState<FileList>();
+  const picker = useRef<HTMLInputElement>(null);
+  const send = (event: SubmitEvent): void => {
+    event.preventDefault();
+    void chat.sendMessage({ text, ...(files && { files }), metadata: { mood: 'curious' } });
     setText('');
+    setFiles(undefined);
+    if (picker.current) picker.current.value = '';
   };
   return (
-    <form action={send}>
+    <form onSubmit={send}>
+      <input
+        type="file"
+        multiple
+        aria-label="Files"
+        ref={picker}
+        onChange={(event) => setFiles(event.target.files ?? undefined)}
+      />
       <input aria-label="Message" value={text} onChange={(event) => setText(event.target.value)} />
       <button>Send</button>
     </form>

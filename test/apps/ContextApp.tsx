@@ -2,7 +2,7 @@ import { useChat } from '@ai-sdk/react';
 import { lastAssistantMessageIsCompleteWithToolCalls } from 'ai';
 import { ContextEngineProvider } from 'contextree';
 import { useContextChat } from 'contextree/ai';
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { ChatView, type AppProps } from './ChatView.tsx';
 
 export function App(props: AppProps): ReactNode {
@@ -13,15 +13,19 @@ export function App(props: AppProps): ReactNode {
   );
 }
 
-function Chat({ transport, log, messages = [], goesOnWhen, beneath, reworded }: AppProps): ReactNode {
+function Chat({ chatId, transport, messages = [], settings }: AppProps): ReactNode {
+  const [notices, setNotices] = useState<readonly string[]>([]);
+  const note = (line: string): void => setNotices((before) => [...before, line]);
   const init = {
+    id: chatId,
     transport,
     messages,
-    sendAutomaticallyWhen: goesOnWhen ?? lastAssistantMessageIsCompleteWithToolCalls,
-    onData: ({ type }: { type: string }) => log(`data ${type}`),
-    onError: ({ message }: Error) => log(`error ${message}`),
-    onFinish: ({ isAbort }: { isAbort: boolean }) => log(isAbort ? 'stopped' : 'finished'),
+    sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls,
+    onData: ({ type }: { type: string }) => note(`data ${type}`),
+    onError: ({ message }: Error) => note(`error ${message}`),
+    onFinish: ({ isAbort }: { isAbort: boolean }) => note(isAbort ? 'stopped' : 'finished'),
+    ...settings,
   };
   const chat = useChat({ ...useContextChat(init), experimental_throttle: 10, resume: true });
-  return <ChatView chat={chat} beneath={beneath} reworded={reworded} />;
+  return <ChatView chat={chat} notices={notices} />;
 }

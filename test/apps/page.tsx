@@ -2,12 +2,14 @@ import type { ChatTransport, UIMessage } from 'ai';
 import { useContextEngine, type ContextEngine, type ContextStore } from 'contextree';
 import { BranchPicker } from 'contextree/ai';
 import { StrictMode, useEffect, useState, type ReactNode } from 'react';
+import { flushSync } from 'react-dom';
 import { createRoot } from 'react-dom/client';
 import { chatsOf } from '../../src/ai/contextChats.ts';
 import { textOf } from '../../src/graph/graph.ts';
 import { mortal, type MortalPage, type Reconnect } from '../ai/person.ts';
+import { picked } from '../support/fileList.ts';
 import { scriptedTransport } from '../support/transport.ts';
-import type { AppProps } from './ChatView.tsx';
+import { Additions, type AppProps } from './ChatView.tsx';
 import { App } from './ContextApp.tsx';
 
 const ME = { chatId: 'c', userId: 'me' } as const;
@@ -44,25 +46,29 @@ export interface AppPage extends MortalPage {
    */
   readonly press: (name: string, at?: number | string) => boolean;
   /** Puts other words in the place of a question; undefined where it has no such button. Resolves when they are asked. */
-  readonly edit: (id: string, text: string) => Promise<void> | undefined;
+  readonly edit: (at: number | string, text: string) => Promise<void> | undefined;
+  /** Picks files, to be sent with what is typed next. */
+  readonly attach: (...files: File[]) => void;
   readonly seen: () => string;
   /** What the pager of a message says, as `2 / 3`; '' where it has none. */
   readonly pager: (id: string) => string;
   /** What is said in the alert; '' where there is none. */
   readonly alert: () => string;
   readonly status: () => string;
-  /** The app's callbacks so far. */
-  readonly calls: readonly string[];
+  /** What the app was called back with so far, line by line. */
+  readonly notices: () => readonly string[];
 }
 
 /** How a page opens. */
-export interface Opening extends Pick<AppProps, 'goesOnWhen' | 'beneath'> {
+export interface Opening extends Pick<AppProps, 'settings'> {
   /** How long each write takes, in ms. Default: no time. */
   readonly pause?: number;
   /** Default: a server that has nothing to take up. */
   readonly reconnect?: Reconnect;
   /** Default: one that says what the test says. */
   readonly transport?: ChatTransport<UIMessage>;
+  /** What stands beneath each message. Default: nothing. */
+  readonly beneath?: Additions['beneathMessage'];
 }
 
 /**
@@ -84,26 +90,18 @@ export const pager = (messageId: string): ReactNode => <BranchPicker messageId={
 /** Opens the app that is plain `useChat` but for one line. */
 export async function openApp(
   store: ContextStore,
-  { pause = 0, transport, reconnect, goesOnWhen, beneath }: Opening = {},
+  { pause = 0, transport, reconnect, settings, beneath }: Opening = {},
 ): Promise<AppPage> {
   const own = mortal(store, pause);
   const script = scriptedTransport();
-  const calls: string[] = [];
-  let words: string | undefined;
   const container = document.body.appendChild(document.createElement('div'));
   const root = createRoot(container);
   const opened = new Promise<ContextEngine>((found) =>
     root.render(
       <StrictMode>
-        <App
-          transport={transport ?? script.transport}
-          log={(line) => void calls.push(line)}
-          chatId="c"
-          store={own.store}
-          goesOnWhen={goesOnWhen}
-          beneath={beneath}
-          reworded={() => words ?? 'Edited?'}
-        />
+        <Additions value={{ beneathMessage: beneath }}>
+          <App chatId="c" transport={transport ?? script.transport} settings={settings} store={own.store} />
+        </Additions>
         <Spy store={own.store} found={found} />
       </StrictMode>,
     ),
@@ -121,6 +119,8 @@ export async function openApp(
       (one) => (one.getAttribute('aria-label') ?? one.textContent) === name,
     );
   };
+  const field = (name: string, at?: number | string): HTMLInputElement | null | undefined =>
+    (at === undefined ? container : placeOf(at))?.querySelector<HTMLInputElement>(`[aria-label="${name}"]`);
   const isAsked = (text: string): boolean =>
     script.requests.some(({ sent }) => sent.messages.some((message) => textOf(message) === text));
   /** A stop may come before the question goes out. */
@@ -130,7 +130,7 @@ export async function openApp(
   // One after the other: nobody types two questions into one box at once.
   let typing = Promise.resolve();
   const typed = async (text: string): Promise<void> => {
-    const box = container.querySelector('input');
+    const box = field('Message');
     const send = button('Send');
     if (!box || !send) return;
     fill(box, text);
@@ -152,13 +152,17 @@ export async function openApp(
       found?.click();
       return found !== undefined;
     },
-    edit: (id, text) => {
-      words = text;
-      const found = button('Edit', id);
-      found?.click();
-      words = undefined;
-      return found && isTaken(text);
+    edit: (at, text) => {
+      const found = button('Edit', at);
+      if (!found) return undefined;
+      // Nothing comes between: the message may be gone a moment later, and its editor with it.
+      flushSync(() => found.click());
+      const editor = field('New words', at);
+      if (editor) flushSync(() => fill(editor, text));
+      button('Save', at)?.click();
+      return isTaken(text);
     },
+    attach: (...files) => pick(field('Files'), files),
     type: async (text) => {
       typing = typing.then(() => typed(text));
       await typing;
@@ -166,7 +170,7 @@ export async function openApp(
     },
     alert: () => container.querySelector('[role=alert]')?.textContent ?? '',
     status: () => container.querySelector('p[role=status]')?.textContent ?? '',
-    calls,
+    notices: () => [...container.querySelectorAll('[role=log] p')].map(({ textContent }) => textContent),
     pager: (id) => container.querySelector(`[data-id="${id}"] [role=group] span`)?.textContent ?? '',
     seen: () => [...container.querySelectorAll('li')].map(messageSeen).join(' | '),
     kill: () => {
@@ -198,6 +202,13 @@ function takingUp(
 function fill(field: HTMLInputElement, text: string): void {
   Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value')?.set?.call(field, text);
   field.dispatchEvent(new Event('input', { bubbles: true }));
+}
+
+/** Picks files in a field for them. */
+export function pick(field: HTMLInputElement | null | undefined, files: readonly File[]): void {
+  if (!field) return;
+  field.files = picked(...files).list;
+  field.dispatchEvent(new Event('change', { bubbles: true }));
 }
 
 /** Tells of each request that goes out, and of each write: whoever waits for something looks again then, and only then. */

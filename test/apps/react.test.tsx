@@ -36,7 +36,7 @@ beforeEach(async () => {
   render(
     <StrictMode>
       <Suspense fallback={<p role="note">Waiting</p>}>
-        <App transport={script.transport} log={() => {}} chatId="c" store={store} />
+        <App chatId="c" transport={script.transport} store={store} />
         <Spy />
         <Neighbour />
       </Suspense>
@@ -51,7 +51,7 @@ const isWaiting = (): boolean => document.querySelector('[role=note]') !== null;
 
 async function ask(): Promise<Exchange> {
   const button = [...document.querySelectorAll('button')].find(({ textContent }) => textContent === 'Send');
-  const box = document.querySelector('input')!;
+  const box = document.querySelector<HTMLInputElement>('[aria-label=Message]')!;
   Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value')!.set!.call(box, 'One?');
   await act(async () => void box.dispatchEvent(new Event('input', { bubbles: true })));
   let exchange!: Exchange;

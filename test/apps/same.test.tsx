@@ -23,7 +23,8 @@ const visits: Record<string, (page: Visit) => Promise<void>> = {
     await page.reply((server) => server.say('Fir'));
     await page.reply((server) => server.say('st.'));
     await page.reply((server) => server.finish({ mood: 'calm' }));
-    await page.send('Two, with a file?');
+    await page.attach(new File(['hi'], 'notes.txt', { type: 'text/plain' }), new File(['ho'], 'more.txt'));
+    await page.send('Two, with files?');
     await page.reply((server) => server.answer('Second.'));
   },
   'data, thoughts and metadata': async (page) => {
@@ -111,7 +112,7 @@ const visits: Record<string, (page: Visit) => Promise<void>> = {
     await page.reply((server) => server.answer('First.'));
     await page.press('Try again');
     await page.reply((server) => server.answer('Other.'));
-    await page.press('Edit');
+    await page.edit('Edited?');
     await page.reply((server) => server.answer('Third.'));
   },
 };

@@ -68,6 +68,13 @@ async function press(name: string, page = app, message?: number): Promise<Exchan
   return requestAfter(before, page);
 }
 
+/** Puts other words in the place of a question; the request that they lead to. */
+async function edit(message: number, text: string): Promise<Exchange> {
+  const before = app.script.requests.length;
+  await time.during(app.edit(message, text) ?? Promise.resolve());
+  return requestAfter(before, app);
+}
+
 async function requestAfter(before: number, page: AppPage): Promise<Exchange> {
   for (let ms = 0; ms < 100 && page.script.requests.length === before; ms += 10) await time.pass(10);
   const exchange = page.script.requests[before];
@@ -138,7 +145,7 @@ describe('the buttons', () => {
     await talk('One?', 'First.');
     const cut = await ask('Two?');
     await serve(cut.say('Sec'));
-    const edited = await press('Edit');
+    const edited = await edit(2, 'Edited?');
     expect(cut.isStopped).toBe(true);
     await serve(edited.answer('Third.'));
     expect(app.seen()).toBe('q: One? | a: First. | q: Edited? | a: Third.');
@@ -149,7 +156,7 @@ describe('the buttons', () => {
   it('Edit, of an older question: what followed it is kept, and the new one stands where it stood', async () => {
     await talk('One?', 'First.');
     await talk('Two?', 'Second.');
-    const edited = await press('Edit', app, 0);
+    const edited = await edit(0, 'Edited?');
     expect(words(edited.sent.messages)).toBe('q: Edited?');
     await serve(edited.answer('Other.'));
     expect(app.seen()).toBe('q: Edited? | a: Other.');
@@ -162,7 +169,7 @@ describe('the buttons', () => {
     app = await open(store, { beneath });
     await talk('One?', 'First.');
     await talk('Two?', 'Second.');
-    await serve((await press('Edit', app, 0)).answer('Other.'));
+    await serve((await edit(0, 'Edited?')).answer('Other.'));
     await serve((await press('Try again')).answer('Third.'));
     const turn = async (name: string, message: number): Promise<string> => {
       push(name, app, message);
@@ -326,7 +333,9 @@ describe('a tool', () => {
 describe.runIf(SDK > 5)('an app that goes on by itself when all leave is given', () => {
   it.each(['Approve', 'Deny'])('%s: the last word makes it go on, once', async (leave) => {
     const goesOnWhen = ai.lastAssistantMessageIsCompleteWithApprovalResponses;
-    app = await open((store = new InMemoryContextStore()), { goesOnWhen });
+    app = await open((store = new InMemoryContextStore()), {
+      settings: { sendAutomaticallyWhen: goesOnWhen },
+    });
     const exchange = await ask('Roll twice?');
     const asks = ['1', '2'].flatMap((toolCallId) => [
       dice(toolCallId),
@@ -349,7 +358,9 @@ describe.runIf(SDK > 5)('an app that goes on by itself when all leave is given',
 
   it('offline: the word is kept, and Continue asks again', async () => {
     const goesOnWhen = ai.lastAssistantMessageIsCompleteWithApprovalResponses;
-    app = await open((store = new InMemoryContextStore()), { goesOnWhen });
+    app = await open((store = new InMemoryContextStore()), {
+      settings: { sendAutomaticallyWhen: goesOnWhen },
+    });
     const exchange = await ask('Roll?');
     const asking = { type: 'tool-approval-request', approvalId: 'ok', toolCallId: '1' } as const;
     await serve(exchange.send({ type: 'start-step' }, dice(), asking));
@@ -413,9 +424,15 @@ describe('two tabs', () => {
 });
 
 it('a file is the same part for the model, another version, and after a reload', async () => {
+  app.attach(new File(['hi'], 'notes.txt', { type: 'text/plain' }));
   const first = await ask('One, with a file?');
   const [file] = first.sent.messages[0]!.parts;
-  expect(file).toMatchObject({ type: 'file', filename: 'notes.txt' });
+  expect(file).toEqual({
+    type: 'file',
+    mediaType: 'text/plain',
+    filename: 'notes.txt',
+    url: 'data:text/plain;base64,aGk=',
+  });
   await serve(first.answer('First.'));
   const again = await press('Try again');
   expect(again.sent.messages[0]!.parts[0]).toEqual(file);

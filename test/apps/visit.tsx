@@ -5,6 +5,7 @@ import { StrictMode, type ReactNode } from 'react';
 import { scriptedTransport, settle, type Exchange, type ScriptedTransport } from '../support/transport.ts';
 import { vi } from 'vitest';
 import type { AppProps } from './ChatView.tsx';
+import { pick } from './page.tsx';
 
 /** An app under test, as a person sees it, and the server behind it. */
 export interface Visit {
@@ -13,6 +14,10 @@ export interface Visit {
   /** Presses the button with this name; the last one, where there are several. */
   press(name: string): Promise<void>;
   send(text: string): Promise<void>;
+  /** Picks files, to be sent with what is typed next. */
+  attach(...files: File[]): Promise<void>;
+  /** Puts other words in the place of the last question. */
+  edit(text: string): Promise<void>;
   /** Lets the server do something for the request that is open, and waits until the page shows it. */
   reply(act: (exchange: Exchange) => Promise<void>, exchange?: Exchange): Promise<void>;
   /** The page as text. */
@@ -39,19 +44,26 @@ export async function visit(
     import('../../src/store/open.ts'),
   ]);
   const story: string[] = [];
-  const log = (line: string): void => void story.push(`  ${line}`);
   const { container } = render(
     <StrictMode>
-      <App transport={script.transport} log={log} chatId="c" store={store} messages={messages} />
+      <App chatId="c" transport={script.transport} messages={messages} store={store} />
     </StrictMode>,
   );
-  const seen = (): string => [...container.querySelectorAll('li, [role]')].map(textOf).join(' | ');
+  const texts = (selector: string): string[] => [...container.querySelectorAll(selector)].map(textOf);
+  const seen = (): string => texts('li, [role=alert], [role=status]').join(' | ');
+  let heard = 0;
+  /** What the app was called back with since it was last looked at. */
+  const news = (): string[] => {
+    const notices = texts('[role=log] p').slice(heard);
+    heard += notices.length;
+    return notices.map((notice) => `  ${notice}`);
+  };
   /** Until nothing has changed for longer than a list is throttled, and than what is written on the way takes. */
   const rest = async (): Promise<void> => {
     let [before, still] = ['', 0];
     while (still < STILL) {
       await act(() => new Promise<void>((resolve) => void setTimeout(resolve, 12)));
-      const now = `${story.length} ${seen()}`;
+      const now = container.textContent ?? '';
       still = now === before ? still + 1 : 0;
       before = now;
     }
@@ -59,20 +71,29 @@ export async function visit(
   const step = async (name: string, action: () => unknown): Promise<void> => {
     await act(async () => void (await action()));
     await rest();
-    story.push(`${name}: ${seen()}`);
+    story.push(...news(), `${name}: ${seen()}`);
   };
   await rest();
   // Under StrictMode an app asks twice for what could be resumed, and AI SDK 5 calls each of them an end.
-  story.length = 0;
+  news();
+  const write = (label: string, text: string): void =>
+    void fireEvent.change(screen.getByLabelText(label), { target: { value: text } });
+  const press = (name: string): void => void fireEvent.click(screen.getAllByRole('button', { name }).at(-1)!);
   return {
     script,
     store,
     story,
     seen,
-    press: (name) => step(name, () => fireEvent.click(screen.getAllByRole('button', { name }).at(-1)!)),
+    press: (name) => step(name, () => press(name)),
     send: async (text) => {
-      fireEvent.change(screen.getByLabelText('Message'), { target: { value: text } });
-      await step(`send ${text}`, () => fireEvent.click(screen.getByRole('button', { name: 'Send' })));
+      write('Message', text);
+      await step(`send ${text}`, () => press('Send'));
+    },
+    attach: (...files) => step('attach', () => pick(screen.getByLabelText('Files'), files)),
+    edit: async (text) => {
+      press('Edit');
+      write('New words', text);
+      await step(`edit ${text}`, () => press('Save'));
     },
     reply: async (action, exchange) => {
       const current = exchange ?? (await vi.waitUntil(() => script.requests.at(-1), { timeout: 2000 }));
