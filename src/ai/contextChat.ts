@@ -100,8 +100,8 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   /** The engine's objects, and ours that say the same: which of them to keep when the list follows. */
   readonly #twins: WeakMap<UIMessage, M> = new WeakMap();
   #turn: Turn<M> | undefined;
-  /** Makes one sentence of what broke off in an answer and what goes on. */
-  #join: (message: M) => M = (message) => message;
+  /** What is shown of an answer as it is read: one that goes on is what it was, and more. */
+  #asShown: (message: M, shown: M | undefined) => M = (message) => message;
   #tail: Promise<unknown> = Promise.resolve();
   #loading: Promise<void> | undefined;
   #writes: Promise<unknown> = Promise.resolve();
@@ -138,7 +138,10 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
       onToolCall: (call) => host.options.onToolCall?.(call, self()),
       onData: (part) => host.options.onData?.(part, self()),
       onFinish: (event) =>
-        host.options.onFinish?.({ ...event, message: self().#join(event.message) }, self()),
+        host.options.onFinish?.(
+          { ...event, message: withId(self().messages, event.message.id) ?? event.message },
+          self(),
+        ),
       sendAutomaticallyWhen: (state) =>
         !self().#isMute && (host.options.sendAutomaticallyWhen?.(state) ?? false),
     });
@@ -276,7 +279,8 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   /** Chat's verbs are fields; so are ours, around them. */
   #wrapVerbs(): void {
     const { replaceMessage, snapshot } = this.state;
-    this.state.replaceMessage = (index, message) => replaceMessage(index, this.#join(message));
+    this.state.replaceMessage = (index, message) =>
+      replaceMessage(index, this.#asShown(message, this.messages[index]));
     // AI SDK 5 copies whole messages, and can't where an app put a function: what happens to it is said elsewhere.
     this.state.snapshot = (value) => {
       try {
@@ -555,8 +559,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     const { transport, options } = this.#host;
     const turns = await loadTurns();
     const turn = await this.#begin(turns, this.messages, sent);
-    const seam = turns.seamOf(turn.options.read());
-    this.#join = (message) => turns.joinAt(message, seam);
+    this.#asShown = turns.joining(turn.options.read());
     return turns.request(turn, transport, { ...sent, chatId: this.#conversation() }, options.request);
   }
 
@@ -640,13 +643,20 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     const { branchId } = this;
     const note = await turns.awaited(engine, branchId, this.#saved.at(-1));
     const noted = { ...turns.withNote(sent, note), chatId: this.#conversation() };
+    const { answerId } = note;
+    const place = await turns.placeOf(engine, answerId);
     const source = signal?.aborted ? null : await transport.reconnectToStream(noted);
     await this.#turn?.settled;
     const list = this.isUnsaved ? this.#greeting : this.#saved;
     const mayGoOn = source && !signal?.aborted && turns.mayGoOn(engine, list.at(-1));
-    const { answerId } = note;
     const turn = mayGoOn ? await this.#begin(turns, list, { answerId }).catch(turns.leave) : null;
-    if (source && turn) return turns.passOn(turn, signal, () => source);
+    if (source && turn) {
+      const isReplay = transport.resumeStreamIsReplay ?? !this.addToolApprovalResponse;
+      if (isReplay) turns.beginAnew(this);
+      const replay = turns.replaying(turn.options.answer, place, isReplay);
+      this.#asShown = replay.asShown;
+      return turns.passOn(turn, signal, () => source, replay);
+    }
     await source?.cancel();
     return null;
   }

@@ -2,8 +2,7 @@ import type { UIMessage } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
 import { sameItems } from '../engine/same.ts';
 import { isContextError } from '../errors.ts';
-import { isToolPart, isWaiting } from './toolPart.ts';
-import type { Seam } from './seam.ts';
+import { isToolPart, isWaiting, type ToolPart } from './toolPart.ts';
 import type { RequestNote } from './transport.ts';
 
 /**
@@ -47,25 +46,26 @@ export function leave(error: unknown): null {
 export function longer<M extends UIMessage>(first: M | undefined, second: M): M {
   if (!first) return second;
   if (sizeOf(first) > sizeOf(second)) return first;
-  const parts = second.parts.map((part, i) => given(first.parts[i], part) ?? part);
+  // Texts may be parted otherwise: calls are compared in their order.
+  const calls = first.parts.filter(isToolPart).values();
+  const parts = second.parts.map((part) => (isToolPart(part) ? given(calls.next().value, part) : part));
   return sameItems(parts, second.parts) ? second : { ...second, parts };
 }
 
-/** What a call was given that waits; undefined for anything else. */
-function given(before: Part | undefined, now: Part): Part | undefined {
-  const isGiven = before && isToolPart(before) && !isWaiting(before) && isToolPart(now) && isWaiting(now);
-  return isGiven && before.toolCallId === now.toolCallId ? before : undefined;
+/** A call as it is now, or where it waits, with what it was given before. */
+function given(before: Part | undefined, now: Part & ToolPart): Part {
+  const isGiven = before && isToolPart(before) && isAsked(before) && !isWaiting(before) && isWaiting(now);
+  return isGiven && before.toolCallId === now.toolCallId ? before : now;
+}
+
+/** Whether all of a call is said. */
+function isAsked({ state }: ToolPart): boolean {
+  return state !== 'input-streaming';
 }
 
 type Part = UIMessage['parts'][number];
 
-function sizeOf({ parts }: UIMessage): number {
+/** How much a message says. */
+export function sizeOf({ parts }: UIMessage): number {
   return parts.reduce((size, part) => size + ('text' in part ? part.text.length : 1), 0);
-}
-
-/** The seam of an answer that is to go on; undefined where there is none, or it did not break off in a text. */
-export function seamOf(answer: UIMessage | undefined): Seam | undefined {
-  const last = answer?.parts.at(-1);
-  if (!answer || last?.type !== 'text' || last.state !== 'streaming') return undefined;
-  return { id: answer.id, at: answer.parts.length, text: last.text };
 }

@@ -2,9 +2,10 @@ import { readUIMessageStream, type ChatTransport, type UIMessage, type UIMessage
 import type { ContextEngine } from '../engine/engine.ts';
 import { onLeaving } from '../engine/leaving.ts';
 import { sameItems, sameJson } from '../engine/same.ts';
-import { awaited, leave, longer, mayGoOn } from './goingOn.ts';
+import { awaited, leave, mayGoOn } from './goingOn.ts';
 import { headOf, listAfter } from './list.ts';
 import { planTurn } from './plan.ts';
+import { placeOf, replaying, type Place, type Replay } from './replay.ts';
 import { isToolPart, isWaiting } from './toolPart.ts';
 import { openTurn, passOn, request, savedIn, withNote, type SendOptions } from './transport.ts';
 import { keepMessage, Turn, type TurnOptions } from './turn.ts';
@@ -19,6 +20,8 @@ interface Beginning {
   /** The node that was reserved for a new answer. */
   readonly answerId?: string | undefined;
   readonly isReplay?: boolean;
+  /** Where it went on last. */
+  readonly place?: Place | undefined;
 }
 
 /** What stands behind the transport of a chat that is not ours. */
@@ -45,16 +48,17 @@ export function ownChat<M extends UIMessage>(
 
   const begin = async (
     list: readonly M[],
-    { messageId, answerId, isReplay = false }: Beginning,
-  ): Promise<Turn<M>> => {
+    { messageId, answerId, isReplay = false, place }: Beginning,
+  ): Promise<{ readonly turn: Turn<M>; readonly replay: Replay<M> }> => {
     const branchId = idOfBranch(engine, options.branch);
     const saved = savedIn(engine, branchId, () => true, new Set<M>());
     const opened = await openTurn(engine, planTurn(list, saved, messageId), { branchId, answerId });
     for (const [own, stored] of opened.renamed) storedAs.set(own, stored);
-    const turn = new Turn<M>({ engine, ...opened, ...accumulate(opened.answer, isReplay) });
+    const replay = replaying(opened.answer, place, isReplay);
+    const turn = new Turn<M>({ engine, ...opened, ...accumulate(opened.answer, isReplay, replay) });
     // A task later the chat has read the end, too.
     void turn.settled.then(() => setTimeout(follower.sync));
-    return turn;
+    return { turn, replay };
   };
 
   return {
@@ -62,7 +66,8 @@ export function ownChat<M extends UIMessage>(
       await engine.ready();
       const list = sent.messages.map((message) => storedAs.get(message) ?? message);
       await keepResults(engine, list);
-      return request(await begin(list, sent), transport, sent, options.request);
+      const { turn } = await begin(list, sent);
+      return request(turn, transport, sent, options.request);
     },
     reconnect: async (sent) => {
       await engine.ready();
@@ -73,14 +78,15 @@ export function ownChat<M extends UIMessage>(
       };
       const note = await awaited(engine, branchId, (await chainNow()).at(-1));
       const noted = { ...withNote(sent, note), chatId: engine.chatId };
+      const place = await placeOf(engine, note.answerId);
       const source = await transport.reconnectToStream(noted);
       const chain = await chainNow();
       const isReplay = transport.resumeStreamIsReplay ?? true;
       const mayBegin = source && mayGoOn(engine, chain.at(-1));
-      const turn = mayBegin
-        ? await begin(chain as M[], { answerId: note.answerId, isReplay }).catch(leave)
+      const begun = mayBegin
+        ? await begin(chain as M[], { answerId: note.answerId, isReplay, place }).catch(leave)
         : null;
-      if (source && turn) return passOn(turn, sent.abortSignal, () => source);
+      if (source && begun) return passOn(begun.turn, sent.abortSignal, () => source, begun.replay);
       await source?.cancel();
       return null;
     },
@@ -165,6 +171,7 @@ function isBusy({ status }: Pick<FollowingChat, 'status'>): boolean {
 function accumulate<M extends UIMessage>(
   begun: M | undefined,
   isReplay: boolean,
+  { asShown }: Replay<M>,
 ): Pick<TurnOptions<M>, 'read' | 'take' | 'flush'> {
   let message = begun;
   const { readable, writable } = new TransformStream<UIMessageChunk, UIMessageChunk>();
@@ -174,7 +181,7 @@ function accumulate<M extends UIMessage>(
     ...(begun && !isReplay ? { message: structuredClone(begun) } : {}),
   });
   const read = async (): Promise<void> => {
-    for await (const next of words) message = longer(begun, next);
+    for await (const next of words) message = asShown(next, message);
   };
   // A malformed chunk ends the reading; the chat that reads it too says so. What came before it is kept.
   const reading = read().catch(() => {});

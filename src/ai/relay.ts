@@ -8,14 +8,11 @@ import type { Turn } from './turn.ts';
  * The stream is pulled, one chunk at a time, and not split: a chunk is asked for when the one before it has been read
  * and taken into the chat's list, so what the turn keeps is what the person sees. It also means that the end can wait:
  * the stream closes only after the answer is saved, and a chat that says `ready` has nothing left to lose.
- *
- * With `mustSpeak`, a stream that closes without a word and without a finish has failed, and says so: what came was no
- * answer, but the page of a login, an error as JSON, or nothing.
  */
 export function relay<M extends UIMessage>(
   source: ReadableStream<UIMessageChunk>,
   turn: Turn<M>,
-  mustSpeak = false,
+  { mustSpeak = false, hear = alone }: Passing = {},
 ): ReadableStream<UIMessageChunk> {
   const reader = source.getReader();
   const passage = passageOf(turn.options.id);
@@ -31,7 +28,7 @@ export function relay<M extends UIMessage>(
         controller.close();
         return;
       }
-      const chunks = passage.pass(value);
+      const chunks = hear(value).flatMap((heard) => passage.pass(heard));
       for (const chunk of chunks) {
         turn.options.take?.(chunk);
         controller.enqueue(chunk);
@@ -54,6 +51,21 @@ export function relay<M extends UIMessage>(
     },
     { highWaterMark: 0 },
   );
+}
+
+/** How an answer passes. */
+export interface Passing {
+  /**
+   * Whether a stream that closes without a word and without a finish has failed, and says so: what came was no answer,
+   * but the page of a login, an error as JSON, or nothing. Default false.
+   */
+  readonly mustSpeak?: boolean;
+  /** What is made of each chunk before it passes. Default: it passes as it is. */
+  readonly hear?: (chunk: UIMessageChunk) => readonly UIMessageChunk[];
+}
+
+function alone(chunk: UIMessageChunk): readonly UIMessageChunk[] {
+  return [chunk];
 }
 
 const SAVE_POINTS: ReadonlySet<string> = new Set([

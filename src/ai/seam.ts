@@ -14,6 +14,19 @@ export interface Seam {
   readonly text: string;
 }
 
+/** The seam of an answer that is to go on; undefined where there is none, or it did not break off in a text. */
+export function seamOf(answer: UIMessage | undefined): Seam | undefined {
+  const last = answer?.parts.at(-1);
+  if (!answer || last?.type !== 'text' || last.state !== 'streaming') return undefined;
+  return { id: answer.id, at: answer.parts.length, text: last.text };
+}
+
+/** How an answer is shown that goes on from what it is. */
+export function joining<M extends UIMessage>(answer: M | undefined): (message: M) => M {
+  const seam = seamOf(answer);
+  return (message) => joinAt(message, seam);
+}
+
 /** The answer with the text that broke off and the one that goes on as one part; itself where there is no such text. */
 export function joinAt<M extends UIMessage>(message: M, seam: Seam | undefined): M {
   if (seam?.id !== message.id) return message;

@@ -6,7 +6,8 @@ import { headOf } from './list.ts';
 import type { Saved, TurnPlan } from './plan.ts';
 import { toSendable } from './sendable.ts';
 import { isToolPart, isWaiting } from './toolPart.ts';
-import { relay } from './relay.ts';
+import { relay, type Passing } from './relay.ts';
+import { keepPlace } from './replay.ts';
 import { saidOf } from './said.ts';
 import { asJson, keepMessage, type Turn } from './turn.ts';
 
@@ -181,13 +182,15 @@ export function request<M extends UIMessage>(
   prepare?: PrepareRequest<M>,
 ): Promise<ReadableStream<UIMessageChunk>> {
   const ask = async (): Promise<ReadableStream<UIMessageChunk>> => {
+    const { engine, answer } = turn.options;
+    if (answer) await keepPlace(engine, answer);
     await wordsBefore(turn);
     sent.abortSignal?.throwIfAborted();
     const prepared = await prepareRequest(turn, sent, prepare);
     sent.abortSignal?.throwIfAborted();
     return transport.sendMessages(prepared);
   };
-  return passOn(turn, sent.abortSignal, ask, true);
+  return passOn(turn, sent.abortSignal, ask, { mustSpeak: true });
 }
 
 /** Waits until nothing grows any more that a turn hangs on, or the turn has ended. */
@@ -220,7 +223,7 @@ export async function passOn<M extends UIMessage>(
   turn: Turn<M>,
   signal: AbortSignal | undefined,
   ask: () => ReadableStream<UIMessageChunk> | PromiseLike<ReadableStream<UIMessageChunk>>,
-  mustSpeak = false,
+  passing: Passing = {},
 ): Promise<ReadableStream<UIMessageChunk>> {
   const aborted = new Promise<never>((_resolve, reject) => {
     const abort = (): void => {
@@ -233,7 +236,7 @@ export async function passOn<M extends UIMessage>(
     signal?.throwIfAborted();
     const stream = Promise.resolve(ask());
     stream.then((late) => (signal?.aborted ? late.cancel() : undefined)).catch(() => {});
-    return relay(await Promise.race([stream, aborted]), turn, mustSpeak);
+    return relay(await Promise.race([stream, aborted]), turn, passing);
   } catch (error) {
     await turn.end('interrupted');
     throw saidOf(error);

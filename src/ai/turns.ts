@@ -3,10 +3,11 @@
  * opens.
  */
 export { answered, waitingCall } from './answered.ts';
-export { awaited, leave, longer, mayGoOn, seamOf } from './goingOn.ts';
+export { awaited, leave, longer, mayGoOn } from './goingOn.ts';
 export { newWords } from './newWords.ts';
 export { planTurn, savedSince } from './plan.ts';
+export { beginAnew, placeOf, replaying } from './replay.ts';
 export { saidOf } from './said.ts';
-export { joinAt } from './seam.ts';
+export { joining } from './seam.ts';
 export { openTurn, passOn, request, savedIn, withNote } from './transport.ts';
 export { keepMessage, Turn } from './turn.ts';

@@ -17,7 +17,7 @@ import {
 } from '../graph/graph.ts';
 import { graphData } from '../graph/graphData.ts';
 import type { GraphData } from '../graph/visualize.ts';
-import { fragmentsKey } from '../store/fragmentsKey.ts';
+import { fragmentsKey } from '../store/keys.ts';
 import type { BranchInfo, CheckpointInfo, StoreNotice, StoreOp } from '../store/store.ts';
 import type { EstimateResult } from '../tokens/estimate.ts';
 import { expectRenderer, type Desk, type Pending } from './desk.ts';

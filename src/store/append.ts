@@ -4,7 +4,7 @@ import { byAge, infoOf } from '../graph/graph.ts';
 import { bytesOf, type Files } from './attachments.ts';
 import { blobsOf, releaseBlobs, referToBlob } from './blobs.ts';
 import { draftOf, readDraft } from './drafts.ts';
-import { fragmentsKey } from './fragmentsKey.ts';
+import { fragmentsKey, goingOnKey } from './keys.ts';
 import type { ChatReads, Known } from './chatReads.ts';
 import { between, CONTENT, type Meta, ofChat, only } from './layout.ts';
 import { lastChange, SELF } from './meta.ts';
@@ -113,7 +113,7 @@ export class RecordTransaction implements StoreTransaction {
     this.#isPurged = true;
     for (const table of CONTENT)
       if (!isBegun || table !== 'leases') this.#rows.delete(table, ofChat(this.chatId));
-    this.#rows.delete('values', only(fragmentsKey(this.chatId)));
+    for (const keyOf of [fragmentsKey, goingOnKey]) this.#rows.delete('values', only(keyOf(this.chatId)));
   }
 
   putChat(chat: Chat): void {

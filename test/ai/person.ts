@@ -130,7 +130,9 @@ export class Run {
   readonly #random: () => number;
   readonly #log: string[] = [];
   /** What each answer was made to say, by its node. A word that was still on its way when it was stopped is unsure. */
-  readonly #said: Map<string, { readonly word: string; readonly isSure: boolean }[]> = new Map();
+  readonly #said: Map<string, Word[]> = new Map();
+  /** The words that nobody has read yet, and whose they are. */
+  readonly #unread: Map<Word, Exchange> = new Map();
   readonly #questions: Question[] = [];
   /** Which answer called a tool, by the id of the call. */
   readonly #calls: Map<string, string> = new Map();
@@ -171,6 +173,7 @@ export class Run {
   }
 
   async act(): Promise<void> {
+    this.#lookForReaders();
     if (this.#random() < 0.1) await this.#turnTo(this.#pick(this.#pages));
     const acts = this.#acts();
     for (let tries = TRIES; tries > 0; tries -= 1) if (await this.#pick(acts)?.()) break;
@@ -459,8 +462,20 @@ export class Run {
     const id = String(noteOf(exchange)['answerId']);
     this.#note(`say ${word}to ${id.slice(0, 4)}`);
     await this.#time.during(exchange.say(word));
-    this.#said.set(id, [...(this.#said.get(id) ?? []), { word, isSure: !exchange.isStopped }]);
+    const said: Word = { word, isSure: false };
+    this.#said.set(id, [...(this.#said.get(id) ?? []), said]);
+    this.#unread.set(said, exchange);
+    this.#lookForReaders();
     return true;
+  }
+
+  /** What was read by somebody who did not stop is sure. */
+  #lookForReaders(): void {
+    for (const [word, { isStopped, isRead }] of this.#unread) {
+      if (!isStopped && !isRead) continue;
+      word.isSure = !isStopped;
+      this.#unread.delete(word);
+    }
   }
 
   async #end(): Promise<boolean> {
@@ -711,6 +726,12 @@ function misnumbered({ engine, chats, pager }: MortalPage, stored: readonly Mess
       ...(said === expected ? [] : [`the pager of ${id} says "${said}", not "${expected}"`]),
     ];
   });
+}
+
+/** A word that an answer was made to say. */
+interface Word {
+  readonly word: string;
+  isSure: boolean;
 }
 
 interface Question {

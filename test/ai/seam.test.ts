@@ -1,7 +1,6 @@
 import type { UIMessage } from 'ai';
 import { describe, expect, it } from 'vitest';
-import { seamOf } from '../../src/ai/goingOn.ts';
-import { joinAt } from '../../src/ai/seam.ts';
+import { joinAt, seamOf } from '../../src/ai/seam.ts';
 import { words } from './story.ts';
 
 type Part = UIMessage['parts'][number];

@@ -132,6 +132,27 @@ describe('withContext, around a transport of a chat of one’s own', () => {
     expect(late.status).toBe('ready');
     expect(await page.stored()).toBe('q: One? | a: First.');
   });
+
+  it('goes on with an answer that a server replays from where it was let go on', async () => {
+    void chat.sendMessage({ text: 'One?' });
+    const cut = await page.script.next();
+    await cut.say('First ');
+    await cut.break();
+    await expect.poll(() => page.stored()).toBe('q: One? | a: First ');
+    const more = chat.sendMessage();
+    const rest = await page.script.next();
+    await rest.say('and ');
+    await rest.break();
+    await more;
+    const late = new OwnChat(page);
+    late.messages = page.engine.state.getState().messages.slice();
+    const replay = page.script.offer();
+    const resumed = late.resumeStream();
+    await settle();
+    await replay.answer('and ', 'second.');
+    await resumed;
+    expect(await page.stored()).toBe('q: One? | a: First and second.');
+  });
 });
 
 describe('withContext, told which chat it belongs to', () => {

@@ -1,7 +1,7 @@
 import type { Branch, Chat, Checkpoint, MessageNode } from '../../graph/graph.ts';
 import { META, readMeta, SELF } from '../meta.ts';
 import { blobsOf, hashOf } from '../blobs.ts';
-import { fragmentsKey } from '../fragmentsKey.ts';
+import { fragmentsKey } from '../keys.ts';
 import { ALL_TABLES, ofChat } from '../layout.ts';
 import type { Restored } from '../loss.ts';
 import { getNodes, load, MESSAGES, RECORDS } from '../reads.ts';
@@ -344,9 +344,9 @@ function checkOf(text: string): string {
   return (hash >>> 0).toString(16).padStart(8, '0');
 }
 
-/** Whether a key is the app's own: what the engine keeps with a chat is written down with it. */
+/** Whether a key is the app's own: what the engine keeps with a chat is written down with it, where it is to last. */
 function isOfApp(key: string): boolean {
-  return !key.startsWith(fragmentsKey(''));
+  return !key.startsWith('contextree:');
 }
 
 /** A value as a line; undefined where there is none, or JSON would not give it back as it is. */

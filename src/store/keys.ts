@@ -2,3 +2,8 @@
 export function fragmentsKey(chatId: string): string {
   return `contextree:fragments:${chatId}`;
 }
+
+/** The key of the value that tells where the answers of a chat went on that were let go on. */
+export function goingOnKey(chatId: string): string {
+  return `contextree:going-on:${chatId}`;
+}

@@ -1,0 +1,327 @@
+import type { UIMessageChunk } from 'ai';
+import { describe, expect, it } from 'vitest';
+import { goingOnKey } from '../../src/store/keys.ts';
+import type { ContextStore } from '../../src/store/store.ts';
+import { settle, type Exchange } from '../support/transport.ts';
+import { afterReload, openPage, type Page } from './story.ts';
+
+// A page that is gone in the middle of a Continue, and a server that goes on. Most servers replay the request that they
+// are at, which is what came since Continue; some tell the whole answer.
+
+const CALL = { type: 'tool-input-available', toolCallId: '1', toolName: 'dice', input: {} } as const;
+
+/** A page whose server says its words again for whoever comes back. */
+async function openReplaying(store?: ContextStore): Promise<Page> {
+  const page = await openPage(store);
+  page.chats.configure({ transport: { ...page.script.transport, resumeStreamIsReplay: true } });
+  return page;
+}
+
+/** The page opened anew: the old one wrote its newest words as it went. */
+function openAnew({ store }: Page): Promise<Page> {
+  window.dispatchEvent(new Event('pagehide'));
+  return openReplaying(afterReload(store));
+}
+
+/** A page with an answer that broke off. */
+async function cutOff(...words: string[]): Promise<Page> {
+  const page = await openReplaying();
+  void page.chats.active.sendMessage({ text: 'One?' });
+  const cut = await page.script.next();
+  await cut.say(...words);
+  await cut.break();
+  await page.chats.whenSettled();
+  return page;
+}
+
+/** The answer goes on, as far as these words. */
+async function goOn(page: Page, ...words: string[]): Promise<Exchange> {
+  void page.chats.active.sendMessage();
+  const more = await page.script.next();
+  if (words.length > 0) await more.say(...words);
+  return more;
+}
+
+/** The page opened anew; its server replays, and `said` does what it says. */
+async function reload(before: Page, said: (replay: Exchange) => Promise<unknown>): Promise<Page> {
+  const page = await openAnew(before);
+  const replay = page.script.offer();
+  void page.chats.active.resumeStream();
+  await settle();
+  await said(replay);
+  await settle();
+  return page;
+}
+
+/** What the server of a request says of it again, and goes on with: `more`. */
+function again(replay: Exchange, words: string[], ...more: string[]): Promise<void> {
+  return replay.answer(...words, ...more);
+}
+
+/** What a page shows in the end, where all that it shows is stored, on the one branch. */
+async function kept(page: Page): Promise<string> {
+  await page.chats.whenSettled();
+  const [shown, stored] = [page.shown(), await page.stored()];
+  const { branches } = page.engine.state.getState();
+  return shown === stored && branches.length === 1
+    ? shown
+    : `${branches.length} branches, shown: ${shown}, stored: ${stored}`;
+}
+
+describe('a Continue in whose middle the page was loaded anew', () => {
+  it('goes on behind the words that stood there, when the server replays what came since', async () => {
+    const page = await cutOff('First ');
+    await goOn(page, 'and ');
+    const back = await reload(page, (replay) => again(replay, ['and '], 'second.'));
+    expect(await kept(back)).toBe('q: One? | a: First and second.');
+    expect(back.engine.status(back.chats.active.messages[1]!.id)).toBe('complete');
+  });
+
+  it('says nothing twice when the server replays the whole answer', async () => {
+    const page = await cutOff('First ');
+    await goOn(page, 'and ');
+    const back = await reload(page, (replay) => again(replay, ['First ', 'and '], 'second.'));
+    expect(await kept(back)).toBe('q: One? | a: First and second.');
+  });
+
+  it('says nothing twice when the server replays the whole answer in two texts, as it was said', async () => {
+    const page = await cutOff('First ');
+    await goOn(page, 'and ');
+    const back = await reload(page, async (replay) => {
+      await replay.send({ type: 'start' }, { type: 'start-step' }, ...text('a', 'First '));
+      await replay.send({ type: 'start-step' }, ...text('b', 'and second.'), { type: 'finish' });
+      await replay.drop();
+    });
+    expect(await kept(back)).toBe('q: One? | a: First and second.');
+  });
+
+  it('goes on when not a word had come since', async () => {
+    const page = await cutOff('First ');
+    await goOn(page);
+    const back = await reload(page, (replay) => again(replay, [], 'and ', 'second.'));
+    expect(await kept(back)).toBe('q: One? | a: First and second.');
+  });
+
+  it('goes on with words that begin as the answer began', async () => {
+    const page = await cutOff('The one. ');
+    await goOn(page, 'The ');
+    const back = await reload(page, (replay) => again(replay, ['The '], 'other.'));
+    expect(await kept(back)).toBe('q: One? | a: The one. The other.');
+  });
+
+  it('never shows fewer words than were on the screen, whatever is replayed', async () => {
+    for (const whole of [false, true]) {
+      const page = await cutOff('First ');
+      await goOn(page, 'and ', 'second');
+      const back = await openAnew(page);
+      const seen: string[] = [back.shown()];
+      back.chats.active['~registerMessagesCallback'](() => seen.push(back.shown()));
+      const replay = back.script.offer();
+      void back.chats.active.resumeStream();
+      await settle();
+      for (const word of [...(whole ? ['First '] : []), 'and ', 'second', ', ']) await replay.say(word);
+      await replay.answer('third.');
+      await back.chats.whenSettled();
+      for (const [i, now] of seen.slice(1).entries()) expect(now.startsWith(seen[i]!)).toBe(true);
+      expect(seen.at(-1)).toBe('q: One? | a: First and second, third.');
+    }
+  });
+
+  it('goes on where it was let go on last', async () => {
+    const page = await cutOff('First ');
+    await (await goOn(page, 'and ')).break();
+    await page.chats.whenSettled();
+    await goOn(page, 'second');
+    const back = await reload(page, (replay) => again(replay, ['second'], ' and third.'));
+    expect(await kept(back)).toBe('q: One? | a: First and second and third.');
+  });
+
+  it('goes on after a second reload, and a third', async () => {
+    const page = await cutOff('First ');
+    await goOn(page, 'and ');
+    const once = await reload(page, (replay) => replay.say('and ', 'second '));
+    const twice = await reload(once, (replay) => replay.say('and ', 'second ', 'and '));
+    const back = await reload(twice, (replay) => again(replay, ['and ', 'second ', 'and '], 'third.'));
+    expect(await kept(back)).toBe('q: One? | a: First and second and third.');
+  });
+
+  it('goes on after a replay that said less than was known, and broke off', async () => {
+    const page = await cutOff('First ');
+    await goOn(page, 'and ', 'second ');
+    const once = await reload(page, async (replay) => {
+      await replay.say('and ');
+      await replay.break();
+    });
+    expect(await kept(once)).toBe('q: One? | a: First and second ');
+    const replay = once.script.offer();
+    void once.chats.active.resumeStream();
+    await settle();
+    await again(replay, ['and ', 'second '], 'third.');
+    expect(await kept(once)).toBe('q: One? | a: First and second third.');
+  });
+
+  it('goes on in the page that lost its connection', async () => {
+    const page = await cutOff('First ');
+    await (await goOn(page, 'and ')).break();
+    await page.chats.whenSettled();
+    const replay = page.script.offer();
+    void page.chats.active.resumeStream();
+    await settle();
+    await again(replay, ['and '], 'second.');
+    expect(await kept(page)).toBe('q: One? | a: First and second.');
+  });
+
+  it('goes on when the page asks twice, as StrictMode has it', async () => {
+    const page = await cutOff('First ');
+    await goOn(page, 'and ');
+    const back = await openAnew(page);
+    const replays = [back.script.offer(), back.script.offer()];
+    void back.chats.active.resumeStream();
+    void back.chats.active.resumeStream();
+    await settle();
+    for (const replay of replays) await replay.say('and ');
+    for (const replay of replays) if (!replay.isStopped) await replay.answer('second.');
+    expect(await kept(back)).toBe('q: One? | a: First and second.');
+  });
+
+  it('tells the app of the whole answer when it is finished', async () => {
+    const page = await cutOff('First ');
+    await goOn(page, 'and ');
+    const back = await openAnew(page);
+    const finished: string[] = [];
+    back.chats.configure({
+      transport: { ...back.script.transport, resumeStreamIsReplay: true },
+      onFinish: ({ message }) => finished.push(JSON.stringify(message.parts)),
+    });
+    const replay = back.script.offer();
+    void back.chats.active.resumeStream();
+    await settle();
+    await again(replay, ['and '], 'second.');
+    await back.chats.whenSettled();
+    await settle();
+    expect(finished).toEqual([expect.stringContaining('First and second.')]);
+  });
+
+  it('gives a connection that only tells what is new its words behind all that is known', async () => {
+    const page = await cutOff('First ');
+    await goOn(page, 'and ');
+    const back = await openAnew(page);
+    back.chats.configure({ transport: { ...back.script.transport, resumeStreamIsReplay: false } });
+    const rest = back.script.offer();
+    void back.chats.active.resumeStream();
+    await settle();
+    await rest.answer('second.');
+    expect(await kept(back)).toBe('q: One? | a: First and second.');
+  });
+
+  it('leaves nothing of it behind when the chat is deleted', async () => {
+    const page = await cutOff('First ');
+    await goOn(page, 'and ');
+    const key = goingOnKey(page.engine.chatId);
+    expect(await page.store.get(key)).toBeDefined();
+    await page.store.deleteChat(page.engine.chatId);
+    expect(await page.store.get(key)).toBeUndefined();
+  });
+});
+
+describe('an answer that goes on after its tools were answered, in whose middle the page was loaded anew', () => {
+  /** An answer that called a tool, got its result, and goes on as far as these words. */
+  async function answeredCall(...words: string[]): Promise<Page> {
+    const page = await openReplaying();
+    void page.chats.active.sendMessage({ text: 'Roll?' });
+    const first = await page.script.next();
+    await first.say('Rolling. ');
+    await first.send({ type: 'text-end', id: 't' }, CALL, { type: 'finish-step' }, { type: 'finish' });
+    await first.drop();
+    await page.chats.whenSettled();
+    await page.chats.active.addToolOutput({ tool: 'dice' as never, toolCallId: '1', output: 4 });
+    await goOn(page, ...words);
+    return page;
+  }
+
+  it('goes on behind the result', async () => {
+    const page = await answeredCall('A ');
+    const back = await reload(page, (replay) => again(replay, ['A '], 'four.'));
+    expect(await kept(back)).toBe('q: Roll? | a: Rolling. /[dice output-available]/A four.');
+  });
+
+  it('keeps the result where the server replays all of it, and knows of none', async () => {
+    const page = await answeredCall('A ');
+    const back = await reload(page, async (replay) => {
+      await replay.say('Rolling. ');
+      await replay.send({ type: 'text-end', id: 't' }, CALL, { type: 'finish-step' });
+      await replay.send({ type: 'start-step' }, ...text('u', 'A four.'), { type: 'finish' });
+      await replay.drop();
+    });
+    expect(await kept(back)).toBe('q: Roll? | a: Rolling. /[dice output-available]/A four.');
+  });
+
+  it('takes a result that is given while the rest is replayed', async () => {
+    const page = await answeredCall('A ');
+    const second = { ...CALL, toolCallId: '2' };
+    const back = await reload(page, async (replay) => {
+      await replay.say('A ');
+      await replay.send(second);
+    });
+    await back.chats.active.addToolOutput({ tool: 'dice' as never, toolCallId: '2', output: 5 });
+    const replayed = 'q: Roll? | a: Rolling. /[dice output-available]/A /[dice output-available]';
+    expect([back.shown(), await back.stored()]).toEqual([replayed, replayed]);
+    const later = await reload(back, async (replay) => {
+      await replay.say('A ');
+      await replay.send(second);
+      await replay.say('four.');
+      await replay.finish();
+    });
+    expect(await kept(later)).toBe(
+      'q: Roll? | a: Rolling. /[dice output-available]/A four./[dice output-available]',
+    );
+  });
+
+  it('takes the result of a call that stands before it, which its server carries out', async () => {
+    const page = await answeredCall();
+    const { id } = page.chats.active.messages[1]!;
+    const result: UIMessageChunk = { type: 'tool-output-available', toolCallId: '1', output: 6 };
+    const open: UIMessageChunk[] = [{ type: 'start' }, result, { type: 'start-step' }];
+    const growing = page.script.requests.at(-1)!;
+    await growing.send(
+      ...open,
+      { type: 'text-start', id: 't' },
+      { type: 'text-delta', id: 't', delta: 'A ' },
+    );
+    const back = await reload(page, async (replay) => {
+      await replay.send(...open, ...text('t', 'A six.'), { type: 'finish-step' }, { type: 'finish' });
+      await replay.drop();
+    });
+    expect(await kept(back)).toBe('q: Roll? | a: Rolling. /[dice output-available]/A six.');
+    expect(back.engine.message(id)?.parts).toContainEqual(expect.objectContaining({ output: 6 }));
+    expect(back.chats.active.error).toBeUndefined();
+  });
+});
+
+it('a call whose input broke off in the middle is asked once when all of it is replayed', async () => {
+  const page = await openReplaying();
+  void page.chats.active.sendMessage({ text: 'Roll?' });
+  const cut = await page.script.next();
+  const begun: UIMessageChunk[] = [
+    { type: 'start' },
+    { type: 'start-step' },
+    ...text('t', 'Rolling. '),
+    { type: 'tool-input-start', toolCallId: '1', toolName: 'dice' },
+    { type: 'tool-input-delta', toolCallId: '1', inputTextDelta: '{"sides"' },
+  ];
+  await cut.send(...begun);
+  const back = await reload(page, async (replay) => {
+    await replay.send(...begun, { type: 'tool-input-delta', toolCallId: '1', inputTextDelta: ':6}' });
+    await replay.send({ ...CALL, input: { sides: 6 } }, { type: 'finish-step' }, { type: 'finish' });
+    await replay.drop();
+  });
+  expect(await kept(back)).toBe('q: Roll? | a: Rolling. /[dice input-available]');
+});
+
+function text(id: string, delta: string): UIMessageChunk[] {
+  return [
+    { type: 'text-start', id },
+    { type: 'text-delta', id, delta },
+    { type: 'text-end', id },
+  ];
+}
