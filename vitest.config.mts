@@ -212,7 +212,7 @@ export default defineConfig({
           setupFiles: onePage,
           include: ['test/**/*.test.tsx', chats],
           exclude: [...elsewhere, ...alone, ...compiled],
-          env: { AI_SDK: '7' },
+          env: { AI_SDK: '7', CHATS: 'app' },
         },
       },
       {

@@ -3,7 +3,7 @@ import { createContextChats } from '../../src/ai/index.ts';
 import { ContextEngine } from '../../src/engine/engine.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import { scriptedTransport, settle } from '../support/transport.ts';
-import { afterReload, changed, noteOf, openPage, SDK, slowly, words } from './story.ts';
+import { afterReload, changed, noteOf, openPage, openPlainly, SDK, slowly, words } from './story.ts';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -11,7 +11,7 @@ afterEach(() => {
 
 describe('the chats of an engine', () => {
   it('are the same for everyone who asks, with the options given last', async () => {
-    const page = await openPage();
+    const page = await openPlainly();
     const other = scriptedTransport();
     const again = createContextChats({ engine: page.engine, transport: other.transport });
     expect(again).toBe(page.chats);
@@ -152,7 +152,7 @@ describe('the chats of an engine', () => {
   });
 
   it('are let go with the engine, and stop only when they are told to', async () => {
-    const page = await openPage();
+    const page = await openPlainly();
     void page.chats.active.sendMessage({ text: 'One?' });
     const exchange = await page.script.next();
     await exchange.say('Fir');
@@ -379,7 +379,7 @@ describe('moments that are easy to miss', () => {
     const store = new InMemoryContextStore();
     const owner = new ContextEngine({ store, chatId: 'c', userId: 'somebody' });
     await owner.continue({ id: 'q', role: 'user', parts: [{ type: 'text', text: 'Mine' }] });
-    const engine = new ContextEngine({ store, chatId: 'c', userId: 'u' });
+    const engine = new ContextEngine({ store, chatId: 'c', userId: 'me' });
     const { transport, requests } = scriptedTransport();
     const chats = createContextChats({ engine, transport });
     await chats.active.sendMessage({ text: 'Hello?' });

@@ -223,7 +223,7 @@ describe('a model in the browser', () => {
 it.runIf(SDK > 5)('may be an agent of the AI SDK, behind its own transport', async () => {
   const { model, calls } = modelOf([...text('First.'), finish()], [...text('Second.'), finish()]);
   const agent = new ai.ToolLoopAgent({ model, instructions: 'Be brief.' });
-  const engine = new ContextEngine({ store: new InMemoryContextStore(), chatId: 'c', userId: 'u' });
+  const engine = new ContextEngine({ store: new InMemoryContextStore(), chatId: 'c', userId: 'me' });
   const chats = createContextChats({ engine, transport: new ai.DirectChatTransport({ agent }) });
   await chats.active.sendMessage({ text: 'One?' });
   await chats.active.sendMessage({ text: 'Two?' });
@@ -236,7 +236,7 @@ it.runIf(SDK > 5)(
   'takes the prompt of the engine where an agent asks for it: its transport knows of no body',
   async () => {
     const { model, calls } = modelOf([...text('First.'), finish()]);
-    const engine = new ContextEngine({ store: new InMemoryContextStore(), chatId: 'c', userId: 'u' });
+    const engine = new ContextEngine({ store: new InMemoryContextStore(), chatId: 'c', userId: 'me' });
     engine.set(hint('Be brief.'));
     const agent = new ai.ToolLoopAgent({
       model,

@@ -80,7 +80,7 @@ describe('reminders in a chat', () => {
 
   test('go through withContext() alike', async () => {
     const store = new InMemoryContextStore();
-    const engine = new ContextEngine({ store, chatId: 'c', userId: 'u' }).set(reminder('note'));
+    const engine = new ContextEngine({ store, chatId: 'c', userId: 'me' }).set(reminder('note'));
     const script = scriptedTransport();
     const wrapped = withContext(script.transport, engine);
     const ask = async (messages: UIMessage[]): Promise<string> => {

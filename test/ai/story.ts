@@ -22,16 +22,31 @@ export interface Page {
   ask(question: string, ...answer: string[]): Promise<void>;
 }
 
-/** Opens the chat `c`, of user `u` if not told otherwise. */
+type PageOptions = ContextChatOptions & Partial<Pick<ContextEngineOptions, 'onConflict' | 'userId'>>;
+
+/**
+ * Opens the chat `c`, of user `me` if not told otherwise: in the app of test/apps that is plain `useChat` but for one line
+ * where `CHATS` is `app`; else as engine and chats, without a component.
+ *
+ * Without it stay, everywhere: files whose components are an app of their own (useContextChat, verbs, example), those that
+ * open no chat (plan, seam, prompt, types), a server in Node (http), where there is no page, and chats of another user.
+ */
 export async function openPage(
   store: ContextStore = new InMemoryContextStore(),
-  options: ContextChatOptions & Partial<Pick<ContextEngineOptions, 'onConflict' | 'userId'>> = {},
+  options: PageOptions = {},
 ): Promise<Page> {
-  const { onConflict, userId = 'u', ...chatOptions } = options;
-  const engine = new ContextEngine({ store, chatId: 'c', userId, onConflict });
+  const isForApp = globalThis.document && (options.userId ?? 'me') === 'me';
+  return pageOf(store, options, (isForApp && openInApp) || openChats);
+}
+
+/** The same, never with a component: for what is told of the chats themselves. */
+export async function openPlainly(): Promise<Page> {
+  return pageOf(new InMemoryContextStore(), {}, openChats);
+}
+
+async function pageOf(store: ContextStore, options: PageOptions, open: Open): Promise<Page> {
   const script = scriptedTransport();
-  const chats = createContextChats({ engine, transport: script.transport, ...chatOptions });
-  await engine.ready();
+  const { engine, chats } = await open(store, { transport: script.transport, ...options });
   return {
     engine,
     chats,
@@ -49,6 +64,19 @@ export async function openPage(
     },
   };
 }
+
+type Open = (store: ContextStore, options: PageOptions) => Promise<Pick<Page, 'engine' | 'chats'>>;
+
+const openChats: Open = async (store, { onConflict, userId = 'me', ...options }) => {
+  const engine = new ContextEngine({ store, chatId: 'c', userId, onConflict });
+  const chats = createContextChats({ engine, ...options });
+  await engine.ready();
+  return { engine, chats };
+};
+
+const app = globalThis.process?.env['CHATS'] === 'app' ? await import('../apps/chatsInApp.ts') : undefined;
+// Each page has a store of its own.
+const openInApp: Open | undefined = app && ((store, options) => app.openInApp(changed(store, {}), options));
 
 /** A list as words: `q: hello | a: hi`; the texts of a message stand between slashes, tools by name and state. */
 export function words(messages: readonly UIMessage[]): string {

@@ -21,7 +21,7 @@ let chat: UseChatHelpers<UIMessage>;
 let frames: string[];
 
 beforeEach(() => {
-  engine = new ContextEngine({ store: new InMemoryContextStore(), chatId: 'c', userId: 'u' });
+  engine = new ContextEngine({ store: new InMemoryContextStore(), chatId: 'c', userId: 'me' });
   script = scriptedTransport();
   frames = [];
 });
@@ -207,7 +207,7 @@ describe('an untouched useChat', () => {
       { id: 'a', role: 'assistant', parts: [{ type: 'text', text: 'Old.' }] },
       'complete',
     );
-    engine = new ContextEngine({ store: engine.store, chatId: 'c', userId: 'u' });
+    engine = new ContextEngine({ store: engine.store, chatId: 'c', userId: 'me' });
     render(app());
     const exchange = await requestAfter(() => chat.sendMessage({ text: 'New?' }));
     await answer(exchange, 'New.');
@@ -304,7 +304,7 @@ describe('a component that goes', () => {
     const cut = await requestAfter(() => chat.sendMessage({ text: 'One?' }));
     await act(() => cut.say('The quick '));
     page.unmount();
-    engine = new ContextEngine({ store: afterReload(engine.store), chatId: 'c', userId: 'u' });
+    engine = new ContextEngine({ store: afterReload(engine.store), chatId: 'c', userId: 'me' });
     await open();
     expect(shown()).toBe('q: One? | a: The quick ');
     const { id } = chat.messages[1]!;
@@ -324,7 +324,7 @@ describe('a component that goes', () => {
     window.dispatchEvent(new Event(event));
     await settle();
     page.unmount();
-    engine = new ContextEngine({ store: afterReload(engine.store), chatId: 'c', userId: 'u' });
+    engine = new ContextEngine({ store: afterReload(engine.store), chatId: 'c', userId: 'me' });
     await open();
     expect(shown()).toBe('q: One? | a: The quick brown fox');
   });

@@ -37,7 +37,7 @@ function Chat({ resume = false, ...options }: Options): ReactNode {
 
 /** Opens the page on the store, as it is then. */
 async function open(options: Options = {}): Promise<void> {
-  engine = new ContextEngine({ store: afterReload(store), chatId: 'c', userId: 'u' });
+  engine = new ContextEngine({ store: afterReload(store), chatId: 'c', userId: 'me' });
   render(
     <StrictMode>
       <ContextEngineProvider engine={engine}>

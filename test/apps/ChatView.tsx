@@ -9,6 +9,10 @@ export interface AppProps {
   readonly transport: ChatTransport<UIMessage>;
   /** What the app's own server has of the chat. Default: nothing. */
   readonly messages?: UIMessage[] | undefined;
+  /** How often the page is shown anew while an answer grows, in ms. Default: 50. */
+  readonly throttle?: number | undefined;
+  /** Whether an answer that the server still streams is taken up when the page opens. Default: true. */
+  readonly resume?: boolean | undefined;
   /** What a page has otherwise than the others. */
   readonly settings?: Partial<ChatInit<UIMessage>> | undefined;
   readonly store: ContextStore;

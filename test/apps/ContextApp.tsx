@@ -13,7 +13,14 @@ export function App(props: AppProps): ReactNode {
   );
 }
 
-function Chat({ chatId, transport, messages = [], settings }: AppProps): ReactNode {
+function Chat({
+  chatId,
+  transport,
+  messages = [],
+  throttle = 50,
+  resume = true,
+  settings,
+}: AppProps): ReactNode {
   const [notices, setNotices] = useState<readonly string[]>([]);
   const note = (line: string): void => setNotices((before) => [...before, line]);
   const init = {
@@ -26,6 +33,6 @@ function Chat({ chatId, transport, messages = [], settings }: AppProps): ReactNo
     onFinish: ({ isAbort }: { isAbort: boolean }) => note(isAbort ? 'stopped' : 'finished'),
     ...settings,
   };
-  const chat = useChat({ ...useContextChat(init), experimental_throttle: 10, resume: true });
+  const chat = useChat({ ...useContextChat(init), experimental_throttle: throttle, resume });
   return <ChatView chat={chat} notices={notices} />;
 }

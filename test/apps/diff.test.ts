@@ -9,7 +9,7 @@ it('the app on contextree is the plain app but for one line and the provider aro
   ) as [string[], string[]];
   expect(plain.filter((line) => !ours.includes(line))).toEqual([
     'return <Chat {...props} />;',
-    'const chat = useChat({ ...init, experimental_throttle: 10, resume: true });',
+    'const chat = useChat({ ...init, experimental_throttle: throttle, resume });',
   ]);
   expect(ours.filter((line) => !plain.includes(line))).toEqual([
     "import { ContextEngineProvider } from 'contextree';",
@@ -19,6 +19,6 @@ it('the app on contextree is the plain app but for one line and the provider aro
     '<Chat {...props} />',
     '</ContextEngineProvider>',
     ');',
-    'const chat = useChat({ ...useContextChat(init), experimental_throttle: 10, resume: true });',
+    'const chat = useChat({ ...useContextChat(init), experimental_throttle: throttle, resume });',
   ]);
 });

@@ -1,41 +1,15 @@
 import type { ChatTransport, UIMessage } from 'ai';
-import { useContextEngine, type ContextEngine, type ContextStore } from 'contextree';
+import type { ContextEngine, ContextStore } from 'contextree';
 import { BranchPicker } from 'contextree/ai';
-import { StrictMode, useEffect, useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { flushSync } from 'react-dom';
-import { createRoot } from 'react-dom/client';
 import { chatsOf } from '../../src/ai/contextChats.ts';
 import { textOf } from '../../src/graph/graph.ts';
 import { mortal, type MortalPage, type Reconnect } from '../ai/person.ts';
 import { picked } from '../support/fileList.ts';
 import { scriptedTransport } from '../support/transport.ts';
-import { Additions, type AppProps } from './ChatView.tsx';
-import { App } from './ContextApp.tsx';
-
-const ME = { chatId: 'c', userId: 'me' } as const;
-
-/** Tells the engine of the app as soon as it is ready, and is gone; the app is not shown anew for that. */
-function Spy({ store, found }: SpyProps): ReactNode {
-  const [isGone, setGone] = useState(false);
-  const told = (engine: ContextEngine): void => {
-    setGone(true);
-    found(engine);
-  };
-  return isGone ? null : <Look store={store} found={told} />;
-}
-
-function Look({ store, found }: SpyProps): ReactNode {
-  const { engine, status } = useContextEngine({ ...ME, store });
-  useEffect(() => {
-    if (status === 'ready') found(engine);
-  }, [engine, status, found]);
-  return null;
-}
-
-interface SpyProps {
-  readonly store: ContextStore;
-  readonly found: (engine: ContextEngine) => void;
-}
+import type { Additions, AppProps } from './ChatView.tsx';
+import { mountApp } from './mounted.tsx';
 
 /** A page with the app, and what a person does there. */
 export interface AppPage extends MortalPage {
@@ -94,20 +68,12 @@ export async function openApp(
 ): Promise<AppPage> {
   const own = mortal(store, pause);
   const script = scriptedTransport();
-  const container = document.body.appendChild(document.createElement('div'));
-  const root = createRoot(container);
-  const opened = new Promise<ContextEngine>((found) =>
-    root.render(
-      <StrictMode>
-        <Additions value={{ beneathMessage: beneath }}>
-          <App chatId="c" transport={transport ?? script.transport} settings={settings} store={own.store} />
-        </Additions>
-        <Spy store={own.store} found={found} />
-      </StrictMode>,
-    ),
+  const { engine, container, unmount } = mountApp(
+    { transport: transport ?? script.transport, throttle: 10, settings, store: own.store },
+    { beneathMessage: beneath },
   );
-  if (reconnect) takingUp(script.transport, opened, reconnect);
-  const engine = await opened;
+  if (reconnect) takingUp(script.transport, engine, reconnect);
+  await engine.ready();
   const chats = chatsOf(engine, {});
   const placeOf = (at: number | string): Element | null | undefined =>
     typeof at === 'number'
@@ -177,22 +143,17 @@ export async function openApp(
       own.kill();
       news.end();
       engine.dispose();
-      root.unmount();
-      container.remove();
+      unmount();
     },
   };
 }
 
 /** Lets a page take up what its server still streams of the answer at its end. */
-function takingUp(
-  transport: ChatTransport<UIMessage>,
-  opened: Promise<ContextEngine>,
-  reconnect: Reconnect,
-): void {
+function takingUp(transport: ChatTransport<UIMessage>, engine: ContextEngine, reconnect: Reconnect): void {
   Object.assign(transport, {
     resumeStreamIsReplay: true,
     reconnectToStream: async ({ abortSignal }: { abortSignal?: AbortSignal }) => {
-      const { messages, elsewhere } = (await opened).state.getState();
+      const { messages, elsewhere } = engine.state.getState();
       return reconnect([...messages, ...elsewhere].at(-1)?.id, abortSignal);
     },
   });

@@ -36,7 +36,7 @@ beforeEach(async () => {
   render(
     <StrictMode>
       <Suspense fallback={<p role="note">Waiting</p>}>
-        <App chatId="c" transport={script.transport} store={store} />
+        <App chatId="c" transport={script.transport} throttle={10} store={store} />
         <Spy />
         <Neighbour />
       </Suspense>

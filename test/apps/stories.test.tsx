@@ -13,11 +13,9 @@ import type { Exchange } from '../support/transport.ts';
 import { loadApp, openApp, type AppPage, type Opening } from './page.tsx';
 
 /**
- * What the suite in test/ai tells of chats, told again of the app: somebody types into its field, presses its buttons and looks at
- * its screen. All on one clock, so that no story waits for anything.
- *
- * In test/ai stays what no button of a plain `useChat` app reaches: other ways to call a verb (parts, bodies, headers,
- * `setMessages`, `onBusy`), edits of answers, chats without a component, what `request` changes, prompts, the disk that refuses, chats longer than a page, and which objects keep their identity.
+ * What the suite in test/ai tells, which drives this app by what `useChat` gives it: here somebody types into its fields,
+ * presses its buttons and looks at its screen, at the pace of a page, which takes up what a server still says. All on one
+ * clock, so that no story waits for anything.
  */
 let time: Clock;
 let store: InMemoryContextStore;

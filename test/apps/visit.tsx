@@ -46,7 +46,7 @@ export async function visit(
   const story: string[] = [];
   const { container } = render(
     <StrictMode>
-      <App chatId="c" transport={script.transport} messages={messages} store={store} />
+      <App chatId="c" transport={script.transport} messages={messages} throttle={10} store={store} />
     </StrictMode>,
   );
   const texts = (selector: string): string[] => [...container.querySelectorAll(selector)].map(textOf);
