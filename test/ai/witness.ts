@@ -75,13 +75,28 @@ export class Witness {
     // One that fails or is stopped takes back what was reserved for its answer, maybe before a real disk was read.
     if (!this.#isOpen(exchange)) return;
     this.#compareChains(exchange, chain);
-    const own = typed && (await page.store.load('c')).branches.find(({ id }) => id === typed.own);
-    if (own && own.headMessageId === (chain.at(-2)?.parentId ?? null))
-      this.found.push(`${questionsIn(messages)} was typed at the end of ${own.name}, and is not on it`);
+    if (typed) await this.#compareEnds(page, exchange, typed, chain.at(-2)?.parentId ?? null);
     if (questionsIn(messages) !== questionsIn(chain.map(({ data }) => data)))
       this.found.push(
         `asked with "${words(messages)}", saved then was "${words(chain.map(({ data }) => data))}"`,
       );
+  }
+
+  /** A question that was asked on a branch of its own must not hang on the end of the one that it was typed on. */
+  async #compareEnds(
+    page: MortalPage,
+    { sent: { messages } }: Exchange,
+    { own: id, beside }: Typed,
+    parentId: string | null,
+  ): Promise<void> {
+    const { branches, nodes } = await page.store.load('c');
+    const own = branches.find((branch) => branch.id === id);
+    if (own?.headMessageId !== parentId) return;
+    // Another page wrote there in that moment, and its answer came to nothing: what it was reserved is taken back.
+    const ids = new Set(nodes.map((node) => node.id));
+    const isTakenBack = beside().some((other) => !ids.has(String(noteOf(other)['answerId'])));
+    if (!isTakenBack)
+      this.found.push(`${questionsIn(messages)} was typed at the end of ${own.name}, and is not on it`);
   }
 
   /** Where the question was typed, if it is asked elsewhere. */
@@ -129,9 +144,15 @@ export class Witness {
   }
 
   /** Somebody types a question into a chat. */
-  types(text: string, { engine }: MortalPage, own: string | undefined): void {
-    const others = new Set(engine.state.getState().branches.map(({ id }) => id));
-    if (own !== undefined) this.#typedOn.set(text, { own, others });
+  types(text: string, page: MortalPage, own: string | undefined): void {
+    if (own === undefined) return;
+    const others = new Set(page.engine.state.getState().branches.map(({ id }) => id));
+    const ended = new Set([...this.#asked.keys()].filter((exchange) => !this.#isOpen(exchange)));
+    const beside = (): Exchange[] =>
+      [...this.#asked].flatMap(([exchange, by]) =>
+        by !== page && !ended.has(exchange) && noteOf(exchange)['branchId'] === own ? [exchange] : [],
+      );
+    this.#typedOn.set(text, { own, others, beside });
   }
 
   /** Somebody lets an answer go on: says so, or gives what a tool waits for. */
@@ -272,6 +293,8 @@ const NOTHING: UIMessage = { id: '', role: 'user', parts: [] };
 interface Typed {
   readonly own: string;
   readonly others: ReadonlySet<string>;
+  /** The answers that other pages have been writing on it since. */
+  readonly beside: () => readonly Exchange[];
 }
 
 /** A call of a tool in a message. */
