@@ -250,7 +250,8 @@ export class ContextEngine {
   /**
    * Writes all pending messages in one transaction. A changed message whose id is known forks, unless `branch: false`
    * replaces it where it is. Nothing pending: nothing is written, but for a chat that does not exist yet.
-   * Rejects with what the store says; the messages are then pending still.
+   * Rejects with what the store says, and with `invalid-options` for a `branch` that is a name: messages go to the
+   * active branch, see `switchBranch()`. They are then pending still.
    */
   async save(options?: { readonly branch?: boolean }): Promise<SaveResult> {
     const { pending } = this.#desk;

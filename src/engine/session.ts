@@ -161,7 +161,9 @@ export class Session {
   }
 
   save(options: { readonly branch?: boolean } | undefined, pending: readonly Pending[]): Promise<SaveResult> {
-    return this.#serial(() => this.#save(options?.branch === false, pending));
+    const { branch = true } = { ...options };
+    expectOption(typeof branch === 'boolean', 'branch', 'true or false: it names no branch', branch);
+    return this.#serial(() => this.#save(!branch, pending));
   }
 
   async #save(inPlace: boolean, pending: readonly Pending[]): Promise<SaveResult> {

@@ -87,6 +87,18 @@ describe('save({ branch: false })', () => {
   });
 });
 
+describe('save({ branch: NAME })', () => {
+  test('is refused, with the messages pending still: they would go to the active branch without a word', async () => {
+    const { engine, branches } = await chat('q1', 'a1');
+    await engine.btw();
+    engine.set(user(said('q2')));
+    const named = { branch: 'main-v2' } as unknown as { branch: boolean };
+    await expect(engine.save(named)).rejects.toMatchObject({ code: 'invalid-options' });
+    expect(engine.state.getState().pending).toHaveLength(1);
+    expect(await branches()).toEqual({ main: 'q1 > a1', 'main-v2': 'q1 > a1' });
+  });
+});
+
 describe('the same id twice among the pending', () => {
   test('is one message: the later words, at the first place', async () => {
     const { branches } = await chat('q1', 'a1=draft', 'q2', 'a1=final');
