@@ -77,7 +77,7 @@ export class History {
     if (known && (own.has(info.id) ? info.rev <= known.rev : isSame(known, seen)))
       return this.#place(known, info);
     // Its children came first: a turn of ours that was rebased onto what is read only now. No walk got past them.
-    if (!known && this.isFollowed(info.id)) this.#rearranged();
+    if (known ? known.parentId !== info.parentId : this.isFollowed(info.id)) this.#rearranged();
     putNode(this.graph, seen);
     this.#stale.add(info.id);
     return true;

@@ -286,7 +286,7 @@ function withBeginning(
   for (let node = nodeAt(graph, head); node; node = nodeAt(graph, node.parentId)) {
     if (other[node.depth - 1] === node.id)
       return { ids: [...other.slice(0, node.depth), ...added.toReversed()], shared: node.depth };
-    if (added.push(node.id) > graph.nodes.size) break;
+    added.push(node.id);
   }
   return { ids: added.toReversed(), shared: 0 };
 }

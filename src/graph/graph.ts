@@ -10,7 +10,8 @@ import type { UIMessage } from 'ai';
  *
  * The parent edge is the only durable edge. Children, siblings, forks and depth are derived from it, in the order of
  * `seq`, a counter of the chat, because clocks of two tabs disagree and equal timestamps are common. All walks are
- * loops: a chat of 100,000 messages in a row is normal here, and a call stack is not that deep.
+ * loops: a chat of 100,000 messages in a row is normal here, and a call stack is not that deep. And all of them end:
+ * parents that a damaged disk has bent into a ring are cut apart when they come in, so that no walk need count its steps.
  *
  * Nodes, branches and checkpoints are values. The one thing that changes in place is the {@link MessageGraph} index
  * over them: an append costs the same at 10 messages and at 100,000, which no copied map could promise. Only its owner
@@ -138,7 +139,7 @@ export function createGraph(infos: Iterable<NodeInfo> = []): MessageGraph {
   return graph;
 }
 
-/** Adds a node, or replaces the one with its id. Its place among its siblings follows `seq`. */
+/** Adds a node, or replaces the one with its id. Its place among its siblings follows `seq`. A ring is cut at once. */
 export function putNode(graph: MessageGraph, info: NodeInfo): void {
   const { nodes, children } = graph as WritableGraph;
   const known = nodes.get(info.id);
@@ -146,6 +147,21 @@ export function putNode(graph: MessageGraph, info: NodeInfo): void {
   if (known && known.parentId === info.parentId && known.seq === info.seq) return;
   if (known) unlink(graph as WritableGraph, known);
   children.set(info.parentId, insertBySeq(nodes, children.get(info.parentId) ?? [], info));
+  if (known?.parentId !== info.parentId && children.has(info.id)) cutRing(graph, info);
+}
+
+/** Lets the oldest message of a ring be a first one, if this one follows itself. Only a new parent can bring that about. */
+function cutRing(graph: MessageGraph, info: NodeInfo): void {
+  let oldest = info;
+  for (let at = parentOf(graph, info); at !== info; at = parentOf(graph, at)) {
+    if (!at) return;
+    if (at.seq < oldest.seq) oldest = at;
+  }
+  putNode(graph, { ...oldest, parentId: null });
+}
+
+function parentOf({ nodes }: MessageGraph, { parentId }: NodeInfo): NodeInfo | undefined {
+  return parentId === null ? undefined : nodes.get(parentId);
 }
 
 /** Takes a node out again: one that was reserved and never spoken, or one that was never stored. */
@@ -175,12 +191,10 @@ function insertBySeq(
 /**
  * The ids from the root to `headId`, both included; empty for null or an unknown head.
  * `from` stops the walk: that id and everything before it are left out.
- * A cycle in damaged data ends the walk instead of turning for ever.
  */
 export function chainIds(graph: MessageGraph, headId: string | null, from: string | null = null): string[] {
   const ids: string[] = [];
-  const limit = graph.nodes.size;
-  for (let id = headId; id !== null && id !== from && ids.length < limit;) {
+  for (let id = headId; id !== null && id !== from;) {
     const node = graph.nodes.get(id);
     if (!node) break;
     ids.push(id);
@@ -194,7 +208,7 @@ export function contains(graph: MessageGraph, headId: string | null, id: string)
   const target = graph.nodes.get(id);
   if (!target) return false;
   let at = headId === null ? undefined : graph.nodes.get(headId);
-  while (at && at.depth > target.depth) at = at.parentId === null ? undefined : graph.nodes.get(at.parentId);
+  while (at && at.depth > target.depth) at = parentOf(graph, at);
   return at?.id === id;
 }
 
@@ -203,8 +217,8 @@ export function commonAncestor(graph: MessageGraph, a: string | null, b: string 
   let left = a === null ? undefined : graph.nodes.get(a);
   let right = b === null ? undefined : graph.nodes.get(b);
   while (left && right && left.id !== right.id) {
-    if (left.depth >= right.depth) left = left.parentId === null ? undefined : graph.nodes.get(left.parentId);
-    else right = right.parentId === null ? undefined : graph.nodes.get(right.parentId);
+    if (left.depth >= right.depth) left = parentOf(graph, left);
+    else right = parentOf(graph, right);
   }
   return left && right ? left.id : null;
 }

@@ -14,13 +14,10 @@ export function graphData(
   activeBranchId: string | undefined,
 ): GraphData {
   const all = inOrder([...nodes]);
-  const hidden = new Map<string, string | null>();
-  for (const node of all) if (!isVisible(node)) hidden.set(node.id, node.parentId);
-  const visible = (id: string | null): string | null => {
-    let at = id;
-    while (at !== null && hidden.has(at)) at = hidden.get(at) ?? null;
-    return at;
-  };
+  // The message before each that does not show. What was written before it has its own here by then.
+  const hidden = new Map<string | null, string | null>();
+  const visible = (id: string | null): string | null => hidden.get(id) ?? (hidden.has(id) ? null : id);
+  for (const node of all) if (!isVisible(node)) hidden.set(node.id, visible(node.parentId));
   const shown = hidden.size === 0 ? all : all.filter(({ id }) => !hidden.has(id));
   return {
     chatId,

@@ -137,27 +137,15 @@ function withoutOrphans(nodes: readonly NodeInfo[], findings: Finding[]): NodeIn
   });
 }
 
-/** Each ring is cut at its oldest message. Costs each message once. */
+/** A graph takes no rings: where a message lost its parent on the way in, it was the oldest of one. */
 function withoutRings(nodes: readonly NodeInfo[], findings: Finding[]): NodeInfo[] {
-  const byId = new Map(nodes.map((node) => [node.id, node]));
-  const checked = new Set<NodeInfo>();
-  const cuts = new Set<NodeInfo>();
-  for (const node of nodes) {
-    const path = new Set<NodeInfo>();
-    let at: NodeInfo | undefined = node;
-    for (; at && !checked.has(at) && !path.has(at); at = byId.get(at.parentId ?? '')) path.add(at);
-    if (at && path.has(at)) cuts.add(oldest([...path].slice([...path].indexOf(at))));
-    for (const seen of path) checked.add(seen);
-  }
+  const { nodes: byId } = createGraph(nodes);
   return nodes.map((node) => {
-    if (!cuts.has(node)) return node;
+    const { parentId } = byId.get(node.id) as NodeInfo;
+    if (parentId === node.parentId) return node;
     tell(findings, 'cycle', node.id, `Message "${node.id}" comes after itself: it becomes a first message.`);
-    return { ...node, parentId: null };
+    return { ...node, parentId };
   });
-}
-
-function oldest(ring: readonly NodeInfo[]): NodeInfo {
-  return ring.reduce((a, b) => (b.seq < a.seq ? b : a));
 }
 
 /** Depths follow from the parents. One that is off only because a message before it was, is no finding of its own. */

@@ -162,8 +162,9 @@ class Append {
 
   async #takeUpHead(op: HeadOp, parents: ReadonlyMap<string, string | null>): Promise<HeadOp> {
     let last = op.messageId;
-    while (last !== null && !this.#there.has(last)) last = parents.get(last) ?? null;
-    if (last === null) return op;
+    for (const [id, parentId] of [...parents].toReversed())
+      if (id === last && !this.#there.has(id)) last = parentId;
+    if (last === null || !this.#there.has(last)) return op;
     const from = await this.#get('branch', op.branchId);
     const fork = await this.#forkHolding(op.forkId, last);
     if (!fork && !(await this.#holds(from, last))) return op;
@@ -176,11 +177,19 @@ class Append {
     return { ...op, expected: last };
   }
 
-  /** Whether a message lies on the way from a branch's head to the root. Costs the distance between them. */
+  /**
+   * Whether a message lies on the way from a branch's head to the root. Costs the distance between them: each step has to
+   * lead nearer to the root, because records that are damaged may lead round in a ring.
+   */
   async #holds({ headMessageId }: Branch, id: string): Promise<boolean> {
     const depth = (await this.#findInfo(id))?.depth ?? Infinity;
     let at = await this.#findInfo(headMessageId);
-    while (at && at.depth > depth) at = await this.#findInfo(at.parentId);
+    for (
+      let last = Infinity;
+      at && at.depth > depth && at.depth < last;
+      at = await this.#findInfo(at.parentId)
+    )
+      last = at.depth;
     return at?.id === id;
   }
 
@@ -400,8 +409,11 @@ class Append {
   /** Whether a message belongs to a turn that got a new parent. */
   #isRebased(id: string | null): boolean {
     let node = this.#nodes.get(id ?? '');
-    while (node && !this.#rebased.has(node.id)) node = this.#nodes.get(node.parentId ?? '');
-    return node !== undefined;
+    for (let last = Infinity; node && !this.#rebased.has(node.id) && node.seq < last;) {
+      last = node.seq;
+      node = this.#nodes.get(node.parentId ?? '');
+    }
+    return node !== undefined && this.#rebased.has(node.id);
   }
 
   /** Gives a turn a branch of its own; the branch that it was meant for stays as the other tab left it. */

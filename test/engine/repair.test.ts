@@ -2,8 +2,8 @@ import 'fake-indexeddb/auto';
 import { openDB, type IDBPDatabase } from 'idb';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
-import { engineOn, texts } from '../support/engine.ts';
-import { given, line } from '../support/graph.ts';
+import { engineOn, said, texts } from '../support/engine.ts';
+import { given, head, insert, line, me } from '../support/graph.ts';
 
 // What a disk can do to a chat, and what is left of it.
 
@@ -75,6 +75,27 @@ describe('a damaged chat', () => {
     const next = open();
     await next.ready();
     expect(await branches(next)).toEqual(after);
+  });
+
+  test('answers all that is asked of a ring, and says that it is one', { timeout: 20_000 }, async () => {
+    await damaged([line(6), 'm0 > m1 > b2'], (db) => change(db, 'm1', { parentId: 'm3' }));
+    const store = new IndexedDBContextStore(name);
+    const engine = engineOn(store, { userId: 'me' });
+    await engine.ready();
+    expect(texts((await engine.resolve()).messages)).toBe('m1 > m2 > m3 > m4 > m5');
+    const { graph } = await engine.inspect();
+    expect(graph.nodes.map(({ id, parentId }) => [id, parentId])).toContainEqual(['m1', null]);
+    expect((await engine.estimate()).tokens).toBeGreaterThan(0);
+    expect(engine.siblings('m2').ids).toEqual(['m2', 'b2']);
+    expect((await store.getMessageChain('c', 'm5')).map(({ id }) => id)).toContain('m2');
+    await engine.continue(said('q6'), { id: 'a6' });
+    // Who repeats a write asks whether it is there already: on the way from a head to the root.
+    const turn = [insert('q7', null), head(null, 'q7')];
+    for (let times = 0; times < 2; times += 1) await store.append('c', turn, me);
+    expect((await engine.verify()).map(({ kind, id }) => `${kind} ${id}`)).toContain('cycle m1');
+    await engine.repair();
+    expect((await engine.verify()).filter(({ mends }) => mends)).toEqual([]);
+    expect(texts((await open().resolve()).messages)).toBe('m1 > m2 > m3 > m4 > m5 > q6');
   });
 
   test('stops turning in a ring', async () => {

@@ -62,12 +62,24 @@ describe('a chain', () => {
     expect(chainIds(g, 'a2')).toEqual(['q2', 'a2']);
   });
 
-  it('ends, even when damaged data turns in a circle', () => {
+  it('begins at its oldest message, where damaged data turn in a ring', () => {
+    const { nodes } = graph('m0 > m1 > m2 > m3 > m4', 'm0 > m1 > m2 > m3 > b4');
+    const bent = nodes.map((each) => infoOf(each.id === 'm1' ? { ...each, parentId: 'm3' } : each));
+    for (const some of [bent, bent.toReversed(), [...bent.slice(3), ...bent.slice(0, 3)]]) {
+      const g = createGraph(some);
+      expect(chainIds(g, 'm4')).toEqual(['m1', 'm2', 'm3', 'm4']);
+      expect(chainIds(g, 'b4')).toEqual(['m1', 'm2', 'm3', 'b4']);
+      expect([contains(g, 'm4', 'm0'), commonAncestor(g, 'm4', 'm0')]).toEqual([false, null]);
+      expect([...g.nodes.keys()].toSorted()).toEqual(['b4', 'm0', 'm1', 'm2', 'm3', 'm4']);
+    }
+  });
+
+  it('does not begin anew for a message that follows itself', () => {
     const g = createGraph([
-      infoOf(node('x', { parentId: 'y' })),
+      infoOf(node('x', { parentId: 'x' })),
       infoOf(node('y', { parentId: 'x', seq: 1 })),
     ]);
-    expect(chainIds(g, 'x').length).toBeLessThanOrEqual(2);
+    expect([chainIds(g, 'y'), g.children.get(null), g.children.get('x')]).toEqual([['x', 'y'], ['x'], ['y']]);
   });
 
   it('may be 100,000 messages long', { timeout: 60_000 }, () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Branch, Checkpoint } from '../../src/graph/graph.ts';
+import type { Branch, Checkpoint, NodeInfo } from '../../src/graph/graph.ts';
 import { infoOf } from '../../src/graph/graph.ts';
 import { graphData } from '../../src/graph/graphData.ts';
 import { type GraphData, visualizeGraph } from '../../src/graph/visualize.ts';
@@ -196,5 +196,16 @@ describe('records as a graph', () => {
       branches: [{ name: 'main', headMessageId: 'a1', isActive: true }],
       checkpoints: [{ name: 'here', messageId: 'q1' }],
     });
+  });
+
+  it('comes to an end where messages that do not show follow each other in a ring', () => {
+    const silent = (id: string, parentId: string, seq: number): NodeInfo =>
+      infoOf(node(id, { parentId, seq, status: 'interrupted', data: message(id, '') }));
+    const nodes = [
+      silent('a1', 'a2', 0),
+      silent('a2', 'a1', 1),
+      infoOf(node('q3', { parentId: 'a2', seq: 2 })),
+    ];
+    expect(graphData('c', nodes, [], [], undefined).nodes.map(({ id }) => id)).toEqual(['q3']);
   });
 });
