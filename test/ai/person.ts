@@ -1,6 +1,7 @@
 import { lastAssistantMessageIsCompleteWithToolCalls, type UIMessage, type UIMessageChunk } from 'ai';
 import { textOf, type MessageNode } from '../../src/graph/graph.ts';
 import type { ContextChat } from '../../src/ai/index.ts';
+import type { ContextEngine } from '../../src/engine/engine.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import type { ContextStore } from '../../src/store/store.ts';
 import { realTime, type Time } from '../support/clock.ts';
@@ -117,6 +118,9 @@ const TRIES = 4;
 /** How long the mouse takes from one page to another, in ms. */
 const WAY = 150;
 const STEP = 25;
+
+/** How often a run looks whether all has come to its end, 20 ms apart, before it says that something hangs. */
+const ROUNDS = 2000;
 
 function times(count: number, act: Act): readonly Act[] {
   return Array.from({ length: count }, () => act);
@@ -527,7 +531,9 @@ export class Run {
     // What was pressed on a screen begins a moment later.
     await this.#time.pass(50);
     this.#witness.checkStops();
-    for (let round = 0; round < 400 && this.#isUnderWay; round += 1) {
+    // What a branch that is not shown asks for comes a moment after all else is done.
+    for (let [round, quiet] = [0, 0]; round < ROUNDS && quiet < 2; round += 1) {
+      quiet = this.#isUnderWay ? 0 : quiet + 1;
       for (const exchange of this.#streams()) {
         this.#ended.add(exchange);
         this.#witness.ends(exchange, 'finish');
@@ -546,7 +552,7 @@ export class Run {
   }
 
   get #isUnderWay(): boolean {
-    const isBusy = this.#pages.some(({ chats }) => chats.active.isBusy);
+    const isBusy = this.#pages.some(({ chats, engine }) => chats.active.isBusy || growsIn(engine));
     return isBusy || this.#running.size > 0 || this.#streams().length > 0;
   }
 
@@ -701,6 +707,12 @@ export class Run {
     const text = spokenIn(message);
     return said.flatMap(({ word, isSure }) => (isSure || text.includes(word) ? [word] : [])).join('');
   }
+}
+
+/** Whether an answer grows on some branch, or was reserved there and is about to be asked for. */
+function growsIn(engine: ContextEngine): boolean {
+  const heads = engine.state.getState().branches.map(({ headMessageId }) => headMessageId ?? '');
+  return heads.some((id) => engine.status(id) === 'streaming');
 }
 
 /** What was only reserved for an answer is no version of it yet. */

@@ -1,0 +1,30 @@
+import { IndexedDBContextStore } from 'contextree';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { Run } from '../ai/person.ts';
+import { loadApp, openApp, pager } from '../apps/page.tsx';
+
+// The fuzzer of test/apps on what an app really stands on: IndexedDB, Web Locks, BroadcastChannel, and a browser's own
+// events and pace. Thousands of its sequences run on a clock of their own, the same each time; here time goes by, so a seed
+// says what is done, and not to the millisecond when: `vitest run --project browser test/browser/appFuzz -t 9017`.
+const SEEDS = 50;
+const FIRST = 9000;
+
+describe('a person who presses every button of an app in a browser', () => {
+  beforeAll(loadApp);
+
+  test.each(Array.from({ length: SEEDS }, (_, i) => FIRST + i))(
+    'loses no word (%i)',
+    { timeout: 30_000 },
+    async (seed) => {
+      const name = `app-fuzz-${crypto.randomUUID()}`;
+      const run = await Run.begin(seed, {
+        store: () => new IndexedDBContextStore(name),
+        open: (store, manner) => openApp(store, { ...manner, beneath: pager }),
+      });
+      for (let act = 8 + (seed % 13); act > 0; act -= 1) await run.act();
+      await run.comeToRest();
+      await expect.poll(() => run.problems(), { timeout: 10_000 }).toEqual([]);
+      run.close();
+    },
+  );
+});
