@@ -5,7 +5,7 @@ import { bytesOf, type Files } from './attachments.ts';
 import { blobsOf, releaseBlobs, referToBlob } from './blobs.ts';
 import { draftOf, readDraft } from './drafts.ts';
 import { fragmentsKey, goingOnKey } from './keys.ts';
-import type { ChatReads, Known } from './chatReads.ts';
+import { type ChatReads, Ids, type Known } from './chatReads.ts';
 import { between, CONTENT, type Meta, ofChat, only } from './layout.ts';
 import { lastChange, SELF } from './meta.ts';
 import type { Rows } from './rows.ts';
@@ -170,13 +170,19 @@ export class RecordTransaction implements StoreTransaction {
     const before = this.#isPurged ? undefined : this.#reads.known;
     const nodes = [...(before?.nodes ?? []), ...this.#nodes].filter(([id]) => !this.#dropped.has(id));
     const free = this.#free === undefined ? before?.free : this.#chat?.nextSeq;
+    // Sets and maps grow: who still has the state before this knows by its counter that it is over.
+    const branches = before?.branches ?? new Map<string, Branch>();
+    for (const [id, branch] of this.#branches) branches.set(id, branch);
+    const ids = this.#isPurged ? new Ids([]) : before?.ids;
+    for (const id of this.#nodes.keys()) ids?.add(id);
     return {
       meta: this.#meta,
       chatId: this.chatId,
       chat: this.#chat ?? before?.chat,
       free: this.#free === undefined && this.#hasNew ? undefined : free,
       nodes: new Map(nodes.slice(-REMEMBERED)),
-      branches: new Map([...(before?.branches ?? []), ...this.#branches].slice(-REMEMBERED)),
+      branches,
+      ids,
     };
   }
 }
@@ -189,7 +195,7 @@ export async function keepFile(rows: Rows, chatId: string, hash: string, files: 
   referToBlob(rows, chatId, hash);
 }
 
-/** So many messages and branches of the last writes are remembered. */
+/** So many messages of the last writes are remembered. */
 const REMEMBERED = 8;
 
 /** So few messages are looked up one by one. */

@@ -5,7 +5,7 @@ import { type Meta, ofChat } from './layout.ts';
 import { readMeta } from './meta.ts';
 import { readChat } from './rebuild.ts';
 import type { Rows } from './rows.ts';
-import type { StoreOp } from './store.ts';
+import type { ChatRecords, StoreOp } from './store.ts';
 
 /**
  * What a write reads of its chat, in one go, and what it need not read.
@@ -15,10 +15,11 @@ import type { StoreOp } from './store.ts';
  * So it is asked before the first of them is looked at, and each answer is there when its turn comes. All reads of a
  * transaction come before all writes, so what was read once need not be read again.
  *
- * And mostly it is known. Whoever writes a turn wrote the one before, and every write moves the counter of the database.
- * So if the counter stands where this store left it, nobody has written since, and what this store wrote then is what is
- * there. Only the counter is read, and whether a new message is new. Where somebody did write, or something set the
- * counter back, all is read as if nothing was known.
+ * And mostly it is known. Whoever writes a turn wrote the one before, or has read the chat, and every write moves the
+ * counter of the database. So if the counter stands where this store left it, nobody has written since, and what this
+ * store wrote or read then is what is there. Only the counter is read, and where that is all, nothing waits for it: the
+ * database hears of the writes together with the question, and they are undone if somebody else did write (`assume` of
+ * the rows). Then, and where something set the counter back, all is read as if nothing was known.
  */
 export class ChatReads {
   readonly chatId: string;
@@ -44,23 +45,27 @@ export class ChatReads {
   async begin(ops: readonly StoreOp[], last: Known | undefined): Promise<Meta> {
     const known = last?.chatId === this.chatId ? last : undefined;
     this.#known = known;
-    const [meta] = await Promise.all([readMeta(this.rows), this.#foresee(ops, known)]);
-    this.isAlone =
-      last !== undefined &&
-      (['databaseId', 'seq', 'by'] as const).every((name) => last.meta[name] === meta[name]);
-    if (known && !this.isAlone) await this.#foresee(ops, undefined);
+    const unknown = this.#unknown(ops, known);
+    if (known && unknown.length === 0 && this.rows.assume) {
+      this.isAlone = true;
+      this.rows.assume(async () => isWhere(known, await readMeta(this.rows)));
+      return known.meta;
+    }
+    const [meta] = await Promise.all([readMeta(this.rows), ...unknown.map((read) => read())]);
+    this.isAlone = last !== undefined && isWhere(last, meta);
+    if (known && !this.isAlone) await Promise.all(this.#unknown(ops, undefined).map((read) => read()));
     return meta;
   }
 
-  /** Of many messages only the first are read, because many are found in ranges. */
-  async #foresee(ops: readonly StoreOp[], known: Known | undefined): Promise<void> {
+  /** What is to be read for these operations. Of many messages only the first, because many are found in ranges. */
+  #unknown(ops: readonly StoreOp[], known: Known | undefined): (() => Promise<unknown>)[] {
     const ids = new Set(ops.slice(0, FORESEEN).flatMap(messagesOf));
     const branches = new Set(ops.flatMap((op) => (op.op === 'head' || op.op === 'use' ? [op.branchId] : [])));
-    await Promise.all([
-      known?.chat ? undefined : this.chat(),
-      ...[...ids].map((id) => (known?.nodes.has(id) ? undefined : this.info(id))),
-      ...[...branches].map((id) => (known?.branches.has(id) ? undefined : this.branch(id))),
-    ]);
+    return [
+      ...(known?.chat ? [] : [() => this.chat()]),
+      ...[...ids].filter((id) => !knows(known, id)).map((id) => () => this.info(id)),
+      ...[...branches].filter((id) => !known?.branches.has(id)).map((id) => () => this.branch(id)),
+    ];
   }
 
   chat(): Promise<Chat | undefined> {
@@ -72,6 +77,7 @@ export class ChatReads {
   info(id: string): Promise<NodeInfo | undefined> {
     const node = this.known?.nodes.get(id);
     if (node) return Promise.resolve(infoOf(node));
+    if (knows(this.known, id)) return NO_INFO;
     return once(this.#infos, id, () => this.rows.get('nodes', [this.chatId, id], 'id'));
   }
 
@@ -93,16 +99,73 @@ export class ChatReads {
   }
 }
 
-/** What a store remembers of what it wrote to a chat since somebody else has written to the database. */
+/** What a store remembers of the chat that it read or wrote last, for as long as nobody else writes to the database. */
 export interface Known {
-  /** As it stood after the last write. */
+  /** As it stood then. */
   readonly meta: Meta;
   readonly chatId: string;
   readonly chat?: Chat | undefined;
   /** Where nothing lies in the chat, at this `seq` and beyond; absent where nobody has looked. */
   readonly free?: number | undefined;
+  /** Messages that were written last. */
   readonly nodes: ReadonlyMap<string, MessageNode>;
-  readonly branches: ReadonlyMap<string, Branch>;
+  readonly branches: Map<string, Branch>;
+  /** Holds the id of each message of the chat, so that one that is not in it is new; absent where not all are known. */
+  readonly ids?: Ids | undefined;
+}
+
+/** What whoever has read a whole chat knows of it. */
+export function knownFrom(
+  chatId: string,
+  { chat, branches, nodes }: ChatRecords,
+  meta: Meta,
+): Known | undefined {
+  if (!chat || chat.deletedAt !== undefined) return undefined;
+  return {
+    meta,
+    chatId,
+    chat,
+    free: nodes.every(({ seq }) => seq < chat.nextSeq) ? chat.nextSeq : undefined,
+    nodes: new Map(),
+    branches: new Map(branches.map((branch) => [branch.id, branch])),
+    ids: new Ids(nodes),
+  };
+}
+
+/** Ids of messages. A chat that is only read need not be counted, so they are put together when first asked for. */
+export class Ids {
+  #ids: Set<string> | undefined;
+  #source: readonly { readonly id: string }[];
+
+  constructor(source: readonly { readonly id: string }[]) {
+    this.#source = source;
+  }
+
+  has(id: string): boolean {
+    return this.#all().has(id);
+  }
+
+  add(id: string): void {
+    this.#all().add(id);
+  }
+
+  #all(): Set<string> {
+    this.#ids ??= new Set(this.#source.map((one) => one.id));
+    this.#source = [];
+    return this.#ids;
+  }
+}
+
+/** Whether a message need not be read: it was written just now, or it is certain that it is not there. */
+function knows(known: Known | undefined, id: string): boolean {
+  return known !== undefined && (known.nodes.has(id) || known.ids?.has(id) === false);
+}
+
+const NO_INFO: Promise<undefined> = Promise.resolve(undefined);
+
+/** Whether the database stands where it was when something was known of it. */
+function isWhere({ meta: last }: Known, meta: Meta): boolean {
+  return (['databaseId', 'seq', 'by'] as const).every((name) => last[name] === meta[name]);
 }
 
 /** How many operations are looked at ahead. */

@@ -2,7 +2,7 @@ import type { UIMessage } from 'ai';
 import type { Chat, MessageNode, NodeInfo } from '../graph/graph.ts';
 import { byAge, previewOf } from '../graph/graph.ts';
 import { readDraft } from './drafts.ts';
-import { between, ofChat, only, type Span, type Table, type Tables } from './layout.ts';
+import { between, type Meta, ofChat, only, type Span, type Table, type Tables } from './layout.ts';
 import { withBody } from './append.ts';
 import { readMeta } from './meta.ts';
 import { readChat } from './rebuild.ts';
@@ -40,9 +40,14 @@ export const RECORDS: readonly Table[] = [
 ];
 
 /** The chat, its pointers and its topology: all of it, or what changed after `since`. */
-export async function load(rows: Rows, chatId: string, since: number | undefined): Promise<ChatRecords> {
+export async function load(
+  rows: Rows,
+  chatId: string,
+  since: number | undefined,
+  meta: Promise<Meta> = readMeta(rows),
+): Promise<ChatRecords> {
   const read = since === undefined ? everything(rows, chatId) : difference(rows, since);
-  const [chat, { seq }] = await Promise.all([readChat(rows, chatId), readMeta(rows)]);
+  const [chat, { seq }] = await Promise.all([readChat(rows, chatId), meta]);
   if (!chat || chat.deletedAt !== undefined) {
     return { seq, chat: chat && tombstone(chat), branches: [], checkpoints: [], nodes: [], dropped: [] };
   }

@@ -8,10 +8,10 @@ import { applyOps } from './apply.ts';
 import { Attachments, type Files, hasFiles } from './attachments.ts';
 import { hashOf, putBlob, sweepBlobs } from './blobs.ts';
 import type { Channel } from './channel.ts';
-import { ChatReads, type Known } from './chatReads.ts';
+import { ChatReads, type Known, knownFrom } from './chatReads.ts';
 import { createDeviceId } from './device.ts';
 import { ALL_TABLES, only, type Table } from './layout.ts';
-import { nextMeta, SELF } from './meta.ts';
+import { nextMeta, readMeta, SELF } from './meta.ts';
 import { askToPersist, figuresOf, type StorageFigures } from './figures.ts';
 import type { DataLoss } from './loss.ts';
 import { asJson, cloneValue, expectKey, normaliseMessage, normaliseOps } from './normalise.ts';
@@ -51,8 +51,9 @@ import type {
 export class RecordStore implements ContextStore {
   readonly #backing: Backing;
   readonly #attachments = new Attachments();
-  /** What the last write left. */
+  /** What the last write left, or the last one who read a whole chat found. */
   #known: Known | undefined;
+  #writing = 0;
   readonly #listeners = new Set<{ readonly hear: (notice: StoreNotice) => void }>();
   #channel: Channel | undefined;
   #sweeper: ReturnType<typeof setTimeout> | undefined;
@@ -72,7 +73,12 @@ export class RecordStore implements ContextStore {
   }
 
   async load(chatId: string, since?: number): Promise<ChatRecords> {
-    const records = await this.#read(RECORDS, (rows) => load(rows, chatId, since));
+    const { records, meta } = await this.#read(RECORDS, async (rows) => {
+      const reading = readMeta(rows);
+      return { records: await load(rows, chatId, since, reading), meta: await reading };
+    });
+    if (since === undefined && (this.#known?.meta.seq ?? 0) <= meta.seq)
+      this.#known = knownFrom(chatId, records, meta);
     this.#tend(chatId, records.chat);
     return records;
   }
@@ -333,17 +339,23 @@ export class RecordStore implements ContextStore {
   ): Promise<T> {
     this.#wake();
     const by = createDeviceId();
+    // Who writes while another write is under way can't know what that will leave.
+    const last = this.#writing > 0 ? undefined : this.#known;
+    this.#writing += 1;
     let done: { readonly result: T; readonly tx: RecordTransaction; readonly seq: number } | undefined;
-    const { result, tx, seq } = await this.#backing.write(ALL_TABLES, async (rows) => {
+    const carryOut = async (rows: Rows): Promise<NonNullable<typeof done>> => {
       const reads = new ChatReads(rows, chatId);
-      const meta = await reads.begin(ops, this.#known);
+      const meta = await reads.begin(ops, done ? undefined : last);
       // Carried out before, and the answer got lost on the way.
       if (done && meta.by === by) return done;
       const tx = new RecordTransaction(reads, { ...meta, by }, files);
       const result = await work(tx, rows);
       await tx.settleBlobs();
       return (done = { result, tx, seq: await tx.seq() });
-    });
+    };
+    const { result, tx, seq } = await this.#backing
+      .write(ALL_TABLES, carryOut)
+      .finally(() => (this.#writing -= 1));
     if (!tx.hasChanged) return result;
     this.#known = tx.known;
     this.#tell({ kind: 'change', chatId, seq, remote: false });

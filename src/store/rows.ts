@@ -41,6 +41,8 @@ export interface Records extends Rows {
   readonly damage: readonly Damage[];
   /** The keys of the records within a span, all without one, in the order of the index; nothing else of them is read. */
   keys(table: Table, span?: Span, index?: string): Promise<Key[]>;
+  /** Hands over what was written so far. Reads do so, and the end of the transaction. */
+  send(): void;
 }
 
 /** Rows of some tables, within one transaction. All reads come before all writes; a write does not wait. */
@@ -51,6 +53,11 @@ export interface Rows {
   readonly touched?: ReadonlySet<string>;
   /** The keys of all values; absent where nobody follows them. */
   valueKeys?(): Promise<string[]>;
+  /**
+   * Takes for true what is asked with the writes, so that nothing waits for the answer. It is there before they last; where
+   * it is no, none of them happened, and the work is done again without. Absent where to ask costs nothing.
+   */
+  readonly assume?: ((ask: () => Promise<boolean>) => void) | undefined;
   /** The row with this key, or with this key in an index. */
   get<T extends Table>(table: T, key: Key, index?: string): Promise<Tables[T] | undefined>;
   /** The rows within a span, all of them without one, in the order of their keys; the first `limit`. */

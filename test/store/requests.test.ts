@@ -8,46 +8,89 @@ import { given, head, insert, line, me } from '../support/graph.ts';
 
 /** What an append asks of the database, and that it asks again where somebody else has written. */
 describe('an append behind an append', () => {
-  const reads: string[] = [];
+  const requests: string[] = [];
+  const reads = (): string[] => requests.filter((request) => request.startsWith('get'));
   beforeEach(() => {
     globalThis.indexedDB = new IDBFactory();
-    for (const source of [IDBObjectStore.prototype, IDBIndex.prototype]) {
-      for (const name of ['get', 'getAll'] as const) {
-        const original = source[name];
-        vi.spyOn(source, name).mockImplementation(function (
-          this: IDBObjectStore & IDBIndex,
-          ...args: unknown[]
-        ) {
-          if ((this.objectStore ?? this).transaction.mode === 'readwrite') reads.push(this.name);
-          return Reflect.apply(original, this, args) as IDBRequest;
-        });
+    for (const source of [IDBObjectStore.prototype, IDBIndex.prototype])
+      for (const name of ['get', 'getAll', 'put'] as const) {
+        const original = Reflect.get(source, name) as IDBObjectStore['get'] | undefined;
+        if (original) vi.spyOn(source as IDBObjectStore, name).mockImplementation(noting(name, original));
       }
-    }
   });
   afterEach(() => void vi.restoreAllMocks());
+
+  function noting(name: string, original: (...args: never[]) => IDBRequest): IDBObjectStore['get'] {
+    return function (this: IDBObjectStore, ...args: unknown[]) {
+      const request = Reflect.apply(original, this, args) as IDBRequest;
+      const table = (Reflect.get(this, 'objectStore') as IDBObjectStore | undefined) ?? this;
+      if (table.transaction.mode !== 'readwrite') return request;
+      requests.push(`${name} ${table.name}`);
+      if (name !== 'put') request.addEventListener('success', () => requests.push('answer'));
+      return request;
+    };
+  }
 
   async function next(store: IndexedDBContextStore, after: string, id: string): Promise<AppendResult> {
     return store.append('c', [insert(id, after), head(after, id)], me);
   }
 
-  it('reads the counter, and whether the message is new', async () => {
+  it('reads the counter, and waits for it with all that it puts', async () => {
     const store = new IndexedDBContextStore('requests');
     await given(store, line(3));
     await next(store, 'm2', 'a');
-    reads.length = 0;
+    requests.length = 0;
     await next(store, 'a', 'b');
-    expect(reads).toEqual(['meta', 'id', 'id']);
+    expect(requests).toEqual([
+      'get meta',
+      'put meta',
+      'put bodies',
+      'put chats',
+      'put branches',
+      'put nodes',
+      'answer',
+    ]);
     await store.close();
   });
 
-  it('puts five records: the message, its words, its branch, its chat and the counter', async () => {
+  it('knows from reading a chat which branches there are, and which messages are new', async () => {
+    const writer = new IndexedDBContextStore('requests');
+    await given(writer, line(300));
+    await writer.close();
+    const store = new IndexedDBContextStore('requests');
+    await store.load('c');
+    requests.length = 0;
+    await store.append('c', [{ op: 'use', branchId: me.mainBranchId }], me);
+    expect(reads()).toEqual(['get meta']);
+    requests.length = 0;
+    await next(store, 'm299', 'a');
+    expect(reads()).toEqual(['get meta', 'get nodes', 'getAll topologies', 'getAll topologies']);
+    requests.length = 0;
+    await next(store, 'a', 'b');
+    expect(reads()).toEqual(['get meta']);
+    await store.close();
+  });
+
+  it('writes a message under an id that is there already only once', async () => {
+    const store = new IndexedDBContextStore('requests');
+    await given(store, line(300));
+    await next(store, 'm299', 'a');
+    await store.append('c', [insert('b', 'a')], me);
+    const again = store.append('c', [insert('m7', 'b', 'other words')], me);
+    await expect(again).rejects.toMatchObject({ code: 'head-moved', details: { reason: 'id-taken' } });
+    expect((await store.append('c', [insert('m7', 'm6')], me)).changed).toBe(false);
+    expect((await store.load('c')).nodes.length).toBe(302);
+    await store.close();
+  });
+
+  it('of two at once, the second one waits for what the first one leaves', async () => {
     const store = new IndexedDBContextStore('requests');
     await given(store, line(3));
-    const put = vi.spyOn(IDBObjectStore.prototype, 'put');
     await next(store, 'm2', 'a');
-    const tables = put.mock.contexts.map((table) => (table as IDBObjectStore).name);
-    put.mockRestore();
-    expect(tables.toSorted()).toEqual(['bodies', 'branches', 'chats', 'meta', 'nodes']);
+    requests.length = 0;
+    await Promise.all([next(store, 'a', 'b'), next(store, 'b', 'c')]);
+    expect(requests.filter((request) => request === 'put bodies').length).toBe(2);
+    expect((await store.load('c')).nodes.map(({ id }) => id)).toEqual(['m0', 'm1', 'm2', 'a', 'b', 'c']);
     await store.close();
   });
 

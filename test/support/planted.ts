@@ -28,6 +28,8 @@ export type Bug =
   | 'does not abort when something throws'
   /** What was read or written once is not read again, although other tabs write. */
   | 'reads what it remembers'
+  /** What was taken for true is never looked at. */
+  | 'believes what it remembers'
   /** The head is moved from wherever it is by now. */
   | 'moves a head without comparing it'
   /** Other tabs hear of what may still be undone. */
@@ -75,12 +77,21 @@ export function brokenTransactions(original: typeof Transactions): typeof Transa
       }
       case 'does not abort when something throws': {
         const errors: unknown[] = [];
-        const result = await rightly((rows) => work(rows).catch((error: unknown) => void errors.push(error)));
+        const throwing = async (rows: Records): Promise<unknown> => {
+          const told = await work(rows);
+          rows.send();
+          return told;
+        };
+        const result = await rightly((rows) =>
+          throwing(rows).catch((error: unknown) => void errors.push(error)),
+        );
         if (errors.length > 0) throw errors[0];
         return result as Awaited<ReturnType<typeof work>>;
       }
       case 'reads what it remembers':
         return rightly((rows) => work(remembering(db, rows)));
+      case 'believes what it remembers':
+        return rightly((rows) => work(standIn(rows, { assume: rows.assume && (() => undefined) })));
       case 'tells the other tabs before the transaction is complete':
         return rightly(async (rows) => {
           const changes: Pick<Change, 'chatId' | 'seq'>[] = [];
@@ -190,6 +201,8 @@ function standIn(rows: Records, instead: Partial<Rows>): Records {
     get damage() {
       return rows.damage;
     },
+    assume: rows.assume,
+    send: () => rows.send(),
     keys: (...args) => rows.keys(...args),
     get: (...args) => rows.get(...args),
     list: (...args) => rows.list(...args),

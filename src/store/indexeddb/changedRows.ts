@@ -27,6 +27,10 @@ export class ChangedRows implements Records {
     return this.#rows.damage;
   }
 
+  get assume(): Records['assume'] {
+    return this.#rows.assume;
+  }
+
   async get<T extends Table>(table: T, key: Key, index?: string): Promise<Tables[T] | undefined> {
     const row = await this.#rows.get(table, key, index);
     return row !== undefined && isTelling(table) ? withoutNumber(row) : row;
@@ -83,6 +87,10 @@ export class ChangedRows implements Records {
     const [[id, from], [, to]] = [span.from, span.to] as [[string, number], [string, number]];
     const chat = await this.#rows.get('chats', id);
     return chat ? changeOf(table, chat).filter(({ seq }) => seq >= from && seq <= to) : [];
+  }
+
+  send(): void {
+    this.#rows.send();
   }
 
   put<T extends Table>(table: T, row: Tables[T], key?: Key): void {

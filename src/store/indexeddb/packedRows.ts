@@ -68,6 +68,10 @@ export class PackedRows implements Rows {
     return this.#rows.damage;
   }
 
+  get assume(): Records['assume'] {
+    return this.#rows.assume;
+  }
+
   async valueKeys(): Promise<string[]> {
     return (await this.#rows.keys('values')) as string[];
   }

@@ -1,4 +1,4 @@
-import type { IDBPIndex, IDBPObjectStore, IDBPTransaction } from 'idb';
+import { unwrap } from 'idb';
 import { isContextError } from '../../errors.ts';
 import type { Key, Span, Table, Tables } from '../layout.ts';
 import type { Records } from '../rows.ts';
@@ -18,28 +18,49 @@ import { type Damage, isText, readRecord } from './damage.ts';
  * A database waits after the last answer for what might still be asked. So it is told when that was all, with the last
  * put and not a way there and back later: a third less time for an append, and a page that goes has no time for
  * another.
+ *
+ * Nor need puts wait for an answer that is nearly always yes (`assume` of the rows). They are sent behind the question,
+ * and committed when it is answered. Where the answer is no, they are undone, and the work is done again in a
+ * transaction that takes nothing for true.
  */
 export async function write<T>(
   db: Database,
   tables: readonly Table[],
   durability: IDBTransactionDurability,
   work: (rows: Records) => Promise<T>,
+  mayAssume = true,
 ): Promise<T> {
-  const tx = db.transaction(tables, 'readwrite', { durability });
-  const ended = tx.done.catch(() => undefined);
+  const tx = unwrap(db).transaction([...tables], 'readwrite', { durability });
+  const completion = completionOf(tx);
+  const rows = new DatabaseRows(tx, mayAssume);
   try {
-    const result = await work(new DatabaseRows(tx));
+    // What was refused, too, may have been refused by mistake.
+    const result = await work(rows).finally(() => rows.settle());
     commit(tx);
-    await tx.done;
+    await completion;
     return result;
   } catch (error) {
     abort(tx);
-    await ended;
+    await completion.catch(() => undefined);
+    if (error === MISTAKEN) return write(db, tables, durability, work, false);
     throw isContextError(error) ? error : (tx.error ?? error);
   }
 }
 
-function commit(tx: { commit(): void }): void {
+/** Says that something was taken for true which is not. */
+const MISTAKEN: unique symbol = Symbol('mistaken');
+
+/** Resolves when a transaction is complete; rejects when it was undone, whether or not anybody waits for that. */
+function completionOf(tx: IDBTransaction): Promise<void> {
+  const completion = new Promise<void>((resolve, reject) => {
+    tx.addEventListener('complete', () => resolve());
+    tx.addEventListener('abort', () => reject(tx.error ?? new DOMException('', 'AbortError')));
+  });
+  completion.catch(() => undefined);
+  return completion;
+}
+
+function commit(tx: IDBTransaction): void {
   try {
     tx.commit();
   } catch {
@@ -47,7 +68,7 @@ function commit(tx: { commit(): void }): void {
   }
 }
 
-function abort(tx: { abort(): void }): void {
+function abort(tx: IDBTransaction): void {
   try {
     tx.abort();
   } catch {
@@ -61,36 +82,60 @@ export async function read<T>(
   tables: readonly Table[],
   work: (rows: Records) => Promise<T>,
 ): Promise<T> {
-  const tx = db.transaction(tables);
-  tx.done.catch(() => undefined);
-  return work(new DatabaseRows(tx));
+  return work(new DatabaseRows(unwrap(db).transaction([...tables]), false));
 }
-
-type Mode = 'readonly' | 'readwrite';
 
 /**
  * Rows of a database. Messages are kept as JSON text: a structured clone costs several times as much to read, and text
  * is what an export, a hash or a cipher wants.
+ *
+ * What is written is kept until all of it is there, and handed over in one go: each thing that is handed over by itself
+ * wakes the database up, which takes longer than to tell it all.
  */
 class DatabaseRows implements Records {
   readonly damage: Damage[] = [];
-  readonly #tx: IDBPTransaction<unknown, Table[], Mode>;
+  readonly assume: Records['assume'];
+  readonly #tx: IDBTransaction;
+  #questions: (() => Promise<boolean>)[] = [];
+  #writes: (() => void)[] = [];
+  readonly #answers: Promise<boolean>[] = [];
 
-  constructor(tx: IDBPTransaction<unknown, Table[], Mode>) {
+  constructor(tx: IDBTransaction, mayAssume: boolean) {
     this.#tx = tx;
+    if (mayAssume) this.assume = (ask) => void this.#questions.push(ask);
+  }
+
+  send(): void {
+    const [questions, writes] = [this.#questions, this.#writes];
+    [this.#questions, this.#writes] = [[], []];
+    for (const ask of questions) {
+      const answer = ask();
+      // Where a write throws, nobody waits for it any more.
+      answer.catch(() => undefined);
+      this.#answers.push(answer);
+    }
+    for (const write of writes) write();
+  }
+
+  /** Sends all there is, and waits until it is known that all is as it was assumed. Throws {@link MISTAKEN} if not. */
+  async settle(): Promise<void> {
+    this.send();
+    const answers = await Promise.all(this.#answers);
+    if (!answers.every(Boolean)) throw MISTAKEN;
   }
 
   async get<T extends Table>(table: T, key: Key, index?: string): Promise<Tables[T] | undefined> {
-    return this.#read(table, await this.#source(table, index).get(key as IDBValidKey));
+    return this.#read(table, await answerTo(this.#source(table, index).get(key as IDBValidKey)));
   }
 
   async list<T extends Table>(table: T, span?: Span, index?: string, limit?: number): Promise<Tables[T][]> {
-    const records: unknown[] = await this.#source(table, index).getAll(span && rangeOf(span), limit);
+    const source = this.#source(table, index);
+    const records: unknown[] = await answerTo(source.getAll(span && rangeOf(span), limit));
     return records.map((record) => this.#read(table, record)).filter((row) => row !== undefined);
   }
 
   async keys(table: Table, span?: Span, index?: string): Promise<Key[]> {
-    return (await this.#source(table, index).getAllKeys(span && rangeOf(span))) as Key[];
+    return (await answerTo(this.#source(table, index).getAllKeys(span && rangeOf(span)))) as Key[];
   }
 
   #read<T extends Table>(table: T, record: unknown): Tables[T] | undefined {
@@ -100,34 +145,35 @@ class DatabaseRows implements Records {
     return row;
   }
 
+  /** Nobody waits for the answer, which is the transaction's: a failure aborts it, and that is where it is heard of. */
   put<T extends Table>(table: T, row: Tables[T], key?: Key): void {
-    sent(
-      this.#tx
-        .objectStore(table)
-        .put?.(isText(table) ? narrowed(textOf(row as object)) : row, key as IDBValidKey),
-    );
+    const record = isText(table) ? narrowed(textOf(row as object)) : row;
+    this.#writes.push(() => this.#tx.objectStore(table).put(record, key as IDBValidKey));
   }
 
   delete(table: Table, span?: Span): void {
-    const store = this.#tx.objectStore(table);
-    sent(span ? store.delete?.(rangeOf(span)) : store.clear?.());
+    this.#writes.push(() => {
+      const store = this.#tx.objectStore(table);
+      if (span) store.delete(rangeOf(span));
+      else store.clear();
+    });
   }
 
-  #source(table: Table, index?: string): Source {
+  /** Where something is read from. Whoever reads finds what was written before. */
+  #source(table: Table, index?: string): IDBObjectStore | IDBIndex {
+    this.send();
     const store = this.#tx.objectStore(table);
     return index === undefined ? store : store.index(index);
   }
 }
 
-type Source =
-  | IDBPObjectStore<unknown, Table[], Table, Mode>
-  | IDBPIndex<unknown, Table[], Table, string, Mode>;
-
 function rangeOf({ from, to }: Span): IDBKeyRange {
   return IDBKeyRange.bound(from, to);
 }
 
-/** A request whose answer is the transaction's: a failure aborts it, and that is where it is heard of. */
-function sent(request: Promise<unknown> | undefined): void {
-  request?.catch(() => undefined);
+function answerTo<T>(request: IDBRequest<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    request.addEventListener('success', () => resolve(request.result));
+    request.addEventListener('error', () => reject(request.error as DOMException));
+  });
 }
