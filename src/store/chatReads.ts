@@ -2,7 +2,7 @@ import type { UIMessage } from 'ai';
 import type { Branch, Chat, MessageNode, NodeInfo } from '../graph/graph.ts';
 import { infoOf } from '../graph/graph.ts';
 import { type Meta, ofChat } from './layout.ts';
-import { readMeta } from './meta.ts';
+import { readMeta, SELF } from './meta.ts';
 import { readChat } from './rebuild.ts';
 import type { Rows } from './rows.ts';
 import type { ChatRecords, StoreOp } from './store.ts';
@@ -48,13 +48,18 @@ export class ChatReads {
     const unknown = this.#unknown(ops, known);
     if (known && unknown.length === 0 && this.rows.assume) {
       this.isAlone = true;
-      this.rows.assume(async () => isWhere(known, await readMeta(this.rows)));
+      this.rows.assume(this.#isWhere(known));
       return known.meta;
     }
     const [meta] = await Promise.all([readMeta(this.rows), ...unknown.map((read) => read())]);
     this.isAlone = last !== undefined && isWhere(last, meta);
     if (known && !this.isAlone) await Promise.all(this.#unknown(ops, undefined).map((read) => read()));
     return meta;
+  }
+
+  async #isWhere(known: Known): Promise<boolean> {
+    const meta = await this.rows.get('meta', SELF);
+    return meta !== undefined && isWhere(known, meta);
   }
 
   /** What is to be read for these operations. Of many messages only the first, because many are found in ranges. */

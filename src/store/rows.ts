@@ -54,10 +54,10 @@ export interface Rows {
   /** The keys of all values; absent where nobody follows them. */
   valueKeys?(): Promise<string[]>;
   /**
-   * Takes for true what is asked with the writes, so that nothing waits for the answer. It is there before they last; where
-   * it is no, none of them happened, and the work is done again without. Absent where to ask costs nothing.
+   * Takes for true what is being asked, so that nothing waits for the answer. It is there before the writes last; where it
+   * is no, none of them happened, and the work is done again without. Absent where to ask costs nothing.
    */
-  readonly assume?: ((ask: () => Promise<boolean>) => void) | undefined;
+  readonly assume?: ((check: Promise<boolean>) => void) | undefined;
   /** The row with this key, or with this key in an index. */
   get<T extends Table>(table: T, key: Key, index?: string): Promise<Tables[T] | undefined>;
   /** The rows within a span, all of them without one, in the order of their keys; the first `limit`. */

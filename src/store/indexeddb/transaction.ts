@@ -82,7 +82,7 @@ export async function read<T>(
   tables: readonly Table[],
   work: (rows: Records) => Promise<T>,
 ): Promise<T> {
-  return work(new DatabaseRows(unwrap(db).transaction([...tables]), false));
+  return work(new DatabaseRows(unwrap(db).transaction([...tables])));
 }
 
 /**
@@ -96,32 +96,31 @@ class DatabaseRows implements Records {
   readonly damage: Damage[] = [];
   readonly assume: Records['assume'];
   readonly #tx: IDBTransaction;
-  #questions: (() => Promise<boolean>)[] = [];
   #writes: (() => void)[] = [];
-  readonly #answers: Promise<boolean>[] = [];
+  readonly #checks: Promise<boolean>[] = [];
 
-  constructor(tx: IDBTransaction, mayAssume: boolean) {
+  constructor(tx: IDBTransaction, mayAssume = false) {
     this.#tx = tx;
-    if (mayAssume) this.assume = (ask) => void this.#questions.push(ask);
+    if (mayAssume) this.assume = (check) => this.#assume(check);
+  }
+
+  #assume(check: Promise<boolean>): void {
+    // Where something throws meanwhile, nobody waits for it any more.
+    check.catch(() => undefined);
+    this.#checks.push(check);
   }
 
   send(): void {
-    const [questions, writes] = [this.#questions, this.#writes];
-    [this.#questions, this.#writes] = [[], []];
-    for (const ask of questions) {
-      const answer = ask();
-      // Where a write throws, nobody waits for it any more.
-      answer.catch(() => undefined);
-      this.#answers.push(answer);
-    }
+    const writes = this.#writes;
+    this.#writes = [];
     for (const write of writes) write();
   }
 
   /** Sends all there is, and waits until it is known that all is as it was assumed. Throws {@link MISTAKEN} if not. */
   async settle(): Promise<void> {
     this.send();
-    const answers = await Promise.all(this.#answers);
-    if (!answers.every(Boolean)) throw MISTAKEN;
+    const checks = await Promise.all(this.#checks);
+    if (!checks.every(Boolean)) throw MISTAKEN;
   }
 
   async get<T extends Table>(table: T, key: Key, index?: string): Promise<Tables[T] | undefined> {
