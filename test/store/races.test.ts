@@ -12,7 +12,10 @@ import { unhandledRejections } from '../support/unhandled.ts';
 // Blocks of two, so that the short chats of races are sealed, too.
 vi.mock('../../src/store/layout.ts', async (original) => ({ ...(await original<object>()), BLOCK: 2 }));
 
-/** Failures that were found, as they were printed; the first two are the smallest that found a planted bug. */
+/**
+ * Failures that were found, as they were printed. The first two are the smallest that found a planted bug; in the third
+ * a tab was never woken again, by a mistake of this net.
+ */
 const KEPT: readonly Story[] = [
   {
     tabs: [[{ does: 'turn', pick: 0 }], [{ does: 'turn', pick: 0 }]],
@@ -29,6 +32,25 @@ const KEPT: readonly Story[] = [
       [{ does: 'turn', pick: 0 }],
     ],
     picks: [0],
+    policy: 'fork',
+    isOld: false,
+  },
+  {
+    tabs: [
+      [
+        { does: 'turn', pick: 18 },
+        { does: 'read', pick: 4 },
+        { does: 'fail', pick: 19 },
+        { does: 'turn', pick: 19 },
+        { does: 'replace', pick: 9 },
+        { does: 'answer', pick: 13 },
+      ],
+      [
+        { does: 'seal', pick: 23 },
+        { does: 'kill', pick: 4 },
+      ],
+    ],
+    picks: [5, 9, 2, 1, 12, 11, 2, 1, 12],
     policy: 'fork',
     isOld: false,
   },
@@ -54,8 +76,8 @@ describe('tabs that write at the same moment', () => {
   });
 
   it.each([
-    [2, 6, campaign(120)],
-    [5, 4, campaign(30)],
+    [2, 6, campaign(3000)],
+    [5, 3, campaign(3000)],
   ])('lose no word, whatever comes first: %i tabs', { timeout: 3_600_000 }, async (tabs, steps, options) => {
     expect.hasAssertions();
     await fc.assert(

@@ -53,7 +53,11 @@ interface Plan {
   readonly at: number;
   /** Whether every later one fails, too. */
   readonly forEver: boolean;
+  /** Whether it strikes whoever asks right now; others are not counted. */
+  readonly isMeant: () => boolean;
 }
+
+const anybody = (): boolean => true;
 
 /** What was ordered and how far it is. */
 export class Faults {
@@ -68,8 +72,8 @@ export class Faults {
     this.#patchOpening();
   }
 
-  order(fault: Fault, at: number, forEver = false): void {
-    this.#plan = { fault, at, forEver };
+  order(fault: Fault, at: number, forEver = false, isMeant: () => boolean = anybody): void {
+    this.#plan = { fault, at, forEver, isMeant };
     this.count = 0;
     this.struck = false;
   }
@@ -86,7 +90,7 @@ export class Faults {
 
   #strikes(fault: Fault): boolean {
     const plan = this.#plan;
-    if (plan?.fault !== fault) return false;
+    if (plan?.fault !== fault || !plan.isMeant()) return false;
     this.count += 1;
     const strikes = this.count === plan.at || (plan.forEver && this.count > plan.at);
     this.struck ||= strikes;
@@ -230,6 +234,8 @@ function silence(tx: IDBTransaction): void {
 /** Stands between a transaction and whoever listens to it from the start: the page. A database listens to its own later. */
 function forThePage(tx: IDBTransaction, listen: (...args: Parameters<Listen>) => void): void {
   Object.defineProperty(tx, 'addEventListener', { configurable: true, value: listen });
+  // Whoever takes away what was never there takes the last one in fake-indexeddb: its own, which wakes who waits.
+  Object.defineProperty(tx, 'removeEventListener', { configurable: true, value: () => undefined });
   queueMicrotask(() => Reflect.deleteProperty(tx, 'addEventListener'));
 }
 
@@ -243,6 +249,7 @@ function failToOpen(request: IDBOpenDBRequest): void {
     request.result.close();
     Object.defineProperty(request, 'error', { configurable: true, get: () => error });
   });
+  request.removeEventListener = () => undefined;
   request.addEventListener = (type: string, listener: EventListenerOrEventListenerObject): void => {
     if (type === 'error') listen('success', listener);
     else if (type !== 'success') listen(type, listener);

@@ -26,6 +26,8 @@ export type Bug =
   | 'takes an abort for success'
   /** A put that throws leaves those before it to be committed. */
   | 'does not abort when something throws'
+  /** Or it said no, and whoever asked is never told. */
+  | 'says nothing when it is refused'
   /** What was read or written once is not read again, although other tabs write. */
   | 'reads what it remembers'
   /** What was taken for true is never looked at. */
@@ -75,6 +77,8 @@ export function brokenTransactions(original: typeof Transactions): typeof Transa
         });
         return results.at(-1) as (typeof results)[number];
       }
+      case 'says nothing when it is refused':
+        return rightly(work).catch(() => new Promise<never>(() => {}));
       case 'does not abort when something throws': {
         const errors: unknown[] = [];
         const throwing = async (rows: Records): Promise<unknown> => {

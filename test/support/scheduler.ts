@@ -24,7 +24,10 @@ export class Scheduler {
     Object.assign(globalThis, this.#real);
   }
 
-  /** Does what waits, one thing after another, until all of `work` is done; false when nothing is left to do before. */
+  /**
+   * Does what waits, one thing after another, until all of `work` is done; false when nothing comes of itself any more
+   * before, also after a while: timers and code that is loaded take theirs.
+   */
   async during(work: Promise<unknown>): Promise<boolean> {
     const progress = { isDone: false };
     const end = (): void => {
@@ -32,9 +35,11 @@ export class Scheduler {
     };
     work.then(end, end);
     // What is begun is brought to its end, also where nobody waits for it.
-    for (let idle = 0; idle < (progress.isDone ? 3 : 50) && this.#steps < 20_000;) {
-      // Code that is loaded when it is first used takes its time outside.
-      await new Promise<void>((resolve) => void this.#real.setImmediate(resolve));
+    for (let idle = 0; idle < (progress.isDone ? 3 : HANGS) && this.#steps < 20_000;) {
+      await new Promise<void>((resolve) => {
+        if (idle < SOON) this.#real.setImmediate(resolve);
+        else setTimeout(resolve, 1);
+      });
       idle = this.#step() ? 0 : idle + 1;
     }
     return progress.isDone;
@@ -51,6 +56,11 @@ export class Scheduler {
     return true;
   }
 }
+
+/** So many turns are waited without a pause, most often for promises. */
+const SOON = 50;
+/** And so many in all, a millisecond each: then somebody waits for ever. */
+const HANGS = SOON + 500;
 
 /** Channels whose messages wait for their turn. */
 function channelsOver(wait: (step: () => void) => void): unknown {
