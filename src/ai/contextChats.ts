@@ -1,6 +1,7 @@
 import { DefaultChatTransport, type ChatTransport, type UIMessage } from 'ai';
 import type { AttachedChat, ContextEngine, MessageContent } from '../engine/engine.ts';
 import type { EngineState } from '../engine/state.ts';
+import { expectEngine } from '../react/provider.tsx';
 import { ContextChat, type ChatHost, type ContextChatOptions } from './contextChat.ts';
 import { loadTurns } from './loadTurns.ts';
 
@@ -33,6 +34,8 @@ const registries: WeakMap<ContextEngine, Registry<UIMessage>> = new WeakMap();
 /**
  * The chats of an engine, outside of React. There is one set of them per engine: asking again gives the same, with the
  * new options, if there are any.
+ *
+ * @throws invalid-options for an engine that is none
  */
 export function createContextChats<M extends UIMessage = UIMessage>({
   engine,
@@ -49,6 +52,7 @@ export function chatsOf<M extends UIMessage>(
   engine: ContextEngine,
   options: ContextChatOptions<M>,
 ): Registry<M> {
+  expectEngine(engine);
   const known = registries.get(engine);
   if (known) return known as unknown as Registry<M>;
   const made = new Registry<M>(engine, options);

@@ -2,6 +2,7 @@ import { readUIMessageStream, type ChatTransport, type UIMessage, type UIMessage
 import type { ContextEngine } from '../engine/engine.ts';
 import { onLeaving } from '../engine/leaving.ts';
 import { sameItems, sameJson } from '../engine/same.ts';
+import { expectEngine } from '../react/provider.tsx';
 import { awaited, leave, mayGoOn } from './goingOn.ts';
 import { headOf, listAfter } from './list.ts';
 import { planTurn } from './plan.ts';
@@ -43,6 +44,7 @@ export function ownChat<M extends UIMessage>(
   engine: ContextEngine,
   options: WithContextOptions<M>,
 ): OwnChat<M> {
+  expectEngine(engine);
   const storedAs: WeakMap<M, M> = new WeakMap();
   const follower = followerOf(engine, options);
 

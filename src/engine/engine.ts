@@ -167,11 +167,10 @@ export class ContextEngine {
   }
 
   async #open(): Promise<Session> {
-    // Before the first read, so that nothing which others write meanwhile is missed. What is told before there is a
-    // session needs no ear: it stands in what the session reads.
+    this.#session ??= await loadSession(this.#desk);
+    // Before the first read, so that nothing which others write meanwhile is missed.
     if (!this.#desk.isDisposed)
       this.#unsubscribe ??= this.store.subscribe((notice) => this.#session?.hear(notice));
-    this.#session ??= await loadSession(this.#desk);
     await this.#session.open();
     return this.#session;
   }

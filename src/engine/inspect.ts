@@ -10,7 +10,7 @@ import { estimatePrompt, type EstimateResult } from '../tokens/estimate.ts';
 import { findModel } from '../tokens/models.ts';
 import { estimateTokenizer, type Tokenizer } from '../tokens/tokenizer.ts';
 import { expectRenderer } from './desk.ts';
-import { expectOption } from './options.ts';
+import { expectOption } from './expect.ts';
 import { plainContent } from './plain.ts';
 import { splitLanes } from './prompt.ts';
 import type { PendingMessage } from './save.ts';

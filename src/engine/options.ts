@@ -2,6 +2,7 @@ import { ContextError, reasonOf } from '../errors.ts';
 import { isRecord } from '../fragment/copy.ts';
 import type { MessageStatus } from '../graph/graph.ts';
 import type { ContextEngineOptions, ContinueOptions } from './engine.ts';
+import { expectOption, isStore } from './expect.ts';
 
 /**
  * What an app hands in, looked at before it can do harm.
@@ -10,18 +11,12 @@ import type { ContextEngineOptions, ContinueOptions } from './engine.ts';
  * An id that is no text is a record that can't be found again, and a count that is no number a list without an end.
  */
 
-/** Throws `invalid-options` for an option that is not what it must be. */
-export function expectOption(holds: boolean, option: string, what: string, value: unknown): void {
-  if (holds) return;
-  const message = `${option} must be ${what}, and is ${reasonOf(value)}.`;
-  throw new ContextError('invalid-options', message, { details: { option, value } });
-}
-
 /** Throws `invalid-options` for an engine that can't be what its options ask for. */
 export function expectEngineOptions(options: ContextEngineOptions): void {
-  const { chatId, userId, metadata, validate, onConflict = 'fork' } = options;
+  const { chatId, userId, store, metadata, validate, onConflict = 'fork' } = options;
   expectOption(typeof chatId === 'string', 'chatId', 'a text', chatId);
   expectOption(typeof userId === 'string', 'userId', 'a text', userId);
+  expectOption(isNone(store) || isStore(store), 'store', 'a ContextStore', store);
   expectOption(isNone(metadata) || isRecord(metadata), 'metadata', 'a record', metadata);
   expectOption(isNone(validate) || typeof validate === 'function', 'validate', 'a function', validate);
   expectOption(POLICIES.has(onConflict), 'onConflict', 'fork, rebase or error', onConflict);

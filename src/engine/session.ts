@@ -26,7 +26,8 @@ import { Folds } from './folds.ts';
 import { History, type Versions } from './history.ts';
 import type { ContextSnapshot, EstimateOptions, InspectOptions, Subject } from './inspect.ts';
 import { readKept, writeKept } from './keptFragments.ts';
-import { expectEngineOptions, expectIds, expectName, expectOption, expectStatus } from './options.ts';
+import { expectOption } from './expect.ts';
+import { expectEngineOptions, expectIds, expectName, expectStatus } from './options.ts';
 import type { Repair } from './repair.ts';
 import { Chains } from './resolve.ts';
 import type { RefusedSave } from './safety.ts';
@@ -60,6 +61,7 @@ export class Session {
   #keptFragments = '[]';
 
   constructor(desk: Desk) {
+    expectEngineOptions(desk.options);
     const history = this.#history;
     this.#desk = desk;
     this.#view = new View(desk, history, {
@@ -83,7 +85,6 @@ export class Session {
 
   /** Reads the chat and shows its branch. Rejects with what the store says; it may be called again then. */
   async open(): Promise<void> {
-    expectEngineOptions(this.#desk.options);
     const chat = await this.#sync.read();
     const records = await this.#storedFragments();
     await this.#view.show(this.#view.branchToOpen());

@@ -1,5 +1,6 @@
 import { createContext, useContext, useEffect, type ReactNode } from 'react';
 import type { ContextEngine } from '../engine/engine.ts';
+import { expectOption } from '../engine/expect.ts';
 import { ContextError } from '../errors.ts';
 import { load, useSharedEngine, type EngineOptions } from './registry.ts';
 
@@ -17,9 +18,12 @@ export type ContextEngineProviderProps = { readonly children?: ReactNode } & (
  *
  * An engine that it is handed stays its owner's: `dispose()` is theirs to call. Mounting reads the chat, and writes
  * nothing. With another `chatId` or `userId` it changes to that chat; the other options are taken once.
+ *
+ * @throws invalid-options for an engine that is none, or without a `chatId`
  */
 export function ContextEngineProvider({ children, ...props }: ContextEngineProviderProps): ReactNode {
   const given = props.engine;
+  if (given) expectEngine(given);
   const shared = useSharedEngine(given ? undefined : props);
   useLoaded(given);
   return <EngineContext.Provider value={given ?? shared}>{children}</EngineContext.Provider>;
@@ -28,9 +32,10 @@ export function ContextEngineProvider({ children, ...props }: ContextEngineProvi
 /**
  * The engine: the argument, else the nearest provider's. Its state is observed with the other hooks.
  *
- * @throws provider-missing where there is neither
+ * @throws provider-missing where there is neither; invalid-options for an argument that is no engine
  */
 export function useEngine(engine?: ContextEngine): ContextEngine {
+  if (engine) expectEngine(engine);
   const provided = useProvidedEngine();
   useLoaded(engine);
   return engine ?? provided ?? refuseWithoutProvider();
@@ -54,6 +59,11 @@ function refuseWithoutProvider(): never {
     'There is no context engine here. Put <ContextEngineProvider chatId="..."> around this component, ' +
       'or pass the hook an engine, as useContextEngine({ chatId }) makes one.',
   );
+}
+
+/** Throws `invalid-options` for what is no engine. */
+export function expectEngine(value: unknown): void {
+  expectOption(isEngine(value), 'engine', 'a ContextEngine', value);
 }
 
 /** Whether an argument is an engine, of any copy of the package. */

@@ -1,5 +1,6 @@
 import { useEffect, useReducer, useState } from 'react';
 import { ContextEngine, type ContextEngineOptions } from '../engine/engine.ts';
+import { isStore } from '../engine/expect.ts';
 import { defaultStore } from '../store/default.ts';
 import type { ContextStore } from '../store/store.ts';
 
@@ -156,10 +157,6 @@ function warnOfDifferences({ engine, options, warned }: SharedEngine, asked: Eng
 /** Equal in identity, or as data of the same class. Functions are equal: an inline one is new with each render. */
 function isSame(a: unknown, b: unknown): boolean {
   return a === b || (!isStore(a) && !isStore(b) && written(a) === written(b));
-}
-
-function isStore(value: unknown): boolean {
-  return typeof (value as Partial<ContextStore> | undefined)?.append === 'function';
 }
 
 function written(value: unknown): string | undefined {

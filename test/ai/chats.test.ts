@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createContextChats } from '../../src/ai/index.ts';
+import { createContextChats, withContext } from '../../src/ai/index.ts';
 import { ContextEngine } from '../../src/engine/engine.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import { scriptedTransport, settle } from '../support/transport.ts';
@@ -528,6 +528,24 @@ it('a question and another try that are sent in one breath are asked in their or
   await Promise.all(sent);
   expect(await page.stored()).toBe('q: One? | a: First. | q: Two? | a: Second.');
   expect(page.shown()).toBe('q: One? | a: Other.');
+});
+
+it.each([5, undefined, {}])('are not made for what is no engine: %o', async (engine) => {
+  const refused = {
+    code: 'invalid-options',
+    message: expect.stringMatching(/^engine must be a ContextEngine/),
+  };
+  expect(() => createContextChats({ engine: engine as never })).toThrow(expect.objectContaining(refused));
+  const { transport } = scriptedTransport();
+  await expect(
+    withContext(transport, engine as never).sendMessages({
+      chatId: 'c',
+      trigger: 'submit-message',
+      messageId: undefined,
+      messages: [],
+      abortSignal: undefined,
+    }),
+  ).rejects.toMatchObject(refused);
 });
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -11,11 +11,18 @@ export async function openInApp(
   { onConflict, transport, ...options }: ContextChatOptions & Pick<ContextEngineOptions, 'onConflict'>,
 ): Promise<{ readonly engine: ContextEngine; readonly chats: ContextChats }> {
   if (!transport) throw new Error('An app needs a transport.');
-  const settings = { sendAutomaticallyWhen: undefined, ...options } as AppProps['settings'];
-  const app = mountApp({ store, transport, throttle: 0, resume: false, settings }, { onConflict });
+  const app = mountApp(
+    { store, transport, throttle: 0, resume: false, settings: settingsOf(options) },
+    { onConflict },
+  );
   onTestFinished(app.unmount);
   await app.engine.ready();
   return { engine: app.engine, chats: chatsInApp(app) };
+}
+
+/** Stories say themselves when an answer goes on. An app may know of none of our options; what it is given it hands on. */
+function settingsOf(options: ContextChatOptions): AppProps['settings'] {
+  return { sendAutomaticallyWhen: undefined, ...options } as AppProps['settings'];
 }
 
 /**
@@ -47,7 +54,7 @@ function chatsInApp({ engine, chat: shown, change }: MountedApp): ContextChats {
   return new Proxy(chats, {
     get: (_, key) => {
       if (key === 'active') return inApp(chats.active);
-      if (key === 'configure') return change;
+      if (key === 'configure') return (options: ContextChatOptions) => change(settingsOf(options));
       if (key !== 'get') return valueOf(chats, key);
       return (branch: string) => {
         const chat = chats.get(branch);

@@ -92,8 +92,13 @@ describe('what plain JavaScript can hand in', () => {
     { metadata: anything('topic') },
     { validate: anything(5) },
     { onConflict: anything('merge') },
+    { store: anything({}) },
+    { store: anything(5) },
   ])('is refused when the engine opens: %o', async (options) => {
-    await expect(engineOn(undefined, options).ready()).rejects.toMatchObject({ code: 'invalid-options' });
+    const engine = engineOn(undefined, options);
+    const [option] = Object.keys(options);
+    await expect(engine.ready()).rejects.toMatchObject({ code: 'invalid-options', details: { option } });
+    expect(engine.state.getState()).toMatchObject({ status: 'error', error: { code: 'invalid-options' } });
   });
 
   test('is refused as a name, an id, a count or a status, before it can do harm', async () => {

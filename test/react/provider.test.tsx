@@ -112,6 +112,22 @@ describe('ContextEngineProvider', () => {
   });
 });
 
+describe('what is no engine', () => {
+  const refused = {
+    code: 'invalid-options',
+    message: 'engine must be a ContextEngine, and is 5.',
+    details: { option: 'engine', value: 5 },
+  };
+
+  it.each([
+    ['a provider', () => render(<ContextEngineProvider engine={5 as never} />)],
+    ['a hook', () => renderHook(() => useBranches(5 as never))],
+  ])('is refused in words by %s', (_, mount) => {
+    vi.spyOn(console, 'error').mockImplementation(() => {});
+    expect(caught(mount)).toMatchObject(refused);
+  });
+});
+
 describe('a hook without a provider', () => {
   it('says what is missing and what to do', () => {
     vi.spyOn(console, 'error').mockImplementation(() => {});
