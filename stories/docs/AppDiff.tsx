@@ -10,7 +10,8 @@ export function AppDiff(): ReactNode {
     sourceOf('../../test/apps/ContextApp.tsx'),
   ];
   return (
-    <pre className="diff" tabIndex={0} role="region" aria-label="What changes in the app">
+    // Unstyled by Storybook, which would set code in black, also on a dark page.
+    <pre className="diff sb-unstyled" tabIndex={0} role="region" aria-label="What changes in the app">
       {diffLines(plain, ours).map((line, i) => (
         <Line key={i} line={line} />
       ))}
