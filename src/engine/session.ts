@@ -57,6 +57,8 @@ export class Session {
   readonly #sync: Sync;
   /** Branches that were deleted here, while an answer may have grown on them. */
   readonly #deletedHere: Set<string> = new Set();
+  /** The callback that reads ahead, while it waits. */
+  #idle: number | undefined;
   /** The fragments that are kept with the chat, as JSON. */
   #keptFragments = '[]';
 
@@ -93,6 +95,19 @@ export class Session {
     this.#keptFragments = JSON.stringify(records ?? []);
     this.#desk.publish({ status: 'ready', error: null });
     this.#sync.listen();
+    this.#readAhead();
+  }
+
+  /**
+   * Reads what is likely to be shown next when the browser has nothing better to do; where it can't tell, that is read
+   * when it is shown. What fails now is met, and told, then.
+   */
+  #readAhead(): void {
+    if (typeof requestIdleCallback !== 'function') return;
+    this.#idle ??= requestIdleCallback(() => {
+      this.#idle = undefined;
+      this.#view.readAhead().catch(() => undefined);
+    });
   }
 
   /** Those of a deleted chat with the same id are not taken over; the first write replaces them. */
@@ -593,6 +608,7 @@ export class Session {
     await this.#view.show(branchId, at);
     if (isOther) this.#desk.emit({ type: 'switch', from, to: this.#view.active().name }, start);
     this.#desk.publish();
+    if (isOther) this.#readAhead();
   }
 
   renameBranch(nameOrId: string, name: string): Promise<BranchInfo> {
@@ -823,6 +839,7 @@ export class Session {
 
   /** Stops watching others. What is under way goes on. */
   dispose(): void {
+    if (this.#idle !== undefined) cancelIdleCallback(this.#idle);
     this.#sync.dispose();
   }
 

@@ -7,6 +7,7 @@ import {
   type Branch,
   type Checkpoint,
   type MessageGraph,
+  type MessageNode,
   type NodeInfo,
 } from '../graph/graph.ts';
 import type { BranchInfo, CheckpointInfo } from '../store/store.ts';
@@ -18,6 +19,9 @@ import type { EngineState } from './state.ts';
 
 /** How many messages of a chain are loaded at first, and by each `loadMore()`. */
 export const PAGE = 200;
+
+/** How many messages of other branches are read ahead at a time: about a megabyte. */
+const AHEAD = 1000;
 
 /**
  * What is shown of a chat: one branch, up to its head or to a message checked out, and of that chain the last messages.
@@ -162,6 +166,36 @@ export class View {
   async foresee(branchId: string): Promise<void> {
     const { ids, shared } = this.#chainTo(this.#history.view(branchId));
     await this.loadBodies(ids.slice(Math.max(shared, ids.length - PAGE))).catch(() => undefined);
+  }
+
+  /**
+   * Reads what the branches used last would show, so that a switch to one of them finds it here. Others may write while
+   * this is read: what was changed by then is left to whoever shows it.
+   */
+  async readAhead(): Promise<void> {
+    const { nodes } = this.#history.graph;
+    const infos = this.#lacking();
+    const ids = infos.map(({ id }) => id);
+    if (ids.length === 0) return;
+    const seqs = infos.map(({ seq }) => seq);
+    const read = await this.#desk.store.getNodes(this.#desk.chatId, ids, seqs);
+    const isAsKnown = ({ id, rev }: MessageNode): boolean => nodes.get(id)?.rev === rev;
+    this.#history.keep(read.filter((node) => isAsKnown(node) && node.status !== 'streaming'));
+  }
+
+  /** The ends of other branches, as far as they are not loaded. */
+  #lacking(): NodeInfo[] {
+    const { graph } = this.#history;
+    const lacking = new Map<string, NodeInfo>();
+    for (const { headMessageId } of this.#history.seenBranches().toSorted((a, b) => b.usedSeq - a.usedSeq)) {
+      let node = nodeAt(graph, headMessageId);
+      for (let i = 0; node && i < PAGE && !this.#history.body(node.id); i += 1) {
+        lacking.set(node.id, node);
+        node = nodeAt(graph, node.parentId);
+      }
+      if (lacking.size >= AHEAD) break;
+    }
+    return [...lacking.values()];
   }
 
   /** What the state says of the chat; what did not change keeps its identity. */

@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest';
-import { user } from '../../src/fragment/message.ts';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { assistant, user } from '../../src/fragment/message.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import { branchesIn, engineOn, said, say, texts } from '../support/engine.ts';
 
@@ -130,6 +130,66 @@ describe('switchBranch()', () => {
     await other.switchBranch('main');
     expect(asked).toEqual(['append', 'getNodes', 'append is done', 'getNodes is done']);
     expect(texts(other.state.getState().messages)).toBe('q1 > a1');
+  });
+
+  describe('where the browser tells when it has nothing to do', () => {
+    let idle: (() => void) | undefined;
+    beforeEach(() => {
+      vi.stubGlobal('requestIdleCallback', (work: () => void) => ((idle = work), 1));
+      vi.stubGlobal('cancelIdleCallback', () => (idle = undefined));
+    });
+    afterEach(() => {
+      vi.unstubAllGlobals();
+      idle = undefined;
+    });
+
+    /** An engine on `q1 > a2` that has read nothing of `main`, which is `q1 > a1`. */
+    async function beside() {
+      const { store, engine } = await chat('q1', 'a1');
+      await engine.rewind('q1');
+      await say(engine, 'a2');
+      const other = engineOn(store);
+      await other.ready();
+      return { store, engine, other };
+    }
+
+    test('it has been read before', async () => {
+      const { store, other } = await beside();
+      const asked = callsOf(store);
+      idle?.();
+      await vi.waitFor(() => expect(asked).toEqual(['getNodes', 'getNodes is done']));
+      asked.length = 0;
+      await other.switchBranch('main');
+      expect(asked).toEqual(['append', 'append is done']);
+      expect(texts(other.state.getState().messages)).toBe('q1 > a1');
+    });
+
+    test('words that were changed meanwhile are read again', async () => {
+      const { store, engine, other } = await beside();
+      const getNodes = store.getNodes.bind(store);
+      let arrive: (() => void) | undefined;
+      const late = new Promise<void>((resolve) => (arrive = resolve));
+      store.getNodes = async (...given) => {
+        const nodes = await getNodes(...given);
+        await late;
+        return nodes;
+      };
+      idle?.();
+      await engine.switchBranch('main');
+      engine.set(assistant(said('a1', 'changed')));
+      store.getNodes = getNodes;
+      await engine.save({ branch: false });
+      await vi.waitFor(() => expect(other.node('a1')?.rev).toBe(2));
+      arrive?.();
+      await other.switchBranch('main');
+      expect(other.state.getState().messages.at(-1)).toMatchObject(said('a1', 'changed'));
+    });
+
+    test('nothing is read for an engine that is not watched any more', async () => {
+      const { other } = await beside();
+      other.dispose();
+      expect(idle).toBeUndefined();
+    });
   });
 
   test('refuses an unknown name and keeps what is pending', async () => {
