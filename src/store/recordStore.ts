@@ -374,6 +374,8 @@ export class RecordStore implements ContextStore {
   /** A listener that throws does not keep the others from hearing. */
   #hear(notice: StoreNotice): void {
     this.#seq = Math.max(this.#seq, notice.seq);
+    // Others were here since.
+    if (notice.remote && notice.seq > (this.#known?.meta.seq ?? 0)) this.#known = undefined;
     for (const { hear } of this.#listeners) {
       try {
         hear(notice);

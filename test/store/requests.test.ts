@@ -110,6 +110,18 @@ describe('an append behind an append', () => {
     await Promise.all([one.close(), two.close()]);
   });
 
+  it('reads first where it has heard that another tab wrote', async () => {
+    const [one, two] = [new IndexedDBContextStore('requests'), new IndexedDBContextStore('requests')];
+    const heard = new Promise((resolve) => one.subscribe((notice) => notice.remote && resolve(notice)));
+    await given(one, line(3));
+    await two.append('c', [insert('a', 'm2'), head('m2', 'a')], me);
+    await heard;
+    requests.length = 0;
+    await next(one, 'a', 'b');
+    expect(requests.filter((request) => request === 'get meta').length).toBe(1);
+    await Promise.all([one.close(), two.close()]);
+  });
+
   it.each(['meta', 'chats'] as const)('looks again when the row in %s counts wrongly', async (table) => {
     const store = new IndexedDBContextStore('requests');
     await given(store, line(3));
