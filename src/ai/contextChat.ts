@@ -555,9 +555,11 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
 
   async #send(sent: SendOptions<M>): Promise<ReadableStream<UIMessageChunk>> {
     await this.#ready();
-    await this.#turn?.settled;
     const { transport, options } = this.#host;
     const turns = await loadTurns();
+    // A call that is answered in this moment shows its result before that is saved: it would look like another version.
+    do await this.whenSettled();
+    while (this.#writing > 0);
     const turn = await this.#begin(turns, this.messages, sent);
     this.#asShown = turns.joining(turn.options.read());
     return turns.request(turn, transport, { ...sent, chatId: this.#conversation() }, options.request);
@@ -651,9 +653,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     const mayGoOn = source && !signal?.aborted && turns.mayGoOn(engine, list.at(-1));
     const turn = mayGoOn ? await this.#begin(turns, list, { answerId }).catch(turns.leave) : null;
     if (source && turn) {
-      const isReplay = transport.resumeStreamIsReplay ?? !this.addToolApprovalResponse;
-      if (isReplay) turns.beginAnew(this);
-      const replay = turns.replaying(turn.options.answer, place, isReplay);
+      const replay = turns.replayTo(this, transport, turn.options.answer, place);
       this.#asShown = replay.asShown;
       return turns.passOn(turn, signal, () => source, replay);
     }

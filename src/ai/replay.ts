@@ -1,4 +1,4 @@
-import type { UIMessage, UIMessageChunk } from 'ai';
+import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
 import { goingOnKey } from '../store/keys.ts';
 import { longer, sizeOf } from './goingOn.ts';
@@ -53,6 +53,23 @@ export interface Replay<M extends UIMessage> {
   readonly asShown: (message: M, shown: M | undefined) => M;
   /** What is made of a chunk before it is read. */
   readonly hear: (chunk: UIMessageChunk) => readonly UIMessageChunk[];
+}
+
+/** Reads an answer that a transport says again to a chat of the AI SDK, while that asks for it. */
+export function replayTo<M extends UIMessage>(
+  chat: object,
+  { resumeStreamIsReplay }: Pick<ChatTransport<M>, 'resumeStreamIsReplay'>,
+  kept: M | undefined,
+  begun: Place | undefined,
+): Replay<M> {
+  const { activeResponse, addToolApprovalResponse } = chat as {
+    readonly activeResponse?: { readonly state: { readonly message: UIMessage } };
+    readonly addToolApprovalResponse?: unknown;
+  };
+  // AI SDK 5 knows of replays only, and yet goes on with what the page had of an answer in which a call broke off.
+  const isReplay = resumeStreamIsReplay ?? !addToolApprovalResponse;
+  if (isReplay && activeResponse) activeResponse.state.message.parts = [];
+  return replaying(kept, begun, isReplay);
 }
 
 /**
@@ -141,15 +158,6 @@ function asked(call: ToolPart & { readonly toolName?: string; readonly input?: u
 function resultOf(call: (ToolPart & { readonly providerExecuted?: boolean }) | undefined): object {
   const { providerExecuted: _ours, ...result } = call ?? {};
   return Object.fromEntries(Object.entries(result).filter(([, value]) => value !== undefined));
-}
-
-/**
- * AI SDK 5 goes on with what a page had of an answer in which a call broke off; later ones begin it anew with a replay.
- * Said while a chat asks for one.
- */
-export function beginAnew(chat: object): void {
-  const { activeResponse } = chat as { activeResponse?: { readonly state: { readonly message: UIMessage } } };
-  if (activeResponse) activeResponse.state.message.parts = [];
 }
 
 const START: Place = { parts: 0, text: 0 };

@@ -6,7 +6,7 @@ export { answered, waitingCall } from './answered.ts';
 export { awaited, leave, longer, mayGoOn } from './goingOn.ts';
 export { newWords } from './newWords.ts';
 export { planTurn, savedSince } from './plan.ts';
-export { beginAnew, placeOf, replaying } from './replay.ts';
+export { placeOf, replayTo } from './replay.ts';
 export { saidOf } from './said.ts';
 export { joining } from './seam.ts';
 export { openTurn, passOn, request, savedIn, withNote } from './transport.ts';

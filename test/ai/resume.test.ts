@@ -13,7 +13,9 @@ const CALL = { type: 'tool-input-available', toolCallId: '1', toolName: 'dice', 
 /** A page whose server says its words again for whoever comes back. */
 async function openReplaying(store?: ContextStore): Promise<Page> {
   const page = await openPage(store);
-  page.chats.configure({ transport: { ...page.script.transport, resumeStreamIsReplay: true } });
+  const transport = { ...page.script.transport, resumeStreamIsReplay: true };
+  // Nothing goes on by itself.
+  page.chats.configure({ transport, sendAutomaticallyWhen: () => false });
   return page;
 }
 

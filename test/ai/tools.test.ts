@@ -324,6 +324,22 @@ it('whose result finds no network has something left to say', async () => {
 });
 
 describe('a call that is answered late', () => {
+  it('is answered in its place, at whatever moment a question is sent', async () => {
+    for (let delay = 0; delay < 40; delay += 1) {
+      page = await openPage();
+      const chat = page.chats.active;
+      await (await askForDice()).fail('overloaded');
+      await chat.whenSettled();
+      const sent = chat.sendMessage({ text: 'And?' });
+      for (let turn = 0; turn < delay; turn += 1) await Promise.resolve();
+      await chat.addToolOutput(give(4));
+      await (await page.script.next()).answer('Done.');
+      await sent;
+      expect(page.shown()).toBe('q: Roll? | a: [dice output-available] | q: And? | a: Done.');
+      expect(await page.stored()).toBe(page.shown());
+    }
+  });
+
   it('is answered on its node, at whatever moment an edit cuts the list', async () => {
     for (let delay = 0; delay < 20; delay += 1) {
       page = await openPage();
