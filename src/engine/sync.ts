@@ -472,13 +472,15 @@ export class Sync {
   }
 
   async #lookAtForeign(): Promise<void> {
-    const held = await this.#desk.store.held(this.#desk.chatId);
-    const ids = [...this.#history.foreign].filter((id) => !held.has(id));
-    if (ids.length > 0) {
+    try {
+      const held = await this.#desk.store.held(this.#desk.chatId);
+      if ([...this.#history.foreign].every((id) => held.has(id))) return;
       await this.#readSince(undefined);
       await this.#view.refresh();
+    } finally {
+      // What can't be read now is looked at again: somebody may wait for that answer to end.
+      this.#watch();
     }
-    this.#watch();
   }
 
   /** A store's notice. */

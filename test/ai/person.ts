@@ -6,6 +6,7 @@ import { InMemoryContextStore } from '../../src/store/memory.ts';
 import type { ContextStore } from '../../src/store/store.ts';
 import { realTime, type Time } from '../support/clock.ts';
 import type { Exchange } from '../support/transport.ts';
+import { listenTo, noteAnswer, stateOf } from './hanging.ts';
 import { noteOf, openPage, SDK, words, type Page } from './story.ts';
 import { allOf, callsIn, waits, Witness } from './witness.ts';
 
@@ -41,14 +42,14 @@ export function mortal(
   let isDead = false;
   const soon = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, pause));
   const never = new Promise<never>(() => {});
-  const own = new Proxy(store, {
+  const own: ContextStore = new Proxy(store, {
     get: (target, key) => {
       const value: unknown = Reflect.get(target, key, target);
       if (typeof value !== 'function') return value;
       const call = (args: unknown[]): unknown => (isDead ? never : Reflect.apply(value, target, args));
       return (...args: unknown[]): unknown => {
-        if (key === 'append' && pause > 0) return soon().then(() => call(args));
-        const result = call(args);
+        const result = key === 'append' && pause > 0 ? soon().then(() => call(args)) : call(args);
+        noteAnswer(own, String(key), args, result);
         return key === 'hold' && !isDead ? (result as Promise<() => void>).then(kept) : result;
       };
     },
@@ -145,7 +146,9 @@ export class Run {
   /** The calls that were answered by a button, which tells nothing. */
   readonly #pressed: Pressed[] = [];
   /** What was asked for and has not come to its end, and on which page. */
-  readonly #running: Map<Promise<unknown>, MortalPage> = new Map();
+  readonly #running: Map<Promise<unknown>, { readonly page: MortalPage; readonly what: string }> = new Map();
+  /** What the engine of each page told last. */
+  readonly #told: Map<MortalPage, readonly string[]> = new Map();
   readonly #ended: Set<Exchange> = new Set();
   #words = 0;
   /** The answers that a server goes on with though their page is gone. */
@@ -156,11 +159,16 @@ export class Run {
   readonly #witness: Witness = new Witness((exchange) => !exchange.isStopped && !this.#ended.has(exchange));
 
   private constructor(seed: number, open: Opener, page: MortalPage, time: Time) {
-    this.#page = this.#witness.watch(page);
+    this.#page = this.#watch(page);
     this.#pages = [page];
     this.#open = open;
     this.#time = time;
     this.#random = randomOf(seed);
+  }
+
+  #watch(page: MortalPage): MortalPage {
+    this.#told.set(page, listenTo(page));
+    return this.#witness.watch(page);
   }
 
   /** Opens a page on a chat. Another one opens by and by. */
@@ -330,7 +338,7 @@ export class Run {
     dead.kill();
     // What it was about to ask is never asked.
     dead.script.transport.sendMessages = () => new Promise(() => {});
-    for (const [running, page] of this.#running) if (page === dead) this.#running.delete(running);
+    for (const [running, { page }] of this.#running) if (page === dead) this.#running.delete(running);
     const page = await this.#another();
     this.#pages[this.#pages.indexOf(dead)] = page;
     this.#page = page;
@@ -352,7 +360,7 @@ export class Run {
       this.#note(`take up ${String(noteOf(exchange)['answerId']).slice(0, 4)}`);
       return exchange.replay(signal);
     };
-    own.page = this.#witness.watch(await this.#open(reconnect));
+    own.page = this.#watch(await this.#open(reconnect));
     for (const exchange of taken) this.#witness.takesUp(own.page, exchange);
     return own.page;
   }
@@ -509,7 +517,7 @@ export class Run {
   #run(action: Promise<unknown>, question?: Question): true {
     const page = this.#page;
     const running = action.catch((error: unknown) => this.#note(`refused: ${String(error)}`));
-    this.#running.set(running, page);
+    this.#running.set(running, { page, what: this.#log.at(-1) ?? '' });
     const settled = (): void => {
       this.#running.delete(running);
       if (question) question.isSettled = true;
@@ -534,16 +542,21 @@ export class Run {
     // What a branch that is not shown asks for comes a moment after all else is done.
     for (let [round, quiet] = [0, 0]; round < ROUNDS && quiet < 2; round += 1) {
       quiet = this.#isUnderWay ? 0 : quiet + 1;
-      for (const exchange of this.#streams()) {
-        this.#ended.add(exchange);
-        this.#witness.ends(exchange, 'finish');
-        await this.#time.during(exchange.finish());
-      }
+      await this.finishAll();
       await this.#time.pass(20);
     }
     for (const { chats } of this.#pages) await this.#time.during(chats.whenSettled());
     // Pages that were open when another one died look for it once in a while.
     for (let pause = 0; pause < 5; pause += 1) await this.#time.pass(500);
+  }
+
+  /** Finishes what is asked. In real time a page may ask late: it looks every two seconds whether another one died. */
+  async finishAll(): Promise<void> {
+    for (const exchange of this.#streams()) {
+      this.#ended.add(exchange);
+      this.#witness.ends(exchange, 'finish');
+      await this.#time.during(exchange.finish());
+    }
   }
 
   /** Closes the pages. */
@@ -562,15 +575,21 @@ export class Run {
     const found = [
       ...this.#found,
       ...this.#witness.found,
-      ...this.#hanging(),
+      ...(await this.#hanging()),
       ...(await this.#misplaced(stored)),
       ...(await this.#misshown(stored)),
     ];
     return found.length === 0 ? [] : [...this.#log, ...found];
   }
 
-  #hanging(): string[] {
-    return this.#running.size === 0 ? [] : [`${this.#running.size} promises hang`];
+  /** What has not come to its end, and what each page is at then. */
+  async #hanging(): Promise<string[]> {
+    const running = [...this.#running.values()].map(({ what }) => what);
+    if (running.length === 0) return [];
+    const states = this.#pages.map(async (page, i) =>
+      (await stateOf(page, this.#told.get(page))).map((line) => `${i}: ${line}`),
+    );
+    return [`${running.length} promises hang: ${running.join(', ')}`, ...(await Promise.all(states)).flat()];
   }
 
   async #misplaced(stored: readonly MessageNode[]): Promise<string[]> {

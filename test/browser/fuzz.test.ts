@@ -15,6 +15,10 @@ test.each(Array.from({ length: SEEDS }, (_, seed) => 5000 + seed))(
     const run = await Run.begin(seed, { store: () => new IndexedDBContextStore(name) });
     for (let act = 0; act < ACTS; act += 1) await run.act();
     await run.comeToRest();
-    await expect.poll(() => run.problems(), { timeout: 10_000 }).toEqual([]);
+    const problems = async (): Promise<string[]> => {
+      await run.finishAll();
+      return run.problems();
+    };
+    await expect.poll(problems, { timeout: 10_000 }).toEqual([]);
   },
 );

@@ -340,6 +340,31 @@ describe('when the disk says no', () => {
   });
 });
 
+describe('an answer that a dead tab was writing', () => {
+  test('is found cut off also when the disk could not be read at the first look', async () => {
+    vi.useFakeTimers();
+    try {
+      const store = new InMemoryContextStore();
+      const [a, b] = [engineOn(store), engineOn(store)];
+      await say(a, 'q1', 'a1');
+      await b.ready();
+      const hold = vi.spyOn(store, 'hold');
+      await a.continue(said('q2'), { id: 'a2' });
+      await a.updateMessage('a2', said('a2', 'gro'), 'streaming');
+      await vi.advanceTimersByTimeAsync(10);
+      expect(b.status('a2')).toBe('streaming');
+      (await hold.mock.results[0]!.value)();
+      vi.spyOn(store, 'held').mockRejectedValueOnce(new Error('The disk is busy.'));
+      await vi.advanceTimersByTimeAsync(2500);
+      expect(b.status('a2')).toBe('streaming');
+      await vi.advanceTimersByTimeAsync(2500);
+      expect(b.status('a2')).toBe('interrupted');
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
 describe('a chat that is deleted elsewhere', () => {
   test('stays deleted when the answer that another tab was writing ends with it', async () => {
     vi.useFakeTimers();

@@ -1,0 +1,88 @@
+import type { ContextChat } from '../../src/ai/index.ts';
+import type { ContextStore } from '../../src/store/store.ts';
+import type { MortalPage } from './person.ts';
+import { noteOf } from './story.ts';
+
+/**
+ * What there is to know when something hangs: it may hang once in five hundred runs, on a machine that nobody sees again.
+ * So whoever finds it tells what each page was at.
+ */
+
+/** What the stores of pages were asked, and have not answered. */
+const asked: WeakMap<ContextStore, Set<Asked>> = new WeakMap();
+
+interface Asked {
+  readonly method: string;
+  readonly args: readonly unknown[];
+}
+
+/** Notes what a store is asked until it has answered; gives the answer. */
+export function noteAnswer(
+  store: ContextStore,
+  method: string,
+  args: readonly unknown[],
+  answer: unknown,
+): void {
+  if (!(answer instanceof Promise)) return;
+  const open = asked.get(store) ?? new Set();
+  asked.set(store, open);
+  const question: Asked = { method, args };
+  open.add(question);
+  const close = (): void => void open.delete(question);
+  answer.then(close, close);
+}
+
+/** How many of the last events of an engine are told. */
+const EVENTS = 12;
+
+/** Listens to what the engine of a page tells of itself, for when it is asked for. */
+export function listenTo({ engine }: MortalPage): readonly string[] {
+  const told: string[] = [];
+  engine.subscribe((event) => {
+    const { type, phase, action, id, status, message } = event as unknown as Record<string, unknown>;
+    told.push([type, phase, action, id, status, message].filter(Boolean).map(briefly).join(' '));
+    if (told.length > EVENTS) told.shift();
+  });
+  return told;
+}
+
+/** What a page is at, line by line. */
+export async function stateOf(page: MortalPage, told: readonly string[] = []): Promise<string[]> {
+  const { engine, chats, script, store } = page;
+  const { status, error, saveState, elsewhere, branches } = engine.state.getState();
+  const growing = engine.graph().nodes.filter(({ id }) => engine.status(id) === 'streaming');
+  const unanswered = [...(asked.get(engine.store) ?? [])];
+  const held = await store.held('c');
+  const all = new Set((chats as unknown as { all(): Iterable<ContextChat> }).all());
+  const requests = script.requests.map(
+    (exchange) => `${briefly(noteOf(exchange)['answerId'])}${exchange.isStopped ? ' stopped' : ''}`,
+  );
+  return [
+    `engine: ${status} ${error?.code ?? ''}, ${saveState.state}, elsewhere ${list(elsewhere.map(({ id }) => id))}`,
+    `waits for: ${list(unanswered.map(({ method, args }) => `${method}(${args.map(briefly).join(', ')})`))}`,
+    `takes for growing: ${list(growing.map(({ id, parentId }) => `${briefly(id)} behind ${briefly(parentId)}`))}`,
+    `locks held: ${list([...held])}`,
+    `branches: ${list(branches.map(({ id, name, headMessageId }) => `${name} ${briefly(id)} at ${briefly(headMessageId)}`))}`,
+    `requests: ${list(requests)}`,
+    ...(await Promise.all([...all].map(chatState))),
+    `events: ${told.join('; ')}`,
+  ];
+}
+
+async function chatState(chat: ContextChat): Promise<string> {
+  const settled = chat.whenSettled().then(() => 'settled');
+  const turn = await Promise.race([settled, Promise.resolve().then(() => 'not settled')]);
+  const { status, error, isBusy, branchId, messages } = chat;
+  const last = briefly(messages.at(-1)?.id);
+  return `chat of ${briefly(branchId)}: ${status}${error ? ` (${error.message})` : ''}, ${isBusy ? 'busy' : 'idle'}, ${turn}, ends with ${last}`;
+}
+
+function list(items: readonly string[]): string {
+  return items.length === 0 ? 'none' : items.map(briefly).join(', ');
+}
+
+/** Ids are told by their beginning, as the log of a run has them. */
+function briefly(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value ?? null);
+  return text.replaceAll(/\b([0-9a-f]{4})[0-9a-f]{4}-[0-9a-f-]{27}\b/g, '$1').slice(0, 160);
+}
