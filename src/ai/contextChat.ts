@@ -28,7 +28,8 @@ export interface ContextChatOptions<M extends UIMessage = UIMessage> extends Omi
   readonly onData?: Heard<M>['onData'];
   readonly onFinish?: Heard<M>['onFinish'];
   /**
-   * Changes what goes out with each request. Default: the conversation, and the system prompt as `body.system`.
+   * Changes what goes out with each request. Default: the conversation, and the system prompt, where there is one, as
+   * `body.system`.
    *
    * `DirectChatTransport` knows of no body. There the agent asks for the prompt itself: `new ToolLoopAgent({ model,
    * prepareCall: async (call) => ({ ...call, instructions: (await engine.resolve()).systemPrompt }) })`.

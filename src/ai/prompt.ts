@@ -3,8 +3,8 @@ import { refuseToLoad } from '../errors.ts';
 
 /** What `engine.resolve()` gives, as far as a prompt needs it. */
 export interface Resolved {
-  /** The rendered fragments; '' where there are none. */
-  readonly systemPrompt: string;
+  /** The rendered fragments. Default: none. */
+  readonly systemPrompt?: string | undefined;
   /** The conversation, oldest first. */
   readonly messages: readonly UIMessage[];
 }

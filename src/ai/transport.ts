@@ -40,7 +40,7 @@ export type ResolvedRequest<M extends UIMessage = UIMessage> = RequestNote &
 
 /** What to send instead of what is sent by default; what is left out stays as it is. */
 export interface RequestParts<M extends UIMessage = UIMessage> {
-  /** Default: the app's own body with `system`, the system prompt. */
+  /** Default: the app's own body, with the system prompt as `system` where there is one. */
   readonly body?: object;
   /** Default: the conversation. */
   readonly messages?: M[];
@@ -258,7 +258,8 @@ async function prepareRequest<M extends UIMessage>(
   return {
     ...withNote(sent, note),
     messages: resolved.messages,
-    body: { ...sent.body, system: systemPrompt },
+    // Without a prompt of ours an app's own stays, and its server gets what it always got.
+    ...(systemPrompt && { body: { ...sent.body, system: systemPrompt } }),
     ...parts,
   };
 }

@@ -16,7 +16,8 @@ describe('a prompt', () => {
   });
 
   it('has no system prompt where there is none', async () => {
-    expect(Object.keys(await toPrompt({ systemPrompt: '', messages: [question] }))).toEqual(['messages']);
+    for (const systemPrompt of ['', undefined])
+      expect(Object.keys(await toPrompt({ systemPrompt, messages: [question] }))).toEqual(['messages']);
   });
 
   it('takes messages of the system into the system prompt', async () => {

@@ -39,9 +39,9 @@ export async function openPage(
   return pageOf(store, options, (isForApp && openInApp) || openChats);
 }
 
-/** The same, never with a component: for what is told of the chats themselves. */
-export async function openPlainly(): Promise<Page> {
-  return pageOf(new InMemoryContextStore(), {}, openChats);
+/** The same, never with a component: for what is told of the chats themselves, and to make a long one in no time. */
+export async function openPlainly(store: ContextStore = new InMemoryContextStore()): Promise<Page> {
+  return pageOf(store, {}, openChats);
 }
 
 async function pageOf(store: ContextStore, options: PageOptions, open: Open): Promise<Page> {

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { ContextError } from '../../src/errors.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import { settle, type Exchange } from '../support/transport.ts';
-import { openPage, SDK, slowly, words, type Page } from './story.ts';
+import { openPage, openPlainly, SDK, slowly, words, type Page } from './story.ts';
 
 let page: Page;
 
@@ -396,7 +396,8 @@ describe('the result of a tool that takes its time', () => {
   });
 
   it('is saved on the node that called when that is not loaded any more', async () => {
-    for (let i = 0; i < 100; i += 1) await page.ask(`${i}?`, 'Yes.');
+    const other = await openPlainly(page.store);
+    for (let i = 0; i < 100; i += 1) await other.ask(`${i}?`, 'Yes.');
     const later = await openPage(page.store);
     expect(later.shown()).not.toContain('dice');
     await later.chats.active.addToolOutput(give(4));

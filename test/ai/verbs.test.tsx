@@ -6,6 +6,7 @@ import { StrictMode, useEffect, type ReactNode } from 'react';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { useContextChat, type UseContextChatOptions } from '../../src/ai/index.ts';
 import { ContextEngine } from '../../src/engine/engine.ts';
+import { role } from '../../src/fragment/builders.ts';
 import { ContextEngineProvider } from '../../src/react/provider.tsx';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import { picked } from '../support/fileList.ts';
@@ -115,6 +116,15 @@ describe('sendMessage', () => {
     expect((await stored())[0]).toMatchObject({ id: 'mine', parts });
   });
 
+  it("leaves an app's own prompt alone, until there is one of fragments", async () => {
+    await open();
+    const body = { system: 'Mine.' };
+    const own = await ask(() => chat.sendMessage({ text: 'One?' }, { body }), 'First.');
+    engine.set(role('Ours.'));
+    const ours = await ask(() => chat.sendMessage({ text: 'Two?' }, { body }), 'Second.');
+    expect([own.sent.body, ours.sent.body]).toEqual([body, { system: '<role>Ours.</role>' }]);
+  });
+
   it('sends a body, headers and metadata along', async () => {
     await open();
     const { sent } = await ask(
@@ -125,7 +135,7 @@ describe('sendMessage', () => {
         ),
       'First.',
     );
-    expect(sent.body).toEqual({ model: 'small', system: '' });
+    expect(sent.body).toEqual({ model: 'small' });
     expect(sent.headers).toEqual({ 'x-a': '1' });
     expect(sent.metadata).toMatchObject({ reason: 'test', contextree: { branch: 'main', attempt: 0 } });
   });

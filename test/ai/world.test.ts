@@ -3,7 +3,7 @@ import { ContextError } from '../../src/errors.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import type { ContextStore } from '../../src/store/store.ts';
 import { settle } from '../support/transport.ts';
-import { changed, openPage, slowly, words, type Page } from './story.ts';
+import { changed, openPage, openPlainly, slowly, words, type Page } from './story.ts';
 
 /** A store whose disk fills up when it is told to. */
 function fillable(): { store: ContextStore; disk: { isFull: boolean }; memory: InMemoryContextStore } {
@@ -230,7 +230,7 @@ describe('what the chat shows', () => {
 
   it('grows at its beginning as earlier messages are loaded, also while an answer grows', async () => {
     const store = new InMemoryContextStore();
-    const first = await openPage(store);
+    const first = await openPlainly(store);
     for (let turn = 0; turn < 150; turn += 1) await first.ask(`q${turn}`, `a${turn}`);
     const page = await openPage(store);
     expect(page.chats.active.messages).toHaveLength(200);
@@ -251,7 +251,7 @@ describe('what the chat shows', () => {
 
   it('forks at the first message that is loaded as at any other', async () => {
     const store = new InMemoryContextStore();
-    const first = await openPage(store);
+    const first = await openPlainly(store);
     for (let turn = 0; turn < 110; turn += 1) await first.ask(`q${turn}`, `a${turn}`);
     const page = await openPage(store);
     const [oldest] = page.chats.active.messages;

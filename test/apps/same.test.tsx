@@ -1,6 +1,7 @@
 import type { UIMessage } from 'ai';
-import { describe, expect, it } from 'vitest';
-import { afterReload, SDK, words } from '../ai/story.ts';
+import { InMemoryContextStore, type ContextStore } from 'contextree';
+import { describe, expect, it, vi } from 'vitest';
+import { afterReload, changed, SDK, words } from '../ai/story.ts';
 import { scriptedTransport, type Exchange } from '../support/transport.ts';
 import { App as ContextApp } from './ContextApp.tsx';
 import { App as PlainApp } from './PlainApp.tsx';
@@ -138,7 +139,10 @@ describe('the app with one line changed', () => {
     const ours = await visit(ContextApp);
     await go(ours);
     expect(ours.story).toEqual(plain.story);
-    const sent = ({ script }: Visit): string[] => script.requests.map(({ sent }) => words(sent.messages));
+    const sent = ({ script }: Visit): unknown[] =>
+      script.requests.map(({ sent: { messages, chatId, trigger, headers, body } }) => {
+        return { messages: words(messages), chatId, trigger, headers, body };
+      });
     expect(sent(ours)).toEqual(sent(plain));
   });
 
@@ -192,5 +196,93 @@ describe('the app with one line changed', () => {
     const seen = first.seen();
     expect((await visit(PlainApp)).seen()).not.toContain('One?');
     expect((await visit(ContextApp, first.store)).seen()).toBe(seen);
+  });
+});
+
+/** What both apps make of the same visit: the plain one first. */
+async function both<T>(go: (page: Visit) => Promise<T>, store?: ContextStore): Promise<[T, T]> {
+  return [await go(await visit(PlainApp, store)), await go(await visit(ContextApp, store))];
+}
+
+describe('the page "Add contextree to your useChat app" names as exceptions', () => {
+  it('the id of an answer', async () => {
+    const ids = await both(async (page) => {
+      await page.send('One?');
+      await page.reply((server) => server.send({ type: 'start', messageId: 'theirs' }));
+      await page.reply((server) => server.answer('First.'));
+      return [...document.querySelectorAll('li')].at(-1)?.dataset['id'] === 'theirs';
+    });
+    expect(ids).toEqual([true, false]);
+  });
+
+  it('a question while an answer grows', async () => {
+    const asked = await both(async (page) => {
+      await page.send('One?');
+      await page.reply((server) => server.say('Fir'));
+      await page.send('Two?');
+      const [first] = page.script.requests;
+      const atOnce = page.script.requests.length;
+      await page.reply((server) => server.answer('st.'), first);
+      return [atOnce, page.script.requests.length];
+    });
+    expect(asked).toEqual([
+      [2, 2],
+      [1, 2],
+    ]);
+  });
+
+  it('the bubble of an answer', async () => {
+    const bubbles = await both(async (page) => {
+      await page.send('One?');
+      await page.reply((server) => server.send({ type: 'start' }, { type: 'text-start', id: 't' }));
+      const empty = document.querySelectorAll('li').length;
+      await page.reply((server) => server.send({ type: 'text-delta', id: 't', delta: 'Fir' }));
+      return [empty, document.querySelectorAll('li').length];
+    });
+    expect(bubbles).toEqual([
+      [2, 2],
+      [1, 2],
+    ]);
+  });
+
+  it('an answer that was cut off', async () => {
+    const sent = await both(async (page) => {
+      await page.send('Roll?');
+      await page.reply((server) => server.send({ type: 'start' }, call));
+      await page.reply((server) => server.break());
+      const shown = page.seen().includes('tool-dice input-available');
+      await page.send('Two?');
+      return [shown, words((await vi.waitUntil(() => page.script.requests[1])).sent.messages)];
+    });
+    expect(sent).toEqual([
+      [true, 'q: Roll? | a: [dice input-available] | q: Two?'],
+      [true, 'q: Roll? | q: Two?'],
+    ]);
+  });
+
+  it('when `status` is `ready`', async () => {
+    const inner = new InMemoryContextStore();
+    let disk = Promise.withResolvers<void>();
+    const slow = changed(inner, {
+      append: async (...args) => {
+        await disk.promise;
+        return inner.append(...args);
+      },
+    });
+    const status = (): string => document.querySelector('p[role=status]')?.textContent ?? '';
+    const seen = await both(async (page) => {
+      disk.resolve();
+      await page.send('One?');
+      await page.reply((server) => server.say('First.'));
+      disk = Promise.withResolvers();
+      await page.reply((server) => server.finish());
+      const before = status();
+      await page.reply(async () => disk.resolve());
+      return [before, status()];
+    }, slow);
+    expect(seen).toEqual([
+      ['ready', 'ready'],
+      ['streaming', 'ready'],
+    ]);
   });
 });
