@@ -23,6 +23,8 @@ export class Witness {
   readonly #goesOn: Map<MortalPage, number> = new Map();
   /** The answers that somebody let go on: one that was whole may be cut then, before a word of more is asked for. */
   readonly #mayGoOn: Set<string> = new Set();
+  /** The requests for more of an answer. */
+  readonly #more: Set<Exchange> = new Set();
   /** The answers that a button, an edit or another try was to stop. */
   readonly #toBeStopped: Set<Exchange> = new Set();
   /** The answers that were taken up again: a page looks for a moment whether it has a place for one. */
@@ -109,7 +111,10 @@ export class Witness {
       else if (note['branchId'] === branchId && this.#asked.get(other) === page)
         this.found.push(`two answers grow at once on ${String(branchId)}`);
     }
-    if (before.some((other) => noteOf(other)['answerId'] === answerId)) this.#countGoingOn(page, answerId);
+    if (before.some((other) => noteOf(other)['answerId'] === answerId)) {
+      this.#countGoingOn(page, answerId);
+      this.#more.add(exchange);
+    }
     const text = textOf(exchange.sent.messages.findLast(({ role }) => role === 'user') ?? NOTHING);
     const typed = this.#typedOn.get(text);
     this.#typedOn.delete(text);
@@ -258,7 +263,9 @@ export class Witness {
   #wrongEnd({ id, status, data }: MessageNode): string[] {
     const known = this.#ends.get(id);
     if (!known || known.exchange.isStopped || this.#mayGoOn.has(id)) return [];
-    const { end } = known;
+    const { end, exchange } = known;
+    // More was asked for, and not a word came: the answer is what it was.
+    if (this.#more.has(exchange) && exchange.isSilent) return [];
     // A connection that closes without a word of farewell was cut where a text was begun.
     if (end === 'drop' && textOf(data) === '') return [];
     const expected = end === 'finish' ? 'complete' : 'interrupted';

@@ -24,6 +24,8 @@ export interface Exchange {
   readonly stream: ReadableStream<UIMessageChunk>;
   /** Whether the reader let go, or the request was aborted; nobody reads it then. */
   readonly isStopped: boolean;
+  /** Whether nothing was sent. */
+  readonly isSilent: boolean;
   /** Whether all that was sent has been read: who takes an answer up may need a moment before it looks. */
   readonly isRead: boolean;
   /** Whoever reads it is gone, and the server goes on. */
@@ -150,6 +152,9 @@ function exchangeOf(sent: Sent, isRefused = false): Exchange {
     stream: first.stream,
     get isStopped() {
       return open().length === 0;
+    },
+    get isSilent() {
+      return told.length === 0;
     },
     get isRead() {
       return open().every(({ controller }) => controller.desiredSize === 1);
