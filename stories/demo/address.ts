@@ -5,10 +5,14 @@ import { useSyncExternalStore } from 'react';
  * and no server has to know about it.
  */
 
-/** The chat that an address names; null for any other address. */
+/**
+ * The chat that an address names; null for an address without a word. Any other address is taken for a chat, which has
+ * no other address: there is none of that name, and the page says so.
+ */
 export function chatInAddress(hash: string): string | null {
+  if (/^(#(\/(chat\/?)?)?)?$/.test(hash)) return null;
   const id = /^#\/chat\/([^/?#]+)$/.exec(hash)?.[1];
-  if (id === undefined) return null;
+  if (id === undefined) return hash;
   try {
     return decodeURIComponent(id);
   } catch {

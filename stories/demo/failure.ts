@@ -9,6 +9,7 @@ import { isContextError } from 'contextree';
 export function describeFailure(error: unknown): string {
   const message = messageOf(error);
   if (isContextError(error, 'newer-format')) return OLDER_PAGE;
+  if (isContextError(error, 'store-unavailable') && /^code of contextree/i.test(message)) return NOT_LOADED;
   if (isContextError(error)) return sentence(message);
   const status = statusOf(error) ?? statusIn(message);
   const words = status === undefined ? undefined : wordsForStatus(status);
@@ -21,7 +22,7 @@ export function describeFailure(error: unknown): string {
   const kind = /(?:file part media type|media type) '?([\w.+/*-]+)'?.*not supported/i.exec(message)?.[1];
   if (kind !== undefined)
     return `This model can’t read files of this kind (${kind}). Branch off before them, or choose another model.`;
-  if (/without a finish reason/i.test(message)) return BROKEN_OFF;
+  if (isBrokenOff(message)) return BROKEN_OFF;
   if (/json parsing failed|not valid json|type validation failed/i.test(message)) return UNREADABLE;
   return message === '' ? 'The answer failed, and nothing said why. Try again.' : sentence(message);
 }
@@ -38,10 +39,18 @@ const UNREADABLE =
   'The endpoint sent something that can’t be read as an answer. Try again; if this stays, check the base URL in ' +
   'Model settings.';
 
+/** Said of an answer that ended as it should, and said nothing. */
+export const WITHOUT_A_WORD =
+  'The model ended its answer without a word. Try again; if this stays, check the model and the base URL in Model ' +
+  'settings.';
+
 /** Words for a failure before anything of the answer arrived. */
 export function beforeFirstWord(words: string): string {
   return words === BROKEN_OFF ? NOTHING_CAME : words;
 }
+
+const NOT_LOADED =
+  'A part of this app could not be loaded. Check the network, then try again. What was said is kept.';
 
 const OLDER_PAGE =
   'A newer version of this app was used in this browser, and this page can’t read what it wrote. All of it is ' +
@@ -73,6 +82,13 @@ function wordsForStatus(status: number): string | undefined {
   if (status === 429)
     return 'The model is busy or its limit is reached (429). Wait a moment, then try again.';
   return status >= 500 ? `The model failed on its side (${status}). Try again in a moment.` : undefined;
+}
+
+/** A stream that ended early, as the AI SDK, Chromium, Firefox, Safari and Node put it. */
+function isBrokenOff(message: string): boolean {
+  return /without a finish reason|failed to process successful response|^network error$|error in input stream|network connection was lost|^terminated$/i.test(
+    message.trim(),
+  );
 }
 
 function isUnreachable(message: string): boolean {

@@ -5,9 +5,15 @@ test('an address names its chat, whatever the id looks like', () => {
   for (const id of ['abc', 'a b', 'ä/ö?#%', '100%']) expect(chatInAddress(addressOf(id))).toBe(id);
 });
 
-test('any other address names none', () => {
-  for (const hash of ['', '#', '#/', '#/chat/', '#/chat/a/b', '#/settings/a', '#chat/a']) {
-    expect(chatInAddress(hash)).toBeNull();
+test('an address without a word names none', () => {
+  for (const hash of ['', '#', '#/', '#/chat', '#/chat/']) expect(chatInAddress(hash)).toBeNull();
+});
+
+test('any other address names a chat that there is not, and none that there may be', () => {
+  for (const hash of ['#/chat/a/b', '#/chat/a?x=1', '#/chat/%23/chat/x', '#/settings/a', '#chat/a', '#foo']) {
+    const id = chatInAddress(hash) as string;
+    expect(id).toBe(hash);
+    expect(addressOf(id)).not.toBe(hash);
   }
 });
 

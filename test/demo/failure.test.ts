@@ -38,6 +38,26 @@ test('a stream that ends early is not said in the words of its protocol', () => 
   expect(describeFailure(new Error('Response stream ended without a finish reason.'))).toMatch(/broke off/);
 });
 
+test('a connection that breaks in mid-answer is not said in the words of a library or a browser', () => {
+  for (const words of [
+    'Failed to process successful response',
+    'network error',
+    'Error in input stream',
+    'The network connection was lost.',
+    'terminated',
+  ])
+    expect(describeFailure(new Error(words)), words).toMatch(/broke off/);
+});
+
+test('a part of the app that did not come is said in words, without its address', () => {
+  const error = new ContextError(
+    'store-unavailable',
+    'Code of contextree could not be loaded: Failed to fetch dynamically imported module: http://x/session.ts. Try again.',
+  );
+  expect(describeFailure(error)).toMatch(/^A part of this app could not be loaded.*network/);
+  expect(describeFailure(error)).not.toMatch(/http|module/);
+});
+
 test('what is no answer at all is not said to be kept', () => {
   const words = describeFailure(new Error('Response stream ended without a finish reason.'));
   expect(beforeFirstWord(words)).toMatch(/before its first word.*base URL/);

@@ -367,6 +367,19 @@ describe('words anywhere in the question', () => {
       expect(countWords(await ask('Tell me a long story', { seed }).text)).toBeGreaterThanOrEqual(600);
   });
 
+  it.each(['/markdown', '/help', '/tool', '/approve', '/think', '/fail after 700'])(
+    'says as much after %s',
+    async (command) => {
+      const text = await ask(`${command} long`, { withTools: false }).text;
+      expect(countWords(text)).toBeGreaterThanOrEqual(600);
+    },
+  );
+
+  it('says as much when a tool has answered', async () => {
+    const { steps } = await ask('/tool a long story of the dice', { withTools: true });
+    expect(countWords((await steps).map(({ text }) => text).join(' '))).toBeGreaterThanOrEqual(600);
+  });
+
   it('takes no part of a word for a word', async () => {
     const { sleep, waits } = recordedSleep();
     const text = await ask('Do slowly things belong along the way?', { speed: 1, sleep }).text;

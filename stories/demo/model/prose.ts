@@ -50,9 +50,14 @@ export function answer({ scene, subject, attempt, by }: Occasion): string {
   return wordCount(full) > 80 ? short : full;
 }
 
-/** The long answer: the ordinary one and then chapters, until there are at least `words` words. */
+/** The long answer: the ordinary one and then chapters. */
 export function essay(occasion: Occasion, words: number): string {
-  const paragraphs = [answer(occasion)];
+  return lengthened(answer(occasion), occasion, words);
+}
+
+/** A text and then chapters, until there are at least `words` words. */
+export function lengthened(text: string, occasion: Occasion, words: number): string {
+  const paragraphs = [text];
   for (let length = wordCount(paragraphs[0] ?? ''), round = 1; length < words; round++) {
     for (const chapter of occasion.by.shuffle(chapters)) {
       paragraphs.push(chapterText(chapter, round, occasion.by));

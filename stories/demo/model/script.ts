@@ -92,28 +92,38 @@ function writeWhole(scene: Scene, { seed, attempt, tools }: Casting): Whole {
   const occasion = { scene, subject: request.subject, attempt, by: chance(key) };
   const told = { thoughts: '', text: '', ending: { type: 'stop' }, slow: request.slow, id } as const;
   return scene.toolResults.length > 0
-    ? { ...told, text: prose.afterTools(occasion) }
+    ? { ...told, text: atLength(request, occasion, prose.afterTools(occasion)) }
     : { ...told, ...obey(request, occasion, { id, tools }) };
 }
+
+/** A text as it is, or as long as the person asked for. */
+function atLength({ long }: Request, occasion: prose.Occasion, text: string): string {
+  return long ? prose.lengthened(text, occasion, LONG) : text;
+}
+
+/** Words that are called long. */
+const LONG = 600;
 
 interface Stage {
   readonly id: string;
   readonly tools: readonly string[];
 }
 
-function obey({ command, long }: Request, occasion: prose.Occasion, stage: Stage): Partial<Whole> {
-  const reply = (): string => (long ? prose.essay(occasion, 600) : prose.answer(occasion));
+function obey(request: Request, occasion: prose.Occasion, stage: Stage): Partial<Whole> {
+  const { command } = request;
+  const tell = (text: string): string => atLength(request, occasion, text);
+  const reply = (): string => tell(prose.answer(occasion));
   switch (command?.name) {
     case 'markdown':
-      return { text: prose.markdown(occasion) };
+      return { text: tell(prose.markdown(occasion)) };
     case 'think':
       return { thoughts: prose.thoughts(occasion), text: reply() };
     case 'tool':
-      return throwDice(occasion, stage);
+      return throwDice(occasion, stage) ?? { text: tell(prose.withoutTool(occasion, 'rollDice')) };
     case 'approve':
-      return deleteFile(occasion, stage);
+      return deleteFile(occasion, stage) ?? { text: tell(prose.withoutTool(occasion, 'deleteFile')) };
     case 'help':
-      return { text: prose.help() };
+      return { text: tell(prose.help()) };
     case 'hang':
       return { ending: { type: 'hang' } };
     case 'drop':
@@ -127,14 +137,16 @@ function obey({ command, long }: Request, occasion: prose.Occasion, stage: Stage
   }
 }
 
-function throwDice(occasion: prose.Occasion, { id, tools }: Stage): Partial<Whole> {
-  if (!tools.includes('rollDice')) return { text: prose.withoutTool(occasion, 'rollDice') };
+/** Undefined where the app does not offer the tool. */
+function throwDice(occasion: prose.Occasion, { id, tools }: Stage): Partial<Whole> | undefined {
+  if (!tools.includes('rollDice')) return undefined;
   const input = { count: occasion.by.between(1, 3), sides: occasion.by.pick([6, 6, 8, 12, 20]) };
   return calling('rollDice', input, id, prose.beforeThrow(occasion));
 }
 
-function deleteFile(occasion: prose.Occasion, { id, tools }: Stage): Partial<Whole> {
-  if (!tools.includes('deleteFile')) return { text: prose.withoutTool(occasion, 'deleteFile') };
+/** Undefined where the app does not offer the tool. */
+function deleteFile(occasion: prose.Occasion, { id, tools }: Stage): Partial<Whole> | undefined {
+  if (!tools.includes('deleteFile')) return undefined;
   const path = occasion.by.pick(shelfFiles);
   return calling('deleteFile', { path }, id, prose.beforeDelete(occasion, path));
 }

@@ -1,5 +1,5 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import { beforeFirstWord, describeFailure } from '../failure.ts';
+import { beforeFirstWord, describeFailure, WITHOUT_A_WORD } from '../failure.ts';
 import type { ModelSettings } from './settings.ts';
 
 /** A model behind an OpenAI-compatible endpoint. */
@@ -64,9 +64,9 @@ async function firstWord(settings: ModelSettings, signal: AbortSignal): Promise<
     });
     for await (const part of stream) {
       if (part.type === 'error') throw part.error;
-      if (part.type === 'text-delta' || part.type === 'reasoning-delta' || part.type === 'finish') return;
+      if (part.type === 'text-delta' || part.type === 'reasoning-delta') return;
     }
-    throw new Error('The endpoint answered without a word.');
+    throw new Error(WITHOUT_A_WORD);
   } finally {
     request.abort();
   }
