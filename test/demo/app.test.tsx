@@ -1,5 +1,6 @@
 import { act, cleanup, configure, fireEvent, render, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
+import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
 import { ContextEngine, ContextError, InMemoryContextStore, user } from 'contextree';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createAnswers } from '../../stories/demo/answers.ts';
@@ -95,11 +96,28 @@ describe('a new chat', () => {
     expect(screen.queryByRole('list', { name: 'Starter prompts' })).toBeNull();
   });
 
-  test('an address that leads nowhere says so', async () => {
-    history.replaceState(null, '', '#/chat/nowhere');
+  test.each(['#/chat/nowhere', '#/chat/a/b', '#/chat/a?x=1', '#/chat/%23/chat/x', '#/foo'])(
+    'an address that leads nowhere says so, and stays: %s',
+    async (address) => {
+      history.replaceState(null, '', address);
+      openApp();
+      expect(await screen.findByText(/No chat was found/)).toBeDefined();
+      expect(screen.queryByRole('textbox', { name: 'Message' })).toBeNull();
+      expect(location.hash).toBe(address);
+    },
+  );
+
+  test('an address that leads nowhere any more says so, and lets the words move on that wait there', async () => {
+    localStorage.setItem('demo:unsent:gone:a tab that is gone', 'half a thought');
+    history.replaceState(null, '', '#/chat/gone');
     openApp();
     expect(await screen.findByText(/No chat was found/)).toBeDefined();
-    expect(screen.queryByRole('textbox', { name: 'Message' })).toBeNull();
+    await waitFor(() => expect(message().value).toBe('half a thought'));
+    expect(button('Send')).toHaveProperty('disabled', true);
+    await userEvent.click(button('Continue in a new chat'));
+    await waitFor(() => expect(location.hash).not.toBe('#/chat/gone'));
+    expect(message().value).toBe('half a thought');
+    expect(button('Send')).toHaveProperty('disabled', false);
   });
 });
 
@@ -327,6 +345,8 @@ describe('an edit', () => {
 describe('what becomes of it', () => {
   test('memory that only lives with the page is said in words, and never called saved', async () => {
     openApp();
+    const welcome = await screen.findByText(/Every version of this conversation stays/);
+    expect(welcome.textContent).not.toMatch(/stays in this browser/);
     await ask('Hello');
     expect(screen.getByText(/Kept in memory only/)).toBeDefined();
     expect(screen.getByRole('status', { name: 'Save state' }).textContent).toBe('In memory only');
@@ -469,6 +489,21 @@ describe('a disk that says no', () => {
     expect(screen.getByRole('status', { name: 'Save state' }).contains(alert)).toBe(true);
     expect(mayLeave()).toBe(false);
 
+    // Whoever tries again sees that it was tried, also when nothing changed.
+    let answer = (): void => {};
+    refuse.mockImplementationOnce(
+      () =>
+        new Promise(
+          (_, reject) => (answer = () => reject(new ContextError('quota-exceeded', 'The disk is full'))),
+        ),
+    );
+    await userEvent.click(within(alert).getByRole('button', { name: 'Retry' }));
+    expect(await within(alert).findByRole('button', { name: 'Retrying…' })).toBeDefined();
+    answer();
+    await waitFor(() => expect(alert.textContent).toMatch(/Not saved.*Tried again at/));
+    // It is called what was asked in it, though the disk knows nothing of it.
+    expect(screen.getByRole('heading', { level: 1 }).textContent).toBe('Hello');
+
     refuse.mockImplementation(append);
     within(alert).getByRole('button', { name: 'Retry' }).focus();
     await userEvent.keyboard('{Enter}');
@@ -504,6 +539,109 @@ test('a chat deleted elsewhere says so, and its unsent words move on', async () 
   await userEvent.click(button('Continue in a new chat'));
   await waitFor(() => expect(screen.queryByRole('article')).toBeNull());
   expect(message().value).toBe('half a thought');
+});
+
+test('a chat deleted elsewhere can be read and copied, and offers nothing that it would refuse', async () => {
+  openApp();
+  await ask('lion');
+  await userEvent.click(within(answers()[0] as HTMLElement).getByRole('button', { name: 'Checkpoint here' }));
+  await userEvent.click(screen.getByRole('button', { name: 'Save' }));
+  await ask('/fail after 3');
+  await screen.findByRole('button', { name: 'Continue' });
+  await userEvent.click(button('By the way'));
+  expect(await screen.findByRole('button', { name: 'Open main-v2' })).toBeDefined();
+  const [question] = screen.getAllByRole('article', { name: 'You' });
+  await userEvent.click(within(question as HTMLElement).getByRole('button', { name: 'Edit' }));
+  await userEvent.type(screen.getByRole('textbox', { name: 'Edited text' }), ' or tiger');
+
+  await store.deleteChat(decodeURIComponent(location.hash.split('/')[2] ?? ''));
+  await waitFor(() => expect(screen.getByRole('alert').textContent).toMatch(/deleted in another tab/));
+  expect(screen.getAllByRole('article')).toHaveLength(4);
+  for (const name of ['Edit', 'Try again', 'Branch from here', 'Checkpoint here', 'Continue', 'Open main-v2'])
+    expect(screen.queryAllByRole('button', { name }), name).toEqual([]);
+  expect(screen.queryByRole('list', { name: 'Checkpoints' })).toBeNull();
+  expect(screen.getAllByRole('button', { name: 'Copy message' })).toHaveLength(3);
+  // What was half edited is still there to be copied.
+  expect(screen.getByRole<HTMLTextAreaElement>('textbox', { name: 'Edited text' }).value).toBe(
+    'lion or tiger',
+  );
+  expect(button('Send edit')).toHaveProperty('disabled', true);
+});
+
+test('what one chat refused is not told in another one', async () => {
+  openApp();
+  await ask('Hello');
+  await userEvent.click(button('Delete branch'));
+  expect(await screen.findByText(/last one of this chat/)).toBeDefined();
+  await userEvent.click(button('New chat'));
+  await waitFor(() => expect(screen.queryByText(/last one of this chat/)).toBeNull());
+});
+
+describe('an answer that is not what was hoped for', () => {
+  /** Opens the app on a model that says these words, and no more. */
+  function openOn(...words: readonly string[]): void {
+    const transport: ChatTransport<UIMessage> = {
+      sendMessages: async () =>
+        new ReadableStream<UIMessageChunk>({
+          start(controller) {
+            controller.enqueue({ type: 'start' });
+            controller.enqueue({ type: 'start-step' });
+            controller.enqueue({ type: 'text-start', id: 't' });
+            for (const delta of words) controller.enqueue({ type: 'text-delta', id: 't', delta });
+            controller.enqueue({ type: 'text-end', id: 't' });
+            controller.enqueue({ type: 'finish-step' });
+            controller.enqueue({ type: 'finish' });
+            controller.close();
+          },
+        }),
+      reconnectToStream: async () => null,
+    };
+    render(<App store={store} settings={createSettings()} transport={transport} />);
+  }
+
+  test('without a word it is an alert in words, and is tried again', async () => {
+    openOn();
+    await userEvent.type(message(), 'Hello{Enter}');
+    const alert = await screen.findByRole('alert');
+    expect(alert.textContent).toMatch(/without a word/);
+    expect(alert.closest('article')?.getAttribute('aria-label')).toBe('Assistant');
+    await userEvent.click(
+      within(alert.closest('article') as HTMLElement).getByRole('button', { name: 'Try again' }),
+    );
+    await waitFor(() => expect(alert.isConnected).toBe(false));
+    expect(await screen.findByRole('alert')).toBeDefined();
+    expect(screen.queryByText('Not answered')).toBeNull();
+  });
+
+  test('interrupted, it goes on as another version when something was said after it', async () => {
+    openApp();
+    await userEvent.type(message(), '/fail after 5{Enter}');
+    await screen.findByRole('button', { name: 'Continue' });
+    const half = answers()[0]?.querySelector('.message-body')?.textContent ?? '';
+    await ask('And then?');
+    const [first] = answers();
+    await userEvent.click(within(first as HTMLElement).getByRole('button', { name: 'Continue' }));
+    await screen.findByRole('group', { name: 'Version 2 of 2' });
+    await screen.findByRole('button', { name: 'Send' });
+    await waitFor(() => expect(screen.queryByText('Interrupted')).toBeNull());
+    expect(answers()).toHaveLength(1);
+    expect(answers()[0]?.textContent).toContain(half);
+    expect(answers()[0]?.textContent?.length).toBeGreaterThan(half.length + 100);
+    // The one that something was said after is as it was.
+    await userEvent.click(button('Previous version'));
+    await waitFor(() => expect(answers()).toHaveLength(2));
+    expect(answers()[0]?.querySelector('.message-body')?.textContent).toBe(half);
+  });
+});
+
+test('whoever deletes a chat while an answer grows is told of that one, too', async () => {
+  const settings = createSettings();
+  render(<App store={store} settings={settings} transport={createAnswers(settings, { speed: 1 })} />);
+  await userEvent.type(message(), 'slow lion{Enter}');
+  await waitFor(() => expect(answers()[0]?.textContent).toMatch(/\w+ \w+/));
+  await userEvent.click(await screen.findByRole('button', { name: 'Delete chat: slow lion' }));
+  const dialog = screen.getByRole('dialog', { name: 'Delete chat' });
+  await waitFor(() => expect(dialog.textContent).toContain('its 2 messages'));
 });
 
 test('what is exported is everything that was said, and no secret', async () => {

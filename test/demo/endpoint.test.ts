@@ -1,7 +1,13 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { testConnection } from '../../stories/demo/settings/endpoint.ts';
 
-const settings = { baseUrl: 'http://localhost:1/v1', model: 'm', apiKey: '', ownModel: false, keepKey: false };
+const settings = {
+  baseUrl: 'http://localhost:1/v1',
+  model: 'm',
+  apiKey: '',
+  ownModel: false,
+  keepKey: false,
+};
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -9,7 +15,10 @@ afterEach(() => vi.unstubAllGlobals());
 function endpointSaying(...choices: readonly object[]): void {
   const events = choices.map((choice) => `data: ${JSON.stringify({ id: '1', choices: [choice] })}\n\n`);
   const body = `${events.join('')}data: [DONE]\n\n`;
-  vi.stubGlobal('fetch', async () => new Response(body, { headers: { 'content-type': 'text/event-stream' } }));
+  vi.stubGlobal(
+    'fetch',
+    async () => new Response(body, { headers: { 'content-type': 'text/event-stream' } }),
+  );
 }
 
 test('an endpoint that says a word is connected', async () => {

@@ -1,5 +1,5 @@
 import type { ChatInfo, UseChatsResult } from 'contextree';
-import { useState, type ReactNode } from 'react';
+import { useEffect, useState, type ReactNode } from 'react';
 import { goToChat } from '../address.ts';
 import { useNotices } from '../shell/Notices.tsx';
 import { useAttempt } from '../shell/useAttempt.ts';
@@ -53,7 +53,7 @@ export function DeleteChat({ chat, title, isCurrent, remove, onDone }: DeleteCha
           onClose={() => setAsking(false)}
         >
           <p dir="auto">
-            “{title}” and its {inMessages(chat.messageCount)} will be deleted, on all of its branches.
+            “{title}” and its <MessageCount chat={chat} /> will be deleted, on all of its branches.
           </p>
         </ConfirmDialog>
       )}
@@ -61,7 +61,25 @@ export function DeleteChat({ chat, title, isCurrent, remove, onDone }: DeleteCha
   );
 }
 
-function inMessages(count: number): string {
+/** How many messages a chat has, with answers that grow right now: those are counted in the list when they are whole. */
+function MessageCount({ chat: { id, messageCount } }: { readonly chat: ChatInfo }): ReactNode {
+  const { store } = useWorkspace();
+  const [growing, setGrowing] = useState({ beside: 0, count: 0 });
+  useEffect(() => {
+    let isGone = false;
+    const look = async (): Promise<void> => {
+      const held = await store.held(id);
+      if (held.size === 0) return;
+      const counted = new Set((await store.getGraph(id)).nodes.map((node) => node.id));
+      const count = [...held].filter((answer) => !counted.has(answer)).length;
+      if (!isGone) setGrowing({ beside: messageCount, count });
+    };
+    look().catch(() => {});
+    return () => {
+      isGone = true;
+    };
+  }, [store, id, messageCount]);
+  const count = messageCount + (growing.beside === messageCount ? growing.count : 0);
   return count === 1 ? '1 message' : `${count} messages`;
 }
 

@@ -47,9 +47,9 @@ function Unshown({ error }: { readonly error: unknown }): ReactNode {
 function OpenChat({ chatId, starters, covered, menuButton }: ChatPageProps): ReactNode {
   const standing = useStanding(chatId);
   const [beside, setBeside] = useState(false);
-  useFirstQuestion(chatId);
-  useChatNotices();
-  const title = useTitle(titles[standing]);
+  const question = useFirstQuestion(chatId);
+  useChatNotices(standing);
+  const title = useTitle(question ?? titles[standing]);
   return (
     <main className="page" inert={covered} data-beside={beside || undefined}>
       <header className="page-head">
@@ -58,7 +58,7 @@ function OpenChat({ chatId, starters, covered, menuButton }: ChatPageProps): Rea
         <SaveState />
         {standing === 'open' && <BranchBar />}
         <ContextDevtools preload buttonPosition="relative" onOpenChange={setBeside} />
-        <Checkpoints />
+        {standing === 'open' && <Checkpoints />}
       </header>
       <Situation chatId={chatId} standing={standing} />
       <Conversation chatId={chatId} standing={standing} starters={starters} />
@@ -72,6 +72,7 @@ const titles: Readonly<Record<Standing, string>> = {
   open: UNTITLED,
   unsent: 'New chat',
   unknown: 'Unknown chat',
+  gone: 'Unknown chat',
   deleted: UNTITLED,
   broken: 'Chat',
 };

@@ -1,5 +1,5 @@
 import type { FileUIPart } from 'ai';
-import { useMemo, useRef, useState, type ReactNode } from 'react';
+import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 import { Notices } from '../shell/Notices.tsx';
 import { oncePerTask } from '../shell/once.ts';
 import { Icon } from '../ui/Icon.tsx';
@@ -19,6 +19,7 @@ import { Welcome, type Starter } from './Welcome.tsx';
 
 /** The shown branch of a chat, growing at its end, and the place to write. */
 export function Conversation({ chatId, standing, starters }: ConversationProps): ReactNode {
+  const canChange = standing !== 'deleted' && standing !== 'broken' && standing !== 'gone';
   const turn = useTurn();
   const { listed, shown, streaming, writing, failure, goOn, approve } = turn;
   const onPage = useEndFirst(listed);
@@ -37,6 +38,13 @@ export function Conversation({ chatId, standing, starters }: ConversationProps):
       send(text);
       composer.current?.focus();
     });
+  const last = shown.at(-1);
+  const [toGoOn, goOnFrom] = useState<string>();
+  useEffect(() => {
+    if (toGoOn === undefined || toGoOn !== last?.id || streaming) return;
+    goOnFrom(undefined);
+    goOn();
+  }, [toGoOn, last, streaming, goOn]);
   // What is pressed here goes away with what it answers, too.
   const around: Surroundings = useMemo(() => {
     const focusComposer = (): void => composer.current?.focus();
@@ -46,18 +54,19 @@ export function Conversation({ chatId, standing, starters }: ConversationProps):
         goOn();
         focusComposer();
       },
+      goOnFrom,
+      canChange,
       approve: (approvalId, approved) => {
         approve(approvalId, approved);
         focusComposer();
       },
       focusComposer,
     };
-  }, [goOn, approve, jumpToEnd]);
+  }, [goOn, approve, canChange, jumpToEnd]);
   const jump = (): void => {
     jumpToEnd();
     around.focusComposer();
   };
-  const last = shown.at(-1);
   const firstElsewhere = onPage.length - (listed.length - shown.length);
 
   return (
@@ -74,10 +83,10 @@ export function Conversation({ chatId, standing, starters }: ConversationProps):
                 writing={message === writing}
                 isLast={message === last}
                 isElsewhere={i >= firstElsewhere}
-                failure={message === last && message.role === 'assistant' ? failure : undefined}
+                failure={canChange && message === last && message.role === 'assistant' ? failure : undefined}
               />
             ))}
-            <AbsentAnswer turn={turn} canAsk={standing === 'open'} />
+            {canChange && <AbsentAnswer turn={turn} canAsk={standing === 'open'} />}
           </div>
         </div>
         {isAway && shown.length > 0 && <JumpToLatest onJump={jump} />}
@@ -89,7 +98,7 @@ export function Conversation({ chatId, standing, starters }: ConversationProps):
           chatId={chatId}
           isNew={standing === 'unsent'}
           streaming={streaming}
-          canSend={standing !== 'deleted' && standing !== 'broken'}
+          canSend={canChange}
           onSend={send}
           onStop={turn.stop}
         />
@@ -101,7 +110,7 @@ export function Conversation({ chatId, standing, starters }: ConversationProps):
 /** A conversation without a message: being read, unknown, or about to begin. */
 function Blank({ standing, starters, onStart }: BlankProps): ReactNode {
   if (standing === 'loading') return <Skeleton />;
-  if (standing === 'unknown') return <UnknownChat />;
+  if (standing === 'unknown' || standing === 'gone') return <UnknownChat isEmpty={standing === 'unknown'} />;
   if (standing === 'unsent' || standing === 'open') return <Welcome starters={starters} onStart={onStart} />;
   return null;
 }

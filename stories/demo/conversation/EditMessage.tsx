@@ -7,7 +7,7 @@ import { isComposing, isPlainEnter } from './Composer.tsx';
  * The text of a message, to be changed: Enter sends, Shift+Enter breaks the line, Escape cancels. What is half written
  * outlives a reload, and is there again when the message is edited the next time.
  */
-export function EditMessage({ messageId, text, onSend, onCancel }: EditMessageProps): ReactNode {
+export function EditMessage({ messageId, text, canSend, onSend, onCancel }: EditMessageProps): ReactNode {
   const { chatId } = useEngine();
   const [edited, setEdited] = useState(() => editedText(chatId, messageId) || text);
   const textbox = useRef<HTMLTextAreaElement>(null);
@@ -24,9 +24,9 @@ export function EditMessage({ messageId, text, onSend, onCancel }: EditMessagePr
     keepEditedText(chatId, messageId, '');
     onCancel();
   };
-  const isEmpty = edited.trim() === '';
+  const isReady = canSend && edited.trim() !== '';
   const send = (): void => {
-    if (!isEmpty) onSend(edited.trim());
+    if (isReady) onSend(edited.trim());
   };
   const press = (event: KeyboardEvent): void => {
     if (event.key === 'Escape' && !isComposing(event)) cancel();
@@ -55,7 +55,7 @@ export function EditMessage({ messageId, text, onSend, onCancel }: EditMessagePr
         <button type="button" className="button" onClick={cancel}>
           Cancel
         </button>
-        <button type="submit" className="button button-primary" disabled={isEmpty}>
+        <button type="submit" className="button button-primary" disabled={!isReady}>
           Send edit
         </button>
       </div>
@@ -67,6 +67,8 @@ interface EditMessageProps {
   readonly messageId: string;
   /** What the message says now. */
   readonly text: string;
+  /** Whether the chat takes it. */
+  readonly canSend: boolean;
   /** Takes the trimmed text, which is kept until the receiver lets go of it. */
   readonly onSend: (text: string) => void;
   readonly onCancel: () => void;

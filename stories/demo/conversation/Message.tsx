@@ -1,6 +1,7 @@
 import type { UIMessage } from 'ai';
 import { useEngine, useMessageBranch } from 'contextree';
 import { memo, use, useState, type ReactNode } from 'react';
+import { onFirstClick } from '../shell/once.ts';
 import { useAttempt } from '../shell/useAttempt.ts';
 import { Icon } from '../ui/Icon.tsx';
 import { Around } from './Around.ts';
@@ -21,7 +22,7 @@ export const Message = memo(function Message(props: MessageProps): ReactNode {
   const engine = useEngine();
   const versions = useMessageBranch(message.id);
   const [editing, setEditing] = useState(false);
-  const { focusComposer } = use(Around);
+  const { goOn, goOnFrom, focusComposer, canChange } = use(Around);
   const attempt = useAttempt();
   const isQuestion = message.role === 'user';
   const busy = writing || versions.status === 'streaming';
@@ -38,6 +39,15 @@ export const Message = memo(function Message(props: MessageProps): ReactNode {
     if (!isQuestion) focusComposer();
   };
 
+  // What was said after it stays as it was said: the answer goes on as another version.
+  const goOnBeside = (): void => {
+    attempt(async () => {
+      await versions.edit({ parts: message.parts });
+      goOnFrom(engine.headMessageId);
+    });
+    focusComposer();
+  };
+
   return (
     <article
       className="message"
@@ -50,6 +60,7 @@ export const Message = memo(function Message(props: MessageProps): ReactNode {
         <EditMessage
           messageId={message.id}
           text={plainText(message)}
+          canSend={canChange}
           onSend={edit}
           onCancel={() => setEditing(false)}
         />
@@ -60,7 +71,9 @@ export const Message = memo(function Message(props: MessageProps): ReactNode {
         </div>
       )}
       {failure !== undefined && <Failure words={failure} />}
-      {!busy && versions.status === 'interrupted' && <Interrupted canGoOn={isLast} />}
+      {!busy && versions.status === 'interrupted' && (
+        <Interrupted onGoOn={canChange ? (isLast ? goOn : goOnBeside) : undefined} />
+      )}
       {((!busy && !isElsewhere) || versions.hasSiblings) && (
         <footer className="message-foot">
           <Versions id={message.id} versions={versions} />
@@ -87,13 +100,12 @@ export function Failure({ words }: { readonly words: string }): ReactNode {
   );
 }
 
-function Interrupted({ canGoOn }: { readonly canGoOn: boolean }): ReactNode {
-  const { goOn } = use(Around);
+function Interrupted({ onGoOn }: { readonly onGoOn: (() => void) | undefined }): ReactNode {
   return (
     <div className="interrupted">
       <span>Interrupted</span>
-      {canGoOn && (
-        <button type="button" className="button" onClick={goOn}>
+      {onGoOn && (
+        <button type="button" className="button" onClick={onFirstClick(onGoOn)}>
           <Icon name="play" />
           Continue
         </button>

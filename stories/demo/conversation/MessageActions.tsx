@@ -1,35 +1,41 @@
 import type { UIMessage } from 'ai';
 import { useEngine } from 'contextree';
-import { useEffect, useRef, useState, type ReactNode, type RefObject } from 'react';
+import { use, useEffect, useRef, useState, type ReactNode, type RefObject } from 'react';
 import { useNotices } from '../shell/Notices.tsx';
 import { onFirstClick } from '../shell/once.ts';
 import { useAttempt } from '../shell/useAttempt.ts';
 import { CopyButton } from '../ui/CopyButton.tsx';
 import { Icon, type IconName } from '../ui/Icon.tsx';
+import { Around } from './Around.ts';
 import { NewCheckpoint } from './NewCheckpoint.tsx';
 import { plainText } from './Parts.tsx';
 
 /** What can be done with a message that is not growing. */
 export function MessageActions({ message, editing, onEdit, onTryAgain }: MessageActionsProps): ReactNode {
   const [marking, setMarking] = useState(false);
+  const { canChange } = use(Around);
   const branchFromHere = useBranchFrom(message.id);
   const editButton = useFocusAfter(editing);
   if (editing) return null;
   return (
     <div className="message-actions">
-      <button
-        ref={editButton}
-        type="button"
-        className="icon-button"
-        aria-label="Edit"
-        title="Edit"
-        onClick={onEdit}
-      >
-        <Icon name="pencil" />
-      </button>
-      <Action name="Try again" icon="again" onClick={onTryAgain} />
-      <Action name="Branch from here" icon="branch" onClick={branchFromHere} />
-      <Action name="Checkpoint here" icon="flag" onClick={() => setMarking(true)} />
+      {canChange && (
+        <>
+          <button
+            ref={editButton}
+            type="button"
+            className="icon-button"
+            aria-label="Edit"
+            title="Edit"
+            onClick={onEdit}
+          >
+            <Icon name="pencil" />
+          </button>
+          <Action name="Try again" icon="again" onClick={onTryAgain} />
+          <Action name="Branch from here" icon="branch" onClick={branchFromHere} />
+          <Action name="Checkpoint here" icon="flag" onClick={() => setMarking(true)} />
+        </>
+      )}
       <CopyButton label="Copy message" text={plainText(message)} />
       {marking && <NewCheckpoint messageId={message.id} onClose={() => setMarking(false)} />}
     </div>

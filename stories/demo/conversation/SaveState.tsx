@@ -26,6 +26,12 @@ function NotSaved(): ReactNode {
   const [reason, setReason] = useState(error);
   if (error !== undefined && error !== reason) setReason(error);
   const attempt = useAttempt();
+  // A try that changes nothing was one all the same, and whoever pressed should see that.
+  const [lastTry, setLastTry] = useState<'going on' | Date>();
+  const retry = (): void => {
+    setLastTry('going on');
+    attempt(() => engine.retry().finally(() => setLastTry(new Date())));
+  };
   useEffect(() => {
     addEventListener('beforeunload', askFirst);
     return () => removeEventListener('beforeunload', askFirst);
@@ -37,14 +43,16 @@ function NotSaved(): ReactNode {
     <div ref={alert} role="alert" className="not-saved">
       <p>
         <strong>Not saved</strong> {isOlder ? TAKEN_OVER : reason && describeFailure(reason)}
+        {lastTry instanceof Date && !isOlder && ` Tried again at ${lastTry.toLocaleTimeString()}.`}
       </p>
       {isOlder ? (
         <button type="button" className="button" onClick={() => location.reload()}>
           Reload
         </button>
       ) : (
-        <button type="button" className="button" onClick={() => attempt(() => engine.retry())}>
-          Retry
+        // Stays a button that can be pressed: one that is switched off would let go of the focus.
+        <button type="button" className="button" aria-disabled={lastTry === 'going on'} onClick={retry}>
+          {lastTry === 'going on' ? 'Retrying…' : 'Retry'}
         </button>
       )}
     </div>

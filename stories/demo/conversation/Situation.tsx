@@ -22,14 +22,15 @@ export function Situation({ chatId, standing }: SituationProps): ReactNode {
           what is said here.
         </p>
       )}
-      {standing === 'deleted' && <Deleted chatId={chatId} />}
+      {standing === 'deleted' && <Deleted chatId={chatId}>This chat was deleted in another tab.</Deleted>}
+      {standing === 'gone' && <Deleted chatId={chatId}>This chat is not here any more.</Deleted>}
       {standing === 'broken' && <Broken />}
       {standing === 'open' && detached && <Detached />}
     </>
   );
 }
 
-function Deleted({ chatId }: { readonly chatId: string }): ReactNode {
+function Deleted({ chatId, children }: DeletedProps): ReactNode {
   const { store, newChat } = useWorkspace();
   const attempt = useAttempt();
   const moveOn = async (): Promise<void> => {
@@ -38,7 +39,7 @@ function Deleted({ chatId }: { readonly chatId: string }): ReactNode {
   };
   return (
     <div className="situation" role="alert">
-      <p>This chat was deleted in another tab. What you were writing is still here.</p>
+      <p>{children} What you were writing is still here.</p>
       <button type="button" className="button" onClick={() => attempt(moveOn)}>
         Continue in a new chat
       </button>
@@ -81,6 +82,12 @@ function Detached(): ReactNode {
       </button>
     </div>
   );
+}
+
+interface DeletedProps {
+  readonly chatId: string;
+  /** What became of it. */
+  readonly children: ReactNode;
 }
 
 interface SituationProps {

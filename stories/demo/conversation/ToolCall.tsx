@@ -13,6 +13,7 @@ interface ToolCallProps {
 /** A tool at work: what it was asked, what it gave, and the question whether it may. */
 export function ToolCall({ part, isOpen }: ToolCallProps): ReactNode {
   const name = getToolName(part);
+  const { canChange } = use(Around);
   const isAsking = part.state === 'approval-requested';
   const isPassedOver = isAsking && !isOpen;
   return (
@@ -25,7 +26,7 @@ export function ToolCall({ part, isOpen }: ToolCallProps): ReactNode {
         {part.state === 'output-available' && <Json label="Answered" value={part.output} />}
         {part.state === 'output-error' && <p>{part.errorText}</p>}
       </details>
-      {isAsking && isOpen && <Approval id={part.approval.id} name={name} />}
+      {isAsking && isOpen && canChange && <Approval id={part.approval.id} name={name} />}
     </div>
   );
 }

@@ -1,13 +1,15 @@
+import { useEngineState } from 'contextree';
 import type { ReactNode } from 'react';
 
 /** A new chat: a greeting, and on the first visit six things to begin with. */
 export function Welcome({ starters, onStart }: WelcomeProps): ReactNode {
+  const inMemory = useEngineState((state) => state.persistence === 'memory');
   return (
     <section className="welcome">
       <h2>What is on your mind?</h2>
       <p>
-        Ask, change your mind, ask again. Every version of this conversation stays, and all of it stays in
-        this browser.
+        Ask, change your mind, ask again. Every version of this conversation stays
+        {inMemory ? ', for as long as this tab is open.' : ', and all of it stays in this browser.'}
       </p>
       {starters.length > 0 && (
         <ul className="starters" aria-label="Starter prompts">

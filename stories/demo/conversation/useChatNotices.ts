@@ -2,12 +2,14 @@ import { useEngine } from 'contextree';
 import { useEffect } from 'react';
 import { useNotices } from '../shell/Notices.tsx';
 import { useAttempt } from '../shell/useAttempt.ts';
+import type { Standing } from './useStanding.ts';
 
 /**
  * What this chat tells of: a turn that had to take a branch of its own, because another tab was quicker; a branch that
- * another tab deleted under an answer, and that came back with it. Whoever leaves the chat leaves what it told behind.
+ * another tab deleted under an answer, and that came back with it. Whoever leaves the chat leaves what it told behind,
+ * what was refused there included; and what leads on in a chat that was deleted leads nowhere.
  */
-export function useChatNotices(): void {
+export function useChatNotices(standing: Standing): void {
   const engine = useEngine();
   const { tell, take } = useNotices();
   const attempt = useAttempt();
@@ -45,5 +47,11 @@ export function useChatNotices(): void {
       }),
     [engine, tell, attempt],
   );
-  useEffect(() => () => ['conflict', 'branch', 'checkpoint'].forEach(take), [take]);
+  const isDeleted = standing === 'deleted';
+  useEffect(() => {
+    if (isDeleted) OF_ONE_CHAT.forEach(take);
+    return () => OF_ONE_CHAT.forEach(take);
+  }, [isDeleted, take]);
 }
+
+const OF_ONE_CHAT = ['conflict', 'branch', 'checkpoint', 'refused', 'attach'];

@@ -5,9 +5,9 @@ import { chatWasSent } from '../unsent.ts';
 
 /**
  * Names a chat after its first question, once. A chat that has a name, or had one, keeps what people made of it:
- * `metadata.titled` says that naming is over.
+ * `metadata.titled` says that naming is over. Returns the name that waits for a disk which refuses.
  */
-export function useFirstQuestion(chatId: string): void {
+export function useFirstQuestion(chatId: string): string | undefined {
   const engine = useEngine();
   const title = useEngineState(({ chat, loadedFrom, messages }) => {
     const isNamed = chat?.title !== undefined || chat?.metadata?.['titled'] !== undefined;
@@ -25,4 +25,5 @@ export function useFirstQuestion(chatId: string): void {
     if (title === undefined || !isSaved) return;
     engine.updateChat({ title, metadata: { titled: 'question' } }).catch(() => {});
   }, [engine, title, isSaved]);
+  return title;
 }

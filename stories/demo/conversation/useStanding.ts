@@ -3,9 +3,9 @@ import { isNewChat, unsentText } from '../unsent.ts';
 
 /**
  * How a chat stands: being read; known; begun here and not yet sent; at an address that means nothing in this
- * browser; deleted while it was open; or impossible to read.
+ * browser; gone from there, but for words that somebody was writing; deleted while it was open; or impossible to read.
  */
-export type Standing = 'loading' | 'open' | 'unsent' | 'unknown' | 'deleted' | 'broken';
+export type Standing = 'loading' | 'open' | 'unsent' | 'unknown' | 'gone' | 'deleted' | 'broken';
 
 /** How the chat of the engine around it stands. */
 export function useStanding(chatId: string): Standing {
@@ -16,5 +16,5 @@ export function useStanding(chatId: string): Standing {
   if (isStored) return 'open';
   if (isNewChat(chatId)) return 'unsent';
   if (status === 'loading') return 'loading';
-  return unsentText(chatId) === '' ? 'unknown' : 'unsent';
+  return unsentText(chatId) === '' ? 'unknown' : 'gone';
 }

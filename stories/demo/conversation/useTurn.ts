@@ -8,7 +8,7 @@ import {
 import { useEngine, useEngineState, useFragments } from 'contextree';
 import { useContextChat } from 'contextree/ai';
 import { useMemo, useState } from 'react';
-import { BROKEN_OFF, describeFailure } from '../failure.ts';
+import { BROKEN_OFF, describeFailure, WITHOUT_A_WORD } from '../failure.ts';
 import { oncePerTask } from '../shell/once.ts';
 import { useWorkspace } from '../shell/Workspace.ts';
 import { house } from './house.ts';
@@ -47,15 +47,18 @@ interface TurnActions {
 export function useTurn(): TurnState {
   const { transport } = useWorkspace();
   const engine = useEngine();
-  // The answer that came to an end here which nobody asked for. It may be less than the whole.
-  const [ended, setEnded] = useState<string>();
-  const isBrokenOff = useEngineState(() => ended !== undefined && engine.status(ended) === 'interrupted');
+  // The answer that came to an end here which nobody asked for. It may be less than the whole, or nothing at all.
+  const [ended, setEnded] = useState<{ readonly id: string; readonly questionId: string | undefined }>();
+  const isBrokenOff = useEngineState(() => ended !== undefined && engine.status(ended.id) === 'interrupted');
   useFragments(...house);
   const chat = useChat({
     ...useContextChat({
       transport,
       sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
-      onFinish: ({ message, isAbort, isError }) => setEnded(isAbort || isError ? undefined : message.id),
+      onFinish: ({ message, messages, isAbort, isError }) => {
+        const questionId = saysSomething(message) ? undefined : messages.findLast(isQuestion)?.id;
+        setEnded(isAbort || isError ? undefined : { id: message.id, questionId });
+      },
     }),
     // Faster than one reads, slower than the screen.
     throttle: 40,
@@ -93,17 +96,26 @@ export function useTurn(): TurnState {
     shown,
     streaming,
     writing: streaming && last?.role === 'assistant' ? last : undefined,
-    failure: failureOf(chat, isBrokenOff && last?.id === ended),
+    failure: failureOf(chat, {
+      isBrokenOff: isBrokenOff && last?.id === ended?.id,
+      isWordless: endsWithQuestion && last.id === ended?.questionId,
+    }),
     isUnanswered: chat.status === 'ready' && endsWithQuestion,
   };
 }
 
 function failureOf(
   { status, error }: Pick<UseChatHelpers<UIMessage>, 'status' | 'error'>,
-  isBrokenOff: boolean,
+  { isBrokenOff, isWordless }: { readonly isBrokenOff: boolean; readonly isWordless: boolean },
 ): string | undefined {
   if (status === 'error') return describeFailure(error);
-  return status === 'ready' && isBrokenOff ? BROKEN_OFF : undefined;
+  if (status !== 'ready') return undefined;
+  if (isBrokenOff) return BROKEN_OFF;
+  return isWordless ? WITHOUT_A_WORD : undefined;
+}
+
+function isQuestion({ role }: UIMessage): boolean {
+  return role === 'user';
 }
 
 /** An answer that was stopped or failed before its first word leaves nothing to look at. */
