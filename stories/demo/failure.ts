@@ -49,8 +49,7 @@ export function beforeFirstWord(words: string): string {
   return words === BROKEN_OFF ? NOTHING_CAME : words;
 }
 
-const NOT_LOADED =
-  'A part of this app could not be loaded. Check the network, then try again. What was said is kept.';
+const NOT_LOADED = 'A part of this app could not be loaded. Check the network, then try again.';
 
 const OLDER_PAGE =
   'A newer version of this app was used in this browser, and this page can’t read what it wrote. All of it is ' +

@@ -123,6 +123,27 @@ test('a half-written edit survives a reload, and is offered when the message is 
   await expect(editor).toHaveValue('What is a graph?');
 });
 
+// A box that is `auto` has the browser read the whole book for each key.
+test('a book that is pasted can be written on in, from left to right and from right to left', async ({
+  page,
+  context,
+}) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const demo = await Demo.open(page);
+  for (const [word, direction] of [
+    ['word and more ', 'ltr'],
+    ['מילה ועוד ', 'rtl'],
+  ] as const) {
+    const book = word.repeat(5000);
+    await page.evaluate((text) => navigator.clipboard.writeText(text), book);
+    await demo.message.fill('');
+    await demo.message.press('ControlOrMeta+v');
+    await expect(demo.message).toHaveJSProperty('value', book);
+    await expect(demo.message).toHaveAttribute('dir', direction);
+    await expect(demo.message).toHaveCSS('direction', direction);
+  }
+});
+
 test('a reload right after Try again leaves a plain way to an answer', async ({ page }) => {
   test.setTimeout(60_000);
   const demo = await Demo.open(page);

@@ -64,22 +64,22 @@ export function DeleteChat({ chat, title, isCurrent, remove, onDone }: DeleteCha
 /** How many messages a chat has, with answers that grow right now: those are counted in the list when they are whole. */
 function MessageCount({ chat: { id, messageCount } }: { readonly chat: ChatInfo }): ReactNode {
   const { store } = useWorkspace();
-  const [growing, setGrowing] = useState({ beside: 0, count: 0 });
+  const [found, setFound] = useState({ beside: 0, count: 0 });
   useEffect(() => {
     let isGone = false;
     const look = async (): Promise<void> => {
       const held = await store.held(id);
       if (held.size === 0) return;
-      const counted = new Set((await store.getGraph(id)).nodes.map((node) => node.id));
-      const count = [...held].filter((answer) => !counted.has(answer)).length;
-      if (!isGone) setGrowing({ beside: messageCount, count });
+      const { nodes } = await store.getGraph(id);
+      const unbegun = [...held].filter((answer) => !nodes.some((node) => node.id === answer));
+      if (!isGone) setFound({ beside: messageCount, count: nodes.length + unbegun.length });
     };
     look().catch(() => {});
     return () => {
       isGone = true;
     };
   }, [store, id, messageCount]);
-  const count = messageCount + (growing.beside === messageCount ? growing.count : 0);
+  const count = found.beside === messageCount ? found.count : messageCount;
   return count === 1 ? '1 message' : `${count} messages`;
 }
 

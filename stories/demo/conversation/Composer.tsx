@@ -9,6 +9,7 @@ import {
   type ReactNode,
   type Ref,
 } from 'react';
+import { directionOf, turnBefore } from '../ui/direction.ts';
 import { Icon } from '../ui/Icon.tsx';
 import { adoptText, joined, keepUnsentText, takeLostText, typedText } from '../unsent.ts';
 import { AttachedFiles } from './AttachedFiles.tsx';
@@ -109,13 +110,13 @@ export function Composer({
         aria-label="Message"
         placeholder="Ask anything"
         rows={1}
-        dir="auto"
+        dir={directionOf(text)}
         value={text}
         onChange={(event) => write(event.target.value)}
         onKeyDown={press}
         onPaste={(event) => {
           const files = filesIn(event.clipboardData);
-          if (files.length === 0) return;
+          if (files.length === 0) return turnBefore(event);
           event.preventDefault();
           attachments.attach(files);
         }}

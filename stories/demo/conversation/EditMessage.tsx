@@ -1,5 +1,6 @@
 import { useEngine } from 'contextree';
 import { useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
+import { directionOf, turnBefore } from '../ui/direction.ts';
 import { editedText, keepEditedText } from '../unsent.ts';
 import { isComposing, isPlainEnter } from './Composer.tsx';
 
@@ -45,11 +46,12 @@ export function EditMessage({ messageId, text, canSend, onSend, onCancel }: Edit
       <textarea
         ref={textbox}
         aria-label="Edited text"
-        dir="auto"
+        dir={directionOf(edited)}
         rows={2}
         value={edited}
         onChange={(event) => write(event.target.value)}
         onKeyDown={press}
+        onPaste={turnBefore}
       />
       <div className="form-actions">
         <button type="button" className="button" onClick={cancel}>

@@ -48,7 +48,18 @@ function Deleted({ chatId, children }: DeletedProps): ReactNode {
 }
 
 function Broken(): ReactNode {
+  const engine = useEngine();
   const error = useEngineState((state) => state.error);
+  const attempt = useAttempt();
+  // Code that did not come may come now. Where it still does not, and there is a network, the server has another one.
+  const readAgain = (): void =>
+    attempt(async () => {
+      await engine.ready().catch((error: unknown) => {
+        if (navigator.onLine) location.reload();
+        throw error;
+      });
+    });
+  const isNotLoaded = isContextError(error, 'store-unavailable');
   return (
     <div className="situation" role="alert">
       <p>
@@ -59,9 +70,15 @@ function Broken(): ReactNode {
         </strong>{' '}
         {describeFailure(error)} What you were writing is kept.
       </p>
-      <button type="button" className="button" onClick={() => location.reload()}>
-        Reload
-      </button>
+      {isNotLoaded ? (
+        <button type="button" className="button" onClick={readAgain}>
+          Try again
+        </button>
+      ) : (
+        <button type="button" className="button" onClick={() => location.reload()}>
+          Reload
+        </button>
+      )}
     </div>
   );
 }

@@ -1,0 +1,27 @@
+import type { ClipboardEvent } from 'react';
+
+/**
+ * The direction of what somebody is writing, for `dir`.
+ *
+ * `auto` asks the browser, and Chromium answers by reading the whole text, several times for each key: a pasted book
+ * would take seconds a letter. What is long has its direction from its first letters, which is where `auto` would have
+ * found it as well.
+ */
+export function directionOf(text: string): 'auto' | 'ltr' | 'rtl' {
+  if (text.length <= LONG) return 'auto';
+  const first = /\p{L}/u.exec(text.slice(0, LONG))?.[0] ?? '';
+  return RIGHT_TO_LEFT.test(first) ? 'rtl' : 'ltr';
+}
+
+/** Turns a textbox before a long text is pasted into it: while it is `auto`, the browser reads what comes as well. */
+export function turnBefore({ currentTarget, clipboardData }: ClipboardEvent<HTMLElement>): void {
+  const coming = directionOf(clipboardData.getData('text/plain'));
+  if (coming !== 'auto') currentTarget.dir = coming;
+}
+
+/** Code units that the browser reads fast enough. */
+const LONG = 2000;
+
+/** The scripts in use that are written from right to left. */
+const RIGHT_TO_LEFT =
+  /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}\p{Script=Samaritan}\p{Script=Mandaic}\p{Script=Hanifi_Rohingya}]/u;
