@@ -74,6 +74,8 @@ button,select,input{font:inherit;color:inherit;background:var(--ground);border:1
 padding:2px 8px;min-height:24px;margin:0;cursor:pointer}
 button:hover,select:hover{background:var(--hover)}
 input{cursor:text}
+input[type=checkbox]{min-height:0;cursor:pointer}
+label{display:inline-flex;align-items:center;gap:4px}
 button:focus-visible,select:focus-visible,input:focus-visible,[tabindex]:focus-visible{outline:2px solid var(--accent);outline-offset:-2px}
 .tabs{display:flex;gap:2px;margin-right:auto}
 [role=tab]{border-color:transparent;background:none;color:var(--muted)}
@@ -173,7 +175,8 @@ const narrow = `
 .right .panel,.left .panel{inset:auto 0 0 0;width:auto;height:62vh;height:62dvh;border:0;border-top:1px solid var(--line)}
 }
 @media (pointer:coarse){
-button,select,input{min-height:44px;padding:2px 12px}
+button,select,input,label{min-height:44px}
+button,select,input{padding:2px 12px}
 .icon{width:44px}
 .fold{min-height:44px;min-width:44px}
 }

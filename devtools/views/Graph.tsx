@@ -26,6 +26,7 @@ import {
   shownFor,
   visibleRows,
 } from '../graphRows.ts';
+import { plainLine } from '../plainLine.ts';
 import { useRowHeight } from '../rowHeight.ts';
 import { branchColour } from '../theme.ts';
 import { rowAfterKey, useRowWindow } from '../windowing.ts';
@@ -292,7 +293,7 @@ function Row({
       <span role="gridcell" className="message">
         {fold !== 'none' && <FoldButton isOpen={fold === 'open'} hidden={hidden} />}
         <span className="unseen">{message.role}: </span>
-        <Preview text={message.content} />
+        <Preview line={plainLine(message.role, message.content)} />
         <Status status={status} />
       </span>
       <span role="gridcell" className="marks">
@@ -303,8 +304,7 @@ function Row({
   );
 }
 
-function Preview({ text }: { readonly text: string }): ReactNode {
-  const line = text.replaceAll(/\s+/g, ' ').trim();
+function Preview({ line }: { readonly line: string }): ReactNode {
   return line ? <span className="preview">{line}</span> : <span className="preview wordless">no text</span>;
 }
 

@@ -26,7 +26,7 @@ export function Snapshot({ engine, state }: ViewProps): ReactNode {
             type="checkbox"
             checked={withSecrets}
             onChange={(event) => setWithSecrets(event.target.checked)}
-          />{' '}
+          />
           with secrets
         </label>
         <Copy label="Copy JSON" text={() => jsonOf(value, withSecrets)} />

@@ -558,7 +558,7 @@ test('a chat deleted elsewhere can be read and copied, and offers nothing that i
   await waitFor(() => expect(screen.getByRole('alert').textContent).toMatch(/deleted in another tab/));
   expect(screen.getAllByRole('article')).toHaveLength(4);
   for (const name of ['Edit', 'Try again', 'Branch from here', 'Checkpoint here', 'Continue', 'Open main-v2'])
-    expect(screen.queryAllByRole('button', { name }), name).toEqual([]);
+    expect(screen.queryAllByRole('button', { name })).toEqual([]);
   expect(screen.queryByRole('list', { name: 'Checkpoints' })).toBeNull();
   expect(screen.getAllByRole('button', { name: 'Copy message' })).toHaveLength(3);
   // What was half edited is still there to be copied.

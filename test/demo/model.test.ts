@@ -376,7 +376,7 @@ describe('words anywhere in the question', () => {
   );
 
   it('says as much when a tool has answered', async () => {
-    const { steps } = await ask('/tool a long story of the dice', { withTools: true });
+    const { steps } = ask('/tool a long story of the dice', { withTools: true });
     expect(countWords((await steps).map(({ text }) => text).join(' '))).toBeGreaterThanOrEqual(600);
   });
 

@@ -93,3 +93,36 @@ test('the view follows the words unless one scrolls up, and jumps to the latest 
     await expect(demo.button('Continue')).toBeInViewport();
   }
 });
+
+test('in a low window the conversation stays in sight, whatever stands around it', async ({ page }) => {
+  const demo = await Demo.open(page);
+  await demo.ask('What is a graph?');
+  await demo.on(demo.assistant, 'Checkpoint here').click();
+  await page.getByRole('dialog').getByRole('textbox').press('Enter');
+  await demo.button('By the way').click();
+  await expect(demo.button('Open main-v2')).toBeVisible();
+  for (const words of ['', 'a\nb\nc\nd\ne\nf\ng\nh\ni\nj'])
+    for (const [width, height] of [
+      [568, 320],
+      [320, 360],
+      [640, 256],
+    ] as const) {
+      await page.setViewportSize({ width, height });
+      await demo.message.fill(words);
+      const seen = await page.evaluate(() => {
+        const room = document.querySelector('article')?.closest('.scroller')?.clientHeight ?? 0;
+        return {
+          room,
+          page: document.documentElement.scrollHeight,
+          width: document.documentElement.scrollWidth,
+        };
+      });
+      expect(seen.room).toBeGreaterThan(height / 4);
+      expect([seen.page, seen.width]).toEqual([height, width]);
+      await expect(demo.button('Send')).toBeInViewport();
+      await expect(demo.button('Open main-v2')).toBeInViewport();
+    }
+  await page.getByRole('button', { name: /^Restore / }).focus();
+  await expect(page.getByRole('button', { name: /^Restore / })).toBeInViewport();
+  expect(await faultsOf(page)).toEqual([]);
+});

@@ -1,5 +1,5 @@
 import type { FileUIPart } from 'ai';
-import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
+import { useMemo, useRef, useState, type ReactNode } from 'react';
 import { Notices } from '../shell/Notices.tsx';
 import { oncePerTask } from '../shell/once.ts';
 import { Icon } from '../ui/Icon.tsx';
@@ -12,6 +12,7 @@ import { Skeleton } from './Skeleton.tsx';
 import { UnknownChat } from './UnknownChat.tsx';
 import { useEndFirst } from './useEndFirst.ts';
 import { useFollow } from './useFollow.ts';
+import { useGoOnFrom } from './useGoOnFrom.ts';
 import { useReadAtEnd } from './useReadAtEnd.ts';
 import type { Standing } from './useStanding.ts';
 import { useTurn } from './useTurn.ts';
@@ -39,12 +40,7 @@ export function Conversation({ chatId, standing, starters }: ConversationProps):
       composer.current?.focus();
     });
   const last = shown.at(-1);
-  const [toGoOn, goOnFrom] = useState<string>();
-  useEffect(() => {
-    if (toGoOn === undefined || toGoOn !== last?.id || streaming) return;
-    goOnFrom(undefined);
-    goOn();
-  }, [toGoOn, last, streaming, goOn]);
+  const goOnFrom = useGoOnFrom(turn);
   // What is pressed here goes away with what it answers, too.
   const around: Surroundings = useMemo(() => {
     const focusComposer = (): void => composer.current?.focus();
@@ -62,7 +58,7 @@ export function Conversation({ chatId, standing, starters }: ConversationProps):
       },
       focusComposer,
     };
-  }, [goOn, approve, canChange, jumpToEnd]);
+  }, [goOn, goOnFrom, approve, canChange, jumpToEnd]);
   const jump = (): void => {
     jumpToEnd();
     around.focusComposer();
