@@ -19,6 +19,15 @@ describe('whatever fails', () => {
     await sweep.try(name);
   });
 
+  // Sealing has a patience of its own.
+  it.each(Object.keys(WRITES).filter((name) => name !== 'a block sealed'))(
+    '%s waits for no tab that keeps the database busy, and is written when that is gone',
+    async (name) => {
+      expect.hasAssertions();
+      await sweep.tryBlocked(name);
+    },
+  );
+
   it.each([
     ['1', old.dump as DatabaseDump, 'long', 'short', 'bob'],
     ['2', packed.dump as DatabaseDump, 'long', 'short', 'bob'],

@@ -13,6 +13,8 @@
  * - `unheard`: the transaction is committed, and its answer gets lost with the connection.
  * - `killed`: the page goes in the midst of a transaction: it is undone, and no answer comes any more.
  * - `silent`: the page goes when all is asked: the transaction is committed, and no answer comes any more.
+ * - `closed`: the browser closes the connection in the midst of a transaction: it is undone, and a `close` event comes.
+ * - `newer`: another tab begins to upgrade the database (`versionchange`), and gives it up.
  * - `torn`: a readonly transaction is aborted while it reads.
  * - `shut`: the database does not open (`UnknownError`).
  * - `upgrade`: the upgrade is aborted at its k-th table or index.
@@ -27,6 +29,8 @@ export type Fault =
   | 'unheard'
   | 'killed'
   | 'silent'
+  | 'closed'
+  | 'newer'
   | 'torn'
   | 'shut'
   | 'upgrade';
@@ -65,8 +69,11 @@ export class Faults {
   struck = false;
   #plan: Plan | undefined;
   readonly #undo: (() => void)[] = [];
+  readonly #close: (db: IDBDatabase) => void;
 
-  constructor() {
+  /** `close`: closes a connection by force, as a browser does of its own; none of its own calls can. */
+  constructor(close: (db: IDBDatabase) => void = (db) => db.close()) {
+    this.#close = close;
     this.#patchRequests();
     this.#patchTransactions();
     this.#patchOpening();
@@ -99,6 +106,7 @@ export class Faults {
 
   #patchRequests(): void {
     const strikes = (fault: Fault): boolean => this.#strikes(fault);
+    const close = this.#close;
     for (const name of ['put', 'add', 'delete', 'clear'] as const) {
       this.#patch(IDBObjectStore.prototype, name, (original) => {
         return function patched(this: IDBObjectStore, ...args: unknown[]): unknown {
@@ -106,6 +114,11 @@ export class Faults {
           if (strikes('throw')) throw new DOMException('injected', 'DataCloneError');
           const request = original.apply(this, args) as IDBRequest;
           if (strikes('killed')) kill(this.transaction);
+          if (strikes('closed')) {
+            abortAs(this.transaction, 'AbortError', 'injected: closed');
+            close(this.transaction.db);
+          }
+          if (strikes('newer')) upgradeInVain(this.transaction.db);
           if (strikes('refuse')) abortAs(this.transaction, 'QuotaExceededError');
           if (strikes('blobs')) abortAs(this.transaction, 'DataError', 'Failed to write blobs (IOError)');
           if (strikes('abort')) {
@@ -225,6 +238,13 @@ function muffle(tx: IDBTransaction): void {
 function kill(tx: IDBTransaction): void {
   dead.add(tx);
   abortAs(tx, 'AbortError');
+}
+
+/** Whoever has a connection is asked to close it; then nothing is upgraded. */
+function upgradeInVain({ name, version }: IDBDatabase): void {
+  const request = indexedDB.open(name, version + 1);
+  request.addEventListener('upgradeneeded', () => request.transaction?.abort());
+  request.addEventListener('error', (event) => event.preventDefault());
 }
 
 function silence(tx: IDBTransaction): void {
