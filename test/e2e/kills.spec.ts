@@ -7,9 +7,10 @@ import { Profile } from './profile.ts';
 // Real tabs that write to one chat as fast as they can, while one after the other is closed, crashes, or goes with the
 // whole browser. What they were told is saved is held against what the disk has in the end.
 //
-// Two kills; `CONTEXTREE_KILLS=20` kills so often, with fifteen times as many saved turns.
+// Five kills for each crowd, of which one is bare of Web Locks, one of BroadcastChannel, one of both; `CONTEXTREE_KILLS=20`
+// kills so often, with fifteen times as many saved turns.
 
-const KILLS = Number(process.env['CONTEXTREE_KILLS'] ?? 2);
+const KILLS = Number(process.env['CONTEXTREE_KILLS'] ?? 5);
 const TURNS = KILLS * 15;
 
 declare const contextree: typeof Contextree;
@@ -58,25 +59,27 @@ async function look(): Promise<{ found: FoundChat; findings: unknown }> {
 }
 
 /** What some browsers lack. */
-function takeAway(): void {
-  Reflect.deleteProperty(globalThis, 'BroadcastChannel');
-  Object.defineProperty(navigator, 'locks', { value: undefined });
+type Lack = 'locks' | 'channels';
+
+function takeAway(lacks: readonly Lack[]): void {
+  if (lacks.includes('channels')) Reflect.deleteProperty(globalThis, 'BroadcastChannel');
+  if (lacks.includes('locks')) Object.defineProperty(navigator, 'locks', { value: undefined });
 }
 
 const WAYS = ['crash', 'browser', 'close', 'crash'] as const;
 
 class Crowd {
   readonly #profile: Profile;
-  readonly #isBare: boolean;
+  readonly #lacks: readonly Lack[];
   readonly #history = new History();
   readonly #tells = new Map<string, (outcome: 'kept') => void>();
   readonly #tabs: Page[] = [];
   kept = 0;
   #named = 0;
 
-  constructor(profile: Profile, isBare: boolean) {
+  constructor(profile: Profile, lacks: readonly Lack[]) {
     this.#profile = profile;
-    this.#isBare = isBare;
+    this.#lacks = lacks;
   }
 
   async begin(tabs: number): Promise<void> {
@@ -85,7 +88,7 @@ class Crowd {
   }
 
   async #prepare(context: BrowserContext): Promise<void> {
-    if (this.#isBare) await context.addInitScript(takeAway);
+    await context.addInitScript(takeAway, this.#lacks);
     await context.exposeFunction('tell', (tab: string, event: 'asks' | 'told', id: string) => {
       if (event === 'asks') {
         const words = { [`q${id}`]: `asked ${id}`, [`a${id}`]: `said ${id}` };
@@ -134,20 +137,20 @@ class Crowd {
   }
 }
 
-const CROWDS: readonly (readonly [tabs: number, isBare: boolean])[] = [
-  [2, false],
-  [5, true],
-  [2, true],
-  [5, false],
+const CROWDS: readonly (readonly [tabs: number, lacks: readonly Lack[]])[] = [
+  [2, []],
+  [5, ['locks']],
+  [2, ['channels']],
+  [5, ['locks', 'channels']],
 ];
 
-for (const [tabs, isBare] of CROWDS.slice(0, Math.min(KILLS, 4))) {
-  test.describe(`${tabs} tabs${isBare ? ' without locks and channels' : ''}`, () => {
+for (const [tabs, lacks] of CROWDS) {
+  test.describe(`${tabs} tabs${lacks.length > 0 ? ` without ${lacks.join(' and ')}` : ''}`, () => {
     test('that are killed while they write lose nothing that was saved', async () => {
       test.setTimeout(60_000 + KILLS * 10_000);
       const profile = await Profile.create();
       try {
-        const crowd = new Crowd(profile, isBare);
+        const crowd = new Crowd(profile, lacks);
         await crowd.begin(tabs);
         for (let kill = 0; kill < KILLS; kill += 1) {
           const wanted = (TURNS / KILLS) * (kill + 1);

@@ -6,14 +6,16 @@ import { Sealer } from '../../src/store/indexeddb/seal.ts';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import type { DataLoss } from '../../src/store/loss.ts';
 import type { ContextStore } from '../../src/store/store.ts';
-import { type Fault, Faults, WRITE_FAULTS } from '../support/faults.ts';
+import { Faults, WRITE_FAULTS } from '../support/faults.ts';
 import { Folder, MemoryFiles } from '../support/files.ts';
 import { given, line, me, message, turn } from '../support/graph.ts';
 import { unhandledRejections } from '../support/unhandled.ts';
 
-/** The ways to fail that differ here; all of them with `CONTEXTREE_FUZZ=2`. */
-const KINDS: readonly Fault[] =
-  Number(process.env['CONTEXTREE_FUZZ'] ?? 1) > 1 ? WRITE_FAULTS : ['throw', 'dead', 'late'];
+/** Each way to fail, once and from there on; what fails for ever does so until the visit is over. */
+const KINDS = WRITE_FAULTS.flatMap((fault) => [
+  [fault, 'once', false] as const,
+  [fault, 'for ever', true] as const,
+]);
 
 /**
  * Bringing chats back from their journal, failing at every request and at every file on the way: each chat is there whole
@@ -120,11 +122,11 @@ describe('a restore that fails', () => {
   }
 
   it.each(KINDS)(
-    'at a request of the database brings back whole chats only: %s',
+    'at a request of the database brings back whole chats only: %s, %s',
     { timeout: 120_000 },
-    async (fault) => {
+    async (fault, _, forEver) => {
       let at = 1;
-      while (await strike(() => faults.order(fault, at), `${fault} at ${at}`)) at += 1;
+      while (await strike(() => faults.order(fault, at, forEver), `${fault} at ${at}`)) at += 1;
       expect(at).toBeGreaterThan(2);
     },
   );

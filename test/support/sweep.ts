@@ -362,7 +362,7 @@ export class Sweep {
           const [before] = await store.getNodes(chatId, [id]);
           const data = {
             ...(before ?? expect.unreachable('no message')).data,
-            ...{ parts: message(id, 'other').parts },
+            parts: message(id, 'other').parts,
           };
           return append([{ op: 'replace', id, data }], options, chatId)(store);
         },
