@@ -5,7 +5,10 @@ import { chatsOf } from '../../src/ai/contextChats.ts';
 import type { AppProps } from './ChatView.tsx';
 import { mountApp, type MountedApp } from './mounted.tsx';
 
-/** Opens the app until the test has finished. The store is its page's own: components that name one share its engine. What is shown is not throttled: stories don't wait. */
+/**
+ * Opens the app until the test has finished. The store is its page's own: components that name one share its engine. What is
+ * shown is not throttled: stories don't wait.
+ */
 export async function openInApp(
   store: ContextStore,
   { onConflict, transport, ...options }: ContextChatOptions & Pick<ContextEngineOptions, 'onConflict'>,
