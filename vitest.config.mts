@@ -36,6 +36,8 @@ const plugins = [asPublished];
 
 /** A machine that runs everything at once is slow, not wrong. */
 const patience = 20_000;
+/** How long what comes by itself is waited for; it was a second. `test/support/patience.ts` says so to other waits. */
+const slowly = { poll: { timeout: 15_000 } };
 
 // Bundled for the browser before the first test: a dependency that is met later reloads the page under a test.
 const optimizeDeps = {
@@ -91,6 +93,7 @@ function onSdk(major: 5 | 6): TestProjectInlineConfiguration {
     test: {
       name: `sdk${major}`,
       testTimeout: patience,
+      expect: slowly,
       environment: 'happy-dom',
       // Half the time: these files need nothing that another one of them leaves behind.
       isolate: false,
@@ -131,6 +134,7 @@ function inBrowser(): TestProjectInlineConfiguration {
     },
     test: {
       name: 'browser',
+      expect: slowly,
       include: [
         'test/browser/**/*.test.{ts,tsx}',
         'test/ai/*.test.{ts,tsx}',
@@ -187,6 +191,7 @@ export default defineConfig({
         plugins,
         test: {
           name: 'node',
+          expect: slowly,
           environment: 'node',
           include: ['test/**/*.test.ts'],
           exclude: [...elsewhere, ...apart, chats],
@@ -198,13 +203,14 @@ export default defineConfig({
       {
         resolve,
         plugins,
-        test: { name: 'store', environment: 'node', include: apart, testTimeout: patience },
+        test: { name: 'store', environment: 'node', include: apart, testTimeout: patience, expect: slowly },
       },
       {
         resolve,
         plugins,
         test: {
           name: 'happy',
+          expect: slowly,
           // The panel's stories open and close it many times over.
           testTimeout: 30_000,
           environment: 'happy-dom',
