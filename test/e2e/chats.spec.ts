@@ -110,14 +110,17 @@ test('two tabs on one chat, fifty turns each, and none is lost', async ({ page, 
   await Promise.all([talk(one, 'one'), talk(other, 'two')]);
 
   const said = new Set<string>();
+  const answered = new Set<string>();
   await expect(async () => {
     for (const name of await one.branch.locator('option').allTextContents()) {
       await one.branch.selectOption({ label: name });
       await page.waitForTimeout(300);
-      for (const text of await one.you.allTextContents())
-        said.add(/Turn \d+ of (one|two)/.exec(text)?.[0] ?? 'first');
+      const turn = (text: string): string => /Turn \d+ of (one|two)/.exec(text)?.[0] ?? 'first';
+      for (const text of await one.you.allTextContents()) said.add(turn(text));
+      // An answer opens with the question that it answers.
+      for (const text of await one.assistant.allTextContents()) answered.add(turn(text));
     }
-    expect(said.size).toBe(101);
+    expect([said.size, answered.size]).toEqual([101, 101]);
   }).toPass({ timeout: 30_000 });
 });
 

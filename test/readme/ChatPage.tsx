@@ -33,6 +33,7 @@ function Chat() {
       <form
         onSubmit={(event) => {
           event.preventDefault();
+          if (text.trim() === '') return;
           void sendMessage({ text });
           setText('');
         }}

@@ -33,6 +33,10 @@ test('every block of code in the README is a file that runs here', () => {
 test('the example runs: it answers, tries again beside the first answer, and pages between them', async () => {
   const person = userEvent.setup();
   render(<ChatPage />);
+  await person.type(screen.getByRole('textbox', { name: 'Message' }), ' {Enter}');
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(screen.queryAllByRole('article')).toEqual([]);
+  await person.clear(screen.getByRole('textbox', { name: 'Message' }));
   await person.type(screen.getByRole('textbox', { name: 'Message' }), 'What is a graph?');
   await person.click(screen.getByRole('button', { name: 'Send' }));
   await screen.findByRole('button', { name: 'Send' });

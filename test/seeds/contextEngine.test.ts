@@ -116,6 +116,21 @@ test('btw: another question beside the first', async () => {
   });
 });
 
+test('btw keeps what is pending where it was', async () => {
+  const { context, branches } = open();
+  context.set(user('What is the weather?'));
+  await context.save();
+  context.set(user('In Lisbon, I mean'));
+  await context.btw();
+  expect(context.branch).toBe('main');
+  expect(texts((await context.resolve()).messages)).toBe('What is the weather? > In Lisbon, I mean');
+  await context.save();
+  expect(await branches()).toEqual({
+    main: 'What is the weather? > In Lisbon, I mean',
+    'main-v2': 'What is the weather?',
+  });
+});
+
 test('updateChat merges metadata', async () => {
   const { context } = open();
   await context.updateChat({ title: 'Python Learning Session', metadata: { tags: ['python', 'beginner'] } });
@@ -224,4 +239,32 @@ test('deviation: saving moves updatedAt', async () => {
   context.set(assistant('two'));
   await context.save();
   expect(context.chat?.updatedAt).toBeGreaterThan(before);
+});
+
+test('deviation: resolve() only reads; the chat and main are written with the first words', async () => {
+  const { store, context } = open();
+  context.set(role('You are helpful.'), user('one'));
+  await context.resolve();
+  expect([await store.listChats(), await store.listBranches('chat-001'), context.chat]).toEqual([
+    [],
+    [],
+    null,
+  ]);
+  await context.save();
+  expect([(await store.listChats()).length, await branchesIn(store, 'chat-001')]).toEqual([
+    1,
+    { main: 'one' },
+  ]);
+});
+
+test('deviation: what a model takes is toPrompt(await resolve()); systemPrompt and UIMessages are not passed as they are', async () => {
+  const { context } = open();
+  context.set(role('You are helpful.'), user('Hi'));
+  const resolved = await context.resolve();
+  expect(Object.keys(resolved).toSorted()).toEqual(['messages', 'systemPrompt']);
+  expect(await toPrompt(resolved)).toMatchObject({
+    system: resolved.systemPrompt,
+    instructions: resolved.systemPrompt,
+    messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }],
+  });
 });

@@ -12,6 +12,7 @@ import {
   term,
   toFragment,
   XmlRenderer,
+  type ContextFragment,
 } from 'contextree/core';
 import { describe, expect, test } from 'vitest';
 
@@ -65,6 +66,17 @@ test('nested fragments round-trip too', () => {
   const again = toFragment(JSON.parse(JSON.stringify(fromFragment(fragment))) as never);
   const xml = new XmlRenderer();
   expect(xml.render([again])).toBe(xml.render([fragment]));
+});
+
+test('a fragment of an app takes part when its codec encodes to a known form', () => {
+  const discount = (percent: number): ContextFragment => {
+    const hinted = { type: 'hint', text: `Offer ${percent} % off` };
+    return { name: 'discount', data: percent, codec: { encode: () => hinted, decode: () => percent } };
+  };
+  const stored = fromFragment(discount(10));
+  expect(stored).toEqual({ type: 'hint', text: 'Offer 10 % off' });
+  expect(new XmlRenderer().render([toFragment(stored)])).toBe('<hint>Offer 10 % off</hint>');
+  expect(encodeSerializedValue([discount(5)])).toEqual([{ type: 'hint', text: 'Offer 5 % off' }]);
 });
 
 describe('refused with the reason', () => {
