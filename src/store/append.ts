@@ -82,8 +82,10 @@ export class RecordTransaction implements StoreTransaction {
     return this.#reads.info(id);
   }
 
-  async node(id: string, lost?: NodeInfo): Promise<MessageNode | undefined> {
-    const info = (await this.info(id)) ?? lost;
+  async node(id: string, known?: NodeInfo): Promise<MessageNode | undefined> {
+    // Looked up in any case: rows that are packed find out on the way where to write.
+    const there = await this.info(id);
+    const info = known ?? there;
     return info && withBody(info, await this.#reads.body(info));
   }
 

@@ -358,7 +358,7 @@ class Append {
     for (const info of dropped) this.#tx.dropNode(info);
     const found = new Map(bodies.map((body) => [body.id, body]));
     for (const info of nodes) {
-      const node = (await this.#findNode(info.id)) ?? (await this.#tx.node(info.id, info));
+      const node = await this.#tx.node(info.id, info);
       if (!node) continue;
       const { parentId, depth } = info;
       const data = found.get(info.id) ?? node.data;

@@ -81,9 +81,15 @@ function stretchOf(chatId: string, number: number): Span {
   return between(chatId, number * STRETCH, (number + 1) * STRETCH - 1);
 }
 
-/** All seqs of a chat behind the first stretch. The last one is open, because a row that was set back may count too few. */
+/** So many stretches are asked for side by side. */
+const MOST = 64;
+
+/**
+ * All seqs of a chat behind the first stretch. The last one is open, because a row that was set back may count too few;
+ * and there is an end to them, because one that is damaged may count a billion.
+ */
 function furtherStretchesOf({ id, nextSeq }: Chat): Span[] {
-  const last = Math.max(Math.floor(nextSeq / STRETCH), 1);
+  const last = Math.min(Math.max(Math.floor(nextSeq / STRETCH), 1), MOST);
   const further = Array.from({ length: last - 1 }, (_, i) => stretchOf(id, i + 1));
   return [...further, between(id, last * STRETCH, Infinity)];
 }

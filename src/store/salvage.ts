@@ -21,18 +21,20 @@ import { sumOf } from './sum.ts';
 export async function salvage(rows: Rows, chatId: string): Promise<Salvage> {
   const chat = await readChat(rows, chatId);
   if (!chat || chat.deletedAt !== undefined) return NOTHING;
-  const [row, infos, sealed] = await Promise.all([
+  const [row, infos] = await Promise.all([
     rows.get('chats', chatId),
     rows.list('nodes', ofChat(chatId)),
-    examineBlocks(rows, chatId, chat.nextSeq),
     ...BESIDE.map((table) => rows.list(table, ofChat(chatId))),
   ]);
+  const sealed = await examineBlocks(rows, chatId, infos);
   const known = new Map(infos.map((info) => [info.id, info]));
   const { changed, wordless } = await examineWords(rows, infos);
   const nextSeq = Math.max(chat.nextSeq, (infos.at(-1)?.seq ?? -1) + 1);
   const strays = await findStrays(rows, chatId, infos, wordless, nextSeq);
   const lost = rebuildLost(chatId, strays, known);
-  const moved = strays.map(({ body }) => body).filter(({ id }) => wordless.has(id));
+  // Another record may go by the same id, and have the words.
+  const worded = new Set(infos.filter((info) => !wordless.has(info)).map(({ id }) => id));
+  const moved = strays.map(({ body }) => body).filter(({ id }) => known.has(id) && !worded.has(id));
   const { damage = [] } = rows;
   const unsure = new Set([
     ...sealed.ids,
@@ -73,13 +75,13 @@ const BESIDE: readonly Table[] = ['branches', 'checkpoints', 'changes', 'drafts'
 async function examineBlocks(
   rows: Rows,
   chatId: string,
-  nextSeq: number,
+  all: readonly NodeInfo[],
 ): Promise<{ readonly findings: Finding[]; readonly ids: string[] }> {
   const findings: Finding[] = [];
   const ids: string[] = [];
   const records = await rows.list('topologies', ofChat(chatId));
   const found = new Set(records.map(({ block }) => block));
-  for (let block = 0; block * BLOCK < nextSeq; block += 1) {
+  for (const block of new Set(all.map(({ seq }) => Math.floor(seq / BLOCK)))) {
     const pack = found.has(block) ? undefined : await rows.get('packs', [chatId, block]);
     if (!pack) continue;
     const said = new Set(decodePack(pack, new Map()).bodies.map((body) => body?.id));
@@ -131,19 +133,42 @@ async function findStrays(
   rows: Rows,
   chatId: string,
   infos: readonly NodeInfo[],
-  wordless: ReadonlySet<string>,
+  wordless: ReadonlySet<NodeInfo>,
   nextSeq: number,
 ): Promise<Stray[]> {
-  const bySeq = new Map(infos.map((info) => [info.seq, info]));
   const strays: Stray[] = [];
-  for (let seq = 0, before: NodeInfo | undefined; seq < nextSeq; seq += 1) {
-    const info = bySeq.get(seq);
-    const isWhole = info && !wordless.has(info.id);
-    const body = isWhole ? undefined : await rows.get('bodies', [chatId, seq]);
-    if (body) strays.push({ seq, body, info, before });
-    before = info ?? before;
+  let before: NodeInfo | undefined;
+  const look = async (from: number, to: number, info?: NodeInfo): Promise<void> => {
+    for (const [seq, body] of await bodiesFrom(rows, chatId, from, to))
+      strays.push({ seq, body, info, before });
+  };
+  for (const info of infos) {
+    await look((before?.seq ?? -1) + 1, info.seq - 1);
+    if (wordless.has(info)) await look(info.seq, info.seq, info);
+    before = info;
   }
+  await look((before?.seq ?? -1) + 1, nextSeq - 1);
   return strays;
+}
+
+/** Bodies and their places. Halves are looked at as long as there is one in them: a damaged number may be far away. */
+async function bodiesFrom(
+  rows: Rows,
+  chatId: string,
+  from: number,
+  to: number,
+): Promise<[seq: number, body: UIMessage][]> {
+  if (from > to) return [];
+  if (from === to) {
+    const body = await rows.get('bodies', [chatId, from]);
+    return body ? [[from, body]] : [];
+  }
+  if ((await rows.list('bodies', between(chatId, from, to))).length === 0) return [];
+  const middle = Math.floor((from + to) / 2);
+  return [
+    ...(await bodiesFrom(rows, chatId, from, middle)),
+    ...(await bodiesFrom(rows, chatId, middle + 1, to)),
+  ];
 }
 
 /** A body, the message whose place it lies in, if there is one, and the one before. */
@@ -170,18 +195,19 @@ function rebuildLost(
   return [...lost.values()];
 }
 
-/** Messages whose words are there, and not those that were written; and the ids of those that have none in their place. */
+/** Messages whose words are there, and not those that were written; and those that have none in their place. */
 async function examineWords(
   rows: Rows,
   infos: readonly NodeInfo[],
-): Promise<{ readonly changed: Finding[]; readonly wordless: Set<string> }> {
+): Promise<{ readonly changed: Finding[]; readonly wordless: Set<NodeInfo> }> {
   const changed: Finding[] = [];
-  const wordless = new Set<string>();
+  const wordless = new Set<NodeInfo>();
   for (let at = 0; at < infos.length; at += MANY) {
     const part = infos.slice(at, at + MANY);
     for (const [i, body] of (await bodiesOf(rows, part)).entries()) {
-      const { id, bodyHash } = part[i] as NodeInfo;
-      if (body?.id !== id) wordless.add(id);
+      const info = part[i] as NodeInfo;
+      const { id, bodyHash } = info;
+      if (body?.id !== id) wordless.add(info);
       else if (bodyHash !== undefined && bodyHash !== hashOf(body))
         changed.push(
           lose('changed-body', id, `The words of message "${id}" are not those that were written.`),

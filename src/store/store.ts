@@ -408,8 +408,8 @@ export interface StoreTransaction {
   expect?(ids: readonly string[], nextSeq: number): Promise<number>;
   /** A message as it is stored, without its body; no draft is looked at. */
   info(id: string): Promise<NodeInfo | undefined>;
-  /** A message as it is stored, with its body; no draft is looked at. One without topology is read as `lost`. */
-  node(id: string, lost?: NodeInfo): Promise<MessageNode | undefined>;
+  /** A message as it is stored, with its body; no draft is looked at. `known` is where it lies, if its id does not tell. */
+  node(id: string, known?: NodeInfo): Promise<MessageNode | undefined>;
   /** What a streaming message has said since it was stored. */
   draft(id: string): Promise<UIMessage | undefined>;
   /** Whether some message follows this one. */

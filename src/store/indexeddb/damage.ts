@@ -64,7 +64,7 @@ function readText(table: 'bodies' | 'drafts' | 'revisions', row: Fields): unknow
 
 /** A message as it can be shown: what is not a part goes. Undefined for what is no message. */
 export function readBody(row: unknown): unknown {
-  if (!isRecord(row) || typeof row['id'] !== 'string') return undefined;
+  if (!isRecord(row) || !isName(row['id'])) return undefined;
   const { role, parts } = row;
   if (!Array.isArray(parts)) return undefined;
   if (isRole(role) && parts.every(isPart)) return row;
@@ -92,8 +92,11 @@ interface Field {
 type Fieldset = Readonly<Record<string, Field>>;
 
 const isString = (value: unknown): boolean => typeof value === 'string';
+const isName = (value: unknown): boolean => isString(value) && value !== '';
 const isNumber = (value: unknown): boolean => Number.isFinite(value);
-const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
+/** No chat has 2^48 of anything, and whoever counts on from there soon can't count any more. */
+const isCount = (value: unknown): boolean =>
+  Number.isInteger(value) && (value as number) >= 0 && (value as number) < 2 ** 48;
 
 const oneOf =
   (...values: readonly unknown[]) =>
@@ -128,7 +131,7 @@ const PATCH: Fieldset = {
 /** What is read of the topology of one message, single or sealed. */
 export const INFO: Fieldset = {
   chatId: key,
-  id: key,
+  id: { is: isName },
   seq: place,
   parentId: { is: orNull(isString), or: null },
   name: { is: isRole, or: 'assistant' },
