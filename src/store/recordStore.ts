@@ -10,6 +10,19 @@ import { hashOf, putBlob, sweepBlobs } from './blobs.ts';
 import type { Channel } from './channel.ts';
 import { ChatReads, type Known, knownFrom } from './chatReads.ts';
 import { createDeviceId } from './device.ts';
+import {
+  APPEND,
+  CHAIN,
+  expectList,
+  expectMessage,
+  expectNumbers,
+  expectOps,
+  expectOptions,
+  expectTexts,
+  LIST,
+  REMOVAL,
+  SEARCH,
+} from './door.ts';
 import { ALL_TABLES, only, type Table } from './layout.ts';
 import { nextMeta, readMeta, SELF } from './meta.ts';
 import { askToPersist, figuresOf, type StorageFigures } from './figures.ts';
@@ -46,7 +59,8 @@ import type {
  * The store's contract over rows, whatever keeps them.
  *
  * What an operation means is in `apply.ts`, how a question is answered in `reads.ts`, where things lie in `layout.ts`.
- * Here they meet: each method is one transaction of the {@link Backing}, and who listens is told after it.
+ * Here they meet: each method looks at what it is handed (`door.ts`) and is one transaction of the {@link Backing}; who
+ * listens is told after it.
  */
 export class RecordStore implements ContextStore {
   readonly #backing: Backing;
@@ -73,6 +87,8 @@ export class RecordStore implements ContextStore {
   }
 
   async load(chatId: string, since?: number): Promise<ChatRecords> {
+    expectTexts({ chatId });
+    expectNumbers({ since });
     const { records, meta } = await this.#read(RECORDS, async (rows) => {
       const reading = readMeta(rows);
       return { records: await load(rows, chatId, since, reading), meta: await reading };
@@ -83,27 +99,35 @@ export class RecordStore implements ContextStore {
     return records;
   }
 
-  getChat(chatId: string): Promise<Chat | undefined> {
+  async getChat(chatId: string): Promise<Chat | undefined> {
+    expectTexts({ chatId });
     return this.#read(TRACES, (rows) => findChat(rows, chatId));
   }
 
   async getMessage(chatId: string, id: string): Promise<MessageNode | undefined> {
+    expectTexts({ id });
     return (await this.getNodes(chatId, [id]))[0];
   }
 
   async getMessageChain(
     chatId: string,
     headId: string,
-    { limit = Infinity }: { readonly limit?: number } = {},
+    options: { readonly limit?: number } = {},
   ): Promise<MessageNode[]> {
+    expectTexts({ chatId, headId });
+    expectOptions(options, CHAIN);
+    const { limit = Infinity } = options;
     return (await this.#readWhole((rows) => getChain(rows, chatId, headId, limit))) ?? [];
   }
 
   async getNodes(chatId: string, ids: readonly string[], seqs?: readonly number[]): Promise<MessageNode[]> {
+    expectTexts({ chatId });
+    expectList('ids', ids);
     return (await this.#readWhole((rows) => getNodes(rows, chatId, ids, seqs))) ?? [];
   }
 
   async getMessages(chatId: string): Promise<MessageNode[]> {
+    expectTexts({ chatId });
     const chain = await this.#readWhole((rows) => getChain(rows, chatId, undefined, Infinity));
     if (chain) return chain;
     throw new ContextError('chat-missing', `Chat "${chatId}" not found`, { details: { chatId } });
@@ -139,7 +163,8 @@ export class RecordStore implements ContextStore {
       .map(({ id, name, messageId, createdAt }) => ({ id, name, messageId, createdAt }));
   }
 
-  #loadPointers(chatId: string): Promise<Pick<ChatRecords, 'chat' | 'branches' | 'checkpoints'>> {
+  async #loadPointers(chatId: string): Promise<Pick<ChatRecords, 'chat' | 'branches' | 'checkpoints'>> {
+    expectTexts({ chatId });
     return this.#read([...TRACES, 'checkpoints'], async (rows) => {
       const chat = await findChat(rows, chatId);
       return chat ? { chat, ...(await loadPointers(rows, chatId)) } : { chat, branches: [], checkpoints: [] };
@@ -151,12 +176,15 @@ export class RecordStore implements ContextStore {
     return graphData(chatId, nodes, branches, checkpoints, chat?.activeBranchId);
   }
 
-  listChats(filter: ChatFilter = {}): Promise<ChatInfo[]> {
+  async listChats(filter: ChatFilter = {}): Promise<ChatInfo[]> {
+    expectOptions(filter, LIST);
     this.#sweepInTime();
     return this.#read(['chats', 'branches'], (rows) => listChats(rows, filter));
   }
 
   async searchMessages(chatId: string, query: string, options?: SearchOptions): Promise<SearchResult[]> {
+    expectTexts({ chatId });
+    expectOptions(options, SEARCH);
     this.#search ??= import('./search.ts').then(({ MessageSearch }) => new MessageSearch(this));
     const search = await this.#search.catch((cause: unknown) => {
       this.#search = undefined;
@@ -166,17 +194,22 @@ export class RecordStore implements ContextStore {
   }
 
   async salvage(chatId: string): Promise<Salvage> {
+    expectTexts({ chatId });
     const { salvage } = await import('./salvage.ts').catch(refuseToLoad);
     return this.#read(ALL_TABLES, (rows) => salvage(rows, chatId));
   }
 
-  changesSince(seq: number, limit?: number): Promise<Change[]> {
+  async changesSince(seq: number, limit?: number): Promise<Change[]> {
+    expectNumbers({ seq, limit });
     return this.#read(['changes'], (rows) =>
       rows.list('changes', { from: seq + 1, to: Infinity }, 'seq', limit),
     );
   }
 
   async append(chatId: string, ops: readonly StoreOp[], options: AppendOptions): Promise<AppendResult> {
+    expectTexts({ chatId });
+    expectOptions(options, APPEND);
+    expectOps(ops);
     const settled = asJson(options, 'The metadata of a chat');
     const files: Files = new Map();
     const whole = normaliseOps(ops);
@@ -209,6 +242,8 @@ export class RecordStore implements ContextStore {
     message: UIMessage,
     { isLeaving = false, isDurable = false }: DraftOptions = {},
   ): Promise<void> {
+    expectTexts({ chatId });
+    expectMessage(message);
     const files: Files = new Map();
     const whole = normaliseMessage(id, message);
     if (isLeaving)
@@ -231,12 +266,15 @@ export class RecordStore implements ContextStore {
     chatId: string,
     options: { readonly userId?: string; readonly keepFor?: number } = {},
   ): Promise<boolean> {
+    expectTexts({ chatId });
+    expectOptions(options, REMOVAL);
     const change = await this.#write(chatId, (tx) => removeChat(tx, options, Date.now()));
     this.#sweep();
     return change !== undefined;
   }
 
   async restoreChat(chatId: string): Promise<boolean> {
+    expectTexts({ chatId });
     return (await this.#write(chatId, (tx) => bringBack(tx, Date.now()))) !== undefined;
   }
 
@@ -263,15 +301,18 @@ export class RecordStore implements ContextStore {
   }
 
   async getBlob(hash: string): Promise<Uint8Array | undefined> {
+    expectTexts({ hash });
     const bytes = (await this.#read(['blobs'], (rows) => rows.get('blobs', hash)))?.bytes.slice();
     return bytes && (await hashOf(bytes)) === hash ? bytes : undefined;
   }
 
-  hold(chatId: string, id: string): Promise<() => void> {
+  async hold(chatId: string, id: string): Promise<() => void> {
+    expectTexts({ chatId, id });
     return this.#backing.hold(chatId, id);
   }
 
-  held(chatId: string): Promise<ReadonlySet<string>> {
+  async held(chatId: string): Promise<ReadonlySet<string>> {
+    expectTexts({ chatId });
     return this.#backing.held(chatId);
   }
 

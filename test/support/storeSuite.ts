@@ -39,6 +39,124 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
     };
     const snapshot = async () => JSON.stringify([await store.load('c'), await store.changesSince(0)]);
 
+    describe('what plain JavaScript hands in', () => {
+      const odd: readonly unknown[] = [7, null, {}, ['m0'], true, Number.NaN];
+      const writes = {
+        parent: (value: never) => [{ ...insert('n', null), parentId: value }],
+        status: (value: never) => [{ ...insert('n', null), status: value }],
+        'branch of a head': (value: never) => [head('m1', 'm0', value)],
+        'expected head': (value: never) => [{ ...head('m1', 'm0'), expected: value }],
+        fork: (value: never) => [{ ...head('m0', 'm0'), forkId: value }],
+        branch: (value: never) => [{ op: 'branch', id: value, name: 'new', messageId: 'm0' }],
+        'name of a branch': (value: never) => [{ op: 'branch', id: 'b', name: value, messageId: 'm0' }],
+        checkpoint: (value: never) => [{ op: 'checkpoint', id: value, name: 'here', messageId: 'm0' }],
+        'name of a checkpoint': (value: never) => [
+          { op: 'checkpoint', id: 'k', name: value, messageId: 'm0' },
+        ],
+        'new name': (value: never) => [{ op: 'rename-branch', id: 'b-main', name: value }],
+        operation: (value: never) => [{ op: value, id: 'b-main' }],
+        list: (value: never) => value,
+      } satisfies Record<string, (value: never) => unknown>;
+
+      it.each(Object.entries(writes))(
+        'is refused where it is no %s, and nothing is written',
+        async (name, ops) => {
+          await given(store, 'm0 > m1');
+          const before = await snapshot();
+          for (const value of odd) {
+            if (value === null && ['parent', 'expected head'].includes(name)) continue;
+            expect([value, (await refusal(append(ops(value as never) as never))).code]).toEqual([
+              value,
+              'invalid-options',
+            ]);
+          }
+          expect(await snapshot()).toBe(before);
+        },
+      );
+
+      it.each(['userId', 'epoch', 'mainBranchId', 'onConflict', 'chatRev'])(
+        'is refused as %s of a write',
+        async (name) => {
+          for (const value of [null, {}, [7], true, Number.NaN])
+            expect((await refusal(append([insert('m0', null)], { [name]: value }))).code).toBe(
+              'invalid-options',
+            );
+          expect(await store.getChat('c')).toBeUndefined();
+          expect((await refusal(store.append('c', [], null as never))).code).toBe('invalid-options');
+        },
+      );
+
+      it.each([7, null, {}, { role: 'user' }, { role: 'user', parts: 'hello' }, { role: 'odd', parts: [] }])(
+        'is refused as a message: %j',
+        async (data) => {
+          await given(store, 'm0');
+          for (const op of [
+            { ...insert('n', 'm0'), data },
+            { op: 'replace', id: 'm0', data },
+          ])
+            expect((await refusal(append([op as never]))).code).toBe('invalid-messages');
+          expect((await refusal(store.saveDraft('c', 'm0', data as never))).code).toBe('invalid-messages');
+          for (const parts of [[null], ['hello'], [{}], [{ type: 'text' }], [{ type: 'text', text: 7 }]])
+            expect(
+              (await refusal(append([{ ...insert('n', 'm0'), data: { ...message('n'), parts } } as never])))
+                .code,
+            ).toBe('invalid-messages');
+          expect(await chain('m0')).toEqual(['m0']);
+        },
+      );
+
+      it('is refused as an id or a number that something is asked for by', async () => {
+        await given(store, 'm0 > m1');
+        for (const value of odd as never[]) {
+          const calls = [
+            store.load(value),
+            store.getChat(value),
+            store.getMessage('c', value),
+            store.getMessage(value, 'm0'),
+            store.getMessageChain('c', value),
+            store.getMessageChain(value, 'm0'),
+            store.getNodes('c', [value]),
+            store.getMessages(value),
+            store.listBranches(value),
+            store.listCheckpoints(value),
+            store.getGraph(value),
+            store.searchMessages(value, 'm0'),
+            store.append(value, [], me),
+            store.saveDraft(value, 'm0', message('m0')),
+            store.deleteChat(value),
+            store.restoreChat(value),
+            store.hold(value, 'm0'),
+            store.held(value),
+            store.getBlob(value),
+            store.listChats({ userId: value }),
+          ];
+          for (const call of calls) expect((await refusal(call)).code).toBe('invalid-options');
+        }
+        for (const value of ['1', null, {}, Number.NaN] as never[])
+          for (const call of [
+            store.load('c', value),
+            store.changesSince(value),
+            store.changesSince(0, value),
+            store.getMessageChain('c', 'm1', { limit: value }),
+            store.listChats({ limit: value }),
+            store.listChats({ offset: value }),
+            store.searchMessages('c', 'm0', { limit: value }),
+          ])
+            expect((await refusal(call)).code).toBe('invalid-options');
+      });
+
+      it('is refused as options that are none', async () => {
+        for (const value of [null, 7, 'limit', []] as never[])
+          for (const call of [
+            store.searchMessages('c', 'x', value),
+            store.listChats(value),
+            store.getMessageChain('c', 'm0', value),
+            store.deleteChat('c', value),
+          ])
+            expect((await refusal(call)).code).toBe('invalid-options');
+      });
+    });
+
     describe('an empty store', () => {
       it('knows no chat', async () => {
         expect(await store.getChat('c')).toBeUndefined();

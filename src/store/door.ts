@@ -1,0 +1,154 @@
+import { ContextError, type ContextErrorCode, reasonOf } from '../errors.ts';
+import type { StoreOp } from './store.ts';
+
+/**
+ * What a caller hands in, looked at before any store takes it.
+ *
+ * Types hold it in TypeScript, and nothing does where values come from JSON, from an address or from plain JavaScript. A
+ * database keeps a branch whose id is a number, and no list ever finds it again: told as saved, and gone. So every store
+ * refuses the same here, by the same code, and past this point types carry the proof.
+ */
+
+/** Throws `invalid-options` unless each of these is a text. */
+export function expectTexts(values: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(values)) expect(TEXT, name, value);
+}
+
+/** Throws `invalid-options` unless each of these is a number or left out. */
+export function expectNumbers(values: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(values)) expect(orNone(NUMBER), name, value);
+}
+
+/** Throws `invalid-options` for options that are no record, or have a field that is not what it must be. */
+export function expectOptions(options: unknown, fields: Fields = {}): void {
+  expect(orNone(RECORD), 'options', options);
+  if (isRecord(options)) expectFields(options, fields);
+}
+
+/** Throws `invalid-options` unless these are texts in a list. */
+export function expectList(name: string, values: unknown): void {
+  expect(TEXTS, name, values);
+}
+
+/** Throws for operations that a chat could not be read from afterwards: `invalid-messages` for a message that is none. */
+export function expectOps(ops: unknown): void {
+  if (!Array.isArray(ops)) return refuse('ops', 'a list of operations', ops);
+  for (const op of ops as readonly unknown[]) {
+    const fields = isRecord(op) ? OPS[op['op'] as StoreOp['op']] : undefined;
+    if (!isRecord(op) || !fields)
+      return refuse('op', 'an operation of a store', isRecord(op) ? op['op'] : op);
+    expectFields(op, fields);
+    if (op['op'] === 'insert' || (op['op'] === 'replace' && op['data'] !== undefined))
+      expectMessage(op['data']);
+  }
+}
+
+/** Throws `invalid-messages` for what has no role, or no parts that a message is read from. */
+export function expectMessage(message: unknown): void {
+  const { role, parts } = isRecord(message) ? message : {};
+  if (!isRole(role))
+    return refuse('role of a message', 'user, assistant or system', role, 'invalid-messages');
+  if (!Array.isArray(parts) || !parts.every(isPart))
+    refuse('parts of a message', 'a list of parts', parts, 'invalid-messages');
+}
+
+function isRole(role: unknown): boolean {
+  return role === 'user' || role === 'assistant' || role === 'system';
+}
+
+function isPart(part: unknown): boolean {
+  if (!isRecord(part) || typeof part['type'] !== 'string') return false;
+  return part['type'] !== 'text' || typeof part['text'] === 'string';
+}
+
+// --- Fields ---------------------------------------------------------------------------------------------------------
+
+/** What a value must be, and the words for it. */
+interface Check {
+  readonly is: (value: unknown) => boolean;
+  readonly what: string;
+}
+
+type Fields = Readonly<Record<string, Check>>;
+
+const isText = (value: unknown): boolean => typeof value === 'string';
+
+const TEXT: Check = { is: isText, what: 'a text' };
+const TEXTS: Check = { is: (value) => Array.isArray(value) && value.every(isText), what: 'a list of texts' };
+const NUMBER: Check = { is: (value) => typeof value === 'number' && !Number.isNaN(value), what: 'a number' };
+const RECORD: Check = { is: isRecord, what: 'a record' };
+/** Of what is found by it. */
+const ID: Check = { is: (value) => isText(value) && value !== '', what: 'a text that is not empty' };
+const PLACE: Check = { is: (value) => value === null || isText(value), what: 'the id of a message, or null' };
+const STATUS = oneOf('complete', 'streaming', 'interrupted');
+
+function oneOf(...values: readonly string[]): Check {
+  return { is: (value) => values.includes(value as string), what: values.join(' or ') };
+}
+
+function orNone({ is, what }: Check): Check {
+  return { is: (value) => value === undefined || is(value), what };
+}
+
+/** The fields of each operation, but those of messages and of the chat, which have words of their own for it. */
+const OPS: Readonly<Record<StoreOp['op'], Fields>> = {
+  insert: { parentId: PLACE, status: STATUS, createdAt: orNone(NUMBER), sources: orNone(TEXTS) },
+  replace: { status: orNone(STATUS), rev: orNone(NUMBER) },
+  drop: { id: TEXT },
+  head: { branchId: ID, expected: PLACE, messageId: PLACE, forkId: ID },
+  branch: { id: ID, name: orNone(TEXT), base: orNone(TEXT), messageId: PLACE },
+  'rename-branch': { id: TEXT, name: TEXT },
+  'delete-branch': { id: TEXT },
+  'restore-branch': { id: TEXT },
+  use: { branchId: TEXT },
+  checkpoint: { id: ID, name: TEXT, messageId: TEXT },
+  'rename-checkpoint': { id: TEXT, name: TEXT },
+  'delete-checkpoint': { id: TEXT },
+  chat: {},
+  mend: { seq: NUMBER },
+  set: { key: TEXT },
+};
+
+/** The options of an append. */
+export const APPEND: Fields = {
+  userId: TEXT,
+  epoch: NUMBER,
+  mainBranchId: ID,
+  metadata: orNone({ is: (value) => value === null || isRecord(value), what: 'a record' }),
+  onConflict: orNone(oneOf('fork', 'rebase', 'error')),
+  chatRev: orNone(NUMBER),
+};
+
+/** The options of a list, and of a search. */
+export const LIST: Fields = {
+  userId: orNone(TEXT),
+  metadata: orNone(RECORD),
+  limit: orNone(NUMBER),
+  offset: orNone(NUMBER),
+};
+export const SEARCH: Fields = { roles: orNone(TEXTS), limit: orNone(NUMBER), branch: orNone(TEXT) };
+export const REMOVAL: Fields = { userId: orNone(TEXT), keepFor: orNone(NUMBER) };
+export const CHAIN: Fields = { limit: orNone(NUMBER) };
+
+function expectFields(values: Readonly<Record<string, unknown>>, fields: Fields): void {
+  for (const [name, check] of Object.entries(fields)) expect(check, name, values[name]);
+}
+
+function expect({ is, what }: Check, name: string, value: unknown): void {
+  if (!is(value)) refuse(name, what, value);
+}
+
+function refuse(
+  name: string,
+  what: string,
+  value: unknown,
+  code: ContextErrorCode = 'invalid-options',
+): void {
+  throw new ContextError(code, `The ${name} must be ${what}, and is ${reasonOf(value)}.`, {
+    details: { name, value },
+  });
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
