@@ -57,7 +57,7 @@ export type FindingKind =
   | 'dangling-checkpoint'
   /** Two branches of one name. */
   | 'duplicate-name'
-  /** The chat opens on a branch that is not there. */
+  /** The chat opens on a branch that is not there, or has none that is not deleted. */
   | 'lost-branch'
   /** Messages that no branch reaches. */
   | 'unreached'
@@ -190,7 +190,16 @@ function mendBranches(
   const named = withOwnNames(whole, findings);
   const counted = named.map((branch) => withCount(graph, branch, findings));
   const added = branchesFor(graph, ends, counted, options, findings);
-  return [...counted, ...added];
+  return withLiveOne([...counted, ...added], findings);
+}
+
+/** The last branch can't be deleted. Where all are, the one used last comes back. */
+function withLiveOne(branches: readonly Branch[], findings: Finding[]): Branch[] {
+  const [last] = branches.toSorted((a, b) => b.usedSeq - a.usedSeq);
+  if (!last || branches.some(({ deletedAt }) => deletedAt === undefined)) return [...branches];
+  tell(findings, 'lost-branch', last.id, `Every branch is deleted: "${last.name}" comes back.`);
+  const { deletedAt: _deleted, ...live } = last;
+  return branches.map((branch) => (branch === last ? live : branch));
 }
 
 /** The last messages of conversations that no branch reaches, oldest first. */

@@ -43,6 +43,12 @@ async function copyPack(db: IDBPDatabase, block: number): Promise<void> {
 
 const open = (): ReturnType<typeof engineOn> => engineOn(new IndexedDBContextStore(name), { userId: 'me' });
 
+async function opened(): Promise<ReturnType<typeof engineOn>> {
+  const engine = open();
+  await engine.ready();
+  return engine;
+}
+
 async function branches(engine: ReturnType<typeof engineOn>): Promise<Record<string, string>> {
   const { branches: all } = engine.state.getState();
   const chains = all.map(async (branch) => {
@@ -113,6 +119,20 @@ describe('a damaged chat', () => {
     expect([engine.branch, await branches(engine)]).toEqual(['main', { main: 'q1 > a1' }]);
     await engine.continue({ id: 'q2', role: 'user', parts: [{ type: 'text', text: 'q2' }] }, { id: 'a2' });
     expect(await branches(engine)).toEqual({ main: 'q1 > a1 > q2' });
+  });
+
+  test('has a branch again where a disk says that all of them are deleted', async () => {
+    await damaged(['q1 > a1'], async (db) =>
+      db.put('branches', { ...(await db.get('branches', ['c', 'b-main'])), deletedAt: 5 }),
+    );
+    const engine = open();
+    await engine.ready();
+    expect((await engine.resolve()).messages).toEqual([]);
+    expect((await engine.verify()).map(({ kind, id }) => `${kind} ${id}`)).toEqual(['lost-branch b-main']);
+    await engine.repair();
+    expect(await engine.verify()).toEqual([]);
+    expect(await branches(engine)).toEqual({ main: 'q1 > a1' });
+    expect(await branches(await opened())).toEqual({ main: 'q1 > a1' });
   });
 
   test('names words that are gone, and keeps what stands around them', async () => {

@@ -124,6 +124,15 @@ describe('finds and mends', () => {
     expect(paths(mended(broken))).toEqual({ main: 'a1', 'main-v2': 'q1' });
   });
 
+  test('a chat of which every branch is deleted: the one used last comes back', () => {
+    const whole = chat('q1 > a1', 'q1 > b1');
+    const branches = whole.branches.map((one, i) => ({ ...one, deletedAt: 5, usedSeq: i }));
+    const broken = { ...whole, branches };
+    expect(found(broken)).toEqual(['lost-branch b-main-v2', 'lost-branch c']);
+    expect(paths(mended(broken))).toEqual({ 'main-v2': 'q1 > b1' });
+    expect(found(mended(broken))).toEqual([]);
+  });
+
   test('two records of one message', () => {
     const whole = chat('q1 > a1');
     const older = { ...(whole.nodes[1] as NodeInfo), rev: 0, seq: 7 };

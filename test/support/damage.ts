@@ -257,7 +257,9 @@ function ofLaterVersion(value: unknown, by: number, whether: number): unknown {
 
 const IDS: readonly unknown[] = [
   ...line(18).split(' > '),
-  ...['v3', 'v4', 'w5', 'file', 'last', 'grows', 'b-main', 'b-v4', 'b-w5', 'k', 'c', 'other', 'me', '', null],
+  ...'v3 v4 w5 file last grows b-main b-v4 b-w5 k c other me'.split(' '),
+  '',
+  null,
 ];
 
 function otherThan(leaf: unknown, by: number): unknown {

@@ -98,10 +98,10 @@ class Lists {
   transaction(): unknown {
     const before = this.#stores;
     const changed = new Map<string, StoreDump>();
-    let error: unknown = null;
+    let error: Error | null = null;
     return {
       get done(): Promise<void> {
-        return error === null ? Promise.resolve() : Promise.reject(error as Error);
+        return error === null ? Promise.resolve() : Promise.reject(error);
       },
       get error(): unknown {
         return error;
@@ -110,7 +110,7 @@ class Lists {
         try {
           for (const store of changed.values()) expectUnique(store);
         } catch (reason) {
-          error = reason;
+          error = reason as Error;
         }
       },
       abort: () => void (this.#stores = before),
