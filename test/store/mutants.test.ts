@@ -17,7 +17,6 @@ import { quickenDisk } from '../support/quickDisk.ts';
 vi.mock('../../src/store/layout.ts', async (original) => ({ ...(await original<object>()), BLOCK: 4 }));
 
 afterAll(quickenDisk());
-afterAll(() => vi.unstubAllGlobals());
 
 // `CONTEXTREE_FUZZ=10` tries 100,000, `CONTEXTREE_SEED` repeats a campaign. A failure prints its mutant: it goes to `KEPT`.
 describe('a chat of which one record is damaged', () => {

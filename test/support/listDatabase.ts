@@ -1,51 +1,54 @@
-import { type Channel } from '../../src/store/channel.ts';
+import type { Channel } from '../../src/store/channel.ts';
 import { TopologyCache } from '../../src/store/indexeddb/cache.ts';
 import { ChangedRows } from '../../src/store/indexeddb/changedRows.ts';
-import type { Database } from '../../src/store/indexeddb/connection.ts';
+import { type Damage, isText, readRecord } from '../../src/store/indexeddb/damage.ts';
 import { PackedRows } from '../../src/store/indexeddb/packedRows.ts';
-import { read, write } from '../../src/store/indexeddb/transaction.ts';
-import type { Table } from '../../src/store/layout.ts';
-import type { Backing, Rows } from '../../src/store/rows.ts';
+import type { Key, Span, Table, Tables } from '../../src/store/layout.ts';
+import type { Backing, Records, Rows } from '../../src/store/rows.ts';
+import { textOf } from '../../src/store/texts.ts';
 import type { DatabaseDump } from './dump.ts';
 
 /**
- * A database in sorted lists, for campaigns of ten thousand databases that each live for a millisecond or two.
+ * A database in sorted lists, for campaigns of ten thousand databases that each live for some milliseconds.
  *
- * fake-indexeddb takes eight times as long, nearly all of it for what these campaigns are not about: events, clones, and
- * the making of a database. So this answers in its place where our own transactions ask, and no sooner: what a record is
- * read as, what a pack is, when a write is undone, is the code that runs in browsers. Rows that no database would take
- * (two of one key in a unique index) are refused here, too.
+ * fake-indexeddb takes several times as long, for what these campaigns are not about: events, clones, and the making of
+ * a database. So this stands where a transaction would: what a record is read as, how changes and packs are told, and
+ * all above that is the code that runs in browsers. Rows that no database would take (two of one key in a unique index)
+ * are refused here, too, and what a write that throws has put is undone.
  */
 export class ListBacking implements Backing {
   readonly persistence = 'indexeddb';
-  readonly #lists: Lists;
+  readonly #version: number;
+  #stores: Stores;
   readonly #cache = new TopologyCache();
   readonly #holds = new Set<string>();
   #queue: Promise<unknown> = Promise.resolve();
 
-  constructor(dump: DatabaseDump) {
-    this.#lists = new Lists(dump);
+  /** Throws where no database would take these rows. */
+  constructor({ version, stores }: DatabaseDump) {
+    this.#version = version;
+    this.#stores = new Map(stores.map((store) => [store.name as Table, inOrder(store)]));
   }
 
-  read<T>(tables: readonly Table[], work: (rows: Rows) => Promise<T>): Promise<T> {
-    return this.#inTurn(() =>
-      read(this.#lists as unknown as Database, tables, (rows) =>
-        work(new PackedRows(new ChangedRows(rows), this.#cache)),
-      ),
-    );
+  read<T>(_tables: readonly Table[], work: (rows: Rows) => Promise<T>): Promise<T> {
+    return this.#inTurn(() => work(this.#rows(new ChangedRows(new ListRows(this.#stores)))));
   }
 
-  write<T>(tables: readonly Table[], work: (rows: Rows) => Promise<T>): Promise<T> {
-    return this.#inTurn(() =>
-      write(this.#lists as unknown as Database, tables, 'strict', async (rows) => {
-        const changed = new ChangedRows(rows);
-        const packed = new PackedRows(changed, this.#cache);
-        const result = await work(packed);
-        await packed.flush();
-        changed.flush();
-        return result;
-      }),
-    );
+  write<T>(_tables: readonly Table[], work: (rows: Rows) => Promise<T>): Promise<T> {
+    return this.#inTurn(async () => {
+      const rows = new ListRows(this.#stores);
+      const changed = new ChangedRows(rows);
+      const packed = this.#rows(changed);
+      const result = await work(packed);
+      await packed.flush();
+      changed.flush();
+      this.#stores = rows.committed();
+      return result;
+    });
+  }
+
+  #rows(records: Records): PackedRows {
+    return new PackedRows(records, this.#cache);
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -55,7 +58,7 @@ export class ListBacking implements Backing {
   }
 
   dump(): DatabaseDump {
-    return this.#lists.dump();
+    return { version: this.#version, stores: [...this.#stores.values()] };
   }
 
   tend(): void {}
@@ -76,123 +79,80 @@ export class ListBacking implements Backing {
   close(): void {}
 }
 
+type Stores = ReadonlyMap<Table, StoreDump>;
 type StoreDump = DatabaseDump['stores'][number];
 type Row = StoreDump['rows'][number];
 type Index = StoreDump['indexes'][number];
 type Path = string | readonly string[] | null;
 
-/** As much of a database as transactions ask of it. Lists are never changed: a write puts others in their place. */
-class Lists {
-  readonly #version: number;
-  #stores: ReadonlyMap<string, StoreDump>;
+/** The records of one transaction. Lists are never changed: a write puts others in their place. */
+class ListRows implements Records {
+  readonly damage: Damage[] = [];
+  readonly #stores: Map<Table, StoreDump>;
 
-  constructor({ version, stores }: DatabaseDump) {
-    this.#version = version;
-    this.#stores = new Map(stores.map((store) => [store.name, inOrder(store)]));
+  constructor(stores: Stores) {
+    this.#stores = new Map(stores);
   }
 
-  dump(): DatabaseDump {
-    return { version: this.#version, stores: [...this.#stores.values()] };
+  /** What is there now. Throws where no database would take it. */
+  committed(): Stores {
+    for (const store of this.#stores.values()) expectUnique(store);
+    return this.#stores;
   }
 
-  transaction(): unknown {
-    const before = this.#stores;
-    const changed = new Map<string, StoreDump>();
-    let error: Error | null = null;
-    return {
-      get done(): Promise<void> {
-        return error === null ? Promise.resolve() : Promise.reject(error);
-      },
-      get error(): unknown {
-        return error;
-      },
-      commit: () => {
-        try {
-          for (const store of changed.values()) expectUnique(store);
-        } catch (reason) {
-          error = reason as Error;
-        }
-      },
-      abort: () => void (this.#stores = before),
-      objectStore: (name: string) =>
-        new ListStore(
-          () => this.#stores.get(name) as StoreDump,
-          (store) => {
-            changed.set(name, store);
-            this.#stores = new Map([...this.#stores, [name, store]]);
-          },
-        ),
-    };
-  }
-}
+  send(): void {}
 
-/** One table in a transaction, or an index of it. */
-class ListStore {
-  readonly #store: () => StoreDump;
-  readonly #put: (store: StoreDump) => void;
-  readonly #index: Index | undefined;
-
-  constructor(store: () => StoreDump, put: (store: StoreDump) => void, index?: Index) {
-    this.#store = store;
-    this.#put = put;
-    this.#index = index;
+  async get<T extends Table>(table: T, key: Key, index?: string): Promise<Tables[T] | undefined> {
+    const [found] = this.#within(table, { from: key, to: key }, index);
+    return this.#read(table, found?.value);
   }
 
-  index(name: string): ListStore {
-    return new ListStore(
-      this.#store,
-      this.#put,
-      this.#store().indexes.find((index) => index.name === name),
-    );
+  async list<T extends Table>(table: T, span?: Span, index?: string, limit?: number): Promise<Tables[T][]> {
+    const found = this.#within(table, span, index).slice(0, limit);
+    return found.map(({ value }) => this.#read(table, value)).filter((row) => row !== undefined);
   }
 
-  async get(key: Key): Promise<unknown> {
-    return this.#within({ lower: key, upper: key })[0]?.value;
+  async keys(table: Table, span?: Span, index?: string): Promise<Key[]> {
+    return this.#within(table, span, index).map(({ key }) => key as Key);
   }
 
-  async getAll(span?: Span, limit?: number): Promise<unknown[]> {
-    return this.#within(span)
-      .slice(0, limit)
-      .map(({ value }) => value);
+  #read<T extends Table>(table: T, record: unknown): Tables[T] | undefined {
+    if (record === undefined) return undefined;
+    const row = readRecord(table, record);
+    if (row === undefined || (row !== record && !isText(table))) this.damage.push({ table, record, row });
+    return row;
   }
 
-  async getAllKeys(span?: Span): Promise<unknown[]> {
-    return this.#within(span).map(({ key }) => key);
-  }
-
-  async put(value: unknown, key?: Key): Promise<void> {
-    const store = this.#store();
-    const own = store.keyPath === null ? key : keyAt(value, store.keyPath);
+  put<T extends Table>(table: T, row: Tables[T], key?: Key): void {
+    const store = this.#store(table);
+    const own = store.keyPath === null ? key : keyAt(row, store.keyPath);
     if (!isKey(own)) throw new DOMException('No key.', 'DataError');
-    const others = store.rows.filter((row) => compare(row.key as Key, own) !== 0);
-    const at = others.findIndex((row) => compare(row.key as Key, own) > 0);
-    const row = { key: own as IDBValidKey, value: structuredClone(value) };
-    this.#put({ ...store, rows: at < 0 ? [...others, row] : others.toSpliced(at, 0, row) });
+    const others = store.rows.filter((one) => compare(one.key as Key, own) !== 0);
+    const at = others.findIndex((one) => compare(one.key as Key, own) > 0);
+    const value: unknown = isText(table) ? textOf(row as object) : structuredClone(row);
+    const one = { key: own as IDBValidKey, value };
+    this.#stores.set(table, { ...store, rows: others.toSpliced(at < 0 ? others.length : at, 0, one) });
   }
 
-  async delete({ lower, upper }: Span): Promise<void> {
-    const store = this.#store();
-    const rows = store.rows.filter((row) => !isWithin(row.key as Key, lower, upper));
-    this.#put({ ...store, rows });
+  delete(table: Table, span?: Span): void {
+    const store = this.#store(table);
+    const rows = span ? store.rows.filter(({ key }) => !isWithin(key as Key, span)) : [];
+    this.#stores.set(table, { ...store, rows });
   }
 
-  #within(span: Span | undefined): readonly Row[] {
-    const { rows } = this.#store();
-    const index = this.#index;
-    if (!index) return span ? rows.filter(({ key }) => isWithin(key as Key, span.lower, span.upper)) : rows;
+  #within(table: Table, span: Span | undefined, index?: string): readonly Row[] {
+    const { rows, indexes } = this.#store(table);
+    if (index === undefined) return span ? rows.filter(({ key }) => isWithin(key as Key, span)) : rows;
+    const own = indexes.find(({ name }) => name === index) as Index;
     const found: { readonly at: Key; readonly row: Row }[] = [];
     for (const row of rows)
-      for (const at of keysIn(row.value, index))
-        if (!span || isWithin(at, span.lower, span.upper)) found.push({ at, row });
+      for (const at of keysIn(row.value, own)) if (!span || isWithin(at, span)) found.push({ at, row });
     return found.toSorted((a, b) => compare(a.at, b.at)).map(({ row }) => row);
   }
-}
 
-type Key = number | string | readonly Key[];
-
-interface Span {
-  readonly lower: Key;
-  readonly upper: Key;
+  #store(table: Table): StoreDump {
+    return this.#stores.get(table) as StoreDump;
+  }
 }
 
 /** The rows in the order of their keys. Throws where a database would refuse them. */
@@ -224,8 +184,8 @@ function isKey(value: unknown): value is Key {
   return typeof value === 'string' || (typeof value === 'number' && !Number.isNaN(value));
 }
 
-function isWithin(key: Key, lower: Key, upper: Key): boolean {
-  return compare(key, lower) >= 0 && compare(key, upper) <= 0;
+function isWithin(key: Key, { from, to }: Span): boolean {
+  return compare(key, from) >= 0 && compare(key, to) <= 0;
 }
 
 /** Numbers come before strings, and strings before lists, which are compared item by item. */
