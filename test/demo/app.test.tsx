@@ -634,16 +634,6 @@ describe('an answer that is not what was hoped for', () => {
   });
 });
 
-test('whoever deletes a chat while an answer grows is told of that one, too', async () => {
-  const settings = createSettings();
-  render(<App store={store} settings={settings} transport={createAnswers(settings, { speed: 1 })} />);
-  await userEvent.type(message(), 'slow lion{Enter}');
-  await waitFor(() => expect(answers()[0]?.textContent).toMatch(/\w+ \w+/));
-  await userEvent.click(await screen.findByRole('button', { name: 'Delete chat: slow lion' }));
-  const dialog = screen.getByRole('dialog', { name: 'Delete chat' });
-  await waitFor(() => expect(dialog.textContent).toContain('its 2 messages'));
-});
-
 test('what is exported is everything that was said, and no secret', async () => {
   openApp();
   await ask('Hello');

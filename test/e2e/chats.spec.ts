@@ -38,6 +38,20 @@ test('the address names the chat: Back, a reload and an unknown one', async ({ p
   await expect(demo.you).toContainText('First chat');
   await page.goto('/?speed=0#/chat/no-such-chat');
   await expect(page.getByText(/no chat|unknown|not found|isn.t here|does not exist/i).first()).toBeVisible();
+  await demo.chats.getByRole('link', { name: 'Second chat' }).click();
+  await expect(demo.you).toContainText('Second chat');
+  await page.evaluate(() => (location.hash = '#/chat/a/b'));
+  await expect(page.getByText(/No chat was found/)).toBeVisible();
+  await page.goBack();
+  await expect(demo.you).toContainText('Second chat');
+});
+
+test('a chat that is deleted while an answer grows is counted with it', async ({ page }) => {
+  const demo = await Demo.open(page, { pace: true });
+  await demo.send('A slow one');
+  await demo.streaming(4);
+  await demo.button('Delete chat: A slow one').click();
+  await expect(page.getByRole('dialog')).toContainText('its 2 messages');
 });
 
 test('unsent text survives a reload, per chat', async ({ page }) => {

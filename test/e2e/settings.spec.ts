@@ -96,6 +96,49 @@ test('an endpoint that refuses the key, or is not there, says so in words; the k
   await expect(page.getByLabel('API key', { exact: true })).toHaveValue('');
 });
 
+test('an endpoint that breaks off, or ends without a word, says so in words, and what arrived goes on', async ({
+  page,
+}) => {
+  const piece = (delta: object, reason: string | null = null): string =>
+    `data: ${JSON.stringify({ id: '1', choices: [{ index: 0, delta, finish_reason: reason }] })}\n\n`;
+  let isWhole = false;
+  const server = createServer((request, response) => {
+    response.writeHead(200, {
+      'access-control-allow-origin': '*',
+      'access-control-allow-headers': '*',
+      'content-type': 'text/event-stream',
+    });
+    if (request.method === 'OPTIONS') response.end();
+    else if (isWhole) response.end(`${piece({}, 'stop')}data: [DONE]\n\n`);
+    else {
+      response.write(piece({ content: 'Hello wor' }));
+      setTimeout(() => response.destroy(), 400);
+    }
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+  const demo = await Demo.open(page);
+  const dialog = await settings(demo, { baseUrl, key: KEY });
+  await dialog.getByRole('button', { name: 'Save', exact: true }).click();
+  await demo.send('Who are you?');
+  await expect(demo.assistant.getByRole('alert')).toContainText('The answer broke off before its end');
+  await expect(demo.assistant).toContainText('Hello wor');
+  await expect(demo.on(demo.assistant, 'Continue')).toBeVisible();
+
+  isWhole = true;
+  const again = await settings(demo, { baseUrl, key: KEY });
+  await again.getByRole('button', { name: 'Test connection' }).click();
+  await expect(again.getByRole('status')).toContainText('without a word');
+  await page.keyboard.press('Escape');
+  await demo.send('Hello?');
+  await expect(demo.assistant.last().getByRole('alert')).toContainText('without a word');
+  await expect(demo.on(demo.assistant.last(), 'Try again')).toBeVisible();
+  await demo.on(demo.assistant.first(), 'Continue').click();
+  await expect(demo.versions('Version 2 of 2')).toBeVisible();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
 test('the data can be taken along, and the browser is asked to keep it, on a click only', async ({
   page,
 }) => {
