@@ -43,8 +43,8 @@ export async function placeOf(engine: ContextEngine, id: string | undefined): Pr
 type Places = Readonly<Record<string, Partial<Place>>>;
 
 async function placesOf({ store, chatId }: ContextEngine): Promise<Places> {
-  const places = await store.get<Places>(goingOnKey(chatId));
-  return typeof places === 'object' ? places : {};
+  const places = await store.get<Places | null>(goingOnKey(chatId));
+  return typeof places === 'object' && places !== null ? places : {};
 }
 
 /** How an answer is read that is said again. */

@@ -216,6 +216,14 @@ describe('a Continue in whose middle the page was loaded anew', () => {
     expect(await kept(back)).toBe('q: One? | a: First and second.');
   });
 
+  it.each([null, 'first', { parts: 1 }])('goes on where %j is kept in place of a place', async (junk) => {
+    const page = await cutOff('First ');
+    await goOn(page, 'and ');
+    await page.store.set(goingOnKey(page.engine.chatId), junk);
+    const back = await reload(page, (replay) => again(replay, ['First ', 'and '], 'second.'));
+    expect(await kept(back)).toBe('q: One? | a: First and second.');
+  });
+
   it('leaves nothing of it behind when the chat is deleted', async () => {
     const page = await cutOff('First ');
     await goOn(page, 'and ');
