@@ -634,32 +634,25 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     return turn;
   }
 
-  /**
-   * Takes up an answer that a server still streams: on the node that was cut off, or on a new one where the question
-   * is all that is left. Null where the transport knows of none, or the answer is here already.
-   */
+  /** Takes up an answer that a server still streams; null where there is none, or it is here already. */
   async #reconnect(sent: ReconnectOptions<M>): Promise<ReadableStream<UIMessageChunk> | null> {
     await this.#ready();
     const turns = await loadTurns();
-    const { abortSignal: signal } = sent;
     const { engine, transport } = this.#host;
-    const { branchId } = this;
-    const note = await turns.awaited(engine, branchId, this.#saved.at(-1));
-    const noted = { ...turns.withNote(sent, note), chatId: this.#conversation() };
-    const { answerId } = note;
-    const place = await turns.placeOf(engine, answerId);
-    const source = signal?.aborted ? null : await transport.reconnectToStream(noted);
-    await this.#turn?.settled;
-    const list = this.isUnsaved ? this.#greeting : this.#saved;
-    const mayGoOn = source && !signal?.aborted && turns.mayGoOn(engine, list.at(-1));
-    const turn = mayGoOn ? await this.#begin(turns, list, { answerId }).catch(turns.leave) : null;
-    if (source && turn) {
-      const replay = turns.replayTo(this, transport, turn.options.answer, place);
-      this.#asShown = replay.asShown;
-      return turns.passOn(turn, signal, () => source, replay);
-    }
-    await source?.cancel();
-    return null;
+    return turns.takeUp({
+      engine,
+      transport,
+      chat: this,
+      branchId: this.branchId,
+      sent: { ...sent, chatId: this.#conversation() },
+      saved: () => this.#saved,
+      list: () => (this.isUnsaved ? this.#greeting : this.#saved),
+      settled: () => this.#turn?.settled,
+      begin: (list, answerId) => this.#begin(turns, list, { answerId }),
+      show: (asShown) => {
+        this.#asShown = asShown;
+      },
+    });
   }
 
   /** A chat that says `ready` has saved everything, also after a stop. */

@@ -3,11 +3,11 @@
  * opens.
  */
 export { answered, waitingCall } from './answered.ts';
-export { awaited, leave, longer, mayGoOn } from './goingOn.ts';
+export { longer } from './goingOn.ts';
 export { newWords } from './newWords.ts';
 export { planTurn, savedSince } from './plan.ts';
-export { placeOf, replayTo } from './replay.ts';
 export { saidOf } from './said.ts';
 export { joining } from './seam.ts';
-export { openTurn, passOn, request, savedIn, withNote } from './transport.ts';
+export { takeUp } from './takeUp.ts';
+export { openTurn, request, savedIn } from './transport.ts';
 export { keepMessage, Turn } from './turn.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { goingOnKey } from '../../src/store/keys.ts';
 import type { ContextStore } from '../../src/store/store.ts';
 import { settle, type Exchange } from '../support/transport.ts';
-import { afterReload, openPage, type Page } from './story.ts';
+import { afterReload, openPage, slowly, type Page } from './story.ts';
 
 // A page that is gone in the middle of a Continue, and a server that goes on. Most servers replay the request that they
 // are at, which is what came since Continue; some tell the whole answer.
@@ -307,6 +307,27 @@ describe('an answer that goes on after its tools were answered, in whose middle 
     expect(back.chats.active.error).toBeUndefined();
   });
 });
+
+it.each([0, 10, 30])(
+  'an answer is taken up by a page that asks twice, %i ms apart, on a slow disk',
+  async (ms) => {
+    const page = await openReplaying();
+    void page.chats.active.sendMessage({ text: 'One?' });
+    await (await page.script.next()).say('First ');
+    window.dispatchEvent(new Event('pagehide'));
+    await settle();
+    const back = await openReplaying(slowly(afterReload(page.store)));
+    const replays = [back.script.offer(), back.script.offer()];
+    void back.chats.active.resumeStream();
+    await wait(ms);
+    void back.chats.active.resumeStream();
+    await wait(150);
+    for (const replay of replays) if (!replay.isStopped) await replay.answer('First ', 'and second.');
+    expect(await kept(back)).toBe('q: One? | a: First and second.');
+  },
+);
+
+const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 it('a call whose input broke off in the middle is asked once when all of it is replayed', async () => {
   const page = await openReplaying();
