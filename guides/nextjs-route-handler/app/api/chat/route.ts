@@ -2,9 +2,9 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { streamText, type UIMessage } from 'ai';
 import { toPrompt } from 'contextree/ai/local';
 
-/** What the browser sends: its rendered prompt, and the messages of the branch that is shown. */
+/** What the browser sends: its rendered prompt, where it has one, and the messages of the branch that is shown. */
 interface Body {
-  readonly system: string;
+  readonly system?: string;
   readonly messages: UIMessage[];
 }
 
