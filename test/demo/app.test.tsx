@@ -126,11 +126,12 @@ test('a chat that the page fails to show says so, and leaves the other chats in 
   const whole = new ContextEngine({ store, chatId: 'whole', userId: 'local' });
   await whole.set(user('a whole chat')).save();
   await whole.updateChat({ title: 'Whole' });
+  // It asks for an approval, and does not say which.
   const unheardOf = {
     id: 'm',
-    role: 'user' as const,
-    parts: [{ type: 'text' as const, text: { not: 'a text' } as unknown as string }],
-  };
+    role: 'assistant',
+    parts: [{ type: 'tool-none', toolCallId: 't', state: 'approval-requested', input: {} }],
+  } as unknown as UIMessage;
   await store.append(
     'broken',
     [
@@ -501,6 +502,7 @@ describe('a disk that says no', () => {
     expect(await within(alert).findByRole('button', { name: 'Retrying…' })).toBeDefined();
     answer();
     await waitFor(() => expect(alert.textContent).toMatch(/Not saved.*Tried again at/));
+    expect(screen.getAllByText(/The disk is full/)).toHaveLength(1);
     // It is called what was asked in it, though the disk knows nothing of it.
     expect(screen.getByRole('heading', { level: 1 }).textContent).toBe('Hello');
 
@@ -544,12 +546,15 @@ test('a chat deleted elsewhere says so, and its unsent words move on', async () 
 test('a chat deleted elsewhere can be read and copied, and offers nothing that it would refuse', async () => {
   openApp();
   await ask('lion');
+  await userEvent.click(within(answers()[0] as HTMLElement).getByRole('button', { name: 'Try again' }));
+  await screen.findByRole('group', { name: 'Version 2 of 2' });
+  await screen.findByRole('button', { name: 'Send' });
   await userEvent.click(within(answers()[0] as HTMLElement).getByRole('button', { name: 'Checkpoint here' }));
   await userEvent.click(screen.getByRole('button', { name: 'Save' }));
   await ask('/fail after 3');
   await screen.findByRole('button', { name: 'Continue' });
   await userEvent.click(button('By the way'));
-  expect(await screen.findByRole('button', { name: 'Open main-v2' })).toBeDefined();
+  expect(await screen.findByRole('button', { name: 'Open main-v2-v2' })).toBeDefined();
   const [question] = screen.getAllByRole('article', { name: 'You' });
   await userEvent.click(within(question as HTMLElement).getByRole('button', { name: 'Edit' }));
   await userEvent.type(screen.getByRole('textbox', { name: 'Edited text' }), ' or tiger');
@@ -557,10 +562,21 @@ test('a chat deleted elsewhere can be read and copied, and offers nothing that i
   await store.deleteChat(decodeURIComponent(location.hash.split('/')[2] ?? ''));
   await waitFor(() => expect(screen.getByRole('alert').textContent).toMatch(/deleted in another tab/));
   expect(screen.getAllByRole('article')).toHaveLength(4);
-  for (const name of ['Edit', 'Try again', 'Branch from here', 'Checkpoint here', 'Continue', 'Open main-v2'])
+  for (const name of [
+    'Edit',
+    'Try again',
+    'Branch from here',
+    'Checkpoint here',
+    'Continue',
+    'Open main-v2-v2',
+  ])
     expect(screen.queryAllByRole('button', { name })).toEqual([]);
   expect(screen.queryByRole('list', { name: 'Checkpoints' })).toBeNull();
   expect(screen.getAllByRole('button', { name: 'Copy message' })).toHaveLength(3);
+  const back = button('Previous version');
+  expect(back.getAttribute('aria-disabled')).toBe('true');
+  await userEvent.click(back);
+  expect(screen.queryByText(/Open it anew/)).toBeNull();
   // What was half edited is still there to be copied.
   expect(screen.getByRole<HTMLTextAreaElement>('textbox', { name: 'Edited text' }).value).toBe(
     'lion or tiger',

@@ -30,7 +30,8 @@ function NotSaved(): ReactNode {
   const [lastTry, setLastTry] = useState<'going on' | Date>();
   const retry = (): void => {
     setLastTry('going on');
-    attempt(() => engine.retry().finally(() => setLastTry(new Date())));
+    const inVain = (): void => setLastTry(new Date());
+    attempt(() => engine.retry().then(inVain, inVain));
   };
   useEffect(() => {
     addEventListener('beforeunload', askFirst);

@@ -1,8 +1,9 @@
 import type { useMessageBranch } from 'contextree';
-import { useEffect, useRef, type ReactNode, type RefObject } from 'react';
+import { use, useEffect, useRef, type ReactNode, type RefObject } from 'react';
 import { useAnnounce } from '../shell/Announcer.tsx';
 import { useAttempt } from '../shell/useAttempt.ts';
 import { Icon } from '../ui/Icon.tsx';
+import { Around } from './Around.ts';
 
 type MessageVersions = ReturnType<typeof useMessageBranch>;
 
@@ -13,7 +14,10 @@ type MessageVersions = ReturnType<typeof useMessageBranch>;
  * thrown out, so the step that was taken is left for the next version to find: it takes the focus and says its number.
  */
 export function Versions({ id, versions }: VersionsProps): ReactNode {
-  const { branchNumber, count, hasPrevious, hasNext, goToPrevious, goToNext, siblings, index } = versions;
+  const { branchNumber, count, goToPrevious, goToNext, siblings, index } = versions;
+  const { canChange } = use(Around);
+  const hasPrevious = versions.hasPrevious && canChange;
+  const hasNext = versions.hasNext && canChange;
   const group = useArrival(id, `Version ${branchNumber} of ${count}`);
   const attempt = useAttempt();
   if (count < 2) return null;
