@@ -100,11 +100,11 @@ export class Session {
 
   /**
    * Reads what is likely to be shown next when the browser has nothing better to do; where it can't tell, that is read
-   * when it is shown. What fails now is met, and told, then.
+   * when it is shown. What fails now is met, and told, then. It is done once, so that it can't add up.
    */
   #readAhead(): void {
     if (typeof requestIdleCallback !== 'function') return;
-    this.#idle ??= requestIdleCallback(() => {
+    this.#idle = requestIdleCallback(() => {
       this.#idle = undefined;
       this.#view.readAhead().catch(() => undefined);
     });
@@ -608,7 +608,6 @@ export class Session {
     await this.#view.show(branchId, at);
     if (isOther) this.#desk.emit({ type: 'switch', from, to: this.#view.active().name }, start);
     this.#desk.publish();
-    if (isOther) this.#readAhead();
   }
 
   renameBranch(nameOrId: string, name: string): Promise<BranchInfo> {

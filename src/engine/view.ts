@@ -20,7 +20,7 @@ import type { EngineState } from './state.ts';
 /** How many messages of a chain are loaded at first, and by each `loadMore()`. */
 export const PAGE = 200;
 
-/** How many messages of other branches are read ahead at a time: about a megabyte. */
+/** How many messages of other branches are read ahead: about a megabyte. */
 const AHEAD = 1000;
 
 /**
