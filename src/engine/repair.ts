@@ -59,7 +59,8 @@ function isThere(records: ChatRecords): records is ChatRecords & { readonly chat
 const NOTHING: Salvage = { findings: [], nodes: [], bodies: [], pointers: [] };
 
 /** The records with what was saved in the place of what was damaged. */
-function withSaved(records: ChatRecords, { nodes }: Salvage): ChatRecords {
+function withSaved(records: ChatRecords, { nodes, chat }: Salvage): ChatRecords {
+  if (chat && !records.chat) return { ...records, chat, nodes };
   if (nodes.length === 0) return records;
   const saved = new Set<string | number>(nodes.flatMap(({ id, seq }) => [id, seq]));
   const others = records.nodes.filter(({ id, seq }) => !saved.has(id) && !saved.has(seq));

@@ -355,6 +355,11 @@ class Append {
       const message = 'The chat was written to while it was examined. Examine it again.';
       refuse('head-moved', message, { reason: 'seq', expected: seq, actual: this.#seq });
     }
+    // A chat of which only words were left has the branch that leads to them.
+    if (this.#isNew && branches.length > 0) {
+      this.#branches.clear();
+      this.#changes.delete(`branch ${this.#options.mainBranchId}`);
+    }
     for (const info of dropped) this.#tx.dropNode(info);
     const found = new Map(bodies.map((body) => [body.id, body]));
     for (const info of nodes) {

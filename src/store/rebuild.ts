@@ -64,7 +64,11 @@ async function rebuildChat(rows: Rows, id: string): Promise<Chat | undefined> {
     rows.list('branches', ofChat(id)),
     rows.list('nodes', ofChat(id)),
   ]);
-  if (branches.length + nodes.length === 0) return undefined;
+  return branches.length + nodes.length === 0 ? undefined : chatOf(id, branches, nodes);
+}
+
+/** The row of a chat as these tell it, of which there is one at least. */
+export function chatOf(id: string, branches: readonly Branch[], nodes: readonly NodeInfo[]): Chat {
   const times = [...branches, ...nodes].map(({ createdAt }) => createdAt);
   return {
     id,

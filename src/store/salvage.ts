@@ -4,7 +4,7 @@ import type { Finding, FindingKind } from '../graph/verify.ts';
 import type { Damage } from './indexeddb/damage.ts';
 import { decodePack, decodeTopology, isFound } from './indexeddb/pack.ts';
 import { between, BLOCK, ofChat, type Table } from './layout.ts';
-import { readChat, rebuildInfo } from './rebuild.ts';
+import { chatOf, readChat, rebuildInfo } from './rebuild.ts';
 import type { Rows } from './rows.ts';
 import type { Change, Salvage } from './store.ts';
 import { sumOf } from './sum.ts';
@@ -20,7 +20,8 @@ import { sumOf } from './sum.ts';
  */
 export async function salvage(rows: Rows, chatId: string): Promise<Salvage> {
   const chat = await readChat(rows, chatId);
-  if (!chat || chat.deletedAt !== undefined) return NOTHING;
+  if (!chat) return fromWords(rows, chatId);
+  if (chat.deletedAt !== undefined) return NOTHING;
   const [row, infos] = await Promise.all([
     rows.get('chats', chatId),
     rows.list('nodes', ofChat(chatId)),
@@ -65,6 +66,25 @@ export async function salvage(rows: Rows, chatId: string): Promise<Salvage> {
 }
 
 const NOTHING: Salvage = { findings: [], nodes: [], bodies: [], pointers: [] };
+
+/** A chat of which nothing is left but words: they follow each other as they lie there. */
+async function fromWords(rows: Rows, chatId: string): Promise<Salvage> {
+  const bodies = await bodiesFrom(rows, chatId, 0, FARTHEST);
+  const strays = bodies.map(([seq, body]) => ({ seq, body, info: undefined, before: undefined }));
+  const nodes = rebuildLost(chatId, strays, new Map());
+  if (nodes.length === 0) return NOTHING;
+  const text = `Only the words of chat "${chatId}" are left: ${nodes.length} messages are told from them.`;
+  return {
+    ...NOTHING,
+    findings: [damaged(chatId, text, true)],
+    nodes,
+    bodies: strays.map(({ body }) => body),
+    chat: chatOf(chatId, [], nodes),
+  };
+}
+
+/** No message has a place beyond. */
+const FARTHEST = 2 ** 48 - 1;
 
 /** Tables that are only looked through: what is damaged in them is met on the way. */
 const BESIDE: readonly Table[] = ['branches', 'checkpoints', 'changes', 'drafts', 'uses'];

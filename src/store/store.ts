@@ -286,6 +286,8 @@ export interface Salvage {
   readonly bodies: readonly UIMessage[];
   /** Ids of branches and checkpoints whose records were wrong: as they are read, they can be written. */
   readonly pointers: readonly string[];
+  /** The row of the chat, where none of its records is left. */
+  readonly chat?: Chat;
 }
 
 /** What an append did: the records that it spoke of, as they are now, also those that were there and equal. */

@@ -228,3 +228,22 @@ test('a chat whose row is lost is named, and comes back into the list', async ()
   await engine.repair();
   expect((await new IndexedDBContextStore(name).listChats()).map(({ id }) => id)).toEqual(['c']);
 });
+
+test('a chat of which only the words are left is named, and has them again after a repair', async () => {
+  const gone = ['chats', 'nodes', 'branches', 'checkpoints', 'meta', 'changes'];
+  await damaged(['q1 > a1 > q2'], (db) => Promise.all(gone.map((table) => db.clear(table))));
+  const engine = await opened();
+  expect((await engine.verify()).map(({ kind, id, mends }) => [kind, id, mends])).toContainEqual([
+    'damaged-record',
+    'c',
+    true,
+  ]);
+  await engine.repair();
+  expect(await engine.verify()).toEqual([]);
+  for (const each of [engine, await opened()]) {
+    expect(await branches(each)).toEqual({ main: 'q1 > a1 > q2' });
+    expect([each.branch, texts((await each.resolve()).messages)]).toEqual(['main', 'q1 > a1 > q2']);
+  }
+  await engine.continue(said('q3'), { id: 'a3' });
+  expect(await branches(await opened())).toEqual({ main: 'q1 > a1 > q2 > q3' });
+});
