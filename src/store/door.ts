@@ -56,9 +56,10 @@ function isRole(role: unknown): boolean {
   return role === 'user' || role === 'assistant' || role === 'system';
 }
 
+/** A text that is not there yet is none of the store's business; one that is no text would break each read of it. */
 function isPart(part: unknown): boolean {
-  if (!isRecord(part) || typeof part['type'] !== 'string') return false;
-  return part['type'] !== 'text' || typeof part['text'] === 'string';
+  if (!isRecord(part) || !isText(part['type'])) return false;
+  return part['type'] !== 'text' || part['text'] === undefined || isText(part['text']);
 }
 
 // --- Fields ---------------------------------------------------------------------------------------------------------

@@ -96,7 +96,7 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
           ])
             expect((await refusal(append([op as never]))).code).toBe('invalid-messages');
           expect((await refusal(store.saveDraft('c', 'm0', data as never))).code).toBe('invalid-messages');
-          for (const parts of [[null], ['hello'], [{}], [{ type: 'text' }], [{ type: 'text', text: 7 }]])
+          for (const parts of [[null], ['hello'], [{}], [{ type: 7 }], [{ type: 'text', text: 7 }]])
             expect(
               (await refusal(append([{ ...insert('n', 'm0'), data: { ...message('n'), parts } } as never])))
                 .code,
