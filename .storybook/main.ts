@@ -5,6 +5,8 @@ import { aliases } from '../scripts/entries.mjs';
 
 const config: StorybookConfig = {
   stories: ['../stories/**/*.mdx', '../stories/**/*.stories.tsx'],
+  // What pages link to, as it lies beside them: a link that works in the repository works here.
+  staticDirs: [{ from: '../test', to: '/test' }],
   addons: [
     // Tables in the pages.
     {

@@ -6,9 +6,9 @@
 // `npm run test:browsers` runs the stores' tests in Firefox and WebKitGTK; BROWSERS=all makes them part of the rest.
 // The last line counts the tests of all runners, and one for each check that is no test runner.
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { argv, env, stdout } from 'node:process';
 import { ensureBrowser } from './browser.mjs';
 import { root } from './entries.mjs';
@@ -66,10 +66,12 @@ const checks = [
   { name: 'lockfile', command: 'npm run lock' },
 ];
 
-const reports = mkdtempSync(join(tmpdir(), 'contextree-check-'));
+/** Kept where somebody wants them: `REPORTS=folder`, for `npm run figures`. */
+const reports = env.REPORTS ? resolve(env.REPORTS) : mkdtempSync(join(tmpdir(), 'contextree-check-'));
+mkdirSync(reports, { recursive: true });
 const started = performance.now();
 const total = await runAll();
-rmSync(reports, { recursive: true, force: true });
+if (!env.REPORTS) rmSync(reports, { recursive: true, force: true });
 console.log(`in ${seconds(started)}`);
 console.log(`${total.passed} passed, ${total.failed} failed`);
 process.exitCode = total.failed === 0 ? 0 : 1;

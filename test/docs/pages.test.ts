@@ -22,20 +22,37 @@ test('every promise about data has its test, by file and name', () => {
 });
 
 test('a promise whose test went, was renamed or is only spoken of is not held', () => {
-  const rowOf = (name: string): string => `| we promise | \`test/docs/pages.test.ts\` "${name}" |`;
+  const rowOf = (name: string): string => `| we promise | [${name}](../../test/docs/pages.test.ts) |`;
   const held = [
     'a promise whose test went, was renamed or is only spoken of is not held',
     'a promise',
     'held',
   ];
   expect(held.map((name) => isHeld(rowOf(name)))).toEqual([true, false, false]);
-  expect(isHeld('| we promise | `test/docs/gone.test.ts` "a promise" |')).toBe(false);
+  expect(isHeld('| we promise | [a promise](../../test/docs/gone.test.ts) |')).toBe(false);
+  expect(isHeld('| we promise | `test/docs/pages.test.ts` "every promise about data has its test" |')).toBe(
+    false,
+  );
   expect(isHeld('| we promise | |')).toBe(false);
 });
 
-/** Whether a row names a test of a file: as it is called there, not only in some text. */
+test('the figures of the last run are those of its reports, and none is typed', () => {
+  const [, lastRun = ''] = readFileSync(new URL('Promises.mdx', folder), 'utf8').split('## The last run');
+  expect(lastRun.replaceAll(/`[^`]*`/g, '')).not.toMatch(/\d/);
+  expect(lastRun).toContain('<LastRun />');
+  const { figures } = JSON.parse(readFileSync(new URL('figures.json', folder), 'utf8')) as {
+    readonly figures: readonly Readonly<Record<'what' | 'cases' | 'failed' | 'day', unknown>>[];
+  };
+  expect(figures.length).toBeGreaterThan(5);
+  for (const { what, cases, failed, day } of figures) {
+    expect([what, typeof cases, failed]).toEqual([what, 'number', 0]);
+    expect(day).toMatch(/^\d{4}-\d\d-\d\d$/);
+  }
+});
+
+/** Whether a row links to the file of a test, and names it: as it is called there, not only in some text. */
 function isHeld(row: string): boolean {
-  const [, path = '', name = ''] = /`(test\/[\w/.-]+)` "([^"]+)" *\|$/.exec(row) ?? [];
+  const [, name = '', path = ''] = /\[([^\]]+)\]\(\.\.\/\.\.\/(test\/[\w/.-]+)\) *\|$/.exec(row) ?? [];
   if (path === '' || !existsSync(fileAt(path))) return false;
   const source = readFileSync(fileAt(path), 'utf8').replaceAll(/\(\s+/g, '(');
   return [`('${name}',`, `("${name}",`, `(\`${name}\`,`].some((called) => source.includes(called));

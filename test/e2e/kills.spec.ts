@@ -161,6 +161,7 @@ for (const [tabs, lacks] of CROWDS) {
         }
         expect(await crowd.problems()).toEqual([]);
         console.log(`${tabs} tabs: ${KILLS} kills, ${crowd.kept} turns told as saved, none lost`);
+        test.info().annotations.push({ type: 'cases', description: String(KILLS) });
       } finally {
         await profile.remove();
       }

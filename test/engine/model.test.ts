@@ -22,7 +22,7 @@ import {
 } from '../support/model.ts';
 import { refusing, type RefusingStore } from '../support/refusal.ts';
 import { same } from '../support/same.ts';
-import { SEED } from '../support/campaign.ts';
+import { SEED, tellCases } from '../support/campaign.ts';
 
 /**
  * Engines against a chat on paper: whatever two tabs do, in whatever order, each step must leave both looking alike.
@@ -634,13 +634,14 @@ describe('engines against a chat on paper', () => {
 
   // Most failures need few steps and the right ones, behind a turn to do them to; some need many.
   test.each([
-    [4800, 4, turn],
-    [200, 40, []],
+    [4000, 4, turn],
+    [1000, 40, []],
   ])(
     'any steps at any tabs: %i times up to %i',
     { timeout: 240_000 * TIMES },
     async (runs, maxLength, first) => {
       expect.hasAssertions();
+      tellCases(runs * TIMES);
       const scripts = fc.array(stepArb, { maxLength, size: 'max' }).map((rest) => [...first, ...rest]);
       await fc.assert(fc.asyncProperty(scripts, run), {
         numRuns: runs * TIMES,

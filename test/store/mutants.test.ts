@@ -1,6 +1,6 @@
 import 'fake-indexeddb/auto';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { campaign } from '../support/campaign.ts';
+import { campaign, tellCases } from '../support/campaign.ts';
 import {
   contentOf,
   drawn,
@@ -30,6 +30,7 @@ describe('a chat of which one record is damaged', () => {
       // A list needs no more of a span than its two ends.
       vi.stubGlobal('IDBKeyRange', { bound: (lower: unknown, upper: unknown) => ({ lower, upper }) });
       const { numRuns, seed = Date.now() } = campaign(10_000);
+      tellCases(numRuns);
       const seen = new Set([contentOf(whole, whole)]);
       const told = { named: 0, harmless: 0, impossible: 0 };
       for (const mutant of KEPT) await tell(whole, mutant, listDisk);

@@ -3,7 +3,7 @@ import 'fake-indexeddb/auto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Sealer } from '../../src/store/indexeddb/seal.ts';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
-import { campaign } from '../support/campaign.ts';
+import { campaign, tellCases } from '../support/campaign.ts';
 import { Faults } from '../support/faults.ts';
 import { quickenDisk } from '../support/quickDisk.ts';
 import { playRace, stories, type Story } from '../support/race.ts';
@@ -80,6 +80,7 @@ describe('tabs that write at the same moment', () => {
     [5, 3, campaign(3000)],
   ])('lose no word, whatever comes first: %i tabs', { timeout: 3_600_000 }, async (tabs, steps, options) => {
     expect.hasAssertions();
+    tellCases(options.numRuns);
     await fc.assert(
       fc.asyncProperty(stories(tabs, steps), (story) => playRace(story, faults)),
       options,

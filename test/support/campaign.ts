@@ -1,3 +1,5 @@
+import { onTestFinished } from 'vitest';
+
 /**
  * How long a property is tried. `CONTEXTREE_FUZZ=20` runs twenty times as many cases, `CONTEXTREE_SEED` repeats a
  * campaign; a failure prints the seed and the smallest case. Each run tries other cases, but in CI: there a change is
@@ -14,3 +16,8 @@ export const SEED: string | undefined =
 
 /** Milliseconds that a campaign may take. */
 export const patience: number = 240_000 * Number(process.env['CONTEXTREE_FUZZ'] ?? 1);
+
+/** Has the report of this test say how many cases it tried, for the page that tells what was promised and held. */
+export function tellCases(cases: number): void {
+  onTestFinished(({ task }) => void Object.assign(task.meta, { cases }));
+}

@@ -13,6 +13,7 @@ import { sumOf } from '../../src/store/sum.ts';
 import old from '../store/fixtures/format-1.json' with { type: 'json' };
 import packed from '../store/fixtures/format-2.json' with { type: 'json' };
 import summed from '../store/fixtures/format-3.json' with { type: 'json' };
+import numbered from '../store/fixtures/format-4.json' with { type: 'json' };
 
 /** Whoever waits for a tab to be idle waits for more than a second; each look opens the database. */
 const SELDOM = { timeout: 25_000, interval: 250 } as const;
@@ -635,6 +636,33 @@ export function packSuite(freshName: () => string, points: Points = ALL_POINTS):
       }
       expect(pages).toEqual(changes);
       expect(await store.salvage('imported')).toMatchObject({ findings: [], nodes: [], bodies: [] });
+    });
+  });
+
+  describe('a database of format 4', () => {
+    let name: string;
+    let store: IndexedDBContextStore;
+    const ben = { ...me, userId: 'ben' };
+    const chats = ['imported', 'grown', 'gone', 'leaving'] as const;
+
+    beforeEach(async () => {
+      name = freshName();
+      await loadDatabase(name, numbered.dump);
+      store = new IndexedDBContextStore(name);
+    });
+    afterEach(() => store.close());
+
+    const expectAll = (): Promise<void> => expectAsWritten(store, numbered.expected, chats);
+
+    it('reads as it was written, and is written and sealed on', async () => {
+      await expectAll();
+      expect(await store.salvage('imported')).toMatchObject({ findings: [], nodes: [], bodies: [] });
+      const more = Array.from({ length: 60 }, (_, i) => insert(`x${i}`, 'grows'));
+      await store.append('imported', more, ben);
+      const changes = await store.changesSince(0);
+      while (await sealOne(name, 'imported')) same(await store.changesSince(0), changes);
+      expect(await store.salvage('imported')).toMatchObject({ findings: [], nodes: [], bodies: [] });
+      expect((await store.getMessage('imported', 'p'))?.sources).toEqual(['m1', 'm2']);
     });
   });
 }
