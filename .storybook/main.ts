@@ -3,6 +3,21 @@ import remarkGfm from 'remark-gfm';
 import { mergeConfig } from 'vite';
 import { aliases } from '../scripts/entries.mjs';
 
+interface Element {
+  readonly tagName?: string;
+  readonly properties?: Record<string, unknown>;
+  readonly children?: readonly Element[];
+}
+
+/** Links to files open beside the page: Storybook takes each other link for one to a story. */
+function filesBeside(): (tree: Element) => void {
+  return function mark({ tagName, properties, children = [] }: Element): void {
+    if (tagName === 'a' && properties && String(properties['href']).startsWith('../../'))
+      properties['target'] = '_blank';
+    for (const child of children) mark(child);
+  };
+}
+
 const config: StorybookConfig = {
   stories: ['../stories/**/*.mdx', '../stories/**/*.stories.tsx'],
   // What pages link to, as it lies beside them: a link that works in the repository works here.
@@ -11,7 +26,9 @@ const config: StorybookConfig = {
     // Tables in the pages.
     {
       name: '@storybook/addon-docs',
-      options: { mdxPluginOptions: { mdxCompileOptions: { remarkPlugins: [remarkGfm] } } },
+      options: {
+        mdxPluginOptions: { mdxCompileOptions: { remarkPlugins: [remarkGfm], rehypePlugins: [filesBeside] } },
+      },
     },
     '@storybook/addon-a11y',
     '@storybook/addon-vitest',
