@@ -152,10 +152,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     this.#greeting = greeting;
     this.#wrapVerbs();
     this['~registerStatusCallback'](() => host.sync());
-    this.#countWatchers();
-  }
-
-  #countWatchers(): void {
+    // Who listens to the list shows it.
     const register = this['~registerMessagesCallback'];
     this['~registerMessagesCallback'] = (...args) => {
       const unsubscribe = register(...args);
@@ -317,12 +314,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
       this.#waitingFor(async () => {
         await this.#ready();
         if (this.#isSecond(options?.messageId)) return;
-        const stopped = this.isBusy && this.stop();
-        const prepare = async (): Promise<void> => {
-          await stopped;
-          await this.#reveal(options?.messageId);
-        };
-        return this.#inTurn(() => regenerate(options), prepare);
+        return this.#inTurn(() => regenerate(options), this.#interrupt(options?.messageId));
       });
     this.stop = async () => {
       // What was sent in this moment has not begun.
@@ -376,27 +368,39 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     before: readonly M[],
     options: Parameters<Send<M>>[1],
   ): Promise<void> {
-    const stopped = this.isBusy && this.stop();
-    let earlier: readonly M[] = [];
-    const prepare = async (): Promise<void> => {
-      await stopped;
-      if (before.length === 0) earlier = await this.#reveal(messageId);
-    };
-    return this.#inTurn(() => {
+    return this.#inTurn((earlier) => {
       const now = new Map(this.#saved.map((message) => [message.id, message]));
       const current = (message: M): M =>
         now.get(message.id) ?? ((this.#host.engine.message(message.id) ?? message) as M);
       this.messages = [...earlier, ...before].map(current);
       return send(content as Message<M>, options);
-    }, prepare);
+    }, this.#interrupt(messageId));
+  }
+
+  /** Stops what grows, for a turn that begins in mid-list, and gives what is to be done when its time has come. */
+  #interrupt(messageId: string | undefined): () => Promise<readonly M[]> {
+    const stopped = this.isBusy && this.stop();
+    return async () => {
+      await stopped;
+      return this.#reveal(messageId);
+    };
+  }
+
+  /**
+   * @internal Saves a list that the app brought along, and that nothing was said to yet. Where something is cut from it,
+   * or answered in it, the rest is nowhere else.
+   */
+  async keepList(): Promise<void> {
+    if (!this.isUnsaved || this.#isAsking || this.messages.length < 2) return;
+    await (await this.#begin(await loadTurns(), this.messages, {})).end('complete');
   }
 
   /** Loads what stands before the first message of the list, when a turn is about to begin there, and gives it. */
-  async #reveal(messageId: string | undefined): Promise<readonly M[]> {
+  async #reveal(at = ''): Promise<readonly M[]> {
+    await this.keepList();
     const { engine } = this.#host;
-    if (messageId === undefined || messageId !== this.messages[0]?.id || !engine.node(messageId)?.parentId)
-      return [];
-    const { messages } = await engine.resolve({ at: messageId });
+    if (at !== this.messages[0]?.id || !engine.node(at)?.parentId) return [];
+    const { messages } = await engine.resolve({ at });
     this.#prepend(messages as M[]);
     return messages.slice(0, -1) as M[];
   }
@@ -418,12 +422,15 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
    * and the request nothing can begin: not an answer either that goes on by itself when a tool is answered. What there is
    * to `prepare` for a turn is done when it has come.
    */
-  #inTurn(task: () => Promise<void>, prepare?: () => Promise<void>): Promise<void> {
+  #inTurn(
+    task: (earlier: readonly M[]) => Promise<void>,
+    prepare?: () => Promise<readonly M[]>,
+  ): Promise<void> {
     const run = this.#tail.then(async () => {
-      if (prepare) await prepare();
+      const earlier = prepare ? await prepare() : [];
       while (this.isBusy) await (this.#isAsking ? this.#statusChange() : this.whenSettled());
       this.#leaveElsewhere();
-      return task();
+      return task(earlier);
     });
     this.#tail = run.catch(() => {});
     return run;
@@ -481,11 +488,6 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     return isSecond;
   }
 
-  /** Whether this chat is at work on an answer. */
-  #isAnswering(id: string): boolean {
-    return this.#turn?.options.id === id && !this.#turn.isSettled;
-  }
-
   /** The message in which a tool is called. */
   #asking(isCall: IsCall): M | undefined {
     return this.messages.findLast(({ parts }) => parts.some((part) => isToolPart(part) && isCall(part)));
@@ -498,7 +500,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     const before = listed ?? ((await (await loadTurns()).waitingCall(engine, isCall)) as M | undefined);
     if (!before) return;
     // Whoever writes an answer elsewhere would write over this.
-    const isOwn = this.#isAnswering(before.id);
+    const isOwn = this.#turn?.options.id === before.id && !this.#turn.isSettled;
     if (!isOwn && engine.status(before.id) === 'streaming') throw busy();
     this.#isMute = false;
     if (listed) await own();
@@ -526,7 +528,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   async #keep(turns: typeof Turns, message: M, answer: (now: UIMessage) => M): Promise<void> {
     if (this.#turn?.options.id === message.id && this.#turn.isOpen) return this.#turn.savePoint();
     const { engine, options } = this.#host;
-    if (!engine.node(message.id)) return;
+    if (!engine.node(message.id)) return this.keepList();
     this.#teach(message);
     let kept = message;
     await turns.keepMessage(engine, message.id, (now) => (kept = answer(now)), undefined);
@@ -676,10 +678,7 @@ type ReconnectOptions<M extends UIMessage> = Parameters<ChatTransport<M>['reconn
 type IsCall = (part: ToolPart) => boolean;
 
 function busy(): ContextError {
-  return new ContextError(
-    'busy',
-    'An answer still grows, here or in another tab. Wait for it, or stop it there.',
-  );
+  return new ContextError('busy', 'An answer still grows, here or in another tab. Wait, or stop it there.');
 }
 
 /**

@@ -17,7 +17,7 @@ export interface ContextChats<M extends UIMessage = UIMessage> {
   readonly active: ContextChat<M>;
   /** The chat of a branch, by name or id; undefined where there is no such branch. */
   get(branch: string): ContextChat<M> | undefined;
-  /** Takes other options: callbacks, transport and request from now on, the rest for chats made from now on. */
+  /** Takes other options, if there are any: callbacks, transport and request from now on, the rest for new chats. */
   configure(options: ContextChatOptions<M>): void;
   /** Resolves when everything that was said in any of the chats is saved. */
   whenSettled(): Promise<void>;
@@ -42,8 +42,7 @@ export function createContextChats<M extends UIMessage = UIMessage>({
   ...options
 }: ContextChatsOptions<M>): ContextChats<M> {
   const chats = chatsOf(engine, options);
-  // Who only looks for the chats must not take their transport away.
-  if (Object.keys(options).length > 0) chats.configure(options);
+  chats.configure(options);
   return chats;
 }
 
@@ -94,7 +93,8 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
   }
 
   configure(options: ContextChatOptions<M>): void {
-    this.options = options;
+    // Who only looks for the chats must not take their transport away.
+    if (Object.keys(options).length > 0) this.options = options;
   }
 
   get active(): ContextChat<M> {
@@ -228,6 +228,7 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
   /** New words for a question are sent; new words for an answer make a version, and no model is asked. */
   async #edit(messageId: string, content: MessageContent): Promise<void> {
     await this.engine.ready();
+    await this.active.keepList();
     if (this.engine.node(messageId)?.name !== 'user') {
       await this.engine.edit(messageId, content);
       return;

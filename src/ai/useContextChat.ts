@@ -17,7 +17,7 @@ export interface UseContextChatOptions<M extends UIMessage = UIMessage> extends 
  * The chat of the branch that is shown, for an untouched `useChat`: `useChat(useContextChat({ transport }))`.
  *
  * Callbacks, transport and `request` may change with each render. `messages` are shown while the conversation is empty.
- * Components of one engine share its chats; the options of the one rendered last are used.
+ * Components of one engine share its chats; the options of the one rendered last that has any are used.
  *
  * @throws provider-missing where there is neither a provider nor `engine`
  */

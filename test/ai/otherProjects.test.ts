@@ -246,6 +246,58 @@ describe('a list that an app brings along', () => {
     expect(page.engine.state.getState().branches).toHaveLength(1);
   });
 
+  it.each<[string, (chat: Page['chats']['active']) => Promise<void>, string]>([
+    ['another try at its end', (chat) => chat.regenerate(), 'q: One? | a: First. | q: Two? | a: New.'],
+    ['another try in its middle', (chat) => chat.regenerate({ messageId: 'a1' }), 'q: One? | a: New.'],
+    [
+      'an edit of its first question',
+      (chat) => chat.sendMessage({ text: 'Won?', messageId: 'q1' }),
+      'q: Won? | a: New.',
+    ],
+    [
+      'an edit of a later one',
+      (chat) => chat.sendMessage({ text: 'Too?', messageId: 'q2' }),
+      'q: One? | a: First. | q: Too? | a: New.',
+    ],
+  ])('keeps all of it when the first thing is %s', async (_, act, said) => {
+    page.chats.active.messages = [...history];
+    const acted = act(page.chats.active);
+    await (await page.script.next()).answer('New.');
+    await acted;
+    expect(page.shown()).toBe(said);
+    expect(await page.stored('main-v2')).toBe(said);
+    expect(await page.stored('main')).toBe('q: One? | a: First. | q: Two? | a: Second.');
+    expect(page.engine.siblings(page.chats.active.messages.at(-1)?.id ?? '').ids.length).toBe(
+      said.includes('Won') || said.includes('Too') ? 1 : 2,
+    );
+    expect(await page.engine.verify()).toEqual([]);
+  });
+
+  it('that ends in a question keeps it when an answer before it is tried again', async () => {
+    page.chats.active.messages = [q1, a1, q2];
+    const tried = page.chats.active.regenerate({ messageId: 'a1' });
+    await (await page.script.next()).answer('New.');
+    await tried;
+    expect(page.shown()).toBe('q: One? | a: New.');
+    expect(await page.stored('main')).toBe('q: One? | a: First. | q: Two?');
+    expect(await page.engine.verify()).toEqual([]);
+  });
+
+  it('keeps what a tool in it is given, though nobody is asked', async () => {
+    const waiting = { type: 'tool-dice', toolCallId: 't', state: 'input-available', input: {} } as const;
+    page.chats.active.messages = [q1, { id: 'a1', role: 'assistant', parts: [waiting] }];
+    await page.chats.active.addToolOutput({ tool: 'dice' as never, toolCallId: 't', output: 6 });
+    expect(await page.stored()).toBe('q: One? | a: [dice output-available]');
+    expect(page.shown()).toBe('q: One? | a: [dice output-available]');
+  });
+
+  it('is saved when its pager is given other words for an answer', async () => {
+    page.chats.active.messages = [...history];
+    await page.engine.attached?.edit('a1', 'Another first.');
+    expect(page.shown()).toBe('q: One? | a: Another first.');
+    expect(await page.stored('main')).toBe('q: One? | a: First. | q: Two? | a: Second.');
+  });
+
   it('that holds what is saved in another order makes a branch, and the saved one stays', async () => {
     page.chats.active.messages = [...history];
     await page.ask('Three?', 'Third.');

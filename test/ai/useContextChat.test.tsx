@@ -365,6 +365,29 @@ describe('two components of one engine', () => {
   });
 });
 
+describe('a component that only looks', () => {
+  it('leaves the transport to the one that has it, whichever is rendered last', async () => {
+    let send: UseChatHelpers<UIMessage>['sendMessage'] | undefined;
+    function Composer(): ReactNode {
+      const { sendMessage } = useChat(useContextChat());
+      useEffect(() => {
+        send = sendMessage;
+      });
+      return null;
+    }
+    render(
+      <ContextEngineProvider engine={engine}>
+        <Chat />
+        <Composer />
+      </ContextEngineProvider>,
+    );
+    await act(() => engine.ready());
+    const exchange = await requestAfter(() => send!({ text: 'One?' }));
+    await answer(exchange, 'First.');
+    expect(words(chat.messages)).toBe('q: One? | a: First.');
+  });
+});
+
 describe('two chats on one page', () => {
   it('are two engines of one store, and each answers in its own place', async () => {
     const store = new InMemoryContextStore();
