@@ -678,7 +678,10 @@ type ReconnectOptions<M extends UIMessage> = Parameters<ChatTransport<M>['reconn
 type IsCall = (part: ToolPart) => boolean;
 
 function busy(): ContextError {
-  return new ContextError('busy', 'An answer still grows, here or in another tab. Wait, or stop it there.');
+  return new ContextError(
+    'busy',
+    'An answer still grows, here or in another tab. Wait for it, or stop it there.',
+  );
 }
 
 /**
