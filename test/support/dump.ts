@@ -78,6 +78,15 @@ export async function loadDatabase(name: string, { version, stores }: DatabaseDu
   }
 }
 
+/** A database with one of its chats, and what belongs to none. */
+export function withOnly({ version, stores }: DatabaseDump, chatId: string): DatabaseDump {
+  const isOwn = (key: IDBValidKey): boolean => !Array.isArray(key) || key[0] === chatId;
+  return {
+    version,
+    stores: stores.map((table) => ({ ...table, rows: table.rows.filter(({ key }) => isOwn(key)) })),
+  };
+}
+
 function answer<T>(request: IDBRequest<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);

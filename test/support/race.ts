@@ -13,7 +13,7 @@ import type {
   StoreOp,
 } from '../../src/store/store.ts';
 import old from '../store/fixtures/format-1.json' with { type: 'json' };
-import { type DatabaseDump, loadDatabase } from './dump.ts';
+import { loadDatabase, withOnly } from './dump.ts';
 import type { Fault, Faults } from './faults.ts';
 import { insert, me, message } from './graph.ts';
 import { findIn, type FoundChat, History } from './history.ts';
@@ -70,13 +70,7 @@ export interface Story {
 const NAME = 'races';
 
 /** The old database, with the chat and the values that are looked at: most of what is in it would only take time. */
-const short: DatabaseDump = {
-  ...old.dump,
-  stores: old.dump.stores.map(({ rows, ...table }) => ({
-    ...table,
-    rows: rows.filter(({ key }) => !Array.isArray(key) || key[0] === 'short'),
-  })),
-};
+const short = withOnly(old.dump, 'short');
 
 export const stories = (tabs: number, steps: number): fc.Arbitrary<Story> =>
   fc.record({

@@ -5,7 +5,7 @@ import { Sealer } from '../../src/store/indexeddb/seal.ts';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import type { AppendResult, ContextStore, StoreOp } from '../../src/store/store.ts';
 import { BLOCK } from '../../src/store/layout.ts';
-import { type DatabaseDump, dumpDatabase, dumpOf, loadDatabase, openDatabase } from './dump.ts';
+import { type DatabaseDump, dumpDatabase, dumpOf, loadDatabase, openDatabase, withOnly } from './dump.ts';
 import { type Fault, Faults } from './faults.ts';
 import { givenChat, head, insert, line, me, message, turn } from './graph.ts';
 import { findIn, History, logged } from './history.ts';
@@ -555,15 +555,6 @@ export class Sweep {
       }
     }
   }
-}
-
-/** A database with one of its chats, and what belongs to none. */
-export function withOnly({ version, stores }: DatabaseDump, chatId: string): DatabaseDump {
-  const isOwn = (key: IDBValidKey): boolean => !Array.isArray(key) || key[0] === chatId;
-  return {
-    version,
-    stores: stores.map((table) => ({ ...table, rows: table.rows.filter(({ key }) => isOwn(key)) })),
-  };
 }
 
 /** Channels that nobody listens to but this test. */
