@@ -545,7 +545,15 @@ export class Run {
       await this.finishAll();
       await this.#time.pass(20);
     }
-    for (const { chats } of this.#pages) await this.#time.during(chats.whenSettled());
+    const settling = { isOver: false };
+    const over = (): void => {
+      settling.isOver = true;
+    };
+    void Promise.all(this.#pages.map(({ chats }) => chats.whenSettled())).then(over);
+    for (let round = 0; round < ROUNDS && !settling.isOver; round += 1) {
+      await this.finishAll();
+      await this.#time.pass(20);
+    }
     // Pages that were open when another one died look for it once in a while.
     for (let pause = 0; pause < 5; pause += 1) await this.#time.pass(500);
   }

@@ -23,7 +23,11 @@ describe('a person who presses every button of an app in a browser', () => {
       });
       for (let act = 8 + (seed % 13); act > 0; act -= 1) await run.act();
       await run.comeToRest();
-      await expect.poll(() => run.problems(), { timeout: 10_000 }).toEqual([]);
+      const problems = async (): Promise<string[]> => {
+        await run.finishAll();
+        return run.problems();
+      };
+      await expect.poll(problems, { timeout: 10_000 }).toEqual([]);
       run.close();
     },
   );
