@@ -25,9 +25,15 @@ export function expectOptions(options: unknown, fields: Fields = {}): void {
   if (isRecord(options)) expectFields(options, fields);
 }
 
-/** Throws `invalid-options` unless these are texts in a list. */
-export function expectList(name: string, values: unknown): void {
-  expect(TEXTS, name, values);
+/** Throws `invalid-options` unless these are texts in a list, and those, where they are there, numbers. */
+export function expectNodes(ids: unknown, seqs: unknown): void {
+  expect(TEXTS, 'ids', ids);
+  expect(orNone(NUMBERS), 'seqs', seqs);
+}
+
+/** Throws `invalid-options` for what is no bytes. */
+export function expectBytes(bytes: unknown): void {
+  expect(BYTES, 'bytes', bytes);
 }
 
 /** Throws for operations that a chat could not be read from afterwards: `invalid-messages` for a message that is none. */
@@ -77,6 +83,11 @@ const isText = (value: unknown): boolean => typeof value === 'string';
 const TEXT: Check = { is: isText, what: 'a text' };
 const TEXTS: Check = { is: (value) => Array.isArray(value) && value.every(isText), what: 'a list of texts' };
 const NUMBER: Check = { is: (value) => typeof value === 'number' && !Number.isNaN(value), what: 'a number' };
+const NUMBERS: Check = {
+  is: (value) => Array.isArray(value) && value.every(NUMBER.is),
+  what: 'a list of numbers',
+};
+const BYTES: Check = { is: (value) => ArrayBuffer.isView(value), what: 'a Uint8Array' };
 const RECORD: Check = { is: isRecord, what: 'a record' };
 /** Of what is found by it. */
 const ID: Check = { is: (value) => isText(value) && value !== '', what: 'a text that is not empty' };

@@ -13,8 +13,9 @@ import { createDeviceId } from './device.ts';
 import {
   APPEND,
   CHAIN,
-  expectList,
+  expectBytes,
   expectMessage,
+  expectNodes,
   expectNumbers,
   expectOps,
   expectOptions,
@@ -122,7 +123,7 @@ export class RecordStore implements ContextStore {
 
   async getNodes(chatId: string, ids: readonly string[], seqs?: readonly number[]): Promise<MessageNode[]> {
     expectTexts({ chatId });
-    expectList('ids', ids);
+    expectNodes(ids, seqs);
     return (await this.#readWhole((rows) => getNodes(rows, chatId, ids, seqs))) ?? [];
   }
 
@@ -294,6 +295,7 @@ export class RecordStore implements ContextStore {
   }
 
   async putBlob(bytes: Uint8Array): Promise<string> {
+    expectBytes(bytes);
     const copy = bytes.slice();
     const hash = await hashOf(copy);
     await this.#backing.write(BLOBS, (rows) => putBlob(rows, hash, copy, Date.now()));

@@ -116,6 +116,8 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
             store.getMessageChain('c', value),
             store.getMessageChain(value, 'm0'),
             store.getNodes('c', [value]),
+            store.getNodes('c', ['m0'], value),
+            store.putBlob(value),
             store.getMessages(value),
             store.listBranches(value),
             store.listCheckpoints(value),
