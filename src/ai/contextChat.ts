@@ -37,8 +37,8 @@ export interface ContextChatOptions<M extends UIMessage = UIMessage> extends Omi
   readonly request?: PrepareRequest<M> | undefined;
   /**
    * What becomes of a message that is sent while an answer is asked for or growing. Default `queue`: it is sent when
-   * that answer is saved. With `reject`, `sendMessage()` rejects with `busy` and changes nothing. An edit and
-   * `regenerate()` stop the answer either way.
+   * that answer is saved, and until then stands neither in the list nor on the disk. With `reject`, `sendMessage()`
+   * rejects with `busy` and changes nothing. An edit and `regenerate()` stop the answer either way.
    *
    * Answers that grow in another tab are neither stopped nor joined by a second one: `regenerate()` and Continue are
    * refused with `busy`. A question behind an answer that another tab goes on with is saved at once, and asked when
