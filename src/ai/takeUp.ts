@@ -6,7 +6,7 @@ import { passOn, withNote } from './transport.ts';
 import type { Turn } from './turn.ts';
 
 /** A chat that asks for an answer which its server still streams. */
-export interface Taker<M extends UIMessage> {
+interface Taker<M extends UIMessage> {
   readonly engine: ContextEngine;
   readonly transport: ChatTransport<M>;
   /** The AI SDK's chat. */
