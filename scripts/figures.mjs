@@ -26,17 +26,12 @@ const ROWS = [
     'test/browser/store.test.ts',
   ],
   [
-    'writes that fail at every request, in every way',
+    'kinds of writes, each failing at every request, in every way',
     'unit',
     'test/store/faults.test.ts',
     /is written whole/,
   ],
-  [
-    'the same, the first of a chat of an earlier format',
-    'unit',
-    'test/store/oldFormats.test.ts',
-    /is written whole/,
-  ],
+  ['formats whose first writes fail likewise', 'unit', 'test/store/oldFormats.test.ts', /is written whole/],
   ['sequences of steps against a chat on paper', 'unit', 'test/engine/model.test.ts', /any steps/],
   [
     'sequences of steps at several tabs, in any order of events',
