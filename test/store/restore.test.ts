@@ -138,6 +138,37 @@ describe('a restore that fails', () => {
     expect(at).toBeGreaterThan(2);
   });
 
+  it.each([
+    ['a file', (at: number) => files.failAt(at)],
+    ['a read of the database', (at: number) => faults.order('torn', at)],
+  ])(
+    'is no matter once somebody has taken note of it, also if that failed first: at %s',
+    async (_, order) => {
+      for (let at = 1, isStruck = true; isStruck; at += 1) {
+        await closeAll();
+        globalThis.indexedDB = new IDBFactory();
+        files.lay(journal);
+        const { loss } = await visit();
+        expect([at, loss?.canRestore]).toEqual([at, true]);
+        faults.cease();
+        order(at);
+        const isTaken = await loss?.dismiss().then(
+          () => true,
+          () => false,
+        );
+        isStruck = faults.struck || files.struck;
+        faults.cease();
+        files.failAt(Infinity);
+        await closeAll();
+        const next = await visit();
+        expect([at, isTaken === true && next.loss !== undefined]).toEqual([at, false]);
+        await next.loss?.dismiss();
+        await closeAll();
+        expect([at, (await visit()).loss]).toEqual([at, undefined]);
+      }
+    },
+  );
+
   it('misses nothing of what could not be written down at first, at whichever file', async () => {
     for (let at = 1, isStruck = true; isStruck; at += 1) {
       await closeAll();
