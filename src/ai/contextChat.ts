@@ -112,6 +112,8 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   #goOn: () => void = () => {};
   /** What was sent last. */
   #sending: Promise<unknown> = Promise.resolve();
+  /** A server is asked for an answer that it still streams. */
+  #resuming: Promise<unknown> | undefined;
   #watchers = 0;
   /** Whether the last request was answered with nothing: to ask again by itself would have no end. */
   #isMute = false;
@@ -317,8 +319,9 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
         return this.#inTurn(() => regenerate(options), this.#interrupt(options?.messageId));
       });
     this.stop = async () => {
-      // What was sent in this moment has not begun.
-      if (this.#waiting > 0 && !this.isBusy) await Promise.race([this.#statusChange(), this.#sending]);
+      // What was asked for in this moment has not begun.
+      const asked = this.#resuming ?? (this.#waiting > 0 ? this.#sending : undefined);
+      if (asked && !this.isBusy) await Promise.race([this.#statusChange(), asked]);
       await stop();
       await this.#turn?.settled;
     };
@@ -332,6 +335,8 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
         return resumeStream(options);
       };
       const resumed = resume();
+      const settled = resumed.catch(() => {}).then(() => (this.#resuming = undefined));
+      this.#resuming = settled;
       // What is sent meanwhile waits: the AI SDK would call the chat ready when there is nothing to take up.
       this.#tail = Promise.allSettled([this.#tail, resumed]);
       return resumed;
@@ -379,7 +384,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
 
   /** Stops what grows, for a turn that begins in mid-list, and gives what is to be done when its time has come. */
   #interrupt(messageId: string | undefined): () => Promise<readonly M[]> {
-    const stopped = this.isBusy && this.stop();
+    const stopped = (this.isBusy || this.#resuming) && this.stop();
     return async () => {
       await stopped;
       return this.#reveal(messageId);

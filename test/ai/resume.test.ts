@@ -356,3 +356,30 @@ function text(id: string, delta: string): UIMessageChunk[] {
     { type: 'text-end', id },
   ];
 }
+
+describe('a page that asks its server for what it still streams', () => {
+  it('stops that for another try: who presses it need not wait for an answer that is given up', async () => {
+    const page = await cutOff('First ');
+    await goOn(page, 'and ');
+    const back = await openAnew(page);
+    const replay = back.script.offer();
+    void back.chats.active.resumeStream();
+    const tried = back.chats.active.regenerate();
+    await replay.say('and ').catch(() => {});
+    await (await back.script.next()).answer('Other.');
+    await tried;
+    expect(back.shown()).toBe('q: One? | a: Other.');
+    expect(await back.stored()).toBe('q: One? | a: First and ');
+    expect(await back.stored('main-v2')).toBe('q: One? | a: Other.');
+  });
+
+  it('is asked again at once when there is nothing to stop', async () => {
+    const page = await cutOff('First ');
+    const back = await openAnew(page);
+    void back.chats.active.resumeStream();
+    const tried = back.chats.active.regenerate();
+    await (await back.script.next()).answer('Other.');
+    await tried;
+    expect(back.shown()).toBe('q: One? | a: Other.');
+  });
+});
