@@ -179,7 +179,7 @@ const SUITES: Readonly<Record<string, RegExp>> = {
   'browser (chromium)': /browser\/store\.test/,
   compiled: /apps\/fuzz\.test/,
   node: /(engine\/model|ai\/fuzz)\.test/,
-  store: /store\/(indexeddb|faults|packed)\.test/,
+  store: /store\/(indexeddb|faults|mutants|packed|races)\.test/,
 };
 
 export default defineConfig({

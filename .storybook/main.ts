@@ -9,19 +9,24 @@ interface Element {
   readonly children?: readonly Element[];
 }
 
-/** Links to files open beside the page: Storybook takes each other link for one to a story. */
+/** Where the files that pages link to are served: a path that no module is loaded from. */
+const SOURCES = 'sources/';
+
+/** Links to files open beside the page, as they lie in the repository: Storybook takes each other link for one to a story. */
 function filesBeside(): (tree: Element) => void {
   return function mark({ tagName, properties, children = [] }: Element): void {
-    if (tagName === 'a' && properties && String(properties['href']).startsWith('../../'))
+    const href = String(properties?.['href']);
+    if (tagName === 'a' && properties && href.startsWith('../../')) {
+      properties['href'] = href.replace('../../', SOURCES);
       properties['target'] = '_blank';
+    }
     for (const child of children) mark(child);
   };
 }
 
 const config: StorybookConfig = {
   stories: ['../stories/**/*.mdx', '../stories/**/*.stories.tsx'],
-  // What pages link to, as it lies beside them: a link that works in the repository works here.
-  staticDirs: [{ from: '../test', to: '/test' }],
+  staticDirs: [{ from: '../test', to: `/${SOURCES}test` }],
   addons: [
     // Tables in the pages.
     {
