@@ -89,6 +89,8 @@ test('ollama', async ({ page }) => {
   await expect(page.getByRole('option', { name: 'tiny:1b' })).toBeAttached();
   await guide.talks('on the machine of the person who asks');
   await guide.ask('Say it slow');
+  // The answer before it says so, too.
+  await expect(guide.assistant).toHaveCount(2);
   await expect(guide.assistant.last()).toContainText('You asked');
   await guide.button('Stop').click();
   await page.reload();
