@@ -20,6 +20,8 @@ export class Connection {
   readonly #examine: Examine | undefined;
   #opening: Promise<Database> | undefined;
   #db: Database | undefined;
+  /** Whether there is a database of an older version, with what somebody wrote. */
+  #isOld = false;
 
   /** `patience`: how long a call waits for the database to open, ms. `examine` looks at it before anybody uses it. */
   constructor(name: string, patience: number, examine?: Examine) {
@@ -84,7 +86,7 @@ export class Connection {
       this.#db = db;
       return db;
     } catch (error) {
-      throw refused(error, this.#name);
+      throw refused(error, this.#name, this.#isOld);
     }
   }
 
@@ -92,15 +94,20 @@ export class Connection {
     const stepAside = (): void => db && this.#forget(db);
     let db: Database | undefined;
     let loss: string | undefined;
-    db = await openDB(this.#name, DATABASE_VERSION, {
-      upgrade(database, _from, _to, tx, event) {
-        // Where it fails, the request says so.
-        tx.done.catch(() => undefined);
+    let reason: unknown;
+    const opening = openDB(this.#name, DATABASE_VERSION, {
+      upgrade: (database, from, _to, tx, event) => {
+        // Where it fails, the request says so, but not why.
+        tx.done.catch((error: unknown) => (reason = error));
+        this.#isOld = from > 0;
         loss = lossToldBy(event);
         upgrade(database, tx);
       },
       blocking: stepAside,
       terminated: stepAside,
+    });
+    db = await opening.catch((error: unknown) => {
+      throw reason ?? error;
     });
     await this.#examine?.(db, loss);
     return db;
@@ -159,10 +166,10 @@ function explain(error: unknown, name: string): ContextError {
   );
 }
 
-/** Why a database does not open. */
-function refused(error: unknown, name: string): ContextError {
+/** Why a database does not open. One that is there must not seem to be none: it is opened later, when that works. */
+function refused(error: unknown, name: string, isOld: boolean): ContextError {
   const cause = { cause: error, details: { database: name } };
-  if (isFull(error)) return explain(error, name);
+  if (isFull(error) || (isOld && isDead(error))) return explain(error, name);
   if (nameOf(error) === 'VersionError') {
     const message = `Database "${name}" was written by a newer version of contextree. Reload the page to get it.`;
     return new ContextError('newer-format', message, cause);
