@@ -3,7 +3,7 @@ import { ContextError, type ContextErrorCode } from '../errors.ts';
 import type { Branch, Chat, Checkpoint, MessageNode, NodeInfo } from '../graph/graph.ts';
 import { infoOf, isVisible, nextBranchName } from '../graph/graph.ts';
 import type { AppendOptions, AppendResult, Change, StoreOp, StoreTransaction } from './store.ts';
-import { sumOf } from './sum.ts';
+import { bodySum } from './sum.ts';
 import { textOf } from './texts.ts';
 
 /**
@@ -605,7 +605,7 @@ class Append {
     const messageCount = this.#chat.messageCount + countOf(node) - countOf(replaced);
     if (messageCount !== this.#chat.messageCount) this.#setChat({ messageCount });
     if (!this.#puts.has(node.id)) this.#puts.set(node.id, replaced);
-    const bodyHash = sumOf(textOf(node.data)).toString(36);
+    const bodyHash = bodySum(textOf(node.data));
     this.#nodes.set(node.id, { ...node, rev: this.#touch('node', node).rev, bodyHash });
   }
 

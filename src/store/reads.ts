@@ -2,7 +2,7 @@ import type { UIMessage } from 'ai';
 import type { Chat, MessageNode, NodeInfo } from '../graph/graph.ts';
 import { byAge, previewOf } from '../graph/graph.ts';
 import { readDraft } from './drafts.ts';
-import { between, type Meta, ofChat, only, type Span, type Table, type Tables } from './layout.ts';
+import { between, BLOCK, type Meta, ofChat, only, type Span, type Table, type Tables } from './layout.ts';
 import { withBody } from './append.ts';
 import { readMeta } from './meta.ts';
 import { readChat } from './rebuild.ts';
@@ -62,7 +62,7 @@ type ReadRest = (chat: Chat) => Promise<Omit<ChatRecords, 'seq'>>;
  * to do until the page knows.
  */
 function everything(rows: Rows, chatId: string): ReadRest {
-  const first = rows.list('nodes', stretchOf(chatId, 0));
+  const first = rows.list('nodes', between(chatId, 0, STRETCH - 1));
   // A chat that is deleted has no use for it; of any other, a failure is heard below.
   first.catch(() => undefined);
   return async (chat) => {
@@ -74,24 +74,20 @@ function everything(rows: Rows, chatId: string): ReadRest {
   };
 }
 
-/** So many seqs of a chat are read at once when all are: while one stretch comes, the one before is made sense of. */
-const STRETCH = 2048;
+/** So many seqs of a chat are read before it is known how many it has. */
+const STRETCH = 1024;
 
-function stretchOf(chatId: string, number: number): Span {
-  return between(chatId, number * STRETCH, (number + 1) * STRETCH - 1);
-}
-
-/** So many stretches are asked for side by side. */
-const MOST = 64;
+/** No more than so many are asked for in pieces: a row that is damaged may count a billion. */
+const MOST = 65_536;
 
 /**
- * All seqs of a chat behind the first stretch. The last one is open, because a row that was set back may count too few;
- * and there is an end to them, because one that is damaged may count a billion.
+ * All seqs of a chat behind the first stretch. The end is open, because a row that was set back may count too few; what comes
+ * before it is asked for by itself, because where a span ends, its pieces can be asked for side by side.
  */
 function furtherStretchesOf({ id, nextSeq }: Chat): Span[] {
-  const last = Math.min(Math.max(Math.floor(nextSeq / STRETCH), 1), MOST);
-  const further = Array.from({ length: last - 1 }, (_, i) => stretchOf(id, i + 1));
-  return [...further, between(id, last * STRETCH, Infinity)];
+  const end = Math.min(Math.max(nextSeq, STRETCH), MOST);
+  const open = between(id, end, Infinity);
+  return end > STRETCH ? [between(id, STRETCH, end - 1), open] : [open];
 }
 
 /** The branches and checkpoints of a chat, deleted ones too, in the order in which they were made. */
@@ -221,7 +217,8 @@ export async function getChain(
   // The words of one stretch come while the next one is looked for. Who fails to come is heard of below.
   const bodies: Promise<UIMessage[]>[] = [];
   const chain = await walk(rows, head, limit, (infos) => {
-    const reading = listRuns(rows, 'bodies', chatId, runsOf(infos.map(({ seq }) => seq)));
+    // Asked for behind the next stretch: on that the walk waits.
+    const reading = Promise.resolve().then(() => wordsOf(rows, infos));
     reading.catch(() => undefined);
     bodies.push(reading);
   });
@@ -232,7 +229,10 @@ export async function getChain(
 const SHORT = 64;
 const LONG = 4096;
 
-/** The topology of a chain from its head towards the root; `tell` hears of each stretch of it that was found. */
+/**
+ * The topology of a chain from its head towards the root; `tell` hears of each stretch of it that was found, and together
+ * with one of the messages before it that were found alone.
+ */
 async function walk(
   rows: Rows,
   head: NodeInfo | undefined,
@@ -240,7 +240,7 @@ async function walk(
   tell: (found: readonly NodeInfo[]) => void,
 ): Promise<NodeInfo[]> {
   const chain = present(limit > 0 ? [head] : []);
-  tell(chain);
+  let untold = [...chain];
   let isOdd = false;
   let hasLeft = false;
   let size = Math.min(limit, LONG);
@@ -256,16 +256,31 @@ async function walk(
       isOdd = true;
       if (chain.some((info) => info.id === last.id)) break;
     }
-    tell(found.slice(0, limit - chain.length));
+    for (const info of found.slice(0, limit - chain.length)) untold.push(info);
     for (const info of found) chain.push(info);
+    if (near.length > 0) {
+      tell(untold);
+      untold = [];
+    }
     // Where the chain ends within what was read, it goes on somewhere else.
     hasLeft = near.length > 0 && last.seq > above.seq - reach;
     above = last;
     // Where little of what was read belongs to the chain, less is read at once.
     if (!hasLeft) size = near.length * 2 < reach ? Math.max(size / 2, SHORT) : Math.min(size * 2, LONG);
   }
+  tell(untold);
   const once = isOdd ? [...new Map(chain.map((info) => [info.id, info])).values()] : chain;
   return once.slice(0, limit);
+}
+
+/** These messages' bodies, which are looked for where they are known to lie. */
+async function wordsOf(rows: Rows, infos: readonly NodeInfo[]): Promise<UIMessage[]> {
+  const chatId = infos[0]?.chatId ?? '';
+  const spans = runsOf(infos.map(({ seq }) => seq)).map(([first, last]) => between(chatId, first, last));
+  const found = await Promise.all(
+    spans.map((span) => (rows.words ? rows.words(span) : rows.list('bodies', span))),
+  );
+  return found.flat();
 }
 
 /** The topology just below a message: as much of it as there is in so many seqs. */
@@ -361,7 +376,8 @@ function runsOf(seqs: readonly number[]): Run[] {
   const runs: Run[] = [];
   for (const seq of seqs.toSorted((a, b) => a - b)) {
     const run = runs.at(-1);
-    if (run && seq % CUT !== 0 && seq - run[1] <= 1) run[1] = seq;
+    const isLong = run && seq % BLOCK === 0 && seq - run[0] > CUT - BLOCK;
+    if (run && !isLong && seq - run[1] <= 1) run[1] = seq;
     else runs.push([seq, seq]);
   }
   return runs;

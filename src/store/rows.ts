@@ -1,3 +1,4 @@
+import type { UIMessage } from 'ai';
 import type { Channel } from './channel.ts';
 import type { Key, Span, Table, Tables } from './layout.ts';
 import type { BackingFigures } from './figures.ts';
@@ -62,6 +63,11 @@ export interface Rows {
   get<T extends Table>(table: T, key: Key, index?: string): Promise<Tables[T] | undefined>;
   /** The rows within a span, all of them without one, in the order of their keys; the first `limit`. */
   list<T extends Table>(table: T, span?: Span, index?: string, limit?: number): Promise<Tables[T][]>;
+  /**
+   * The bodies within a span of messages that were all met in this transaction, as far as they lie where those did. Absent
+   * where a body can lie in one place only.
+   */
+  words?(span: Span): Promise<UIMessage[]>;
   put<T extends Table>(table: T, row: Tables[T], key?: Key): void;
   /** Deletes the rows within a span; all of them without one. */
   delete(table: Table, span?: Span): void;

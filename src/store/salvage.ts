@@ -7,7 +7,7 @@ import { between, BLOCK, ofChat, type Table } from './layout.ts';
 import { chatOf, readChat, rebuildInfo } from './rebuild.ts';
 import type { Rows } from './rows.ts';
 import type { Change, Salvage } from './store.ts';
-import { sumOf } from './sum.ts';
+import { hasSum } from './sum.ts';
 
 /**
  * Looking at a chat record by record.
@@ -228,7 +228,7 @@ async function examineWords(
       const info = part[i] as NodeInfo;
       const { id, bodyHash } = info;
       if (body?.id !== id) wordless.add(info);
-      else if (bodyHash !== undefined && bodyHash !== hashOf(body))
+      else if (bodyHash !== undefined && !hasSum(JSON.stringify(body), bodyHash))
         changed.push(
           lose('changed-body', id, `The words of message "${id}" are not those that were written.`),
         );
@@ -247,10 +247,6 @@ async function bodiesOf(rows: Rows, infos: readonly NodeInfo[]): Promise<(UIMess
 
 /** How many bodies are in memory at a time. */
 const MANY = 512;
-
-function hashOf(body: UIMessage): string {
-  return sumOf(JSON.stringify(body)).toString(36);
-}
 
 // --- Words for it ---------------------------------------------------------------------------------------------------
 

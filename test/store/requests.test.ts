@@ -141,3 +141,39 @@ describe('an append behind an append', () => {
     await again.close();
   });
 });
+
+/** What the words of a chain are asked from, where it is scattered over a long chat. */
+describe('a chain of 200 in a bush of 2,000', () => {
+  beforeEach(() => {
+    globalThis.indexedDB = new IDBFactory();
+  });
+  afterEach(() => void vi.restoreAllMocks());
+
+  const ids = (name: string): string[] => Array.from({ length: 100 }, (_, i) => `${name}${i}`);
+  const trunk = Array.from({ length: 100 }, (_, i) => insert(`m${i}`, i === 0 ? null : `m${i - 1}`));
+  const branches = Array.from({ length: 19 }, (_b, b) =>
+    Array.from({ length: 100 }, (_, i) => insert(`b${b}-${i}`, i === 0 ? 'm99' : `b${b}-${i - 1}`)),
+  );
+
+  it('takes each pack once, and no single record of a message that is sealed', async () => {
+    const store = new IndexedDBContextStore('requests');
+    await store.append('c', [], me);
+    await store.append('c', [...trunk, ...branches.flat(), head(null, 'b18-99')], me);
+    const asked: string[] = [];
+    const getAll = Reflect.get(IDBObjectStore.prototype, 'getAll') as (...args: never[]) => IDBRequest;
+    vi.spyOn(IDBObjectStore.prototype, 'getAll').mockImplementation(function (this: IDBObjectStore, ...args) {
+      const { lower, upper } = args[0] as IDBKeyRange;
+      asked.push(`${this.name} ${String((lower as unknown[])[1])} to ${String((upper as unknown[])[1])}`);
+      return Reflect.apply(getAll, this, args);
+    });
+    const chain = await store.getMessageChain('c', 'b10-99');
+    expect(chain.map(({ id }) => id)).toEqual([...ids('m'), ...ids('b10-')]);
+    // The trunk is 0 to 99, the branch 1100 to 1199.
+    const words = asked.filter((each) => /^(?:packs|bodies) /.test(each));
+    expect(words).toEqual(['packs 17 to 18', 'packs 0 to 1']);
+    asked.length = 0;
+    expect((await store.getMessageChain('c', 'b18-99', { limit: 20 })).length).toBe(20);
+    expect(asked.filter((each) => /^(?:packs|bodies) /.test(each))).toEqual(['bodies 1980 to 1999']);
+    await store.close();
+  });
+});

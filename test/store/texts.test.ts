@@ -1,3 +1,4 @@
+import { bodySum, hasSum, sumOf } from '../../src/store/sum.ts';
 import { describe, expect, it } from 'vitest';
 import { decodePack, encodePack } from '../../src/store/indexeddb/pack.ts';
 import { forgetText, narrowed, rememberText, textOf } from '../../src/store/texts.ts';
@@ -32,5 +33,22 @@ describe('a text on its way to the disk', () => {
     expect(textOf(body)).toBe('its text');
     forgetText(body);
     expect(textOf(body)).toBe(JSON.stringify(body));
+  });
+});
+
+/** Chats keep the sums that they were written with. */
+describe('the sum of a body', () => {
+  const json = '{"id":"a","role":"user","parts":[{"type":"text","text":"Hello"}]}';
+
+  it('tells its length, and is longer than what browsers enter in a table', () => {
+    expect(bodySum(json)).toBe(`${sumOf(json).toString(36).padStart(7, '0')}001t`);
+    expect(bodySum('').length).toBe(11);
+  });
+
+  it('is known in both forms, and only of these words', () => {
+    for (const sum of [bodySum(json), sumOf(json).toString(36)]) {
+      expect(hasSum(json, sum)).toBe(true);
+      expect(hasSum(json.replace('Hello', 'Hallo'), sum)).toBe(false);
+    }
   });
 });

@@ -52,6 +52,8 @@ export class PackedRows implements Rows {
   readonly #cache: TopologyCache;
   /** Sealed blocks that were met in this transaction. */
   readonly #met = new Map<string, Block>();
+  /** Those of them that were found to have rows, too, which only damage can bring about. */
+  readonly #mixed = new Set<string>();
   /** Messages that were looked up in this transaction and are rows. */
   readonly #single = new Set<string>();
   /** By chat, blocks whose topology is gone, as they are told from their words. */
@@ -103,8 +105,10 @@ export class PackedRows implements Rows {
       this.#rows.list('topologies', only(markOf(chatId, id)), 'id'),
       this.#listByText(keyOf(chatId, id)),
     ]);
-    if (row) this.#single.add(nameOf(chatId, row.seq));
-    if (row) return row;
+    if (row) {
+      this.#single.add(nameOf(chatId, row.seq));
+      return row;
+    }
     const ours = [...marked, ...keyed].filter((record) => record.chatId === chatId);
     return find(await this.#meetAll(ours), id);
   }
@@ -136,26 +140,46 @@ export class PackedRows implements Rows {
   }
 
   async #infosIn({ chatId, from, to }: Range): Promise<NodeInfo[]> {
-    const [rows, records, lost] = await Promise.all([
+    const [rows, blocks, lost] = await Promise.all([
       this.#rows.list('nodes', between(chatId, from, to)),
-      this.#rows.list('topologies', between(chatId, blockOf(from), blockOf(to))),
+      Promise.all(stretchesOf(blockOf(from), blockOf(to)).map((stretch) => this.#blocksIn(chatId, stretch))),
       this.#lostOf(chatId),
     ]);
     const infos: NodeInfo[] = [];
-    for (const { sealed } of await this.#meetAll(records))
+    for (const { sealed } of blocks.flat())
       for (const { info } of sealed) if (info.seq >= from && info.seq <= to) infos.push(info);
     for (const { info } of lost.flatMap(({ sealed }) => sealed))
       if (info.seq >= from && info.seq <= to && rows.every(({ seq }) => seq !== info.seq)) infos.push(info);
+    for (const { seq } of rows) this.#noteRow(nameOf(chatId, blockOf(seq)));
     const isMixed = (rows.length > 0 && infos.length > 0) || lost.length > 0;
     for (const row of rows) infos.push(row);
     return isMixed ? infos.toSorted((a, b) => a.seq - b.seq) : infos;
   }
 
+  async #blocksIn(chatId: string, [first, last]: Stretch): Promise<Block[]> {
+    return this.#meetAll(await this.#rows.list('topologies', between(chatId, first, last)));
+  }
+
+  async words(span: Span): Promise<UIMessage[]> {
+    const range = rangeOf(span);
+    const first = blockOf(range.from);
+    const blocks = Array.from({ length: blockOf(range.to) - first + 1 }, (_, i) =>
+      nameOf(range.chatId, first + i),
+    );
+    const isSealed = (block: string): boolean => this.#met.has(block);
+    const hasRows = blocks.some((block) => !isSealed(block) || this.#mixed.has(block));
+    return this.#bodiesIn(range, hasRows, blocks.some(isSealed));
+  }
+
   /** Those that are sealed come first. Where a message is in both, which only damage can bring about, the row counts. */
-  async #bodiesIn({ chatId, from, to }: Range): Promise<UIMessage[]> {
+  async #bodiesIn(
+    { chatId, from, to }: Range,
+    hasRows: boolean = true,
+    hasPacks: boolean = true,
+  ): Promise<UIMessage[]> {
     const [rows, packs] = await Promise.all([
-      this.#rows.list('bodies', between(chatId, from, to)),
-      this.#rows.list('packs', between(chatId, blockOf(from), blockOf(to))),
+      hasRows ? this.#rows.list('bodies', between(chatId, from, to)) : [],
+      hasPacks ? this.#rows.list('packs', between(chatId, blockOf(from), blockOf(to))) : [],
     ]);
     const packed = packs.flatMap((pack) => within(this.#unpack(pack).bodies, pack.block, from, to));
     return packed.length === 0 ? rows : packed.concat(rows);
@@ -208,6 +232,10 @@ export class PackedRows implements Rows {
       blocks.map(async (block) => ('sealed' in block ? block : this.#rebuild(block))),
     );
     return rebuilt.map((block) => this.#note(block));
+  }
+
+  #noteRow(block: string): void {
+    if (this.#met.has(block)) this.#mixed.add(block);
   }
 
   /** One of which nothing is left is no place to write to. */
@@ -400,6 +428,20 @@ export function putBlock(
     rows.put('topologies', encodeTopology({ ...block, sealed }));
     rows.put('packs', encodePack(block.chatId, block.block, bodies, lost));
   }
+}
+
+/** Blocks from one to another, both included. */
+type Stretch = readonly [first: number, last: number];
+
+/** So many blocks are asked for at once: while some come, those before them are made sense of. */
+const STRETCH = 16;
+
+function stretchesOf(first: number, last: number): Stretch[] {
+  if (last === Infinity) return [[first, last]];
+  return Array.from({ length: Math.ceil((last - first + 1) / STRETCH) }, (_, i) => {
+    const from = first + i * STRETCH;
+    return [from, Math.min(from + STRETCH - 1, last)];
+  });
 }
 
 /** The bodies of a block, by `seq`. */
