@@ -5,10 +5,11 @@ import { sameItems, sameJson } from '../engine/same.ts';
 import { ContextError, isContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
 import type { Given } from './answered.ts';
-import { headOf, listAfter } from './list.ts';
+import { headOf, listAfter, put } from './list.ts';
 import { inWords, loadTurns } from './loadTurns.ts';
 import { isToolPart, isWaiting, type ToolPart } from './toolPart.ts';
-import type { OpenedTurn, PrepareRequest, SendOptions } from './transport.ts';
+import type { OpenedList } from './openList.ts';
+import type { PrepareRequest, SendOptions } from './transport.ts';
 import type { Turn } from './turn.ts';
 import type * as Turns from './turns.ts';
 
@@ -569,7 +570,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     do await this.whenSettled();
     while (this.#writing > 0);
     const turn = await this.#begin(turns, this.messages, sent);
-    this.#asShown = turns.joining(turn.options.read());
+    this.#asShown = turns.joining(turn.options.read() ?? turn.options.answer);
     return turns.request(turn, transport, { ...sent, chatId: this.#conversation() }, options.request);
   }
 
@@ -588,50 +589,57 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   ): Promise<Turn<M>> {
     const { engine } = this.#host;
     const forkId = createId();
-    const branchId = this.#branchId ?? engine.state.getState().branchId;
-    const known = new Set(this.#saved);
-    const saved = turns.savedIn(engine, branchId, (id) => id === this.#saved[0]?.id, known);
-    const plan = turns.planTurn(list, saved, messageId);
-    this.#host.register(forkId, this);
-    this.#branchId = branchId;
+    const branchId = (this.#branchId ??= engine.state.getState().branchId);
     try {
-      const opened = await turns.openTurn(engine, plan, { branchId, forkId, answerId });
-      this.#branchId = opened.branchId;
-      if (!plan.inPlace) this.#saved = turns.savedSince(known, this.#saved, opened.before);
-      return (this.#turn = this.#turnOf(turns, opened));
+      const place = { branchId, forkId, answerId, messageId };
+      const opened = await this.#land(forkId, turns.openList(engine, list, this.#saved, place));
+      return (this.#turn = this.#turnOf(turns, opened, forkId));
     } catch (error) {
       // A message that can't be kept is not part of the chat, and an answer that is not replaced still is; anything
       // else may be tried again from the list.
       if (isContextError(error, 'invalid-messages') || isContextError(error, 'busy'))
         this.messages = [...this.#saved];
       throw error;
-    } finally {
-      this.#host.unregister(forkId, this);
-      this.#host.unregister(branchId, this);
-      this.#host.register(this.#branchId, this);
     }
   }
 
-  #turnOf({ Turn, longer }: typeof Turns, opened: OpenedTurn<M>): Turn<M> {
-    const { id, answer, renamed } = opened;
-    if (renamed.size > 0) this.messages = this.messages.map((message) => renamed.get(message) ?? message);
-    if (answer) this.#saved = put(this.#saved, answer);
-    this.#followed = undefined;
+  /** Takes the chat along to where a turn goes. */
+  async #land(forkId: string, opening: Promise<OpenedList<M>>): Promise<OpenedList<M>> {
+    const host = this.#host;
+    host.register(forkId, this);
+    try {
+      const opened = await opening;
+      host.unregister(this.#branchId ?? '', this);
+      this.#branchId = opened.branchId;
+      const [saved, list] = opened.change(this.#saved, this.messages);
+      this.#saved = saved;
+      this.#followed = undefined;
+      if (list !== this.messages) this.messages = list;
+      return opened;
+    } finally {
+      host.unregister(forkId, this);
+      host.register(this.#branchId ?? '', this);
+    }
+  }
+
+  #turnOf({ Turn, longer }: typeof Turns, opened: OpenedList<M>, forkId: string): Turn<M> {
+    const { id, answer, version } = opened;
     const turn = new Turn<M>({
       engine: this.#host.engine,
       ...opened,
+      make: version && (() => this.#land(forkId, version.make(withId(this.messages, version.of) as M))),
       read: () => {
         const grown = this.messages.findLast((message) => message.id === id);
         // A server may begin an answer anew that broke off: it counts when it says more than was said.
         return grown && longer(answer, grown);
       },
       ended: (message, isMute) => {
+        this.#isMute = isMute;
         if (!message) {
           if (this.messages.at(-1)?.id === id) this.messages = this.messages.slice(0, -1);
           return;
         }
         this.#saved = put(this.#saved, message);
-        this.#isMute = isMute;
         // A server may have taken back what is kept, or begun it anew: the list shows what is saved.
         if (!this.messages.includes(message))
           this.messages = this.messages.map((one) => (one.id === id ? message : one));
@@ -712,10 +720,4 @@ interface Words {
 
 function withId<M extends UIMessage>(list: readonly M[], messageId: string): M | undefined {
   return list.find(({ id }) => id === messageId);
-}
-
-/** A list with a message in the place of the one with its id, or at its end. */
-function put<M extends UIMessage>(list: readonly M[], message: M): readonly M[] {
-  const at = list.findIndex(({ id }) => id === message.id);
-  return at === -1 ? [...list, message] : list.with(at, message);
 }

@@ -30,3 +30,9 @@ export function listAfter<M extends UIMessage>(
 export function headOf(engine: ContextEngine, branchId: string | undefined): string | undefined {
   return engine.state.getState().branches.find(({ id }) => id === branchId)?.headMessageId ?? undefined;
 }
+
+/** A list with a message in the place of the one with its id, or at its end. */
+export function put<M extends UIMessage>(list: readonly M[], message: M): readonly M[] {
+  const at = list.findIndex(({ id }) => id === message.id);
+  return at === -1 ? [...list, message] : list.with(at, message);
+}

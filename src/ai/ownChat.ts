@@ -8,7 +8,15 @@ import { headOf, listAfter } from './list.ts';
 import { planTurn } from './plan.ts';
 import { placeOf, replaying, type Place, type Replay } from './replay.ts';
 import { isToolPart, isWaiting } from './toolPart.ts';
-import { openTurn, passOn, request, savedIn, withNote, type SendOptions } from './transport.ts';
+import {
+  openTurn,
+  passOn,
+  request,
+  savedIn,
+  withNote,
+  type OpenedTurn,
+  type SendOptions,
+} from './transport.ts';
 import { keepMessage, Turn, type TurnOptions } from './turn.ts';
 import type { FollowingChat, WithContextOptions } from './withContext.ts';
 
@@ -55,9 +63,19 @@ export function ownChat<M extends UIMessage>(
     const branchId = idOfBranch(engine, options.branch);
     const saved = savedIn(engine, branchId, () => true, new Set<M>());
     const opened = await openTurn(engine, planTurn(list, saved, messageId), { branchId, answerId });
-    for (const [own, stored] of opened.renamed) storedAs.set(own, stored);
+    const learn = ({ renamed }: OpenedTurn<M>): void => {
+      for (const [own, stored] of renamed) storedAs.set(own, stored);
+    };
+    learn(opened);
     const replay = replaying(opened.answer, place, isReplay);
-    const turn = new Turn<M>({ engine, ...opened, ...accumulate(opened.answer, isReplay, replay) });
+    const { version } = opened;
+    const from = list.find(({ id }) => id === version?.of) as M;
+    const turn = new Turn<M>({
+      engine,
+      ...opened,
+      ...accumulate(opened.answer, isReplay, replay),
+      make: version && (async () => learn(await version.make(from))),
+    });
     // A task later the chat has read the end, too.
     void turn.settled.then(() => setTimeout(follower.sync));
     return { turn, replay };

@@ -18,6 +18,8 @@ export interface TurnPlan<M extends UIMessage> {
   readonly answer: M | undefined;
   /** Whether that answer goes on in its place: it is saved there, and nothing that follows it is left out. */
   readonly inPlace: boolean;
+  /** Whether it goes on as a version of what is saved there: until a word is added, there is nothing to write. */
+  readonly isVersion: boolean;
 }
 
 /** What is saved, as far as a plan asks. */
@@ -50,7 +52,8 @@ export function planTurn<M extends UIMessage>(
   const answer = spoken[at];
   const isThere = answer !== undefined && first === -1 && saved.isAt(answer, before.at(-1));
   const isEnd = at === spoken.length - 1 && saved.head !== answer?.id;
-  return { kept, fresh: before.slice(kept.length), answer, inPlace: isThere && !isEnd };
+  const isVersion = isThere && isEnd && saved.isSame(answer);
+  return { kept, fresh: before.slice(kept.length), answer, inPlace: isThere && !isEnd, isVersion };
 }
 
 /**

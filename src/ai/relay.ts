@@ -15,7 +15,7 @@ export function relay<M extends UIMessage>(
   { mustSpeak = false, hear = alone }: Passing = {},
 ): ReadableStream<UIMessageChunk> {
   const reader = source.getReader();
-  const passage = passageOf(turn.options.id);
+  const passage = passageOf(turn.options.id, turn.options.version !== undefined);
 
   const next = async (controller: ReadableStreamDefaultController<UIMessageChunk>): Promise<void> => {
     if (passage.isSavePoint()) void turn.savePoint();
@@ -29,6 +29,7 @@ export function relay<M extends UIMessage>(
         return;
       }
       const chunks = hear(value).flatMap((heard) => passage.pass(heard));
+      if (passage.hasBegun()) await turn.begin();
       for (const chunk of chunks) {
         turn.options.take?.(chunk);
         controller.enqueue(chunk);
@@ -81,6 +82,8 @@ const NO_ANSWER =
 interface Passage {
   /** What to hand on for a chunk that came in. Words that stray in after the finish are dropped. */
   pass(chunk: UIMessageChunk): UIMessageChunk[];
+  /** Whether the answer was handed on as far as its first word. */
+  hasBegun(): boolean;
   /** Whether the last chunk closed a step, or asks something of the person or the page, who may answer at once. */
   isSavePoint(): boolean;
   /** Whether nothing was said, and not even that it is finished. */
@@ -94,8 +97,11 @@ interface Passage {
   status(): 'complete' | 'interrupted';
 }
 
-/** Reads the protocol as it passes: gives the answer its id, and finds out whether it came to its end. */
-function passageOf(messageId: string): Passage {
+/**
+ * Reads the protocol as it passes: gives the answer its id, and finds out whether it came to its end. With `isMore` it
+ * begins with a word that is new, and with nothing else: a finish alone does not tell whose it is.
+ */
+function passageOf(messageId: string, isMore: boolean): Passage {
   /** The opening of the answer, held back until it says something: a bubble appears together with its first word. */
   let opening: UIMessageChunk[] | undefined = [];
   let last: UIMessageChunk['type'] | undefined;
@@ -141,9 +147,11 @@ function passageOf(messageId: string): Passage {
       if (isStray(chunk) && isFinished) return [];
       const named = type === 'start' ? { ...chunk, messageId } : chunk;
       if (!opening) return [named];
+      if (isMore && isLast(chunk)) return [{ ...chunk, messageMetadata: undefined }];
       opening.push(named);
-      return isSilent(chunk) ? [] : begin(opening);
+      return isSilent(chunk) || (isMore && isWordless(chunk)) ? [] : begin(opening);
     },
+    hasBegun: () => opening === undefined,
     isSavePoint: () => last !== undefined && SAVE_POINTS.has(last),
     isSilence: () => isEmpty && !isFinished,
     usage: () => usage,
@@ -158,6 +166,17 @@ function passageOf(messageId: string): Passage {
 function isSilent(chunk: UIMessageChunk): boolean {
   if (chunk.type === 'start') return chunk.messageMetadata === undefined;
   return chunk.type === 'start-step' || chunk.type === 'text-start';
+}
+
+/** Whether a chunk closes what said nothing, or tells of it only. */
+function isWordless(chunk: UIMessageChunk): boolean {
+  return WORDLESS.has(chunk.type) || ('delta' in chunk && chunk.delta === '');
+}
+
+const WORDLESS: ReadonlySet<string> = new Set(['start', 'text-end', 'finish-step', 'message-metadata']);
+
+function isLast({ type }: UIMessageChunk): boolean {
+  return type === 'finish' || type === 'abort';
 }
 
 function usageIn(metadata: unknown): Readonly<Record<string, unknown>> | undefined {

@@ -20,7 +20,7 @@ export type SendOptions<M extends UIMessage> = Parameters<ChatTransport<M>['send
  * (`prepareReconnectToStreamRequest`) has `branch`, `branchId`, and the `answerId` that is waited for, where there is one.
  */
 export interface RequestNote {
-  /** The branch that the answer grows on: its name. */
+  /** The branch that the answer grows on: its name, or where it is made with the first word, that of the one before. */
   readonly branch: string;
   readonly branchId: string;
   /** The id of the answer. */
@@ -92,36 +92,76 @@ export interface OpenedTurn<M extends UIMessage> {
   readonly answer: M | undefined;
   /** Whether that answer was complete, and not about to say what it makes of a tool's result. */
   readonly isWhole: boolean;
-  /** The conversation up to it, as it is saved, oldest first. */
-  readonly before: readonly M[];
+  /** The conversation up to it, as it is saved, oldest first; undefined where the turn changes nothing of it. */
+  readonly before?: readonly M[] | undefined;
   /** Messages of the plan that are saved as others: their ids were taken, or they held what no JSON can. */
   readonly renamed: ReadonlyMap<M, M>;
+  /** Of a version that is not made yet: what makes it. */
+  readonly version?: Version<M> | undefined;
+}
+
+/**
+ * A version of an answer that is saved, before it says more than that. Nothing of it is written, so that nothing is left
+ * of it if it never does: of a request that is stopped or fails, or whose page is gone.
+ */
+export interface Version<M extends UIMessage, Opened = OpenedTurn<M>> {
+  /** The id of the answer that it is made from. */
+  readonly of: string;
+  /** The branch that it will be on. */
+  readonly forkId: string;
+  /** Writes it, and opens it; `from` is the answer that it is made from, as it is by then. */
+  make(from: M): Promise<Opened>;
 }
 
 /** Saves what a plan asks for, and reserves the answer, or opens the one that goes on. */
 export async function openTurn<M extends UIMessage>(
   engine: ContextEngine,
-  { kept, fresh, answer, inPlace }: TurnPlan<M>,
-  { branchId, forkId = createId(), answerId }: Place,
+  plan: TurnPlan<M>,
+  place: Place,
+): Promise<OpenedTurn<M>> {
+  return plan.isVersion ? announced(engine, plan, place) : written(engine, plan, place);
+}
+
+function announced<M extends UIMessage>(
+  engine: ContextEngine,
+  plan: TurnPlan<M>,
+  { branchId, forkId = createId() }: Place,
+): OpenedTurn<M> {
+  const id = createId();
+  const of = plan.answer as M;
+  if (engine.status(of.id) === 'streaming') throw stillGrowing(of.id);
+  const make = async (from: M): Promise<OpenedTurn<M>> => {
+    const opened = await written(engine, { ...plan, answer: from }, { branchId, forkId, answerId: id });
+    await keepPlace(engine, opened.answer as M);
+    return opened;
+  };
+  const answer = { ...of, id };
+  return { id, branchId, answer, isWhole: false, renamed: new Map(), version: { of: of.id, forkId, make } };
+}
+
+async function written<M extends UIMessage>(
+  engine: ContextEngine,
+  { kept, fresh, answer, inPlace, isVersion }: TurnPlan<M>,
+  { branchId, forkId = createId(), answerId = createId() }: Place,
 ): Promise<OpenedTurn<M>> {
   const renamed = new Map<M, M>();
   const taken = new Set<string>();
-  const ownId = (message: M): M => {
+  const ownId = (message: M, other = createId()): M => {
     const isTaken = taken.has(message.id) || engine.node(message.id);
     taken.add(message.id);
     if (!isTaken) return message;
-    const own = { ...message, id: createId() };
+    const own = { ...message, id: other };
     renamed.set(message, own);
     return own;
   };
-  const begun = answer && !inPlace ? ownId(answer) : answer;
-  const id = begun?.id ?? answerId ?? createId();
-  let added = fresh.map(ownId);
+  const begun = answer && !inPlace ? ownId(answer, isVersion ? answerId : undefined) : answer;
+  const id = begun?.id ?? answerId;
+  let added = fresh.map((message) => ownId(message));
   const isWhole = inPlace && engine.status(id) === 'complete' && !isResult(answer?.parts.at(-1));
   if (!inPlace) {
-    const turn = added.length > 0 ? added : kept.slice(-1);
-    const parent = added.length > 0 ? { parentId: kept.at(-1)?.id ?? null } : {};
-    const options = { branch: branchId, forkId, id, ...parent };
+    const turn = added.length > 0 || begun ? added : kept.slice(-1);
+    const parent = turn === added ? { parentId: kept.at(-1)?.id ?? null } : {};
+    const options = { branch: branchId, forkId, id, ...parent, answer: begun && asJson(begun) };
     await engine.continue(turn, options).catch((error: unknown) => {
       if (added.length === 0 || !isContextError(error, 'invalid-messages')) throw error;
       // A function in a question's metadata reaches no server either; the words do.
@@ -131,13 +171,12 @@ export async function openTurn<M extends UIMessage>(
     });
   }
   if (begun && inPlace) await beginAgain(engine, begun);
-  else if (begun) await keepMessage(engine, id, begun, 'streaming');
   return {
     id,
     branchId: landing(engine, forkId, branchId),
     answer: begun,
     isWhole,
-    before: [...kept, ...added],
+    before: inPlace ? undefined : [...kept, ...added],
     renamed,
   };
 }
@@ -182,8 +221,8 @@ export function request<M extends UIMessage>(
   prepare?: PrepareRequest<M>,
 ): Promise<ReadableStream<UIMessageChunk>> {
   const ask = async (): Promise<ReadableStream<UIMessageChunk>> => {
-    const { engine, answer } = turn.options;
-    if (answer) await keepPlace(engine, answer);
+    const { engine, answer, version } = turn.options;
+    if (answer && !version) await keepPlace(engine, answer);
     await wordsBefore(turn);
     sent.abortSignal?.throwIfAborted();
     const prepared = await prepareRequest(turn, sent, prepare);
@@ -195,7 +234,8 @@ export function request<M extends UIMessage>(
 
 /** Waits until nothing grows any more that a turn hangs on, or the turn has ended. */
 async function wordsBefore<M extends UIMessage>({ options, settled }: Turn<M>): Promise<void> {
-  const { engine, id } = options;
+  const { engine } = options;
+  const id = savedId(options);
   if (!growsBefore(engine, id)) return;
   await new Promise<void>((resolve) => {
     const end = (): void => {
@@ -248,11 +288,16 @@ async function prepareRequest<M extends UIMessage>(
   sent: SendOptions<M>,
   prepare: PrepareRequest<M> | undefined,
 ): Promise<SendOptions<M>> {
-  const { engine, id, branchId } = turn.options;
+  const { engine, id, branchId, version } = turn.options;
   const { abortSignal } = sent;
-  const { systemPrompt, messages } = await engine.resolve({ at: id, signal: abortSignal });
+  const { systemPrompt, messages } = await engine.resolve({ at: savedId(turn.options), signal: abortSignal });
   const branch = engine.state.getState().branches.find((one) => one.id === branchId)?.name ?? engine.branch;
-  const note: RequestNote = { branch, branchId, answerId: id, attempt: attemptOf(engine, id) };
+  const note: RequestNote = {
+    branch,
+    branchId: version?.forkId ?? branchId,
+    answerId: id,
+    attempt: version ? engine.siblings(version.of).ids.length : attemptOf(engine, id),
+  };
   const resolved = { ...sent, ...note, systemPrompt, messages: await toSendable(messages as M[]) };
   const parts = await prepare?.(resolved);
   return {
@@ -262,6 +307,11 @@ async function prepareRequest<M extends UIMessage>(
     ...(systemPrompt && { body: { ...sent.body, system: systemPrompt } }),
     ...parts,
   };
+}
+
+/** What is saved of an answer: of a version that is not made yet, what it is made from. */
+function savedId<M extends UIMessage>({ id, version }: Turn<M>['options']): string {
+  return version?.of ?? id;
 }
 
 /** How many versions stand before an answer. A reserved one is not counted among them yet: then all that there are. */

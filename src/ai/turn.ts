@@ -4,6 +4,7 @@ import { isContextError } from '../errors.ts';
 import type { MessageStatus } from '../graph/graph.ts';
 import { onLeaving } from '../engine/leaving.ts';
 import { hasWords } from './sendable.ts';
+import type { Version } from './transport.ts';
 
 /** How often the words of a growing answer are handed to the engine, in ms; it writes half as often as it likes. */
 const DRAFT_INTERVAL = 100;
@@ -19,6 +20,10 @@ export interface TurnOptions<M extends UIMessage> {
   readonly answer?: M | undefined;
   /** Whether that answer left nothing to be said: it stays complete until a word is added. Default false. */
   readonly isWhole?: boolean;
+  /** Of a version that is not made yet, which answer it is made from, and where. */
+  readonly version?: Pick<Version<M>, 'of' | 'forkId'> | undefined;
+  /** Makes it. */
+  readonly make?: (() => Promise<unknown>) | undefined;
   /** The answer as far as it has come; undefined before its first part. */
   readonly read: () => M | undefined;
   /** Hears of each part of the answer as it is passed on, before anyone has read it. */
@@ -26,8 +31,8 @@ export interface TurnOptions<M extends UIMessage> {
   /** Waits until all that was passed on can be read. */
   readonly flush?: () => Promise<void>;
   /**
-   * Told at the end, before the end is saved: the whole answer, or undefined when not a word was said, and whether an
-   * answer that went on is what it was.
+   * Told at the end, before the end is saved: the whole answer, or undefined when not a word was said and nothing is
+   * saved, and whether an answer that went on is what it was.
    */
   readonly ended?: (message: M | undefined, isMute: boolean) => void;
 }
@@ -44,6 +49,9 @@ export class Turn<M extends UIMessage> {
   #last: M | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #end: Promise<void> | undefined;
+  /** Whether there is a node for what is said. */
+  #isMade: boolean;
+  #making: Promise<void> | undefined;
   #settle: () => void = () => {};
   /** Resolves when the end of the answer is saved, or kept in memory where the disk refuses. Never rejects. */
   readonly settled: Promise<void> = new Promise((resolve) => {
@@ -54,6 +62,7 @@ export class Turn<M extends UIMessage> {
 
   constructor(options: TurnOptions<M>) {
     this.options = options;
+    this.#isMade = !options.make;
     this.#stopListening = onLeaving(() => void this.#keep('streaming'));
   }
 
@@ -64,6 +73,16 @@ export class Turn<M extends UIMessage> {
 
   /** Whether the end is saved. */
   isSettled = false;
+
+  /** The first word is here: the node that it goes to is made, where there is none yet. */
+  begin(): Promise<void> | undefined {
+    return this.#isMade ? undefined : (this.#making ??= this.#make());
+  }
+
+  async #make(): Promise<void> {
+    await this.options.make?.();
+    this.#isMade = true;
+  }
 
   /** What was passed on has been read: its words are drafted soon, the first ones at once. */
   draft(): void {
@@ -86,6 +105,7 @@ export class Turn<M extends UIMessage> {
   }
 
   #read(): M | undefined {
+    if (!this.#isMade) return undefined;
     const message = this.options.read();
     if (message && hasWords(message)) this.#last = message;
     return this.#last;
@@ -105,13 +125,15 @@ export class Turn<M extends UIMessage> {
     this.#stopListening();
     const { engine, id, answer, isWhole, flush, ended } = this.options;
     if (flush) await flush();
+    // A version whose node could not be made has failed, and whoever asked for it is told.
+    await this.#making?.catch(() => {});
     const message = this.#read();
-    const isMute = JSON.stringify(answer?.parts) === JSON.stringify(message?.parts);
+    const isMute = !this.#isMade || JSON.stringify(answer?.parts) === JSON.stringify(message?.parts);
     ended?.(message, isMute);
     const words = message ?? { id, role: 'assistant', parts: [] };
     const now = isMute && isWhole ? 'complete' : status;
     try {
-      await keepMessage(engine, id, words, now);
+      if (this.#isMade) await keepMessage(engine, id, words, now);
       if (usage) await engine.trackUsage(usage);
     } catch (error) {
       // The engine has reported it; the answer is on the page, and there is nobody to tell twice.

@@ -5,9 +5,9 @@
 export { answered, waitingCall } from './answered.ts';
 export { longer } from './goingOn.ts';
 export { newWords } from './newWords.ts';
-export { planTurn, savedSince } from './plan.ts';
+export { openList } from './openList.ts';
 export { saidOf } from './said.ts';
 export { joining } from './seam.ts';
 export { takeUp } from './takeUp.ts';
-export { openTurn, request, savedIn } from './transport.ts';
+export { request } from './transport.ts';
 export { keepMessage, Turn } from './turn.ts';

@@ -259,7 +259,7 @@ export class Session {
   }
 
   async continue(turn: readonly UIMessage[], given: ContinueOptions | undefined): Promise<string> {
-    if (turn.length === 0)
+    if (turn.length === 0 && given?.parentId === undefined)
       throw new ContextError('invalid-messages', 'continue() needs at least one message.');
     const options = { ...given };
     return this.#serial(() => this.#solely(() => this.#continue(turn, options)));
@@ -287,8 +287,8 @@ export class Session {
     const ops = await this.#turnOps(turn, branch, { ...options, id, forkId });
     const isActive = branch.id === this.#view.activeId;
     const [answer, asked] = ops.filter((op) => op.op === 'insert').toReversed();
-    // Where nothing is asked, it is another answer to what was asked before.
-    const isSole = answer !== undefined && asked === undefined;
+    // Where nothing is asked, it is another answer to what was asked before; not where its words are here already.
+    const isSole = answer !== undefined && asked === undefined && options.answer === undefined;
     if (isSole) this.#refuseBeside(answer.parentId);
     const stream = await this.#streams.begin(id, forkId);
     try {
@@ -329,7 +329,7 @@ export class Session {
     branch: Branch,
     options: ContinueOptions & { id: string; forkId: string },
   ): Promise<StoreOp[]> {
-    const known = this.#history.graph.nodes.get((turn[0] as UIMessage).id);
+    const known = this.#history.graph.nodes.get(turn[0]?.id ?? '');
     const parentId =
       options.parentId !== undefined
         ? options.parentId
@@ -342,7 +342,11 @@ export class Session {
     const asked = fresh[at];
     if (asked)
       fresh[at] = await this.#folds.fold({ message: asked, after: under, between: fresh.slice(0, at) });
-    const answer: UIMessage = { id: options.id, role: 'assistant', parts: [] };
+    const answer = normaliseMessage({
+      ...(options.answer ?? { parts: [] }),
+      id: options.id,
+      role: 'assistant',
+    });
     const ops: StoreOp[] = insertsOf(under, [...fresh, answer]);
     const head = this.#history.view(branch.id);
     if (under === head)

@@ -16,9 +16,13 @@ function list(line: string): UIMessage[] {
 }
 
 function plan(asked: string, saved: string, messageId?: string): string {
-  const { kept, fresh, answer, inPlace } = planTurn(list(asked), chain(list(saved)), messageId);
+  const { kept, fresh, answer, inPlace, isVersion } = planTurn(list(asked), chain(list(saved)), messageId);
   const ids = (messages: readonly UIMessage[]): string => messages.map(({ id }) => id).join(' ');
-  return [ids(kept), ids(fresh), answer ? `${answer.id}${inPlace ? '' : ' anew'}` : ''].join(' / ');
+  return [
+    ids(kept),
+    ids(fresh),
+    answer ? `${answer.id}${inPlace ? '' : isVersion ? ' once more' : ' anew'}` : '',
+  ].join(' / ');
 }
 
 /** What is saved, where that is one conversation. */
@@ -46,7 +50,8 @@ describe('what a list asks for', () => {
     ['several new ones', 'q1 a1 q2 a2 q3', 'q1 a1', 'q1 a1 / q2 a2 q3 / '],
     ['an answer to go on', 'q1 a1', 'q1 a1', 'q1 /  / a1'],
     ['a changed answer to go on, as a tool leaves it', 'q1 a1!', 'q1 a1', 'q1 /  / a1'],
-    ['an older answer to go on', 'q1 a1', 'q1 a1 q2 a2', 'q1 /  / a1 anew'],
+    ['an older answer to go on', 'q1 a1', 'q1 a1 q2 a2', 'q1 /  / a1 once more'],
+    ['a changed older answer to go on', 'q1 a1!', 'q1 a1 q2 a2', 'q1 /  / a1 anew'],
     ['an answer of the app to go on', 'q1 a9', 'q1', 'q1 /  / a9 anew'],
     ['an answer that said nothing', 'q1 a1~ q2', 'q1', 'q1 / q2 / '],
   ])('%s', (_name, asked, saved, expected) => {

@@ -68,12 +68,20 @@ export class Witness {
     this.#behind.set(exchange, ids);
   }
 
+  /** A version is made with its first word: until then, what it is made from stands in its place. */
+  async #chainOfVersion({ store }: MortalPage, exchange: Exchange): Promise<readonly MessageNode[]> {
+    const of = goesOnFrom(exchange);
+    const chain = of === undefined ? [] : await store.getMessageChain('c', of);
+    return chain.at(-1)?.data.role === 'assistant' ? chain : [];
+  }
+
   async #hear(page: MortalPage, exchange: Exchange): Promise<void> {
     const typed = this.#comparePlaces(page, exchange);
     this.#asked.set(exchange, page);
     this.forgets(exchange);
     const { messages } = exchange.sent;
-    const chain = await page.store.getMessageChain('c', String(noteOf(exchange)['answerId']));
+    const own = await page.store.getMessageChain('c', String(noteOf(exchange)['answerId']));
+    const chain = own.length > 0 ? own : await this.#chainOfVersion(page, exchange);
     // One that fails or is stopped takes back what was reserved for its answer, maybe before a real disk was read.
     if (!this.#isOpen(exchange)) return;
     this.#compareChains(exchange, chain);
@@ -172,9 +180,14 @@ export class Witness {
     return true;
   }
 
-  /** The answers that grow in a chat. */
-  growingIn(page: MortalPage, { branchId }: ContextChat): Exchange[] {
-    return this.#openOf(page).filter((exchange) => noteOf(exchange)['branchId'] === branchId);
+  /** The answers that grow in a chat: on its branch, or on one that is made with their first word. */
+  growingIn(page: MortalPage, { branchId, messages, isBusy }: ContextChat): Exchange[] {
+    const last = isBusy ? messages.at(-1)?.id : undefined;
+    const isVersion = (exchange: Exchange): boolean =>
+      page.engine.status(String(noteOf(exchange)['answerId'])) === undefined && goesOnFrom(exchange) === last;
+    return this.#openOf(page).filter(
+      (exchange) => noteOf(exchange)['branchId'] === branchId || isVersion(exchange),
+    );
   }
 
   /** A stop has come to its end: so have the answers that grew. */
@@ -288,6 +301,13 @@ function brokenIn({ id, data }: MessageNode): string[] {
     const isCut = part.type === 'text' && part.state === 'streaming' && parts[i + 1]?.type === 'text';
     return isCut ? [`${id} breaks off after "${part.text}", and goes on`] : [];
   });
+}
+
+/** The message with which somebody asked for more: one that has nothing which can be sent is told by its id alone. */
+function goesOnFrom({ sent: { trigger, messageId, messages } }: Exchange): string | undefined {
+  const last = messages.at(-1);
+  const id = last?.role === 'assistant' ? last.id : messageId;
+  return trigger === 'submit-message' ? id : undefined;
 }
 
 function beginsWith(stored: UIMessage | undefined, shown: UIMessage): boolean {

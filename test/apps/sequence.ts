@@ -24,7 +24,11 @@ function storesOf(seed: number): () => ContextStore {
 }
 
 /** Runs a sequence in an app that `open` opens, and tells what was wrong; nothing, if all is well. */
-export async function problemsOf(seed: number, open: typeof openApp = openApp): Promise<readonly string[]> {
+export async function problemsOf(
+  seed: number,
+  open: typeof openApp = openApp,
+  acts: number = lengthOf(seed),
+): Promise<readonly string[]> {
   // A database takes several tasks for what memory does in one.
   const time = new Clock(isInDatabase(seed) ? 16 : 2);
   const forget = ownListeners();
@@ -35,7 +39,7 @@ export async function problemsOf(seed: number, open: typeof openApp = openApp): 
       time,
       open: (on, manner) => open(on, { ...manner, beneath: pager }),
     });
-    for (let act = lengthOf(seed); act > 0; act -= 1) await run.act();
+    for (let act = acts; act > 0; act -= 1) await run.act();
     await run.comeToRest();
     const problems = await run.problems();
     run.close();

@@ -430,6 +430,11 @@ describe('the texts of refusals', () => {
       { code: 'invalid-messages', message: 'continue() needs at least one message.' },
     ],
     [
+      'an answer that is none',
+      (engine) => engine.continue(said('q1'), { answer: 5 as never, id: 'a1' }),
+      { code: 'invalid-messages', message: expect.stringContaining('parts must be a list') },
+    ],
+    [
       'an unknown sibling',
       (engine) => engine.selectSibling('zzz'),
       { code: 'message-not-found', message: 'Message "zzz" not found' },

@@ -69,6 +69,18 @@ describe('continue()', () => {
     expect(await branches()).toEqual({ main: 'q1 > a1 > q2' });
   });
 
+  test('begins with words that are there already, as a version that shows at once, in one write', async () => {
+    const { store, engine, shown, branches } = await chat('q1', 'a1', 'q2');
+    const writes = vi.spyOn(store, 'append');
+    const answer = { ...said('a1', 'one'), id: 'a9' };
+    await engine.continue([], { parentId: 'q1', id: 'b1', answer });
+    expect(writes).toHaveBeenCalledOnce();
+    expect([shown(), engine.status('b1'), engine.branch]).toEqual(['q1 > one', 'streaming', 'main-v2']);
+    expect(engine.siblings('b1')).toEqual({ index: 1, ids: ['a1', 'b1'] });
+    await engine.updateMessage('b1', said('b1', 'one two'), 'complete');
+    expect(await branches()).toEqual({ main: 'q1 > a1 > q2', 'main-v2': 'q1 > one two' });
+  });
+
   test('asks again: a known question only reserves, on its branch while nothing hangs on it', async () => {
     const { engine, branches } = await chat('q1');
     const id = await engine.continue(said('q1'), { id: 'a1' });
