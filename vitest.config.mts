@@ -15,9 +15,13 @@ const apart = [
 /** The same in a page: a database where there is none, and a part that counts how often it is rendered. */
 const alone = ['test/react/{default,refused}Store.test.tsx', 'test/demo/renders.test.tsx'];
 /** As an app ships it: with the React Compiler and on React's production build, which is also half the work. */
-const compiled = ['test/apps/{compiled,fuzz,planted}.test.tsx'];
+const compiled = ['test/apps/{compiled,fuzz,planted,suite}.test.tsx'];
 const productionJsx = { find: 'react/jsx-dev-runtime', replacement: `${root}/test/support/jsx.ts` };
-/** Told of chats on a page, as of those of the older AI SDKs. The fuzzer brings a database, which others would find. */
+/**
+ * Told of chats on a page. The fuzzer brings a database, which others would find. `CHATS: 'app'` tells them of the chats of an
+ * app: on AI SDK 5 and 6 on React's development build, on 7 as the app ships, and in Chromium. Without it they are told of
+ * bare chats, which people may also have: once, on 7. `test/apps/where.test.ts` holds what runs where, and why not elsewhere.
+ */
 const chats = 'test/ai/!(fuzz).test.ts';
 const elsewhere = ['test/browser/**', 'test/bench/**', 'test/package/**', 'test/e2e/**'];
 const resolve = { alias: aliases };
@@ -80,7 +84,7 @@ const onePage = ['page', 'ownPage'].map((name) => `${root}/test/support/${name}.
 
 const isBench = process.argv.includes('bench');
 
-/** The chat tests again on an older AI SDK: 5 and 6 are installed beside 7 under names of their own. */
+/** The chat tests in an app on an older AI SDK: 5 and 6 are installed beside 7 under names of their own. */
 function onSdk(major: 5 | 6): TestProjectInlineConfiguration {
   const [ai, react] = [`ai-v${major}`, `ai-sdk-react-v${major}`];
   const older = [
@@ -100,8 +104,8 @@ function onSdk(major: 5 | 6): TestProjectInlineConfiguration {
       setupFiles: ['noOwnerStacks', 'patience'].map((name) => `${root}/test/support/${name}.ts`),
       include: ['test/{ai,apps}/**/*.test.{ts,tsx}'],
       // Types are checked against the one that is installed, and the React Compiler has a project of its own.
-      exclude: ['test/ai/types.test.ts', 'test/apps/compiled.test.tsx'],
-      env: { AI_SDK: String(major) },
+      exclude: ['test/ai/types.test.ts', 'test/apps/{compiled.test.tsx,where.test.ts}'],
+      env: { AI_SDK: String(major), CHATS: 'app' },
       // Not left to Node, so that their own imports of `ai` are led to the same copy.
       server: { deps: { inline: [new RegExp(`/node_modules/(${ai}|${react})/`)] } },
     },
@@ -138,13 +142,16 @@ function inBrowser(): TestProjectInlineConfiguration {
       include: [
         'test/browser/**/*.test.{ts,tsx}',
         'test/ai/*.test.{ts,tsx}',
-        'test/apps/{same,stories,react}.test.tsx',
+        'test/apps/{same,stories,react,suite}.test.tsx',
       ],
       // A server in Node (test/browser/http.test.ts has another one), and what is only typed.
       exclude: ['test/ai/{http,types,fuzz}.test.ts'],
       setupFiles: isBench ? [] : `${root}/test/support/page.ts`,
       benchmark: { include: ['test/bench/**/*.bench.ts'] },
       browser: chromium(),
+      env: { CHATS: 'app' },
+      // One page for all of a worker: to open one for each file takes a third longer. What is measured has its own.
+      isolate: isBench,
     },
   };
 }
@@ -218,7 +225,7 @@ export default defineConfig({
           setupFiles: onePage,
           include: ['test/**/*.test.tsx', chats],
           exclude: [...elsewhere, ...alone, ...compiled],
-          env: { AI_SDK: '7', CHATS: 'app' },
+          env: { AI_SDK: '7' },
         },
       },
       {
@@ -241,8 +248,9 @@ export default defineConfig({
           environment: 'happy-dom',
           isolate: false,
           setupFiles: `${root}/test/support/patience.ts`,
-          include: compiled,
-          env: { AI_SDK: '7', NODE_ENV: 'production' },
+          // Types are no code.
+          include: [...compiled, 'test/ai/!(fuzz|types).test.ts'],
+          env: { AI_SDK: '7', CHATS: 'app', NODE_ENV: 'production' },
         },
       },
       onSdk(6),

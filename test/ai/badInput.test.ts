@@ -299,7 +299,8 @@ describe('a message', () => {
     await sent;
     await page.chats.whenSettled();
     page.chats.active.clearError();
-    expect(page.shown()).toContain('q: One? | a: First.');
+    // AI SDK 5 and 6 show what it is before it is refused, and a view may break on that: then the app is shown anew.
+    await expect.poll(() => page.shown()).toContain('q: One? | a: First.');
     expect(await page.stored()).toContain('q: One? | a: First.');
     await page.ask('Well?', 'Yes.');
     expect(await page.stored()).toContain('q: Well? | a: Yes.');

@@ -1,12 +1,9 @@
 import * as ai from 'ai';
-import { stepCountIs, tool } from 'ai';
+import { stepCountIs, tool, type ChatTransport, type UIMessage } from 'ai';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { createContextChats } from '../../src/ai/index.ts';
 import { createLocalTransport, type LocalRequest, type LocalTransportOptions } from '../../src/ai/local.ts';
-import { ContextEngine } from '../../src/engine/engine.ts';
 import { hint } from '../../src/fragment/builders.ts';
-import { InMemoryContextStore } from '../../src/store/memory.ts';
 import { openPage, SDK, words, type Page } from './story.ts';
 
 type Model = Extract<LocalTransportOptions['model'], { specificationVersion: 'v4' }>;
@@ -223,12 +220,13 @@ describe('a model in the browser', () => {
 it.runIf(SDK > 5)('may be an agent of the AI SDK, behind its own transport', async () => {
   const { model, calls } = modelOf([...text('First.'), finish()], [...text('Second.'), finish()]);
   const agent = new ai.ToolLoopAgent({ model, instructions: 'Be brief.' });
-  const engine = new ContextEngine({ store: new InMemoryContextStore(), chatId: 'c', userId: 'me' });
-  const chats = createContextChats({ engine, transport: new ai.DirectChatTransport({ agent }) });
-  await chats.active.sendMessage({ text: 'One?' });
-  await chats.active.sendMessage({ text: 'Two?' });
-  expect(words(chats.active.messages)).toBe('q: One? | a: First. | q: Two? | a: Second.');
-  expect(words((await engine.resolve()).messages)).toBe(words(chats.active.messages));
+  const page = await openPage(undefined, {
+    transport: new ai.DirectChatTransport({ agent }) as ChatTransport<UIMessage>,
+  });
+  await page.chats.active.sendMessage({ text: 'One?' });
+  await page.chats.active.sendMessage({ text: 'Two?' });
+  expect(page.shown()).toBe('q: One? | a: First. | q: Two? | a: Second.');
+  expect(words((await page.engine.resolve()).messages)).toBe(page.shown());
   expect(calls[1]!.prompt.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'user']);
 });
 
@@ -236,13 +234,13 @@ it.runIf(SDK > 5)(
   'takes the prompt of the engine where an agent asks for it: its transport knows of no body',
   async () => {
     const { model, calls } = modelOf([...text('First.'), finish()]);
-    const engine = new ContextEngine({ store: new InMemoryContextStore(), chatId: 'c', userId: 'me' });
+    const { chats, engine } = await openPage();
     engine.set(hint('Be brief.'));
     const agent = new ai.ToolLoopAgent({
       model,
       prepareCall: async (call) => ({ ...call, instructions: (await engine.resolve()).systemPrompt }),
     });
-    const chats = createContextChats({ engine, transport: new ai.DirectChatTransport({ agent }) });
+    chats.configure({ transport: new ai.DirectChatTransport({ agent }) as ChatTransport<UIMessage> });
     await chats.active.sendMessage({ text: 'One?' });
     expect(calls[0]!.prompt[0]).toMatchObject({
       role: 'system',

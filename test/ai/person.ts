@@ -7,7 +7,7 @@ import type { ContextStore } from '../../src/store/store.ts';
 import { realTime, type Time } from '../support/clock.ts';
 import type { Exchange } from '../support/transport.ts';
 import { listenTo, noteAnswer, stateOf } from './hanging.ts';
-import { noteOf, openPage, SDK, words, type Page } from './story.ts';
+import { noteOf, openPlainly, SDK, words, type Page } from './story.ts';
 import { allOf, callsIn, waits, Witness } from './witness.ts';
 
 /**
@@ -87,7 +87,7 @@ export type Reconnect = (
 /** Opens engine and chats, without a screen. */
 async function openMortal(store: ContextStore, { automatic, pause }: Manner): Promise<MortalPage> {
   const own = mortal(store, pause);
-  const page = await openPage(
+  const page = await openPlainly(
     own.store,
     automatic ? { sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls } : {},
   );
@@ -601,9 +601,8 @@ export class Run {
   }
 
   async #misplaced(stored: readonly MessageNode[]): Promise<string[]> {
-    const { store, engine } = this.#page;
-    // A page without a screen: it is asked only which answers grow.
-    const fresh = await this.#time.during(openPage(store, { userId: engine.userId }));
+    // It is asked only which answers grow.
+    const fresh = await this.#time.during(openPlainly(this.#page.store));
     if (!fresh) return ['A page does not open.'];
     fresh.engine.dispose();
     return [

@@ -22,26 +22,25 @@ export interface Page {
   ask(question: string, ...answer: string[]): Promise<void>;
 }
 
-type PageOptions = ContextChatOptions & Partial<Pick<ContextEngineOptions, 'onConflict' | 'userId'>>;
+type PageOptions = ContextChatOptions & Pick<ContextEngineOptions, 'onConflict'>;
 
 /**
- * Opens the chat `c`, of user `me` if not told otherwise: in the app of test/apps that is plain `useChat` but for one line
- * where `CHATS` is `app`; else as engine and chats, without a component.
- *
- * Without it stay, everywhere: files whose components are an app of their own (useContextChat, verbs, example), those that
- * open no chat (plan, seam, prompt, types), a server in Node (http), where there is no page, and chats of another user.
+ * Opens the chat `c` of user `me`: in the app of test/apps that is plain `useChat` but for one line where `CHATS` is `app`; else,
+ * and in Node, where there is no page, as engine and chats, without a component. `test/apps/where.test.ts` tells where is what.
  */
 export async function openPage(
   store: ContextStore = new InMemoryContextStore(),
   options: PageOptions = {},
 ): Promise<Page> {
-  const isForApp = globalThis.document && (options.userId ?? 'me') === 'me';
-  return pageOf(store, options, (isForApp && openInApp) || openChats);
+  return pageOf(store, options, (globalThis.document && openInApp) ?? openChats);
 }
 
 /** The same, never with a component: for what is told of the chats themselves, and to make a long one in no time. */
-export async function openPlainly(store: ContextStore = new InMemoryContextStore()): Promise<Page> {
-  return pageOf(store, {}, openChats);
+export async function openPlainly(
+  store: ContextStore = new InMemoryContextStore(),
+  options: PageOptions = {},
+): Promise<Page> {
+  return pageOf(store, options, openChats);
 }
 
 async function pageOf(store: ContextStore, options: PageOptions, open: Open): Promise<Page> {
@@ -67,14 +66,14 @@ async function pageOf(store: ContextStore, options: PageOptions, open: Open): Pr
 
 type Open = (store: ContextStore, options: PageOptions) => Promise<Pick<Page, 'engine' | 'chats'>>;
 
-const openChats: Open = async (store, { onConflict, userId = 'me', ...options }) => {
-  const engine = new ContextEngine({ store, chatId: 'c', userId, onConflict });
+const openChats: Open = async (store, { onConflict, ...options }) => {
+  const engine = new ContextEngine({ store, chatId: 'c', userId: 'me', onConflict });
   const chats = createContextChats({ engine, ...options });
   await engine.ready();
   return { engine, chats };
 };
 
-const app = globalThis.process?.env['CHATS'] === 'app' ? await import('../apps/chatsInApp.ts') : undefined;
+const app = import.meta.env['CHATS'] === 'app' ? await import('../apps/chatsInApp.ts') : undefined;
 // Each page has a store of its own.
 const openInApp: Open | undefined = app && ((store, options) => app.openInApp(changed(store, {}), options));
 

@@ -396,6 +396,8 @@ describe('the result of a tool that takes its time', () => {
   });
 
   it('is saved on the node that called when that is not loaded any more', async () => {
+    // A page that shows each of the hundred takes a second.
+    page.engine.dispose();
     const other = await openPlainly(page.store);
     for (let i = 0; i < 100; i += 1) await other.ask(`${i}?`, 'Yes.');
     const later = await openPage(page.store);

@@ -1,17 +1,14 @@
 import { expect, it } from 'vitest';
 import { openPage } from '../ai/story.ts';
 
-// What `openPage` opens is chats without a component everywhere but in one project, where nothing may quietly be so.
+// What `openPage` opens is chats without a component where nothing else is said, and here nothing may quietly be so.
 
-it.runIf(globalThis.process?.env['CHATS'] === 'app')(
-  'the stories of test/ai are told of the app',
-  async () => {
-    const page = await openPage();
-    await page.ask('One?', 'First.');
-    const items = [...document.querySelectorAll('main li')].map(({ textContent }) => textContent);
-    expect(items).toEqual(['One?Edit', 'First.']);
-    expect(page.shown()).toBe('q: One? | a: First.');
-    // A hook's verb, not a chat's.
-    expect(Reflect.get(page.chats.active, 'setMessages')).toBeTypeOf('function');
-  },
-);
+it('the stories of test/ai are told of the app', async () => {
+  const page = await openPage();
+  await page.ask('One?', 'First.');
+  const items = [...document.querySelectorAll('main li')].map(({ textContent }) => textContent);
+  expect(items).toEqual(['One?Edit', 'First.']);
+  expect(page.shown()).toBe('q: One? | a: First.');
+  // A hook's verb, not a chat's.
+  expect(Reflect.get(page.chats.active, 'setMessages')).toBeTypeOf('function');
+});
