@@ -43,7 +43,10 @@ import type { Change } from './store.ts';
  * of a sealed message with its topology.
  */
 export interface Tables {
-  /** Also those of deleted chats. The index `due` holds those whose content has yet to go. */
+  /**
+   * Also those of deleted chats. The index `due` holds those whose content has yet to go, `recent` those of a user in the
+   * order in which a list shows them, last to first.
+   */
   readonly chats: RemovedChat;
   /** Topology of the tail; as the store sees it, of all messages. */
   readonly nodes: NodeInfo;
@@ -144,7 +147,10 @@ const byChange = { changed: 'changed', chat: ['chatId', 'changed'] };
 
 /** All tables. */
 export const LAYOUT: Readonly<Record<Table, Shape>> = {
-  chats: { key: 'id', indexes: { user: 'userId', due: 'purgeAt', changed: 'changed' } },
+  chats: {
+    key: 'id',
+    indexes: { user: 'userId', recent: ['userId', 'updatedAt'], due: 'purgeAt', changed: 'changed' },
+  },
   nodes: { key: ['chatId', 'seq'], indexes: { id: ['chatId', 'id'], ...byChange } },
   bodies: {},
   topologies: {

@@ -56,6 +56,12 @@ class MemoryRows implements Rows {
     return entries.slice(0, limit).map(({ row }) => row as Tables[T]);
   }
 
+  async lastChats({ from, to }: Span, many: number): Promise<Tables['chats'][]> {
+    return this.#list('chats', 'recent')
+      .last([from], [to, LAST], many)
+      .map(({ row }) => row as Tables['chats']);
+  }
+
   put<T extends Table>(table: T, row: Tables[T], key?: Key): void {
     const own = key ?? keyOf(row, LAYOUT[table].key);
     if (own === undefined) return;
@@ -110,6 +116,13 @@ class SortedList {
 
   within(from: Key, to: Key): Entry[] {
     return this.#entries.slice(this.#place(from, 0), this.#place(to, 1));
+  }
+
+  /** The last so many entries of an index, and those with the same key as the first of them. */
+  last(from: Key, to: Key, many: number): Entry[] {
+    const end = this.#place(to, 1);
+    const first = this.#entries[Math.max(this.#place(from, 0), end - many)];
+    return first ? this.#entries.slice(this.#place([(first.key as readonly Key[])[0] as Key], 0), end) : [];
   }
 
   add(key: Key, row: unknown): void {

@@ -2,7 +2,17 @@ import type { UIMessage } from 'ai';
 import type { Chat, MessageNode, NodeInfo } from '../graph/graph.ts';
 import { byAge, previewOf } from '../graph/graph.ts';
 import { readDraft } from './drafts.ts';
-import { between, BLOCK, type Meta, ofChat, only, type Span, type Table, type Tables } from './layout.ts';
+import {
+  between,
+  BLOCK,
+  type Key,
+  type Meta,
+  ofChat,
+  only,
+  type Span,
+  type Table,
+  type Tables,
+} from './layout.ts';
 import { withBody } from './append.ts';
 import { readMeta } from './meta.ts';
 import { readChat } from './rebuild.ts';
@@ -151,12 +161,57 @@ export async function listChats(rows: Rows, filter: ChatFilter): Promise<ChatInf
   const { userId, metadata } = filter;
   const first = Math.max(filter.offset ?? 0, 0);
   const end = first + Math.max(filter.limit ?? Infinity, 0);
-  const chats = (await rows.list('chats', userId === undefined ? undefined : only(userId), 'user'))
-    .filter((chat) => chat.deletedAt === undefined)
-    .filter((chat) => !metadata || chat.metadata?.[metadata.key] === metadata.value)
+  const suits = (chat: Chat): boolean =>
+    chat.deletedAt === undefined && (!metadata || chat.metadata?.[metadata.key] === metadata.value);
+  const all = async (): Promise<Chat[]> =>
+    (await rows.list('chats', userId === undefined ? undefined : only(userId), 'user')).filter(suits);
+  const chats = ((await newestChats(rows, userId, end, suits)) ?? (await all()))
     .toSorted((a, b) => b.updatedAt - a.updatedAt)
     .slice(first, end);
   return Promise.all(chats.map(async (chat) => chatInfo(chat, (await loadLive(rows, chat.id)).length)));
+}
+
+/**
+ * Chats of one user, or of all, among which are the `many` updated last that suit. Undefined where there are no more than
+ * that: then all have to be read, also those whose row is damaged, which no index finds.
+ */
+async function newestChats(
+  rows: Rows,
+  userId: string | undefined,
+  many: number,
+  suits: (chat: Chat) => boolean,
+): Promise<Chat[] | undefined> {
+  if (many === 0) return [];
+  if (many > FEW_CHATS) return undefined;
+  const users = userId === undefined ? await usersOf(rows) : [userId];
+  if (!users) return undefined;
+  // Those that do not suit are in the way; where they are many, soon all are read.
+  for (let most = many; ; most *= 4) {
+    const found = await Promise.all(users.map((user) => rows.lastChats(updatesOf(user), most)));
+    const fitting = found.map((chats) => chats.filter(suits));
+    if (found.some((chats, i) => chats.length >= most && (fitting[i]?.length ?? 0) < many)) continue;
+    const chats = fitting.flat();
+    return chats.length >= many ? chats : undefined;
+  }
+}
+
+/** Of more chats than that, all are read at once. */
+const FEW_CHATS = 10_000;
+
+/** Who has chats, in the order of their names; undefined where a damaged row stands between them. */
+async function usersOf(rows: Rows): Promise<string[] | undefined> {
+  const users: string[] = [];
+  for (let to: Key = [[]]; ; to = [users[0] ?? '']) {
+    const span: Span = { from: [''], to };
+    const last = (await rows.lastChats(span, 1)).at(-1);
+    if (!last) return (await rows.list('chats', span, 'recent')).length > 0 ? undefined : users;
+    users.unshift(last.userId);
+  }
+}
+
+/** The places of a user's chats in the index `recent`. A time that is none, which a disk made of one, lies beyond. */
+function updatesOf(userId: string): Span {
+  return { from: [userId], to: [userId, Number.MAX_VALUE] };
 }
 
 function chatInfo(

@@ -68,6 +68,11 @@ export interface Rows {
    * where a body can lie in one place only.
    */
   words?(span: Span): Promise<UIMessage[]>;
+  /**
+   * The last `many` chats within a span of the index `recent`, and those updated at the same moment as the first of them;
+   * in the order of their keys. Nothing else is read.
+   */
+  lastChats(span: Span, many: number): Promise<Tables['chats'][]>;
   put<T extends Table>(table: T, row: Tables[T], key?: Key): void;
   /** Deletes the rows within a span; all of them without one. */
   delete(table: Table, span?: Span): void;

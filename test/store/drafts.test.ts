@@ -14,6 +14,7 @@ function kept(rows: DraftRow[]): Rows {
   return {
     get: async () => rows[0] as never,
     list: async () => rows as never[],
+    lastChats: async () => [],
     put: (_table, row) => void rows.push(row as DraftRow),
     delete: () => void rows.splice(0),
   };

@@ -1,7 +1,7 @@
 import { IDBFactory } from 'fake-indexeddb';
 import 'fake-indexeddb/auto';
 import { openDB } from 'idb';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import type { AppendResult } from '../../src/store/store.ts';
 import { given, head, insert, line, me } from '../support/graph.ts';
@@ -175,5 +175,56 @@ describe('a chain of 200 in a bush of 2,000', () => {
     expect((await store.getMessageChain('c', 'b18-99', { limit: 20 })).length).toBe(20);
     expect(asked.filter((each) => /^(?:packs|bodies) /.test(each))).toEqual(['bodies 1980 to 1999']);
     await store.close();
+  });
+});
+
+/** How many rows a list of chats reads. */
+describe('a page of a list of three hundred chats', () => {
+  const NAME = 'pages';
+  let store: IndexedDBContextStore;
+  let rows = 0;
+
+  beforeAll(async () => {
+    globalThis.indexedDB = new IDBFactory();
+    store = new IndexedDBContextStore(NAME);
+    vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 });
+    for (let i = 0; i < 300; i += 1) {
+      vi.setSystemTime(1_000_000 + i);
+      const metadata = { tag: i % 10 };
+      await store.append(`c${i}`, [{ op: 'chat', metadata }], { ...me, userId: i % 3 === 0 ? 'ann' : 'bob' });
+    }
+    vi.useRealTimers();
+    for (const source of [IDBObjectStore.prototype, IDBIndex.prototype]) {
+      const original = Reflect.get(source, 'getAll') as IDBIndex['getAll'];
+      vi.spyOn(source as IDBIndex, 'getAll').mockImplementation(function (this: IDBIndex, ...args) {
+        const request = Reflect.apply(original, this, args) as IDBRequest<unknown[]>;
+        const table = (Reflect.get(this, 'objectStore') as IDBObjectStore | undefined) ?? this;
+        if (table.name === 'chats')
+          request.addEventListener('success', () => void (rows += request.result.length));
+        return request;
+      });
+    }
+  });
+  afterAll(async () => {
+    vi.restoreAllMocks();
+    await store.close();
+  });
+
+  // Of all users, their names are found by one row each, and as many chats of each as are asked for.
+  it.each([
+    [{ userId: 'ann', limit: 10 }, 10, 10],
+    [{ userId: 'bob', limit: 10, offset: 20 }, 10, 30],
+    [{ limit: 10 }, 10, 22],
+    [{ userId: 'ann', metadata: { key: 'tag', value: 3 }, limit: 2 }, 2, 2 + 8 + 32],
+  ])('%j reads what it needs', async (filter, found, read) => {
+    rows = 0;
+    expect(await store.listChats(filter)).toHaveLength(found);
+    expect(rows).toBe(read);
+  });
+
+  it('reads all where there is no more', async () => {
+    rows = 0;
+    expect(await store.listChats({ userId: 'ann', limit: 101 })).toHaveLength(100);
+    expect(rows).toBe(200);
   });
 });

@@ -392,6 +392,8 @@ export async function tell(
       () => store.listCheckpoints('c'),
       () => store.getGraph('c'),
       () => store.listChats(),
+      () => store.listChats({ limit: 1 }),
+      () => store.listChats({ userId: 'me', limit: 2 }),
       () => store.changesSince(0),
       () => store.searchMessages('c', 'm1 better'),
       () => store.getMessage('c', 'grows'),

@@ -112,6 +112,16 @@ class ListRows implements Records {
     return found.map(({ value }) => this.#read(table, value)).filter((row) => row !== undefined);
   }
 
+  async lastChats(span: Span, many: number): Promise<Tables['chats'][]> {
+    const found = this.#within('chats', span, 'recent');
+    const first = found.at(-many)?.value as Tables['chats'] | undefined;
+    return this.list(
+      'chats',
+      { from: first ? [first.userId, first.updatedAt] : span.from, to: span.to },
+      'recent',
+    );
+  }
+
   async keys(table: Table, span?: Span, index?: string): Promise<Key[]> {
     return this.#within(table, span, index).map(({ key }) => key as Key);
   }

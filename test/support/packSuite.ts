@@ -14,6 +14,7 @@ import old from '../store/fixtures/format-1.json' with { type: 'json' };
 import packed from '../store/fixtures/format-2.json' with { type: 'json' };
 import summed from '../store/fixtures/format-3.json' with { type: 'json' };
 import numbered from '../store/fixtures/format-4.json' with { type: 'json' };
+import listed from '../store/fixtures/format-5.json' with { type: 'json' };
 
 /** Whoever waits for a tab to be idle waits for more than a second; each look opens the database. */
 const SELDOM = { timeout: 25_000, interval: 250 } as const;
@@ -639,7 +640,10 @@ export function packSuite(freshName: () => string, points: Points = ALL_POINTS):
     });
   });
 
-  describe('a database of format 4', () => {
+  describe.each([
+    [4, numbered],
+    [5, listed],
+  ])('a database of format %i', (_, { dump, expected }) => {
     let name: string;
     let store: IndexedDBContextStore;
     const ben = { ...me, userId: 'ben' };
@@ -647,12 +651,12 @@ export function packSuite(freshName: () => string, points: Points = ALL_POINTS):
 
     beforeEach(async () => {
       name = freshName();
-      await loadDatabase(name, numbered.dump);
+      await loadDatabase(name, dump);
       store = new IndexedDBContextStore(name);
     });
     afterEach(() => store.close());
 
-    const expectAll = (): Promise<void> => expectAsWritten(store, numbered.expected, chats);
+    const expectAll = (): Promise<void> => expectAsWritten(store, expected, chats);
 
     it('reads as it was written, and is written and sealed on', async () => {
       await expectAll();
@@ -747,6 +751,7 @@ async function expectAsWritten<Id extends string>(
     bodies,
   );
   same(json(await store.listChats()), expected.chats);
+  same(json(await store.listChats({ limit: 1 })), expected.chats.slice(0, 1));
   same(json(await store.changesSince(0)), expected.changes);
 }
 

@@ -212,6 +212,7 @@ function standIn(rows: Records, instead: Partial<Rows>): Records {
     keys: (...args) => rows.keys(...args),
     get: (...args) => rows.get(...args),
     list: (...args) => rows.list(...args),
+    lastChats: (...args) => rows.lastChats(...args),
     put: (...args) => rows.put(...args),
     delete: (...args) => rows.delete(...args),
     ...instead,

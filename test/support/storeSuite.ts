@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { visualizeGraph } from '../../src/graph/visualize.ts';
 import { blobUrl } from '../../src/store/blobs.ts';
 import type { ContextStore, StoreNotice, StoreOp } from '../../src/store/store.ts';
@@ -1218,6 +1218,27 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
         expect(await ids({ metadata: { key: 'toString', value: null } })).toEqual([]);
         expect(await ids({ userId: 'ann', offset: 1, limit: 5 })).toEqual(['one']);
         expect(await ids({ userId: 'nobody' })).toEqual([]);
+      });
+
+      it('shows with a limit what it shows without: moments that are the same, chats that are gone, and users', async () => {
+        onTestFinished(() => void vi.useRealTimers());
+        vi.useFakeTimers({ toFake: ['Date'] });
+        const start = Date.now();
+        for (let i = 0; i < 24; i += 1) {
+          vi.setSystemTime(start + [40, 10, 10, 90, 20, 10][i % 6]!);
+          const chat: StoreOp = { op: 'chat', metadata: { tag: i % 5 } };
+          await store.append(`c${i}`, [chat], { ...me, userId: ['ann', 'bob', 'eve'][i % 3]! });
+          if (i % 4 === 2) await store.deleteChat(`c${i}`, i % 8 === 2 ? { keepFor: 1e6 } : {});
+        }
+        for (const filter of [{}, { userId: 'ann' }, { userId: 'eve' }, { userId: 'nobody' }])
+          for (const tag of [undefined, 0, 3, 7]) {
+            const which = tag === undefined ? filter : { ...filter, metadata: { key: 'tag', value: tag } };
+            const all = await ids(which);
+            for (const offset of [0, 1, 5])
+              for (const limit of [1, 2, 4, 6, 40])
+                expect(await ids({ ...which, offset, limit })).toEqual(all.slice(offset, offset + limit));
+          }
+        expect(await ids({ limit: 30 })).toHaveLength(21);
       });
 
       it('tells what a list shows', async () => {

@@ -43,6 +43,10 @@ export class ChangedRows implements Records {
     return isTelling(table) ? rows.map(withoutNumber) : rows;
   }
 
+  async lastChats(span: Span, many: number): Promise<Tables['chats'][]> {
+    return (await this.#rows.lastChats(span, many)).map(withoutNumber);
+  }
+
   keys(table: Table, span?: Span, index?: string): Promise<Key[]> {
     return this.#rows.keys(table, span, index);
   }

@@ -5,8 +5,8 @@ import { LAYOUT, type Shape } from '../layout.ts';
  * How a database of an older version becomes one of this version.
  *
  * An upgrade holds up every tab of the site, and a kill in its midst must not cost anything. So it only ever adds empty
- * tables, and indexes of fields that no record has yet, which takes a moment whatever the size of the database. Records
- * stay as they are: every format that was ever written can be read, and is brought up to date chat by chat, later, in
+ * tables, and indexes of fields that no record has yet, or of chats, whose rows are few and small, which takes a moment
+ * whatever the size of the database. Records stay as they are: every format that was ever written can be read, and is brought up to date chat by chat, later, in
  * small transactions.
  *
  * - Format 1: a record per message in `nodes`, `bodies` and `changes`.
@@ -19,6 +19,8 @@ import { LAYOUT, type Shape } from '../layout.ts';
  *   indexes find them. What was written before has them in `changes`; blocks are found by the last one, as before.
  *   Databases of version 3 lack the index of the first one.
  *
+ * - Format 5: an index finds the chats of a user by their last save (`recent`).
+ *
  * A chat of format 1 is therefore one of format 2 whose tail is long, and to bring it up to date is to seal it
  * (`seal.ts`): when it is opened or written, a block at a time. One that is half sealed is as good as any other.
  *
@@ -26,7 +28,7 @@ import { LAYOUT, type Shape } from '../layout.ts';
  * format by its `v` (`pack.ts`); both become `newer-format`. A database of each format is kept in
  * `test/store/fixtures` for ever.
  */
-export const DATABASE_VERSION = 4;
+export const DATABASE_VERSION = 5;
 
 /** Adds what a database of an older version lacks; for a new one, everything. */
 export function upgrade(db: IDBPDatabase, tx: IDBPTransaction<unknown, string[], 'versionchange'>): void {

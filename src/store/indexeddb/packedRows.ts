@@ -95,6 +95,10 @@ export class PackedRows implements Rows {
     return this.#rows.list(table, span, index, limit);
   }
 
+  lastChats(span: Span, many: number): Promise<Tables['chats'][]> {
+    return this.#rows.lastChats(span, many);
+  }
+
   async #infoOf(chatId: string, id: string): Promise<NodeInfo | undefined> {
     return (await this.#toldInfoOf(chatId, id)) ?? find(await this.#lostOf(chatId), id);
   }

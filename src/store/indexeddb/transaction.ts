@@ -133,6 +133,17 @@ class DatabaseRows implements Records {
     return records.map((record) => this.#read(table, record)).filter((row) => row !== undefined);
   }
 
+  /** Finds the first of them from the end, which costs two answers, and then reads all in one. */
+  async lastChats(span: Span, many: number): Promise<Tables['chats'][]> {
+    const request = (this.#source('chats', 'recent') as IDBIndex).openKeyCursor(rangeOf(span), 'prev');
+    let cursor = await answerTo(request);
+    if (cursor && many > 1) {
+      cursor.advance(many - 1);
+      cursor = await answerTo(request);
+    }
+    return this.list('chats', { from: (cursor?.key as Key | undefined) ?? span.from, to: span.to }, 'recent');
+  }
+
   async keys(table: Table, span?: Span, index?: string): Promise<Key[]> {
     return (await answerTo(this.#source(table, index).getAllKeys(span && rangeOf(span)))) as Key[];
   }
