@@ -267,9 +267,10 @@ const TABLE_OF: Readonly<Record<Change['kind'], Table>> = {
 function told({ table, record, row }: Damage, chatId: string): Finding {
   const { id } = (row ?? record ?? {}) as { id?: unknown };
   const name = typeof id === 'string' ? id : chatId;
+  const unread = record === undefined ? `The browser does not give out a record` : `A record can't be read`;
   const text = row
     ? `A record of "${name}" (${table}) is damaged: what can't be read of it is guessed.`
-    : `A record (${table}) can't be read.`;
+    : `${unread} (${table}).`;
   return damaged(name, text, row !== undefined && [...Object.values(TABLE_OF), 'changes'].includes(table));
 }
 

@@ -1,6 +1,6 @@
 import { type Channel, openChannel } from '../channel.ts';
 import type { Table } from '../layout.ts';
-import type { Backing, Rows } from '../rows.ts';
+import type { Backing, Records, Rows } from '../rows.ts';
 import type { Persistence, StoreNotice } from '../store.ts';
 import { TopologyCache } from './cache.ts';
 import { CHANGES, ChangedRows } from './changedRows.ts';
@@ -32,23 +32,27 @@ export class IndexedDBBacking implements Backing {
   }
 
   read<T>(tables: readonly Table[], work: (rows: Rows) => Promise<T>): Promise<T> {
-    return this.#connection.run((db) =>
-      read(db, withPacks(tables), (rows) => work(new PackedRows(new ChangedRows(rows), this.#cache))),
+    return this.#connection.run((db, attempt) =>
+      read(
+        db,
+        withPacks(tables),
+        (rows) => work(new PackedRows(new ChangedRows(rows), this.#cache)),
+        attempt,
+      ),
     );
   }
 
   write<T>(tables: readonly Table[], work: (rows: Rows) => Promise<T>, isRelaxed = false): Promise<T> {
     const durability = isRelaxed ? 'relaxed' : 'strict';
-    return this.#connection.run((db) =>
-      write(db, withPacks(tables), durability, async (rows) => {
-        const changed = new ChangedRows(rows);
-        const packed = new PackedRows(changed, this.#cache);
-        const result = await work(packed);
-        await packed.flush();
-        changed.flush();
-        return result;
-      }),
-    );
+    const packing = async (rows: Records): Promise<T> => {
+      const changed = new ChangedRows(rows);
+      const packed = new PackedRows(changed, this.#cache);
+      const result = await work(packed);
+      await packed.flush();
+      changed.flush();
+      return result;
+    };
+    return this.#connection.run((db, attempt) => write(db, withPacks(tables), durability, packing, attempt));
   }
 
   tend(chatId: string, nextSeq: number): void {

@@ -18,6 +18,7 @@ export class Connection {
   readonly #name: string;
   readonly #patience: number;
   readonly #examine: Examine | undefined;
+  readonly #unreadable: Set<string> = new Set();
   #opening: Promise<Database> | undefined;
   #db: Database | undefined;
   /** Whether there is a database of an older version, with what somebody wrote. */
@@ -31,24 +32,24 @@ export class Connection {
   }
 
   /** Does some work on the database. What the database refuses becomes a `ContextError`. */
-  async run<T>(work: (db: Database) => Promise<T>): Promise<T> {
+  async run<T>(work: Work<T>): Promise<T> {
     try {
-      return await this.#attempt(work, true);
+      return await this.#attempt(work, false);
     } catch (error) {
       throw explain(error, this.#name);
     }
   }
 
-  async #attempt<T>(work: (db: Database) => Promise<T>, mayRepeat: boolean): Promise<T> {
+  async #attempt<T>(work: Work<T>, isRepeat: boolean): Promise<T> {
     const db = this.#db ?? (await this.#open());
     try {
-      return await work(db);
+      return await work(db, { isRepeat, unreadable: this.#unreadable });
     } catch (error) {
       if (!isDead(error)) throw error;
       this.#forget(db);
-      if (!mayRepeat) throw error;
+      if (isRepeat) throw error;
     }
-    return this.#attempt(work, false);
+    return this.#attempt(work, true);
   }
 
   /** Closes the connection. Transactions that have begun run to their end; a later call opens another one. */
@@ -117,6 +118,17 @@ export class Connection {
 /** An open database. */
 export type Database = IDBPDatabase;
 
+/** Some work on a database. */
+type Work<T> = (db: Database, attempt: Attempt) => Promise<T>;
+
+/** What is known when some work is done. */
+export interface Attempt {
+  /** Whether the same failed on another connection just now, so that it can't have been for the connection. */
+  readonly isRepeat: boolean;
+  /** The names of records that could not be read on two connections. */
+  readonly unreadable: Set<string>;
+}
+
 /** Looks at a database that has just been opened; `loss` is what the browser said if it found damaged files. */
 export type Examine = (db: Database, loss: string | undefined) => Promise<void>;
 
@@ -127,10 +139,11 @@ function lossToldBy(event: IDBVersionChangeEvent): string | undefined {
 }
 
 /** The names of failures that say nothing about the call, only about the connection that it was made on. */
-const DEAD = ['InvalidStateError', 'AbortError', 'UnknownError'];
+const DEAD = ['InvalidStateError', 'AbortError', 'UnknownError', 'NotReadableError'];
 
+/** Of a record that it can't read, Chromium spoke under a name that it has for many things. */
 function isDead(error: unknown): boolean {
-  return DEAD.includes(nameOf(error));
+  return DEAD.includes(nameOf(error)) || /Failed to read large/.test(String(error));
 }
 
 function nameOf(error: unknown): string {

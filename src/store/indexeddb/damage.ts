@@ -1,4 +1,4 @@
-import type { Table, Tables } from '../layout.ts';
+import type { Key, Table, Tables } from '../layout.ts';
 
 /**
  * What the disk gives back is looked at once, where it enters.
@@ -14,7 +14,7 @@ import type { Table, Tables } from '../layout.ts';
  */
 export interface Damage {
   readonly table: Table;
-  /** As it lies there. */
+  /** As it lies there; undefined where the browser does not give it out. */
   readonly record: unknown;
   /** As it is read; undefined where it can't be. */
   readonly row: unknown;
@@ -23,6 +23,16 @@ export interface Damage {
 /** A record as its table keeps it, or what can be read of it: the same object where nothing is wrong. */
 export function readRecord<T extends Table>(table: T, record: unknown): Tables[T] | undefined {
   return readRow(table, record) as Tables[T] | undefined;
+}
+
+/**
+ * What is left of a record that the browser does not give out: what its key says. Of a block of messages that is enough
+ * to look for their words; other records are not there.
+ */
+export function remainsOf(table: Table, key: Key): unknown {
+  if (table !== 'topologies') return undefined;
+  const [chatId, block] = key as readonly [string, number];
+  return { chatId, block };
 }
 
 function readRow(table: Table, record: unknown): unknown {

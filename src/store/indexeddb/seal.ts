@@ -78,16 +78,13 @@ export class Sealer {
   /** Seals one block; false when there is none, or when it was stopped: it must not open what was closed. */
   async #seal(chatId: string): Promise<boolean> {
     if (!this.#chats.has(chatId)) return false;
-    return this.#connection.run(async (db) => {
-      const isDue = await read(
-        db,
-        ['chats', 'nodes'],
-        async (rows) => (await nextDue(rows, chatId)) !== undefined,
-      );
+    return this.#connection.run(async (db, attempt) => {
+      const look = async (rows: Rows): Promise<boolean> => (await nextDue(rows, chatId)) !== undefined;
+      const isDue = await read(db, ['chats', 'nodes'], look, attempt);
       return (
         isDue &&
         this.#chats.has(chatId) &&
-        write(db, SEALED, 'relaxed', (rows) => sealNext(rows, chatId, this.#cache))
+        write(db, SEALED, 'relaxed', (rows) => sealNext(rows, chatId, this.#cache), attempt)
       );
     });
   }

@@ -1,10 +1,10 @@
 import { unwrap } from 'idb';
 import { isContextError } from '../../errors.ts';
-import type { Key, Span, Table, Tables } from '../layout.ts';
+import { type Key, type Meta, only, type Span, type Table, type Tables } from '../layout.ts';
 import type { Records } from '../rows.ts';
 import { narrowed, textOf } from '../texts.ts';
-import type { Database } from './connection.ts';
-import { type Damage, isText, readRecord } from './damage.ts';
+import type { Attempt, Database } from './connection.ts';
+import { type Damage, isText, readRecord, remainsOf } from './damage.ts';
 
 /**
  * Transactions that are whole or not at all.
@@ -22,17 +22,21 @@ import { type Damage, isText, readRecord } from './damage.ts';
  * Nor need puts wait for an answer that is nearly always yes (`assume` of the rows). They are sent behind the question,
  * and committed when it is answered. Where the answer is no, they are undone, and the work is done again in a
  * transaction that takes nothing for true.
+ *
+ * It is done again, too, where a record could not be read: Chromium commits no transaction that met one. The next one
+ * does not ask for it.
  */
 export async function write<T>(
   db: Database,
   tables: readonly Table[],
   durability: IDBTransactionDurability,
   work: (rows: Records) => Promise<T>,
-  mayAssume = true,
+  attempt: Attempt = FIRST,
+  before: Before = {},
 ): Promise<T> {
   const tx = unwrap(db).transaction([...tables], 'readwrite', { durability });
   const completion = completionOf(tx);
-  const rows = new DatabaseRows(tx, mayAssume);
+  const rows = new DatabaseRows(tx, attempt, before);
   try {
     // What was refused, too, may have been refused by mistake.
     const result = await work(rows).finally(() => rows.settle());
@@ -42,13 +46,30 @@ export async function write<T>(
   } catch (error) {
     abort(tx);
     await completion.catch(() => undefined);
-    if (error === MISTAKEN) return write(db, tables, durability, work, false);
+    if (error === MISTAKEN) return write(db, tables, durability, work, attempt, SURE);
+    if (error === UNREADABLE) return write(db, tables, durability, work, attempt, rows.without);
     throw isContextError(error) ? error : (tx.error ?? error);
   }
 }
 
 /** Says that something was taken for true which is not. */
 const MISTAKEN: unique symbol = Symbol('mistaken');
+
+/** Says that a record could not be read. */
+const UNREADABLE: unique symbol = Symbol('unreadable');
+
+const FIRST: Attempt = { isRepeat: false, unreadable: new Set() };
+
+/** What is known from the transactions in which some work was undone. */
+interface Before {
+  /** Whether nothing is to be taken for true. */
+  readonly isSure?: boolean;
+  /** The names of records that are not asked for, and what the database said of itself when they could not be read. */
+  readonly lost?: ReadonlySet<string>;
+  readonly meta?: Meta | undefined;
+}
+
+const SURE: Before = { isSure: true };
 
 /** Resolves when a transaction is complete; rejects when it was undone, whether or not anybody waits for that. */
 function completionOf(tx: IDBTransaction): Promise<void> {
@@ -81,8 +102,9 @@ export async function read<T>(
   db: Database,
   tables: readonly Table[],
   work: (rows: Records) => Promise<T>,
+  attempt: Attempt = FIRST,
 ): Promise<T> {
-  return work(new DatabaseRows(unwrap(db).transaction([...tables])));
+  return work(new DatabaseRows(unwrap(db).transaction([...tables]), attempt, SURE));
 }
 
 /**
@@ -91,17 +113,32 @@ export async function read<T>(
  *
  * What is written is kept until all of it is there, and handed over in one go: each thing that is handed over by itself
  * wakes the database up, which takes longer than to tell it all.
+ *
+ * A record may be there and not be given out. Chromium keeps large values in files of their own, and where one of those
+ * is gone or cut short, every request fails that would bring it, and brings none of the others. So the keys are asked
+ * for, which lie elsewhere, and then each record by itself. The one that still fails counts as not there, and is noted
+ * as damage. That a lost connection fails in the same way is no harm: all is asked again on a new one first, and only
+ * what fails on both is believed.
  */
 class DatabaseRows implements Records {
   readonly damage: Damage[] = [];
   readonly assume: Records['assume'];
   readonly #tx: IDBTransaction;
+  readonly #attempt: Attempt;
+  readonly #before: Before;
+  /** The names of records that can't be read. */
+  readonly #lost: Set<string>;
+  /** What the database said of itself when it was first asked. */
+  #meta: Meta | undefined;
   #writes: (() => void)[] = [];
   readonly #checks: Promise<boolean>[] = [];
 
-  constructor(tx: IDBTransaction, mayAssume = false) {
+  constructor(tx: IDBTransaction, attempt: Attempt, before: Before) {
     this.#tx = tx;
-    if (mayAssume) this.assume = (check) => this.#assume(check);
+    this.#attempt = attempt;
+    this.#before = before;
+    this.#lost = new Set(before.lost);
+    if (!before.isSure) this.assume = (check) => this.#assume(check);
   }
 
   #assume(check: Promise<boolean>): void {
@@ -116,20 +153,38 @@ class DatabaseRows implements Records {
     for (const write of writes) write();
   }
 
-  /** Sends all there is, and waits until it is known that all is as it was assumed. Throws {@link MISTAKEN} if not. */
+  /**
+   * Sends all there is, and waits until it is known that all is as it was assumed. Throws {@link MISTAKEN} if not, and
+   * {@link UNREADABLE} if it has to be done without some records.
+   */
   async settle(): Promise<void> {
     this.send();
     const checks = await Promise.all(this.#checks);
-    if (!checks.every(Boolean)) throw MISTAKEN;
+    const { lost = NONE, meta } = this.#before;
+    // Where somebody wrote meanwhile, what could not be read then may be there anew.
+    const isAsThen = lost.size === 0 || JSON.stringify(meta) === JSON.stringify(this.#meta);
+    if (!checks.every(Boolean) || !isAsThen) throw MISTAKEN;
+    if (this.#lost.size > lost.size) throw UNREADABLE;
+  }
+
+  /** What is known for the next try: what can't be read. */
+  get without(): Before {
+    return { isSure: true, lost: this.#lost, meta: this.#meta };
   }
 
   async get<T extends Table>(table: T, key: Key, index?: string): Promise<Tables[T] | undefined> {
-    return this.#read(table, await answerTo(this.#source(table, index).get(key as IDBValidKey)));
+    const [record] = await this.#around(table, { span: only(key), index, limit: 1 }, async (source) => [
+      await answerTo(source.get(key as IDBValidKey)),
+    ]);
+    const row = this.#read(table, record);
+    if (table === 'meta') this.#meta ??= row as Meta | undefined;
+    return row;
   }
 
   async list<T extends Table>(table: T, span?: Span, index?: string, limit?: number): Promise<Tables[T][]> {
-    const source = this.#source(table, index);
-    const records: unknown[] = await answerTo(source.getAll(span && rangeOf(span), limit));
+    const records = await this.#around(table, { span, index, limit }, (source) =>
+      answerTo<unknown[]>(source.getAll(span && rangeOf(span), limit)),
+    );
     return records.map((record) => this.#read(table, record)).filter((row) => row !== undefined);
   }
 
@@ -142,6 +197,45 @@ class DatabaseRows implements Records {
       cursor = await answerTo(request);
     }
     return this.list('chats', { from: (cursor?.key as Key | undefined) ?? span.from, to: span.to }, 'recent');
+  }
+
+  /** Asks for some records, and one by one for those around what can't be read. */
+  async #around(table: Table, where: Where, ask: (source: Source) => Promise<unknown[]>): Promise<unknown[]> {
+    if ([...this.#lost].some((name) => name.startsWith(nameOf(table)))) return this.#oneByOne(table, where);
+    try {
+      return await ask(this.#source(table, where.index));
+    } catch (error) {
+      const { isRepeat, unreadable } = this.#attempt;
+      if (!isRepeat && unreadable.size === 0) throw error;
+      const before = this.damage.length;
+      const records = await this.#oneByOne(table, where).catch(() => undefined);
+      if (!records || this.damage.length === before) throw error;
+      return records;
+    }
+  }
+
+  async #oneByOne(table: Table, { span, index, limit }: Where): Promise<unknown[]> {
+    const source = this.#source(table, index);
+    const keys = await answerTo(source.getAllKeys(span && rangeOf(span), limit));
+    const store = this.#tx.objectStore(table);
+    const records = await Promise.all(keys.map((key) => this.#one(store, table, key as Key)));
+    return records.filter((record) => record !== undefined);
+  }
+
+  async #one(store: IDBObjectStore, table: Table, key: Key): Promise<unknown> {
+    const name = nameOf(table, key);
+    const { isRepeat, unreadable } = this.#attempt;
+    if (!this.#lost.has(name)) {
+      try {
+        return await answerTo(store.get(key as IDBValidKey));
+      } catch (error) {
+        if (!isRepeat && !unreadable.has(name)) throw error;
+        unreadable.add(name);
+        this.#lost.add(name);
+      }
+    }
+    this.damage.push({ table, record: undefined, row: undefined });
+    return remainsOf(table, key);
   }
 
   async keys(table: Table, span?: Span, index?: string): Promise<Key[]> {
@@ -170,20 +264,40 @@ class DatabaseRows implements Records {
   }
 
   /** Where something is read from. Whoever reads finds what was written before. */
-  #source(table: Table, index?: string): IDBObjectStore | IDBIndex {
+  #source(table: Table, index?: string): Source {
     this.send();
     const store = this.#tx.objectStore(table);
     return index === undefined ? store : store.index(index);
   }
 }
 
+type Source = IDBObjectStore | IDBIndex;
+
+/** Which records are asked for. */
+interface Where {
+  readonly span: Span | undefined;
+  readonly index: string | undefined;
+  readonly limit: number | undefined;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** The name of a record, or what those of a table begin with. */
+function nameOf(table: Table, key?: Key): string {
+  return `${table} ${JSON.stringify(key) ?? ''}`;
+}
+
 function rangeOf({ from, to }: Span): IDBKeyRange {
   return IDBKeyRange.bound(from, to);
 }
 
+/** A read that fails leaves its transaction as it is: whoever asked knows what to do. */
 function answerTo<T>(request: IDBRequest<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     request.addEventListener('success', () => resolve(request.result));
-    request.addEventListener('error', () => reject(request.error as DOMException));
+    request.addEventListener('error', (event) => {
+      event.preventDefault();
+      reject(request.error);
+    });
   });
 }

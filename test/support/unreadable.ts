@@ -1,0 +1,89 @@
+import type { Table } from '../../src/store/layout.ts';
+
+/**
+ * Records that a browser has and does not give out.
+ *
+ * Chromium keeps values of more than 64 KiB in files of their own. Where such a file is gone, or is not as long as it
+ * was, each request fails that would bring the record: a `getAll` of a thousand as much as a `get` of this one. The keys
+ * are there, the record can be replaced and deleted, and a transaction that met it is aborted when it is to be
+ * committed, whatever the page makes of the error. Measured in Chromium 156; `test/e2e/loss.spec.ts` does it there. Here
+ * it is done to fake-indexeddb, whose values are cloned when they are read: these throw.
+ */
+export class Unreadable {
+  /** How many requests have failed so far. */
+  failed = 0;
+  /** So many fail, and then the records can be read again. */
+  left = Infinity;
+  readonly #back: (() => void)[] = [];
+  readonly #original = Reflect.get(IDBDatabase.prototype, 'transaction') as Open;
+
+  constructor() {
+    const original = this.#original;
+    const doom = (tx: IDBTransaction): void => this.#doom(tx);
+    IDBDatabase.prototype.transaction = function (...args): IDBTransaction {
+      const tx = original.apply(this, args);
+      doom(tx);
+      return tx;
+    };
+  }
+
+  #doom(tx: IDBTransaction): void {
+    tx.addEventListener('error', (event) => {
+      const { error } = event.target as IDBRequest;
+      if (error?.message !== MISSING && error?.message !== SHORT) return;
+      this.failed += 1;
+      tx.commit = () => {
+        tx.abort();
+        Object.defineProperty(tx, 'error', { get: () => new DOMException('', 'UnknownError') });
+      };
+    });
+  }
+
+  /** Makes records of a table unreadable, those with these keys; `isShort`: their files are there, and too short. */
+  lose(db: IDBDatabase, table: Table, keys: readonly IDBValidKey[], isShort = false): void {
+    const wanted = new Set(keys.map((key) => JSON.stringify(key)));
+    for (const record of recordsOf(db, table)) {
+      if (!wanted.has(JSON.stringify(record.key))) continue;
+      const { value } = record;
+      const fail = (): never => {
+        this.left -= 1;
+        if (this.left <= 0) this.giveBack();
+        throw isShort
+          ? new DOMException(SHORT, 'UnknownError')
+          : new DOMException(MISSING, 'NotReadableError');
+      };
+      this.#back.push(() => void (record.value = value));
+      const fields = typeof value === 'object' ? value : {};
+      record.value = Object.defineProperty({ ...fields }, 'rest', { enumerable: true, get: fail });
+    }
+  }
+
+  /** From here on all can be read again. */
+  giveBack(): void {
+    for (const back of this.#back.splice(0)) back();
+  }
+
+  remove(): void {
+    IDBDatabase.prototype.transaction = this.#original;
+  }
+}
+
+const MISSING = 'Data lost due to missing file. Affected record should be considered irrecoverable';
+const SHORT = 'Failed to read large IndexedDB value';
+
+type Open = (this: IDBDatabase, ...args: Parameters<IDBDatabase['transaction']>) => IDBTransaction;
+
+interface RawRecord {
+  readonly key: IDBValidKey;
+  value: unknown;
+}
+
+interface RawDatabase {
+  readonly rawObjectStores: ReadonlyMap<string, { readonly records: { values(): Iterable<RawRecord> } }>;
+}
+
+/** The records of a table as fake-indexeddb keeps them. */
+function recordsOf(db: IDBDatabase, table: Table): Iterable<RawRecord> {
+  const { _rawDatabase } = db as unknown as { readonly _rawDatabase: RawDatabase };
+  return _rawDatabase.rawObjectStores.get(table)?.records.values() ?? [];
+}
