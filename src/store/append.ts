@@ -6,7 +6,7 @@ import { blobsOf, releaseBlobs, referToBlob } from './blobs.ts';
 import { draftOf, readDraft } from './drafts.ts';
 import { fragmentsKey, goingOnKey } from './keys.ts';
 import { type ChatReads, Ids, type Known } from './chatReads.ts';
-import { between, CONTENT, type Meta, ofChat, only } from './layout.ts';
+import { between, BLOCK, CONTENT, type Meta, ofChat, only } from './layout.ts';
 import { lastChange, SELF } from './meta.ts';
 import type { Rows } from './rows.ts';
 import type { Change, StoreTransaction } from './store.ts';
@@ -76,6 +76,14 @@ export class RecordTransaction implements StoreTransaction {
   async #freeFrom(nextSeq: number): Promise<number> {
     const beyond = await this.#rows.list('nodes', between(this.chatId, nextSeq, Infinity));
     return Math.max(nextSeq, (beyond.at(-1)?.seq ?? -1) + 1);
+  }
+
+  /** Bodies do not tell where they lie. So whole blocks are passed over, which leaves those alone when others are sealed. */
+  async wordsEnd(): Promise<number> {
+    let end = 0;
+    while ((await this.#rows.list('bodies', between(this.chatId, end, Infinity))).length > 0)
+      end = Math.max(end * 2, BLOCK);
+    return end;
   }
 
   info(id: string): Promise<NodeInfo | undefined> {

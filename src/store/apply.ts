@@ -35,7 +35,7 @@ export async function applyOps(
   now: number,
 ): Promise<AppendResult> {
   const [stored, seq] = await Promise.all([tx.chat(), tx.seq()]);
-  const append = new Append(tx, options, now, stored, seq);
+  const append = new Append(tx, options, now, stored, seq, stored ? 0 : ((await tx.wordsEnd?.()) ?? 0));
   if (!(await append.wasDone(ops))) await append.carryOut(ops);
   return append.finish();
 }
@@ -60,6 +60,8 @@ class Append {
   readonly #seq: number;
   /** Whether this write creates the chat: what the transaction still holds of a deleted one is not looked at. */
   readonly #isNew: boolean;
+  /** Where its first message goes: behind the words of a chat of which nothing else is left, which stay for a repair. */
+  readonly #begin: number;
   readonly #storedRev: number;
   #chat: Chat;
   /** Messages that were written, or found as they should be: those that the result tells of. */
@@ -88,14 +90,16 @@ class Append {
     now: number,
     stored: Chat | undefined,
     seq: number,
+    begin: number,
   ) {
+    this.#begin = begin;
     this.#tx = tx;
     this.#options = options;
     this.#now = now;
     this.#seq = seq;
     this.#isNew = !stored || admit(stored, options);
     this.#storedRev = stored?.rev ?? 0;
-    this.#chat = stored && !this.#isNew ? stored : newChat(tx.chatId, stored, options, now);
+    this.#chat = stored && !this.#isNew ? stored : newChat(tx.chatId, stored, options, now, begin);
     // One whose row was lost is of whoever writes to it.
     if (this.#chat.userId === '') this.#setChat({ userId: options.userId });
     if (!this.#isNew) return;
@@ -649,7 +653,7 @@ class Append {
   #write(changes: readonly Change[]): void {
     const tx = this.#tx;
     const changed = new Set(changes.map(({ kind, id }) => `${kind} ${id}`));
-    if (this.#isNew) tx.purge(true);
+    if (this.#isNew && this.#begin === 0) tx.purge(true);
     if (changed.has(`chat ${tx.chatId}`)) tx.putChat(this.#chat);
     for (const [id, replaced] of this.#puts) tx.putNode(this.#nodes.get(id) as MessageNode, replaced);
     for (const info of this.#dropped.values()) tx.dropNode(info);
@@ -680,10 +684,16 @@ function admit(stored: Chat, { userId, epoch }: AppendOptions): boolean {
 }
 
 /** A chat as it begins. One that takes the place of a deleted one goes on with its revisions. */
-function newChat(id: string, tombstone: Chat | undefined, options: AppendOptions, now: number): Chat {
+function newChat(
+  id: string,
+  tombstone: Chat | undefined,
+  options: AppendOptions,
+  now: number,
+  nextSeq: number,
+): Chat {
   const { userId, metadata, mainBranchId: activeBranchId } = options;
   const epoch = tombstone ? tombstone.epoch + 1 : options.epoch;
-  const counters = { rev: tombstone?.rev ?? 0, messageCount: 0, nextSeq: 0, epoch };
+  const counters = { rev: tombstone?.rev ?? 0, messageCount: 0, nextSeq, epoch };
   return {
     id,
     userId,

@@ -408,6 +408,8 @@ export interface StoreTransaction {
    * that is free, `nextSeq` or beyond.
    */
   expect?(ids: readonly string[], nextSeq: number): Promise<number>;
+  /** Where no words of a chat lie whose records are gone, at this `seq` and beyond; 0 where there are none. */
+  wordsEnd?(): Promise<number>;
   /** A message as it is stored, without its body; no draft is looked at. */
   info(id: string): Promise<NodeInfo | undefined>;
   /** A message as it is stored, with its body; no draft is looked at. `known` is where it lies, if its id does not tell. */

@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import { engineOn, said, texts } from '../support/engine.ts';
 import { given, head, insert, line, me } from '../support/graph.ts';
+import { sealAll } from '../support/sealing.ts';
 
 // What a disk can do to a chat, and what is left of it.
 
@@ -246,4 +247,25 @@ test('a chat of which only the words are left is named, and has them again after
   }
   await engine.continue(said('q3'), { id: 'a3' });
   expect(await branches(await opened())).toEqual({ main: 'q1 > a1 > q2 > q3' });
+});
+
+test('a chat of which only the words are left keeps them until a repair, whatever is written to it before', async () => {
+  const gone = ['chats', 'nodes', 'branches', 'checkpoints', 'meta', 'changes'];
+  await damaged([line(100)], (db) => Promise.all(gone.map((table) => db.clear(table))));
+  const store = new IndexedDBContextStore(name);
+  const engine = engineOn(store, { userId: 'me' });
+  await engine.continue(said('q-new'), { id: 'a-new' });
+  await engine.updateMessage('a-new', said('a-new'), 'complete');
+  expect(await branches(engine)).toEqual({ main: 'q-new > a-new' });
+  await given(store, line(150, 100));
+  await sealAll(name);
+  await engine.repair();
+  const all = Object.values(await branches(await opened()));
+  expect(all).toContain('q-new > a-new');
+  expect(all).toContain(line(100));
+  expect((await engine.verify()).filter(({ mends }) => mends)).toEqual([]);
+  await store.deleteChat('c');
+  const db = await openDB(name);
+  expect(await db.count('bodies')).toBe(0);
+  db.close();
 });
