@@ -279,7 +279,7 @@ export function packSuite(freshName: () => string, points: Points = ALL_POINTS):
       await append(store, imported(0, 200, null));
       const db = await openDB(name);
       const topology = await db.get('topologies', ['c', 0]);
-      await db.put('topologies', { ...topology, v: 3, stamp: 'new', sum: sumOf(`3 ${topology.text}`) });
+      await db.put('topologies', { ...topology, v: 4, stamp: 'new', sum: sumOf(`4 ${topology.text}`) });
       db.close();
       expect(await codeOf(store.load('c'))).toBe('newer-format');
       expect(await codeOf(store.getMessages('c'))).toBe('newer-format');

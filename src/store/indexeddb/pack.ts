@@ -13,7 +13,8 @@ import { INFO, mended, readBody } from './damage.ts';
  * Sixty-four messages of a chat are much alike: one device wrote them, they are complete, each follows the one before.
  * So the topology of a block is kept as columns, not as rows. What all have in common is kept once; a parent is kept
  * only where the chain jumps, that is where it is not the message before; a field that few have is kept with their
- * places; the rest is a list with an item for each. No column is known by name but those that have a rule of their own,
+ * places; of one that has few values, as of who speaks, each is kept once, and which it is takes a digit a message; the
+ * rest is a list with an item for each. No column is known by name but those that have a rule of their own,
  * so a field that a later version adds to its records survives.
  *
  * Columns and bodies are JSON text, which a database reads several times faster than the same as objects. The two are
@@ -24,7 +25,7 @@ import { INFO, mended, readBody } from './damage.ts';
  * lines, but what they say can mostly be told from the bodies: who spoke, in which order. Neither is ever written over
  * without keeping the text that could not be read.
  */
-const VERSION = 2;
+const VERSION = 3;
 
 /** A sealed message without its body, and the number of its last change. */
 export interface Sealed {
@@ -74,7 +75,7 @@ function prefixOf(chatId: string): string {
 
 // --- Topologies -----------------------------------------------------------------------------------------------------
 
-/** The columns of a block: a field is in one of the first three. */
+/** The columns of a block: a field is in one of `same`, `few`, `each` and `some`. */
 interface Columns {
   /** The number of the block, so that a record that lies in another one's place is known. Older ones do not have it. */
   readonly block?: number;
@@ -84,6 +85,8 @@ interface Columns {
   readonly places?: readonly number[];
   /** What all messages have in common. */
   readonly same: Readonly<Record<string, unknown>>;
+  /** Up to ten values, and a digit for each message that says which is its own. From version 3 on. */
+  readonly few?: Readonly<Record<string, readonly [values: readonly unknown[], digits: string]>>;
   /** A value for each message. */
   readonly each: Readonly<Record<string, readonly unknown[]>>;
   /** The values of some messages, by place. */
@@ -129,8 +132,9 @@ function numbersOf(steps: readonly number[]): number[] {
   return steps.map((step) => (number += step));
 }
 
-function columnsOf(infos: readonly NodeInfo[]): Pick<Columns, 'same' | 'each' | 'some'> {
+function columnsOf(infos: readonly NodeInfo[]): Pick<Columns, 'same' | 'few' | 'each' | 'some'> {
   const same: Record<string, unknown> = {};
+  const few: Record<string, [unknown[], string]> = {};
   const each: Record<string, unknown[]> = {};
   const some: Record<string, [number, unknown][]> = {};
   const rows = infos as unknown as readonly Readonly<Record<string, unknown>>[];
@@ -140,9 +144,19 @@ function columnsOf(infos: readonly NodeInfo[]): Pick<Columns, 'same' | 'each' | 
     if (values.includes(undefined))
       some[field] = [...values.entries()].filter(([, value]) => value !== undefined);
     else if (values.every((value) => isEqual(value, values[0]))) same[field] = values[0];
+    else if (new Set(values).size <= MOST) few[field] = numbered(values);
     else each[field] = values;
   }
-  return { same, each, some };
+  return { same, few, each, some };
+}
+
+/** So many values of a field have a digit each. */
+const MOST = 10;
+
+/** The values that there are, and which each is. */
+function numbered(values: readonly unknown[]): [unknown[], string] {
+  const known = [...new Set(values)];
+  return [known, values.map((value) => known.indexOf(value)).join('')];
 }
 
 function isEqual(a: unknown, b: unknown): boolean {
@@ -226,8 +240,8 @@ function decodeColumns(record: Topology, columns: Columns, isSummed: boolean): S
  * one row that has all fields already: an object to which they are added one by one takes many times as long.
  */
 function rowsOf({ chatId, block, keys }: Topology, columns: Columns): Writable<NodeInfo>[] {
-  const { same, each, some, places, ids = idsOf(chatId, keys) } = columns;
-  const blank = Object.fromEntries(Object.keys(each).map((field) => [field, undefined]));
+  const { same, few = {}, each, some, places, ids = idsOf(chatId, keys) } = columns;
+  const blank = Object.fromEntries(Object.keys({ ...few, ...each }).map((field) => [field, undefined]));
   const row: Record<string, unknown> = {
     id: '',
     chatId,
@@ -239,12 +253,17 @@ function rowsOf({ chatId, block, keys }: Topology, columns: Columns): Writable<N
   };
   const rows = ids.map((id, i) => ({ ...row, id, seq: block * BLOCK + (places?.[i] ?? i) }));
   // Counted loops, here and in `chain`: a chat is opened by code that nothing has run yet.
+  for (const [field, [values, digits]] of Object.entries(few))
+    for (let i = 0; i < rows.length; i += 1)
+      (rows[i] as Record<string, unknown>)[field] = values[digits.charCodeAt(i) - ZERO];
   for (const [field, values] of Object.entries(each))
     for (let i = 0; i < rows.length; i += 1) (rows[i] as Record<string, unknown>)[field] = values[i];
   for (const [field, values] of Object.entries(some))
     for (const [i, value] of values) (rows[i] as Record<string, unknown>)[field] = value;
   return rows as unknown as Writable<NodeInfo>[];
 }
+
+const ZERO = '0'.charCodeAt(0);
 
 function readable({ info, changed }: Sealed): Sealed[] {
   const better = mended(info as unknown as Readonly<Record<string, unknown>>, INFO);
