@@ -531,7 +531,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   }
 
   /** Keeps a message with what a call in it was given; `answer` gives that to it as another tab left it. */
-  async #keep(turns: typeof Turns, message: M, answer: (now: UIMessage) => M): Promise<void> {
+  async #keep(turns: typeof Turns, message: M, answer: (now: UIMessage) => M): Promise<unknown> {
     if (this.#turn?.options.id === message.id && this.#turn.isOpen) return this.#turn.savePoint();
     const { engine, options } = this.#host;
     if (!engine.node(message.id)) return this.keepList();

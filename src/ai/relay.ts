@@ -1,4 +1,5 @@
-import type { UIMessage, UIMessageChunk } from 'ai';
+import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai';
+import { sameJson } from '../engine/same.ts';
 import { saidOf } from './said.ts';
 import type { Turn } from './turn.ts';
 
@@ -15,10 +16,12 @@ export function relay<M extends UIMessage>(
   { mustSpeak = false, hear = alone }: Passing = {},
 ): ReadableStream<UIMessageChunk> {
   const reader = source.getReader();
+  /** Whether what was passed on last is saved. */
+  let isKept = false;
   const passage = passageOf(turn.options.id, turn.options.version !== undefined);
 
   const next = async (controller: ReadableStreamDefaultController<UIMessageChunk>): Promise<void> => {
-    if (passage.isSavePoint()) void turn.savePoint();
+    if (passage.isSavePoint()) void (isKept || turn.savePoint());
     else turn.draft();
     for (;;) {
       const { done, value } = await reader.read();
@@ -30,6 +33,8 @@ export function relay<M extends UIMessage>(
       }
       const chunks = hear(value).flatMap((heard) => passage.pass(heard));
       if (passage.hasBegun()) await turn.begin();
+      // What is said again is not known to be new: it is kept when it has been compared.
+      isKept = hear === alone && chunks.some(asks) && (await keepAhead(turn, chunks));
       for (const chunk of chunks) {
         turn.options.take?.(chunk);
         controller.enqueue(chunk);
@@ -67,6 +72,56 @@ export interface Passing {
 
 function alone(chunk: UIMessageChunk): readonly UIMessageChunk[] {
   return [chunk];
+}
+
+/** Whether a chunk asks something of the person or the page, who may answer at once. */
+function asks(chunk: UIMessageChunk): boolean {
+  if (chunk.type === 'tool-input-available') return !chunk.providerExecuted;
+  return chunk.type === 'tool-approval-request';
+}
+
+/** How long a question waits for a disk, in ms. */
+const LONGEST_WAIT = 1000;
+
+/**
+ * Saves what an answer is about to ask. Who sees a button may press it, or reload the page before it: so it is there
+ * when it is on the disk, and after a reload again. A disk that refuses, or takes long, keeps no question back.
+ */
+async function keepAhead<M extends UIMessage>(
+  turn: Turn<M>,
+  chunks: readonly UIMessageChunk[],
+): Promise<boolean> {
+  const { id, read } = turn.options;
+  const now = (): M => read() ?? ({ id, role: 'assistant', parts: [] } as UIMessage as M);
+  const keep = async (): Promise<boolean> => {
+    const before = now();
+    const message = await readOn(before, chunks);
+    // What is given to another call in this moment is saved by whoever takes it, and must not be written over.
+    const isStill = (): boolean => sameJson(now(), before);
+    return message !== undefined && isStill() && (await turn.savePoint(message)) && isStill();
+  };
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const patience = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), LONGEST_WAIT);
+  });
+  return Promise.race([keep().catch(() => false), patience]).finally(() => clearTimeout(timer));
+}
+
+/** A message with some chunks read, by the AI SDK itself: nobody else knows what it makes of them. */
+async function readOn<M extends UIMessage>(
+  before: M,
+  chunks: readonly UIMessageChunk[],
+): Promise<M | undefined> {
+  const stream = new ReadableStream<UIMessageChunk>({
+    start: (controller) => {
+      for (const chunk of chunks) controller.enqueue(chunk);
+      controller.close();
+    },
+  });
+  let message: M | undefined;
+  for await (const next of readUIMessageStream<M>({ message: structuredClone(before), stream }))
+    message = next;
+  return message;
 }
 
 const SAVE_POINTS: ReadonlySet<string> = new Set([

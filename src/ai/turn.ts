@@ -91,17 +91,25 @@ export class Turn<M extends UIMessage> {
     else void this.#keep('streaming');
   }
 
-  /** A step of the answer is done: what was said so far is saved durably. */
-  async savePoint(): Promise<void> {
-    if (!this.#end) await this.#keep(undefined);
+  /**
+   * A step of the answer is done: what was said so far is saved durably; with `ahead`, what it is about to be. Resolves to
+   * whether it is.
+   */
+  async savePoint(ahead?: M): Promise<boolean> {
+    return !this.#end && this.#keep(undefined, ahead);
   }
 
-  async #keep(status: 'streaming' | undefined): Promise<void> {
+  async #keep(status: 'streaming' | undefined, message: M | undefined = this.#read()): Promise<boolean> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const message = this.#read();
-    // What can't be kept now is kept at the end, or reported there.
-    if (message) await keepMessage(this.options.engine, this.options.id, message, status).catch(() => {});
+    if (!message) return false;
+    try {
+      await keepMessage(this.options.engine, this.options.id, message, status);
+      return true;
+    } catch {
+      // What can't be kept now is kept at the end, or reported there.
+      return false;
+    }
   }
 
   #read(): M | undefined {
