@@ -243,7 +243,11 @@ function kill(tx: IDBTransaction): void {
 /** Whoever has a connection is asked to close it; then nothing is upgraded. */
 function upgradeInVain({ name, version }: IDBDatabase): void {
   const request = indexedDB.open(name, version + 1);
-  request.addEventListener('upgradeneeded', () => request.transaction?.abort());
+  request.addEventListener('upgradeneeded', () => {
+    request.transaction?.abort();
+    // In fake-indexeddb, the connection of an upgrade that failed stays open, in the way of the next one.
+    request.result.close();
+  });
   request.addEventListener('error', (event) => event.preventDefault());
 }
 

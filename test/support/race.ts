@@ -23,7 +23,7 @@ import { sealOne } from './sealing.ts';
 /**
  * Several tabs on one database, each with a list of things to do, and numbers that say whose step comes next, down to
  * the single request: writes against writes, against sealing, deleting, clearing and the upgrade of an old database,
- * while requests fail and tabs are killed. In the end a log of what everyone was told is held against what is there.
+ * while requests fail, connections are closed, somebody begins an upgrade, and tabs are killed. In the end a log of what everyone was told is held against what is there.
  *
  * What a failure printed is a story that can be told again: `races.test.ts` keeps those that were found.
  */
@@ -51,6 +51,8 @@ const KINDS = [
   'read',
   'close',
   'fail',
+  'closed',
+  'newer',
   'kill',
 ] as const;
 
@@ -245,6 +247,9 @@ class Race {
         return tab.store.close();
       case 'fail':
         return this.faults.order(FAILING[pick % FAILING.length] ?? 'throw', 1 + (pick % 5));
+      case 'closed':
+      case 'newer':
+        return this.faults.order(does, 1 + (pick % 5));
       case 'kill':
         if (pick % 2 === 0) return this.#die(tab, index);
         return undefined;
