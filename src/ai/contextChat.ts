@@ -63,6 +63,8 @@ export interface ChatHost<M extends UIMessage> {
   /** The app's options, as they are now. */
   readonly options: ContextChatOptions<M>;
   readonly transport: ChatTransport<M>;
+  /** The chat of a branch: one that was let go is back then. */
+  get(branchId: string): ContextChat<M> | undefined;
   /** Puts a chat on a branch: on the one that it is about to make, too, so that it is there when that is shown. */
   register(branchId: string, chat: ContextChat<M>): void;
   /** Takes a chat off a branch, if it is there. */
@@ -160,6 +162,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     this['~registerMessagesCallback'] = (...args) => {
       const unsubscribe = register(...args);
       this.#watchers += 1;
+      this.#enter();
       return () => {
         this.#watchers -= 1;
         unsubscribe();
@@ -270,8 +273,14 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     await this.#loading?.catch(() => {});
   }
 
+  /** Somebody holds this chat: if it was let go, it takes its place again, and knows what is saved by now. */
+  #enter(): void {
+    this.#host.get(this.#branchId ?? '');
+  }
+
   async #ready(): Promise<void> {
     await this.#host.engine.ready();
+    this.#enter();
     await this.#loading;
   }
 

@@ -79,6 +79,8 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
   #isDeleted = false;
   /** When the chats of branches that are not shown are let go. */
   readonly #timers: Map<string, ReturnType<typeof setTimeout>> = new Map();
+  /** Those that were let go: an app may hold one, and a branch has one chat. */
+  readonly #released: Map<string, WeakRef<ContextChat<M>>> = new Map();
   readonly #release: readonly (() => void)[];
 
   constructor(engine: ContextEngine, options: ContextChatOptions<M>) {
@@ -119,7 +121,8 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
   }
 
   #open(branchId: string): ContextChat<M> {
-    const chat = new ContextChat<M>(this, branchId);
+    const chat = this.#released.get(branchId)?.deref() ?? new ContextChat<M>(this, branchId);
+    this.#released.delete(branchId);
     this.#chats.set(branchId, chat);
     const state = this.engine.state.getState();
     if (state.branchId === branchId) chat.follow(state.messages, state.elsewhere);
@@ -201,15 +204,17 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
 
   /**
    * Lets go of a chat that is not the active one for a while, when no component shows it and it does nothing. The
-   * engine knows all that it knows.
+   * engine knows all that it knows. An app that holds it, and uses it again, puts it back in its place.
    */
   #hide(branchId: string): void {
     clearTimeout(this.#timers.get(branchId));
     const timer = setTimeout(() => {
       this.#timers.delete(branchId);
       if (branchId === this.#shown) return;
-      if (this.#chats.get(branchId)?.isInUse) this.#hide(branchId);
-      else this.#chats.delete(branchId);
+      const chat = this.#chats.get(branchId);
+      if (chat?.isInUse) return this.#hide(branchId);
+      this.#chats.delete(branchId);
+      if (chat) this.#released.set(branchId, new WeakRef(chat));
     }, KEEP_HIDDEN);
     (timer as { unref?: () => void }).unref?.();
     this.#timers.set(branchId, timer);

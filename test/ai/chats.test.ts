@@ -1,13 +1,44 @@
+import type { UIMessage } from 'ai';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { Registry } from '../../src/ai/contextChats.ts';
 import { createContextChats, withContext } from '../../src/ai/index.ts';
 import { ContextEngine } from '../../src/engine/engine.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import { scriptedTransport, settle } from '../support/transport.ts';
-import { afterReload, changed, noteOf, openPage, openPlainly, SDK, slowly, words } from './story.ts';
+import {
+  afterReload,
+  changed,
+  noteOf,
+  openPage,
+  openPlainly,
+  SDK,
+  slowly,
+  words,
+  type Page,
+} from './story.ts';
 
 afterEach(() => {
   vi.useRealTimers();
 });
+
+/** The chats that an engine's keep. */
+function heldIn({ chats }: Page): unknown {
+  return (chats as Registry<UIMessage>).all();
+}
+
+/** Shows another branch, until the chat of `main` is let go. */
+async function letGo(page: Page): Promise<void> {
+  const main = page.chats.active;
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  await page.engine.rewind(main.messages[0]!.id);
+  vi.advanceTimersByTime(61_000);
+  vi.useRealTimers();
+  expect(heldIn(page)).not.toContain(main);
+}
+
+function headOf({ engine }: Page): string | null | undefined {
+  return engine.state.getState().branches.find(({ name }) => name === 'main')?.headMessageId;
+}
 
 describe('the chats of an engine', () => {
   it('are the same for everyone who asks, with the options given last', async () => {
@@ -106,8 +137,8 @@ describe('the chats of an engine', () => {
     expect(page.chats.active).toBe(main);
     await page.engine.switchBranch('main-v2');
     vi.advanceTimersByTime(61_000);
+    expect(heldIn(page)).not.toContain(main);
     await page.engine.switchBranch('main');
-    expect(page.chats.active).not.toBe(main);
     expect(page.shown()).toBe('q: One? | a: First.');
 
     const busy = page.chats.active;
@@ -134,7 +165,7 @@ describe('the chats of an engine', () => {
     const fork = hidden.branchId!;
     expect(page.chats.get(fork)).toBe(hidden);
     await vi.advanceTimersByTimeAsync(61_000);
-    expect(page.chats.get(fork)).not.toBe(hidden);
+    expect(heldIn(page)).not.toContain(hidden);
   });
 
   it('are let go a minute after they were asked for, unless a component shows them', async () => {
@@ -148,7 +179,73 @@ describe('the chats of an engine', () => {
     expect(page.chats.get('main-v2')).toBe(side);
     hide();
     vi.advanceTimersByTime(61_000);
-    expect(page.chats.get('main-v2')).not.toBe(side);
+    expect(heldIn(page)).not.toContain(side);
+  });
+
+  it('are the ones that an app still holds, after they were let go', async () => {
+    const page = await openPage();
+    await page.ask('One?', 'First.');
+    const main = page.chats.active;
+    await letGo(page);
+    await page.engine.edit(main.messages[1]!.id, 'Other.');
+    await page.engine.switchBranch('main');
+    expect(page.chats.active).toBe(main);
+    expect(heldIn(page)).toContain(main);
+    await page.ask('Two?', 'Second.');
+    expect(await page.stored()).toBe('q: One? | a: First. | q: Two? | a: Second.');
+  });
+
+  it('go on from what is saved by then when an app uses one that was let go', async () => {
+    const page = await openPage();
+    await page.ask('One?', 'First.');
+    const main = page.chats.active;
+    await letGo(page);
+    const there = await openPage(page.store);
+    await there.engine.switchBranch('main');
+    await there.ask('Two?', 'Second.');
+    await expect.poll(() => headOf(page)).toBe(headOf(there));
+    const sent = main.sendMessage({ text: 'Three?' });
+    const exchange = await page.script.next();
+    await page.engine.switchBranch('main');
+    expect(page.chats.active).toBe(main);
+    const later = page.chats.active.sendMessage({ text: 'Four?' });
+    await exchange.answer('Third.');
+    await sent;
+    await (await page.script.next()).answer('Fourth.');
+    await later;
+    expect(await page.stored()).toBe(
+      'q: One? | a: First. | q: Two? | a: Second. | q: Three? | a: Third. | q: Four? | a: Fourth.',
+    );
+    expect(page.engine.state.getState().branches).toHaveLength(2);
+  });
+
+  it('follow their branch again when an app shows one that was let go', async () => {
+    const page = await openPage();
+    await page.ask('One?', 'First.');
+    const main = page.chats.active;
+    await letGo(page);
+    const there = await openPage(page.store);
+    await there.engine.switchBranch('main');
+    await there.ask('Two?', 'Second.');
+    await expect.poll(() => headOf(page)).toBe(headOf(there));
+    const hide = main['~registerMessagesCallback'](() => {});
+    await expect.poll(() => words(main.messages)).toBe(await page.stored());
+    expect(page.chats.get('main')).toBe(main);
+    hide();
+  });
+
+  it('that forked after they were let go are on their own branch', async () => {
+    const page = await openPage();
+    await page.ask('One?', 'First.');
+    const main = page.chats.active;
+    await letGo(page);
+    const again = main.regenerate();
+    await (await page.script.next()).answer('Other.');
+    await again;
+    expect(words(main.messages)).toBe('q: One? | a: Other.');
+    const other = page.chats.get('main')!;
+    expect(other).not.toBe(main);
+    await expect.poll(() => words(other.messages)).toBe('q: One? | a: First.');
   });
 
   it('are let go with the engine, and stop only when they are told to', async () => {
