@@ -99,8 +99,9 @@ async function examineWords(
   saved: Salvage,
 ): Promise<Finding[]> {
   const findings: Finding[] = [];
-  // A preview finds those that are lost only where a repair would put them.
+  // A preview finds those that are lost only where a repair would put them, or without the words that it would bring.
   const isSaved = new Set(saved.nodes.map(({ id }) => id));
+  const isWorded = new Set(saved.bodies.map(({ id }) => id));
   const followed = new Set(nodes.map(({ parentId }) => parentId));
   for (let at = 0; at < nodes.length; at += BLOCK) {
     const block = nodes.slice(at, at + BLOCK);
@@ -109,7 +110,10 @@ async function examineWords(
       block.map(({ id }) => id),
     );
     const bodies = new Map(read.map(({ id, data }) => [id, data]));
-    const there = block.filter(({ id }) => bodies.has(id) || !isSaved.has(id));
+    const there = block.filter(({ id }) => {
+      const body = bodies.get(id);
+      return body ? body.parts.length > 0 || !isWorded.has(id) : !isSaved.has(id);
+    });
     findings.push(...examineBodies(there, bodies, followed));
   }
   return findings;

@@ -5,6 +5,7 @@ import { GuardedBacking, type GuardOptions } from './indexeddb/guard.ts';
 import type { Table } from './layout.ts';
 import { MemoryBacking } from './memoryBacking.ts';
 import type { DataLoss } from './loss.ts';
+import type { KeptMessages } from './rebuild.ts';
 import { RecordStore } from './recordStore.ts';
 import type { Backing, Rows } from './rows.ts';
 import type { Persistence, StoreNotice } from './store.ts';
@@ -59,6 +60,10 @@ class BackingOrMemory implements Backing {
 
   join(hear: (notice: StoreNotice) => void): Channel | undefined {
     return this.#backing.join(hear);
+  }
+
+  async recall(chatId: string): Promise<KeptMessages> {
+    return (await this.#backing.recall?.(chatId)) ?? new Map();
   }
 
   get dataLoss(): DataLoss | undefined {

@@ -1,8 +1,9 @@
 import type { UIMessage } from 'ai';
-import type { Branch, Chat, NodeInfo } from '../graph/graph.ts';
+import type { Branch, Chat, MessageNode, NodeInfo } from '../graph/graph.ts';
 import { isVisible, previewOf } from '../graph/graph.ts';
 import { ofChat, type Table } from './layout.ts';
 import type { Rows } from './rows.ts';
+import { hasSum } from './sum.ts';
 
 /**
  * What can be told of a record that is gone, from those around it.
@@ -46,6 +47,16 @@ export function rebuildInfo(
     preview: previewOf(body),
     parts: body.parts.length,
   };
+}
+
+/** Messages as they were written down elsewhere, by id, in every version. */
+export type KeptMessages = ReadonlyMap<string, readonly MessageNode[]>;
+
+/** The words of a message that is there without them, where those that its record tells of were written down elsewhere. */
+export function keptWords({ id, rev, bodyHash }: NodeInfo, kept: KeptMessages): UIMessage | undefined {
+  const isIt = (node: MessageNode): boolean =>
+    bodyHash === undefined ? node.rev === rev : hasSum(JSON.stringify(node.data), bodyHash);
+  return kept.get(id)?.find(isIt)?.data;
 }
 
 /** The tables that a chat is told from. */

@@ -196,8 +196,10 @@ export class RecordStore implements ContextStore {
 
   async salvage(chatId: string): Promise<Salvage> {
     expectTexts({ chatId });
-    const { salvage } = await import('./salvage.ts').catch(refuseToLoad);
-    return this.#read(ALL_TABLES, (rows) => salvage(rows, chatId));
+    const { salvage, withKept } = await import('./salvage.ts').catch(refuseToLoad);
+    const found = await this.#read(ALL_TABLES, (rows) => salvage(rows, chatId));
+    const kept = found.wordless.length > 0 ? await this.#backing.recall?.(chatId) : undefined;
+    return withKept(found, kept ?? new Map());
   }
 
   async changesSince(seq: number, limit?: number): Promise<Change[]> {

@@ -4,7 +4,7 @@ import type { Finding, FindingKind } from '../graph/verify.ts';
 import type { Damage } from './indexeddb/damage.ts';
 import { decodePack, decodeTopology, isFound } from './indexeddb/pack.ts';
 import { between, BLOCK, ofChat, type Table } from './layout.ts';
-import { chatOf, readChat, rebuildInfo } from './rebuild.ts';
+import { chatOf, type KeptMessages, keptWords, readChat, rebuildInfo } from './rebuild.ts';
 import type { Rows } from './rows.ts';
 import type { Change, Salvage } from './store.ts';
 import { hasSum } from './sum.ts';
@@ -18,7 +18,7 @@ import { hasSum } from './sum.ts';
  *
  * Loaded when someone verifies or repairs a chat. Costs a read of all of it, some blocks at a time.
  */
-export async function salvage(rows: Rows, chatId: string): Promise<Salvage> {
+export async function salvage(rows: Rows, chatId: string): Promise<Salvaged> {
   const chat = await readChat(rows, chatId);
   if (!chat) return fromWords(rows, chatId);
   if (chat.deletedAt !== undefined) return NOTHING;
@@ -29,7 +29,7 @@ export async function salvage(rows: Rows, chatId: string): Promise<Salvage> {
   ]);
   const sealed = await examineBlocks(rows, chatId, infos);
   const known = new Map(infos.map((info) => [info.id, info]));
-  const { changed, wordless } = await examineWords(rows, infos);
+  const { changed, altered, wordless } = await examineWords(rows, infos);
   const nextSeq = Math.max(chat.nextSeq, (infos.at(-1)?.seq ?? -1) + 1);
   const strays = await findStrays(rows, chatId, infos, wordless, nextSeq);
   const lost = rebuildLost(chatId, strays, known);
@@ -51,8 +51,10 @@ export async function salvage(rows: Rows, chatId: string): Promise<Salvage> {
   ];
   if (!row)
     findings.push(damaged(chatId, 'The record of the chat is lost: it is told from its messages.', true));
+  const isMoved = new Set(moved.map(({ id }) => id));
   return {
     findings: onePerThing(findings),
+    wordless: [...wordless, ...altered].filter(({ id }) => !isMoved.has(id)),
     nodes: [
       ...lost,
       ...infos.filter(({ id, seq }) => unsure.has(id) && lost.every((one) => one.seq !== seq)),
@@ -65,10 +67,41 @@ export async function salvage(rows: Rows, chatId: string): Promise<Salvage> {
   };
 }
 
-const NOTHING: Salvage = { findings: [], nodes: [], bodies: [], pointers: [] };
+/** What was found in the rows, and the messages whose words are not there, or not those that were written. */
+interface Salvaged extends Salvage {
+  readonly wordless: readonly NodeInfo[];
+}
+
+const NOTHING: Salvaged = { findings: [], nodes: [], bodies: [], pointers: [], wordless: [] };
+
+/** With the words that were written down elsewhere. */
+export function withKept({ wordless, ...found }: Salvaged, kept: KeptMessages): Salvage {
+  const back = wordless.flatMap((info) => {
+    const body = keptWords(info, kept);
+    return body ? [{ info, body }] : [];
+  });
+  const [first] = back;
+  if (!first) return found;
+  const infos = back.map(({ info }) => info);
+  const many =
+    back.length > 1
+      ? `${back.length} messages, "${first.info.id}" to "${infos.at(-1)?.id}"`
+      : `message "${first.info.id}"`;
+  const known = new Set(found.nodes.map(({ id }) => id));
+  const isBack = new Set(infos.map(({ id }) => id));
+  return {
+    ...found,
+    findings: [
+      ...found.findings.filter(({ kind, id }) => kind !== 'changed-body' || !isBack.has(id)),
+      damaged(first.info.id, `The journal has the words of ${many}: they come back.`, true),
+    ],
+    nodes: [...found.nodes, ...infos.filter(({ id }) => !known.has(id))],
+    bodies: [...found.bodies, ...back.map(({ body }) => body)],
+  };
+}
 
 /** A chat of which nothing is left but words: they follow each other as they lie there. */
-async function fromWords(rows: Rows, chatId: string): Promise<Salvage> {
+async function fromWords(rows: Rows, chatId: string): Promise<Salvaged> {
   const bodies = await bodiesFrom(rows, chatId, 0, FARTHEST);
   const strays = bodies.map(([seq, body]) => ({ seq, body, info: undefined, before: undefined }));
   const nodes = rebuildLost(chatId, strays, new Map());
@@ -219,8 +252,12 @@ function rebuildLost(
 async function examineWords(
   rows: Rows,
   infos: readonly NodeInfo[],
-): Promise<{ readonly changed: Finding[]; readonly wordless: Set<NodeInfo> }> {
-  const changed: Finding[] = [];
+): Promise<{
+  readonly changed: Finding[];
+  readonly altered: readonly NodeInfo[];
+  readonly wordless: Set<NodeInfo>;
+}> {
+  const altered: NodeInfo[] = [];
   const wordless = new Set<NodeInfo>();
   for (let at = 0; at < infos.length; at += MANY) {
     const part = infos.slice(at, at + MANY);
@@ -228,13 +265,13 @@ async function examineWords(
       const info = part[i] as NodeInfo;
       const { id, bodyHash } = info;
       if (body?.id !== id) wordless.add(info);
-      else if (bodyHash !== undefined && !hasSum(JSON.stringify(body), bodyHash))
-        changed.push(
-          lose('changed-body', id, `The words of message "${id}" are not those that were written.`),
-        );
+      else if (bodyHash !== undefined && !hasSum(JSON.stringify(body), bodyHash)) altered.push(info);
     }
   }
-  return { changed, wordless };
+  const changed = altered.map(({ id }) =>
+    lose('changed-body', id, `The words of message "${id}" are not those that were written.`),
+  );
+  return { changed, altered, wordless };
 }
 
 /** What lies in the places of these messages. */

@@ -2,9 +2,14 @@ import { IDBFactory } from 'fake-indexeddb';
 import 'fake-indexeddb/auto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
+import type { ContextStore } from '../../src/store/store.ts';
 import type { Table } from '../../src/store/layout.ts';
 import { contentOf, type Disk, givenDatabase, mutated, noteUnhandled, tell } from '../support/damage.ts';
 import { type DatabaseDump, dumpDatabase, loadDatabase, openDatabase } from '../support/dump.ts';
+import { engineOn } from '../support/engine.ts';
+import { Folder, MemoryFiles } from '../support/files.ts';
+import { given, line, me, message, turn } from '../support/graph.ts';
+import { sealAll } from '../support/sealing.ts';
 import { quickenDisk } from '../support/quickDisk.ts';
 import { Unreadable } from '../support/unreadable.ts';
 
@@ -67,7 +72,81 @@ describe('a record that the browser has and does not give out', () => {
       expect(named).toBeGreaterThan(seen.size / 3);
     },
   );
+
+  describe('with a journal', () => {
+    const files = new MemoryFiles();
+    beforeAll(() => files.install());
+    afterAll(() => files.remove());
+    beforeEach(() => files.lay(new Folder()));
+
+    const open = (): IndexedDBContextStore => new IndexedDBContextStore('journaled', { journal: true });
+
+    /** A chat of which no word can be read, beside a journal that is up to date. */
+    async function wordless(): Promise<string[]> {
+      const store = open();
+      await given(store, line(18), 'm0 > m1 > v2');
+      await store.append('c', [{ op: 'replace', id: 'm7', data: message('m7', 'better') }], me);
+      await sealAll('journaled');
+      const words = await everyWord(store);
+      await store.storage();
+      await store.close();
+      const db = await openDatabase('journaled');
+      const keys = Array.from({ length: 20 }, (_, i) => ['c', i]);
+      for (const table of ['packs', 'bodies'] as const) unreadable.lose(db, table, keys);
+      db.close();
+      return words;
+    }
+
+    it('gives its words back: verify() says so, and repair() does it', async () => {
+      const words = await wordless();
+      const engine = engineOn(open(), { userId: 'me' });
+      const told = await engine.verify();
+      expect(told.filter(({ kind }) => kind === 'missing-body')).toEqual([]);
+      expect(told.map(({ text }) => text)).toContain(
+        'The journal has the words of 19 messages, "m0" to "v2": they come back.',
+      );
+      await engine.repair();
+      expect(await engine.verify()).toEqual([]);
+      const next = open();
+      expect(await everyWord(next)).toEqual(words);
+      await next.close();
+    });
+
+    it('gives them back as well when the chat was written down anew since', async () => {
+      const words = await wordless();
+      const store = open();
+      await store.load('c');
+      await store.append('c', turn('long', 'm17'), me);
+      const long = message('long', 'x'.repeat(700_000));
+      await store.append('c', [{ op: 'replace', id: 'long', data: long }], me);
+      await store.storage();
+      await store.append('c', [{ op: 'replace', id: 'long', data: message('long', 'short') }], me);
+      await store.storage();
+      const bases = (await namesIn(files.copy())).filter((name) => name.endsWith('-base'));
+      expect(bases).not.toContain('00000001-0-base');
+      const engine = engineOn(store, { userId: 'me' });
+      await engine.repair();
+      expect(await engine.verify()).toEqual([]);
+      expect((await everyWord(store)).slice(0, -1)).toEqual(words);
+      await store.close();
+    });
+  });
 });
+
+/** The names of all files. */
+async function namesIn(folder: Folder): Promise<string[]> {
+  const names: string[] = [];
+  for await (const entry of folder.values())
+    names.push(...(entry instanceof Folder ? await namesIn(entry) : [entry.name]));
+  return names;
+}
+
+/** What each message says, in the order in which they were written. */
+async function everyWord(store: ContextStore): Promise<string[]> {
+  const { nodes } = await store.load('c');
+  const ids = nodes.map(({ id }) => id);
+  return (await store.getNodes('c', ids)).map(({ id, data }) => `${id} ${JSON.stringify(data)}`);
+}
 
 /** The records of a database that are not in the damaged one. */
 function lostIn(whole: DatabaseDump, damaged: DatabaseDump): { table: Table; key: IDBValidKey }[] {

@@ -5,6 +5,7 @@ import type { BackingFigures, JournalFigures } from '../figures.ts';
 import type { Meta, Table } from '../layout.ts';
 import type { DataLoss, Restored } from '../loss.ts';
 import { ContextError, isContextError, reasonOf } from '../../errors.ts';
+import type { KeptMessages } from '../rebuild.ts';
 import type { Backing, Rows } from '../rows.ts';
 import type { Persistence, StoreNotice } from '../store.ts';
 import { IndexedDBBacking } from './backing.ts';
@@ -101,6 +102,11 @@ export class GuardedBacking implements Backing {
     this.#hear = hear;
     this.#channel = this.#inner.join(hear);
     return this.#channel;
+  }
+
+  async recall(chatId: string): Promise<KeptMessages> {
+    const journal = await this.#openJournal();
+    return (await journal?.recall(chatId).catch((error) => this.#fail(error))) ?? new Map();
   }
 
   async figures(): Promise<BackingFigures> {

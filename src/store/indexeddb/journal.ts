@@ -1,10 +1,11 @@
-import type { Branch, Chat, Checkpoint, MessageNode } from '../../graph/graph.ts';
+import type { Branch, Chat, Checkpoint, MessageNode, NodeInfo } from '../../graph/graph.ts';
 import { META, readMeta, SELF } from '../meta.ts';
 import { blobsOf, hashOf } from '../blobs.ts';
 import { fragmentsKey } from '../keys.ts';
 import { ALL_TABLES, ofChat } from '../layout.ts';
 import type { Restored } from '../loss.ts';
 import { getNodes, load, MESSAGES, RECORDS } from '../reads.ts';
+import { type KeptMessages, keptWords } from '../rebuild.ts';
 import type { Backing } from '../rows.ts';
 import type { ChatRecords, StoreNotice } from '../store.ts';
 import {
@@ -100,7 +101,7 @@ export class Journal {
     const folder = await database.getDirectoryHandle(name, { create: true });
     const files = await filesIn(folder);
     const isBase = !canGrow(files, chat);
-    const { text, nodes } = await this.#textOf(chatId, isBase ? undefined : since);
+    const { text, nodes } = await this.#textOf(chatId, folder, isBase ? undefined : since);
     await this.#keepBlobs(folder, nodes);
     const last = files.at(-1);
     if (!isBase && last && !last.isBase && last.size < SEGMENT)
@@ -110,7 +111,11 @@ export class Journal {
   }
 
   /** The lines that say how a chat is, or what changed in it. */
-  async #textOf(chatId: string, since: number | undefined): Promise<{ text: string; nodes: MessageNode[] }> {
+  async #textOf(
+    chatId: string,
+    folder: FileSystemDirectoryHandle,
+    since: number | undefined,
+  ): Promise<{ text: string; nodes: MessageNode[] }> {
     const [records, value, revisions] = await this.#backing.read(
       [...RECORDS, 'values', 'revisions'],
       async (rows) => [
@@ -119,11 +124,12 @@ export class Journal {
         since === undefined ? await rows.list('revisions', ofChat(chatId)) : [],
       ],
     );
-    const nodes: MessageNode[] = [];
+    const read: MessageNode[] = [];
     for (let i = 0; i < records.nodes.length; i += MANY) {
       const ids = records.nodes.slice(i, i + MANY).map(({ id }) => id);
-      nodes.push(...(await this.#backing.read(MESSAGES, (rows) => getNodes(rows, chatId, ids))));
+      read.push(...(await this.#backing.read(MESSAGES, (rows) => getNodes(rows, chatId, ids))));
     }
+    const nodes = await withKeptWords(folder, records.nodes, read);
     const lines = [...revisions.map((node) => line({ t: 'node', node })), ...linesOf(records, nodes)];
     if (value !== undefined) lines.push(line({ t: 'fragments', value }));
     if (since === undefined) lines.push(`${END}\n`);
@@ -137,6 +143,18 @@ export class Journal {
       const blob = await this.#backing.read(['blobs'], (rows) => rows.get('blobs', hash));
       if (blob) await writeFile(folder, BLOB + hash, blob.bytes.slice());
     }
+  }
+
+  /** The messages of a chat as they are written down here, by id, in every version. */
+  async recall(chatId: string): Promise<KeptMessages> {
+    return alone(this.#name, async () => {
+      const { databaseId } = await this.#backing.read(META, readMeta);
+      const all = await openFolder(this.#name);
+      const database = await unlessMissing(all.getDirectoryHandle(databaseId));
+      const name = await hashOfText(chatId);
+      const folder = database && (await unlessMissing(database.getDirectoryHandle(name)));
+      return folder ? readMessages(folder) : new Map();
+    });
   }
 
   // --- Values of the app ---
@@ -407,6 +425,13 @@ export interface KeptChat {
 }
 
 async function readChat(folder: FileSystemDirectoryHandle): Promise<KeptChat> {
+  const kept = await readRecords(folder);
+  await takeBlobs(kept, folder);
+  return kept;
+}
+
+/** A chat without its files. */
+async function readRecords(folder: FileSystemDirectoryHandle): Promise<KeptChat> {
   const kept: KeptChat = {
     chat: undefined,
     branches: new Map(),
@@ -417,9 +442,38 @@ async function readChat(folder: FileSystemDirectoryHandle): Promise<KeptChat> {
     fragments: undefined,
     damaged: 0,
   };
-  await takeBlobs(kept, folder);
   for (const raw of await readLines(folder)) take(kept, parseLine(raw));
   return kept;
+}
+
+async function readMessages(folder: FileSystemDirectoryHandle): Promise<KeptMessages> {
+  const { nodes, revisions } = await readRecords(folder);
+  const byId = new Map<string, MessageNode[]>();
+  for (const node of [...nodes.values(), ...revisions]) {
+    const versions = byId.get(node.id);
+    if (versions) versions.push(node);
+    else byId.set(node.id, [node]);
+  }
+  return byId;
+}
+
+/**
+ * Messages as they are read, and those whose words are lost as they were written down before: so their words outlast the
+ * day on which the chat is written down anew.
+ */
+async function withKeptWords(
+  folder: FileSystemDirectoryHandle,
+  infos: readonly NodeInfo[],
+  nodes: readonly MessageNode[],
+): Promise<readonly MessageNode[]> {
+  const worded = new Map(infos.filter(({ parts }) => parts > 0).map((info) => [info.id, info]));
+  const isLost = ({ id, data }: MessageNode): boolean => data.parts.length === 0 && worded.has(id);
+  if (!nodes.some(isLost)) return nodes;
+  const kept = await readMessages(folder);
+  return nodes.map((node) => {
+    const info = isLost(node) ? worded.get(node.id) : undefined;
+    return { ...node, data: (info && keptWords(info, kept)) ?? node.data };
+  });
 }
 
 /** The lines of a chat, from where it was last written as a whole. */
