@@ -268,7 +268,7 @@ export function logged(store: ContextStore, history: History, tab: string | numb
           (result as Promise<unknown>).then(
             () => tells.forEach((tell) => tell('kept')),
             (error: unknown) => {
-              const outcome = isContextError(error, 'store-closed') ? 'unknown' : 'refused';
+              const outcome = isAnswerLost(error) ? 'unknown' : 'refused';
               for (const tell of tells) tell(outcome);
             },
           );
@@ -338,4 +338,11 @@ function shapeProblems({ chatId, messages, chains }: FoundChat): string[] {
       .map((id) => `a hole before "${id}" of ${chatId}`),
   );
   return [...twice, ...orphans, ...holes];
+}
+
+/** Whether an error is all that came of an answer that got lost: it says nothing about what happened. */
+export function isAnswerLost(error: unknown): boolean {
+  return (
+    isContextError(error, 'store-closed') || (isContextError(error) && error.details['mayBeSaved'] === true)
+  );
 }

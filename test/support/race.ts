@@ -16,7 +16,7 @@ import old from '../store/fixtures/format-1.json' with { type: 'json' };
 import { loadDatabase, withOnly } from './dump.ts';
 import type { Fault, Faults } from './faults.ts';
 import { insert, me, message } from './graph.ts';
-import { findIn, type FoundChat, History } from './history.ts';
+import { findIn, type FoundChat, History, isAnswerLost } from './history.ts';
 import { Scheduler } from './scheduler.ts';
 import { sealOne } from './sealing.ts';
 
@@ -312,9 +312,7 @@ class Race {
 
   /** A lost answer that comes back as an error says nothing about what happened. */
   #log<T>(...[deed, tab, work]: [Parameters<History['ask']>[0], number, () => Promise<T>]): Promise<T> {
-    return this.history.log(deed, tab, work, (error) =>
-      isContextError(error, 'store-closed') ? 'unknown' : 'refused',
-    );
+    return this.history.log(deed, tab, work, (error) => (isAnswerLost(error) ? 'unknown' : 'refused'));
   }
 }
 

@@ -9,7 +9,8 @@ import { DATABASE_VERSION, upgrade } from './migration.ts';
  * in its way: ours steps aside at once. A browser drops connections of pages that were in the background, and every
  * later call on them fails in the same way for ever. So a call that finds the connection dead opens a new one and is
  * made again, once. That is safe because a transaction that did not complete did nothing, and one whose answer got lost
- * finds its messages there. A database that does not open is asked for once more, too.
+ * finds its messages there. Where it fails again, for another reason, nobody knows whether the first one was carried out,
+ * and the error says so (`details.mayBeSaved`). A database that does not open is asked for once more, too.
  *
  * An open request can hang, behind a tab that does not step aside. Nobody waits for ever: after some seconds the call
  * fails with `store-blocked`. The request stays, and the next call waits for the same one.
@@ -49,7 +50,9 @@ export class Connection {
       this.#forget(db);
       if (isRepeat) throw error;
     }
-    return this.#attempt(work, true);
+    return this.#attempt(work, true).catch((error: unknown) => {
+      throw doubtful(explain(error, this.#name));
+    });
   }
 
   /** Closes the connection. Transactions that have begun run to their end; a later call opens another one. */
@@ -153,6 +156,11 @@ function nameOf(error: unknown): string {
 /** A full disk says so in two ways: by its name, and by failing to write large values beside the database. */
 function isFull(error: unknown): boolean {
   return nameOf(error) === 'QuotaExceededError' || /Failed to write blobs/.test(String(error));
+}
+
+/** The first attempt may have been carried out, and only its answer lost: whoever asks again is told. */
+function doubtful({ code, message, details, cause }: ContextError): ContextError {
+  return new ContextError(code, message, { cause, details: { ...details, mayBeSaved: true } });
 }
 
 function explain(error: unknown, name: string): ContextError {
