@@ -33,6 +33,7 @@ import { findChat, getChain, getNodes, listChats, load, loadPointers, MESSAGES, 
 import { keepFile, RecordTransaction } from './append.ts';
 import { TRACES } from './rebuild.ts';
 import { bringBack, purgeChat, type RemovedChat, removeChat } from './removal.ts';
+import { onReturning } from './returning.ts';
 import type { Backing, Rows } from './rows.ts';
 import type { MessageSearch } from './search.ts';
 import { forgetText } from './texts.ts';
@@ -78,6 +79,9 @@ export class RecordStore implements ContextStore {
   #search: Promise<MessageSearch> | undefined;
   /** The last change number that was heard of. */
   #seq = 0;
+  /** The last one that was looked for: up to it, every listener knows of all. */
+  #seenTo: number | undefined;
+  #stopLooking: (() => void) | undefined;
 
   constructor(backing: Backing) {
     this.#backing = backing;
@@ -355,6 +359,8 @@ export class RecordStore implements ContextStore {
     clearTimeout(this.#sweeper);
     clearTimeout(this.#nextSweep);
     this.#listeners.clear();
+    this.#stopLooking?.();
+    this.#stopLooking = undefined;
     this.#channel?.close();
     this.#channel = undefined;
     this.#backing.close();
@@ -387,8 +393,8 @@ export class RecordStore implements ContextStore {
     // Who writes while another write is under way can't know what that will leave.
     const last = this.#writing > 0 ? undefined : this.#known;
     this.#writing += 1;
-    let done: { readonly result: T; readonly tx: RecordTransaction; readonly seq: number } | undefined;
-    const carryOut = async (rows: Rows): Promise<NonNullable<typeof done>> => {
+    let done: Done<T> | undefined;
+    const carryOut = async (rows: Rows): Promise<Done<T>> => {
       const reads = new ChatReads(rows, chatId);
       const meta = await reads.begin(ops, done ? undefined : last);
       // Carried out before, and the answer got lost on the way.
@@ -396,13 +402,14 @@ export class RecordStore implements ContextStore {
       const tx = new RecordTransaction(reads, { ...meta, by }, files);
       const result = await work(tx, rows);
       await tx.settleBlobs();
-      return (done = { result, tx, seq: await tx.seq() });
+      return (done = { result, tx, before: meta.seq, seq: await tx.seq() });
     };
-    const { result, tx, seq } = await this.#backing
+    const { result, tx, before, seq } = await this.#backing
       .write(ALL_TABLES, carryOut)
       .finally(() => (this.#writing -= 1));
     if (!tx.hasChanged) return result;
     this.#known = tx.known;
+    if (this.#seenTo === before) this.#seenTo = seq;
     this.#tell({ kind: 'change', chatId, seq, remote: false });
     return result;
   }
@@ -433,8 +440,22 @@ export class RecordStore implements ContextStore {
   }
 
   #join(): Channel | undefined {
+    if (this.persistence !== 'memory')
+      this.#stopLooking ??= onReturning(() => void this.#look().catch(() => undefined));
     this.#channel ??= this.#backing.join((notice) => this.#hear(notice));
     return this.#channel;
+  }
+
+  /**
+   * Looks whether others were here, when a person comes back: a page that was frozen has missed what they told, and where
+   * there are no channels, nobody told anything. Who hears of it asks for the difference.
+   */
+  async #look(): Promise<void> {
+    if (!this.#isAwake) return;
+    const meta = await this.#backing.read(['meta'], (rows) => rows.get('meta', SELF));
+    if (!meta || meta.seq === this.#seenTo) return;
+    this.#seenTo = meta.seq;
+    this.#hear({ kind: 'change', seq: meta.seq, remote: true });
   }
 
   #wake(): void {
@@ -476,6 +497,15 @@ export class RecordStore implements ContextStore {
     if (!this.#isAwake || next === Infinity) return;
     this.#sweeper = setTimeout(() => this.#sweep(), Math.min(next - now, LONGEST_TIMER));
   }
+}
+
+/** A write that was carried out. */
+interface Done<T> {
+  readonly result: T;
+  readonly tx: RecordTransaction;
+  /** The change number before it, and its own. */
+  readonly before: number;
+  readonly seq: number;
 }
 
 /** Whether an operation brings a message with files. */

@@ -4,6 +4,7 @@ import { isContextError } from '../../src/errors.ts';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import type { ContextStore, StoreNotice, StoreOp } from '../../src/store/store.ts';
 import { ALL_POINTS, Faults, pointsOf, WRITE_FAULTS, type Points } from './faults.ts';
+import { engineOn, say, texts } from './engine.ts';
 import { given, head, insert, line, me, message, turn } from './graph.ts';
 
 /**
@@ -194,6 +195,83 @@ export function indexedDBSuite(freshName: () => string, points: Points = ALL_POI
         await expect.poll(() => heard.length).toBe(1);
         expect(heard).toEqual([{ kind: 'change', chatId: 'c', seq: 4, remote: true }]);
         junk.close();
+      });
+
+      describe('where tabs have no channel', () => {
+        const page = globalThis.window ?? new EventTarget();
+        const comeBack = (event = 'focus'): void => void page.dispatchEvent(new Event(event));
+
+        beforeEach(() => {
+          vi.stubGlobal('BroadcastChannel', undefined);
+          if (page === globalThis.window) return;
+          vi.stubGlobal('window', page);
+          vi.stubGlobal('document', {
+            get visibilityState() {
+              return 'visible';
+            },
+          });
+        });
+        afterEach(async () => {
+          await Promise.all(opened.splice(0).map((store) => store.close()));
+          vi.unstubAllGlobals();
+        });
+
+        it.each(['focus', 'visibilitychange'])('looks for what the other did on %s, once', async (event) => {
+          const [one, two] = [open(), open()];
+          const heard: StoreNotice[] = [];
+          await two.load('c');
+          two.subscribe((notice) => heard.push(notice));
+          const { seq } = await append(one, turn('q1', null));
+          await one.getChat('c');
+          expect(heard).toEqual([]);
+          comeBack(event);
+          await expect.poll(() => heard).toEqual([{ kind: 'change', seq, remote: true }]);
+          comeBack(event);
+          await append(two, turn('q2', 'q1'));
+          comeBack(event);
+          await two.getChat('c');
+          expect(heard.filter(({ remote }) => remote)).toHaveLength(1);
+        });
+
+        it('looks for what the other did before a write of its own', async () => {
+          const [one, two] = [open(), open()];
+          const heard: StoreNotice[] = [];
+          two.subscribe((notice) => heard.push(notice));
+          await append(one, turn('q1', null));
+          await append(two, turn('q2', 'q1'));
+          comeBack();
+          await expect.poll(() => heard.at(-1)?.remote).toBe(true);
+        });
+
+        it('looks for nothing when it is closed, in the background, or shown for the first time', async () => {
+          const [one, two] = [open(), open()];
+          await two.load('c');
+          const heard: StoreNotice[] = [];
+          two.subscribe((notice) => heard.push(notice));
+          await append(one, turn('q1', null));
+          comeBack('pageshow');
+          const visibility = vi.spyOn(document, 'visibilityState', 'get').mockReturnValue('hidden');
+          comeBack('visibilitychange');
+          visibility.mockRestore();
+          const third = open();
+          await third.load('c');
+          third.subscribe((notice) => heard.push(notice));
+          await third.close();
+          await two.getChat('c');
+          expect(heard).toEqual([]);
+        });
+
+        it('shows in an open page what another one wrote, when somebody comes back to it', async () => {
+          const [here, there] = [engineOn(open()), engineOn(open())];
+          await say(there, 'q1');
+          await here.ready();
+          await say(there, 'a1', 'q2');
+          expect(texts(here.state.getState().messages)).toBe('q1');
+          comeBack();
+          await expect.poll(() => texts(here.state.getState().messages)).toBe('q1 > a1 > q2');
+          here.dispose();
+          there.dispose();
+        });
       });
 
       it('keeps telling the others when one listener throws, and does not hide the error', async () => {
