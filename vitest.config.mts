@@ -101,7 +101,7 @@ function onSdk(major: 5 | 6): TestProjectInlineConfiguration {
       environment: 'happy-dom',
       // Half the time: these files need nothing that another one of them leaves behind.
       isolate: false,
-      setupFiles: ['noOwnerStacks', 'patience'].map((name) => `${root}/test/support/${name}.ts`),
+      setupFiles: `${root}/test/support/page.ts`,
       include: ['test/{ai,apps}/**/*.test.{ts,tsx}'],
       // Types are checked against the one that is installed, and the React Compiler has a project of its own.
       exclude: ['test/ai/types.test.ts', 'test/apps/{compiled.test.tsx,where.test.ts}'],

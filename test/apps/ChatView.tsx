@@ -86,6 +86,9 @@ function Message({ message, chat }: MessageProps): ReactNode {
       ))}
       {mood && <i>{mood}</i>}
       {message.role === 'user' && !isEdited && <button onClick={() => setEdited(true)}>Edit</button>}
+      <button onClick={() => chat.setMessages((all) => all.filter(({ id }) => id !== message.id))}>
+        Delete
+      </button>
       {isEdited && <Editor before={textOf(message)} save={save} cancel={() => setEdited(false)} />}
       {beneathMessage?.(message.id)}
     </li>
@@ -117,6 +120,7 @@ function PartView({ part, chat }: { readonly part: Part; readonly chat: Chat }):
   if (part.type === 'text') return <span>{part.text}</span>;
   if (part.type === 'reasoning') return <em>{part.text}</em>;
   if (part.type === 'file') return <a href={part.url}>{part.filename}</a>;
+  if (part.type === 'source-url') return <cite>{part.title}</cite>;
   if (part.type === 'data-weather') return <b>{JSON.stringify(part.data)}</b>;
   if ('toolCallId' in part) return <Tool call={part} chat={chat} />;
   return null;
@@ -166,10 +170,16 @@ function Composer({ chat }: { readonly chat: Chat }): ReactNode {
   const picker = useRef<HTMLInputElement>(null);
   const send = (event: SubmitEvent): void => {
     event.preventDefault();
-    void chat.sendMessage({ text, ...(files && { files }), metadata: { mood: 'curious' } });
+    const options = { headers: { 'x-app': 'chat' }, body: { length: text.length } };
+    void chat.sendMessage({ text, ...(files && { files }), metadata: { mood: 'curious' } }, options);
     setText('');
     setFiles(undefined);
     if (picker.current) picker.current.value = '';
+  };
+  const attach = (event: { preventDefault(): void }, { files }: DataTransfer): void => {
+    if (files.length === 0) return;
+    event.preventDefault();
+    setFiles(files);
   };
   return (
     <form onSubmit={send}>
@@ -180,7 +190,14 @@ function Composer({ chat }: { readonly chat: Chat }): ReactNode {
         ref={picker}
         onChange={(event) => setFiles(event.target.files ?? undefined)}
       />
-      <input aria-label="Message" value={text} onChange={(event) => setText(event.target.value)} />
+      <input
+        aria-label="Message"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        onPaste={(event) => attach(event, event.clipboardData)}
+        onDragOver={(event) => event.preventDefault()}
+        onDrop={(event) => attach(event, event.dataTransfer)}
+      />
       <button>Send</button>
     </form>
   );

@@ -22,6 +22,7 @@ function Chat({
     transport,
     messages,
     sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls,
+    onToolCall: ({ toolCall }: { toolCall: { toolName: string } }) => note(`call ${toolCall.toolName}`),
     onData: ({ type }: { type: string }) => note(`data ${type}`),
     onError: ({ message }: Error) => note(`error ${message}`),
     onFinish: ({ isAbort }: { isAbort: boolean }) => note(isAbort ? 'stopped' : 'finished'),

@@ -57,6 +57,7 @@ function chatsInApp({ engine, chat: shown, change }: MountedApp): ContextChats {
   return new Proxy(chats, {
     get: (_, key) => {
       if (key === 'active') return inApp(chats.active);
+      if (key === 'all') return () => chats.all().map(inApp);
       if (key === 'configure') return (options: ContextChatOptions) => change(settingsOf(options));
       if (key !== 'get') return valueOf(chats, key);
       return (branch: string) => {

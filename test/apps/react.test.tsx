@@ -46,7 +46,9 @@ beforeEach(async () => {
 });
 
 const page = (): string =>
-  [...document.querySelectorAll('li')].map(({ textContent }) => textContent.replace(/Edit$/, '')).join(' | ');
+  [...document.querySelectorAll('li')]
+    .map(({ textContent }) => textContent.replace(/(Edit)?Delete$/, ''))
+    .join(' | ');
 const isWaiting = (): boolean => document.querySelector('[role=note]') !== null;
 
 async function ask(): Promise<Exchange> {

@@ -1,11 +1,12 @@
+import * as ai from 'ai';
 import type { UIMessage } from 'ai';
-import { InMemoryContextStore, type ContextStore } from 'contextree';
+import { InMemoryContextStore } from 'contextree';
 import { describe, expect, it, vi } from 'vitest';
 import { afterReload, changed, SDK, words } from '../ai/story.ts';
 import { scriptedTransport, type Exchange } from '../support/transport.ts';
 import { App as ContextApp } from './ContextApp.tsx';
 import { App as PlainApp } from './PlainApp.tsx';
-import { visit, type Visit } from './visit.tsx';
+import { visit, type Opening, type Visit } from './visit.tsx';
 
 const call = {
   type: 'tool-input-available',
@@ -13,6 +14,8 @@ const call = {
   toolName: 'dice',
   input: { sides: 6 },
 } as const;
+
+const asking = { type: 'tool-approval-request', approvalId: 'ok?', toolCallId: '1' } as const;
 
 const asked: UIMessage = { id: 'q', role: 'user', parts: [{ type: 'text', text: 'One?' }] };
 const said: UIMessage = { id: 'a', role: 'assistant', parts: [{ type: 'text', text: 'Said.' }] };
@@ -28,7 +31,17 @@ const visits: Record<string, (page: Visit) => Promise<void>> = {
     await page.send('Two, with files?');
     await page.reply((server) => server.answer('Second.'));
   },
-  'data, thoughts and metadata': async (page) => {
+  'files that are pasted, and dropped': async (page) => {
+    await page.bring('paste', new File(['hi'], 'notes.txt', { type: 'text/plain' }));
+    await page.send('One?');
+    await page.reply((server) => server.answer('First.'));
+    await page.bring('drop', new File(['hi'], 'a.txt'), new File(['ho'], 'b.txt'));
+    await page.send('Two?');
+    await page.reply((server) => server.answer('Second.'));
+    await page.send('Without one?');
+    await page.reply((server) => server.answer('Third.'));
+  },
+  'data, thoughts, sources and metadata': async (page) => {
     await page.send('Weather?');
     await page.reply((server) =>
       server.send(
@@ -38,6 +51,7 @@ const visits: Record<string, (page: Visit) => Promise<void>> = {
         { type: 'reasoning-end', id: 'r' },
         { type: 'data-weather', id: 'w', data: { sky: 'grey' } },
         { type: 'data-note', data: 'seen once', transient: true },
+        { type: 'source-url', sourceId: 's', url: 'https://example.com/', title: 'Almanac' },
       ),
     );
     await page.reply((server) => server.send({ type: 'data-weather', id: 'w', data: { sky: 'blue' } }));
@@ -108,6 +122,19 @@ const visits: Record<string, (page: Visit) => Promise<void>> = {
     await page.press('Try again');
     await page.reply((server) => server.answer('Second.'));
   },
+  'a message that is deleted': async (page) => {
+    await page.send('One?');
+    await page.reply((server) => server.answer('First.'));
+    await page.send('Two?');
+    await page.reply((server) => server.answer('Second.'));
+    await page.press('Delete');
+    await page.press('Try again');
+    await page.reply((server) => server.answer('Other.'));
+    await page.press('Delete');
+    await page.press('Delete');
+    await page.send('Three?');
+    await page.reply((server) => server.answer('Third.'));
+  },
   'another try, and other words': async (page) => {
     await page.send('One?');
     await page.reply((server) => server.answer('First.'));
@@ -121,15 +148,20 @@ const visits: Record<string, (page: Visit) => Promise<void>> = {
 for (const leave of SDK > 5 ? ['Approve', 'Deny'] : [])
   visits[`a tool that asks for leave: ${leave}`] = async (page) => {
     await page.send('Roll?');
-    await page.reply((server) =>
-      server.send({ type: 'start-step' }, call, {
-        type: 'tool-approval-request',
-        approvalId: 'ok?',
-        toolCallId: '1',
-      }),
-    );
+    await page.reply((server) => server.send({ type: 'start-step' }, call, asking));
     await page.reply((server) => server.finish());
     await page.press(leave);
+    await page.press('Continue');
+    await page.reply((server) =>
+      server.send(
+        leave === 'Approve'
+          ? { type: 'tool-output-available', toolCallId: '1', output: 6 }
+          : { type: 'tool-output-denied', toolCallId: '1' },
+      ),
+    );
+    await page.reply((server) => server.answer('So be it.'));
+    await page.send('And?');
+    await page.reply((server) => server.answer('That is all.'));
   };
 
 describe('the app with one line changed', () => {
@@ -141,9 +173,53 @@ describe('the app with one line changed', () => {
     expect(ours.story).toEqual(plain.story);
     const sent = ({ script }: Visit): unknown[] =>
       script.requests.map(({ sent: { messages, chatId, trigger, headers, body } }) => {
-        return { messages: words(messages), chatId, trigger, headers, body };
+        const said = messages.map(({ role, parts, metadata }) => ({ role, parts, metadata }));
+        return { messages: said, chatId, trigger, headers, body };
       });
     expect(sent(ours)).toEqual(sent(plain));
+  });
+
+  it.runIf(SDK > 5).each(['Approve', 'Deny'])(
+    'goes on by itself when all leave is given, where it is to: %s',
+    async (leave) => {
+      const settings = { sendAutomaticallyWhen: ai.lastAssistantMessageIsCompleteWithApprovalResponses };
+      const [plain, ours] = await both(
+        async (page) => {
+          await page.send('Roll?');
+          await page.reply((server) => server.send({ type: 'start-step' }, call, asking));
+          await page.reply((server) => server.finish());
+          await page.press(leave);
+          await page.reply((server) => server.answer('So be it.'));
+          return [...page.story, page.script.requests.length];
+        },
+        { settings },
+      );
+      expect(ours).toEqual(plain);
+      expect(ours.at(-1)).toBe(2);
+    },
+  );
+
+  it('shows a growing answer as often as its throttle says', async () => {
+    const frames = (throttle: number): Promise<number[]> =>
+      both(
+        async (page) => {
+          await page.send('One?');
+          const list = document.querySelector('main ol')!;
+          const seen = new Set<string>();
+          const watch = new MutationObserver(() => seen.add(list.textContent));
+          watch.observe(list, { childList: true, subtree: true, characterData: true });
+          // What React is shown in act() it shows at the end of that.
+          Reflect.set(globalThis, 'IS_REACT_ACT_ENVIRONMENT', false);
+          for (let word = 0; word < 20; word += 1) await page.script.requests[0]!.say(`${word} `);
+          Reflect.set(globalThis, 'IS_REACT_ACT_ENVIRONMENT', true);
+          watch.disconnect();
+          return seen.size;
+        },
+        { throttle },
+      );
+    const [often, seldom] = [await frames(0), await frames(10_000)];
+    expect(Math.min(...often)).toBeGreaterThan(15);
+    expect(Math.max(...seldom)).toBeLessThan(3);
   });
 
   it.each([
@@ -156,7 +232,7 @@ describe('the app with one line changed', () => {
         const script = scriptedTransport();
         // Under StrictMode a page asks twice, and is told all of it each time.
         const servers = [script.offer(), script.offer()];
-        const page = await visit(App, undefined, script, messages);
+        const page = await visit(App, { script, messages });
         const tell = (act: (server: Exchange) => Promise<void>): Promise<void> =>
           page.reply(async () => void (await Promise.all(servers.map(act))), servers[0]);
         await tell((server) => server.say('Fir'));
@@ -183,7 +259,7 @@ describe('the app with one line changed', () => {
     const script = scriptedTransport();
     const server = script.offer();
     // The old page is gone, and with it its lock.
-    const second = await visit(ContextApp, afterReload(first.store), script);
+    const second = await visit(ContextApp, { store: afterReload(first.store), script });
     await second.reply(() => server.answer('First.'), server);
     expect(second.seen()).toContain('First.');
     expect(second.seen()).not.toContain('FirFirst.');
@@ -195,13 +271,13 @@ describe('the app with one line changed', () => {
     await visits['a conversation']!(first);
     const seen = first.seen();
     expect((await visit(PlainApp)).seen()).not.toContain('One?');
-    expect((await visit(ContextApp, first.store)).seen()).toBe(seen);
+    expect((await visit(ContextApp, first)).seen()).toBe(seen);
   });
 });
 
 /** What both apps make of the same visit: the plain one first. */
-async function both<T>(go: (page: Visit) => Promise<T>, store?: ContextStore): Promise<[T, T]> {
-  return [await go(await visit(PlainApp, store)), await go(await visit(ContextApp, store))];
+async function both<T>(go: (page: Visit) => Promise<T>, opening: Opening = {}): Promise<[T, T]> {
+  return [await go(await visit(PlainApp, opening)), await go(await visit(ContextApp, opening))];
 }
 
 describe('the page "Add contextree to your useChat app" names as exceptions', () => {
@@ -270,16 +346,19 @@ describe('the page "Add contextree to your useChat app" names as exceptions', ()
       },
     });
     const status = (): string => document.querySelector('p[role=status]')?.textContent ?? '';
-    const seen = await both(async (page) => {
-      disk.resolve();
-      await page.send('One?');
-      await page.reply((server) => server.say('First.'));
-      disk = Promise.withResolvers();
-      await page.reply((server) => server.finish());
-      const before = status();
-      await page.reply(async () => disk.resolve());
-      return [before, status()];
-    }, slow);
+    const seen = await both(
+      async (page) => {
+        disk.resolve();
+        await page.send('One?');
+        await page.reply((server) => server.say('First.'));
+        disk = Promise.withResolvers();
+        await page.reply((server) => server.finish());
+        const before = status();
+        await page.reply(async () => disk.resolve());
+        return [before, status()];
+      },
+      { store: slow },
+    );
     expect(seen).toEqual([
       ['ready', 'ready'],
       ['streaming', 'ready'],

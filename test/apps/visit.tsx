@@ -1,7 +1,7 @@
 import { act, cleanup, fireEvent, render, screen } from '@testing-library/react';
-import type { UIMessage } from 'ai';
 import { InMemoryContextStore, type ContextStore } from 'contextree';
 import { StrictMode, type ReactNode } from 'react';
+import { picked } from '../support/fileList.ts';
 import { scriptedTransport, settle, type Exchange, type ScriptedTransport } from '../support/transport.ts';
 import { vi } from 'vitest';
 import type { AppProps } from './ChatView.tsx';
@@ -16,6 +16,8 @@ export interface Visit {
   send(text: string): Promise<void>;
   /** Picks files, to be sent with what is typed next. */
   attach(...files: File[]): Promise<void>;
+  /** Pastes files, or drops them. */
+  bring(how: 'paste' | 'drop', ...files: File[]): Promise<void>;
   /** Puts other words in the place of the last question. */
   edit(text: string): Promise<void>;
   /** Lets the server do something for the request that is open, and waits until the page shows it. */
@@ -29,12 +31,15 @@ export interface Visit {
 /** How often a page must look the same to be at rest. */
 const STILL = 3;
 
+/** What an app opens with. */
+export interface Opening extends Partial<Pick<AppProps, 'store' | 'messages' | 'throttle' | 'settings'>> {
+  readonly script?: ScriptedTransport;
+}
+
 /** Opens an app. */
 export async function visit(
   App: (props: AppProps) => ReactNode,
-  store: ContextStore = new InMemoryContextStore(),
-  script: ScriptedTransport = scriptedTransport(),
-  messages?: UIMessage[],
+  { store = new InMemoryContextStore(), script = scriptedTransport(), throttle = 10, ...props }: Opening = {},
 ): Promise<Visit> {
   cleanup();
   // What an app loads by and by is here already, so that both are as quick.
@@ -46,7 +51,7 @@ export async function visit(
   const story: string[] = [];
   const { container } = render(
     <StrictMode>
-      <App chatId="c" transport={script.transport} messages={messages} throttle={10} store={store} />
+      <App chatId="c" transport={script.transport} throttle={throttle} store={store} {...props} />
     </StrictMode>,
   );
   const texts = (selector: string): string[] => [...container.querySelectorAll(selector)].map(textOf);
@@ -90,6 +95,12 @@ export async function visit(
       await step(`send ${text}`, () => press('Send'));
     },
     attach: (...files) => step('attach', () => pick(screen.getByLabelText('Files'), files)),
+    bring: (how, ...files) => {
+      const carried = { files: picked(...files).list };
+      const event = new Event(how, { bubbles: true, cancelable: true });
+      const brought = Object.assign(event, { clipboardData: carried, dataTransfer: carried });
+      return step(how, () => fireEvent(screen.getByLabelText('Message'), brought));
+    },
     edit: async (text) => {
       press('Edit');
       write('New words', text);
