@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -89,6 +89,15 @@ export class Profile {
     const gone = new Promise((resolve) => void browser?.once('disconnected', resolve));
     process.kill(-child.pid, 'SIGKILL');
     if (browser?.isConnected()) await gone;
+  }
+
+  /** The files in which large values of databases lie, each by itself. The browser must not run. */
+  async largeValues(): Promise<string[]> {
+    const folder = join(this.#folder, 'Default', 'IndexedDB');
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+    return entries
+      .filter((entry) => entry.isFile() && entry.parentPath.includes('.indexeddb.blob'))
+      .map(({ parentPath, name }) => join(parentPath, name));
   }
 
   async remove(): Promise<void> {
