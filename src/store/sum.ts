@@ -20,7 +20,7 @@ export function bodySum(json: string): string {
   return sumOf(json).toString(36).padStart(7, '0') + json.length.toString(36).padStart(4, '0');
 }
 
-/** Whether a body's JSON has this sum. Older sums are without its length. */
-export function hasSum(json: string, sum: string): boolean {
-  return sum === (sum.length > 7 ? bodySum(json) : sumOf(json).toString(36));
+/** Whether a body's JSON has this sum, which is no text where a disk made something else of it. Older sums lack the length. */
+export function hasSum(json: string, sum: unknown): boolean {
+  return sum === (String(sum).length > 7 ? bodySum(json) : sumOf(json).toString(36));
 }

@@ -73,6 +73,8 @@ export const KEPT: readonly Mutant[] = [
   { kind: 'retarget', pick: [4230753295, 1910732840, 4182570280, 1109395122] },
   { kind: 'retarget', pick: [919865929, 1629741341, 2280257201, 2437822609] },
   { kind: 'retarget', pick: [3845735673, 1995484729, 4061313187, 4173861159] },
+  // A sum of words that is null.
+  { kind: 'retarget', pick: [4008695691, 1464406037, 832976165, 4031570428] },
 ];
 
 /** No promise may be rejected without being heard while these tests run; tells of those that were. */
