@@ -3,6 +3,7 @@ import { isContextError, type ContextError } from '../errors.ts';
 import type { Branch, Chat, Checkpoint, MessageNode, NodeInfo } from '../graph/graph.ts';
 import { applyOps } from '../store/apply.ts';
 import type { AppendOptions, AppendResult, StoreOp, StoreTransaction } from '../store/store.ts';
+import { bodySum } from '../store/sum.ts';
 import type { History } from './history.ts';
 
 /**
@@ -143,6 +144,10 @@ class LocalTransaction implements StoreTransaction {
 
   async checkpoints(): Promise<readonly Checkpoint[]> {
     return [...this.#history.checkpoints.values()];
+  }
+
+  bodyHash(body: UIMessage): string {
+    return bodySum(JSON.stringify(body));
   }
 
   purge(): void {}

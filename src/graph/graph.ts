@@ -335,7 +335,7 @@ function cutReminder(texts: (string | undefined)[], mark: unknown): void {
 /** The first 50 characters of a message's own text on one line, for lists and graphs. No character is cut in two. */
 export function previewOf(message: UIMessage): string {
   const text = textOf(message);
-  const start = text.slice(0, 50).replaceAll(/\s/g, ' ');
+  const start = text.slice(0, 50).replaceAll(/[^\S ]/g, ' ');
   return text.length > 50 ? `${start.replace(/[\uD800-\uDBFF]$/, '')}...` : start;
 }
 

@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai';
 import type { Branch, Chat, Checkpoint, MessageNode, NodeInfo } from '../graph/graph.ts';
-import { byAge, infoOf } from '../graph/graph.ts';
+import { byAge } from '../graph/graph.ts';
 import { bytesOf, type Files } from './attachments.ts';
 import { blobsOf, releaseBlobs, referToBlob } from './blobs.ts';
 import { draftOf, readDraft } from './drafts.ts';
@@ -10,6 +10,8 @@ import { between, BLOCK, CONTENT, type Meta, ofChat, only } from './layout.ts';
 import { lastChange, SELF } from './meta.ts';
 import type { Rows } from './rows.ts';
 import type { Change, StoreTransaction } from './store.ts';
+import { bodySum } from './sum.ts';
+import { rememberText } from './texts.ts';
 
 /** A transaction of one chat over the rows of its tables. */
 export class RecordTransaction implements StoreTransaction {
@@ -63,14 +65,17 @@ export class RecordTransaction implements StoreTransaction {
   }
 
   /** Many are compared with the whole chat, unless that is much longer. */
-  async expect(ids: readonly string[], nextSeq: number): Promise<number> {
+  async expect(
+    ids: readonly string[],
+    nextSeq: number,
+  ): Promise<{ nextSeq: number; there: ReadonlySet<string> }> {
     const isShort = nextSeq < ids.length * 8 && ids.length >= FEW;
-    const [free] = await Promise.all([
+    const [free, there] = await Promise.all([
       this.#reads.known?.free === nextSeq ? nextSeq : this.#freeFrom(nextSeq),
-      isShort ? this.#reads.findAmongAll(ids) : Promise.all(ids.map((id) => this.info(id))),
+      this.#reads.find(ids, isShort),
     ]);
     this.#free = free;
-    return free;
+    return { nextSeq: free, there };
   }
 
   async #freeFrom(nextSeq: number): Promise<number> {
@@ -131,8 +136,12 @@ export class RecordTransaction implements StoreTransaction {
     this.#rows.put('chats', chat);
   }
 
-  putNode(node: MessageNode, replaced?: MessageNode): void {
-    this.#rows.put('nodes', infoOf(node));
+  bodyHash(body: UIMessage): string {
+    return bodySum(rememberText(body));
+  }
+
+  putNode(node: MessageNode, info: NodeInfo, replaced?: MessageNode): void {
+    this.#rows.put('nodes', info);
     this.#rows.put('bodies', node.data, [this.chatId, node.seq]);
     for (const hash of blobsOf(node.data)) this.#used.add(hash);
     this.#nodes.set(node.id, node);

@@ -3,8 +3,6 @@ import { ContextError, type ContextErrorCode } from '../errors.ts';
 import type { Branch, Chat, Checkpoint, MessageNode, NodeInfo } from '../graph/graph.ts';
 import { infoOf, isVisible, nextBranchName } from '../graph/graph.ts';
 import type { AppendOptions, AppendResult, Change, StoreOp, StoreTransaction } from './store.ts';
-import { bodySum } from './sum.ts';
-import { textOf } from './texts.ts';
 
 /**
  * What the operations of an append mean, once, for every store.
@@ -43,6 +41,9 @@ export async function applyOps(
 /** Format version of the records that are written here. */
 const RECORD_VERSION = 1;
 
+/** Where a chat begins. */
+const ROOT = { depth: 0 };
+
 type OpNamed<Name> = Extract<StoreOp, { readonly op: Name }>;
 type HeadOp = OpNamed<'head'>;
 
@@ -69,12 +70,21 @@ class Append {
   readonly #infos = new Map<MessageNode, NodeInfo>();
   /** Which of them are to be put, and what each replaces. */
   readonly #puts = new Map<string, MessageNode | undefined>();
+  /** Of these, those whose records are taken over as they were examined. */
+  readonly #mended = new Set<string>();
   readonly #dropped = new Map<string, NodeInfo>();
   readonly #branches = new Map<string, Branch>();
   readonly #checkpoints = new Map<string, Checkpoint>();
   readonly #values = new Map<string, unknown>();
-  /** One entry per changed thing, in the order of the first change; its number is its place. */
-  readonly #changes = new Map<string, Change>();
+  /** One entry per changed thing, by its kind and its id; numbered in the order of the first change. */
+  readonly #changes: Readonly<Record<Change['kind'], Map<string, Change>>> = {
+    chat: new Map(),
+    node: new Map(),
+    branch: new Map(),
+    checkpoint: new Map(),
+  };
+  /** New messages that were looked up, and are there. */
+  #found: ReadonlySet<string> | undefined;
   /** New messages that are there already, and those of them that a turn goes on from: wherever they are now. */
   readonly #there = new Set<string>();
   readonly #takenUp = new Set<string>();
@@ -204,7 +214,7 @@ class Append {
     const ops = this.#there.size === 0 ? asked : await this.#takeUp(asked);
     await this.#expect(ops.flatMap((op) => (op.op === 'insert' ? [op.id] : [])));
     if (this.#options.onConflict === 'rebase') await this.#planRebase(ops);
-    for (const op of ops) await this.#carryOutOne(op);
+    for (const op of ops) if (op.op !== 'insert' || !this.#insertNext(op)) await this.#carryOutOne(op);
   }
 
   /** Who decides by what was written must know all of it. */
@@ -219,8 +229,9 @@ class Append {
   /** Looks up what is to be inserted. Where the row of the chat counts wrongly, no message is written over another. */
   async #expect(ids: readonly string[]): Promise<void> {
     if (this.#isNew || ids.length === 0) return;
-    const nextSeq = await this.#tx.expect?.(ids, this.#chat.nextSeq);
-    if (nextSeq !== undefined && nextSeq !== this.#chat.nextSeq) this.#setChat({ nextSeq });
+    const { nextSeq = this.#chat.nextSeq, there } = (await this.#tx.expect?.(ids, this.#chat.nextSeq)) ?? {};
+    this.#found = there;
+    if (nextSeq !== this.#chat.nextSeq) this.#setChat({ nextSeq });
   }
 
   async #carryOutOne(op: StoreOp): Promise<void> {
@@ -258,14 +269,21 @@ class Append {
     }
   }
 
-  async #insert({
-    id,
-    data,
-    status,
-    createdAt = this.#now,
-    sources,
-    ...op
-  }: OpNamed<'insert'>): Promise<void> {
+  /**
+   * Inserts a message of which it is certain that it is new, behind one that was inserted or is none; false for any other.
+   * So are nearly all messages of an import, and for these nothing is asked and nobody waits.
+   */
+  #insertNext(op: OpNamed<'insert'>): boolean {
+    const { id, parentId } = op;
+    const isNew = this.#isNew || this.#found?.has(id) === false;
+    if (!isNew || this.#nodes.has(id) || this.#dropped.has(id) || this.#rebased.has(id)) return false;
+    const parent = parentId === null ? ROOT : this.#nodes.get(parentId);
+    if (parent) this.#place(op, parentId, parent.depth);
+    return parent !== undefined;
+  }
+
+  async #insert(op: OpNamed<'insert'>): Promise<void> {
+    const { id, data } = op;
     const parentId = this.#rebased.has(id) ? (this.#rebased.get(id) ?? null) : op.parentId;
     const known = await this.#findNode(id);
     if (known) {
@@ -274,22 +292,34 @@ class Append {
       const message = `Message "${id}" is there already, with other words or in another place. Take a new id.`;
       refuse('head-moved', message, { reason: 'id-taken', id });
     }
-    const parent = await this.#getTarget(parentId);
-    const { deviceId, chatId } = this.#tx;
-    const place = { parentId, seq: this.#chat.nextSeq, depth: (parent?.depth ?? 0) + 1, rev: 0, deviceId };
+    const { depth } = (await this.#getTarget(parentId)) ?? ROOT;
+    this.#place(op, parentId, depth);
+  }
+
+  /** Puts a new message at the end of the chat, behind a parent of this depth. */
+  #place(
+    { id, data, status, createdAt = this.#now, sources }: OpNamed<'insert'>,
+    parentId: string | null,
+    depth: number,
+  ): void {
+    const seq = this.#chat.nextSeq;
     const node = {
       id,
-      chatId,
+      chatId: this.#tx.chatId,
       name: data.role,
       type: 'message',
       data,
       createdAt,
       status,
-      ...place,
+      parentId,
+      seq,
+      depth: depth + 1,
+      rev: 0,
+      deviceId: this.#tx.deviceId,
       v: RECORD_VERSION,
     } as const;
     this.#setNode(sources ? { ...node, sources } : node, undefined);
-    this.#setChat({ nextSeq: place.seq + 1, updatedAt: this.#now });
+    this.#setChat({ nextSeq: seq + 1, updatedAt: this.#now });
   }
 
   async #replace({ id, data, status, rev }: OpNamed<'replace'>): Promise<void> {
@@ -362,7 +392,7 @@ class Append {
     // A chat of which only words were left has the branch that leads to them.
     if (this.#isNew && branches.length > 0) {
       this.#branches.clear();
-      this.#changes.delete(`branch ${this.#options.mainBranchId}`);
+      this.#changes.branch.delete(this.#options.mainBranchId);
     }
     for (const info of dropped) this.#tx.dropNode(info);
     const found = new Map(bodies.map((body) => [body.id, body]));
@@ -372,6 +402,7 @@ class Append {
       const { parentId, depth } = info;
       const data = found.get(info.id) ?? node.data;
       this.#puts.set(info.id, undefined);
+      this.#mended.add(info.id);
       this.#nodes.set(info.id, { ...node, data, parentId, depth, rev: this.#touch('node', node).rev });
     }
     for (const branch of branches) this.#setBranch(branch, {});
@@ -585,7 +616,8 @@ class Append {
 
   /** The number that the next thing to change will get: new branches and checkpoints keep it as their order. */
   get #nextSeq(): number {
-    return this.#seq + this.#changes.size + 1;
+    const { chat, node, branch, checkpoint } = this.#changes;
+    return this.#seq + chat.size + node.size + branch.size + checkpoint.size + 1;
   }
 
   /** Enters a thing among the changes: with its next revision and the next number, once per append. */
@@ -594,10 +626,11 @@ class Append {
     { id, rev }: { readonly id: string; readonly rev: number },
     op: Change['op'] = 'put',
   ): Change {
-    const key = `${kind} ${id}`;
-    const before = this.#changes.get(key) ?? { seq: this.#nextSeq, rev: rev + 1 };
-    const change = { seq: before.seq, kind, op, chatId: this.#tx.chatId, id, rev: before.rev };
-    this.#changes.set(key, change);
+    const before = this.#changes[kind].get(id);
+    if (before?.op === op) return before;
+    const { seq, rev: next } = before ?? { seq: this.#nextSeq, rev: rev + 1 };
+    const change = { seq, kind, op, chatId: this.#tx.chatId, id, rev: next };
+    this.#changes[kind].set(id, change);
     return change;
   }
 
@@ -609,8 +642,8 @@ class Append {
     const messageCount = this.#chat.messageCount + countOf(node) - countOf(replaced);
     if (messageCount !== this.#chat.messageCount) this.#setChat({ messageCount });
     if (!this.#puts.has(node.id)) this.#puts.set(node.id, replaced);
-    const bodyHash = bodySum(textOf(node.data));
-    this.#nodes.set(node.id, { ...node, rev: this.#touch('node', node).rev, bodyHash });
+    this.#nodes.set(node.id, { ...node, rev: this.#touch('node', node).rev });
+    this.#mended.delete(node.id);
   }
 
   #create(id: string, name: string, head: NodeInfo | undefined, isUsed = false): void {
@@ -634,12 +667,13 @@ class Append {
 
   /** Writes all that changed, and tells what is there now. Does not wait. */
   finish(): AppendResult {
-    this.#write([...this.#changes.values()]);
+    const seq = this.#nextSeq - 1;
+    this.#write();
     const written = [...this.#nodes.values()].toSorted((a, b) => a.seq - b.seq);
     const to = this.#conflict && this.#branches.get(this.#conflict.to);
     return {
-      seq: this.#seq + this.#changes.size,
-      changed: this.#changes.size > 0,
+      seq,
+      changed: seq > this.#seq,
       chat: this.#chat,
       branches: [...this.#branches.values()],
       checkpoints: [...this.#checkpoints.values()],
@@ -650,20 +684,28 @@ class Append {
     };
   }
 
-  #write(changes: readonly Change[]): void {
+  /** Messages come last: there may be many, and a store can work on the first ones while the others are put together. */
+  #write(): void {
     const tx = this.#tx;
-    const changed = new Set(changes.map(({ kind, id }) => `${kind} ${id}`));
+    const { chat, node, branch, checkpoint } = this.#changes;
+    const changes = [chat, node, branch, checkpoint].flatMap((some) => [...some.values()]);
     if (this.#isNew && this.#begin === 0) tx.purge(true);
-    if (changed.has(`chat ${tx.chatId}`)) tx.putChat(this.#chat);
-    for (const [id, replaced] of this.#puts) tx.putNode(this.#nodes.get(id) as MessageNode, replaced);
+    if (changes.length > 0) tx.putChanges(changes.toSorted((a, b) => a.seq - b.seq));
+    if (chat.size > 0) tx.putChat(this.#chat);
     for (const info of this.#dropped.values()) tx.dropNode(info);
-    for (const branch of this.#branches.values())
-      if (changed.has(`branch ${branch.id}`)) tx.putBranch(branch);
-    for (const checkpoint of this.#checkpoints.values()) {
-      if (changed.has(`checkpoint ${checkpoint.id}`)) tx.putCheckpoint(checkpoint);
-    }
+    for (const one of this.#branches.values()) if (branch.has(one.id)) tx.putBranch(one);
+    for (const one of this.#checkpoints.values()) if (checkpoint.has(one.id)) tx.putCheckpoint(one);
     for (const [key, value] of this.#values) tx.putValue(key, value);
-    if (changes.length > 0) tx.putChanges(changes);
+    for (const [id, replaced] of this.#puts) {
+      const node = this.#summed(this.#nodes.get(id) as MessageNode);
+      this.#nodes.set(id, node);
+      tx.putNode(node, this.#infoOf(node), replaced);
+    }
+  }
+
+  /** A message with the sum of its words. Of one that is mended it stays as it was: it may be what tells of the damage. */
+  #summed(node: MessageNode): MessageNode {
+    return this.#mended.has(node.id) ? node : { ...node, bodyHash: this.#tx.bodyHash(node.data) };
   }
 }
 

@@ -96,11 +96,22 @@ export class ChatReads {
     return once(this.#branches, id, () => this.rows.get('branches', [this.chatId, id]));
   }
 
-  /** Looks up messages in the whole chat: faster than one by one when they are many, and the chat is not much longer. */
-  async findAmongAll(ids: readonly string[]): Promise<void> {
+  /**
+   * Those of these messages that are there. `isShort`: they are looked up in the whole chat, which is faster than one by one
+   * when they are many, and the chat is not much longer.
+   */
+  async find(ids: readonly string[], isShort: boolean): Promise<ReadonlySet<string>> {
+    const unsure = ids.filter((id) => !lacks(this.known, id));
+    if (isShort && unsure.length > 0) return this.#findAmongAll(unsure);
+    const found = await Promise.all(unsure.map((id) => this.info(id)));
+    return new Set(unsure.filter((_, i) => found[i] !== undefined));
+  }
+
+  async #findAmongAll(ids: readonly string[]): Promise<ReadonlySet<string>> {
     const all = await this.rows.list('nodes', ofChat(this.chatId));
-    const byId = new Map(all.map((info) => [info.id, info]));
-    for (const id of ids) this.#infos.set(id, Promise.resolve(byId.get(id)));
+    const byId = new Map(all.map((info) => [info.id, Promise.resolve(info)]));
+    for (const id of ids) this.#infos.set(id, byId.get(id) ?? NO_INFO);
+    return new Set(ids.filter((id) => byId.has(id)));
   }
 }
 
@@ -163,7 +174,12 @@ export class Ids {
 
 /** Whether a message need not be read: it was written just now, or it is certain that it is not there. */
 function knows(known: Known | undefined, id: string): boolean {
-  return known !== undefined && (known.nodes.has(id) || known.ids?.has(id) === false);
+  return known?.nodes.has(id) === true || lacks(known, id);
+}
+
+/** Whether it is certain that a message is not there. */
+function lacks(known: Known | undefined, id: string): boolean {
+  return known?.ids?.has(id) === false;
 }
 
 const NO_INFO: Promise<undefined> = Promise.resolve(undefined);

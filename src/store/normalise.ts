@@ -1,8 +1,7 @@
 import type { UIMessage } from 'ai';
 import { ContextError, reasonOf } from '../errors.ts';
-import { copyBeside, hasFiles } from './attachments.ts';
+import { copyBeside } from './attachments.ts';
 import type { StoreOp } from './store.ts';
-import { rememberText } from './texts.ts';
 
 /**
  * The operations as they will be stored: cut loose from the caller's objects, and without anything that a store could
@@ -49,31 +48,65 @@ export function normaliseMessage(id: string, data: UIMessage): UIMessage {
     const message = `A message needs an id, a text that is not empty: got "${reasonOf(id)}".`;
     throw new ContextError('invalid-messages', message, { details: { id } });
   }
-  let text = '';
-  const copy = copyBeside(data, (light) => {
-    text = jsonOf(light, `Message "${id}"`);
-    return JSON.parse(text) as UIMessage;
-  });
-  const message = { ...copy, id };
-  if (copy.id === id && !hasFiles(message)) rememberText(message, text);
-  return message;
+  const copy = copyBeside(data, (light) => asJson(light, `Message "${id}"`));
+  return copy.id === id ? copy : { ...copy, id };
 }
 
 /** A value as JSON would keep it. Throws `invalid-messages` for cycles and big integers. */
 export function asJson<T>(value: T, what: string): T {
-  return JSON.parse(jsonOf(value, what)) as T;
-}
-
-function jsonOf(value: unknown, what: string): string {
   try {
-    const text = JSON.stringify(value) as string | undefined;
-    if (text === undefined) throw new TypeError('JSON has no such value.');
-    return text;
+    return (copyOf(value, 0) ?? throughJson(value)) as T;
   } catch (cause) {
     const message = `${what} can't be stored: ${reasonOf(cause)}`;
     throw new ContextError('invalid-messages', message, { cause });
   }
 }
+
+function throughJson(value: unknown): unknown {
+  const text = JSON.stringify(value) as string | undefined;
+  if (text === undefined) throw new TypeError('JSON has no such value.');
+  return JSON.parse(text);
+}
+
+/**
+ * What JSON makes of a value, where that is the same again: texts are shared then, and ten thousand messages of an import
+ * are copied in a tenth of the time. Undefined for whatever JSON turns into something else, and for what is nested so
+ * deep that it may be a ring.
+ */
+function copyOf(value: unknown, depth: number): unknown {
+  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return value;
+  if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0) ? value : undefined;
+  if (typeof value !== 'object' || depth > DEEP || 'toJSON' in value) return undefined;
+  if (Array.isArray(value)) return copyOfList(value, depth);
+  return Object.getPrototypeOf(value) === Object.prototype
+    ? copyOfRecord(value as Readonly<Record<string, unknown>>, depth)
+    : undefined;
+}
+
+function copyOfList(list: readonly unknown[], depth: number): unknown {
+  const copy: unknown[] = [];
+  for (let i = 0; i < list.length; i += 1) {
+    const same = copyOf(list[i], depth + 1);
+    if (same === undefined) return undefined;
+    copy.push(same);
+  }
+  return copy;
+}
+
+/** A field without a value is left out, as JSON does. */
+function copyOfRecord(record: Readonly<Record<string, unknown>>, depth: number): unknown {
+  const copy: Record<string, unknown> = {};
+  for (const name of Object.keys(record)) {
+    const value = record[name];
+    if (value === undefined) continue;
+    const same = copyOf(value, depth + 1);
+    if (same === undefined || name === '__proto__') return undefined;
+    copy[name] = same;
+  }
+  return copy;
+}
+
+const DEEP = 100;
 
 /** A copy of an app's own value. Throws `invalid-options` for what can't be cloned. */
 export function cloneValue(key: string, value: unknown): unknown {

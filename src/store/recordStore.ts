@@ -221,16 +221,18 @@ export class RecordStore implements ContextStore {
     const files: Files = new Map();
     const whole = normaliseOps(ops);
     const ready = whole.some(bringsFiles) ? await this.#detached(whole, files) : whole;
+    let written: readonly MessageNode[] = [];
     const work = async (tx: StoreTransaction, rows: Rows): Promise<AppendResult> => {
       const result = await applyOps(tx, ready, settled, Date.now());
-      return { ...result, written: await this.#attachments.attach(rows, result.written, files) };
+      written = result.written;
+      return { ...result, written: await this.#attachments.attach(rows, written, files) };
     };
     try {
       const result = await this.#write(chatId, work, ready, files);
       this.#tend(chatId, result.chat);
       return result;
     } finally {
-      for (const op of whole) if ('data' in op && op.data) forgetText(op.data);
+      for (const { data } of written) forgetText(data);
     }
   }
 

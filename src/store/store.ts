@@ -404,10 +404,13 @@ export interface StoreTransaction {
   /** The last number of the change sequence that was given out. */
   seq(): Promise<number>;
   /**
-   * Looks up whether these messages are there, all at once: faster than one by one when there are many. Gives the `seq`
-   * that is free, `nextSeq` or beyond.
+   * Looks up whether these messages are there, all at once: faster than one by one when there are many. Gives those that
+   * are, and the `seq` that is free, `nextSeq` or beyond.
    */
-  expect?(ids: readonly string[], nextSeq: number): Promise<number>;
+  expect?(
+    ids: readonly string[],
+    nextSeq: number,
+  ): Promise<{ readonly nextSeq: number; readonly there: ReadonlySet<string> }>;
   /** Where no words of a chat lie whose records are gone, at this `seq` and beyond; 0 where there are none. */
   wordsEnd?(): Promise<number>;
   /** A message as it is stored, without its body; no draft is looked at. */
@@ -431,8 +434,13 @@ export interface StoreTransaction {
    */
   purge(isBegun?: boolean): void;
   putChat(chat: Chat): void;
-  /** Writes a message; `replaced`, where given, is kept as a revision, and the draft goes. */
-  putNode(node: MessageNode, replaced?: MessageNode): void;
+  /** The sum that is kept of a body that is going to be written. */
+  bodyHash(body: UIMessage): string;
+  /**
+   * Writes a message, in both its forms; `replaced`, where given, is kept as a revision, and the draft goes. Comes behind
+   * the changes: many new messages are written at once, and each with the number of its own.
+   */
+  putNode(node: MessageNode, info: NodeInfo, replaced?: MessageNode): void;
   /** Removes a message and its draft. */
   dropNode(info: NodeInfo): void;
   putBranch(branch: Branch): void;

@@ -7,7 +7,8 @@
  * `sum` is that of what comes before the text: two texts one behind the other need not be joined to be summed.
  */
 export function sumOf(text: string, sum: number = 0x811c9dc5): number {
-  let next = sum;
+  // A small integer from the first step on: engines that meet a large one there treat every step as a fraction.
+  let next = sum | 0;
   for (let i = 0; i < text.length; i += 1) next = Math.imul(next ^ text.charCodeAt(i), 0x01000193);
   return next >>> 0;
 }

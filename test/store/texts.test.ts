@@ -1,7 +1,8 @@
 import { bodySum, hasSum, sumOf } from '../../src/store/sum.ts';
 import { describe, expect, it } from 'vitest';
 import { decodePack, encodePack } from '../../src/store/indexeddb/pack.ts';
-import { forgetText, narrowed, rememberText, textOf } from '../../src/store/texts.ts';
+import { asJson } from '../../src/store/normalise.ts';
+import { forgetText, narrowed, rememberText, takeText, textOf } from '../../src/store/texts.ts';
 import { message } from '../support/graph.ts';
 
 describe('a text on its way to the disk', () => {
@@ -29,10 +30,15 @@ describe('a text on its way to the disk', () => {
 
   it('is made once for each write, and not remembered behind it', () => {
     const body = message('a', 'once');
-    rememberText(body, 'its text');
-    expect(textOf(body)).toBe('its text');
-    forgetText(body);
+    const text = rememberText(body);
+    body.parts.push({ type: 'text', text: 'and never looked at again' });
+    expect(textOf(body)).toBe(text);
+    expect(takeText(body)).toBe(text);
     expect(textOf(body)).toBe(JSON.stringify(body));
+    rememberText(body);
+    body.parts.pop();
+    forgetText(body);
+    expect(textOf(body)).toBe(text);
   });
 });
 
@@ -52,3 +58,71 @@ describe('the sum of a body', () => {
     }
   });
 });
+
+describe('what a caller hands in', () => {
+  class Point {
+    x = 1;
+  }
+
+  const shared = { once: 'here' };
+  const values: Readonly<Record<string, unknown>> = {
+    plain: { a: [1, 'two', { three: [true, false, null] }], '': 0.5 },
+    'without a value': { a: undefined, b: [undefined, () => 1, Symbol('s')], c: () => 1, d: Symbol('s') },
+    'no number': [Number.NaN, Infinity, -Infinity, -0, 1e308],
+    'of a class': [new Date(0), new Point(), new Map([[1, 2]]), new Set([1]), Object('boxed'), Object(5)],
+    'with a toJSON': [
+      { toJSON: () => 'its own' },
+      { toJSON: 'a field' },
+      Object.assign([1], { toJSON: () => 2 }),
+    ],
+    'a list with holes': Array.from({ length: 3, 1: 'middle' }),
+    'a list with fields': Object.assign([1, 2], { more: 3 }),
+    'without a prototype': Object.assign(Object.create(null), { a: 1 }),
+    'with an inherited field': Object.create({ inherited: 1 }, { own: { value: 2, enumerable: true } }),
+    'with a hidden field': Object.defineProperty({ shown: 1 }, 'hidden', { value: 2 }),
+    'with a getter': {
+      get read() {
+        return 'this';
+      },
+    },
+    '__proto__ as a field': JSON.parse('{"__proto__":{"a":1},"b":2}'),
+    'numbers as fields': { b: 1, 2: 2, a: 3, 1: 4 },
+    'the same thing twice': [shared, shared, { again: shared }],
+    'halves of characters': { '\ud83d': 'a \ude00 b' },
+    bytes: new Uint8Array([1, 2]),
+    'very deep': deep(1000),
+  };
+
+  it.each(Object.entries(values))('is copied as JSON keeps it: %s', (_name, value) => {
+    const copy = asJson({ value }, 'This');
+    const kept = JSON.parse(JSON.stringify({ value })) as unknown;
+    expect(JSON.stringify(copy)).toBe(JSON.stringify(kept));
+    expect(copy).toStrictEqual(kept);
+  });
+
+  it('is cut loose from what the caller goes on with', () => {
+    const mine = { list: [{ word: 'said' }] };
+    const copy = asJson(mine, 'This');
+    mine.list[0]!.word = 'changed';
+    mine.list.push({ word: 'more' });
+    expect(copy).toEqual({ list: [{ word: 'said' }] });
+  });
+
+  it('is refused where JSON has no words for it', () => {
+    const ring: { self?: unknown } = {};
+    ring.self = [ring];
+    const thrower = {
+      get read(): string {
+        throw new Error('not now');
+      },
+    };
+    for (const value of [ring, { n: 1n }, undefined, () => 1, thrower])
+      expect(() => asJson(value, 'This')).toThrow(expect.objectContaining({ code: 'invalid-messages' }));
+  });
+});
+
+function deep(levels: number): unknown {
+  let value: unknown = 'the bottom';
+  for (let i = 0; i < levels; i += 1) value = i % 2 === 0 ? [value] : { value };
+  return value;
+}

@@ -4,7 +4,7 @@ import type { NodeInfo } from '../../graph/graph.ts';
 import { createDeviceId } from '../device.ts';
 import { BLOCK, type Lost, type Pack, type Topology } from '../layout.ts';
 import { sumOf } from '../sum.ts';
-import { narrowed, textOf } from '../texts.ts';
+import { narrowed, takeText } from '../texts.ts';
 import { INFO, mended, readBody } from './damage.ts';
 
 /**
@@ -64,6 +64,12 @@ export function markOf(chatId: string, id: string): number {
   return sumOf(keyOf(chatId, id)) >>> 2;
 }
 
+/** The same of many messages of a chat. */
+function marksOf(chatId: string, ids: readonly string[]): number[] {
+  const sum = sumOf(prefixOf(chatId));
+  return ids.map((id) => sumOf(id, sum) >>> 2);
+}
+
 /** What it was found by in format 2: its chat and its id, told apart by the length of the first. */
 export function keyOf(chatId: string, id: string): string {
   return prefixOf(chatId) + id;
@@ -114,7 +120,7 @@ export function encodeTopology({ chatId, block, sealed, damage }: Block): Topolo
     block,
     v: VERSION,
     stamp: createDeviceId(),
-    keys: ids.map((id) => markOf(chatId, id)),
+    keys: marksOf(chatId, ids),
     first: Math.min(...changed),
     last: Math.max(...changed),
     text,
@@ -138,7 +144,9 @@ function columnsOf(infos: readonly NodeInfo[]): Pick<Columns, 'same' | 'few' | '
   const each: Record<string, unknown[]> = {};
   const some: Record<string, [number, unknown][]> = {};
   const rows = infos as unknown as readonly Readonly<Record<string, unknown>>[];
-  for (const field of new Set(rows.flatMap((row) => Object.keys(row)))) {
+  const fields = new Set<string>();
+  for (const row of rows) for (const field in row) fields.add(field);
+  for (const field of fields) {
     if (TOLD.has(field)) continue;
     const values = rows.map((row) => row[field]);
     if (values.includes(undefined))
@@ -317,7 +325,7 @@ export function encodePack(
 ): Pack {
   const lines = Array.from({ length: BLOCK }, (_, place) => {
     const body = bodies.get(block * BLOCK + place);
-    return body ? textOf(body) : 'null';
+    return body ? takeText(body) : 'null';
   });
   return { chatId, block, text: narrowed(`[\n${lines.join(LINE)}\n]`), ...(lost ? { lost } : {}) };
 }

@@ -43,8 +43,9 @@ import {
  * there is nothing in between for a reader to meet, only chats of which more or less is sealed.
  *
  * Writes to messages are collected and put at the end, by {@link flush}, because a block may have several. New messages
- * become rows, whole blocks of an import become packs at once, and of a sealed message its block is written anew. That
- * is seldom, and no more than a put of 64 kB.
+ * become rows, and of a sealed message its block is written anew. That is seldom, and no more than a put of 64 kB. Whole
+ * blocks of an import become packs at once, each as soon as there are as many messages behind it: a browser keeps its
+ * databases in a process of its own, which then works on one block while the page puts the next together.
  */
 export class PackedRows implements Rows {
   readonly touched: Set<string> = new Set();
@@ -58,8 +59,12 @@ export class PackedRows implements Rows {
   readonly #single = new Set<string>();
   /** By chat, blocks whose topology is gone, as they are told from their words. */
   readonly #lost = new Map<string, Promise<readonly Block[]>>();
-  readonly #writes = new Map<string, Map<number, Write>>();
-  readonly #changes = new Map<string, Change>();
+  /** By chat and block. */
+  readonly #writes = new Map<string, Map<number, Writes>>();
+  /** By chat and message. */
+  readonly #changes = new Map<string, Map<string, Change>>();
+  /** By chat, the messages of which blocks were packed at once. */
+  readonly #imported = new Map<string, Import>();
 
   constructor(rows: Records, cache: TopologyCache) {
     this.#rows = rows;
@@ -309,9 +314,10 @@ export class PackedRows implements Rows {
     } else if (table === 'bodies') {
       const [chatId, seq] = key as [string, number];
       this.#write(chatId, seq).body = row as UIMessage;
+      if (seq % BLOCK === BLOCK - 1) this.#packAhead(chatId, blockOf(seq) - 1);
     } else if (table === 'changes' && isOfMessage(row as Change)) {
       const change = row as Change;
-      this.#changes.set(nameOf(change.chatId, change.id), change);
+      entryOf(this.#changes, change.chatId, newMap<string, Change>).set(change.id, change);
     } else {
       if (table === 'values') this.touched.add(key as string);
       this.#rows.put(table, row, key);
@@ -331,35 +337,53 @@ export class PackedRows implements Rows {
   }
 
   #write(chatId: string, seq: number): Write {
-    const writes = this.#writes.get(chatId) ?? new Map<number, Write>();
-    this.#writes.set(chatId, writes);
-    const write = writes.get(seq) ?? {};
-    writes.set(seq, write);
-    return write;
+    const blocks = entryOf(this.#writes, chatId, newMap<number, Writes>);
+    const writes = entryOf(blocks, blockOf(seq), newMap<number, Write>);
+    return entryOf(writes, seq, newWrite);
   }
 
   /** Puts what was collected. Comes last in a transaction. */
   async flush(): Promise<void> {
-    for (const [chatId, writes] of this.#writes) await this.#flushChat(chatId, writes);
-    for (const change of this.#changes.values()) this.#rows.put('changes', change);
+    for (const [chatId, blocks] of this.#writes) await this.#flushChat(chatId, blocks);
+    for (const [chatId, imported] of this.#imported) await this.#forgetChanges(chatId, imported);
+    for (const changes of this.#changes.values())
+      for (const change of changes.values()) this.#rows.put('changes', change);
   }
 
-  async #flushChat(chatId: string, writes: Writes): Promise<void> {
-    const due = blocksDue(Math.max(...writes.keys()) + 1);
-    const imported: Writes[] = [];
-    for (const [block, ofBlock] of byBlock(writes)) {
-      const sealed = await this.#findSealed(chatId, block, ofBlock);
-      const isWhole = ofBlock.size === BLOCK && block < due && [...ofBlock.values()].every(isNew);
-      if (sealed) {
-        this.#putPack(sealed, await this.#contentOf(chatId, block), ofBlock);
-      } else if (isWhole) {
-        this.#putPack({ chatId, block, sealed: [] }, { bodies: [] }, ofBlock);
-        imported.push(ofBlock);
-      } else {
-        for (const [seq, write] of ofBlock) this.#putRows(chatId, seq, write);
-      }
+  async #flushChat(chatId: string, blocks: ReadonlyMap<number, Writes>): Promise<void> {
+    const due = blocksDue(Math.max(...[...blocks.values()].flatMap((writes) => [...writes.keys()])) + 1);
+    for (const [block, writes] of blocks) {
+      const sealed = await this.#findSealed(chatId, block, writes);
+      if (sealed) this.#putPack(sealed, await this.#contentOf(chatId, block), writes);
+      else if (block < due && isWhole(writes)) this.#import(chatId, block, writes);
+      else for (const [seq, write] of writes) this.#putRows(chatId, seq, write);
     }
-    if (imported.length > 0) await this.#forgetChanges(chatId, imported);
+  }
+
+  /** Packs a block that has as many messages behind it, if it is one of an import and all is known that goes into it. */
+  #packAhead(chatId: string, block: number): void {
+    const blocks = this.#writes.get(chatId);
+    const writes = blocks?.get(block);
+    const changes = this.#changes.get(chatId);
+    if (!writes || !isWhole(writes) || this.#met.has(nameOf(chatId, block))) return;
+    for (const { info } of writes.values()) if (!changes?.has(info?.id ?? '')) return;
+    this.#import(chatId, block, writes);
+    this.#rows.send();
+    blocks?.delete(block);
+  }
+
+  /** Packs a block of new messages. What is asked about them is asked once, before the first of many puts. */
+  #import(chatId: string, block: number, writes: Writes): void {
+    const { ids } = entryOf(this.#imported, chatId, () => this.#beginImport(chatId));
+    for (const { info } of writes.values()) if (info) ids.push(info.id);
+    this.#putPack({ chatId, block, sealed: [] }, { bodies: [] }, writes);
+  }
+
+  #beginImport(chatId: string): Import {
+    const changes = this.#rows.list('changes', { from: [chatId, 'node'], to: [chatId, 'node', []] });
+    // Where something throws meanwhile, nobody waits for it any more.
+    changes.catch(() => undefined);
+    return { ids: [], changes };
   }
 
   /** The sealed block that some writes go to. Where new messages and those found as rows go, none can be. */
@@ -401,16 +425,17 @@ export class PackedRows implements Rows {
 
   /** The number of a message's change, which goes into its pack instead of a row. */
   #takeChange({ chatId, id }: NodeInfo): number | undefined {
-    const change = this.#changes.get(nameOf(chatId, id));
-    this.#changes.delete(nameOf(chatId, id));
+    const changes = this.#changes.get(chatId);
+    const change = changes?.get(id);
+    changes?.delete(id);
     return change?.seq;
   }
 
   /** A message may take the id of one that was taken back, and the row that tells of that must go when it is packed. */
-  async #forgetChanges(chatId: string, imported: readonly Writes[]): Promise<void> {
-    const ids = new Set(imported.flatMap((writes) => [...writes.values()].map(({ info }) => info?.id)));
-    const rows = await this.#rows.list('changes', { from: [chatId, 'node'], to: [chatId, 'node', []] });
-    for (const { id } of rows) if (ids.has(id)) this.#rows.delete('changes', only([chatId, 'node', id]));
+  async #forgetChanges(chatId: string, { ids, changes }: Import): Promise<void> {
+    const rows = await changes;
+    const imported = new Set(rows.length > 0 ? ids : []);
+    for (const { id } of rows) if (imported.has(id)) this.#rows.delete('changes', only([chatId, 'node', id]));
   }
 }
 
@@ -473,12 +498,36 @@ const TEXTS: Span = { from: '', to: [] };
 
 /** What is to be written of one message. */
 interface Write {
-  info?: NodeInfo;
-  body?: UIMessage;
-  isDropped?: boolean;
+  info: NodeInfo | undefined;
+  body: UIMessage | undefined;
+  isDropped: boolean;
 }
 
-type Writes = ReadonlyMap<number, Write>;
+/** By `seq`. */
+type Writes = Map<number, Write>;
+
+/** The messages of a chat that were packed at once, and the rows that tell of changes of its messages. */
+interface Import {
+  readonly ids: string[];
+  readonly changes: Promise<readonly Change[]>;
+}
+
+/** What a map has under a key; made where there is nothing. */
+function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  map.set(key, made);
+  return made;
+}
+
+function newMap<K, V>(): Map<K, V> {
+  return new Map<K, V>();
+}
+
+function newWrite(): Write {
+  return { info: undefined, body: undefined, isDropped: false };
+}
 
 /** Seqs of a chat, both ends included. */
 interface Range {
@@ -497,18 +546,16 @@ function nameOf(chatId: string, item: string | number): string {
   return keyOf(chatId, String(item));
 }
 
-function byBlock(writes: Writes): Map<number, Map<number, Write>> {
-  const blocks = new Map<number, Map<number, Write>>();
-  for (const [seq, write] of writes) {
-    const block = blocks.get(blockOf(seq)) ?? new Map<number, Write>();
-    blocks.set(blockOf(seq), block.set(seq, write));
-  }
-  return blocks;
-}
-
 /** Whether a message is written for the first time, and whole. */
 function isNew({ info, body }: Write): boolean {
   return info?.rev === 1 && body !== undefined;
+}
+
+/** Whether every message of a block is written for the first time. */
+function isWhole(writes: Writes): boolean {
+  if (writes.size < BLOCK) return false;
+  for (const write of writes.values()) if (!isNew(write)) return false;
+  return true;
 }
 
 function isOfMessage({ kind, op }: Change): boolean {

@@ -59,7 +59,6 @@ export async function putBack(rows: Rows, kept: KeptChat, since: number): Promis
 
   const tx = new RecordTransaction(new ChatReads(rows, chat.id), meta, new Map());
   tx.putChat(row);
-  for (const node of nodes) tx.putNode(node);
   for (const branch of branches) tx.putBranch(branch);
   for (const checkpoint of checkpoints) tx.putCheckpoint(checkpoint);
   for (const node of kept.revisions) rows.put('revisions', node, [chat.id, node.id, node.rev]);
@@ -77,6 +76,7 @@ export async function putBack(rows: Rows, kept: KeptChat, since: number): Promis
     return { seq: meta.seq + i + 1, kind, op: 'put', chatId: chat.id, id, rev };
   });
   tx.putChanges(changes);
+  for (const node of nodes) tx.putNode(node, infoOf(node));
   await tx.settleBlobs();
   return { chatId: chat.id, messages: back.filter(shows).length, seq: meta.seq + changes.length };
 }
