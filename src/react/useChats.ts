@@ -1,5 +1,6 @@
 import { useEffect, useMemo } from 'react';
 import { useStore } from 'zustand';
+import { expectOption, isStore } from '../engine/expect.ts';
 import { createId } from '../fragment/id.ts';
 import { defaultStore } from '../store/default.ts';
 import type { ChatInfo, ContextStore } from '../store/store.ts';
@@ -36,10 +37,13 @@ export interface UseChatsResult extends Pending {
 /**
  * The chats in a store: the given one, else that of the nearest provider, else the page's IndexedDB. Needs no provider.
  * On a server nothing is opened and the list is empty.
+ *
+ * @throws invalid-options for a store that is none
  */
 export function useChats(store?: ContextStore, options: UseChatsOptions = {}): UseChatsResult {
   const engine = useProvidedEngine();
   const chosen = store ?? engine?.store ?? defaultStore();
+  expectOption(isStore(chosen), 'store', 'a ContextStore', chosen);
   const userId = options.userId ?? engine?.userId ?? LOCAL_USER;
   const list = useMemo(() => new ChatList(chosen, userId), [chosen, userId]);
   useEffect(() => list.follow(), [list]);

@@ -1,6 +1,7 @@
 import { useMemo } from 'react';
 import { useStore } from 'zustand';
 import type { ContextEngine } from '../engine/engine.ts';
+import { expectOption } from '../engine/expect.ts';
 import type { EngineState } from '../engine/state.ts';
 import type { ContextFragment } from '../fragment/fragment.ts';
 import { isEngine, useEngine } from './provider.tsx';
@@ -51,9 +52,11 @@ type Methods = Readonly<
  * for that store, chat and user, which all components that name the same share.
  *
  * Renders with each of the values that it returns; a component that needs only one uses `useEngineState`.
- * @throws provider-missing without an argument and without a provider
+ * @throws provider-missing without an argument and without a provider; invalid-options for what is neither an engine nor
+ * options with a `chatId`
  */
 export function useContextEngine(from?: ContextEngine | UseContextEngineOptions): UseContextEngineResult {
+  expectOption(typeof (from ?? {}) === 'object', 'engine', 'a ContextEngine or options for one', from);
   const options = isEngine(from) ? undefined : from;
   const shared = useSharedEngine(options);
   const engine = useEngine(shared ?? (isEngine(from) ? from : undefined));

@@ -91,7 +91,7 @@ describe.each(QUESTIONS)('%s', (_name, chunks, asked) => {
     const page = await openPage(changed(data, { saveDraft }));
     const exchange = await ask(page);
     await exchange.send(...START, ...chunks);
-    await expect.poll(() => page.shown()).toBe(asked);
+    await expect.poll(() => page.shown(), { timeout: 5000 }).toBe(asked);
   });
 });
 

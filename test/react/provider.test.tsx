@@ -4,6 +4,7 @@ import {
   InMemoryContextStore,
   isContextError,
   useBranches,
+  useChats,
   useContextEngine,
   useEngine,
 } from 'contextree';
@@ -125,6 +126,22 @@ describe('what is no engine', () => {
   ])('is refused in words by %s', (_, mount) => {
     vi.spyOn(console, 'error').mockImplementation(() => {});
     expect(caught(mount)).toMatchObject(refused);
+  });
+});
+
+describe('what is neither an engine nor options for one, or no store', () => {
+  it.each<[string, () => unknown, string]>([
+    [
+      'useContextEngine(5)',
+      () => useContextEngine(5 as never),
+      'engine must be a ContextEngine or options for one, and is 5.',
+    ],
+    ['useContextEngine({})', () => useContextEngine({} as never), 'chatId is required'],
+    ['useChats({})', () => useChats({} as never), 'store must be a ContextStore, and is [object Object].'],
+    ['useChats(5)', () => useChats(5 as never), 'store must be a ContextStore, and is 5.'],
+  ])('is refused in words: %s', (_, use, message) => {
+    vi.spyOn(console, 'error').mockImplementation(() => {});
+    expect(caught(() => renderHook(use))).toMatchObject({ code: 'invalid-options', message });
   });
 });
 
