@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { isContextError } from '../../src/errors.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import type { AppendOptions, ContextStore, StoreOp } from '../../src/store/store.ts';
+import { tellCases } from './campaign.ts';
 import { Faults, WRITE_FAULTS } from './faults.ts';
 import { insert, message } from './graph.ts';
 import { countRecords, sealAll, sealOne } from './sealing.ts';
@@ -15,25 +16,36 @@ import { countRecords, sealAll, sealOne } from './sealing.ts';
  *
  * Steps are numbers; each takes what it needs from the chat as it is, so that shrinking keeps them meaningful.
  */
-export function packModelSuite(freshName: () => string, options: fc.Parameters<unknown>): void {
+export function packModelSuite(
+  freshName: () => string,
+  options: fc.Parameters<unknown>,
+  kept: readonly PackStory[] = [],
+): void {
   describe('packed rows', () => {
     const faults = new Faults();
-    afterEach(() => vi.useRealTimers());
+    afterEach(() => void vi.useRealTimers());
+    afterAll(() => faults.remove());
 
     it('read as single ones, whatever happens', { timeout: 900_000 }, async () => {
       let packs = 0;
       await fc.assert(
-        fc.asyncProperty(stories, async (steps) => {
-          packs += await tell(freshName(), steps, faults);
+        fc.asyncProperty(packStories, async (steps) => {
+          packs += await playPacks(freshName(), steps, faults);
         }),
         options,
       );
-      faults.remove();
       // What never seals proves nothing.
       expect(packs).toBeGreaterThan(options.numRuns ?? 0);
+      tellCases(options.numRuns ?? 0);
+    });
+
+    it.each(kept)('do so where they did not once: %#', async (...steps) => {
+      await expect(playPacks(freshName(), steps, faults)).resolves.toBeTypeOf('number');
     });
   });
 }
+
+export type PackStory = readonly Step[];
 
 /** A kind of step, and numbers that choose from what is there. */
 interface Step {
@@ -71,7 +83,7 @@ const KINDS = [
   'close',
 ] as const;
 
-const stories = fc.array(
+export const packStories: fc.Arbitrary<PackStory> = fc.array(
   fc.record<Step>({
     kind: fc.constantFrom(...KINDS),
     chat: fc.constantFrom('c', 'c', 'c', 'd'),
@@ -82,7 +94,7 @@ const stories = fc.array(
 );
 
 /** Plays a story on both stores; the number of packs at its end. */
-async function tell(name: string, steps: readonly Step[], faults: Faults): Promise<number> {
+export async function playPacks(name: string, steps: PackStory, faults: Faults): Promise<number> {
   vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 });
   const model = new InMemoryContextStore();
   const tabs = [new IndexedDBContextStore(name), new IndexedDBContextStore(name)] as const;
@@ -249,6 +261,7 @@ async function everything(store: ContextStore, { chat, pick: [a, b, c] }: Step):
     graph: await store.getGraph(chat),
     found: await store.searchMessages(chat, `word${c % 4}`, { limit: 100 }),
     chats: await store.listChats(),
+    page: await store.listChats({ limit: 1, offset: a % 2, ...(b % 2 === 0 ? { userId: 'me' } : {}) }),
     changes: await store.changesSince(0),
     feed: await store.changesSince(a, 1 + (b % 9)),
   };

@@ -1,10 +1,13 @@
 import type * as Apply from '../../src/store/apply.ts';
 import type * as Channels from '../../src/store/channel.ts';
 import type { Numbered } from '../../src/store/indexeddb/changedRows.ts';
+import type * as Damages from '../../src/store/indexeddb/damage.ts';
 import type * as Transactions from '../../src/store/indexeddb/transaction.ts';
 import type { Database } from '../../src/store/indexeddb/connection.ts';
 import type { Table } from '../../src/store/layout.ts';
+import type * as Reads from '../../src/store/reads.ts';
 import type { Records, Rows } from '../../src/store/rows.ts';
+import type * as Salvages from '../../src/store/salvage.ts';
 import type { Change, StoreNotice } from '../../src/store/store.ts';
 
 /**
@@ -35,7 +38,13 @@ export type Bug =
   /** The head is moved from wherever it is by now. */
   | 'moves a head without comparing it'
   /** Other tabs hear of what may still be undone. */
-  | 'tells the other tabs before the transaction is complete';
+  | 'tells the other tabs before the transaction is complete'
+  /** Who asks what changed is not told where the branches end by now. */
+  | 'reads what changed without the branches'
+  /** A record is what it was, whatever the disk did to it. */
+  | 'trusts every record'
+  /** Of what can still be read, nothing is looked for. */
+  | 'repairs what it knows of';
 
 let bug: Bug | undefined;
 
@@ -126,6 +135,40 @@ export function brokenApply(original: typeof Apply): typeof Apply {
         return there ? { ...op, expected: there.headMessageId } : op;
       });
       return original.applyOps(tx, await Promise.all(blind), options, now);
+    },
+  };
+}
+
+/** `reads.ts`, with the bug that is planted. */
+export function brokenReads(original: typeof Reads): typeof Reads {
+  return {
+    ...original,
+    load: async (rows, chatId, since, meta) => {
+      const records = await original.load(rows, chatId, since, meta);
+      const isStale = bug === 'reads what changed without the branches' && since !== undefined;
+      return isStale ? { ...records, branches: [] } : records;
+    },
+  };
+}
+
+/** `indexeddb/damage.ts`, with the bug that is planted. */
+export function brokenDamage(original: typeof Damages): typeof Damages {
+  const trusting: typeof original.readRecord = (table, record) =>
+    typeof record === 'string' && original.isText(table) ? JSON.parse(record) : record;
+  return {
+    ...original,
+    readRecord: (table, record) =>
+      bug === 'trusts every record' ? trusting(table, record) : original.readRecord(table, record),
+  };
+}
+
+/** `salvage.ts`, with the bug that is planted. */
+export function brokenSalvage(original: typeof Salvages): typeof Salvages {
+  return {
+    ...original,
+    salvage: async (rows, chatId) => {
+      const found = await original.salvage(rows, chatId);
+      return bug === 'repairs what it knows of' ? { ...found, findings: [], nodes: [], bodies: [] } : found;
     },
   };
 }
