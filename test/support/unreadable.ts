@@ -12,18 +12,26 @@ import type { Table } from '../../src/store/layout.ts';
 export class Unreadable {
   /** How many requests have failed so far. */
   failed = 0;
-  /** So many fail, and then the records can be read again. */
-  left = Infinity;
+  /** Whether the records can be read again on another connection. */
+  isPassing = false;
   readonly #back: (() => void)[] = [];
-  readonly #original = Reflect.get(IDBDatabase.prototype, 'transaction') as Open;
+  readonly #open = Reflect.get(IDBDatabase.prototype, 'transaction') as Open;
+  readonly #close = Reflect.get(IDBDatabase.prototype, 'close');
 
   constructor() {
-    const original = this.#original;
+    const [open, close] = [this.#open, this.#close];
     const doom = (tx: IDBTransaction): void => this.#doom(tx);
+    const pass = (): void => {
+      if (this.isPassing && this.failed > 0) this.giveBack();
+    };
     IDBDatabase.prototype.transaction = function (...args): IDBTransaction {
-      const tx = original.apply(this, args);
+      const tx = open.apply(this, args);
       doom(tx);
       return tx;
+    };
+    IDBDatabase.prototype.close = function (): void {
+      close.apply(this);
+      pass();
     };
   }
 
@@ -46,8 +54,6 @@ export class Unreadable {
       if (!wanted.has(JSON.stringify(record.key))) continue;
       const { value } = record;
       const fail = (): never => {
-        this.left -= 1;
-        if (this.left <= 0) this.giveBack();
         throw isShort
           ? new DOMException(SHORT, 'UnknownError')
           : new DOMException(MISSING, 'NotReadableError');
@@ -64,7 +70,8 @@ export class Unreadable {
   }
 
   remove(): void {
-    IDBDatabase.prototype.transaction = this.#original;
+    IDBDatabase.prototype.transaction = this.#open;
+    IDBDatabase.prototype.close = this.#close;
   }
 }
 

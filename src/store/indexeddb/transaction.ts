@@ -209,7 +209,9 @@ class DatabaseRows implements Records {
       if (!isRepeat && unreadable.size === 0) throw error;
       const before = this.damage.length;
       const records = await this.#oneByOne(table, where).catch(() => undefined);
-      if (!records || this.damage.length === before) throw error;
+      // Where all can be read, it was for something else. What only reads has them all the same.
+      const isTold = this.damage.length > before || this.#tx.mode === 'readonly';
+      if (!records || !isTold) throw error;
       return records;
     }
   }
