@@ -150,6 +150,10 @@ class LocalTransaction implements StoreTransaction {
     return bodySum(JSON.stringify(body));
   }
 
+  async value(): Promise<undefined> {
+    return undefined;
+  }
+
   purge(): void {}
   putChat(): void {}
   putNode(): void {}

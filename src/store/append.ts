@@ -4,7 +4,7 @@ import { byAge } from '../graph/graph.ts';
 import { bytesOf, type Files } from './attachments.ts';
 import { blobsOf, releaseBlobs, referToBlob } from './blobs.ts';
 import { draftOf, readDraft } from './drafts.ts';
-import { fragmentsKey, goingOnKey } from './keys.ts';
+import { keysOf } from './keys.ts';
 import { type ChatReads, Ids, type Known } from './chatReads.ts';
 import { between, BLOCK, CONTENT, type Meta, ofChat, only } from './layout.ts';
 import { lastChange, SELF } from './meta.ts';
@@ -128,7 +128,7 @@ export class RecordTransaction implements StoreTransaction {
     this.#isPurged = true;
     for (const table of CONTENT)
       if (!isBegun || table !== 'leases') this.#rows.delete(table, ofChat(this.chatId));
-    for (const keyOf of [fragmentsKey, goingOnKey]) this.#rows.delete('values', only(keyOf(this.chatId)));
+    for (const key of keysOf(this.chatId)) this.#rows.delete('values', only(key));
   }
 
   putChat(chat: Chat): void {
@@ -171,6 +171,10 @@ export class RecordTransaction implements StoreTransaction {
 
   putCheckpoint(checkpoint: Checkpoint): void {
     this.#rows.put('checkpoints', checkpoint);
+  }
+
+  value(key: string): Promise<unknown> {
+    return this.#rows.get('values', key);
   }
 
   putChanges(changes: readonly Change[]): void {

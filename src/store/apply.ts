@@ -266,6 +266,9 @@ class Append {
         return this.#mend(op);
       case 'set':
         this.#values.set(op.key, op.value);
+        return;
+      case 'merge':
+        return this.#merge(op);
     }
   }
 
@@ -373,6 +376,12 @@ class Append {
     const sum = usage && { usage: addUsage(chat.metadata?.['usage'], usage) };
     this.#chat = after === undefined ? chat : { ...chat, title: after };
     this.#setChat(metadata || sum ? { metadata: { ...chat.metadata, ...metadata, ...sum } } : {});
+  }
+
+  async #merge({ key, value }: OpNamed<'merge'>): Promise<void> {
+    const known = this.#values.get(key) ?? (this.#isNew ? undefined : await this.#tx.value(key));
+    const fields = Object.entries({ ...(typeof known === 'object' ? known : {}), ...value });
+    this.#values.set(key, Object.fromEntries(fields.filter(([, field]) => field !== null)));
   }
 
   /** Takes records over as they were examined; drafts stay as they are, and bodies that are in their places. */

@@ -119,6 +119,7 @@ const OPS: Readonly<Record<StoreOp['op'], Fields>> = {
   chat: {},
   mend: { seq: NUMBER },
   set: { key: TEXT },
+  merge: { key: TEXT, value: RECORD },
 };
 
 /** The options of an append. */

@@ -7,3 +7,13 @@ export function fragmentsKey(chatId: string): string {
 export function goingOnKey(chatId: string): string {
   return `contextree:going-on:${chatId}`;
 }
+
+/** The key of the value that has the questions of a chat which wait for their turn. */
+export function queuedKey(chatId: string): string {
+  return `contextree:queued:${chatId}`;
+}
+
+/** The keys of all values that go with a chat. */
+export function keysOf(chatId: string): string[] {
+  return [fragmentsKey, goingOnKey, queuedKey].map((keyOf) => keyOf(chatId));
+}

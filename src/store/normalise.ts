@@ -16,7 +16,7 @@ function normaliseOp(op: StoreOp): StoreOp {
   if (op.op === 'insert') return { ...op, data: normaliseMessage(op.id, op.data) };
   if (op.op === 'replace' && op.data) return { ...op, data: normaliseMessage(op.id, op.data) };
   if (op.op === 'chat') return normaliseChange(op);
-  if (op.op === 'set') return { ...op, value: cloneValue(op.key, op.value) };
+  if (op.op === 'set' || op.op === 'merge') return { ...op, value: cloneValue(op.key, op.value) } as StoreOp;
   return { ...op };
 }
 

@@ -223,7 +223,12 @@ export type StoreOp =
       readonly bodies?: readonly UIMessage[];
     } & Omit<Examination, 'findings'>)
   /** A value beside the chat, in the same transaction. */
-  | { readonly op: 'set'; readonly key: string; readonly value: unknown };
+  | { readonly op: 'set'; readonly key: string; readonly value: unknown }
+  /**
+   * Fields of a record beside the chat, read and written in the same transaction: two tabs lose nothing of each other's.
+   * One that is null is taken out.
+   */
+  | { readonly op: 'merge'; readonly key: string; readonly value: Readonly<Record<string, unknown>> };
 
 /** What to do when another tab moved the head first. */
 export type ConflictPolicy = 'fork' | 'rebase' | 'error';
@@ -427,6 +432,8 @@ export interface StoreTransaction {
   branches(): Promise<readonly Branch[]>;
   /** All checkpoints, deleted ones too, in the order in which they were made. */
   checkpoints(): Promise<readonly Checkpoint[]>;
+  /** A value beside the chat. */
+  value(key: string): Promise<unknown>;
 
   /**
    * Forgets everything in the chat but its row: messages, drafts, revisions, branches, checkpoints, fragments, changes.

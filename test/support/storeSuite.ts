@@ -1020,6 +1020,18 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
         await refusal(append([{ op: 'set', key: 'contextree:x', value: 2 }, insert('a', 'ghost')]));
         expect(await store.get('contextree:x')).toEqual({ list: [1] });
       });
+
+      it('puts fields into a record beside it, also of two at once, and takes out those that are null', async () => {
+        const merge = (value: Record<string, unknown>) => append([{ op: 'merge', key: 'contextree:x', value }]);
+        await append(turn('q1', null));
+        await Promise.all([merge({ a: [1] }), merge({ b: 2 }), merge({ c: 3 })]);
+        expect(await store.get('contextree:x')).toEqual({ a: [1], b: 2, c: 3 });
+        const { seq } = await merge({ a: null, b: { d: 4 } });
+        expect(await store.get('contextree:x')).toEqual({ b: { d: 4 }, c: 3 });
+        expect(await store.changesSince(seq)).toEqual([]);
+        await refusal(append([{ op: 'merge', key: 'contextree:x', value: { c: 5 } }, insert('a', 'ghost')]));
+        expect(await store.get('contextree:x')).toEqual({ b: { d: 4 }, c: 3 });
+      });
     });
 
     describe('the change sequence', () => {

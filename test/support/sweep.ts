@@ -108,6 +108,7 @@ export const WRITES: Readonly<Record<string, Write>> = {
   },
   'a title and metadata': { does: append([{ op: 'chat', title: 'T', metadata: { mood: 1 } }]), isOnce: true },
   usage: { does: append([{ op: 'chat', usage: { tokens: 3 } }]), isOnce: true },
+  'a field of a value': { does: append([{ op: 'merge', key: 'mine', value: { a: 1 } }]) },
   'a value in a turn': { does: append([{ op: 'set', key: 'mine', value: { a: 1 } }, ...turn('q', 's1')]) },
   'a chat mended': {
     does: async (store) => {
