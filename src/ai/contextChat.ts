@@ -1,17 +1,15 @@
 import { Chat } from '@ai-sdk/react';
 import type { ChatInit, ChatStatus, ChatTransport, FileUIPart, UIMessage, UIMessageChunk } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
-import { sameItems, sameJson } from '../engine/same.ts';
 import { ContextError, isContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
 import type { Given } from './answered.ts';
-import { headOf, listAfter, put } from './list.ts';
+import { headOf, List, withId, type IsCall } from './list.ts';
 import { inWords, loadTurns } from './loadTurns.ts';
-import { isToolPart, isWaiting, type ToolPart } from './toolPart.ts';
-import type { OpenedList } from './openList.ts';
+import { isWaiting } from './toolPart.ts';
+import type { Place, Queue } from './queue.ts';
 import type { PrepareRequest, SendOptions } from './transport.ts';
 import type { Turn } from './turn.ts';
-import type * as Turns from './turns.ts';
 
 /**
  * How chats are made: every option of the AI SDK's `ChatInit`, and what is sent.
@@ -75,6 +73,22 @@ export interface ChatHost<M extends UIMessage> {
   sync(): void;
 }
 
+/** What a chat is at. The code that comes when somebody speaks works on it, too. */
+export interface Standing<M extends UIMessage> {
+  readonly host: ChatHost<M>;
+  readonly chat: ContextChat<M>;
+  readonly list: List<M>;
+  branchId: string | undefined;
+  /** The answer that grows, or grew last. */
+  turn: Turn<M> | undefined;
+  /** Whether the last request was answered with nothing: to ask again by itself would have no end. */
+  isMute: boolean;
+  /** What waits for its turn, once the code for it has come. */
+  queue: Queue<M> | undefined;
+  /** Lets the answer at the end go on by itself. */
+  goOn: () => void;
+}
+
 /**
  * A chat that forgets nothing: the AI SDK's `Chat`, handed to an untouched `useChat`, on one branch of the tree.
  *
@@ -91,35 +105,20 @@ export interface ChatHost<M extends UIMessage> {
  * what is no message, `chat-deleted`, `store-unavailable` where code could not be loaded, and what the store says.
  */
 export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
-  readonly #host: ChatHost<M>;
-  #branchId: string | undefined;
-  /** The messages of the branch as they are saved, in the very objects that the list shows. */
-  #saved: readonly M[] = [];
-  /** What the app shows before anything is saved. */
-  readonly #greeting: readonly M[];
-  /** What was last seen of the engine. */
-  #followed: readonly UIMessage[] | undefined;
-  /** What another tab is writing here: in the list to be seen grow, and gone from it before anything is said. */
-  #elsewhere: readonly M[] = [];
-  /** The engine's objects, and ours that say the same: which of them to keep when the list follows. */
-  readonly #twins: WeakMap<UIMessage, M> = new WeakMap();
-  #turn: Turn<M> | undefined;
+  readonly #at: Standing<M>;
   /** What is shown of an answer as it is read: one that goes on is what it was, and more. */
   #asShown: (message: M, shown: M | undefined) => M = (message) => message;
   #tail: Promise<unknown> = Promise.resolve();
   #loading: Promise<void> | undefined;
   #writes: Promise<unknown> = Promise.resolve();
   #writing = 0;
-  #waiting = 0;
-  /** Lets the answer at the end go on by itself. */
-  #goOn: () => void = () => {};
+  /** How much was sent, and is not answered yet. */
+  #unanswered = 0;
   /** What was sent last. */
   #sending: Promise<unknown> = Promise.resolve();
   /** A server is asked for an answer that it still streams. */
   #resuming: Promise<unknown> | undefined;
   #watchers = 0;
-  /** Whether the last request was answered with nothing: to ask again by itself would have no end. */
-  #isMute = false;
 
   /** @internal Made by the registry. Without a branch it waits for one: see `bind`. */
   constructor(host: ChatHost<M>, branchId?: string) {
@@ -149,12 +148,20 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
           self(),
         ),
       sendAutomaticallyWhen: (state) =>
-        !self().#isMute && (host.options.sendAutomaticallyWhen?.(state) ?? false),
+        !self().#at.isMute && (host.options.sendAutomaticallyWhen?.(state) ?? false),
     });
     chat.current = this;
-    this.#host = host;
-    this.#branchId = branchId;
-    this.#greeting = greeting;
+    const list = new List(host.engine, this.state, greeting);
+    this.#at = {
+      host,
+      chat: this,
+      list,
+      branchId,
+      turn: undefined,
+      isMute: false,
+      queue: undefined,
+      goOn: () => {},
+    };
     this.#wrapVerbs();
     this['~registerStatusCallback'](() => host.sync());
     // Who listens to the list shows it.
@@ -170,6 +177,21 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     };
   }
 
+  /** The list, and behind it what waits for its turn. What an app leaves out of it when it sets it waits no longer. */
+  override get messages(): M[] {
+    const list = this.#at.list.now;
+    return this.#at.queue?.behind(list) ?? list;
+  }
+
+  override set messages(list: M[]) {
+    this.#at.list.now = this.#at.queue?.without(list) ?? list;
+  }
+
+  /** The questions at the end of `messages` that wait for their turn. The same array as long as they are the same. */
+  get waiting(): readonly M[] {
+    return this.#at.queue?.waiting ?? NONE;
+  }
+
   /** Whether somebody would miss this chat: it shows its branch, or is at work. */
   get isInUse(): boolean {
     return this.#watchers > 0 || this.isBusy;
@@ -177,22 +199,22 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
 
   /** The id of the branch that this chat is on; undefined until the engine has read the conversation. */
   get branchId(): string | undefined {
-    return this.#branchId;
+    return this.#at.branchId;
   }
 
   /** Whether nothing that this chat shows is saved. */
   get isUnsaved(): boolean {
-    return this.#saved.length === 0;
+    return this.#at.list.saved.length === 0;
   }
 
   /** @internal Puts the chat on a branch. */
   bind(branchId: string): void {
-    this.#branchId = branchId;
+    this.#at.branchId = branchId;
   }
 
   /** Whether an answer is asked for, growing, or not yet saved. */
   get isBusy(): boolean {
-    return this.#isAsking || this.#turn?.isSettled === false || this.#writing > 0;
+    return this.#isAsking || this.#at.turn?.isSettled === false || this.#writing > 0;
   }
 
   get #isAsking(): boolean {
@@ -201,15 +223,19 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
 
   /** Resolves when everything that was said in this chat so far is saved, also after a stop or a failure. */
   async whenSettled(): Promise<void> {
-    await Promise.all([this.#turn?.settled, this.#writes]);
+    await Promise.all([this.#settled(), this.#at.queue?.writing]);
+  }
+
+  async #settled(): Promise<void> {
+    await Promise.all([this.#at.turn?.settled, this.#writes]);
   }
 
   // ------------------------------------------------------------------ its place
 
   /** @internal Reads the branch, for a chat that is not the one shown. */
   load(): void {
-    const { engine } = this.#host;
-    const at = headOf(engine, this.#branchId);
+    const { engine } = this.#at.host;
+    const at = headOf(engine, this.#at.branchId);
     if (at === undefined) return;
     this.#loading = engine.resolve({ at }).then(({ messages }) => this.follow(messages));
     // Whoever sends hears of it; a chat that is only looked at stays empty.
@@ -222,66 +248,46 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
    * in it; while an answer grows here, only earlier messages are put before it.
    */
   follow(shown: readonly UIMessage[], elsewhere: readonly UIMessage[] = []): void {
-    const before = this.#elsewhere;
-    if (shown === this.#followed && elsewhere === before) return;
-    if (this.isBusy) return this.#prepend(shown as readonly M[]);
-    const isUnchanged = sameItems(this.messages, this.#whole);
-    if (shown !== this.#followed)
-      this.#saved = listAfter(this.#host.engine, this.#saved, shown as readonly M[], this.#twins);
-    this.#followed = shown;
-    this.#elsewhere = elsewhere as readonly M[];
-    const whole = this.#whole;
-    const grown = (message: M): M =>
-      before.includes(message) ? (withId(whole, message.id) ?? message) : message;
-    const next = isUnchanged ? whole : this.messages.map(grown);
-    if (!sameItems(this.messages, next)) this.messages = [...next];
+    const { list, queue } = this.#at;
+    if (queue) queue.followed();
+    else void this.#open();
+    if (list.isAt(shown, elsewhere)) return;
+    if (this.isBusy) return list.prepend(shown as readonly M[]);
+    const isOver = list.elsewhere.length > 0 && elsewhere.length === 0;
+    list.follow(shown as readonly M[], elsewhere as readonly M[]);
     // What was refused for its sake may be done now.
-    if (before.length > 0 && elsewhere.length === 0 && isContextError(this.error, 'busy')) this.clearError();
+    if (isOver && isContextError(this.error, 'busy')) this.clearError();
   }
 
-  /** What the list shows when nobody changes it. */
-  get #whole(): readonly M[] {
-    const grown = this.#elsewhere.filter(({ parts }) => parts.length > 0);
-    const whole = grown.reduce<readonly M[]>(put, this.#saved);
-    return whole.length > 0 ? whole : this.#greeting;
-  }
-
-  /** Takes what another tab is writing out of the list: what is said here hangs on words that stay. */
-  #leaveElsewhere(): void {
-    const elsewhere = this.#elsewhere;
-    if (elsewhere.length === 0) return;
-    this.#elsewhere = [];
-    this.messages = this.messages.flatMap((message) =>
-      elsewhere.includes(message) ? (withId(this.#saved, message.id) ?? []) : message,
-    );
-  }
-
-  #prepend(shown: readonly M[]): void {
-    const [first] = this.#saved;
-    const count = shown.findIndex(({ id }) => id === first?.id);
-    if (count <= 0) return;
-    const earlier = shown.slice(0, count);
-    const isShown = this.messages[0] === first;
-    this.#saved = [...earlier, ...this.#saved];
-    if (isShown) this.messages = [...earlier, ...this.messages];
+  /** @internal Another chat has changed a message. */
+  learn(message: M): void {
+    this.#at.list.learn(message);
   }
 
   /** Before an answer goes on: what another tab added to it is known of the branch that is shown, and of no other. */
   async #catchUp(): Promise<void> {
-    if (this.#branchId === this.#host.engine.state.getState().branchId) return;
+    if (this.#at.branchId === this.#at.host.engine.state.getState().branchId) return;
     this.load();
     await this.#loading?.catch(() => {});
   }
 
   /** Somebody holds this chat: if it was let go, it takes its place again, and knows what is saved by now. */
   #enter(): void {
-    this.#host.get(this.#branchId ?? '');
+    this.#at.host.get(this.#at.branchId ?? '');
   }
 
   async #ready(): Promise<void> {
-    await this.#host.engine.ready();
+    await this.#at.host.engine.ready();
     this.#enter();
     await this.#loading;
+    await this.#open();
+  }
+
+  /** Knows what waits, and what waited when the page was left, once the code for it has come. */
+  async #open(): Promise<void> {
+    // Where it can't be loaded, that is told with the next request.
+    const turns = await loadTurns().catch(() => undefined);
+    this.#at.queue ??= turns && new turns.Queue(this.#at);
   }
 
   // ------------------------------------------------------------------ its verbs
@@ -290,7 +296,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   #wrapVerbs(): void {
     const { replaceMessage, snapshot } = this.state;
     this.state.replaceMessage = (index, message) =>
-      replaceMessage(index, this.#asShown(message, this.messages[index]));
+      replaceMessage(index, this.#asShown(message, this.#at.list.now[index]));
     // AI SDK 5 copies whole messages, and can't where an app put a function: what happens to it is said elsewhere.
     this.state.snapshot = (value) => {
       try {
@@ -302,13 +308,19 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
 
     const { sendMessage, regenerate, stop, resumeStream, addToolOutput, addToolApprovalResponse } = this;
 
-    this.#goOn = () => void this.#inTurn(() => sendMessage()).catch(() => {});
+    this.#at.goOn = () => void this.#inTurn(() => sendMessage()).catch(() => {});
     this.sendMessage = async (given, options) => {
       const message = given && asParts<M>(given);
-      const before = this.#listBefore(message?.messageId);
-      if (this.#host.options.onBusy === 'reject' && !before && (this.isBusy || this.#waiting > 0))
-        throw busy();
+      const { messageId } = message ?? {};
+      if (message && this.#at.queue?.has(messageId)) return this.#at.queue.sayAnew(message, options);
+      const before = this.#listBefore(messageId);
+      const isLate = this.isBusy || this.#unanswered > 0;
+      const { onBusy, experimental_queue } = this.#at.host.options;
+      if (onBusy === 'reject' && !before && isLate) throw busy();
+      const mayWait = (isLate || this.#resuming) && message && messageId === undefined && !experimental_queue;
+      const wait = (): Place<M> | undefined => (mayWait ? this.#at.queue?.add(message) : undefined);
       await this.#waitingFor(async () => {
+        let place = wait();
         try {
           await this.#ready();
         } catch {
@@ -316,32 +328,46 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
         }
         if (before) return this.#edit(sendMessage, message as Message<M>, before, options);
         if (!message && this.#isSecond()) return;
-        this.#leaveElsewhere();
-        if (this.#host.options.experimental_queue) return sendMessage(message, options);
+        place ??= wait();
+        this.#at.list.leaveElsewhere();
+        if (experimental_queue) return sendMessage(message, options);
         if (!message) void this.#inTurn(() => this.#catchUp());
-        return this.#inTurn(() => sendMessage(message, options));
+        const ask = async (): Promise<void> => {
+          const asked = place ? place.take() : message;
+          if (asked === null) return;
+          this.#at.queue?.placeLeft();
+          await sendMessage(asked, options);
+          place?.end();
+        };
+        return this.#inTurn(ask, place && (async () => (await place?.read, NONE)));
       });
     };
     this.regenerate = (options) =>
       this.#waitingFor(async () => {
+        const { messageId } = options ?? {};
         await this.#ready();
-        if (this.#isSecond(options?.messageId)) return;
-        return this.#inTurn(() => regenerate(options), this.#interrupt(options?.messageId));
+        // Its turn comes.
+        if (this.#at.queue?.isWaiting(messageId) || this.#isSecond(messageId)) return;
+        const ask = (): Promise<void> => {
+          this.#at.queue?.placeLeft(messageId);
+          return regenerate(options);
+        };
+        return this.#inTurn(ask, this.#interrupt(messageId));
       });
     this.stop = async () => {
       // What was asked for in this moment has not begun.
-      const asked = this.#resuming ?? (this.#waiting > 0 ? this.#sending : undefined);
+      const asked = this.#resuming ?? (this.#unanswered > 0 ? this.#sending : undefined);
       if (asked && !this.isBusy) await Promise.race([this.#statusChange(), asked]);
       await stop();
-      await this.#turn?.settled;
+      await this.#at.turn?.settled;
     };
     this.resumeStream = (options) => {
       const resume = async (): Promise<void> => {
         await this.#ready().catch(() => {});
         // AI SDK 5 goes on with the words that it had, and a replay would say them again.
-        if (this.#host.transport.resumeStreamIsReplay ?? !addToolApprovalResponse)
+        if (this.#at.host.transport.resumeStreamIsReplay ?? !addToolApprovalResponse)
           this['resumableStreamState'] = undefined;
-        this.#leaveElsewhere();
+        this.#at.list.leaveElsewhere();
         return resumeStream(options);
       };
       const resumed = resume();
@@ -372,8 +398,8 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
 
   /** The list up to a question, as it is now; undefined where there is no such question. */
   #listBefore(messageId: string | undefined): readonly M[] | undefined {
-    const index = this.messages.findIndex(({ id, role }) => id === messageId && role === 'user');
-    return index === -1 ? undefined : this.messages.slice(0, index);
+    const index = this.#at.list.now.findIndex(({ id, role }) => id === messageId && role === 'user');
+    return index === -1 ? undefined : this.#at.list.now.slice(0, index);
   }
 
   /** New words in place of a question: they are sent from where the list stood before it. */
@@ -384,10 +410,10 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     options: Parameters<Send<M>>[1],
   ): Promise<void> {
     return this.#inTurn((earlier) => {
-      const now = new Map(this.#saved.map((message) => [message.id, message]));
+      const now = new Map(this.#at.list.saved.map((message) => [message.id, message]));
       const current = (message: M): M =>
-        now.get(message.id) ?? ((this.#host.engine.message(message.id) ?? message) as M);
-      this.messages = [...earlier, ...before].map(current);
+        now.get(message.id) ?? ((this.#at.host.engine.message(message.id) ?? message) as M);
+      this.#at.list.now = [...earlier, ...before].map(current);
       return send(content as Message<M>, options);
     }, this.#interrupt(messageId));
   }
@@ -406,29 +432,29 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
    * or answered in it, the rest is nowhere else.
    */
   async keepList(): Promise<void> {
-    if (!this.isUnsaved || this.#isAsking || this.messages.length < 2) return;
-    await (await this.#begin(await loadTurns(), this.messages, {})).end('complete');
+    if (!this.isUnsaved || this.#isAsking || this.#at.list.now.length < 2) return;
+    await (await (await loadTurns()).beginTurn(this.#at, {})).end('complete');
   }
 
   /** Loads what stands before the first message of the list, when a turn is about to begin there, and gives it. */
   async #reveal(at = ''): Promise<readonly M[]> {
     await this.keepList();
-    const { engine } = this.#host;
-    if (at !== this.messages[0]?.id || !engine.node(at)?.parentId) return [];
+    const { engine } = this.#at.host;
+    if (at !== this.#at.list.now[0]?.id || !engine.node(at)?.parentId) return [];
     const { messages } = await engine.resolve({ at });
-    this.#prepend(messages as M[]);
+    this.#at.list.prepend(messages as M[]);
     return messages.slice(0, -1) as M[];
   }
 
   /** Counts what was sent and is not answered yet: some of it may wait. */
   async #waitingFor(task: () => Promise<void>): Promise<void> {
-    this.#waiting += 1;
+    this.#unanswered += 1;
     const sending = task();
     this.#sending = sending.catch(() => {});
     try {
       await sending;
     } finally {
-      this.#waiting -= 1;
+      this.#unanswered -= 1;
     }
   }
 
@@ -443,8 +469,8 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   ): Promise<void> {
     const run = this.#tail.then(async () => {
       const earlier = prepare ? await prepare() : [];
-      while (this.isBusy) await (this.#isAsking ? this.#statusChange() : this.whenSettled());
-      this.#leaveElsewhere();
+      while (this.isBusy) await (this.#isAsking ? this.#statusChange() : this.#settled());
+      this.#at.list.leaveElsewhere();
       return task(earlier);
     });
     this.#tail = run.catch(() => {});
@@ -471,7 +497,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     pass: (owner: ContextChat<M>) => void | PromiseLike<void>,
   ): void | PromiseLike<void> {
     const whoAsks = (is: IsCall): ContextChat<M> | undefined =>
-      [this, ...this.#host.all()].find((chat) => chat.#asking(is));
+      [this, ...this.#at.host.all()].find((chat) => chat.#at.list.asking(is));
     // Some models count their calls anew in each answer: one that has its result does not wait for this one.
     const owner = whoAsks((part) => isCall(part) && isWaiting(part)) ?? whoAsks(isCall) ?? this;
     if (owner !== this) return pass(owner);
@@ -482,14 +508,14 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
       .catch((error: Error) => this.#tell(error))
       .finally(() => {
         this.#writing -= 1;
-        this.#host.sync();
+        this.#at.host.sync();
       });
     return answered;
   }
 
   /** Says in the chat what was refused. */
   #tell(error: Error): void {
-    this.#host.options.onError?.(error, this);
+    this.#at.host.options.onError?.(error, this);
     if (!this.#isAsking) super.setStatus({ status: 'error', error });
   }
 
@@ -498,181 +524,59 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
    * where none is named, the one at the end. That would be an accident, and is refused in the chat.
    */
   #isSecond(messageId?: string): boolean {
-    const isSecond = this.#elsewhere.some(({ id }) => id === (messageId ?? id));
+    const isSecond = this.#at.list.elsewhere.some(({ id }) => id === (messageId ?? id));
     if (isSecond) this.#tell(busy());
     return isSecond;
   }
 
-  /** The message in which a tool is called. */
-  #asking(isCall: IsCall): M | undefined {
-    return this.messages.findLast(({ parts }) => parts.some((part) => isToolPart(part) && isCall(part)));
-  }
-
   async #answerOwn(isCall: IsCall, given: object, own: () => void | PromiseLike<void>): Promise<void> {
-    const { engine } = this.#host;
-    const listed = this.#asking(isCall);
+    const { engine } = this.#at.host;
+    const listed = this.#at.list.asking(isCall);
     // A branch that was left asks, or a message before those that are loaded.
     const before = listed ?? ((await (await loadTurns()).waitingCall(engine, isCall)) as M | undefined);
     if (!before) return;
     // Whoever writes an answer elsewhere would write over this.
-    const isOwn = this.#turn?.options.id === before.id && !this.#turn.isSettled;
+    const isOwn = this.#at.turn?.options.id === before.id && !this.#at.turn.isSettled;
     if (!isOwn && engine.status(before.id) === 'streaming') throw busy();
-    this.#isMute = false;
+    this.#at.isMute = false;
     if (listed) await own();
-    const turns = await loadTurns();
-    const message = this.#asking(isCall);
-    // The list was cut meanwhile, or this AI SDK looks at its end alone: the node that asked is answered all the same.
-    const asked = message ?? before;
-    const saved = isOwn ? undefined : (engine.message(asked.id) as M | undefined);
-    const answer = (now: UIMessage | undefined): M =>
-      turns.answered(asked, isCall, given as Given, now as M | undefined);
-    try {
-      const answered = answer(saved);
-      if (message && answered !== message) this.messages = put(this.messages, answered) as M[];
-      await this.#keep(turns, answered, answer);
-    } catch (error) {
-      // The list shows again what is saved.
-      this.#followed = undefined;
-      const known = withId(this.#whole, asked.id);
-      if (message && known) this.messages = put(this.messages, known) as M[];
-      throw error;
-    }
-  }
-
-  /** Keeps a message with what a call in it was given; `answer` gives that to it as another tab left it. */
-  async #keep(turns: typeof Turns, message: M, answer: (now: UIMessage) => M): Promise<unknown> {
-    if (this.#turn?.options.id === message.id && this.#turn.isOpen) return this.#turn.savePoint();
-    const { engine, options } = this.#host;
-    if (!engine.node(message.id)) return this.keepList();
-    this.#teach(message);
-    let kept = message;
-    await turns.keepMessage(engine, message.id, (now) => (kept = answer(now)), undefined);
-    if (sameJson(kept, message)) return;
-    // Another tab answered another call at the same moment: only now may all of them be answered.
-    this.#teach(kept);
-    const { messages } = this;
-    if (!this.#isAsking && (await options.sendAutomaticallyWhen?.({ messages }))) this.#goOn();
-  }
-
-  /** All chats that show a message go on from what it is now. */
-  #teach(message: M): void {
-    for (const chat of [this, ...this.#host.all()]) chat.#learn(message);
-  }
-
-  /** A message was changed in a chat that shows it. This one, if it shows it too, must not go on from what it was. */
-  #learn(message: M): void {
-    // A settled one may stand before what another tab is writing.
-    const known = withId(this.#whole, message.id);
-    if (!known) return;
-    if (this.#saved.includes(known)) this.#saved = put(this.#saved, message);
-    else this.#elsewhere = put(this.#elsewhere, message);
-    if (this.messages.includes(known)) this.messages = put(this.messages, message) as M[];
+    const answer = { before, isOwn, isCall, given: given as Given };
+    return (await loadTurns()).keepAnswer(this.#at, answer);
   }
 
   // ------------------------------------------------------------------ its requests
 
   async #send(sent: SendOptions<M>): Promise<ReadableStream<UIMessageChunk>> {
     await this.#ready();
-    const { transport, options } = this.#host;
+    const { transport, options } = this.#at.host;
     const turns = await loadTurns();
     // A call that is answered in this moment shows its result before that is saved: it would look like another version.
-    do await this.whenSettled();
+    do await this.#settled();
     while (this.#writing > 0);
-    const turn = await this.#begin(turns, this.messages, sent);
+    const turn = await turns.beginTurn(this.#at, sent);
     this.#asShown = turns.joining(turn.options.read() ?? turn.options.answer);
     return turns.request(turn, transport, { ...sent, chatId: this.#conversation() }, options.request);
   }
 
   #conversation(): string {
-    return this.#host.options.id ?? this.#host.engine.chatId;
-  }
-
-  /** Saves the turn, on a branch of its own where it needs one, and takes the chat along. */
-  async #begin(
-    turns: typeof Turns,
-    list: readonly M[],
-    {
-      messageId,
-      answerId,
-    }: { readonly messageId?: string | undefined; readonly answerId?: string | undefined },
-  ): Promise<Turn<M>> {
-    const { engine } = this.#host;
-    const forkId = createId();
-    const branchId = (this.#branchId ??= engine.state.getState().branchId);
-    try {
-      const place = { branchId, forkId, answerId, messageId };
-      const opened = await this.#land(forkId, turns.openList(engine, list, this.#saved, place));
-      return (this.#turn = this.#turnOf(turns, opened, forkId));
-    } catch (error) {
-      // A message that can't be kept is not part of the chat, and an answer that is not replaced still is; anything
-      // else may be tried again from the list.
-      if (isContextError(error, 'invalid-messages') || isContextError(error, 'busy'))
-        this.messages = [...this.#saved];
-      throw error;
-    }
-  }
-
-  /** Takes the chat along to where a turn goes. */
-  async #land(forkId: string, opening: Promise<OpenedList<M>>): Promise<OpenedList<M>> {
-    const host = this.#host;
-    host.register(forkId, this);
-    try {
-      const opened = await opening;
-      host.unregister(this.#branchId ?? '', this);
-      this.#branchId = opened.branchId;
-      const [saved, list] = opened.change(this.#saved, this.messages);
-      this.#saved = saved;
-      this.#followed = undefined;
-      if (list !== this.messages) this.messages = list;
-      return opened;
-    } finally {
-      host.unregister(forkId, this);
-      host.register(this.#branchId ?? '', this);
-    }
-  }
-
-  #turnOf({ Turn, longer }: typeof Turns, opened: OpenedList<M>, forkId: string): Turn<M> {
-    const { id, answer, version } = opened;
-    const turn = new Turn<M>({
-      engine: this.#host.engine,
-      ...opened,
-      make: version && (() => this.#land(forkId, version.make(withId(this.messages, version.of) as M))),
-      read: () => {
-        const grown = this.messages.findLast((message) => message.id === id);
-        // A server may begin an answer anew that broke off: it counts when it says more than was said.
-        return grown && longer(answer, grown);
-      },
-      ended: (message, isMute) => {
-        this.#isMute = isMute;
-        if (!message) {
-          if (this.messages.at(-1)?.id === id) this.messages = this.messages.slice(0, -1);
-          return;
-        }
-        this.#saved = put(this.#saved, message);
-        // A server may have taken back what is kept, or begun it anew: the list shows what is saved.
-        if (!this.messages.includes(message))
-          this.messages = this.messages.map((one) => (one.id === id ? message : one));
-      },
-    });
-    void turn.settled.then(() => this.#host.sync());
-    return turn;
+    return this.#at.host.options.id ?? this.#at.host.engine.chatId;
   }
 
   /** Takes up an answer that a server still streams; null where there is none, or it is here already. */
   async #reconnect(sent: ReconnectOptions<M>): Promise<ReadableStream<UIMessageChunk> | null> {
     await this.#ready();
     const turns = await loadTurns();
-    const { engine, transport } = this.#host;
+    const { engine, transport } = this.#at.host;
     return turns.takeUp({
       engine,
       transport,
       chat: this,
       branchId: this.branchId,
       sent: { ...sent, chatId: this.#conversation() },
-      saved: () => this.#saved,
-      list: () => (this.isUnsaved ? this.#greeting : this.#saved),
-      settled: () => this.#turn?.settled,
-      begin: (list, answerId) => this.#begin(turns, list, { answerId }),
+      saved: () => this.#at.list.saved,
+      list: () => this.#at.list.begun,
+      settled: () => this.#at.turn?.settled,
+      begin: (list, answerId) => turns.beginTurn(this.#at, { answerId }, list),
       show: (asShown) => {
         this.#asShown = asShown;
       },
@@ -682,22 +586,25 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   /** A chat that says `ready` has saved everything, also after a stop. */
   protected override setStatus(told: { status: ChatStatus; error?: Error }): void {
     const next = told.error ? { ...told, error: inWords(told.error) } : told;
-    const turn = this.#turn;
-    if (next.status !== 'ready' || !turn || turn.isOpen || turn.isSettled) return super.setStatus(next);
+    const turn = this.#at.turn;
+    const isSaved = !turn || turn.isOpen || (turn.isSettled && !this.#at.queue?.writing);
+    if (next.status !== 'ready' || isSaved) return super.setStatus(next);
     void this.#whenSaved(turn, () => super.setStatus(next));
   }
 
   async #whenSaved(turn: Turn<M>, change: () => void): Promise<void> {
     await turn.settled;
-    if (turn === this.#turn) change();
+    await this.#at.queue?.writing;
+    if (turn === this.#at.turn) change();
   }
 }
 
-type Send<M extends UIMessage> = Chat<M>['sendMessage'];
-type Message<M extends UIMessage> = NonNullable<Parameters<Send<M>>[0]>;
-type ReconnectOptions<M extends UIMessage> = Parameters<ChatTransport<M>['reconnectToStream']>[0];
+const NONE: readonly never[] = [];
 
-type IsCall = (part: ToolPart) => boolean;
+type Send<M extends UIMessage> = Chat<M>['sendMessage'];
+/** A message as it is handed to `sendMessage()`. */
+export type Message<M extends UIMessage> = NonNullable<Parameters<Send<M>>[0]>;
+type ReconnectOptions<M extends UIMessage> = Parameters<ChatTransport<M>['reconnectToStream']>[0];
 
 function busy(): ContextError {
   return new ContextError(
@@ -725,8 +632,4 @@ interface Words {
   readonly text?: string;
   readonly files?: FileList | FileUIPart[];
   readonly parts?: UIMessage['parts'];
-}
-
-function withId<M extends UIMessage>(list: readonly M[], messageId: string): M | undefined {
-  return list.find(({ id }) => id === messageId);
 }

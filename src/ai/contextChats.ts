@@ -3,6 +3,7 @@ import type { AttachedChat, ContextEngine, MessageContent } from '../engine/engi
 import type { EngineState } from '../engine/state.ts';
 import { expectEngine } from '../react/provider.tsx';
 import { ContextChat, type ChatHost, type ContextChatOptions } from './contextChat.ts';
+import { withId } from './list.ts';
 import { loadTurns } from './loadTurns.ts';
 
 /** How the chats of an engine are made. */
@@ -234,7 +235,9 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
   async #edit(messageId: string, content: MessageContent): Promise<void> {
     await this.engine.ready();
     await this.active.keepList();
-    if (this.engine.node(messageId)?.name !== 'user') {
+    // One that waits is no node yet.
+    const role = this.engine.node(messageId)?.name ?? withId(this.active.messages, messageId)?.role;
+    if (role !== 'user') {
       await this.engine.edit(messageId, content);
       return;
     }

@@ -8,7 +8,7 @@ import { realTime, type Time } from '../support/clock.ts';
 import type { Exchange } from '../support/transport.ts';
 import { listenTo, noteAnswer, stateOf } from './hanging.ts';
 import { noteOf, openPlainly, SDK, words, type Page } from './story.ts';
-import { allOf, callsIn, waits, Witness } from './witness.ts';
+import { allOf, callsIn, queued, textsOf, waits, Witness } from './witness.ts';
 
 /**
  * Somebody who presses every button, on two pages of one chat, in any order and at any moment, while tools are called, the network
@@ -192,7 +192,7 @@ export class Run {
     for (let pause = Math.floor(this.#random() * 4); pause > 0; pause -= 1)
       await this.#time.pass(this.#pause());
     this.#found.push(...this.#doubled());
-    await this.#time.during(Promise.all(this.#pages.map((page) => this.#witness.look(page))));
+    await this.#time.during(Promise.all(this.#pages.map((page) => this.#witness.look(page, this.#time.now))));
   }
 
   /** The mouse takes a moment to another page, or there are two of them: something is pressed before any page hears of it. */
@@ -241,6 +241,7 @@ export class Run {
     const { text } = question;
     const chat = this.#chat;
     this.#note(`send ${text}`);
+    this.#witness.sends(text, this.#page, this.#time.now);
     if (this.#page.type && chat === this.#page.chats.active)
       return this.#run(this.#page.type(text), question);
     this.#witness.types(text, this.#page, chat.branchId);
@@ -334,7 +335,10 @@ export class Run {
     for (const exchange of [...dead.script.requests, ...this.#kept])
       if (this.#witness.isFor(dead, exchange)) this.#leave(exchange);
     for (const question of this.#questions)
-      if (question.page === dead && !question.isSettled) question.isSure = false;
+      if (question.page === dead && !question.isSettled) {
+        question.isSure = this.#witness.hasSeen(question.text);
+        this.#witness.isExcused(question.text);
+      }
     dead.kill();
     // What it was about to ask is never asked.
     dead.script.transport.sendMessages = () => new Promise(() => {});
@@ -516,7 +520,10 @@ export class Run {
 
   #run(action: Promise<unknown>, question?: Question): true {
     const page = this.#page;
-    const running = action.catch((error: unknown) => this.#note(`refused: ${String(error)}`));
+    const running = action.catch((error: unknown) => {
+      this.#note(`refused: ${String(error)}`);
+      if (question) this.#witness.isExcused(question.text);
+    });
     this.#running.set(running, { page, what: this.#log.at(-1) ?? '' });
     const settled = (): void => {
       this.#running.delete(running);
@@ -608,7 +615,8 @@ export class Run {
     return [
       ...stored.flatMap((node) => this.#wrongIn(node, stored, fresh)),
       ...this.#unasked(stored),
-      ...this.#miscounted(stored.map(({ data }) => textOf(data))),
+      ...this.#miscounted(await textsOf(this.#page.store)),
+      ...(await this.#unlisted(fresh)),
       ...this.#lost(stored),
       ...this.#unanswered(stored),
     ];
@@ -642,6 +650,18 @@ export class Run {
         data.role === 'user' ? !questions.has(textOf(data)) : !this.#witness.hasAskedFor(id),
       );
     return phantoms.map(({ id, data }) => `nobody asked for ${id}, "${words([data])}"`);
+  }
+
+  /** What waited when its page was left stands at the end of its branch, on a page that opens. */
+  async #unlisted(fresh: Page): Promise<string[]> {
+    const left = await leftOn(fresh, fresh.store);
+    void fresh.chats.active;
+    await this.#time.pass(20);
+    const saved = words(fresh.engine.state.getState().messages);
+    const expected = [saved, ...left].filter(Boolean).join(' | ');
+    return fresh.shown() === expected
+      ? []
+      : [`a page that opens shows "${fresh.shown()}", not "${expected}"`];
   }
 
   #miscounted(texts: readonly string[]): string[] {
@@ -701,8 +721,13 @@ export class Run {
     const chain = !head ? [] : await store.getMessageChain('c', head, { limit: messages.length });
     const [shown, saved] = [words(chats.active.messages), words(messages)];
     const [screen, stored] = [seen?.() ?? shown, words(chain.map(({ data }) => data))];
+    // What waited when its page was left stands behind it, on pages that were opened since.
+    const left = await leftOn({ engine }, store);
+    const waiting = chats.active.messages.filter(({ id }) => engine.node(id) === undefined);
+    const shownThen = words(chats.active.messages.filter((message) => !waiting.includes(message)));
+    const isLeft = waiting.every((message) => left.includes(words([message])));
     return [
-      ...(shown === saved ? [] : [`page ${i} shows "${shown}", saved is "${saved}"`]),
+      ...(shownThen === saved && isLeft ? [] : [`page ${i} shows "${shown}", saved is "${saved}"`]),
       ...(saved === stored ? [] : [`page ${i} takes "${saved}" for saved, stored is "${stored}"`]),
       ...(shown === screen ? [] : [`page ${i} shows "${shown}", on its screen is "${screen}"`]),
       ...(elsewhere.length === 0 ? [] : [`page ${i} still sees another one write "${words(elsewhere)}"`]),
@@ -735,6 +760,14 @@ export class Run {
   }
 }
 
+/** What waited when its page was left on the branch that is shown, or on one that is deleted; in words, oldest first. */
+async function leftOn({ engine }: Pick<MortalPage, 'engine'>, store: ContextStore): Promise<string[]> {
+  const { branches, branchId } = engine.state.getState();
+  const isHere = (id: string): boolean => id === branchId || !branches.some((branch) => branch.id === id);
+  const left = (await queued(store)).filter((one) => isHere(one.branchId) && !engine.node(one.message.id));
+  return left.map(({ message }) => words([message]));
+}
+
 /** Whether an answer grows on some branch, or was reserved there and is about to be asked for. */
 function growsIn(engine: ContextEngine): boolean {
   const heads = engine.state.getState().branches.map(({ headMessageId }) => headMessageId ?? '');
@@ -750,6 +783,8 @@ function isShown({ data, status }: MessageNode): boolean {
 function misnumbered({ engine, chats, pager }: MortalPage, stored: readonly MessageNode[]): string[] {
   return chats.active.messages.flatMap(({ id }) => {
     const node = stored.find((one) => one.id === id);
+    // What waits is no version of anything.
+    if (!node) return [];
     const versions = stored
       .filter(isShown)
       .filter(({ parentId, data }) => parentId === node?.parentId && data.role === node.data.role);

@@ -33,6 +33,9 @@ export class Witness {
   readonly #ends: Map<string, { readonly exchange: Exchange; readonly end: string }> = new Map();
   /** What a person said to each call that asked for leave. */
   readonly #leave: Map<string, Set<boolean>> = new Map();
+  /** The questions that were sent, as long as they were seen nowhere: neither saved nor kept for their turn. */
+  readonly #unseen: Map<string, Unseen> = new Map();
+  readonly #seen: Set<string> = new Set();
   readonly #checked: WeakMap<MortalPage, readonly UIMessage[]> = new WeakMap();
   readonly #isOpen: (exchange: Exchange) => boolean;
 
@@ -168,6 +171,34 @@ export class Witness {
     this.#typedOn.set(text, { own, others, beside });
   }
 
+  /** A question is sent. From now on it must not be lost: soon it is saved, or kept until its turn. */
+  sends(text: string, page: MortalPage, now: number | undefined): void {
+    this.#unseen.set(text, { page, since: now, looks: 0 });
+  }
+
+  /** A question was refused, in words, or its page is gone with what it had not written. */
+  isExcused(text: string): void {
+    this.#unseen.delete(text);
+  }
+
+  /** Whether a question was saved or kept at some time: whatever happens then, it is there. */
+  hasSeen(text: string): boolean {
+    return this.#seen.has(text);
+  }
+
+  async #lookForQuestions(page: MortalPage, now: number | undefined): Promise<void> {
+    const own = [...this.#unseen].filter(([, unseen]) => unseen.page === page);
+    if (own.length === 0) return;
+    const known = await textsOf(page.store);
+    for (const [text, unseen] of own) {
+      if (known.includes(text)) {
+        this.#seen.add(text);
+        this.#unseen.delete(text);
+      } else if (now !== undefined && now - (unseen.since ?? now) > SOON && (unseen.looks += 1) === LOOKS)
+        this.found.push(`${text} was sent, and is neither saved nor kept for its turn`);
+    }
+  }
+
   /** Somebody lets an answer go on: says so, or gives what a tool waits for. */
   letsGoOn(page: MortalPage, messages: readonly UIMessage[]): void {
     for (const { id } of messages) this.#mayGoOn.add(id);
@@ -224,8 +255,9 @@ export class Witness {
   }
 
   /** What must be true between any two acts. */
-  async look(page: MortalPage): Promise<void> {
+  async look(page: MortalPage, now?: number): Promise<void> {
     const { chats, store } = page;
+    await this.#lookForQuestions(page, now);
     for (const exchange of this.#openOf(page).filter((one) => !this.#taken.has(one))) {
       const branch = String(noteOf(exchange)['branchId']);
       if (chats.get(branch)?.isBusy === false) this.found.push(`nobody minds the answer on ${branch}`);
@@ -235,7 +267,11 @@ export class Witness {
     const isIdle = !chats.active.isBusy;
     if (isIdle) this.#checked.set(page, messages);
     const ids = messages.map(({ id }) => id);
-    const stored = new Map((await store.getNodes('c', ids)).map(({ id, data }) => [id, data]));
+    const saved = (await store.getNodes('c', ids)).map(({ id, data }) => [id, data] as const);
+    const stored = new Map([
+      ...(await queued(store)).map(({ message }) => [message.id, message] as const),
+      ...saved,
+    ]);
     // What is stored may be more: an answer that another chat of the page goes on with.
     const unsaved = messages.find((message) => !beginsWith(stored.get(message.id), message));
     if (unsaved) this.found.push(`ready, and "${textOf(unsaved)}" (${unsaved.id}) is not saved`);
@@ -343,6 +379,37 @@ export function callsIn({ parts }: UIMessage): Call[] {
 /** Whether a call waits for its result, or for leave. */
 export function waits({ state }: Call): boolean {
   return state === 'input-available' || state === 'approval-requested';
+}
+
+/** A question that is kept until its turn. */
+export interface Queued {
+  readonly branchId: string;
+  readonly at: number;
+  readonly message: UIMessage;
+}
+
+/** What is kept of the chat's questions until their turn, oldest first. */
+export async function queued(store: MortalPage['store']): Promise<Queued[]> {
+  const kept = await store.get<Readonly<Record<string, Queued>>>('contextree:queued:c');
+  return Object.values(kept ?? {}).toSorted((a, b) => a.at - b.at);
+}
+
+/** The texts of all messages that are saved, and of the questions that are kept until their turn. */
+export async function textsOf(store: MortalPage['store']): Promise<string[]> {
+  const saved = (await allOf(store)).map(({ data }) => data);
+  const ids = new Set(saved.map(({ id }) => id));
+  const waiting = (await queued(store)).flatMap(({ message }) => (ids.has(message.id) ? [] : [message]));
+  return [...saved, ...waiting].map(textOf);
+}
+
+/** How long it may take until a question is seen somewhere, in ms, and how often it is looked for then. */
+const SOON = 2000;
+const LOOKS = 3;
+
+interface Unseen {
+  readonly page: MortalPage;
+  readonly since: number | undefined;
+  looks: number;
 }
 
 /** All that is stored of the chat. */

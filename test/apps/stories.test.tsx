@@ -119,7 +119,7 @@ describe('the buttons', () => {
     const first = await ask('One?');
     await time.during(Promise.race([app.type('Two?'), time.pass(100)]));
     await serve(first.say('Fir'));
-    expect([app.seen(), app.script.requests.length]).toEqual(['q: One? | a: Fir', 1]);
+    expect([app.seen(), app.script.requests.length]).toEqual(['q: One? | a: Fir | q: Two?', 1]);
     await serve(first.answer('st.'));
     await serve((await requestAfter(1, app)).answer('Second.'));
     expect(app.seen()).toBe('q: One? | a: First. | q: Two? | a: Second.');

@@ -4,12 +4,15 @@ export interface Time {
   pass(ms: number): Promise<void>;
   /** Lets time go by until something has ended; gives up after a minute of that time. */
   during<T>(action: Promise<T>): Promise<T | undefined>;
+  /** In ms; undefined where a slow machine would make it later than it is. */
+  readonly now: number | undefined;
 }
 
 /** Time as it is: for pages in a browser, with a database that takes its own. */
 export const realTime: Time = {
   pass: (ms) => new Promise((resolve) => setTimeout(resolve, Math.min(ms, 5))),
   during: (action) => action,
+  now: undefined,
 };
 
 interface Timer {
@@ -31,6 +34,10 @@ export class Clock implements Time {
   /** `rounds`: how often whatever is under way gets on between two timers; a database takes several. */
   constructor(rounds = 1) {
     this.#rounds = rounds;
+  }
+
+  get now(): number {
+    return this.#now;
   }
 
   /** Takes the place of the timers that there are. */

@@ -1022,7 +1022,8 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
       });
 
       it('puts fields into a record beside it, also of two at once, and takes out those that are null', async () => {
-        const merge = (value: Record<string, unknown>) => append([{ op: 'merge', key: 'contextree:x', value }]);
+        const merge = (value: Record<string, unknown>) =>
+          append([{ op: 'merge', key: 'contextree:x', value }]);
         await append(turn('q1', null));
         await Promise.all([merge({ a: [1] }), merge({ b: 2 }), merge({ c: 3 })]);
         expect(await store.get('contextree:x')).toEqual({ a: [1], b: 2, c: 3 });

@@ -1,0 +1,84 @@
+import type { UIMessage } from 'ai';
+import { isContextError } from '../errors.ts';
+import { createId } from '../fragment/id.ts';
+import type { Standing } from './contextChat.ts';
+import { longer } from './goingOn.ts';
+import { put, withId } from './list.ts';
+import { openList, type OpenedList } from './openList.ts';
+import { Turn } from './turn.ts';
+
+/** Saves the turn that a list asks for, on a branch of its own where it needs one, and takes the chat along. */
+export async function beginTurn<M extends UIMessage>(
+  at: Standing<M>,
+  {
+    messageId,
+    answerId,
+  }: { readonly messageId?: string | undefined; readonly answerId?: string | undefined },
+  asked: readonly M[] = at.list.now,
+): Promise<Turn<M>> {
+  const { engine } = at.host;
+  const forkId = createId();
+  const branchId = (at.branchId ??= engine.state.getState().branchId);
+  try {
+    const place = { branchId, forkId, answerId, messageId };
+    const opened = await land(at, forkId, openList(engine, asked, at.list.saved, place));
+    return (at.turn = turnOf(at, opened, forkId));
+  } catch (error) {
+    // A message that can't be kept is not part of the chat, and an answer that is not replaced still is; anything
+    // else may be tried again from the list.
+    if (isContextError(error, 'invalid-messages') || isContextError(error, 'busy'))
+      at.list.now = at.list.saved;
+    throw error;
+  }
+}
+
+/** Takes the chat along to where a turn goes. */
+async function land<M extends UIMessage>(
+  at: Standing<M>,
+  forkId: string,
+  opening: Promise<OpenedList<M>>,
+): Promise<OpenedList<M>> {
+  const { host, chat, list } = at;
+  host.register(forkId, chat);
+  try {
+    const opened = await opening;
+    host.unregister(at.branchId ?? '', chat);
+    at.branchId = opened.branchId;
+    const [saved, now] = opened.change(list.saved, list.now);
+    list.saved = saved;
+    list.forget();
+    if (now !== list.now) list.now = now;
+    at.queue?.turned();
+    return opened;
+  } finally {
+    host.unregister(forkId, chat);
+    host.register(at.branchId ?? '', chat);
+  }
+}
+
+function turnOf<M extends UIMessage>(at: Standing<M>, opened: OpenedList<M>, forkId: string): Turn<M> {
+  const { host, list } = at;
+  const { id, answer, version } = opened;
+  const turn = new Turn<M>({
+    engine: host.engine,
+    ...opened,
+    make: version && (() => land(at, forkId, version.make(withId(list.now, version.of) as M))),
+    read: () => {
+      const grown = list.now.findLast((message) => message.id === id);
+      // A server may begin an answer anew that broke off: it counts when it says more than was said.
+      return grown && longer(answer, grown);
+    },
+    ended: (message, isMute) => {
+      at.isMute = isMute;
+      if (!message) {
+        if (list.now.at(-1)?.id === id) list.now = list.now.slice(0, -1);
+        return;
+      }
+      list.saved = put(list.saved, message);
+      // A server may have taken back what is kept, or begun it anew: the list shows what is saved.
+      if (!list.now.includes(message)) list.now = list.now.map((one) => (one.id === id ? message : one));
+    },
+  });
+  void turn.settled.then(() => host.sync());
+  return turn;
+}

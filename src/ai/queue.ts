@@ -1,0 +1,386 @@
+import { convertFileListToFileUIParts, type ChatRequestOptions, type ChatStatus, type UIMessage } from 'ai';
+import type { ContextEngine } from '../engine/engine.ts';
+import { queuedKey } from '../store/keys.ts';
+import type { Message, Standing } from './contextChat.ts';
+import { asJson } from './turn.ts';
+
+/**
+ * Questions that wait for their turn.
+ *
+ * People write on while an answer grows. Their next question can't go out yet: it would be asked of half an answer. It
+ * can't stand in the tree either: what it hangs on is not said, and may come to nothing, be stopped, or be tried again.
+ * Yet it was sent. The field is empty, so it has to be on the screen, and it has to be there after a crash.
+ *
+ * So what waits is a list of its own, which the chat shows behind its messages, and which is kept beside the chat in the
+ * store: fields of one record, put there and taken out in transactions of their own, so that tabs don't take each
+ * other's. It is taken out when the turn that asks it is saved. A question keeps its id on the way, so one that was
+ * saved, and whose field could not be taken out any more, is known to be there.
+ *
+ * Who comes back to a page finds what waited when it was left, at the end of its branch, as a question without an
+ * answer. It is not asked by itself: opening a page must not spend money, and two tabs may open at once. Nothing is
+ * written for it either; it is put into the list, and saved, with the next thing that is said or asked. What waits in
+ * another tab that is still there is that tab's: it holds a lock on each.
+ */
+export class Queue<M extends UIMessage> {
+  readonly #at: Standing<M>;
+  #questions: readonly Question<M>[] = [];
+  /** Those that are in the list of the chat by now, and not yet known to be saved. */
+  readonly #asked: Set<Question<M>> = new Set();
+  #shown: { readonly list: readonly M[]; readonly of: readonly Question<M>[]; readonly all: M[] } | undefined;
+  #waiting: { readonly of: readonly Question<M>[]; readonly all: readonly M[] } | undefined;
+  #tail: Promise<unknown> | undefined;
+  /** Looks again whether another tab is still at some of them. */
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(at: Standing<M>) {
+    this.#at = at;
+    void this.#recall();
+  }
+
+  /** Resolves when what waits is kept; undefined when it is. Never rejects. */
+  get writing(): Promise<unknown> | undefined {
+    return this.#tail;
+  }
+
+  /** The questions whose turn will come, oldest first. The same array as long as they are the same. */
+  get waiting(): readonly M[] {
+    if (this.#waiting?.of !== this.#questions) {
+      const own = this.#questions.filter(({ isLeft }) => !isLeft);
+      this.#waiting = { of: this.#questions, all: own.flatMap(shownOf) };
+    }
+    return this.#waiting.all;
+  }
+
+  /** A list with what waits behind it. The same array for the same list, as long as nothing else waits. */
+  behind(list: M[]): M[] {
+    const of = this.#questions;
+    if (of.length === 0) return list;
+    if (this.#shown?.list !== list || this.#shown.of !== of)
+      this.#shown = { list, of, all: [...list, ...of.flatMap(shownOf)] };
+    return this.#shown.all;
+  }
+
+  /** What of a list that an app gives does not wait. Of what does, that counts which the app left in it, as it is there. */
+  without(list: M[]): M[] {
+    if (this.#questions.length === 0) return list;
+    const given = new Map(list.map((message) => [message.id, message]));
+    const stays = (question: Question<M>): boolean => {
+      const [message] = shownOf(question);
+      const now = message && given.get(message.id);
+      if (now) this.#say(question, now);
+      else if (message) this.#forget(question);
+      return !message || now !== undefined;
+    };
+    const before = this.#questions;
+    this.#questions = before.filter(stays);
+    const ids = new Set(before.map(({ message }) => message?.id));
+    return list.filter(({ id }) => !ids.has(id));
+  }
+
+  /** Puts a question at the end. */
+  add(given: Message<M>): Place<M> {
+    const question: Question<M> = {
+      message: undefined,
+      isShown: false,
+      isLeft: false,
+      at: nextTime(this.#questions.at(-1)?.at),
+    };
+    this.#questions = [...this.#questions, question];
+    const take = (): Message<M> | null => {
+      if (!this.#questions.includes(question)) return null;
+      this.#questions = this.#questions.filter((other) => other !== question);
+      this.#asked.add(question);
+      // One whose files can't be read is refused by whoever reads them next.
+      return (question.message as Message<M> | undefined) ?? given;
+    };
+    return { read: this.#read(question, given), take, end: () => this.#release(question) };
+  }
+
+  /** Shows and keeps a question; at once, where there is no file to be read first. */
+  async #read(question: Question<M>, given: Message<M>): Promise<void> {
+    const {
+      id = this.#at.chat.generateId(),
+      role = 'user',
+      text,
+      files,
+      parts,
+      metadata,
+      ...rest
+    } = given as Words;
+    const make = (all: UIMessage['parts']): void => {
+      if (!this.#questions.includes(question)) return;
+      this.#say(question, { ...rest, id, role, parts: all, metadata } as unknown as M);
+      // A chat that says `ready` has kept what it shows.
+      if (isAsking(this.#at.chat)) show();
+      else void this.#tail?.then(show);
+    };
+    const show = (): void => {
+      question.isShown = true;
+      this.#questions = [...this.#questions];
+      this.#show();
+    };
+    if (parts) return make(parts);
+    const said = text === undefined ? [] : [{ type: 'text' as const, text }];
+    return convertFileListToFileUIParts(files).then(
+      (read) => make([...read, ...said]),
+      () => {},
+    );
+  }
+
+  /** Whether the turn of a message comes. */
+  isWaiting(id: string | undefined): boolean {
+    return this.#find(id)?.isLeft === false;
+  }
+
+  /** Whether a message waits here, or was left here by a page that is gone. */
+  has(id: string | undefined): boolean {
+    return this.#find(id) !== undefined;
+  }
+
+  /** Other words for a question that waits: they are kept. One that was left here is asked. */
+  async sayAnew({ messageId = '', ...words }: Message<M>, options: ChatRequestOptions = {}): Promise<void> {
+    const question = this.#find(messageId);
+    if (question) await this.#read(question, { ...words, id: messageId } as Message<M>);
+    await this.#tail;
+    if (question?.isLeft) await this.#at.chat.regenerate({ ...options, messageId });
+  }
+
+  #find(id: string | undefined): Question<M> | undefined {
+    return this.#questions.find(({ message }) => message && message.id === id);
+  }
+
+  /**
+   * Puts what an earlier page left into the list, since something is said behind it: all of it, or as far as the question
+   * that is named.
+   */
+  placeLeft(id?: string): void {
+    const left = this.#questions.filter(({ isLeft }) => isLeft);
+    const end = id === undefined ? left.length : left.findIndex(({ message }) => message?.id === id) + 1;
+    const placed = left.slice(0, end);
+    if (placed.length === 0) return;
+    this.#questions = this.#questions.filter((question) => !placed.includes(question));
+    for (const question of placed) this.#asked.add(question);
+    const { list } = this.#at;
+    list.now = [...list.now, ...placed.flatMap(({ message }) => message ?? [])];
+  }
+
+  /** A turn is saved, maybe on a branch of its own: what it asks waits no longer, and what waits goes along. */
+  turned(): void {
+    const { engine } = this.#at.host;
+    const isKept = engine.state.getState().saveState.state !== 'error';
+    for (const question of this.#asked) {
+      if (isKept && engine.node(question.message?.id ?? '')) this.#forget(question);
+    }
+    // What was left at the end of another branch stays there.
+    const stays = ({ isLeft, kept }: Question<M>): boolean => !isLeft || this.#isHere(kept?.branchId);
+    if (!this.#questions.every(stays)) this.#leave(stays);
+    for (const question of this.#questions) if (!question.isLeft) this.#keep(question);
+  }
+
+  /** Others have written: what they saved waits no longer. */
+  followed(): void {
+    const { engine } = this.#at.host;
+    const stays = ({ isLeft, message }: Question<M>): boolean =>
+      !isLeft || !message || engine.node(message.id) === undefined;
+    if (!this.#questions.every(stays)) this.#leave(stays);
+  }
+
+  /** Shows no more than these. */
+  #leave(stays: (question: Question<M>) => boolean): void {
+    this.#questions = this.#questions.filter(stays);
+    this.#show();
+  }
+
+  /** Lets those who show the list look at it again. */
+  #show(): void {
+    this.#at.list.now = [...this.#at.list.now];
+  }
+
+  /** Looks for what an earlier page left at the end of this branch, or of one that is deleted. */
+  async #recall(): Promise<void> {
+    const { engine } = this.#at.host;
+    const { store, chatId } = engine;
+    try {
+      const entries = Object.entries((await store.get<object | null>(queuedKey(chatId))) ?? {});
+      if (entries.length === 0) return;
+      const held = await store.held(chatId);
+      const known = new Set([...this.#questions, ...this.#asked].map(({ message }) => message?.id));
+      const left = entries.flatMap(([id, entry]): Question<M>[] => {
+        if (!isEntry<M>(entry, id) || known.has(id) || atWork(engine).has(id)) return [];
+        const question = { ...entry, isShown: true, isLeft: true, kept: entry };
+        if (engine.node(id)) this.#forget(question);
+        else if (held.has(id)) this.#lookAgain();
+        else if (this.#isHere(entry.branchId)) return [question];
+        return [];
+      });
+      if (left.length === 0) return;
+      this.#questions = [...left.toSorted((a, b) => a.at - b.at), ...this.#questions];
+      this.#show();
+    } catch {
+      // A disk that can't be read says so with the conversation.
+    }
+  }
+
+  /** Whether what was left on a branch is shown here: on that branch, and where one looks when it is deleted. */
+  #isHere(branchId: string | undefined): boolean {
+    const { branches, branchId: active } = this.#at.host.engine.state.getState();
+    const own = this.#at.branchId;
+    return branchId === own || (own === active && !branches.some(({ id }) => id === branchId));
+  }
+
+  #lookAgain(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#recall(), LOOK_INTERVAL);
+    (this.#timer as { unref?: () => void }).unref?.();
+  }
+
+  // ------------------------------------------------------------------ what is kept
+
+  #say(question: Question<M>, message: M): void {
+    if (question.message === message) return;
+    question.message = message;
+    this.#keep(question);
+  }
+
+  #keep(question: Question<M>): void {
+    question.isOver = false;
+    this.#write(question);
+  }
+
+  #forget(question: Question<M>): void {
+    this.#asked.delete(question);
+    question.isOver = true;
+    this.#write(question);
+  }
+
+  /** One write after another, each of what is to be kept when it comes. */
+  #write(question: Question<M>): void {
+    const before = this.#tail ?? Promise.resolve();
+    const written = before
+      .then(() => this.#store(question))
+      .catch(() => {
+        // A disk that refuses says so with the turn; it is tried again with the next one.
+      });
+    this.#tail = written;
+    void written.finally(() => {
+      if (this.#tail === written) this.#tail = undefined;
+    });
+  }
+
+  async #store(question: Question<M>): Promise<void> {
+    const { engine } = this.#at.host;
+    const { message, at, kept, isOver } = question;
+    const [branchId, chat] = [this.#at.branchId, engine.chat];
+    // The first turn of a chat makes it, and what waits is kept then.
+    if (!message || !branchId || !chat) return;
+    const id = message.id;
+    const isKept = kept?.message === message && kept.branchId === branchId;
+    if (isOver ? !kept && !question.release : isKept) return;
+    if (!isOver && !question.isLeft && !question.release) {
+      atWork(engine).add(id);
+      question.release = await engine.store.hold(engine.chatId, id);
+    }
+    const entry = isOver ? null : { branchId, message, at };
+    await keep(engine, chat.epoch, id, entry);
+    question.kept = entry ?? undefined;
+    if (isOver) this.#release(question);
+  }
+
+  /** Nobody is about to ask it any more. */
+  #release(question: Question<M>): void {
+    atWork(this.#at.host.engine).delete(question.message?.id ?? '');
+    question.release?.();
+    question.release = undefined;
+  }
+}
+
+/** How often a question that waits in another tab is looked at, in ms: a tab that dies sends no notice. */
+const LOOK_INTERVAL = 2000;
+
+interface Words extends Partial<UIMessage> {
+  readonly text?: string;
+  readonly files?: FileList;
+}
+
+/** The place of a question that waits. */
+export interface Place<M extends UIMessage> {
+  /** Resolves when its files are read. Never rejects. */
+  readonly read: Promise<void>;
+  /** Takes it out, to be asked now; null where somebody took it back. */
+  take(): Message<M> | null;
+  /** It was asked, or could not be: that it could not is told in the chat, and it is kept for the next page. */
+  end(): void;
+}
+
+/** What is kept of a question, under its id. */
+interface Entry<M extends UIMessage> {
+  /** The branch at whose end it waits. */
+  readonly branchId: string;
+  readonly message: M;
+  /** When it was sent, in ms since epoch, and behind what was sent before it. */
+  readonly at: number;
+}
+
+interface Question<M extends UIMessage> {
+  /** Undefined while its files are read. */
+  message: M | undefined;
+  isShown: boolean;
+  /** Whether a page that is gone left it: nobody is about to ask it. */
+  readonly isLeft: boolean;
+  readonly at: number;
+  /** What the store has of it. */
+  kept?: Entry<M> | undefined;
+  /** Whether it waits no longer. */
+  isOver?: boolean;
+  release?: (() => void) | undefined;
+}
+
+function shownOf<M extends UIMessage>({ message, isShown }: Question<M>): readonly M[] {
+  return message && isShown ? [message] : [];
+}
+
+/** Whether an answer is asked for, or grows. */
+export function isAsking({ status }: { readonly status: ChatStatus }): boolean {
+  return status === 'submitted' || status === 'streaming';
+}
+
+async function keep<M extends UIMessage>(
+  { store, chatId, userId, state }: ContextEngine,
+  epoch: number,
+  id: string,
+  entry: Entry<M> | null,
+): Promise<void> {
+  const options = { userId, epoch, mainBranchId: state.getState().branchId };
+  const write = (value: unknown): Promise<unknown> =>
+    store.append(chatId, [{ op: 'merge', key: queuedKey(chatId), value: { [id]: value } }], options);
+  try {
+    await write(entry);
+  } catch (error) {
+    if (!entry) throw error;
+    // A function in its metadata is left out of what is saved, too.
+    await write({ ...entry, message: asJson(entry.message) });
+  }
+}
+
+/** What this page is at: the ids of questions that wait in one of its chats. */
+function atWork(engine: ContextEngine): Set<string> {
+  const ids = working.get(engine) ?? new Set();
+  working.set(engine, ids);
+  return ids;
+}
+
+const working: WeakMap<ContextEngine, Set<string>> = new WeakMap();
+
+function nextTime(last = 0): number {
+  return Math.max(Date.now(), last + 1);
+}
+
+function isEntry<M extends UIMessage>(entry: unknown, id: string): entry is Entry<M> {
+  const { branchId, at, message } = (entry ?? {}) as Partial<Entry<M>>;
+  return (
+    typeof branchId === 'string' &&
+    typeof at === 'number' &&
+    message?.id === id &&
+    Array.isArray(message.parts)
+  );
+}

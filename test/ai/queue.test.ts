@@ -1,0 +1,383 @@
+import { describe, expect, it } from 'vitest';
+import type { UIMessage } from 'ai';
+import type { ContextChat } from '../../src/ai/index.ts';
+import { loadTurns } from '../../src/ai/loadTurns.ts';
+import { InMemoryContextStore } from '../../src/store/memory.ts';
+import type { ContextStore } from '../../src/store/store.ts';
+import { queuedKey } from '../../src/store/keys.ts';
+import type { Exchange } from '../support/transport.ts';
+import { afterReload, openPage, words, type Page } from './story.ts';
+
+/** A task of the browser: what is written in memory is written. */
+const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
+
+/** The questions that a store keeps for later, oldest first. */
+async function kept(store: ContextStore): Promise<string> {
+  const entries = Object.values((await store.get<Record<string, Entry>>(queuedKey('c'))) ?? {});
+  return words(entries.toSorted((a, b) => a.at - b.at).map(({ message }) => message));
+}
+
+interface Entry {
+  readonly at: number;
+  readonly message: UIMessage;
+}
+
+/** A page on which an answer grows, and two questions wait. */
+async function waitingPage(store?: ContextStore): Promise<Waiting> {
+  const page = await openPage(store);
+  const chat = page.chats.active;
+  void chat.sendMessage({ text: 'One?' });
+  const first = await page.script.next();
+  await first.say('Fir');
+  const sent = ['Two?', 'Three?'].map((text) => chat.sendMessage({ text }));
+  return { page, chat, first, sent };
+}
+
+interface Waiting {
+  readonly page: Page;
+  readonly chat: ContextChat;
+  /** The answer that grows. */
+  readonly first: Exchange;
+  /** What became of the two questions. */
+  readonly sent: readonly Promise<void>[];
+}
+
+/** The page is gone, and another one opened. */
+async function reload({ store }: Page, options = {}): Promise<Page> {
+  await settle();
+  const page = await openPage(afterReload(store), options);
+  void page.chats.active;
+  // The code that knows what waits comes a moment after the conversation.
+  await loadTurns();
+  await settle();
+  return page;
+}
+
+const idOf = (chat: ContextChat, text: string): string =>
+  chat.messages.find((message) => words([message]).includes(text))?.id ?? '';
+
+async function answerAll(page: Page, ...answers: string[]): Promise<void> {
+  for (const answer of answers) await (await page.script.next()).answer(answer);
+  await page.chats.whenSettled();
+  await settle();
+}
+
+describe('a question that is sent while an answer grows', () => {
+  it('is shown at once, behind the answer, and kept; each is asked in its turn, and kept no longer', async () => {
+    const { page, chat, first, sent } = await waitingPage();
+    expect(page.shown()).toBe('q: One? | a: Fir | q: Two? | q: Three?');
+    expect(words(chat.waiting)).toBe('q: Two? | q: Three?');
+    await settle();
+    expect(await kept(page.store)).toBe('q: Two? | q: Three?');
+    await first.say('st.');
+    expect(page.shown()).toBe('q: One? | a: First. | q: Two? | q: Three?');
+    const ids = chat.messages.slice(2).map(({ id }) => id);
+    await first.finish();
+    const second = await page.script.next();
+    expect(words(second.sent.messages)).toBe('q: One? | a: First. | q: Two?');
+    expect([page.shown(), words(chat.waiting)]).toEqual([
+      'q: One? | a: First. | q: Two? | q: Three?',
+      'q: Three?',
+    ]);
+    await second.answer('Second.');
+    await answerAll(page, 'Third.');
+    await Promise.all(sent);
+    expect(page.shown()).toBe('q: One? | a: First. | q: Two? | a: Second. | q: Three? | a: Third.');
+    expect(await page.stored()).toBe(page.shown());
+    expect([chat.messages[2]?.id, chat.messages[4]?.id]).toEqual(ids);
+    expect([await kept(page.store), await page.store.held('c')]).toEqual(['', new Set()]);
+  });
+
+  it('is one array for as long as nothing changes', async () => {
+    const { chat, first } = await waitingPage();
+    const { messages, waiting } = chat;
+    expect([chat.messages === messages, chat.waiting === waiting]).toEqual([true, true]);
+    await first.say('st');
+    expect([chat.messages === messages, chat.waiting === waiting]).toEqual([false, true]);
+    expect(chat.messages.at(-1)).toBe(messages.at(-1));
+  });
+
+  it('is kept before the chat says that it is ready', async () => {
+    const store = new InMemoryContextStore();
+    const append = store.append.bind(store);
+    const { chat, first } = await waitingPage(store);
+    await settle();
+    let write = (): void => {};
+    store.append = async (...args) => {
+      const [, [op]] = args;
+      if (op?.op === 'merge') await new Promise<void>((resolve) => (write = resolve));
+      return append(...args);
+    };
+    void chat.sendMessage({ text: 'Four?' });
+    await settle();
+    void chat.stop();
+    await first.finish().catch(() => {});
+    await settle();
+    expect(chat.status).toBe('streaming');
+    write();
+    await settle();
+    expect(await kept(store)).toContain('Four?');
+  });
+
+  it('is kept without what no JSON holds', async () => {
+    const { page, chat } = await waitingPage();
+    void chat.sendMessage({ text: 'Four?', metadata: { call: () => 1, mood: 'good' } });
+    await settle();
+    const entries = Object.values((await page.store.get<Record<string, Entry>>(queuedKey('c'))) ?? {});
+    expect(entries.map(({ message }) => message.metadata)).toContainEqual({ mood: 'good' });
+  });
+});
+
+describe('what waits, while it waits', () => {
+  it('is taken back by a list without it', async () => {
+    const { page, chat, first, sent } = await waitingPage();
+    chat.messages = chat.messages.filter(({ id }) => id !== idOf(chat, 'Two?'));
+    expect(page.shown()).toBe('q: One? | a: Fir | q: Three?');
+    await first.finish();
+    await answerAll(page, 'Third.');
+    await Promise.all(sent);
+    expect(await page.stored()).toBe('q: One? | a: Fir | q: Three? | a: Third.');
+    expect(await kept(page.store)).toBe('');
+  });
+
+  it('gets other words by a list that has them, and by its id', async () => {
+    const { page, chat, first } = await waitingPage();
+    chat.messages = chat.messages.map((message) =>
+      message.id === idOf(chat, 'Two?') ? { ...message, parts: [{ type: 'text', text: 'Deux?' }] } : message,
+    );
+    await chat.sendMessage({ text: 'Trois?', messageId: idOf(chat, 'Three?') });
+    expect(page.shown()).toBe('q: One? | a: Fir | q: Deux? | q: Trois?');
+    expect(await kept(page.store)).toBe('q: Deux? | q: Trois?');
+    await first.finish();
+    await answerAll(page, 'Deuxième.', 'Troisième.');
+    expect(await page.stored()).toBe(
+      'q: One? | a: Fir | q: Deux? | a: Deuxième. | q: Trois? | a: Troisième.',
+    );
+    expect(page.engine.state.getState().branches).toHaveLength(1);
+  });
+
+  it('gets other words by the pager, and another try of it is its turn', async () => {
+    const { page, chat, first } = await waitingPage();
+    await page.engine.attached?.edit(idOf(chat, 'Two?'), 'Deux?');
+    await page.engine.attached?.regenerate(idOf(chat, 'Deux?'));
+    expect([page.shown(), first.isStopped]).toEqual(['q: One? | a: Fir | q: Deux? | q: Three?', false]);
+    await first.finish();
+    await answerAll(page, 'Deuxième.', 'Third.');
+    expect(await page.stored()).toBe('q: One? | a: Fir | q: Deux? | a: Deuxième. | q: Three? | a: Third.');
+  });
+
+  it('is asked next when the answer is stopped, or fails', async () => {
+    for (const end of ['stop', 'fail'] as const) {
+      const { page, chat, first } = await waitingPage();
+      await (end === 'stop' ? chat.stop() : first.fail('overloaded'));
+      expect(page.shown()).toBe('q: One? | a: Fir | q: Two? | q: Three?');
+      await answerAll(page, 'Second.', 'Third.');
+      expect(await page.stored()).toBe('q: One? | a: Fir | q: Two? | a: Second. | q: Three? | a: Third.');
+      expect(await kept(page.store)).toBe('');
+    }
+  });
+
+  it('is on its branch when another one is looked at, and goes on there', async () => {
+    const { page, first } = await waitingPage();
+    await page.engine.btw();
+    await page.engine.switchBranch('main-v2');
+    expect(page.shown()).not.toContain('Two?');
+    await first.finish();
+    await answerAll(page, 'Second.', 'Third.');
+    await page.engine.switchBranch('main');
+    expect(page.shown()).toBe('q: One? | a: Fir | q: Two? | a: Second. | q: Three? | a: Third.');
+    expect(await page.stored()).toBe(page.shown());
+  });
+
+  it('goes along when the answer before it gets a branch of its own', async () => {
+    const page = await openPage();
+    await page.ask('One?', 'First.');
+    const chat = page.chats.active;
+    void chat.regenerate();
+    const other = await page.script.next();
+    void chat.sendMessage({ text: 'Two?' });
+    await other.say('Oth');
+    const reloaded = await reload(page);
+    expect([reloaded.engine.branch, reloaded.shown()]).toEqual(['main-v2', 'q: One? | a: Oth | q: Two?']);
+    await reloaded.engine.switchBranch('main');
+    await settle();
+    expect(reloaded.shown()).toBe('q: One? | a: First.');
+  });
+
+  it('stands in the list when another tab deletes the chat, and is there again when that is undone', async () => {
+    const { page, chat } = await waitingPage();
+    await settle();
+    await page.store.deleteChat('c', { keepFor: 60_000 });
+    await settle();
+    await page.chats.whenSettled();
+    await settle();
+    expect(words(chat.messages)).toContain('q: Two? | q: Three?');
+    // Nobody is about to ask them.
+    expect(await page.store.held('c')).toEqual(new Set());
+    await page.store.restoreChat('c');
+    const reloaded = await reload(page);
+    expect(reloaded.shown()).toBe('q: One? | a: Fir | q: Two? | q: Three?');
+  });
+
+  it('goes with a chat that is deleted for good', async () => {
+    const { page } = await waitingPage();
+    await settle();
+    await page.store.deleteChat('c');
+    expect(await page.store.get(queuedKey('c'))).toBeUndefined();
+  });
+});
+
+describe('what waited when the page was left', () => {
+  it('stands at the end of its branch, is not asked by itself, and nothing is written for it', async () => {
+    const { page } = await waitingPage();
+    await settle();
+    const { seq } = await page.store.load('c');
+    const reloaded = await reload(page);
+    expect(reloaded.shown()).toBe('q: One? | a: Fir | q: Two? | q: Three?');
+    expect([reloaded.chats.active.waiting, reloaded.chats.active.status]).toEqual([[], 'ready']);
+    expect(reloaded.script.requests).toHaveLength(0);
+    expect((await page.store.load('c')).seq).toBe(seq);
+    expect(await kept(page.store)).toBe('q: Two? | q: Three?');
+  });
+
+  it('is asked by another try', async () => {
+    const reloaded = await reload((await waitingPage()).page);
+    void reloaded.chats.active.regenerate();
+    await answerAll(reloaded, 'Third.');
+    expect(reloaded.shown()).toBe('q: One? | a: Fir | q: Two? | q: Three? | a: Third.');
+    expect(await reloaded.stored()).toBe(reloaded.shown());
+    expect([await kept(reloaded.store), reloaded.engine.state.getState().branches.length]).toEqual(['', 1]);
+  });
+
+  it('is asked by its id, and what stands behind it still waits to be asked', async () => {
+    const reloaded = await reload((await waitingPage()).page);
+    const chat = reloaded.chats.active;
+    void reloaded.engine.attached?.regenerate(idOf(chat, 'Two?'));
+    await answerAll(reloaded, 'Second.');
+    expect(reloaded.shown()).toBe('q: One? | a: Fir | q: Two? | a: Second. | q: Three?');
+    void chat.sendMessage({ text: 'Trois?', messageId: idOf(chat, 'Three?') });
+    await answerAll(reloaded, 'Troisième.');
+    expect(reloaded.shown()).toBe('q: One? | a: Fir | q: Two? | a: Second. | q: Trois? | a: Troisième.');
+    expect(await reloaded.stored()).toBe(reloaded.shown());
+    expect([await kept(reloaded.store), reloaded.engine.state.getState().branches.length]).toEqual(['', 1]);
+  });
+
+  it('stands before the next question', async () => {
+    const reloaded = await reload((await waitingPage()).page);
+    await reloaded.ask('Four?', 'Fourth.');
+    expect(reloaded.shown()).toBe('q: One? | a: Fir | q: Two? | q: Three? | q: Four? | a: Fourth.');
+    expect(await reloaded.stored()).toBe(reloaded.shown());
+    await settle();
+    expect(await kept(reloaded.store)).toBe('');
+  });
+
+  it('is taken back for good', async () => {
+    const reloaded = await reload((await waitingPage()).page);
+    reloaded.chats.active.messages = reloaded.chats.active.messages.slice(0, 2);
+    await reloaded.chats.whenSettled();
+    expect((await reload(reloaded)).shown()).toBe('q: One? | a: Fir');
+  });
+
+  it('stays where it was typed when an earlier question gets other words', async () => {
+    const reloaded = await reload((await waitingPage()).page);
+    const chat = reloaded.chats.active;
+    void chat.sendMessage({ text: 'Un?', messageId: idOf(chat, 'One?') });
+    await answerAll(reloaded, 'Premier.');
+    expect(reloaded.shown()).toBe('q: Un? | a: Premier.');
+    await reloaded.engine.switchBranch('main');
+    void reloaded.chats.active;
+    await settle();
+    expect(reloaded.shown()).toBe('q: One? | a: Fir | q: Two? | q: Three?');
+  });
+
+  it('is shown where one looks, when its branch is deleted', async () => {
+    const { page } = await waitingPage();
+    await settle();
+    await page.engine.btw();
+    await page.engine.deleteBranch('main');
+    const reloaded = await reload(page);
+    expect(reloaded.shown()).toBe('q: One? | q: Two? | q: Three?');
+  });
+
+  it('stays behind the answer that a server still streams, and is asked behind it', async () => {
+    const { page } = await waitingPage();
+    await settle();
+    const reloaded = await reload(page);
+    const replay = reloaded.script.offer();
+    const resumed = reloaded.chats.active.resumeStream();
+    void reloaded.chats.active.sendMessage({ text: 'Four?' });
+    await replay.say('Fir', 'st.');
+    expect(reloaded.shown()).toBe('q: One? | a: First. | q: Two? | q: Three? | q: Four?');
+    await replay.finish();
+    await resumed;
+    await answerAll(reloaded, 'Fourth.');
+    expect(reloaded.shown()).toBe('q: One? | a: First. | q: Two? | q: Three? | q: Four? | a: Fourth.');
+    expect(await reloaded.stored()).toBe(reloaded.shown());
+  });
+
+  it('is known to be saved, when its page died in between', async () => {
+    const { page, first } = await waitingPage();
+    await settle();
+    const before = await page.store.get(queuedKey('c'));
+    await first.finish();
+    await answerAll(page, 'Second.', 'Third.');
+    await page.store.set(queuedKey('c'), before);
+    const reloaded = await reload(page);
+    expect(reloaded.shown()).toBe('q: One? | a: Fir | q: Two? | a: Second. | q: Three? | a: Third.');
+    await reloaded.chats.whenSettled();
+    expect(await kept(page.store)).toBe('');
+  });
+
+  it('is only as good as it was kept: what no message is, is left alone', async () => {
+    const { page } = await waitingPage();
+    await settle();
+    const value = { ...(await page.store.get<object>(queuedKey('c'))), bad: 5, worse: { branchId: 'x' } };
+    for (const damaged of [value, null, 'text']) {
+      await page.store.set(queuedKey('c'), damaged);
+      const shown = damaged === value ? 'q: One? | a: Fir | q: Two? | q: Three?' : 'q: One? | a: Fir';
+      expect((await reload(page)).shown()).toBe(shown);
+    }
+  });
+});
+
+describe('what waits in another tab', () => {
+  it('is not shown here while that tab is there, and is when it is saved', async () => {
+    const { page, first } = await waitingPage();
+    await settle();
+    const other = await openPage(page.store);
+    await settle();
+    expect(other.shown()).not.toContain('Two?');
+    await other.ask('Four?', 'Fourth.');
+    await first.finish();
+    await answerAll(page, 'Second.', 'Third.');
+    expect(await page.stored()).toBe('q: One? | a: Fir | q: Two? | a: Second. | q: Three? | a: Third.');
+  });
+
+  it('loses nothing when both tabs keep something at the same moment', async () => {
+    const store = new InMemoryContextStore();
+    const { page } = await waitingPage(store);
+    const other = await openPage(store);
+    void other.chats.active.sendMessage({ text: 'Uno?' });
+    await other.script.next();
+    void page.chats.active.sendMessage({ text: 'Four?' });
+    void other.chats.active.sendMessage({ text: 'Due?' });
+    await settle();
+    expect((await kept(store)).split(' | ').toSorted()).toEqual([
+      'q: Due?',
+      'q: Four?',
+      'q: Three?',
+      'q: Two?',
+    ]);
+  });
+
+  it('that both tabs show which opened after it is asked once', async () => {
+    const { page } = await waitingPage();
+    const [one, two] = [await reload(page), await reload(page)];
+    expect(one.shown()).toBe(two.shown());
+    void one.chats.active.regenerate();
+    await answerAll(one, 'Third.');
+    await settle();
+    expect(two.shown()).toBe('q: One? | a: Fir | q: Two? | q: Three? | a: Third.');
+    expect(two.engine.state.getState().branches).toHaveLength(1);
+  });
+});
