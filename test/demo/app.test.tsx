@@ -648,6 +648,35 @@ describe('an answer that is not what was hoped for', () => {
     await waitFor(() => expect(answers()).toHaveLength(2));
     expect(answers()[0]?.querySelector('.message-body')?.textContent).toBe(half);
   });
+
+  test('interrupted, it leaves no version when it can’t go on, and can be asked to again', async () => {
+    const settings = createSettings();
+    const model = createAnswers(settings, { speed: 0 });
+    let isOffline = false;
+    const transport: ChatTransport<UIMessage> = {
+      sendMessages: async (sent) => {
+        if (isOffline) throw new TypeError('Failed to fetch');
+        return model.sendMessages(sent);
+      },
+      reconnectToStream: async () => null,
+    };
+    render(<App store={store} settings={settings} transport={transport} />);
+    await userEvent.type(message(), '/fail after 5{Enter}');
+    await screen.findByRole('button', { name: 'Continue' });
+    await ask('And then?');
+    isOffline = true;
+    await userEvent.click(within(answers()[0] as HTMLElement).getByRole('button', { name: 'Continue' }));
+    await screen.findByRole('alert');
+    expect(answers()).toHaveLength(1);
+    expect(screen.queryByRole('group', { name: /^Version/ })).toBeNull();
+    const [chat] = await store.listChats();
+    expect(await store.listBranches(chat?.id ?? '')).toHaveLength(1);
+    isOffline = false;
+    await userEvent.click(button('Show all of main'));
+    await waitFor(() => expect(answers()).toHaveLength(2));
+    await userEvent.click(within(answers()[0] as HTMLElement).getByRole('button', { name: 'Continue' }));
+    await screen.findByRole('group', { name: 'Version 2 of 2' });
+  });
 });
 
 test('what is exported is everything that was said, and no secret', async () => {

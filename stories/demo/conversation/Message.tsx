@@ -39,11 +39,11 @@ export const Message = memo(function Message(props: MessageProps): ReactNode {
     if (!isQuestion) focusComposer();
   };
 
-  // What was said after it stays as it was said: the answer goes on as another version.
+  // What was said after it stays as it was said: the answer goes on as another version, made with its first word.
   const goOnBeside = (): void => {
     attempt(async () => {
-      await versions.edit({ parts: message.parts });
-      goOnFrom(engine.headMessageId);
+      await engine.checkout(message.id);
+      goOnFrom(message.id);
     });
     focusComposer();
   };

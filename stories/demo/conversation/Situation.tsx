@@ -1,4 +1,6 @@
+import { useChat } from '@ai-sdk/react';
 import { isContextError, useEngine, useEngineState } from 'contextree';
+import { useContextChat } from 'contextree/ai';
 import type { ReactNode } from 'react';
 import { describeFailure } from '../failure.ts';
 import { useAttempt } from '../shell/useAttempt.ts';
@@ -86,7 +88,10 @@ function Broken(): ReactNode {
 function Detached(): ReactNode {
   const engine = useEngine();
   const branch = useEngineState((state) => state.branch);
+  const { status } = useChat(useContextChat());
   const attempt = useAttempt();
+  // The branch that begins here is on its way: what would come and go in a moment moves what one reads.
+  if (status === 'submitted') return null;
   const showAll = (button: Element): void => {
     attempt(() => engine.switchBranch(branch));
     focusBranch(button);

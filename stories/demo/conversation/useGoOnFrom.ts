@@ -1,18 +1,17 @@
-import { useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'react';
 import type { TurnState } from './useTurn.ts';
 
 /**
- * Goes on with an answer as soon as it ends the branch that is shown, once: what a branch is made for begins when the
- * page shows the branch. Stable.
+ * Goes on with an answer as soon as the conversation is shown up to it, once for each time that it is asked to. Stable.
  */
-export function useGoOnFrom({ shown, streaming, goOn }: TurnState): (messageId: string | undefined) => void {
-  const [wanted, setWanted] = useState<string>();
-  const begun = useRef<string>(undefined);
+export function useGoOnFrom({ shown, streaming, goOn }: TurnState): (messageId: string) => void {
+  const [wanted, setWanted] = useState<{ readonly messageId: string }>();
+  const begun = useRef<object>(undefined);
   const lastId = shown.at(-1)?.id;
   useEffect(() => {
-    if (wanted === undefined || wanted === begun.current || wanted !== lastId || streaming) return;
+    if (!wanted || wanted === begun.current || wanted.messageId !== lastId || streaming) return;
     begun.current = wanted;
     goOn();
   }, [wanted, lastId, streaming, goOn]);
-  return setWanted;
+  return useCallback((messageId) => setWanted({ messageId }), []);
 }
