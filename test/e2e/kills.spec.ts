@@ -66,20 +66,58 @@ function takeAway(lacks: readonly Lack[]): void {
   if (lacks.includes('locks')) Object.defineProperty(navigator, 'locks', { value: undefined });
 }
 
+// --- Mistakes that tabs lose words by, made in a page, each by one patch -------------------------------------------------
+
+/** What a page has read or written of counters, chats and heads is what it reads ever after, whoever else writes. */
+function readWhatTheyRemember(): void {
+  const known = new Map<string, unknown>();
+  const get = Reflect.get(IDBObjectStore.prototype, 'get');
+  const put = Reflect.get(IDBObjectStore.prototype, 'put');
+  const isKept = (name: string): boolean => ['meta', 'chats', 'branches'].includes(name);
+  IDBObjectStore.prototype.get = function (key) {
+    const request = get.call(this, key);
+    const name = `${this.name} ${JSON.stringify(key)}`;
+    if (known.has(name)) Object.defineProperty(request, 'result', { get: () => known.get(name) });
+    else if (isKept(this.name)) request.addEventListener('success', () => known.set(name, request.result));
+    return request;
+  };
+  IDBObjectStore.prototype.put = function (row: { chatId?: string; id?: string }, key) {
+    const own = key ?? (row.chatId === undefined ? row.id : [row.chatId, row.id]);
+    if (isKept(this.name)) known.set(`${this.name} ${JSON.stringify(own)}`, row);
+    return put.call(this, row, key);
+  };
+}
+
+/** The messages of a turn follow their branch in a transaction of their own, a moment later. */
+function writeInTwoTransactions(): void {
+  const put = Reflect.get(IDBObjectStore.prototype, 'put');
+  IDBObjectStore.prototype.put = function (row: unknown, key) {
+    const { name, transaction } = this;
+    if (name !== 'nodes' && name !== 'bodies') return put.call(this, row, key);
+    setTimeout(
+      () => put.call(transaction.db.transaction(name, 'readwrite').objectStore(name), row, key),
+      100,
+    );
+    return this.count() as unknown as IDBRequest<IDBValidKey>;
+  };
+}
+
 const WAYS = ['crash', 'browser', 'close', 'crash'] as const;
 
 class Crowd {
   readonly #profile: Profile;
   readonly #lacks: readonly Lack[];
+  readonly #mistake: () => void;
   readonly #history = new History();
   readonly #tells = new Map<string, (outcome: 'kept') => void>();
   readonly #tabs: Page[] = [];
   kept = 0;
   #named = 0;
 
-  constructor(profile: Profile, lacks: readonly Lack[]) {
+  constructor(profile: Profile, lacks: readonly Lack[], mistake = (): void => {}) {
     this.#profile = profile;
     this.#lacks = lacks;
+    this.#mistake = mistake;
   }
 
   async begin(tabs: number): Promise<void> {
@@ -89,6 +127,7 @@ class Crowd {
 
   async #prepare(context: BrowserContext): Promise<void> {
     await context.addInitScript(takeAway, this.#lacks);
+    await context.addInitScript(this.#mistake);
     await context.exposeFunction('tell', (tab: string, event: 'asks' | 'told', id: string) => {
       if (event === 'asks') {
         const words = { [`q${id}`]: `asked ${id}`, [`a${id}`]: `said ${id}` };
@@ -168,6 +207,26 @@ for (const [tabs, lacks] of CROWDS) {
     });
   });
 }
+
+for (const [name, mistake, words] of [
+  [
+    'read what they remember',
+    readWhatTheyRemember,
+    /lost|out of reach|nobody's words|without its parent|a hole/,
+  ],
+  ['write in two transactions', writeInTwoTransactions, /lost/],
+] as const)
+  test(`the log of two tabs finds that they ${name}`, async () => {
+    const profile = await Profile.create();
+    try {
+      const crowd = new Crowd(profile, [], mistake);
+      await crowd.begin(2);
+      await expect.poll(() => crowd.kept, { intervals: [20] }).toBeGreaterThanOrEqual(20);
+      expect((await crowd.problems()).join('; ')).toMatch(words);
+    } finally {
+      await profile.remove();
+    }
+  });
 
 test('an answer that was growing when the browser was killed is there, and can be continued', async ({
   baseURL,

@@ -20,6 +20,8 @@ const KEPT: readonly (readonly Step[])[] = [
   [step('open', 0), step('ask', 1), step('ask', 0, 31, 1)],
   // A tab is not told where a branch ends since another one wrote.
   [step('open', 0), step('ask', 0), step('btw', 0)],
+  // A save() that the disk refused was still told of when its messages had been taken back.
+  [step('refuse', 0), step('set', 0, 0, 4), step('save', 0), step('unset', 0)],
 ];
 
 describe('engines against a chat on paper', () => {
