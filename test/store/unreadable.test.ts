@@ -161,6 +161,22 @@ describe('a record that the browser has and does not give out', () => {
       await next.close();
     });
 
+    it('gives back what the app keeps, by itself', async () => {
+      const store = open();
+      await given(store, 'q1');
+      await store.set('unsent', { words: 'not sent yet' });
+      await store.storage();
+      await store.close();
+      const db = await openDatabase('journaled');
+      unreadable.lose(db, 'values', ['unsent']);
+      db.close();
+      const next = open();
+      expect(await next.get('unsent')).toBeUndefined();
+      await next.storage();
+      expect(await next.get('unsent')).toEqual({ words: 'not sent yet' });
+      await next.close();
+    });
+
     it('gives them back as well when the chat was written down anew since', async () => {
       const words = await wordless();
       const store = open();

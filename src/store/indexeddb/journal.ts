@@ -6,7 +6,7 @@ import { ALL_TABLES, ofChat } from '../layout.ts';
 import type { Restored } from '../loss.ts';
 import { getNodes, load, MESSAGES, RECORDS } from '../reads.ts';
 import { type KeptMessages, keptWords } from '../rebuild.ts';
-import type { Backing } from '../rows.ts';
+import type { Backing, Rows } from '../rows.ts';
 import type { ChatRecords, StoreNotice } from '../store.ts';
 import {
   alone,
@@ -181,11 +181,22 @@ export class Journal {
   }
 
   async #writeValue(folder: FileSystemDirectoryHandle, key: string): Promise<void> {
-    const value = await this.#backing.read(['values'], (rows) => rows.get('values', key));
+    const [value, isLost] = await this.#backing.read(['values'], (rows) => readValue(rows, key));
     const name = await hashOfText(key);
+    if (isLost) return this.#putValueBack(folder, name, key);
     const text = lineOfValue(key, value);
     if (text === undefined) await unlessMissing(folder.removeEntry(name));
     else if ((await textOf(folder, name)) !== text) await writeFile(folder, name, text);
+  }
+
+  /** Of a value that can't be read the file is the only one that knows. */
+  async #putValueBack(folder: FileSystemDirectoryHandle, name: string, key: string): Promise<void> {
+    const said = parseLine((await textOf(folder, name))?.trimEnd() ?? '');
+    if (said?.t !== 'value' || said.key !== key) return;
+    await this.#backing.write(['values'], async (rows) => {
+      const [, isLost] = await readValue(rows, key);
+      if (isLost) rows.put('values', said.value, key);
+    });
   }
 
   /** Puts values back that are not there; how many of their files could not be read. */
@@ -259,6 +270,12 @@ export class Journal {
   async size(): Promise<number> {
     return sizeOf(await openFolder(this.#name));
   }
+}
+
+/** A value, and whether it is there and can't be read. */
+async function readValue(rows: Rows, key: string): Promise<[value: unknown, isLost: boolean]> {
+  const value = await rows.get('values', key);
+  return [value, value === undefined && (rows.damage ?? []).length > 0];
 }
 
 const POSITION = 'position.json';
