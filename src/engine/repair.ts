@@ -2,6 +2,7 @@ import { isContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
 import type { Chat } from '../graph/graph.ts';
 import { examine, examineBodies, type Examination, type Finding } from '../graph/verify.ts';
+import { hashIn } from '../store/blobs.ts';
 import type { ChatRecords, ContextStore, Salvage, StoreOp } from '../store/store.ts';
 
 /** The one operation of a repair. */
@@ -32,7 +33,7 @@ export async function repairChat(
     const { findings, ...rest } = alsoWrite(examined, records, saved);
     try {
       if (findings.some(({ mends }) => mends))
-        await write({ op: 'mend', seq: records.seq, bodies: saved.bodies, ...rest });
+        await write({ op: 'mend', seq: records.seq, bodies: saved.bodies, files: saved.files, ...rest });
       return summaryOf([...findings, ...(await examineWords(store, records, saved))], rest);
     } catch (error) {
       if (attempt === ATTEMPTS || !isContextError(error, 'head-moved')) throw error;
@@ -114,7 +115,8 @@ async function examineWords(
       const body = bodies.get(id);
       return body ? body.parts.length > 0 || !isWorded.has(id) : !isSaved.has(id);
     });
-    findings.push(...examineBodies(there, bodies, followed));
+    const isBack = (url: string): boolean => saved.files?.has(hashIn(url)) ?? false;
+    findings.push(...examineBodies(there, bodies, followed, isBack));
   }
   return findings;
 }

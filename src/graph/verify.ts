@@ -328,19 +328,21 @@ function mendChat(
 
 /**
  * What is wrong with the words of these messages: it can be told, and not mended. `followed` are the ids that some
- * message comes after.
+ * message comes after, `isBack` tells of files that a repair brings back.
  */
 export function examineBodies(
   infos: readonly NodeInfo[],
   bodies: ReadonlyMap<string, UIMessage>,
   followed: ReadonlySet<string | null>,
+  isBack: (url: string) => boolean = () => false,
 ): Finding[] {
   const findings: Finding[] = [];
   for (const { id, parts, status } of infos) {
     const body = bodies.get(id);
     if (parts > 0 && !body?.parts?.length)
       lose(findings, 'missing-body', id, `The words of message "${id}" are gone.`);
-    for (const text of filesGone(body)) lose(findings, 'missing-file', id, `Message "${id}": ${text}`);
+    for (const text of filesGone(body, isBack))
+      lose(findings, 'missing-file', id, `Message "${id}": ${text}`);
     if (status === 'streaming' || !followed.has(id)) continue;
     for (const tool of unanswered(body))
       lose(findings, 'tool-without-result', id, `Message "${id}" called ${tool}, which never answered.`);
@@ -358,8 +360,12 @@ function unanswered(body: UIMessage | undefined): string[] {
 }
 
 /** What stands in a message in the place of files whose bytes are gone. */
-function filesGone(body: UIMessage | undefined): string[] {
-  return (body?.parts ?? []).flatMap((part) => (part.type === 'text' && 'gone' in part ? [part.text] : []));
+function filesGone(body: UIMessage | undefined, isBack: (url: string) => boolean): string[] {
+  return (body?.parts ?? []).flatMap((part) => {
+    if (part.type !== 'text' || !('gone' in part)) return [];
+    const { url } = Object(part.gone) as { readonly url?: unknown };
+    return typeof url === 'string' && isBack(url) ? [] : [part.text];
+  });
 }
 
 function tell(findings: Finding[], kind: FindingKind, id: string, text: string): void {

@@ -177,6 +177,10 @@ export class RecordTransaction implements StoreTransaction {
     return this.#rows.get('values', key);
   }
 
+  putFile(hash: string, bytes: Uint8Array): void {
+    this.#rows.put('blobs', { hash, bytes });
+  }
+
   putChanges(changes: readonly Change[]): void {
     this.#hasChanged ||= changes.length > 0;
     for (const change of changes) this.#rows.put('changes', change);

@@ -390,6 +390,7 @@ class Append {
     chat,
     nodes,
     bodies = [],
+    files,
     dropped,
     branches,
     checkpoints,
@@ -404,6 +405,7 @@ class Append {
       this.#changes.branch.delete(this.#options.mainBranchId);
     }
     for (const info of dropped) this.#tx.dropNode(info);
+    for (const [hash, bytes] of files ?? []) this.#tx.putFile?.(hash, bytes);
     const found = new Map(bodies.map((body) => [body.id, body]));
     for (const info of nodes) {
       const node = await this.#tx.node(info.id, info);

@@ -5,7 +5,7 @@ import { GuardedBacking, type GuardOptions } from './indexeddb/guard.ts';
 import type { Table } from './layout.ts';
 import { MemoryBacking } from './memoryBacking.ts';
 import type { DataLoss } from './loss.ts';
-import type { KeptMessages } from './rebuild.ts';
+import { type Kept, NOTHING_KEPT } from './rebuild.ts';
 import { RecordStore } from './recordStore.ts';
 import type { Backing, Rows } from './rows.ts';
 import type { Persistence, StoreNotice } from './store.ts';
@@ -62,8 +62,8 @@ class BackingOrMemory implements Backing {
     return this.#backing.join(hear);
   }
 
-  async recall(chatId: string): Promise<KeptMessages> {
-    return (await this.#backing.recall?.(chatId)) ?? new Map();
+  async recall(chatId: string): Promise<Kept> {
+    return (await this.#backing.recall?.(chatId)) ?? NOTHING_KEPT;
   }
 
   get dataLoss(): DataLoss | undefined {

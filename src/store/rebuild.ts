@@ -49,7 +49,16 @@ export function rebuildInfo(
   };
 }
 
-/** Messages as they were written down elsewhere, by id, in every version. */
+/** What was written down of a chat elsewhere. */
+export interface Kept {
+  readonly messages: KeptMessages;
+  /** Bytes of files, by their hash. */
+  readonly files: ReadonlyMap<string, Uint8Array>;
+}
+
+export const NOTHING_KEPT: Kept = { messages: new Map(), files: new Map() };
+
+/** Messages by id, in every version. */
 export type KeptMessages = ReadonlyMap<string, readonly MessageNode[]>;
 
 /** The words of a message that is there without them, where those that its record tells of were written down elsewhere. */

@@ -31,7 +31,7 @@ import type { DataLoss } from './loss.ts';
 import { asJson, cloneValue, expectKey, normaliseMessage, normaliseOps } from './normalise.ts';
 import { findChat, getChain, getNodes, listChats, load, loadPointers, MESSAGES, RECORDS } from './reads.ts';
 import { keepFile, RecordTransaction } from './append.ts';
-import { TRACES } from './rebuild.ts';
+import { NOTHING_KEPT, TRACES } from './rebuild.ts';
 import { bringBack, purgeChat, type RemovedChat, removeChat } from './removal.ts';
 import { onReturning } from './returning.ts';
 import type { Backing, Rows } from './rows.ts';
@@ -202,8 +202,8 @@ export class RecordStore implements ContextStore {
     expectTexts({ chatId });
     const { salvage, withKept } = await import('./salvage.ts').catch(refuseToLoad);
     const found = await this.#read(ALL_TABLES, (rows) => salvage(rows, chatId));
-    const kept = found.wordless.length > 0 ? await this.#backing.recall?.(chatId) : undefined;
-    return withKept(found, kept ?? new Map());
+    const isWhole = found.wordless.length + found.fileless.length === 0;
+    return withKept(found, (isWhole ? undefined : await this.#backing.recall?.(chatId)) ?? NOTHING_KEPT);
   }
 
   async changesSince(seq: number, limit?: number): Promise<Change[]> {

@@ -4,7 +4,7 @@ import type { Key, Span, Table, Tables } from './layout.ts';
 import type { BackingFigures } from './figures.ts';
 import type { DataLoss } from './loss.ts';
 import type { Damage } from './indexeddb/damage.ts';
-import type { KeptMessages } from './rebuild.ts';
+import type { Kept } from './rebuild.ts';
 import type { Persistence, StoreNotice } from './store.ts';
 
 /**
@@ -28,8 +28,8 @@ export interface Backing {
   held(chatId: string): Promise<ReadonlySet<string>>;
   /** Joins the other tabs, where there can be any. */
   join(hear: (notice: StoreNotice) => void): Channel | undefined;
-  /** The messages of a chat as they were written down beside the rows, by id, in every version; empty where none were. */
-  recall?(chatId: string): Promise<KeptMessages>;
+  /** What was written down of a chat beside the rows. */
+  recall?(chatId: string): Promise<Kept>;
   /** What was lost since the last visit, until that is settled. */
   readonly dataLoss?: DataLoss | undefined;
   /** What it can tell of itself beyond its rows. */

@@ -4,7 +4,7 @@ import type { Finding, FindingKind } from '../graph/verify.ts';
 import type { Damage } from './indexeddb/damage.ts';
 import { decodePack, decodeTopology, isFound } from './indexeddb/pack.ts';
 import { between, BLOCK, ofChat, type Table } from './layout.ts';
-import { chatOf, type KeptMessages, keptWords, readChat, rebuildInfo } from './rebuild.ts';
+import { chatOf, type Kept, keptWords, readChat, rebuildInfo } from './rebuild.ts';
 import type { Rows } from './rows.ts';
 import type { Change, Salvage } from './store.ts';
 import { hasSum } from './sum.ts';
@@ -51,9 +51,11 @@ export async function salvage(rows: Rows, chatId: string): Promise<Salvaged> {
   ];
   if (!row)
     findings.push(damaged(chatId, 'The record of the chat is lost: it is told from its messages.', true));
+  const fileless = await findFileless(rows, chatId);
   const isMoved = new Set(moved.map(({ id }) => id));
   return {
     findings: onePerThing(findings),
+    fileless,
     wordless: [...wordless, ...altered].filter(({ id }) => !isMoved.has(id)),
     nodes: [
       ...lost,
@@ -70,14 +72,35 @@ export async function salvage(rows: Rows, chatId: string): Promise<Salvaged> {
 /** What was found in the rows, and the messages whose words are not there, or not those that were written. */
 interface Salvaged extends Salvage {
   readonly wordless: readonly NodeInfo[];
+  /** The hashes of files that are not there. */
+  readonly fileless: readonly string[];
 }
 
-const NOTHING: Salvaged = { findings: [], nodes: [], bodies: [], pointers: [], wordless: [] };
+const NOTHING: Salvaged = { findings: [], nodes: [], bodies: [], pointers: [], wordless: [], fileless: [] };
 
 /** With the words that were written down elsewhere. */
-export function withKept({ wordless, ...found }: Salvaged, kept: KeptMessages): Salvage {
+export function withKept({ wordless, fileless, ...found }: Salvaged, kept: Kept): Salvage {
+  return withKeptFiles(withKeptWords(found, wordless, kept), fileless, kept);
+}
+
+function withKeptFiles(found: Salvage, hashes: readonly string[], { files }: Kept): Salvage {
+  const back = hashes.flatMap((hash) => {
+    const bytes = files.get(hash);
+    return bytes ? [[hash, bytes] as const] : [];
+  });
+  if (back.length === 0) return found;
+  const many = back.length > 1 ? `${back.length} lost files: they come` : 'a lost file: it comes';
+  const text = `The journal has ${many} back.`;
+  return {
+    ...found,
+    findings: [...found.findings, damaged(back[0]?.[0] ?? '', text, true)],
+    files: new Map(back),
+  };
+}
+
+function withKeptWords(found: Salvage, wordless: readonly NodeInfo[], { messages }: Kept): Salvage {
   const back = wordless.flatMap((info) => {
-    const body = keptWords(info, kept);
+    const body = keptWords(info, messages);
     return body ? [{ info, body }] : [];
   });
   const [first] = back;
@@ -272,6 +295,14 @@ async function examineWords(
     lose('changed-body', id, `The words of message "${id}" are not those that were written.`),
   );
   return { changed, altered, wordless };
+}
+
+/** The hashes of files that the chat refers to and that are not there. One is in memory at a time. */
+async function findFileless(rows: Rows, chatId: string): Promise<string[]> {
+  const lost: string[] = [];
+  for (const { hash } of await rows.list('uses', ofChat(chatId)))
+    if (!(await rows.get('blobs', hash))) lost.push(hash);
+  return lost;
 }
 
 /** What lies in the places of these messages. */

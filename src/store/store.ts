@@ -215,12 +215,13 @@ export type StoreOp =
     }
   /**
    * Puts the records of a damaged chat right, as they were examined: refused with `head-moved` if anything was written
-   * since change number `seq`. `bodies` are those that were found elsewhere.
+   * since change number `seq`. `bodies` and `files` are those that were found elsewhere.
    */
   | ({
       readonly op: 'mend';
       readonly seq: number;
       readonly bodies?: readonly UIMessage[];
+      readonly files?: Salvage['files'];
     } & Omit<Examination, 'findings'>)
   /** A value beside the chat, in the same transaction. */
   | { readonly op: 'set'; readonly key: string; readonly value: unknown }
@@ -291,6 +292,8 @@ export interface Salvage {
   readonly bodies: readonly UIMessage[];
   /** Ids of branches and checkpoints whose records were wrong: as they are read, they can be written. */
   readonly pointers: readonly string[];
+  /** Bytes of files that were lost and found elsewhere, by their hash. */
+  readonly files?: ReadonlyMap<string, Uint8Array>;
   /** The row of the chat, where none of its records is left. */
   readonly chat?: Chat;
 }
@@ -452,6 +455,8 @@ export interface StoreTransaction {
   dropNode(info: NodeInfo): void;
   putBranch(branch: Branch): void;
   putCheckpoint(checkpoint: Checkpoint): void;
+  /** Keeps the bytes of a file under their hash. */
+  putFile?(hash: string, bytes: Uint8Array): void;
   /** Enters changes, in the order of their numbers; the last one is the new end of the sequence. */
   putChanges(changes: readonly Change[]): void;
   putValue(key: string, value: unknown): void;

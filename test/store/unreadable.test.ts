@@ -8,7 +8,7 @@ import { contentOf, type Disk, givenDatabase, mutated, noteUnhandled, tell } fro
 import { type DatabaseDump, dumpDatabase, loadDatabase, openDatabase } from '../support/dump.ts';
 import { engineOn } from '../support/engine.ts';
 import { Folder, MemoryFiles } from '../support/files.ts';
-import { given, line, me, message, turn } from '../support/graph.ts';
+import { given, head, line, me, message, turn } from '../support/graph.ts';
 import { sealAll } from '../support/sealing.ts';
 import { quickenDisk } from '../support/quickDisk.ts';
 import { Unreadable } from '../support/unreadable.ts';
@@ -135,13 +135,25 @@ describe('a record that the browser has and does not give out', () => {
       const store = open();
       await given(store, line(18), 'm0 > m1 > v2');
       await store.append('c', [{ op: 'replace', id: 'm7', data: message('m7', 'better') }], me);
+      const url = `data:image/png;base64,${'A'.repeat(6000)}`;
+      const picture = { ...message('p'), parts: [{ type: 'file' as const, mediaType: 'image/png', url }] };
+      await store.append(
+        'c',
+        [
+          { op: 'insert', id: 'p', parentId: 'v2', data: picture, status: 'complete' },
+          head('v2', 'p', 'b-v2'),
+        ],
+        me,
+      );
       await sealAll('journaled');
       const words = await everyWord(store);
       await store.storage();
       await store.close();
       const db = await openDatabase('journaled');
-      const keys = Array.from({ length: 20 }, (_, i) => ['c', i]);
-      for (const table of ['packs', 'bodies'] as const) unreadable.lose(db, table, keys);
+      const places = Array.from({ length: 20 }, (_, i) => ['c', i]);
+      const files = recordsIn(await dumpDatabase('journaled')).filter(({ table }) => table === 'blobs');
+      for (const table of ['packs', 'bodies'] as const) unreadable.lose(db, table, places);
+      for (const { table, key } of files) unreadable.lose(db, table, [key]);
       db.close();
       return words;
     }
@@ -150,10 +162,11 @@ describe('a record that the browser has and does not give out', () => {
       const words = await wordless();
       const engine = engineOn(open(), { userId: 'me' });
       const told = await engine.verify();
-      expect(told.filter(({ kind }) => kind === 'missing-body')).toEqual([]);
-      expect(told.map(({ text }) => text)).toContain(
-        'The journal has the words of 19 messages, "m0" to "v2": they come back.',
-      );
+      expect(told.filter(({ kind }) => ['missing-body', 'missing-file'].includes(kind))).toEqual([]);
+      expect(told.filter(({ mends }) => mends).map(({ text }) => text)).toEqual([
+        'The journal has the words of 20 messages, "m0" to "p": they come back.',
+        'The journal has a lost file: it comes back.',
+      ]);
       await engine.repair();
       expect(await engine.verify()).toEqual([]);
       const next = open();

@@ -5,7 +5,7 @@ import type { BackingFigures, JournalFigures } from '../figures.ts';
 import type { Meta, Table } from '../layout.ts';
 import type { DataLoss, Restored } from '../loss.ts';
 import { ContextError, isContextError, reasonOf } from '../../errors.ts';
-import type { KeptMessages } from '../rebuild.ts';
+import { type Kept, NOTHING_KEPT } from '../rebuild.ts';
 import type { Backing, Rows } from '../rows.ts';
 import type { Persistence, StoreNotice } from '../store.ts';
 import { IndexedDBBacking } from './backing.ts';
@@ -104,9 +104,9 @@ export class GuardedBacking implements Backing {
     return this.#channel;
   }
 
-  async recall(chatId: string): Promise<KeptMessages> {
+  async recall(chatId: string): Promise<Kept> {
     const journal = await this.#openJournal();
-    return (await journal?.recall(chatId).catch((error) => this.#fail(error))) ?? new Map();
+    return (await journal?.recall(chatId).catch((error) => this.#fail(error))) ?? NOTHING_KEPT;
   }
 
   async figures(): Promise<BackingFigures> {

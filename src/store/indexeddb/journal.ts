@@ -5,7 +5,7 @@ import { fragmentsKey } from '../keys.ts';
 import { ALL_TABLES, ofChat } from '../layout.ts';
 import type { Restored } from '../loss.ts';
 import { getNodes, load, MESSAGES, RECORDS } from '../reads.ts';
-import { type KeptMessages, keptWords } from '../rebuild.ts';
+import { type Kept, type KeptMessages, keptWords, NOTHING_KEPT } from '../rebuild.ts';
 import type { Backing, Rows } from '../rows.ts';
 import type { ChatRecords, StoreNotice } from '../store.ts';
 import {
@@ -145,15 +145,17 @@ export class Journal {
     }
   }
 
-  /** The messages of a chat as they are written down here, by id, in every version. */
-  async recall(chatId: string): Promise<KeptMessages> {
+  /** A chat as it is written down here. */
+  async recall(chatId: string): Promise<Kept> {
     return alone(this.#name, async () => {
       const { databaseId } = await this.#backing.read(META, readMeta);
       const all = await openFolder(this.#name);
       const database = await unlessMissing(all.getDirectoryHandle(databaseId));
       const name = await hashOfText(chatId);
       const folder = database && (await unlessMissing(database.getDirectoryHandle(name)));
-      return folder ? readMessages(folder) : new Map();
+      if (!folder) return NOTHING_KEPT;
+      const kept = await readChat(folder);
+      return { messages: messagesOf(kept), files: kept.blobs };
     });
   }
 
@@ -463,8 +465,7 @@ async function readRecords(folder: FileSystemDirectoryHandle): Promise<KeptChat>
   return kept;
 }
 
-async function readMessages(folder: FileSystemDirectoryHandle): Promise<KeptMessages> {
-  const { nodes, revisions } = await readRecords(folder);
+function messagesOf({ nodes, revisions }: KeptChat): KeptMessages {
   const byId = new Map<string, MessageNode[]>();
   for (const node of [...nodes.values(), ...revisions]) {
     const versions = byId.get(node.id);
@@ -486,7 +487,7 @@ async function withKeptWords(
   const worded = new Map(infos.filter(({ parts }) => parts > 0).map((info) => [info.id, info]));
   const isLost = ({ id, data }: MessageNode): boolean => data.parts.length === 0 && worded.has(id);
   if (!nodes.some(isLost)) return nodes;
-  const kept = await readMessages(folder);
+  const kept = messagesOf(await readRecords(folder));
   return nodes.map((node) => {
     const info = isLost(node) ? worded.get(node.id) : undefined;
     return { ...node, data: (info && keptWords(info, kept)) ?? node.data };
