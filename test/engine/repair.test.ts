@@ -160,6 +160,21 @@ describe('a damaged chat', () => {
     expect((await open().resolve()).messages).toEqual(before);
   });
 
+  test('keeps words whose record is gone until a repair, also when its block is sealed meanwhile', async () => {
+    await damaged([line(100)], (db) => lose(db, 'm30'));
+    const store = new IndexedDBContextStore(name);
+    await given(store, line(200, 100));
+    await sealAll(name);
+    const engine = open();
+    await engine.repair();
+    expect(Object.values(await branches(engine))).toContain(line(100));
+    await sealAll(name);
+    const db = await openDB(name);
+    expect(await db.count('packs')).toBeGreaterThan(2);
+    db.close();
+    await store.close();
+  });
+
   // What thousands of damaged records found once (`test/store/damage.test.ts`), told by itself.
   test.each<[string, (db: IDBPDatabase) => Promise<unknown>, string[]]>([
     [

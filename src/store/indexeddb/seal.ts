@@ -129,15 +129,17 @@ export async function sealNext(rows: Rows, chatId: string, cache: TopologyCache)
   const block = await nextDue(rows, chatId);
   if (block === undefined) return false;
   const span = between(chatId, block * BLOCK, (block + 1) * BLOCK - 1);
-  const [infos, known, pack] = await Promise.all([
+  const [infos, words, known, pack] = await Promise.all([
     rows.list('nodes', span),
+    rows.list('bodies', span),
     rows.get('topologies', [chatId, block]),
     rows.get('packs', [chatId, block]),
   ]);
+  const isInOrder = words.length === infos.length && infos.every(({ id }, i) => words[i]?.id === id);
   const single = await Promise.all(
-    infos.map(async (row: NodeInfo & Numbered) => {
+    infos.map(async (row: NodeInfo & Numbered, i) => {
       const [body, changed] = await Promise.all([
-        rows.get('bodies', [chatId, row.seq]),
+        isInOrder ? words[i] : rows.get('bodies', [chatId, row.seq]),
         row.changed ?? rows.get('changes', [chatId, 'node', row.id]).then((change) => change?.seq),
       ]);
       return { info: withoutNumber(row), body, changed: changed ?? 0 };
@@ -145,8 +147,10 @@ export async function sealNext(rows: Rows, chatId: string, cache: TopologyCache)
   );
   const before: Pick<Block, 'sealed' | 'damage'> | undefined =
     (known && cache.decode(known)) ?? (pack ? undefined : { sealed: [] });
-  // What can't be read must not be packed away: it stays as it is until somebody has looked at it.
-  if (!before || rows.damage?.length) return false;
+  // What can't be read must not be packed away: it stays as it is until somebody has looked at it. Nor must words whose
+  // message is not known.
+  const isAllKnown = words.length === single.filter(({ body }) => body).length;
+  if (!before || !isAllKnown || rows.damage?.length) return false;
   const sealed = new Map<number, Sealed>([...before.sealed, ...single].map((one) => [one.info.seq, one]));
   const ids = new Map([...sealed.values()].map(({ info }) => [info.id, info.seq % BLOCK]));
   const content = pack ? decodePack(pack, ids) : { bodies: [] };
