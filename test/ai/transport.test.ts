@@ -2,8 +2,9 @@ import { Chat } from '@ai-sdk/react';
 import { AbstractChat, type ChatState, type ChatStatus, type UIMessage } from 'ai';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { withContext, type WithContextOptions } from '../../src/ai/index.ts';
+import { InMemoryContextStore } from '../../src/store/memory.ts';
 import { settle } from '../support/transport.ts';
-import { openPage, words, type Page } from './story.ts';
+import { changed, openPage, words, type Page } from './story.ts';
 
 /** A chat that somebody keeps without us: the AI SDK's own, over the plainest state. */
 class OwnChat extends AbstractChat<UIMessage> {
@@ -155,9 +156,51 @@ describe('withContext, around a transport of a chat of one’s own', () => {
   });
 });
 
+it('withContext keeps what an answer asks before it shows', async () => {
+  const store = new InMemoryContextStore();
+  const saveDraft: typeof store.saveDraft = async (...args) => {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    return store.saveDraft(...args);
+  };
+  page = await openPage(changed(store, { saveDraft }));
+  chat = new OwnChat(page);
+  void chat.sendMessage({ text: 'Roll?' });
+  const exchange = await page.script.next();
+  await exchange.say('Rolling. ');
+  void exchange.send({ type: 'tool-input-available', toolCallId: 't1', toolName: 'dice', input: {} });
+  const asked = 'q: Roll? | a: Rolling. /[dice input-available]';
+  while (words(chat.messages) !== asked) await settle();
+  expect(await page.stored()).toBe(asked);
+});
+
 describe('withContext, told which chat it belongs to', () => {
   beforeEach(() => {
     chat = new OwnChat(page, { follows: true });
+  });
+
+  it('makes a version of an older answer with its first word, and none before', async () => {
+    await ask('One?', 'First.');
+    await ask('Two?', 'Second.');
+    const cut = chat.messages[1]!.id;
+    await page.engine.checkout(cut);
+    expect(words(chat.messages)).toBe('q: One? | a: First.');
+    const failed = chat.sendMessage();
+    await (await page.script.next()).fail('overloaded');
+    await failed;
+    expect(page.engine.siblings(cut).ids).toEqual([cut]);
+    expect(page.engine.state.getState().branches).toHaveLength(1);
+    expect(words(chat.messages)).toBe('q: One? | a: First.');
+    chat.clearError();
+    const more = chat.sendMessage();
+    const exchange = await page.script.next();
+    expect(words(exchange.sent.messages)).toBe('q: One? | a: First.');
+    await exchange.answer('And more.');
+    await more;
+    await expect.poll(() => words(chat.messages)).toBe('q: One? | a: First./And more.');
+    expect(await page.stored('main')).toBe('q: One? | a: First. | q: Two? | a: Second.');
+    expect(await page.stored('main-v2')).toBe('q: One? | a: First./And more.');
+    await ask('Three?', 'Third.');
+    expect(await page.stored('main-v2')).toBe('q: One? | a: First./And more. | q: Three? | a: Third.');
   });
 
   it('shows what is saved when a page opens, and follows where the person goes', async () => {
