@@ -1,6 +1,5 @@
-import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { SEED, tellCases } from '../support/campaign.ts';
+import { SEED, tryAll } from '../support/campaign.ts';
 import { longScripts, playSteps, shortScripts, type Step } from '../support/modelSteps.ts';
 
 /**
@@ -33,8 +32,7 @@ describe('engines against a chat on paper', () => {
     [1000, 40, longScripts],
   ])('any steps at any tabs: %i times up to %i', { timeout: 240_000 * TIMES }, async (runs, _, scripts) => {
     expect.hasAssertions();
-    tellCases(runs * TIMES);
-    await fc.assert(fc.asyncProperty(scripts, playSteps), {
+    await tryAll(scripts, playSteps, {
       numRuns: runs * TIMES,
       endOnFailure: process.env['CONTEXTREE_SHRINK'] === '0',
       ...(SEED === undefined ? {} : { seed: Number(SEED) }),

@@ -8,7 +8,7 @@ import type { ConflictPolicy, ContextStore, StoreNotice } from '../../src/store/
 import { engineOn, said, texts } from '../support/engine.ts';
 import { findIn, History, logged } from '../support/history.ts';
 import { refusing } from '../support/refusal.ts';
-import { SEED, tellCases } from '../support/campaign.ts';
+import { SEED, tryAll } from '../support/campaign.ts';
 
 /**
  * Everything at once: several tabs on one chat, nobody waits for anybody, calls and notices take their time, the disk
@@ -430,16 +430,14 @@ describe('several tabs at once', () => {
     { timeout: 60_000 * Math.max(1, RUNS / 400) },
     async () => {
       expect.hasAssertions();
-      tellCases(RUNS);
-      const property = fc.asyncProperty(
+      const sequences = fc.tuple(
         fc.array(stepArb, { maxLength: 40, size: 'max' }),
         fc.array(fc.nat(3), { minLength: 1, maxLength: 17 }),
         fc.constantFrom<ConflictPolicy>('fork', 'fork', 'rebase', 'error'),
-        rush,
       );
-      await fc.assert(property, {
+      await tryAll(sequences, (sequence) => rush(...sequence), {
         numRuns: RUNS,
-        examples: FOUND,
+        examples: FOUND.map((sequence) => [sequence]),
         ...(SEED === undefined ? {} : { seed: Number(SEED) }),
       });
     },

@@ -1,10 +1,9 @@
-import fc from 'fast-check';
 import { forceCloseDatabase } from 'fake-indexeddb';
 import 'fake-indexeddb/auto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Sealer } from '../../src/store/indexeddb/seal.ts';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
-import { campaign, tellCases } from '../support/campaign.ts';
+import { campaign, tryAll } from '../support/campaign.ts';
 import { Faults } from '../support/faults.ts';
 import { quickenDisk } from '../support/quickDisk.ts';
 import { playRace, stories, type Story } from '../support/race.ts';
@@ -152,11 +151,7 @@ describe('tabs that write at the same moment', () => {
     [5, 3, campaign(3000)],
   ])('lose no word, whatever comes first: %i tabs', { timeout: 3_600_000 }, async (tabs, steps, options) => {
     expect.hasAssertions();
-    tellCases(options.numRuns);
-    await fc.assert(
-      fc.asyncProperty(stories(tabs, steps), (story) => playRace(story, faults)),
-      options,
-    );
+    await tryAll(stories(tabs, steps), (story) => playRace(story, faults), options);
   });
 
   it.each(KEPT)('what was found once: %#', async (story) => {

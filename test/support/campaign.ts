@@ -1,4 +1,5 @@
-import { onTestFinished } from 'vitest';
+import fc from 'fast-check';
+import { expect, onTestFinished } from 'vitest';
 
 /**
  * How long a property is tried. `CONTEXTREE_FUZZ=20` runs twenty times as many cases, `CONTEXTREE_SEED` repeats a
@@ -16,6 +17,22 @@ export const SEED: string | undefined =
 
 /** Milliseconds that a campaign may take. */
 export const patience: number = 240_000 * Number(process.env['CONTEXTREE_FUZZ'] ?? 1);
+
+/** Tries so many cases, one after the other, and counts them: no fewer may have been tried, and the report says how many. */
+export async function tryAll<T>(
+  cases: fc.Arbitrary<T>,
+  each: (one: T) => Promise<unknown>,
+  options: fc.Parameters<[T]> & { readonly numRuns: number },
+): Promise<void> {
+  let tried = 0;
+  const property = fc.asyncProperty(cases, async (one) => {
+    tried += 1;
+    await each(one);
+  });
+  await fc.assert(property, options);
+  expect(tried).toBe(options.numRuns);
+  tellCases(tried);
+}
 
 /** Has the report of this test say how many cases it tried, for the page that tells what was promised and held. */
 export function tellCases(cases: number): void {
