@@ -159,7 +159,7 @@ function withDepths(nodes: readonly NodeInfo[], findings: Finding[]): NodeInfo[]
     const right = (depths.get(parentId) ?? 0) + 1;
     const parent = byId.get(parentId ?? '');
     depths.set(id, right);
-    ids.push(...(children.get(id) ?? []));
+    for (const child of children.get(id) ?? []) ids.push(child);
     if (depth === (parent?.depth ?? 0) + 1 || rerooted.has(id)) continue;
     tell(findings, 'wrong-count', id, `Message "${id}" is number ${right} of its chain, not ${depth}.`);
   }

@@ -6,8 +6,8 @@ import { LAYOUT, type Shape } from '../layout.ts';
  *
  * An upgrade holds up every tab of the site, and a kill in its midst must not cost anything. So it only ever adds empty
  * tables, and indexes of fields that no record has yet, or of chats, whose rows are few and small, which takes a moment
- * whatever the size of the database. Records stay as they are: every format that was ever written can be read, and is brought up to date chat by chat, later, in
- * small transactions.
+ * whatever the size of the database. Records stay as they are: every format that was ever written can be read, and is
+ * brought up to date chat by chat, later, in small transactions.
  *
  * - Format 1: a record per message in `nodes`, `bodies` and `changes`.
  * - Format 2: the same for the newest messages of a chat; `topologies` and `packs` for the others.
@@ -19,7 +19,8 @@ import { LAYOUT, type Shape } from '../layout.ts';
  *   indexes find them. What was written before has them in `changes`; blocks are found by the last one, as before.
  *   Databases of version 3 lack the index of the first one.
  *
- * - Format 5: an index finds the chats of a user by their last save (`recent`).
+ * - Format 5: an index finds the chats of a user by their last save (`recent`), and blocks that are written from now on keep
+ *   the few values of a column once.
  *
  * A chat of format 1 is therefore one of format 2 whose tail is long, and to bring it up to date is to seal it
  * (`seal.ts`): when it is opened or written, a block at a time. One that is half sealed is as good as any other.

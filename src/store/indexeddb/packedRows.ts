@@ -222,7 +222,7 @@ export class PackedRows implements Rows {
     const step = Math.ceil(limit / BLOCK) + 1;
     for (let at = 0; at < beginning.length; at += step) {
       const records = await this.#recordsAt(beginning.slice(at, at + step));
-      found.push(...changesFrom(await this.#meetAll(records), from as number));
+      for (const change of changesFrom(await this.#meetAll(records), from as number)) found.push(change);
       const reach = records.at(-1)?.first ?? 0;
       if (found.filter(({ seq }) => seq <= reach).length >= limit) break;
     }
@@ -351,7 +351,8 @@ export class PackedRows implements Rows {
   }
 
   async #flushChat(chatId: string, blocks: ReadonlyMap<number, Writes>): Promise<void> {
-    const due = blocksDue(Math.max(...[...blocks.values()].flatMap((writes) => [...writes.keys()])) + 1);
+    const last = blocks.get(Math.max(...blocks.keys())) ?? new Map<number, Write>();
+    const due = blocksDue(Math.max(...last.keys()) + 1);
     for (const [block, writes] of blocks) {
       const sealed = await this.#findSealed(chatId, block, writes);
       if (sealed) this.#putPack(sealed, await this.#contentOf(chatId, block), writes);
