@@ -35,9 +35,10 @@ export interface ContextChatOptions<M extends UIMessage = UIMessage> extends Omi
    */
   readonly request?: PrepareRequest<M> | undefined;
   /**
-   * What becomes of a message that is sent while an answer is asked for or growing. Default `queue`: it is sent when
-   * that answer is saved, and until then stands neither in the list nor on the disk. With `reject`, `sendMessage()`
-   * rejects with `busy` and changes nothing. An edit and `regenerate()` stop the answer either way.
+   * What becomes of a message that is sent while an answer is asked for or growing. Default `queue`: it stands in the
+   * list at once, is kept, and is asked when that answer is saved, however that ended. A page that was closed before
+   * finds it at the end of its branch, and does not ask it by itself. With `reject`, `sendMessage()` rejects with `busy`
+   * and changes nothing. An edit and `regenerate()` stop the answer either way; what waits goes before them.
    *
    * Answers that grow in another tab are neither stopped nor joined by a second one: `regenerate()` and Continue are
    * refused with `busy`. A question behind an answer that another tab goes on with is saved at once, and asked when
@@ -187,7 +188,10 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     this.#at.list.now = this.#at.queue?.without(list) ?? list;
   }
 
-  /** The questions at the end of `messages` that wait for their turn. The same array as long as they are the same. */
+  /**
+   * The questions at the end of `messages` that wait for their turn; the same array as long as they are the same.
+   * `sendMessage({ messageId })` gives one other words, and a list without it takes it back.
+   */
   get waiting(): readonly M[] {
     return this.#at.queue?.waiting ?? NONE;
   }
