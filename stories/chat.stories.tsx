@@ -164,6 +164,25 @@ export const Streaming: Story = {
   },
 };
 
+/** The next question is sent before the answer is complete: it waits behind it, on the narrowest phone, too. */
+export const NextQuestion: Story = {
+  globals: { viewport: { value: 'phone', isRotated: false } },
+  loaders: [async () => ({ scene: await chatScene({ transport: pausesAfter(24) }) })],
+  play: async ({ canvas, canvasElement }) => {
+    const textbox = await send(canvas, 'Why do rivers bend?');
+    await canvas.findByRole('button', { name: 'Stop' });
+    await userEvent.type(textbox, 'And why is the sea salty?{Enter}');
+    const takeBack = await canvas.findByRole('button', { name: 'Take back' });
+    await expect(await latest(canvas, 'You')).toHaveTextContent('Waiting');
+    await expect(document.documentElement.scrollWidth).toBe(320);
+    await expect(tooSmall(canvasElement)).toEqual([]);
+    await userEvent.click(takeBack);
+    await expect(textbox).toHaveValue('And why is the sea salty?');
+    await userEvent.type(textbox, '{Enter}');
+    await canvas.findByRole('button', { name: 'Take back' });
+  },
+};
+
 /** The tab went away in the middle of an answer. What was said by then is here, and can go on. */
 export const Interrupted: Story = {
   loaders: [async () => ({ scene: await chatScene({ before: leaveInMidAnswer }) })],

@@ -56,6 +56,46 @@ test('an answer streams, can be stopped, and is continued without a word lost or
   expect(await demo.answer()).toBe(whole);
 });
 
+test('a question sent while an answer streams waits in sight, can be taken back, and outlives a reload', async ({
+  page,
+}) => {
+  const demo = await Demo.open(page, { pace: true });
+  await demo.send('Tell me a long story about a lighthouse');
+  await demo.streaming();
+  await demo.send('And a short one?');
+  const waiting = demo.you.filter({ hasText: 'And a short one?' });
+  await expect(waiting).toContainText('Waiting');
+  await expect(demo.message).toBeFocused();
+  await expect(demo.button('Stop')).toBeVisible();
+
+  await demo.on(waiting, 'Take back').click();
+  await expect(demo.message).toHaveValue('And a short one?');
+  await expect(demo.message).toBeFocused();
+  await expect(waiting).toHaveCount(0);
+  await demo.message.press('Enter');
+  await expect(waiting).toContainText('Waiting');
+
+  await page.goto(page.url().replace('/#', '/?speed=0#'));
+  await expect(waiting).toHaveCount(1);
+  await expect(demo.message).toHaveValue('');
+  await expect(demo.assistant).toContainText('Interrupted');
+  await demo.button('Get an answer').click();
+  await demo.settled();
+  await expect(demo.assistant).toHaveCount(2);
+  await expect(demo.assistant.last()).toContainText('And a short one?');
+});
+
+test('a question that waits is asked when the answer is stopped', async ({ page }) => {
+  const demo = await Demo.open(page, { pace: true });
+  await demo.send('Tell me a long story about a lighthouse');
+  await demo.streaming();
+  await demo.send('And a short one?');
+  await demo.button('Stop').click();
+  await expect(demo.assistant.last()).toContainText('And a short one?', { timeout: 15_000 });
+  await expect(demo.assistant).toHaveCount(2);
+  await expect(demo.button('Take back')).toHaveCount(0);
+});
+
 test('a reload in mid-stream keeps the words; they can be continued, or asked for anew', async ({ page }) => {
   const demo = await Demo.open(page, { pace: true });
   await demo.send('A slow answer please');

@@ -22,6 +22,17 @@ for (const colorScheme of ['light', 'dark'] as const) {
   });
 }
 
+test('a question that waits is readable for all, by day and by night', async ({ page }) => {
+  const demo = await Demo.open(page, { pace: true });
+  await demo.send('/hang');
+  await demo.send('And cocoa?');
+  await expect(demo.you.last()).toContainText('Waiting');
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await faultsOf(page)).toEqual([]);
+  }
+});
+
 test('at 320 px nothing scrolls sideways but wide tables, and every button can be hit', async ({ page }) => {
   await page.setViewportSize({ width: 320, height: 640 });
   const demo = await Demo.open(page);

@@ -1,4 +1,4 @@
-import type { FileUIPart } from 'ai';
+import { isFileUIPart, type FileUIPart, type UIMessage } from 'ai';
 import {
   useCallback,
   useEffect,
@@ -14,6 +14,7 @@ import { Icon } from '../ui/Icon.tsx';
 import { adoptText, joined, keepUnsentText, takeLostText, typedText } from '../unsent.ts';
 import { AttachedFiles } from './AttachedFiles.tsx';
 import { AttachFile } from './AttachFile.tsx';
+import { plainText } from './Parts.tsx';
 import { filesIn, useFileDrop } from './useFileDrop.ts';
 import { useAttachments } from './useAttachments.ts';
 import { useSentBefore } from './useSentBefore.ts';
@@ -21,8 +22,8 @@ import { useSentBefore } from './useSentBefore.ts';
 /**
  * Where the next message is written.
  *
- * The textbox is never taken away: not while an answer streams, not when a chat was deleted under it. Enter sends and
- * Shift+Enter breaks the line; while an input method composes, its Enter is its own. Send and Stop are one button that
+ * The textbox is never taken away: not while an answer streams, not when a chat was deleted under it. Enter sends, while
+ * an answer streams, too: the question waits for its turn. Shift+Enter breaks the line; while an input method composes, its Enter is its own. Send and Stop are one button that
  * changes its word, so that whoever is on it with the keyboard stays there. Files come by the button, by pasting and by
  * dropping them anywhere on the page; they wait above the text.
  */
@@ -42,8 +43,8 @@ export function Composer({
   useEffect(() => {
     if (isNew) focusQuietly(textbox.current);
   }, [isNew]);
-  useImperativeHandle(ref, () => ({ focus: () => focusQuietly(textbox.current) }), []);
   const attachments = useAttachments(chatId);
+  const { attach } = attachments;
   const isDropping = useFileDrop(attachments.attach);
 
   const write = useCallback(
@@ -53,6 +54,18 @@ export function Composer({
       keepUnsentText(chatId, next);
     },
     [chatId],
+  );
+  useImperativeHandle(
+    ref,
+    () => ({
+      focus: () => focusQuietly(textbox.current),
+      giveBack: (question) => {
+        write(joined([plainText(question), inBox.current]));
+        void filesOf(question).then((files) => files.length > 0 && attach(files));
+        textbox.current?.focus();
+      },
+    }),
+    [write, attach],
   );
   const fateOf = useSentBefore();
   useEffect(() => {
@@ -76,7 +89,7 @@ export function Composer({
   };
   // What was attached a moment ago goes along.
   const send = (): void => {
-    if (streaming || !canSend) return;
+    if (!canSend) return;
     const reading = attachments.whenRead();
     if (reading === undefined) sendNow();
     else void reading.then(sendNow);
@@ -135,6 +148,16 @@ export function Composer({
   );
 }
 
+/** The files of a question, as they were attached. */
+function filesOf({ parts }: UIMessage): Promise<File[]> {
+  return Promise.all(
+    parts.filter(isFileUIPart).map(async ({ url, filename, mediaType }) => {
+      const bytes = await (await fetch(url)).blob();
+      return new File([bytes], filename ?? mediaType, { type: mediaType });
+    }),
+  );
+}
+
 /** Gives a textbox the focus, unless that brings a keyboard which covers what one is about to read. */
 function focusQuietly(textbox: HTMLElement | null): void {
   if (matchMedia('(pointer: fine)').matches) textbox?.focus();
@@ -153,6 +176,8 @@ export function isComposing(event: KeyboardEvent): boolean {
 /** What others may ask of the composer. */
 export interface ComposerHandle {
   readonly focus: () => void;
+  /** Puts what was sent before what is in the box by now. */
+  readonly giveBack: (question: UIMessage) => void;
 }
 
 interface ComposerProps {

@@ -1,4 +1,4 @@
-import type { FileUIPart } from 'ai';
+import type { FileUIPart, UIMessage } from 'ai';
 import { useMemo, useRef, useState, type ReactNode } from 'react';
 import { Notices } from '../shell/Notices.tsx';
 import { oncePerTask } from '../shell/once.ts';
@@ -16,13 +16,14 @@ import { useGoOnFrom } from './useGoOnFrom.ts';
 import { useReadAtEnd } from './useReadAtEnd.ts';
 import type { Standing } from './useStanding.ts';
 import { useTurn } from './useTurn.ts';
+import { WaitingQuestion } from './WaitingQuestion.tsx';
 import { Welcome, type Starter } from './Welcome.tsx';
 
 /** The shown branch of a chat, growing at its end, and the place to write. */
 export function Conversation({ chatId, standing, starters }: ConversationProps): ReactNode {
   const canChange = standing !== 'deleted' && standing !== 'broken' && standing !== 'gone';
   const turn = useTurn();
-  const { listed, shown, streaming, writing, failure, goOn, approve } = turn;
+  const { listed, shown, waiting, streaming, writing, failure, goOn, approve } = turn;
   const onPage = useEndFirst(listed);
   const { scroller, content, isAway, jumpToEnd } = useFollow(onPage[0]?.id);
   const composer = useRef<ComposerHandle>(null);
@@ -31,6 +32,10 @@ export function Conversation({ chatId, standing, starters }: ConversationProps):
   const send = (text: string, files?: readonly FileUIPart[]): void => {
     jumpToEnd();
     turn.send(text, files);
+  };
+  const takeBack = (question: UIMessage): void => {
+    turn.takeBack(question);
+    composer.current?.giveBack(question);
   };
   // The button that was pressed goes away with the greeting.
   const [once] = useState(oncePerTask);
@@ -83,6 +88,9 @@ export function Conversation({ chatId, standing, starters }: ConversationProps):
               />
             ))}
             {canChange && <AbsentAnswer turn={turn} canAsk={standing === 'open'} />}
+            {waiting.map((question) => (
+              <WaitingQuestion key={question.id} question={question} onTakeBack={takeBack} />
+            ))}
           </div>
         </div>
         {isAway && shown.length > 0 && <JumpToLatest onJump={jump} />}

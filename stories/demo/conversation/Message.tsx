@@ -80,6 +80,7 @@ export const Message = memo(function Message(props: MessageProps): ReactNode {
           {!busy && !isElsewhere && (
             <MessageActions
               message={message}
+              isSaved={versions.count > 0}
               editing={editing}
               onEdit={() => setEditing(true)}
               onTryAgain={tryAgain}

@@ -11,7 +11,13 @@ import { NewCheckpoint } from './NewCheckpoint.tsx';
 import { plainText } from './Parts.tsx';
 
 /** What can be done with a message that is not growing. */
-export function MessageActions({ message, editing, onEdit, onTryAgain }: MessageActionsProps): ReactNode {
+export function MessageActions({
+  message,
+  isSaved,
+  editing,
+  onEdit,
+  onTryAgain,
+}: MessageActionsProps): ReactNode {
   const [marking, setMarking] = useState(false);
   const { canChange } = use(Around);
   const branchFromHere = useBranchFrom(message.id);
@@ -32,8 +38,8 @@ export function MessageActions({ message, editing, onEdit, onTryAgain }: Message
             <Icon name="pencil" />
           </button>
           <Action name="Try again" icon="again" onClick={onTryAgain} />
-          <Action name="Branch from here" icon="branch" onClick={branchFromHere} />
-          <Action name="Checkpoint here" icon="flag" onClick={() => setMarking(true)} />
+          <Action name="Branch from here" icon="branch" isOff={!isSaved} onClick={branchFromHere} />
+          <Action name="Checkpoint here" icon="flag" isOff={!isSaved} onClick={() => setMarking(true)} />
         </>
       )}
       <CopyButton label="Copy message" text={plainText(message)} />
@@ -42,13 +48,14 @@ export function MessageActions({ message, editing, onEdit, onTryAgain }: Message
   );
 }
 
-function Action({ name, icon, onClick }: ActionProps): ReactNode {
+function Action({ name, icon, isOff = false, onClick }: ActionProps): ReactNode {
   return (
     <button
       type="button"
       className="icon-button"
       aria-label={name}
       title={name}
+      disabled={isOff}
       onClick={onFirstClick(onClick)}
     >
       <Icon name={icon} />
@@ -80,6 +87,8 @@ function useFocusAfter(away: boolean): RefObject<HTMLButtonElement | null> {
 
 interface MessageActionsProps {
   readonly message: UIMessage;
+  /** One that waited when the page was closed is not, until it is asked: nothing can stand behind it. */
+  readonly isSaved: boolean;
   readonly editing: boolean;
   readonly onEdit: () => void;
   readonly onTryAgain: () => void;
@@ -88,5 +97,6 @@ interface MessageActionsProps {
 interface ActionProps {
   readonly name: string;
   readonly icon: IconName;
+  readonly isOff?: boolean;
   readonly onClick: () => void;
 }

@@ -21,6 +21,8 @@ export interface TurnState extends TurnActions {
   readonly listed: readonly UIMessage[];
   /** Those of them that a turn goes on from. */
   readonly shown: readonly UIMessage[];
+  /** The questions that wait for their turn behind them, oldest first. */
+  readonly waiting: readonly UIMessage[];
   /** Whether the branch streams, or is about to. */
   readonly streaming: boolean;
   /** The answer that this tab writes right now; undefined before its first part. */
@@ -35,6 +37,8 @@ export interface TurnState extends TurnActions {
 interface TurnActions {
   readonly send: (text: string, files?: readonly FileUIPart[]) => void;
   readonly stop: () => void;
+  /** Takes a question that waits out of the list. */
+  readonly takeBack: (question: UIMessage) => void;
   /** Asks the last question again. */
   readonly askAgain: () => void;
   /** Goes on with the interrupted answer at the end. */
@@ -51,48 +55,53 @@ export function useTurn(): TurnState {
   const [ended, setEnded] = useState<{ readonly id: string; readonly questionId: string | undefined }>();
   const isBrokenOff = useEngineState(() => ended !== undefined && engine.status(ended.id) === 'interrupted');
   useFragments(...house);
-  const chat = useChat({
-    ...useContextChat({
-      transport,
-      sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
-      onFinish: ({ message, messages, isAbort, isError }) => {
-        const questionId = saysSomething(message) ? undefined : messages.findLast(isQuestion)?.id;
-        setEnded(isAbort || isError ? undefined : { id: message.id, questionId });
-      },
-    }),
-    // Faster than one reads, slower than the screen.
-    throttle: 40,
+  const { chat: branchChat } = useContextChat({
+    transport,
+    sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
+    onFinish: ({ message, messages, isAbort, isError }) => {
+      const questionId = saysSomething(message) ? undefined : messages.findLast(isQuestion)?.id;
+      setEnded(isAbort || isError ? undefined : { id: message.id, questionId });
+    },
   });
-  const { sendMessage, regenerate, stop, addToolApprovalResponse } = chat;
+  // Faster than one reads, slower than the screen.
+  const chat = useChat({ chat: branchChat, throttle: 40 });
+  const { sendMessage, setMessages, regenerate, stop, addToolApprovalResponse } = chat;
   const [once] = useState(oncePerTask);
   const actions: TurnActions = useMemo(
     () => ({
       send: (text, files = []) => {
         const words = text === '' ? [] : [{ type: 'text' as const, text }];
         const question: UIMessage = { id: generateId(), role: 'user', parts: [...files, ...words] };
-        keepUntilSaved(engine, question);
+        // What waits is kept by the chat.
+        if (!branchChat.isBusy) keepUntilSaved(engine, question);
         void sendMessage(question);
       },
       stop: () => void stop(),
+      takeBack: (question) => setMessages((all) => all.filter(({ id }) => id !== question.id)),
       askAgain: () => once(() => void regenerate()),
       goOn: () => once(() => void sendMessage()),
       approve: (id, approved) => once(() => void addToolApprovalResponse({ id, approved })),
     }),
-    [engine, once, sendMessage, regenerate, stop, addToolApprovalResponse],
+    [engine, branchChat, once, sendMessage, setMessages, regenerate, stop, addToolApprovalResponse],
   );
   const streaming = chat.status === 'submitted' || chat.status === 'streaming';
-  const listed = withoutEmptyAnswer(chat.messages, streaming);
+  const waiting = chat.messages.filter((message) => branchChat.waiting.includes(message));
+  const said = chat.messages.slice(0, chat.messages.length - waiting.length);
+  const listed = withoutEmptyAnswer(said, streaming);
   const elsewhere = useEngineState((state) => state.elsewhere);
   const head = useEngineState((state) => state.headMessageId);
   // One that goes on is saved, as far as it had come.
   const begun = elsewhere[0]?.id === head ? [] : elsewhere;
   const shown = begun.length === 0 ? listed : listed.filter((message) => !begun.includes(message));
   const last = shown.at(-1);
+  // One that waited when the page was closed is saved when it is asked.
+  const isLeft = useEngineState(() => last !== undefined && engine.node(last.id) === undefined);
   // A head beyond the question is an answer that another tab is about to write.
-  const endsWithQuestion = head === last?.id && last?.role === 'user';
+  const endsWithQuestion = last?.role === 'user' && (isLeft || head === last.id);
   return {
     ...actions,
     listed,
+    waiting,
     shown,
     streaming,
     writing: streaming && last?.role === 'assistant' ? last : undefined,

@@ -1,0 +1,29 @@
+import type { UIMessage } from 'ai';
+import { useEffect, type ReactNode } from 'react';
+import { useAnnounce } from '../shell/Announcer.tsx';
+import { onFirstClick } from '../shell/once.ts';
+import { Parts } from './Parts.tsx';
+
+/** A question that was sent while an answer grows: it is asked when that is whole, and can be taken back until then. */
+export function WaitingQuestion({ question, onTakeBack }: WaitingQuestionProps): ReactNode {
+  const announce = useAnnounce();
+  useEffect(() => announce('Waiting: it is asked when the answer is complete'), [announce]);
+  return (
+    <article className="message" aria-label="You" data-role="user" data-waiting data-message={question.id}>
+      <div className="message-body">
+        <Parts message={question} isLast={false} growing={false} />
+      </div>
+      <footer className="message-foot">
+        <span className="waiting">Waiting</span>
+        <button type="button" className="button" onClick={onFirstClick(() => onTakeBack(question))}>
+          Take back
+        </button>
+      </footer>
+    </article>
+  );
+}
+
+interface WaitingQuestionProps {
+  readonly question: UIMessage;
+  readonly onTakeBack: (question: UIMessage) => void;
+}
