@@ -311,12 +311,14 @@ export function nextBranchName(base: string, taken: Iterable<string>): string {
   return `${base}-v${n}`;
 }
 
+const NO_METADATA = {};
+
 /** The texts of a message, in order, joined by a space, as the person wrote them: without what reminders added. */
 export function textOf(message: UIMessage): string {
   const texts = message.parts.map((part) =>
     part.type === 'text' ? (part as { text: string }).text : undefined,
   );
-  const { reminders } = Object(message.metadata) as { reminders?: unknown };
+  const { reminders } = (message.metadata ?? NO_METADATA) as { reminders?: unknown };
   if (Array.isArray(reminders)) for (const mark of reminders.toReversed()) cutReminder(texts, mark);
   return texts.filter((text) => text !== undefined).join(' ');
 }
@@ -336,7 +338,8 @@ function cutReminder(texts: (string | undefined)[], mark: unknown): void {
 export function previewOf(message: UIMessage): string {
   const text = textOf(message);
   const start = text.slice(0, 50).replaceAll(/[^\S ]/g, ' ');
-  return text.length > 50 ? `${start.replace(/[\uD800-\uDBFF]$/, '')}...` : start;
+  const isCut = start.charCodeAt(49) >> 10 === 0xd800 >> 10;
+  return text.length > 50 ? `${isCut ? start.slice(0, 49) : start}...` : start;
 }
 
 /** A node without its body. */

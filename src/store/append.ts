@@ -24,7 +24,7 @@ export class RecordTransaction implements StoreTransaction {
   #free: number | undefined;
   /** What is written. */
   #chat: Chat | undefined;
-  readonly #nodes = new Map<string, MessageNode>();
+  readonly #nodes: MessageNode[] = [];
   readonly #dropped = new Set<string>();
   readonly #branches = new Map<string, Branch>();
   #hasNew = false;
@@ -144,7 +144,7 @@ export class RecordTransaction implements StoreTransaction {
     this.#rows.put('nodes', info);
     this.#rows.put('bodies', node.data, [this.chatId, node.seq]);
     for (const hash of blobsOf(node.data)) this.#used.add(hash);
-    this.#nodes.set(node.id, node);
+    this.#nodes.push(node);
     this.#hasNew ||= !replaced;
     if (!replaced) return;
     this.#rows.put('revisions', replaced, [this.chatId, node.id, replaced.rev]);
@@ -195,19 +195,21 @@ export class RecordTransaction implements StoreTransaction {
   /** What is known of the chat once this has lasted, by whoever knew this before. */
   get known(): Known {
     const before = this.#isPurged ? undefined : this.#reads.known;
-    const nodes = [...(before?.nodes ?? []), ...this.#nodes].filter(([id]) => !this.#dropped.has(id));
+    const nodes = [...(before?.nodes.values() ?? []), ...this.#nodes.slice(-REMEMBERED)]
+      .filter(({ id }) => !this.#dropped.has(id))
+      .slice(-REMEMBERED);
     const free = this.#free === undefined ? before?.free : this.#chat?.nextSeq;
     // Sets and maps grow: who still has the state before this knows by its counter that it is over.
     const branches = before?.branches ?? new Map<string, Branch>();
     for (const [id, branch] of this.#branches) branches.set(id, branch);
     const ids = this.#isPurged ? new Ids([]) : before?.ids;
-    for (const id of this.#nodes.keys()) ids?.add(id);
+    for (const { id } of this.#nodes) ids?.add(id);
     return {
       meta: this.#meta,
       chatId: this.chatId,
       chat: this.#chat ?? before?.chat,
       free: this.#free === undefined && this.#hasNew ? undefined : free,
-      nodes: new Map(nodes.slice(-REMEMBERED)),
+      nodes: new Map(nodes.map((node) => [node.id, node])),
       branches,
       ids,
     };

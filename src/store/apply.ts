@@ -44,6 +44,8 @@ const RECORD_VERSION = 1;
 /** Where a chat begins. */
 const ROOT = { depth: 0 };
 
+const NONE: ReadonlySet<string> = new Set();
+
 type OpNamed<Name> = Extract<StoreOp, { readonly op: Name }>;
 type HeadOp = OpNamed<'head'>;
 
@@ -67,7 +69,6 @@ class Append {
   #chat: Chat;
   /** Messages that were written, or found as they should be: those that the result tells of. */
   readonly #nodes = new Map<string, MessageNode>();
-  readonly #infos = new Map<MessageNode, NodeInfo>();
   /** Which of them are to be put, and what each replaces. */
   readonly #puts = new Map<string, MessageNode | undefined>();
   /** Of these, those whose records are taken over as they were examined. */
@@ -121,8 +122,9 @@ class Append {
 
   /** Whether the caller asks for what it has asked for already. Only new messages can tell: their ids are made by it. */
   async wasDone(ops: readonly StoreOp[]): Promise<boolean> {
+    const first = ops.find((op) => op.op === 'insert');
+    if (this.#isNew || !first || !(await this.#isDone(first, NONE))) return false;
     const inserted = new Set(ops.filter((op) => op.op === 'insert').map((op) => op.id));
-    if (this.#isNew || inserted.size === 0) return false;
     for (const op of ops) {
       if (await this.#isDone(op, inserted)) continue;
       this.#conflict = undefined;
@@ -568,17 +570,8 @@ class Append {
   async #findInfo(id: string | null): Promise<NodeInfo | undefined> {
     if (id === null || this.#dropped.has(id)) return undefined;
     const node = this.#nodes.get(id);
-    if (node) return this.#infoOf(node);
+    if (node) return infoOf(node);
     return this.#isNew ? undefined : this.#tx.info(id);
-  }
-
-  /** A message without its body; made once, because it is what the next one follows, and what is told in the end. */
-  #infoOf(node: MessageNode): NodeInfo {
-    const known = this.#infos.get(node);
-    if (known) return known;
-    const info = infoOf(node);
-    this.#infos.set(node, info);
-    return info;
   }
 
   /** What a pointer is to point at; undefined for null. */
@@ -679,8 +672,9 @@ class Append {
   /** Writes all that changed, and tells what is there now. Does not wait. */
   finish(): AppendResult {
     const seq = this.#nextSeq - 1;
-    this.#write();
-    const written = [...this.#nodes.values()].toSorted((a, b) => a.seq - b.seq);
+    const nodes = this.#write();
+    const written = [...this.#nodes.values()].toSorted(bySeq);
+    for (const node of written) if (!this.#puts.has(node.id)) nodes.push(infoOf(node));
     const to = this.#conflict && this.#branches.get(this.#conflict.to);
     return {
       seq,
@@ -688,15 +682,18 @@ class Append {
       chat: this.#chat,
       branches: [...this.#branches.values()],
       checkpoints: [...this.#checkpoints.values()],
-      nodes: written.map((node) => this.#infoOf(node)),
+      nodes: nodes.toSorted(bySeq),
       dropped: [...this.#dropped.keys()],
       written,
       ...(this.#conflict && to ? { conflict: { ...this.#conflict, to } } : {}),
     };
   }
 
-  /** Messages come last: there may be many, and a store can work on the first ones while the others are put together. */
-  #write(): void {
+  /**
+   * Puts what changed, and gives the messages of it. They come last: there may be many, and a store can work on the first
+   * ones while the others are put together.
+   */
+  #write(): NodeInfo[] {
     const tx = this.#tx;
     const { chat, node, branch, checkpoint } = this.#changes;
     const changes = [chat, node, branch, checkpoint].flatMap((some) => [...some.values()]);
@@ -707,11 +704,15 @@ class Append {
     for (const one of this.#branches.values()) if (branch.has(one.id)) tx.putBranch(one);
     for (const one of this.#checkpoints.values()) if (checkpoint.has(one.id)) tx.putCheckpoint(one);
     for (const [key, value] of this.#values) tx.putValue(key, value);
+    const infos: NodeInfo[] = [];
     for (const [id, replaced] of this.#puts) {
       const node = this.#summed(this.#nodes.get(id) as MessageNode);
+      const info = infoOf(node);
       this.#nodes.set(id, node);
-      tx.putNode(node, this.#infoOf(node), replaced);
+      infos.push(info);
+      tx.putNode(node, info, replaced);
     }
+    return infos;
   }
 
   /** A message with the sum of its words. Of one that is mended it stays as it was: it may be what tells of the damage. */
@@ -776,6 +777,10 @@ function sameContent(a: UIMessage, b: UIMessage): boolean {
 
 function contentOf({ role, parts, metadata }: UIMessage): string {
   return JSON.stringify([role, parts, metadata]);
+}
+
+function bySeq(a: { readonly seq: number }, b: { readonly seq: number }): number {
+  return a.seq - b.seq;
 }
 
 function countOf(node: MessageNode | undefined): number {

@@ -49,8 +49,8 @@ export class Attachments {
     files: Files = new Map(),
   ): Promise<readonly MessageNode[]> {
     const urls = new Map([...files.values()].map(({ name, url }) => [name, url]));
-    const named = nodes.flatMap(({ data }) => partsOf(data).filter(isNamed));
-    const names = new Set(named.map(({ url }) => url));
+    const names = new Set<string>();
+    for (const { data } of nodes) for (const part of partsOf(data)) if (isNamed(part)) names.add(part.url);
     if (names.size === 0) return nodes;
     const unknown = [...names].filter((name) => !urls.has(name));
     const found = await Promise.all(unknown.map((name) => this.#urlOf(rows, name)));

@@ -46,8 +46,9 @@ export function blobsOf(message: UIMessage): string[] {
   while (open.length > 0) {
     const value = open.pop();
     if (typeof value === 'string' && value.startsWith(SCHEME)) hashes.push(hashIn(value));
+    else if (Array.isArray(value)) for (const one of value) open.push(one);
     else if (typeof value === 'object' && value !== null)
-      for (const one of Object.values(value)) open.push(one);
+      for (const name in value) open.push((value as Readonly<Record<string, unknown>>)[name]);
   }
   return hashes;
 }

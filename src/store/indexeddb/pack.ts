@@ -152,8 +152,11 @@ function columnsOf(infos: readonly NodeInfo[]): Pick<Columns, 'same' | 'few' | '
     if (values.includes(undefined))
       some[field] = [...values.entries()].filter(([, value]) => value !== undefined);
     else if (values.every((value) => isEqual(value, values[0]))) same[field] = values[0];
-    else if (new Set(values).size <= MOST) few[field] = numbered(values);
-    else each[field] = values;
+    else {
+      const known = fewOf(values);
+      if (known) few[field] = [known, values.map((value) => known.indexOf(value)).join('')];
+      else each[field] = values;
+    }
   }
   return { same, few, each, some };
 }
@@ -161,10 +164,15 @@ function columnsOf(infos: readonly NodeInfo[]): Pick<Columns, 'same' | 'few' | '
 /** So many values of a field have a digit each. */
 const MOST = 10;
 
-/** The values that there are, and which each is. */
-function numbered(values: readonly unknown[]): [unknown[], string] {
-  const known = [...new Set(values)];
-  return [known, values.map((value) => known.indexOf(value)).join('')];
+/** The values that there are; undefined where there are more. */
+function fewOf(values: readonly unknown[]): unknown[] | undefined {
+  const known: unknown[] = [];
+  for (const value of values) {
+    if (known.includes(value)) continue;
+    if (known.length === MOST) return undefined;
+    known.push(value);
+  }
+  return known;
 }
 
 function isEqual(a: unknown, b: unknown): boolean {
