@@ -113,6 +113,8 @@ export interface Chat {
   readonly rev: number;
   /** Messages in the chat, on all branches, reserved ones not counted. */
   readonly messageCount: number;
+  /** Checkpoints in the chat, deleted ones too; absent where none was made since they are counted. */
+  readonly checkpointCount?: number;
   /** The `seq` of the next message. */
   readonly nextSeq: number;
   /** How many chats with this id were deleted before this one. */

@@ -24,7 +24,7 @@ export function examine(records: ExaminedRecords, { now, createId }: ExamineOpti
   const graph = createGraph(nodes);
   const branches = mendBranches(graph, records.branches, { now, createId }, findings);
   const checkpoints = records.checkpoints.map((one) => mendCheckpoint(graph, one, now, findings));
-  const chat = mendChat(records.chat, nodes, branches, findings);
+  const chat = mendChat(withCheckpoints(records, findings), nodes, branches, findings);
   return {
     findings,
     chat: chat === records.chat ? undefined : chat,
@@ -287,6 +287,15 @@ function mendCheckpoint(
   const text = `Checkpoint "${checkpoint.name}" marks a message that is gone ("${checkpoint.messageId}"): it goes too.`;
   tell(findings, 'dangling-checkpoint', checkpoint.id, text);
   return { ...checkpoint, deletedAt: now };
+}
+
+/** Of a checkpoint that is lost, nothing is left to tell of it but that there was one more. */
+function withCheckpoints({ chat, checkpoints }: ExaminedRecords, findings: Finding[]): Chat {
+  const lost = (chat.checkpointCount ?? 0) - checkpoints.length;
+  if (lost <= 0) return chat;
+  const what = lost === 1 ? 'A checkpoint is' : `${lost} checkpoints are`;
+  tell(findings, 'damaged-record', chat.id, `${what} lost: the chat counts those that are left.`);
+  return { ...chat, checkpointCount: checkpoints.length };
 }
 
 /** The row of the chat: how many messages it has, where the next one goes, and the branch that it opens on. */

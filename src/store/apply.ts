@@ -421,8 +421,9 @@ class Append {
     for (const branch of branches) this.#setBranch(branch, {});
     for (const checkpoint of checkpoints) this.#setCheckpoint(checkpoint, {});
     if (!chat) return;
-    const { messageCount, nextSeq, activeBranchId } = chat;
-    this.#setChat({ messageCount, nextSeq, activeBranchId });
+    const { messageCount, checkpointCount, nextSeq, activeBranchId } = chat;
+    const counts = checkpointCount === undefined ? {} : { checkpointCount };
+    this.#setChat({ messageCount, ...counts, nextSeq, activeBranchId });
   }
 
   // --- Heads -------------------------------------------------------------------------------------------------------
@@ -548,8 +549,10 @@ class Append {
       all.find((other) => isLive(other) && other.name === name) ?? all.find((other) => other.id === id);
     const { deletedAt, ...before } = known ?? { id, chatId: this.#tx.chatId, rev: 0 };
     const isThere = known?.name === name && known.messageId === messageId && deletedAt === undefined;
-    if (isThere) this.#checkpoints.set(known.id, known);
-    else this.#setCheckpoint({ ...before, name, messageId, createdAt: this.#now, made: this.#nextSeq }, {});
+    if (isThere) return void this.#checkpoints.set(known.id, known);
+    this.#setCheckpoint({ ...before, name, messageId, createdAt: this.#now, made: this.#nextSeq }, {});
+    // Counted, because nothing else would tell of one that is lost.
+    if (!known) this.#setChat({ checkpointCount: (this.#chat.checkpointCount ?? all.length) + 1 });
   }
 
   async #deleteCheckpoint(id: string): Promise<void> {

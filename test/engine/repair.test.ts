@@ -175,6 +175,25 @@ describe('a damaged chat', () => {
     await store.close();
   });
 
+  test('says that a checkpoint is lost, of which nothing is left', async () => {
+    await damaged(['q1 > a1'], async () => undefined);
+    const first = open();
+    for (const point of ['one', 'two', 'three']) await first.checkpoint(point);
+    await first.deleteCheckpoint('two');
+    expect(await first.verify()).toEqual([]);
+    await damaged([], async (db) => {
+      const [lost] = await db.getAll('checkpoints');
+      await db.delete('checkpoints', ['c', lost.id]);
+    });
+    const engine = open();
+    await engine.checkpoint('four');
+    expect((await engine.verify()).map(({ text }) => text)).toEqual([
+      'A checkpoint is lost: the chat counts those that are left.',
+    ]);
+    await engine.repair();
+    expect(await engine.verify()).toEqual([]);
+  });
+
   // What thousands of damaged records found once (`test/store/damage.test.ts`), told by itself.
   test.each<[string, (db: IDBPDatabase) => Promise<unknown>, string[]]>([
     [

@@ -173,6 +173,7 @@ const FIELDS: Readonly<Record<Exclude<Table, 'values' | 'bodies' | 'drafts' | 'r
     updatedAt: time,
     activeBranchId: text,
     messageCount: count,
+    checkpointCount: optional(isCount),
     nextSeq: count,
     purgeAt: optional(isNumber),
     changed,
