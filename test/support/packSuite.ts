@@ -4,7 +4,7 @@ import { isContextError } from '../../src/errors.ts';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import { Sealer } from '../../src/store/indexeddb/seal.ts';
 import type { Change, ContextStore, StoreOp } from '../../src/store/store.ts';
-import { type DatabaseDump, dumpOf, loadDatabase, openDatabase, dumpDatabase } from './dump.ts';
+import { type DatabaseDump, dumpDatabase, dumpOf, loadDatabase, openDatabase } from './dump.ts';
 import { ALL_POINTS, Faults, pointsOf, WRITE_FAULTS, type Points } from './faults.ts';
 import { given, givenChat, head, insert, line, me, message, turn } from './graph.ts';
 import { same } from './same.ts';
@@ -667,6 +667,39 @@ export function packSuite(freshName: () => string, points: Points = ALL_POINTS):
       while (await sealOne(name, 'imported')) same(await store.changesSince(0), changes);
       expect(await store.salvage('imported')).toMatchObject({ findings: [], nodes: [], bodies: [] });
       expect((await store.getMessage('imported', 'p'))?.sources).toEqual(['m1', 'm2']);
+    });
+  });
+
+  describe('a database of format 4 that a tab of its time has open', () => {
+    let name: string;
+    let old: IDBDatabase;
+    let store: IndexedDBContextStore;
+    const list = (): Promise<readonly unknown[]> => store.listChats({ userId: 'ben', limit: 1 });
+
+    beforeEach(async () => {
+      name = freshName();
+      await loadDatabase(name, numbered.dump);
+      old = await openDatabase(name);
+      store = new IndexedDBContextStore(name, { patience: 300 });
+    });
+    afterEach(async () => {
+      old.close();
+      await store.close();
+    });
+
+    it('is brought up to date when that steps aside', async () => {
+      old.addEventListener('versionchange', () => old.close());
+      expect(await list()).toHaveLength(1);
+      expect((await dumpDatabase(name)).version).toBe(listed.dump.version);
+    });
+
+    it('is not waited for longer than a call waits, and is brought up to date when that is gone', async () => {
+      expect(await codeOf(list())).toBe('store-blocked');
+      expect(old.objectStoreNames).toContain('chats');
+      expect(store.persistence).toBe('indexeddb');
+      old.close();
+      await expect.poll(() => codeOf(list())).toBe('none');
+      expect((await dumpDatabase(name)).version).toBe(listed.dump.version);
     });
   });
 }

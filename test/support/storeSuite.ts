@@ -1247,9 +1247,10 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
           for (const tag of [undefined, 0, 3, 7]) {
             const which = tag === undefined ? filter : { ...filter, metadata: { key: 'tag', value: tag } };
             const all = await ids(which);
-            for (const offset of [0, 1, 5])
-              for (const limit of [1, 2, 4, 6, 40])
-                expect(await ids({ ...which, offset, limit })).toEqual(all.slice(offset, offset + limit));
+            const pages = [0, 1, 5].flatMap((offset) => [1, 2, 4, 6, 40].map((limit) => ({ offset, limit })));
+            expect(await Promise.all(pages.map((page) => ids({ ...which, ...page })))).toEqual(
+              pages.map(({ offset, limit }) => all.slice(offset, offset + limit)),
+            );
           }
         expect(await ids({ limit: 30 })).toHaveLength(21);
       });
