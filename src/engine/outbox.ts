@@ -5,6 +5,7 @@ import { applyOps } from '../store/apply.ts';
 import type { AppendOptions, AppendResult, StoreOp, StoreTransaction } from '../store/store.ts';
 import { bodySum } from '../store/sum.ts';
 import type { History } from './history.ts';
+import { leaveOut, type Owed } from './leaveOut.ts';
 
 /**
  * Turns that the disk would not take.
@@ -15,21 +16,48 @@ import type { History } from './history.ts';
  *
  * Trying again may stop half-way. What is still here is then newer than what the store tells: its words are kept as
  * they are, and the branches that it moves stay where it moved them.
+ *
+ * One large file must not keep every later turn off a disk that has room for them. So a write may be made light: what is
+ * large in it is left out, and the rest goes first. The whole message is owed to the disk then. Nothing hangs on it, so
+ * it waits beside the line, until there is room or until no branch holds the message any more: that is how a person
+ * takes the file back.
  */
 export class Outbox {
-  #writes: readonly (readonly StoreOp[])[] = [];
+  readonly #isReached: (id: string) => boolean;
+  #writes: readonly Waiting[] = [];
+  readonly #owed: Map<string, Owed> = new Map();
+  #refusal: ContextError | undefined;
 
+  constructor(isReached: (id: string) => boolean) {
+    this.#isReached = isReached;
+  }
+
+  /** Whether no write waits in line. Parts of messages may still be {@link owed}. */
   get isEmpty(): boolean {
     return this.#writes.length === 0;
   }
 
   /** How many messages wait here. */
   get count(): number {
-    return this.messageIds().size;
+    return new Set([...wordsIn(this.#ops), ...this.owed.map(({ id }) => id)]).size;
+  }
+
+  /** The messages that are on the disk without what is large in them, as far as a branch holds them. */
+  get owed(): Owed[] {
+    return [...this.#owed.values()].filter(({ id }) => this.#isReached(id));
+  }
+
+  /** Why something is owed; undefined where nothing is. */
+  get refusal(): ContextError | undefined {
+    return this.owed.length > 0 ? this.#refusal : undefined;
   }
 
   add(ops: readonly StoreOp[]): void {
-    this.#writes = [...this.#writes, ops];
+    this.#writes = [...this.#writes, { ops, owes: [] }];
+  }
+
+  get #ops(): StoreOp[] {
+    return this.#writes.flatMap(({ ops }) => ops);
   }
 
   /** Hands out the first write; it is put back if `send` rejects. */
@@ -38,31 +66,60 @@ export class Outbox {
     if (!first) return;
     this.#writes = rest;
     try {
-      await send(first);
+      await send(first.ops);
+      this.settle(first.ops, first.owes);
     } catch (error) {
       this.#writes = [first, ...this.#writes];
       throw error;
     }
   }
 
+  /** Leaves out of the first write what is large in it, to be written later; false where nothing is. */
+  lighten(refusal: ContextError): boolean {
+    const [first, ...rest] = this.#writes;
+    const { light, owed } = leaveOut(first?.ops ?? []);
+    if (!first || owed.length === 0) return false;
+    this.#writes = [{ ops: light, owes: [...first.owes, ...owed.map(({ id }) => id)] }, ...rest];
+    for (const whole of owed) this.#owed.set(whole.id, whole);
+    this.#refusal = refusal;
+    return true;
+  }
+
+  /** These were written: of their messages nothing is owed that was said before, but for those that are light. */
+  settle(ops: readonly StoreOp[], light: readonly string[] = []): void {
+    for (const op of ops) {
+      const isWhole = op.op === 'drop' || (op.op === 'replace' && op.data !== undefined);
+      if (isWhole && !light.includes(op.id)) this.#owed.delete(op.id);
+    }
+  }
+
   /** The messages that wait here, or whose newer words do. */
   messageIds(): Set<string> {
-    return new Set(
-      this.#writes.flat().flatMap((op) => (op.op === 'insert' || op.op === 'replace' ? [op.id] : [])),
-    );
+    return new Set([...wordsIn(this.#ops), ...this.#owed.keys()]);
   }
 
   /** Whether a branch has another head here than in the store. */
   movesHead(branchId: string): boolean {
-    return this.#writes.flat().some((op) => op.op === 'head' && op.branchId === branchId);
+    return this.#ops.some((op) => op.op === 'head' && op.branchId === branchId);
   }
 
   /** The first part of what is here went to a branch of its own: the rest follows it there. */
   redirect(from: string, to: string): void {
     const turn = (op: StoreOp): StoreOp =>
       (op.op === 'head' || op.op === 'use') && op.branchId === from ? { ...op, branchId: to } : op;
-    this.#writes = this.#writes.map((ops) => ops.map(turn));
+    this.#writes = this.#writes.map(({ ops, owes }) => ({ ops: ops.map(turn), owes }));
   }
+}
+
+interface Waiting {
+  readonly ops: readonly StoreOp[];
+  /** The messages that it brings without what is large in them. */
+  readonly owes: readonly string[];
+}
+
+/** The messages whose words some operations bring. */
+function wordsIn(ops: readonly StoreOp[]): string[] {
+  return ops.flatMap((op) => (op.op === 'insert' || op.op === 'replace' ? [op.id] : []));
 }
 
 /** Whether a store's refusal is one to wait out, with the words kept in memory. */

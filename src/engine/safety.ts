@@ -42,8 +42,14 @@ export class Safety {
     this.#retryDelay = Math.min(this.#retryDelay * 2, RETRY_LAST);
   }
 
-  /** The disk took it. A save() that it refused before may wait still. */
+  /** The disk took it. A save() that it refused before may wait still, and what was left out of messages. */
   succeed(before: SaveState): void {
+    const { refusal } = this.#outbox;
+    if (refusal) {
+      this.#become({ state: 'error', error: refusal, pending: this.#unsavedCount });
+      this.scheduleRetry();
+      return;
+    }
     clearTimeout(this.#retryTimer);
     this.#retryTimer = undefined;
     this.#retryDelay = RETRY_FIRST;
@@ -63,7 +69,7 @@ export class Safety {
   forget(): void {
     if (!this.refused || this.#refusedCount > 0) return;
     this.refused = undefined;
-    if (this.#outbox.isEmpty) this.#become(SAVED);
+    if (this.#outbox.isEmpty) this.succeed(SAVED);
   }
 
   /** Messages that should be saved and are not. */

@@ -37,7 +37,7 @@ export class Sync {
   readonly #view: View;
   readonly #chains: Chains;
   readonly #streams: Streams;
-  readonly #outbox: Outbox = new Outbox();
+  readonly #outbox: Outbox;
   readonly #safety: Safety;
   #epoch = 0;
   /** The revision of the chat's row up to which all that others wrote is known. */
@@ -69,6 +69,7 @@ export class Sync {
     this.#view = session.view;
     this.#chains = session.chains;
     this.#streams = session.streams;
+    this.#outbox = new Outbox((id) => this.#history.reached().has(id));
     this.#safety = new Safety(desk, this.#outbox, () => this.retry());
   }
 
@@ -120,14 +121,16 @@ export class Sync {
   retry(): Promise<void> {
     return this.inTurn(async () => {
       const before = this.#safety.state;
-      try {
-        await this.#flush();
-      } catch (error) {
+      const fail = (error: unknown): never => {
         this.#safety.fail(asContextError(error), before);
         this.#desk.publish();
         throw error;
-      }
+      };
+      await this.#flush().catch(fail);
+      const paying = this.#payOwed();
+      await paying.catch(() => {});
       await this.#safety.refused?.repeat();
+      await paying.catch(fail);
       if (this.#safety.state.state === 'error') this.#safety.succeed(before);
       this.#desk.publish();
     });
@@ -144,6 +147,7 @@ export class Sync {
     try {
       await this.#flush();
       await this.#append(ops, undefined, { isSole, meanwhile });
+      this.#outbox.settle(ops);
       this.#safety.succeed(before);
     } catch (error) {
       if (isOvertaken(error)) this.#safety.publish(before);
@@ -259,9 +263,12 @@ export class Sync {
   async #keepInMemory(ops: readonly StoreOp[], error: ContextError): Promise<void> {
     const options = this.#appendOptions(this.#policyOfKept);
     const result = await applyLocally(this.#history, this.#desk.chatId, ops, options);
+    const isNext = this.#outbox.isEmpty;
     this.#outbox.add(ops);
     this.#absorbOwn(result, headsIn(ops));
     await this.#land(result, headsIn(ops));
+    // What is there without what is large in it is safe now. If that is refused, too, all of it waits.
+    if (isNext && this.#lighten(error)) await this.#flush().catch(() => {});
     this.#safety.fail(error, this.#safety.state);
     this.#safety.scheduleRetry();
   }
@@ -271,9 +278,34 @@ export class Sync {
     if (this.#outbox.isEmpty) return;
     await this.recover();
     while (!this.#outbox.isEmpty) {
-      await this.#outbox.sendFirst((ops) => this.#appendKept(ops));
+      try {
+        await this.#outbox.sendFirst((ops) => this.#appendKept(ops));
+      } catch (error) {
+        if (!this.#lighten(error)) throw error;
+      }
       this.#streams.letGo();
     }
+  }
+
+  /** Where there is no room for the first write, it may do without what is large in it. */
+  #lighten(error: unknown): boolean {
+    return isContextError(error, 'quota-exceeded') && this.#outbox.lighten(error);
+  }
+
+  /** Writes what was left out, each for itself: there may be room for a small file. Rejects with the last refusal. */
+  async #payOwed(): Promise<void> {
+    let refusal: unknown;
+    for (const whole of this.#outbox.owed) {
+      // An answer that goes on here is written whole when it ends.
+      if (this.#streams.get(whole.id)) continue;
+      try {
+        await this.#appendKept([whole]);
+        this.#outbox.settle([whole]);
+      } catch (error) {
+        refusal = error;
+      }
+    }
+    if (refusal !== undefined) throw refusal;
   }
 
   /**
