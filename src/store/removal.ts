@@ -25,6 +25,8 @@ export async function removeChat(
   now: number,
 ): Promise<Change | undefined> {
   const chat: RemovedChat | undefined = await tx.chat();
+  // Words of which nobody knows whose they are go where nobody is named.
+  if (!chat && userId === undefined && (await tx.wordsEnd?.())) tx.purge();
   if (!chat || (userId !== undefined && chat.userId !== userId)) return undefined;
   if (chat.deletedAt !== undefined && (chat.purgeAt === undefined || keepFor !== undefined)) return undefined;
   const removed = { ...chat, deletedAt: now, rev: chat.rev + 1 };

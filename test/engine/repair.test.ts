@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import { engineOn, said, texts } from '../support/engine.ts';
 import { given, head, insert, line, me } from '../support/graph.ts';
-import { sealAll } from '../support/sealing.ts';
+import { countRecords, sealAll } from '../support/sealing.ts';
 
 // What a disk can do to a chat, and what is left of it.
 
@@ -281,6 +281,17 @@ test('a chat of which only the words are left is named, and has them again after
   }
   await engine.continue(said('q3'), { id: 'a3' });
   expect(await branches(await opened())).toEqual({ main: 'q1 > a1 > q2 > q3' });
+});
+
+test('a chat of which only the words are left leaves none of them when it is deleted', async () => {
+  const gone = ['chats', 'nodes', 'branches', 'checkpoints', 'meta', 'changes'];
+  await damaged(['q1 > a1'], (db) => Promise.all(gone.map((table) => db.clear(table))));
+  const store = new IndexedDBContextStore(name);
+  expect(await store.deleteChat('c', { userId: 'other' })).toBe(false);
+  expect(await countRecords(name)).toMatchObject({ bodies: 2 });
+  expect(await store.deleteChat('c')).toBe(false);
+  expect(await countRecords(name)).toMatchObject({ bodies: 0 });
+  await store.close();
 });
 
 test('a chat of which only the words are left keeps them until a repair, whatever is written to it before', async () => {
