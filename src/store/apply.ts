@@ -124,7 +124,7 @@ class Append {
   async wasDone(ops: readonly StoreOp[]): Promise<boolean> {
     const first = ops.find((op) => op.op === 'insert');
     if (this.#isNew || !first || !(await this.#isDone(first, NONE))) return false;
-    const inserted = new Set(ops.filter((op) => op.op === 'insert').map((op) => op.id));
+    const inserted = new Set(idsOf(ops));
     for (const op of ops) {
       if (await this.#isDone(op, inserted)) continue;
       this.#conflict = undefined;
@@ -214,7 +214,7 @@ class Append {
   async carryOut(asked: readonly StoreOp[]): Promise<void> {
     this.#refuseUnlessKnown();
     const ops = this.#there.size === 0 ? asked : await this.#takeUp(asked);
-    await this.#expect(ops.flatMap((op) => (op.op === 'insert' ? [op.id] : [])));
+    await this.#expect(idsOf(ops));
     if (this.#options.onConflict === 'rebase') await this.#planRebase(ops);
     for (const op of ops) if (op.op !== 'insert' || !this.#insertNext(op)) await this.#carryOutOne(op);
   }
@@ -323,8 +323,7 @@ class Append {
       deviceId: this.#tx.deviceId,
       v: RECORD_VERSION,
     } as const;
-    this.#setNode(sources ? { ...node, sources } : node, undefined);
-    this.#setChat({ nextSeq: seq + 1, updatedAt: this.#now });
+    this.#setNode(sources ? { ...node, sources } : node, undefined, seq + 1);
   }
 
   async #replace({ id, data, status, rev }: OpNamed<'replace'>): Promise<void> {
@@ -338,7 +337,6 @@ class Append {
       refuse('head-moved', message, { reason: 'rev', id, expected: rev, actual: before.rev });
     }
     this.#setNode(after, before);
-    this.#setChat({ updatedAt: this.#now });
   }
 
   /** Takes a reserved message back. One that has words by now, or a message behind it, stays, and grows no more. */
@@ -645,9 +643,9 @@ class Append {
     this.#chat = { ...this.#chat, ...change, rev: this.#touch('chat', this.#chat).rev };
   }
 
-  #setNode(node: MessageNode, replaced: MessageNode | undefined): void {
+  #setNode(node: MessageNode, replaced: MessageNode | undefined, nextSeq: number = this.#chat.nextSeq): void {
     const messageCount = this.#chat.messageCount + countOf(node) - countOf(replaced);
-    if (messageCount !== this.#chat.messageCount) this.#setChat({ messageCount });
+    this.#setChat({ messageCount, nextSeq, updatedAt: this.#now });
     if (!this.#puts.has(node.id)) this.#puts.set(node.id, replaced);
     this.#nodes.set(node.id, { ...node, rev: this.#touch('node', node).rev });
     this.#mended.delete(node.id);
@@ -800,6 +798,13 @@ function firstOfTurn(parents: ReadonlyMap<string, string | null>, head: HeadOp):
     id = parentId;
   }
   return undefined;
+}
+
+/** The messages that are to be inserted. */
+function idsOf(ops: readonly StoreOp[]): string[] {
+  const ids: string[] = [];
+  for (const op of ops) if (op.op === 'insert') ids.push(op.id);
+  return ids;
 }
 
 /** Whether a message has no words yet: only such a one is ever taken back. */

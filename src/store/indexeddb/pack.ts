@@ -331,15 +331,14 @@ export function encodePack(
   bodies: ReadonlyMap<number, UIMessage>,
   lost: Lost | undefined,
 ): Pack {
-  const lines = Array.from({ length: BLOCK }, (_, place) => {
+  // JSON has line breaks only between two bodies, because those in texts are escaped.
+  let text = '[';
+  for (let place = 0; place < BLOCK; place += 1) {
     const body = bodies.get(block * BLOCK + place);
-    return body ? takeText(body) : 'null';
-  });
-  return { chatId, block, text: narrowed(`[\n${lines.join(LINE)}\n]`), ...(lost ? { lost } : {}) };
+    text += `${place === 0 ? '' : ','}\n${body ? takeText(body) : 'null'}`;
+  }
+  return { chatId, block, text: narrowed(`${text}\n]`), ...(lost ? { lost } : {}) };
 }
-
-/** What stands between two bodies. JSON has line breaks only there, because those in texts are escaped. */
-const LINE = ',\n';
 
 /** What a record keeps. */
 export interface PackContent {
