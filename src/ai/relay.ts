@@ -32,7 +32,8 @@ export function relay<M extends UIMessage>(
         return;
       }
       const chunks = hear(value).flatMap((heard) => passage.pass(heard));
-      if (passage.hasBegun()) await turn.begin();
+      const begun = passage.hasBegun() ? turn.begin() : undefined;
+      if (begun) await begun;
       // What is said again is not known to be new: it is kept when it has been compared.
       isKept = hear === alone && chunks.some(asks) && (await keepAhead(turn, chunks));
       for (const chunk of chunks) {
