@@ -8,7 +8,7 @@ import { realTime, type Time } from '../support/clock.ts';
 import type { Exchange } from '../support/transport.ts';
 import { listenTo, noteAnswer, stateOf } from './hanging.ts';
 import { noteOf, openPlainly, SDK, words, type Page } from './story.ts';
-import { allOf, callsIn, queued, textsOf, waits, Witness } from './witness.ts';
+import { allOf, callsIn, queued, textsOf, waits, Witness, type Call } from './witness.ts';
 
 /**
  * Somebody who presses every button, on two pages of one chat, in any order and at any moment, while tools are called, the network
@@ -134,6 +134,8 @@ export class Run {
   #page: MortalPage;
   readonly #random: () => number;
   readonly #log: string[] = [];
+  /** How often each thing was done: by a button under its name, else by the word that it has in the log. */
+  readonly done: Map<string, number> = new Map();
   /** What each answer was made to say, by its node. A word that was still on its way when it was stopped is unsure. */
   readonly #said: Map<string, Word[]> = new Map();
   /** The words that nobody has read yet, and whose they are. */
@@ -141,6 +143,8 @@ export class Run {
   readonly #questions: Question[] = [];
   /** Which answer called a tool, by the id of the call. */
   readonly #calls: Map<string, string> = new Map();
+  /** The calls that ask for leave. */
+  readonly #asking: Set<string> = new Set();
   /** The calls that were answered, and were told that this is kept. */
   readonly #answered: Set<string> = new Set();
   /** The calls that were answered by a button, which tells nothing. */
@@ -242,8 +246,10 @@ export class Run {
     const chat = this.#chat;
     this.#note(`send ${text}`);
     this.#witness.sends(text, this.#page, this.#time.now);
-    if (this.#page.type && chat === this.#page.chats.active)
+    if (this.#page.type && chat === this.#page.chats.active) {
+      this.#count('Send');
       return this.#run(this.#page.type(text), question);
+    }
     this.#witness.types(text, this.#page, chat.branchId);
     return this.#run(chat.sendMessage({ text }), question);
   }
@@ -271,6 +277,7 @@ export class Run {
     const asks = SDK > 5 && this.#random() < 0.5;
     this.#note(`${asks ? 'ask leave for' : 'call'} ${toolCallId} in ${id.slice(0, 4)}`);
     this.#calls.set(toolCallId, id);
+    if (asks) this.#asking.add(toolCallId);
     const asking = { type: 'tool-approval-request', approvalId: `ok-${toolCallId}`, toolCallId } as const;
     await this.#time.during(
       exchange.send(
@@ -291,13 +298,20 @@ export class Run {
     return true;
   }
 
+  /** What asks for leave is done by its server: nobody gives its result in the moment between the call and that question. */
+  #isMeantFor({ toolCallId, approval }: Call): boolean {
+    return approval !== undefined || !this.#asking.has(toolCallId);
+  }
+
   /** A call that waits on this page gets its result, or leave, or none. */
   #answer(from = this.#chat): boolean {
     const page = this.#page;
     const chat = page.chats.active;
     const { messages } = from;
     const waiting = messages.flatMap((message) =>
-      callsIn(message).flatMap((call) => (waits(call) ? [{ ...call, owner: message.id }] : [])),
+      callsIn(message).flatMap((call) =>
+        waits(call) && this.#isMeantFor(call) ? [{ ...call, owner: message.id }] : [],
+      ),
     );
     const call = this.#pick(waiting);
     if (!call) return false;
@@ -307,7 +321,7 @@ export class Run {
     this.#witness.letsGoOn(page, messages);
     this.#note(`answer ${toolCallId} ${approval ? approved : ''}`);
     const button = approval ? (approved ? 'Approve' : 'Deny') : 'Give';
-    if (from === chat && page.press?.(button, toolCallId))
+    if (from === chat && this.#press(button, toolCallId))
       return this.#pressed.push({ toolCallId, page, told: page.notices?.().length ?? 0 }) > 0;
     const given = async (): Promise<void> => {
       if (approval) await chat.addToolApprovalResponse({ id: approval.id, approved });
@@ -339,6 +353,7 @@ export class Run {
         question.isSure = this.#witness.hasSeen(question.text);
         this.#witness.isExcused(question.text);
       }
+    this.#witness.buries(dead);
     dead.kill();
     // What it was about to ask is never asked.
     dead.script.transport.sendMessages = () => new Promise(() => {});
@@ -409,6 +424,7 @@ export class Run {
     this.#note(`edit ${textOf(message)} to ${text}`);
     this.#witness.toBeStopped(this.#witness.growingIn(this.#page, chat));
     const edited = chat === this.#page.chats.active && this.#page.edit?.(message.id, text);
+    if (edited) this.#count('Edit');
     return this.#run(edited || chat.sendMessage({ text, messageId: message.id }), question);
   }
 
@@ -418,7 +434,7 @@ export class Run {
     if (!message || this.#page.engine.status(message.id) === undefined) return false;
     this.#note(`again ${textOf(message)}`);
     const isLast = message === this.#page.chats.active.messages.at(-1);
-    if (isLast && this.#page.press?.('Try again')) return true;
+    if (isLast && this.#press('Try again')) return true;
     this.#witness.toBeStopped(this.#witness.growingIn(this.#page, chat));
     return this.#run(chat.regenerate({ messageId: message.id }));
   }
@@ -428,7 +444,7 @@ export class Run {
     const shown = page.chats.active;
     const stopped = this.#witness.growingIn(page, shown);
     this.#note('stop');
-    if (page.press?.('Stop')) return this.#witness.toBeStopped(stopped);
+    if (this.#press('Stop')) return this.#witness.toBeStopped(stopped);
     const chat = this.#chat;
     const growing = this.#witness.growingIn(page, chat);
     this.#run(chat.stop().then(() => this.#witness.hasStopped(page, growing)));
@@ -440,7 +456,7 @@ export class Run {
     if (last?.role !== 'assistant') return false;
     this.#note(`go on ${textOf(last)}`);
     this.#witness.letsGoOn(this.#page, chat.messages);
-    if (chat === this.#page.chats.active && this.#page.press?.('Continue')) return true;
+    if (chat === this.#page.chats.active && this.#press('Continue')) return true;
     return this.#run(chat.sendMessage());
   }
 
@@ -460,13 +476,13 @@ export class Run {
 
   /** Shows another version of a message. */
   #turnPage(): boolean {
-    const { engine, chats, press } = this.#page;
+    const { engine, chats } = this.#page;
     const message = this.#pick(chats.active.messages.filter(({ id }) => engine.siblings(id).ids.length > 1));
     if (!message) return false;
     const { index, ids } = engine.siblings(message.id);
     const by = this.#random() < 0.5 ? -1 : 1;
     this.#note(`version ${index + by} of ${textOf(message)}`);
-    if (press?.(by < 0 ? 'Previous version' : 'Next version', message.id)) return true;
+    if (this.#press(by < 0 ? 'Previous version' : 'Next version', message.id)) return true;
     const target = ids[index + by];
     return target !== undefined && this.#run(engine.selectSibling(target));
   }
@@ -533,7 +549,19 @@ export class Run {
     return true;
   }
 
+  /** Presses a button of the page, if it has one of that name. */
+  #press(name: string, id?: string): boolean {
+    const isPressed = this.#page.press?.(name, id) ?? false;
+    if (isPressed) this.#count(name);
+    return isPressed;
+  }
+
+  #count(what: string): void {
+    this.done.set(what, (this.done.get(what) ?? 0) + 1);
+  }
+
   #note(line: string): void {
+    this.#count(line.split(' ')[0] ?? '');
     this.#log.push(`${this.#pages.indexOf(this.#page)}: ${line}`);
   }
 
@@ -576,7 +604,11 @@ export class Run {
 
   /** Closes the pages. */
   close(): void {
-    for (const page of this.#pages) page.kill();
+    for (const page of this.#pages) {
+      for (const line of page.notices?.() ?? []) this.#count(`heard: ${line}`);
+      this.#witness.buries(page);
+      page.kill();
+    }
   }
 
   get #isUnderWay(): boolean {
@@ -629,9 +661,7 @@ export class Run {
     const isTrue = data.role !== 'assistant' || this.#isTrue(data, stored);
     const calls = callsIn(data).filter(({ toolCallId }) => {
       const owner = this.#calls.get(toolCallId);
-      return (
-        owner !== id && !stored.some((node) => node.id === owner && beginsAs(data, node.data, toolCallId))
-      );
+      return owner !== id && !stored.some((older) => older.id === owner && beginsAs(node, older, toolCallId));
     });
     return [
       ...this.#witness.wrongIn(node),
@@ -824,8 +854,10 @@ interface Pressed {
 }
 
 /** Whether an answer went on from another one, as a version of its own, when that one held this call. */
-function beginsAs(answer: UIMessage, older: UIMessage, toolCallId: string): boolean {
-  return older !== answer && callsIn(older).some((call) => call.toolCallId === toolCallId);
+function beginsAs(answer: MessageNode, older: MessageNode, toolCallId: string): boolean {
+  return (
+    older.parentId === answer.parentId && callsIn(older.data).some((call) => call.toolCallId === toolCallId)
+  );
 }
 
 function spokenIn(message: UIMessage): string {

@@ -36,6 +36,9 @@ export class Witness {
   /** The questions that were sent, as long as they were seen nowhere: neither saved nor kept for their turn. */
   readonly #unseen: Map<string, Unseen> = new Map();
   readonly #seen: Set<string> = new Set();
+  /** The chats that are listened to. */
+  readonly #heard: WeakSet<ContextChat> = new WeakSet();
+  readonly #dead: WeakSet<MortalPage> = new WeakSet();
   readonly #checked: WeakMap<MortalPage, readonly UIMessage[]> = new WeakMap();
   readonly #isOpen: (exchange: Exchange) => boolean;
 
@@ -56,6 +59,23 @@ export class Witness {
       return stream;
     };
     return page;
+  }
+
+  /** Looks at a page in the very moment in which its chat says that it is ready: a moment later it may be true. */
+  #listen(page: MortalPage, chat: ContextChat | undefined): void {
+    if (!chat || this.#heard.has(chat)) return;
+    this.#heard.add(chat);
+    chat['~registerStatusCallback'](() => {
+      const isReady = chat.status === 'ready' && chat === page.chats.active && !this.#dead.has(page);
+      // Between two answers a question may just have been typed, which waits for its turn.
+      const answers = chat.messages.filter(({ role }) => role === 'assistant');
+      if (isReady) void this.#compareWords(page, answers);
+    });
+  }
+
+  /** A page dies: what it says from then on is of no account. */
+  buries(page: MortalPage): void {
+    this.#dead.add(page);
   }
 
   /** Answers hang on words that stay: none is asked for behind one that grows, and none goes on beneath one. */
@@ -79,6 +99,7 @@ export class Witness {
   }
 
   async #hear(page: MortalPage, exchange: Exchange): Promise<void> {
+    this.#listen(page, page.chats.get(String(noteOf(exchange)['branchId'])));
     const typed = this.#comparePlaces(page, exchange);
     this.#asked.set(exchange, page);
     this.forgets(exchange);
@@ -256,7 +277,7 @@ export class Witness {
 
   /** What must be true between any two acts. */
   async look(page: MortalPage, now?: number): Promise<void> {
-    const { chats, store } = page;
+    const { chats } = page;
     await this.#lookForQuestions(page, now);
     for (const exchange of this.#openOf(page).filter((one) => !this.#taken.has(one))) {
       const branch = String(noteOf(exchange)['branchId']);
@@ -266,16 +287,36 @@ export class Witness {
     if (status !== 'ready' || this.#checked.get(page) === messages) return;
     const isIdle = !chats.active.isBusy;
     if (isIdle) this.#checked.set(page, messages);
+    const stored = await this.#compareWords(page, messages);
+    // A result that another chat of the page was given is shown here, too, a moment before that one has saved it.
+    if (isIdle) for (const message of messages) this.#compareCalls(message, stored.get(message.id));
+  }
+
+  /** A page that says that it is ready says that all that it shows is saved. Gives what is. */
+  async #compareWords(
+    page: MortalPage,
+    messages: readonly UIMessage[],
+  ): Promise<ReadonlyMap<string, UIMessage>> {
+    const { isBusy } = page.chats.active;
     const ids = messages.map(({ id }) => id);
-    const saved = (await store.getNodes('c', ids)).map(({ id, data }) => [id, data] as const);
+    const [waiting, nodes] = [await queued(page.store), await page.store.getNodes('c', ids)];
     const stored = new Map([
-      ...(await queued(store)).map(({ message }) => [message.id, message] as const),
-      ...saved,
+      ...waiting.map(({ message }) => [message.id, message] as const),
+      ...nodes.map(({ id, data }) => [id, data] as const),
     ]);
     // What is stored may be more: an answer that another chat of the page goes on with.
     const unsaved = messages.find((message) => !beginsWith(stored.get(message.id), message));
     if (unsaved) this.found.push(`ready, and "${textOf(unsaved)}" (${unsaved.id}) is not saved`);
-    if (isIdle) for (const message of messages) this.#compareCalls(message, stored.get(message.id));
+    const unsettled = nodes.find(({ id, status }) => status === 'streaming' && this.#hasEnded(page, id));
+    if (unsettled && !isBusy) this.found.push(`ready, and ${unsettled.id} is not settled`);
+    return stored;
+  }
+
+  /** Whether the chat that a page shows had an answer that came to its end, and that nobody lets go on. */
+  #hasEnded(page: MortalPage, id: string): boolean {
+    const exchange = this.#ends.get(id)?.exchange;
+    if (!exchange || exchange.isStopped || this.#mayGoOn.has(id)) return false;
+    return this.isFor(page, exchange) && noteOf(exchange)['branchId'] === page.chats.active.branchId;
   }
 
   /** A call that is answered on a page that has nothing left to do is answered in the store. */

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { loadApp, openApp } from './page.tsx';
-import { problemsOf } from './sequence.ts';
+import { done, problemsOf } from './sequence.ts';
 
 // The same person as in test/ai, at the app that is plain `useChat` but for one line: who types into its box, presses its
 // buttons where it has them, and looks at its screen. On AI SDK 7 the app is what is shipped: run through the React
@@ -14,8 +14,18 @@ const GROUP = 50;
 /** Long ones that once found something: a version that was made before it said anything, of an answer to go on. */
 const FOUND = [833, 6630, 9014, 9385];
 
+/** All that is done, by its button or by its word in the log of a run. */
+const BUTTONS = ['Send', 'Edit', 'Try again', 'Stop', 'Continue', 'Give', 'Approve', 'Deny'];
+const PAGER = ['Previous version', 'Next version'];
+/** `open`: another tab. `take`: a page that was loaded anew takes up what its server still says. */
+const MOVES = ['switch', 'rewind', 'checkout', 'btw', 'reload', 'open', 'take'];
+const SERVER = ['say', 'call', 'ask', 'finish', 'fail', 'break', 'drop'];
+const HEARD = ['finished', 'stopped', 'call dice'];
+const ERRORS = ['error Failed to fetch', 'error network error', 'error overloaded'];
+
 describe('a person who presses every button of an app', () => {
   beforeAll(loadApp);
+  beforeAll(() => done.clear());
 
   const groups = Array.from({ length: Math.ceil(SEEDS / GROUP) }, (_, i) => FIRST + i * GROUP);
   it.each(groups)('loses no word (from %i on)', { timeout: 60_000 }, async (first) => {
@@ -25,5 +35,11 @@ describe('a person who presses every button of an app', () => {
 
   it.each(FOUND)('loses none in 40 acts of seed %i', async (seed) => {
     expect(await problemsOf(seed, openApp, 40), `FUZZ_ACTS=40 FUZZ_FIRST=${seed} FUZZ_SEEDS=1`).toEqual([]);
+  });
+
+  it.runIf(SEEDS >= 500)('has done all that there is, and heard of it, again and again', () => {
+    const heard = [...HEARD, ...ERRORS].map((line) => `heard: ${line}`);
+    const all = [...BUTTONS, ...PAGER, ...MOVES, ...SERVER, ...heard];
+    expect(all.filter((what) => (done.get(what) ?? 0) < SEEDS / 200)).toEqual([]);
   });
 });

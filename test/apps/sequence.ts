@@ -5,7 +5,7 @@ import { Clock } from '../support/clock.ts';
 import { openApp, pager } from './page.tsx';
 
 /** Sequences end at different moments, and one in so many is long; `FUZZ_ACTS=100` makes all of them longer. */
-const LONG = 20;
+export const LONG = 20;
 const ACTS = Number(process.env['FUZZ_ACTS'] ?? 0);
 
 function lengthOf(seed: number): number {
@@ -17,11 +17,18 @@ function isInDatabase(seed: number): boolean {
   return seed % 20 === 7;
 }
 
+/** How many databases there were: a sequence that is run again begins with an empty one. */
+let databases = 0;
+
 function storesOf(seed: number): () => ContextStore {
-  if (isInDatabase(seed)) return () => new IndexedDBContextStore(`fuzz-${seed}`);
+  const name = `fuzz-${(databases += 1)}`;
+  if (isInDatabase(seed)) return () => new IndexedDBContextStore(name);
   const shared = new InMemoryContextStore();
   return () => shared;
 }
+
+/** How often each thing was done in all sequences so far. */
+export const done: Map<string, number> = new Map();
 
 /** Runs a sequence in an app that `open` opens, and tells what was wrong; nothing, if all is well. */
 export async function problemsOf(
@@ -43,6 +50,7 @@ export async function problemsOf(
     await run.comeToRest();
     const problems = await run.problems();
     run.close();
+    for (const [what, count] of run.done) done.set(what, (done.get(what) ?? 0) + count);
     return problems;
   } finally {
     await time.pass(100);

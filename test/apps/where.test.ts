@@ -71,6 +71,7 @@ const CONDITIONS: Readonly<Record<string, readonly [conditions: string, why: str
     'There is nothing to leave where there is no page.',
   ],
   'ai/verbs.test.tsx': ['SDK > 5, SDK > 5', LEAVE],
+  'apps/fuzz.test.tsx': ['SEEDS >= 500', 'A few sequences need not do everything.'],
   'apps/planted.test.tsx': ['SDK === 7', 'What finds the bugs is the same on each.'],
   'apps/same.test.tsx': ['SDK > 5, SDK > 5', LEAVE],
   'apps/stories.test.tsx': [
