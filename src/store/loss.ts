@@ -29,7 +29,7 @@ export interface DataLoss {
   /**
    * Puts back what the journal holds beside what was written since: the same ids, nothing overwritten that is newer. Open
    * engines and lists follow by themselves. Can be repeated. Rejects with `data-loss` where there is no journal, and with
-   * `quota-exceeded` and the like when the disk refuses; the journal stays then.
+   * `quota-exceeded` and the like when the disk refuses a chat; the others come back, and the journal of that one stays.
    */
   restore(): Promise<Restored>;
   /** Takes note that it is gone: the journal of it is deleted, and the store does not speak of it again. */
@@ -42,4 +42,9 @@ export interface Restored {
   readonly messages: number;
   /** Lines and attachments in the journal that could not be read. */
   readonly damaged: number;
+  /**
+   * Chats that did not come back: none of their lines could be read, or another user has a chat of that id by now. Their
+   * journals stay, and the loss is not settled, until it is dismissed.
+   */
+  readonly left: number;
 }

@@ -2,12 +2,14 @@ import { IDBFactory } from 'fake-indexeddb';
 import 'fake-indexeddb/auto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { isContextError } from '../../src/errors.ts';
+import type { Chat } from '../../src/graph/graph.ts';
+import { RecordTransaction } from '../../src/store/append.ts';
 import { Sealer } from '../../src/store/indexeddb/seal.ts';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import type { DataLoss } from '../../src/store/loss.ts';
 import type { ContextStore } from '../../src/store/store.ts';
 import { Faults, WRITE_FAULTS } from '../support/faults.ts';
-import { Folder, MemoryFiles } from '../support/files.ts';
+import { Folder, type Handle, MemoryFiles } from '../support/files.ts';
 import { given, line, me, message, turn } from '../support/graph.ts';
 import { unhandledRejections } from '../support/unhandled.ts';
 
@@ -204,5 +206,102 @@ describe('a restore that fails', () => {
     expect((await store.getMessageChain('c', 'm4')).map(({ id }) => id)).toEqual(line(5).split(' > '));
   });
 
+  /** A visit after the wipe, with this journal. */
+  async function visitWith(folder: Folder): ReturnType<typeof visit> {
+    globalThis.indexedDB = new IDBFactory();
+    files.lay(folder);
+    return visit();
+  }
+
+  it('brings a chat back whose own line the disk changed, told from its other lines', async () => {
+    const { store, loss } = await visitWith(await spoilt(journal, /"t":"chat","chat":{"id":"c"/));
+    expect(await loss?.restore()).toEqual({ chats: 2, messages: 8, damaged: 1, left: 0 });
+    expect((await store.getMessageChain('c', 'm4')).map(({ id }) => id)).toEqual(line(5).split(' > '));
+    expect((await store.listBranches('c')).map(({ name }) => name)).toEqual(['main', 'main-v2']);
+    expect(await store.getChat('c')).toMatchObject({ userId: '', messageCount: 6, nextSeq: 6 });
+    await store.append('c', turn('q1', 'b1', 'b-b1'), me);
+    expect(await store.getChat('c')).toMatchObject({ userId: 'me', messageCount: 7, nextSeq: 7 });
+    await closeAll();
+    expect((await visit()).loss).toBeUndefined();
+  });
+
+  it('keeps the files of a chat of which it can make nothing, and says so, until somebody takes note of it', async () => {
+    const { store, loss } = await visitWith(await spoilt(journal, /"chatId":"c"|"chat":{"id":"c"/));
+    expect(await loss?.restore()).toMatchObject({ chats: 1, messages: 2, left: 1 });
+    expect(await store.getMessageChain('d', 'q')).toHaveLength(2);
+    expect(store.dataLoss?.canRestore).toBe(true);
+    await closeAll();
+    const next = await visit();
+    expect(await next.loss?.restore()).toMatchObject({ chats: 0, left: 1 });
+    await next.store.dataLoss?.dismiss();
+    expect(await textIn(files.copy())).not.toContain('better');
+    await closeAll();
+    expect((await visit()).loss).toBeUndefined();
+  });
+
+  it('keeps the files of a chat whose id is another person’s by now, until that one is deleted', async () => {
+    const { store, loss } = await visitWith(journal);
+    await store.append('d', turn('x', null), { ...me, userId: 'other' });
+    expect(await loss?.restore()).toEqual({ chats: 1, messages: 6, damaged: 0, left: 1 });
+    expect((await store.getMessages('d')).map(({ id }) => id)).toEqual(['x']);
+    await store.deleteChat('d');
+    expect(await store.dataLoss?.restore()).toMatchObject({ chats: 0, left: 0 });
+    expect(store.dataLoss).toBeUndefined();
+  });
+
+  it.each(['c', 'd'])(
+    'brings back all chats but one that fails, and that one the next time: %s',
+    async (id) => {
+      const { store, loss } = await visitWith(journal);
+      const heard: (string | undefined)[] = [];
+      store.subscribe(({ kind, chatId }) => kind === 'change' && heard.push(chatId));
+      const putChat: (chat: Chat) => void = Reflect.get(RecordTransaction.prototype, 'putChat');
+      const failing = vi.spyOn(RecordTransaction.prototype, 'putChat').mockImplementation(function put(
+        this: RecordTransaction,
+        chat,
+      ) {
+        if (chat.id === id) throw new RangeError('too long');
+        putChat.call(this, chat);
+      });
+      await expect(loss?.restore()).rejects.toMatchObject({ code: 'invariant', details: {} });
+      failing.mockRestore();
+      const other = id === 'c' ? 'd' : 'c';
+      expect(heard).toEqual([other]);
+      expect((await store.listChats()).map((chat) => chat.id)).toEqual([other]);
+      expect(await store.dataLoss?.restore()).toMatchObject({ chats: 1, damaged: 0, left: 0 });
+      expect(await textOf(store)).toEqual(whole);
+      expect(store.dataLoss).toBeUndefined();
+      await closeAll();
+      expect((await visit()).loss).toBeUndefined();
+    },
+  );
+
   it('leaves no rejection unhandled', async () => expect(await unhandled()).toEqual([]));
 });
+
+/** The files with one letter changed in each line that says this. */
+async function spoilt(folder: Folder, said: RegExp): Promise<Folder> {
+  const copy = folder.copy();
+  for await (const file of filesIn(copy)) {
+    const lines = (await (await file.getFile()).text()).split('\n');
+    const writable = await file.createWritable();
+    await writable.write(
+      lines.map((text) => (said.test(text) ? text.replace('"t"', '"T"') : text)).join('\n'),
+    );
+    await writable.close();
+  }
+  return copy;
+}
+
+async function textIn(folder: Folder): Promise<string> {
+  let all = '';
+  for await (const file of filesIn(folder)) all += await (await file.getFile()).text();
+  return all;
+}
+
+async function* filesIn(folder: Folder): AsyncGenerator<Handle> {
+  for await (const entry of folder.values()) {
+    if (entry.kind === 'file') yield entry;
+    else yield* filesIn(entry);
+  }
+}

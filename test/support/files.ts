@@ -49,7 +49,7 @@ export class MemoryFiles {
 
 let note = (): void => {};
 
-class Handle {
+export class Handle {
   readonly kind = 'file';
   readonly name: string;
   #content: Uint8Array<ArrayBuffer>;

@@ -219,7 +219,7 @@ export function lossSuite(freshName: () => string): void {
         await expect.poll(() => after.dataLoss?.canRestore, { timeout: 5000 }).toBe(true);
         const heard: StoreNotice[] = [];
         after.subscribe((notice) => heard.push(notice));
-        expect(await after.dataLoss?.restore()).toEqual({ chats: 2, messages: 6, damaged: 0 });
+        expect(await after.dataLoss?.restore()).toEqual({ chats: 2, messages: 6, damaged: 0, left: 0 });
         expect(heard.map(({ kind }) => kind).toSorted()).toEqual(['change', 'change', 'loss']);
         expect(after.dataLoss).toBeUndefined();
         expect(butForNumbers(await after.load('c'))).toEqual(butForNumbers(c));
@@ -301,7 +301,7 @@ export function lossSuite(freshName: () => string): void {
         const after = journaled();
         await after.listChats();
         await expect.poll(() => after.dataLoss?.canRestore, { timeout: 5000 }).toBe(true);
-        expect(await after.dataLoss?.restore()).toEqual({ chats: 1, messages: 2, damaged: 2 });
+        expect(await after.dataLoss?.restore()).toEqual({ chats: 1, messages: 2, damaged: 2, left: 0 });
         expect((await after.getMessages('c')).map(({ id }) => id)).toEqual(['q1', 'q2']);
       });
 

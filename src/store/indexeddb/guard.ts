@@ -193,9 +193,11 @@ export class GuardedBacking implements Backing {
   async #restore(): Promise<Restored> {
     const journal = await this.#openJournal();
     if (!journal) throw nothingToRestore(this.#name);
-    const { restored, notices } = await journal.restore();
-    await this.#settle();
+    const { notices, errors, ...restored } = await journal.restore();
     for (const notice of notices) this.#announce(notice);
+    if (restored.left + errors.length === 0) await this.#settle();
+    else await this.#writeMark();
+    if (errors.length > 0) throw errors[0];
     return restored;
   }
 

@@ -1,11 +1,12 @@
 import type { Branch, Chat, Checkpoint, MessageNode, NodeInfo } from '../../graph/graph.ts';
+import { infoOf } from '../../graph/graph.ts';
+import { isContextError } from '../../errors.ts';
 import { META, readMeta, SELF } from '../meta.ts';
 import { blobsOf, hashOf } from '../blobs.ts';
 import { fragmentsKey } from '../keys.ts';
 import { ALL_TABLES, ofChat } from '../layout.ts';
-import type { Restored } from '../loss.ts';
 import { getNodes, load, MESSAGES, RECORDS } from '../reads.ts';
-import { type Kept, type KeptMessages, keptWords, NOTHING_KEPT } from '../rebuild.ts';
+import { chatOf, type Kept, type KeptMessages, keptWords, NOTHING_KEPT } from '../rebuild.ts';
 import type { Backing, Rows } from '../rows.ts';
 import type { ChatRecords, StoreNotice } from '../store.ts';
 import {
@@ -201,10 +202,8 @@ export class Journal {
     });
   }
 
-  /** Puts values back that are not there; how many of their files could not be read. */
-  async #putValuesBack(database: FileSystemDirectoryHandle): Promise<number> {
-    const folder = await unlessMissing(database.getDirectoryHandle(VALUES));
-    if (!folder) return 0;
+  /** Puts values back that are not there. */
+  async #putValuesBack(folder: FileSystemDirectoryHandle, sum: Restoration): Promise<void> {
     const texts = await Promise.all((await namesIn(folder)).map((name) => textOf(folder, name)));
     const said = texts.filter((text) => text).map((text = '') => parseLine(text.trimEnd()));
     const kept = said.flatMap((one) => (one?.t === 'value' ? [one] : []));
@@ -215,7 +214,7 @@ export class Journal {
           if (there[i] === undefined) rows.put('values', value, key);
       });
     this.#valuesOf = undefined;
-    return said.length - kept.length;
+    sum.damaged += said.length - kept.length;
   }
 
   // --- After a loss ------------------------------------------------------------------------------------------------
@@ -225,29 +224,67 @@ export class Journal {
     return alone(this.#name, async () => (await this.#lost()).length > 0);
   }
 
-  /** Puts back what the journals of lost databases hold, and deletes them once it is written down again. */
-  async restore(): Promise<{ restored: Restored; notices: StoreNotice[] }> {
+  /**
+   * Puts back what the journals of lost databases hold, each chat by itself, so that one that fails keeps no other away.
+   * What is written down again is deleted from them; the rest stays, for the next time.
+   */
+  async restore(): Promise<Restoration> {
     return alone(this.#name, async () => {
-      let [chats, messages, damaged] = [0, 0, 0];
-      const notices: StoreNotice[] = [];
-      for (const database of await this.#lost()) {
-        const since = await readPosition(database);
-        for await (const folder of database.values()) {
-          if (folder.kind !== 'directory' || folder.name === VALUES) continue;
-          const kept = await readChat(folder);
-          damaged += kept.damaged;
-          const back = await this.#backing.write(ALL_TABLES, (rows) => putBack(rows, kept, since));
-          if (!back) continue;
-          chats += 1;
-          messages += back.messages;
-          notices.push({ kind: 'change', chatId: back.chatId, seq: back.seq, remote: false });
-        }
-        damaged += await this.#putValuesBack(database);
+      const sum: Restoration = { chats: 0, messages: 0, damaged: 0, left: 0, notices: [], errors: [] };
+      try {
+        const lost = await this.#lost();
+        const over = new Map<FileSystemDirectoryHandle, readonly string[]>();
+        for (const database of lost) over.set(database, await this.#putDatabaseBack(database, sum));
+        await this.#catchUp();
+        for (const [database, names] of over) await this.#forget(database, names);
+      } catch (error) {
+        sum.errors.push(error);
       }
-      await this.#catchUp();
-      await this.#forgetLost();
-      return { restored: { chats, messages, damaged }, notices };
+      return sum;
     });
+  }
+
+  /** Resolves to the names of the folders that have nothing more to say. */
+  async #putDatabaseBack(database: FileSystemDirectoryHandle, sum: Restoration): Promise<string[]> {
+    const since = await readPosition(database);
+    const over: string[] = [];
+    for await (const folder of database.values()) {
+      if (folder.kind !== 'directory') continue;
+      try {
+        if (folder.name === VALUES) await this.#putValuesBack(folder, sum);
+        else if (!(await this.#putChatBack(folder, since, sum))) continue;
+        over.push(folder.name);
+      } catch (error) {
+        // Where nothing gets through to the database, each further chat would wait as long.
+        if (isContextError(error, 'store-blocked')) throw error;
+        sum.errors.push(error);
+      }
+    }
+    return over;
+  }
+
+  /** Whether the files of the chat have nothing more to say. */
+  async #putChatBack(folder: FileSystemDirectoryHandle, since: number, sum: Restoration): Promise<boolean> {
+    const kept = await readChat(folder);
+    const back = await this.#backing.write(ALL_TABLES, (rows) => putBack(rows, kept, since));
+    sum.damaged += kept.damaged;
+    if (typeof back === 'string') {
+      // Where no line was written yet, none is missing.
+      const isOver = back === 'deleted' || (back === 'nothing' && kept.damaged === 0);
+      if (!isOver) sum.left += 1;
+      return isOver;
+    }
+    sum.chats += 1;
+    sum.messages += back.messages;
+    sum.notices.push({ kind: 'change', chatId: back.chatId, seq: back.seq, remote: false });
+    return true;
+  }
+
+  /** Deletes some folders of a lost database, and what is beside them when they were the last. */
+  async #forget(database: FileSystemDirectoryHandle, names: readonly string[]): Promise<void> {
+    for (const name of names) await database.removeEntry(name, { recursive: true });
+    for await (const { kind } of database.values()) if (kind === 'directory') return;
+    await (await openFolder(this.#name)).removeEntry(database.name, { recursive: true });
   }
 
   /** Deletes the journals of lost databases. */
@@ -272,6 +309,18 @@ export class Journal {
   async size(): Promise<number> {
     return sizeOf(await openFolder(this.#name));
   }
+}
+
+/** What a restore has brought back so far. */
+interface Restoration {
+  chats: number;
+  messages: number;
+  damaged: number;
+  left: number;
+  /** What open tabs should hear of it. */
+  readonly notices: StoreNotice[];
+  /** Why some did not come back. */
+  readonly errors: unknown[];
 }
 
 /** A value, and whether it is there and can't be read. */
@@ -437,8 +486,8 @@ export interface KeptChat {
   readonly nodes: Map<string, MessageNode>;
   readonly revisions: MessageNode[];
   readonly blobs: Map<string, Uint8Array>;
-  /** What the engine keeps under its own key, and which. */
-  fragments: { readonly key: string; readonly value: unknown } | undefined;
+  /** What the engine keeps with it under a key of its own. */
+  fragments: { readonly value: unknown } | undefined;
   /** Lines that could not be read, and files that are not what they were. */
   damaged: number;
 }
@@ -461,8 +510,18 @@ async function readRecords(folder: FileSystemDirectoryHandle): Promise<KeptChat>
     fragments: undefined,
     damaged: 0,
   };
-  for (const raw of await readLines(folder)) take(kept, parseLine(raw));
+  const files = await filesIn(folder);
+  for (const raw of await readLines(folder, files)) take(kept, parseLine(raw));
+  kept.chat ??= chatToldBy(kept, files.at(-1)?.epoch);
   return kept;
+}
+
+/** The row of a chat whose own line can't be read; undefined where the others don't tell it either. */
+function chatToldBy({ nodes, branches }: KeptChat, epoch = 0): Chat | undefined {
+  const infos = [...nodes.values()].map(infoOf).toSorted((a, b) => a.seq - b.seq);
+  const pointers = [...branches.values()];
+  const { chatId } = infos[0] ?? pointers[0] ?? {};
+  return chatId === undefined ? undefined : { ...chatOf(chatId, pointers, infos), epoch };
 }
 
 function messagesOf({ nodes, revisions }: KeptChat): KeptMessages {
@@ -495,8 +554,10 @@ async function withKeptWords(
 }
 
 /** The lines of a chat, from where it was last written as a whole. */
-async function readLines(folder: FileSystemDirectoryHandle): Promise<string[]> {
-  const files = await filesIn(folder);
+async function readLines(
+  folder: FileSystemDirectoryHandle,
+  files: readonly JournalFile[],
+): Promise<string[]> {
   const texts = await Promise.all(files.map(async ({ name }) => (await findFile(folder, name))?.text()));
   const lines = texts.map((text = '') => text.split('\n').filter((raw) => raw !== ''));
   const begin = lines.findLastIndex((some, i) => files[i]?.isBase === true && some.includes(END));
@@ -524,7 +585,7 @@ function take(kept: KeptChat, said: Line | undefined): void {
       kept.nodes.delete(said.id);
       break;
     case 'fragments':
-      if (kept.chat) kept.fragments = { key: fragmentsKey(kept.chat.id), value: said.value };
+      kept.fragments = { value: said.value };
       break;
     case 'value':
     case 'end':

@@ -4,6 +4,7 @@ import { RecordTransaction } from '../append.ts';
 import { referToBlob } from '../blobs.ts';
 import { ChatReads } from '../chatReads.ts';
 import { createDeviceId } from '../device.ts';
+import { fragmentsKey } from '../keys.ts';
 import { ofChat } from '../layout.ts';
 import { readMeta } from '../meta.ts';
 import { loadPointers } from '../reads.ts';
@@ -20,7 +21,8 @@ export interface PutBack {
 }
 
 /**
- * Puts a chat back, in one transaction; undefined when there is nothing of it to put back.
+ * Puts a chat back, in one transaction, or says why not: there is `nothing` of it, it was `deleted` since, or its id is
+ * `taken` by another person's chat.
  *
  * The person may have gone on meanwhile, in the same chat. So nothing is overwritten that is as new: of a record that
  * is there in two revisions the higher one stays, messages that come back take their places behind those that are
@@ -28,18 +30,25 @@ export interface PutBack {
  * chat that was deleted since stays deleted. All that comes back gets new numbers in the change sequence, beyond those
  * that were given out before (`since`), because for every open tab it is news.
  */
-export async function putBack(rows: Rows, kept: KeptChat, since: number): Promise<PutBack | undefined> {
+export async function putBack(
+  rows: Rows,
+  kept: KeptChat,
+  since: number,
+): Promise<PutBack | 'nothing' | 'deleted' | 'taken'> {
   const { chat } = kept;
-  if (!chat || chat.deletedAt !== undefined) return undefined;
+  if (!chat) return 'nothing';
+  const key = fragmentsKey(chat.id);
   const span = ofChat(chat.id);
   const [stored, there, pointers, infos, value] = await Promise.all([
     readMeta(rows),
     rows.get('chats', chat.id),
     loadPointers(rows, chat.id),
     rows.list('nodes', span),
-    kept.fragments && rows.get('values', kept.fragments.key),
+    rows.get('values', key),
   ]);
-  if (there && (there.deletedAt !== undefined || there.userId !== chat.userId)) return undefined;
+  if (!isLive(chat) || (there && !isLive(there))) return 'deleted';
+  // One whose row was lost is nobody's, and may be anybody's.
+  if (there && there.userId !== chat.userId && there.userId !== '' && chat.userId !== '') return 'taken';
 
   const meta = { ...stored, seq: Math.max(stored.seq, since) };
   const known = new Map(infos.map((info) => [info.id, info]));
@@ -66,7 +75,7 @@ export async function putBack(rows: Rows, kept: KeptChat, since: number): Promis
     rows.put('blobs', { hash, bytes });
     referToBlob(rows, chat.id, hash);
   }
-  if (kept.fragments && value === undefined) tx.putValue(kept.fragments.key, kept.fragments.value);
+  if (kept.fragments && value === undefined) tx.putValue(key, kept.fragments.value);
   const changes: Change[] = [
     { kind: 'chat', record: row } as const,
     ...nodes.map((record) => ({ kind: 'node', record }) as const),
@@ -137,7 +146,7 @@ function isThing<T>(thing: T | undefined): thing is T {
   return thing !== undefined;
 }
 
-function isLive({ deletedAt }: Pointer): boolean {
+function isLive({ deletedAt }: Pick<Pointer, 'deletedAt'>): boolean {
   return deletedAt === undefined;
 }
 
@@ -152,6 +161,7 @@ function chatOf(
   const metadata = { ...kept.metadata, ...newest.metadata };
   return {
     ...newest,
+    userId: there?.userId || kept.userId,
     ...(kept.metadata || there?.metadata ? { metadata } : {}),
     epoch: there?.epoch ?? kept.epoch,
     createdAt: Math.min(kept.createdAt, there?.createdAt ?? Infinity),

@@ -21,9 +21,7 @@ function LossNotice({ loss }: { readonly loss: DataLoss }): ReactNode {
     setAtIt(true);
     attempt(async () => {
       try {
-        const { chats, messages } = await loss.restore();
-        const text = chats === 0 ? 'Nothing was missing any more.' : `${counted(chats, messages)} came back.`;
-        tell({ key: 'restored', text, lasts: 15_000 });
+        tell({ key: 'restored', text: outcomeOf(await loss.restore()), lasts: 15_000 });
       } finally {
         setAtIt(false);
       }
@@ -46,6 +44,11 @@ function LossNotice({ loss }: { readonly loss: DataLoss }): ReactNode {
       </span>
     </div>
   );
+}
+
+function outcomeOf({ chats, messages, left }: Awaited<ReturnType<DataLoss['restore']>>): string {
+  if (chats > 0) return `${counted(chats, messages)} came back.`;
+  return left > 0 ? 'What is left of the second copy can’t be read.' : 'Nothing was missing any more.';
 }
 
 function whatOf({ kind, chats, messages, lastSaved }: DataLoss): string {
