@@ -1,6 +1,7 @@
 import { IDBFactory } from 'fake-indexeddb';
 import 'fake-indexeddb/auto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { isContextError } from '../../src/errors.ts';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import type { ContextStore } from '../../src/store/store.ts';
 import type { Table } from '../../src/store/layout.ts';
@@ -9,7 +10,7 @@ import { type DatabaseDump, dumpDatabase, loadDatabase, openDatabase } from '../
 import { engineOn } from '../support/engine.ts';
 import { Folder, MemoryFiles } from '../support/files.ts';
 import { given, head, line, me, message, turn } from '../support/graph.ts';
-import { sealAll } from '../support/sealing.ts';
+import { countRecords, sealAll } from '../support/sealing.ts';
 import { quickenDisk } from '../support/quickDisk.ts';
 import { Unreadable } from '../support/unreadable.ts';
 
@@ -72,6 +73,64 @@ describe('a record that the browser has and does not give out', () => {
       expect(named).toBeGreaterThan(seen.size / 3);
     },
   );
+
+  it('lets everything be written, and deleted, whichever it is', { timeout: 120_000 }, async () => {
+    const file = message('picture');
+    const url = `data:image/png;base64,${'A'.repeat(6000)}`;
+    const picture = { ...file, parts: [{ type: 'file' as const, mediaType: 'image/png', url }] };
+    const writes: Readonly<Record<string, (store: ContextStore) => Promise<unknown>>> = {
+      edit: (store) => store.append('c', [{ op: 'replace', id: 'm1', data: message('m1', 'new') }], me),
+      turn: (store) => store.append('c', turn('q-new', 'm5'), me),
+      fork: (store) => store.append('c', [{ op: 'branch', id: 'b-new', base: 'main', messageId: 'm6' }], me),
+      switch: (store) => store.append('c', [{ op: 'use', branchId: 'b-w5' }], me),
+      checkpoint: (store) =>
+        store.append('c', [{ op: 'checkpoint', id: 'k', name: 'there', messageId: 'm6' }], me),
+      draft: (store) => store.saveDraft('c', 'grows', message('grows', 'so far and on')),
+      settle: (store) => store.append('c', [{ op: 'replace', id: 'grows', status: 'complete' }], me),
+      file: (store) => store.append('c', [{ op: 'replace', id: 'm2', data: picture }], me),
+      bytes: (store) => store.putBlob(new Uint8Array([1, 2, 3])),
+      value: (store) => store.set('unsent', 'words'),
+      chat: (store) => store.append('c', [{ op: 'chat', title: 'A title' }], me),
+      other: (store) => store.append('other', turn('q-other', 'm9'), me),
+      search: (store) => store.searchMessages('c', 'm9'),
+      seal: () => sealAll('damaged'),
+    };
+    for (const record of recordsIn(whole)) {
+      const failed: unknown[] = [];
+      await visit(whole, [record], async (store) => {
+        for (const [name, write] of Object.entries(writes))
+          await write(store).catch((error: unknown) => {
+            const isTold = isContextError(error) && error.code.endsWith('-not-found');
+            if (!isTold) failed.push([name, String(error)]);
+          });
+        await store.deleteChat('c');
+      });
+      unreadable.giveBack();
+      const { stores } = await dumpDatabase('damaged');
+      const left = stores.filter(({ name }) => ['packs', 'bodies', 'revisions', 'drafts'].includes(name));
+      const words = left.flatMap(({ rows }) => rows.filter(({ key }) => (key as unknown[])[0] === 'c'));
+      expect([record, failed, words]).toEqual([record, [], []]);
+    }
+    expect(unreadable.failed).toBeGreaterThan(100);
+  });
+
+  it('keeps its block and those behind it from being sealed, until it is written anew', async () => {
+    const store = new IndexedDBContextStore('grown');
+    await given(store, 'm0');
+    for (let i = 1; i < 20; i += 1) await store.append('c', turn(`m${i}`, `m${i - 1}`), me);
+    const db = await openDatabase('grown');
+    unreadable.lose(db, 'bodies', [['c', 5]]);
+    db.close();
+    await sealAll('grown');
+    expect(await countRecords('grown')).toMatchObject({ packs: 1, bodies: 16 });
+    const words = (await everyWord(store)).filter((text) => text.includes('"text"'));
+    expect(words).toHaveLength(19);
+    await store.append('c', [{ op: 'replace', id: 'm5', data: message('m5', 'anew') }], me);
+    await sealAll('grown');
+    expect(await countRecords('grown')).toMatchObject({ packs: 4, bodies: 4 });
+    expect((await everyWord(store)).filter((text) => text.includes('"text"'))).toHaveLength(20);
+    await store.close();
+  });
 
   it('costs nothing where that was for the connection, whichever it is', { timeout: 120_000 }, async () => {
     const words = await visit(whole, [], everyWord);

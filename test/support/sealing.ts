@@ -12,15 +12,17 @@ export function sealOne(name: string, chatId = 'c'): Promise<boolean> {
 
 /** The same over a connection that is there already. */
 export function sealOver(connection: Connection, chatId = 'c'): Promise<boolean> {
-  return connection.run((db) =>
-    write(db, SEALED, 'relaxed', (rows) => sealNext(rows, chatId, new TopologyCache())),
+  return connection.run((db, attempt) =>
+    write(db, SEALED, 'relaxed', (rows) => sealNext(rows, chatId, new TopologyCache()), attempt),
   );
 }
 
 /** Seals all that is due, in all chats. */
 export function sealAll(name: string): Promise<void> {
   return connected(name, async (connection) => {
-    const chats = await connection.run((db) => read(db, ['chats'], (rows) => rows.list('chats')));
+    const chats = await connection.run((db, attempt) =>
+      read(db, ['chats'], (rows) => rows.list('chats'), attempt),
+    );
     for (const { id } of chats) while (await sealOver(connection, id));
   });
 }
