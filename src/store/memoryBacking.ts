@@ -71,11 +71,18 @@ class MemoryRows implements Rows {
   }
 
   delete(table: Table, { from, to }: Span = { from: -Infinity, to: LAST }): void {
-    for (const { key, row } of this.#list(table).remove(from, to)) {
+    const gone = this.#list(table).remove(from, to);
+    if (gone.length > FEW) return this.#dropFromIndexes(table, new Set(gone.map(({ row }) => row)));
+    for (const { key, row } of gone) {
       for (const [index, indexed] of indexedKeys(table, row)) {
         this.#list(table, index).remove([indexed, key], [indexed, key]);
       }
     }
+  }
+
+  /** Each row that is taken out alone moves all that are behind it: a whole chat would take seconds. */
+  #dropFromIndexes(table: Table, rows: ReadonlySet<unknown>): void {
+    for (const index in LAYOUT[table].indexes) this.#list(table, index).drop(rows);
   }
 
   #list(table: Table, index = ''): SortedList {
@@ -85,6 +92,9 @@ class MemoryRows implements Rows {
     return list;
   }
 }
+
+/** Up to so many rows are taken out of an index one by one; for more the whole index is gone through, once. */
+const FEW = 32;
 
 /** A key behind all others: a list that begins with a list. */
 const LAST: Key = [[]];
@@ -112,7 +122,7 @@ interface Entry {
 
 /** Entries in the order of their keys. Most are added at the end. */
 class SortedList {
-  readonly #entries: Entry[] = [];
+  #entries: Entry[] = [];
 
   within(from: Key, to: Key): Entry[] {
     return this.#entries.slice(this.#place(from, 0), this.#place(to, 1));
@@ -132,6 +142,10 @@ class SortedList {
   remove(from: Key, to: Key): Entry[] {
     const start = this.#place(from, 0);
     return this.#entries.splice(start, this.#place(to, 1) - start);
+  }
+
+  drop(rows: ReadonlySet<unknown>): void {
+    this.#entries = this.#entries.filter(({ row }) => !rows.has(row));
   }
 
   /** How many entries come before a key; with `reach` 1, those equal to it are counted, too. */
