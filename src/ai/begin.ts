@@ -62,7 +62,7 @@ function turnOf<M extends UIMessage>(at: Standing<M>, opened: OpenedList<M>, for
   const turn = new Turn<M>({
     engine: host.engine,
     ...opened,
-    make: version && (() => land(at, forkId, version.make(withId(list.now, version.of) as M))),
+    make: version && (() => land(at, forkId, version.make(withId(list.now, version.of)))),
     read: () => {
       const grown = list.now.findLast((message) => message.id === id);
       // A server may begin an answer anew that broke off: it counts when it says more than was said.

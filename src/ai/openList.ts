@@ -38,6 +38,17 @@ export async function openList<M extends UIMessage>(
   const opened = await openTurn(engine, plan, place);
   const { version } = opened;
   if (!version) return changing(opened);
-  const make = async (from: M): Promise<OpenedList<M>> => changing(await version.make(from));
+  const make = async (from: M | undefined): Promise<OpenedList<M>> => {
+    const made = changing(await version.make(from));
+    // A call in it may have been answered while it was made: that is in the list, and in the version from now on.
+    const renamed = (message: M): M => (message.id === version.of ? { ...message, id: made.id } : message);
+    return {
+      ...made,
+      change: (now, shown) => {
+        const [since, list] = made.change(now, shown);
+        return [since, list.map(renamed)];
+      },
+    };
+  };
   return { ...opened, version: { ...version, make }, change: (now, shown) => [now, shown] };
 }

@@ -69,7 +69,7 @@ export function ownChat<M extends UIMessage>(
     learn(opened);
     const replay = replaying(opened.answer, place, isReplay);
     const { version } = opened;
-    const from = list.find(({ id }) => id === version?.of) as M;
+    const from = list.find(({ id }) => id === version?.of);
     const turn = new Turn<M>({
       engine,
       ...opened,

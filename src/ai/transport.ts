@@ -109,8 +109,8 @@ export interface Version<M extends UIMessage, Opened = OpenedTurn<M>> {
   readonly of: string;
   /** The branch that it will be on. */
   readonly forkId: string;
-  /** Writes it, and opens it; `from` is the answer that it is made from, as it is by then. */
-  make(from: M): Promise<Opened>;
+  /** Writes it, and opens it; `from` is the answer that it is made from, as it is by then, if that is still shown. */
+  make(from: M | undefined): Promise<Opened>;
 }
 
 /** Saves what a plan asks for, and reserves the answer, or opens the one that goes on. */
@@ -130,7 +130,7 @@ function announced<M extends UIMessage>(
   const id = createId();
   const of = plan.answer as M;
   if (engine.status(of.id) === 'streaming') throw stillGrowing(of.id);
-  const make = async (from: M): Promise<OpenedTurn<M>> => {
+  const make = async (from = of): Promise<OpenedTurn<M>> => {
     const opened = await written(engine, { ...plan, answer: from }, { branchId, forkId, answerId: id });
     await keepPlace(engine, opened.answer as M);
     return opened;

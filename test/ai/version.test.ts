@@ -162,6 +162,15 @@ describe('an answer in mid-conversation that goes on', () => {
     expect(page.shown()).toBe('q: One? | a: The quick brown fox.');
   });
 
+  it('is whole though the app took it out of the list before its first word', async () => {
+    const { more, exchange } = await goOn();
+    page.chats.active.messages = page.chats.active.messages.slice(0, 1);
+    await exchange.answer('brown fox.');
+    await more;
+    expect(await page.stored('main-v2')).toBe('q: One? | a: The quick brown fox.');
+    expect(page.shown()).toBe(await page.stored('main-v2'));
+  });
+
   it('is refused while that answer grows in another tab', async () => {
     const there = await openPage(store);
     await there.engine.checkout(cut);
@@ -192,6 +201,20 @@ describe('a call in an answer in mid-conversation', () => {
     await page.chats.active.addToolOutput(give);
     expect(await page.stored()).toBe(`q: One? | ${given} | q: Two? | a: Second.`);
     expect(page.engine.siblings(cut).ids).toEqual([cut]);
+  });
+
+  it('gets it there, and in the version, when it comes while that is made', async () => {
+    for (let moment = 0; moment < 50; moment += 5) {
+      store = slowly(new InMemoryContextStore());
+      await open(CALL);
+      const { more, exchange } = await goOn();
+      const said = exchange.answer('A six.');
+      await new Promise((resolve) => setTimeout(resolve, moment));
+      await page.chats.active.addToolOutput(give);
+      await Promise.all([said, more]);
+      expect(page.shown()).toBe(`q: One? | ${given}/A six.`);
+      expect(await page.stored('main-v2')).toBe(page.shown());
+    }
   });
 
   it('gets it there, and in the version, when it comes before the first word', async () => {
