@@ -247,6 +247,9 @@ const SINGLE: readonly Fault[] = ['killed', 'silent', 'newer'];
 /** Those that differ most: by a call, at the end, and without a word. */
 const UNLIKE: readonly Fault[] = ['throw', 'late', 'killed', 'silent', 'closed'];
 
+/** A full disk. */
+const FULL: readonly Fault[] = ['refuse', 'late', 'upgrade'];
+
 /** What the caller can't know, because nobody told: it was done, or not. */
 const UNTOLD: readonly Fault[] = ['unheard', 'killed', 'silent'];
 
@@ -458,6 +461,8 @@ export class Sweep {
         told.is === 'kept' && !write.isUnasked ? [after] : isUntold ? [before, after] : [before];
       expect([where, told.is, [...expected, ...twice].includes(now)]).toEqual([where, told.is, true]);
       expect([where, told.is === 'kept' ? resultOf(told.result) : result]).toEqual([where, result]);
+      if (FULL.includes(fault) && told.code !== undefined)
+        expect(`${where}: ${told.code}`).toBe(`${where}: quota-exceeded`);
       const isCured = forEver || !CURED.includes(fault) || told.is === 'kept';
       expect(`${where}: ${isCured || told.is}`).toBe(`${where}: true`);
       const rumours = now === before ? this.#heard.length : 0;
@@ -582,6 +587,7 @@ export class Sweep {
       agree([...where, told.error, told.is === 'silent'], [...where, undefined, false]);
       const now = (await dumpDatabase(NAME)).version;
       agree([...where, [dump.version, version].includes(now)], [...where, true]);
+      if (FULL.includes(fault) && struck) agree([...where, told.code], [...where, 'quota-exceeded']);
       // Memory in its place would look as if nothing had ever been there.
       agree([...where, store.persistence], [...where, 'indexeddb']);
       for (const one of [store, open()])
@@ -609,6 +615,8 @@ interface Told {
   readonly result?: unknown;
   /** What is not an error of ours. */
   readonly error?: string;
+  /** What it is refused with. */
+  readonly code?: string;
 }
 
 /** What a caller is told. A page that was killed is told nothing; everyone else is, in time. */
@@ -617,7 +625,7 @@ async function outcomeOf(work: Promise<unknown>, faults: Faults, fault: Fault): 
     (result): Told => ({ is: 'kept', result }),
     (error: unknown): Told => ({
       is: 'refused',
-      ...(isContextError(error) ? {} : { error: `not ours: ${String(error)}` }),
+      ...(isContextError(error) ? { code: error.code } : { error: `not ours: ${String(error)}` }),
     }),
   );
   if (fault === 'killed' || fault === 'silent') return Promise.race([told, goneFor(faults, told)]);
