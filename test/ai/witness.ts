@@ -308,7 +308,9 @@ export class Witness {
     const unsaved = messages.find((message) => !beginsWith(stored.get(message.id), message));
     if (unsaved) this.found.push(`ready, and "${textOf(unsaved)}" (${unsaved.id}) is not saved`);
     const unsettled = nodes.find(({ id, status }) => status === 'streaming' && this.#hasEnded(page, id));
-    if (unsettled && !isBusy) this.found.push(`ready, and ${unsettled.id} is not settled`);
+    // What somebody asked for more of meanwhile streams again: the page says so by then.
+    if (unsettled && !isBusy && !page.chats.active.isBusy)
+      this.found.push(`ready, and ${unsettled.id} is not settled`);
     return stored;
   }
 
