@@ -47,8 +47,8 @@ export class Sync {
   readonly #notices: Set<number> = new Set();
   readonly #ownChanges: Set<number> = new Set();
   #writing = 0;
-  /** Why nothing is written any more: the chat was deleted elsewhere. */
-  #gone: ContextError | undefined;
+  /** The change number that what is known of the chat is true for; undefined while there is none in the store. */
+  #asOf: number | undefined;
   /** The branch that a chat begins with which has to be written anew. */
   #firstBranchId: string | undefined;
   #watchTimer: ReturnType<typeof setTimeout> | undefined;
@@ -185,7 +185,6 @@ export class Sync {
     onConflict: ConflictPolicy = this.#desk.options.onConflict ?? 'fork',
     { isSole = false, meanwhile }: SendOptions = {},
   ): Promise<void> {
-    if (this.#gone) throw this.#gone;
     this.#writing += 1;
     try {
       const options = this.#appendOptions(onConflict);
@@ -197,6 +196,7 @@ export class Sync {
       meanwhile?.();
       const result = await writing;
       if (result.chat.rev === this.#knownRev + 1) this.#knownRev = result.chat.rev;
+      this.#asOf = result.seq;
       if (result.changed) this.#ownChanges.add(result.seq);
       this.#isMetadataMerged = true;
       this.#giveWay(result, ops);
@@ -256,7 +256,7 @@ export class Sync {
   #appendOptions(onConflict: ConflictPolicy): AppendOptions {
     const epoch = this.#history.chat?.epoch ?? this.#epoch;
     const mainBranchId = this.#firstBranchId ?? this.#desk.mainBranchId;
-    return { userId: this.#desk.userId, epoch, mainBranchId, onConflict };
+    return { userId: this.#desk.userId, epoch, mainBranchId, onConflict, asOf: this.#asOf };
   }
 
   /** What the disk refused is carried out here, and tried again in a while. */
@@ -447,13 +447,14 @@ export class Sync {
 
   async #readSince(since: number | undefined): Promise<void> {
     const records = await this.#desk.store.load(this.#desk.chatId, since);
-    if (!this.#isGone(records.chat)) return this.#absorbRemote(records);
+    if (!this.#isGone(records)) return this.#absorbRemote(records);
     this.#history.seq = records.seq;
     this.#deleted(chatDeleted(this.#desk.chatId));
   }
 
   /** Whether the chat that this engine opened is deleted, even if another one has its id by now. */
-  #isGone(chat: Chat | undefined): boolean {
+  #isGone({ chat, clearedSeq = 0 }: ChatRecords): boolean {
+    if (clearedSeq > (this.#asOf ?? Infinity)) return true;
     const epoch = this.#history.chat?.epoch ?? this.#epoch;
     return (
       chat !== undefined && (chat.epoch > epoch || (chat.epoch === epoch && chat.deletedAt !== undefined))
@@ -470,6 +471,7 @@ export class Sync {
     const held = isWatched ? await this.#desk.store.held(this.#desk.chatId) : new Set<string>();
     this.#absorb(records, { held, own: this.own() });
     this.#history.seq = Math.max(this.#history.seq, records.seq);
+    if (records.chat ?? this.#asOf) this.#asOf = records.seq;
     this.#knownRev = records.chat?.rev ?? this.#knownRev;
     if (records.chat && this.#isDeleted) this.#revive();
     this.#watch();
@@ -518,9 +520,7 @@ export class Sync {
   /** A store's notice. */
   hear(notice: StoreNotice): void {
     if (notice.chatId !== undefined && notice.chatId !== this.#desk.chatId) return;
-    if (this.#gone) return;
     if (notice.kind === 'draft') return this.#grew(notice.id);
-    if (notice.kind === 'clear') return this.#cleared();
     this.#notices.add(notice.seq);
     this.#settleNotices();
   }
@@ -533,13 +533,6 @@ export class Sync {
       this.#isLooking = false;
       return this.#view.look();
     });
-  }
-
-  /** Everything is gone, and the store has no memory of this chat that could refuse its writes. */
-  #cleared(): void {
-    if (!this.#history.chat) return;
-    this.#gone = chatDeleted(this.#desk.chatId);
-    this.#deleted(this.#gone);
   }
 
   /** Drops the notices of our own writes, and reads what the others did. */

@@ -1,4 +1,5 @@
 import type { UIMessage } from 'ai';
+import { ContextError } from '../errors.ts';
 import type { Branch, Chat, Checkpoint, MessageNode, NodeInfo } from '../graph/graph.ts';
 import { byAge } from '../graph/graph.ts';
 import { bytesOf, type Files } from './attachments.ts';
@@ -44,6 +45,15 @@ export class RecordTransaction implements StoreTransaction {
     this.#rows = reads.rows;
     this.#meta = meta;
     this.#files = files;
+  }
+
+  /** Refuses a write to a chat that was known as of this change number, where everything was cleared since. */
+  expectSince(asOf: number = Infinity): void {
+    const { clearedSeq = 0, seq } = this.#meta;
+    // A number that is yet to come was made by a disk.
+    if (clearedSeq <= asOf || clearedSeq > seq) return;
+    const message = 'This chat was deleted with all others. Open it anew to begin another one with its id.';
+    throw new ContextError('chat-deleted', message, { details: { chatId: this.chatId, asOf, clearedSeq } });
   }
 
   chat(): Promise<Chat | undefined> {

@@ -130,6 +130,7 @@ export const APPEND: Fields = {
   metadata: orNone({ is: (value) => value === null || isRecord(value), what: 'a record' }),
   onConflict: orNone(oneOf('fork', 'rebase', 'error')),
   chatRev: orNone(NUMBER),
+  asOf: orNone(NUMBER),
 };
 
 /** The options of a list, and of a search. */

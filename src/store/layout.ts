@@ -123,6 +123,8 @@ interface Lease {
 /** The last number of the change sequence, and who this is. */
 export interface Meta {
   readonly seq: number;
+  /** The number that everything was cleared at: a chat that somebody read before is gone on purpose, not lost. */
+  readonly clearedSeq?: number;
   /** The call that wrote last: one whose answer got lost finds that it was carried out. */
   readonly by?: string;
   readonly deviceId: string;

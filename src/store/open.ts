@@ -58,8 +58,16 @@ class BackingOrMemory implements Backing {
     return this.#use((backing) => backing.held(chatId));
   }
 
+  /** Who fell back to memory has left the tabs of the database: what happens here is no news there, nor the other way. */
   join(hear: (notice: StoreNotice) => void): Channel | undefined {
-    return this.#backing.join(hear);
+    const joined = this.#backing;
+    const channel = joined.join((notice) => this.#backing === joined && hear(notice));
+    return (
+      channel && {
+        tell: (notice) => this.#backing === joined && channel.tell(notice),
+        close: () => channel.close(),
+      }
+    );
   }
 
   async recall(chatId: string): Promise<Kept> {

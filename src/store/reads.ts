@@ -57,11 +57,12 @@ export async function load(
   meta: Promise<Meta> = readMeta(rows),
 ): Promise<ChatRecords> {
   const read = since === undefined ? everything(rows, chatId) : difference(rows, since);
-  const [chat, { seq }] = await Promise.all([readChat(rows, chatId), meta]);
+  const [chat, { seq, clearedSeq = 0 }] = await Promise.all([readChat(rows, chatId), meta]);
+  const at = clearedSeq > 0 && clearedSeq <= seq ? { seq, clearedSeq } : { seq };
   if (!chat || chat.deletedAt !== undefined) {
-    return { seq, chat: chat && tombstone(chat), branches: [], checkpoints: [], nodes: [], dropped: [] };
+    return { ...at, chat: chat && tombstone(chat), branches: [], checkpoints: [], nodes: [], dropped: [] };
   }
-  return { seq, ...(await read(chat)) };
+  return { ...at, ...(await read(chat)) };
 }
 
 /** What is read once it is known how a chat stands. */

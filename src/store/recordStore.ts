@@ -54,7 +54,6 @@ import type {
   SearchResult,
   StoreNotice,
   StoreOp,
-  StoreTransaction,
 } from './store.ts';
 
 /**
@@ -222,7 +221,8 @@ export class RecordStore implements ContextStore {
     const whole = normaliseOps(ops);
     const ready = whole.some(bringsFiles) ? await this.#detached(whole, files) : whole;
     let written: readonly MessageNode[] = [];
-    const work = async (tx: StoreTransaction, rows: Rows): Promise<AppendResult> => {
+    const work = async (tx: RecordTransaction, rows: Rows): Promise<AppendResult> => {
+      tx.expectSince(settled.asOf);
       const result = await applyOps(tx, ready, settled, Date.now());
       written = result.written;
       return { ...result, written: await this.#attachments.attach(rows, written, files) };
@@ -386,7 +386,7 @@ export class RecordStore implements ContextStore {
    */
   async #write<T>(
     chatId: string,
-    work: (tx: StoreTransaction, rows: Rows) => Promise<T>,
+    work: (tx: RecordTransaction, rows: Rows) => Promise<T>,
     ops: readonly StoreOp[] = [],
     files: Files = new Map(),
   ): Promise<T> {
@@ -532,10 +532,11 @@ function notGrowing(chatId: string, id: string): ContextError {
   return new ContextError('message-not-found', message, { details: { id, chatId } });
 }
 
-/** Empties every table; the counter goes on, because other tabs remember its numbers. */
+/** Empties every table; the counter goes on, because other tabs remember its numbers, and what they know from before. */
 async function forgetAll(rows: Rows): Promise<number> {
   const meta = await nextMeta(rows);
   for (const table of ALL_TABLES) rows.delete(table);
-  rows.put('meta', { ...meta, seq: meta.seq + 1 }, SELF);
-  return meta.seq + 1;
+  const seq = meta.seq + 1;
+  rows.put('meta', { ...meta, seq, clearedSeq: seq }, SELF);
+  return seq;
 }

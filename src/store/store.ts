@@ -253,6 +253,11 @@ export interface AppendOptions {
    * `head-moved` (`reason: 'chat'`). For what only one tab may do, like beginning an answer. Default: any.
    */
   readonly chatRev?: number;
+  /**
+   * The change number that what the caller knows of the chat is true for. Where everything was cleared since, the chat is
+   * refused with `chat-deleted`, instead of being written again from what the caller knows. Default: any.
+   */
+  readonly asOf?: number | undefined;
 }
 
 /** How the words of a growing answer are kept. */
@@ -273,6 +278,8 @@ export interface DraftOptions {
 export interface ChatRecords {
   /** The change sequence of the database that this is true for. */
   readonly seq: number;
+  /** The change number that everything was cleared at; absent where it never was. What was known before is gone. */
+  readonly clearedSeq?: number;
   /** The row; with `deletedAt` what is left of a deleted chat; undefined for an unknown one, or if it did not change. */
   readonly chat: Chat | undefined;
   readonly branches: readonly Branch[];

@@ -745,6 +745,34 @@ describe('another tab', () => {
     expect((await store.listChats()).map(({ id }) => id)).toEqual(['d']);
   });
 
+  test('that clears everything is not undone by a page that did not hear of it, and no word is lost to it', async () => {
+    const { disk } = await chat(['q1', 'a1']);
+    const { store } = hardOfHearing(disk);
+    const late = engineOn(store);
+    await late.ready();
+    await disk.clear();
+    late.set(user(said('q2')));
+    await expect(late.save()).rejects.toMatchObject({ code: 'chat-deleted' });
+    expect(late.state.getState()).toMatchObject({ status: 'error', error: { code: 'chat-deleted' } });
+    expect([shown(late), late.state.getState().pending.length]).toEqual(['q1 > a1', 1]);
+    expect(await disk.listChats()).toEqual([]);
+    await say(engineOn(disk), 'q3');
+    await expect(late.save()).rejects.toMatchObject({ code: 'chat-deleted' });
+    expect(await branchesIn(disk)).toEqual({ main: 'q3' });
+  });
+
+  test('that says so and has not cleared this store ends no chat here', async () => {
+    const disk = new InMemoryContextStore();
+    const subscribe = vi.spyOn(disk, 'subscribe');
+    const engine = engineOn(disk);
+    await say(engine, 'q1', 'a1');
+    for (const [hear] of subscribe.mock.calls) hear({ kind: 'clear', seq: 1, remote: true });
+    await quiet(engine);
+    expect(engine.state.getState()).toMatchObject({ status: 'ready', error: null });
+    await say(engine, 'q2');
+    expect(await branchesIn(disk)).toEqual({ main: 'q1 > a1 > q2' });
+  });
+
   test('that deletes the chat ends the answers here, kept ones too, and their locks are free', async () => {
     const { engine, disk, refuse } = await chat(['q1']);
     await engine.continue(said('q2'), { id: 'a2' });

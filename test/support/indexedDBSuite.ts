@@ -544,6 +544,27 @@ export function indexedDBSuite(freshName: () => string, points: Points = ALL_POI
         expect(store.persistence).toBe('memory');
       });
 
+      it('tells the tabs of the database nothing of what it does in memory, and hears nothing of theirs', async () => {
+        const [well, fallen] = [open(), open()];
+        await given(well, 'q1');
+        const [heard, overheard]: StoreNotice[][] = [[], []];
+        well.subscribe((notice) => heard?.push(notice));
+        fallen.subscribe((notice) => overheard?.push(notice));
+        const factory = Object.getOwnPropertyDescriptor(globalThis, 'indexedDB');
+        Object.defineProperty(globalThis, 'indexedDB', { configurable: true, value: undefined });
+        await fallen.clear();
+        if (factory) Object.defineProperty(globalThis, 'indexedDB', factory);
+        else Reflect.deleteProperty(globalThis, 'indexedDB');
+        await given(fallen, 'x1');
+        const { seq } = await append(open(), turn('a1', 'q1'));
+        await expect.poll(() => heard?.length).toBeGreaterThan(0);
+        expect(heard).toEqual([{ kind: 'change', chatId: 'c', seq, remote: true }]);
+        expect(overheard?.map(({ kind, remote }) => [kind, remote])).toEqual([
+          ['clear', false],
+          ['change', false],
+        ]);
+      });
+
       it('stays with a database that has answered once, even when it is refused later', async () => {
         const store = open();
         await given(store, 'q1');

@@ -1809,6 +1809,20 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
         expect((await given(store, 'q1')).seq).toBeGreaterThan(seq);
       });
 
+      it('refuses the writes of those who know a chat from before, also when another one has its id', async () => {
+        const { seq: asOf } = await given(store, 'q1');
+        expect((await store.load('c')).clearedSeq).toBeUndefined();
+        await store.clear();
+        expect((await store.load('c')).clearedSeq).toBeGreaterThan(asOf);
+        const late = (): Promise<unknown> => store.append('c', turn('a1', 'q1'), { ...me, asOf });
+        await expect(late()).rejects.toMatchObject({ code: 'chat-deleted' });
+        expect(await store.listChats()).toEqual([]);
+        const { seq } = await given(store, 'q1');
+        await expect(late()).rejects.toMatchObject({ code: 'chat-deleted' });
+        await store.append('c', turn('a1', 'q1'), { ...me, asOf: seq });
+        expect(await store.getMessages('c')).toHaveLength(2);
+      });
+
       it('opens again when it is used after closing', async () => {
         await given(store, 'q1 > a1');
         await store.close();
