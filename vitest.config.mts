@@ -19,8 +19,8 @@ const compiled = ['test/apps/{compiled,fuzz,planted,suite}.test.tsx'];
 const productionJsx = { find: 'react/jsx-dev-runtime', replacement: `${root}/test/support/jsx.ts` };
 /**
  * Told of chats on a page. The fuzzer brings a database, which others would find. `CHATS: 'app'` tells them of the chats of an
- * app: on AI SDK 5 and 6 on React's development build, on 7 as the app ships, and in Chromium. Without it they are told of
- * bare chats, which people may also have: once, on 7. `test/apps/where.test.ts` holds what runs where, and why not elsewhere.
+ * app: on AI SDK 5 and 6 on React's development build, on 7 as the app ships, all through the React Compiler, and in Chromium
+ * as it is written. Without it they are told of bare chats, which people may also have: once, on 7. `test/apps/where.test.ts` holds what runs where, and why not elsewhere.
  */
 const chats = 'test/ai/!(fuzz).test.ts';
 const elsewhere = ['test/browser/**', 'test/bench/**', 'test/package/**', 'test/e2e/**'];
@@ -86,14 +86,14 @@ const isBench = process.argv.includes('bench');
 
 /** The chat tests in an app on an older AI SDK: 5 and 6 are installed beside 7 under names of their own. */
 function onSdk(major: 5 | 6): TestProjectInlineConfiguration {
-  const [ai, react] = [`ai-v${major}`, `ai-sdk-react-v${major}`];
+  const [ai, hooks] = [`ai-v${major}`, `ai-sdk-react-v${major}`];
   const older = [
     { find: /^ai(?=$|\/)/, replacement: ai },
-    { find: /^@ai-sdk\/react$/, replacement: react },
+    { find: /^@ai-sdk\/react$/, replacement: hooks },
   ];
   return {
     resolve: { alias: [...aliases, ...older] },
-    plugins,
+    plugins: [asPublished, react({ compiler: true })],
     test: {
       name: `sdk${major}`,
       testTimeout: patience,
@@ -103,11 +103,11 @@ function onSdk(major: 5 | 6): TestProjectInlineConfiguration {
       isolate: false,
       setupFiles: `${root}/test/support/page.ts`,
       include: ['test/{ai,apps}/**/*.test.{ts,tsx}'],
-      // Types are checked against the one that is installed, and the React Compiler has a project of its own.
-      exclude: ['test/ai/types.test.ts', 'test/apps/{compiled.test.tsx,where.test.ts}'],
+      // Types are checked against the one that is installed.
+      exclude: ['test/ai/types.test.ts', 'test/apps/where.test.ts'],
       env: { AI_SDK: String(major), CHATS: 'app' },
       // Not left to Node, so that their own imports of `ai` are led to the same copy.
-      server: { deps: { inline: [new RegExp(`/node_modules/(${ai}|${react})/`)] } },
+      server: { deps: { inline: [new RegExp(`/node_modules/(${ai}|${hooks})/`)] } },
     },
   };
 }
@@ -249,7 +249,7 @@ export default defineConfig({
           isolate: false,
           setupFiles: `${root}/test/support/patience.ts`,
           // Types are no code.
-          include: [...compiled, 'test/ai/!(fuzz|types).test.ts'],
+          include: [...compiled, 'test/apps/react.test.tsx', 'test/ai/!(fuzz|types).test.ts'],
           env: { AI_SDK: '7', CHATS: 'app', NODE_ENV: 'production' },
         },
       },

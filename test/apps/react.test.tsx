@@ -1,8 +1,8 @@
-import { act, cleanup, render } from '@testing-library/react';
 import { InMemoryContextStore, useContextEngine, type ContextEngine, type ContextStore } from 'contextree';
 import { startTransition, StrictMode, Suspense, use, useEffect, useState, type ReactNode } from 'react';
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { scriptedTransport, settle, type Exchange, type ScriptedTransport } from '../support/transport.ts';
+import { createRoot } from 'react-dom/client';
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import { scriptedTransport, type Exchange, type ScriptedTransport } from '../support/transport.ts';
 import { App } from './ContextApp.tsx';
 
 /** The app on contextree in the company that React keeps: suspended neighbours, and moves that may wait. */
@@ -28,12 +28,18 @@ function Neighbour(): ReactNode {
   return promise ? <aside>{use(promise)}</aside> : null;
 }
 
-afterEach(cleanup);
-
 beforeEach(async () => {
+  // React shows what happens at its own pace, on its production build, too, which knows of no act().
+  Reflect.set(globalThis, 'IS_REACT_ACT_ENVIRONMENT', false);
   store = new InMemoryContextStore();
   script = scriptedTransport();
-  render(
+  const container = document.body.appendChild(document.createElement('div'));
+  const root = createRoot(container);
+  onTestFinished(() => {
+    root.unmount();
+    container.remove();
+  });
+  root.render(
     <StrictMode>
       <Suspense fallback={<p role="note">Waiting</p>}>
         <App chatId="c" transport={script.transport} throttle={10} store={store} />
@@ -42,8 +48,11 @@ beforeEach(async () => {
       </Suspense>
     </StrictMode>,
   );
-  await act(settle);
+  await rest();
 });
+
+/** Longer than a list is throttled, and than React waits for others. */
+const rest = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 50));
 
 const page = (): string =>
   [...document.querySelectorAll('li')]
@@ -55,47 +64,43 @@ async function ask(): Promise<Exchange> {
   const button = [...document.querySelectorAll('button')].find(({ textContent }) => textContent === 'Send');
   const box = document.querySelector<HTMLInputElement>('[aria-label=Message]')!;
   Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value')!.set!.call(box, 'One?');
-  await act(async () => void box.dispatchEvent(new Event('input', { bubbles: true })));
-  let exchange!: Exchange;
-  await act(async () => {
-    button!.click();
-    exchange = await script.next();
-    await settle();
-  });
+  box.dispatchEvent(new Event('input', { bubbles: true }));
+  await rest();
+  button!.click();
+  const exchange = await script.next();
+  await rest();
   return exchange;
 }
 
-/** Lets a server say something, and the throttled list show it. */
-async function serve(action: () => Promise<void>): Promise<void> {
-  await act(async () => {
-    await action();
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  });
+/** Does something, and lets the page show it. */
+async function serve(action: () => unknown): Promise<void> {
+  await action();
+  await rest();
 }
 
 it('an answer grows on while the page is suspended, and is whole when it comes back', async () => {
   const exchange = await ask();
   await serve(() => exchange.say('Fir'));
   const loaded = Promise.withResolvers<string>();
-  await act(async () => suspend(loaded.promise));
-  expect(isWaiting()).toBe(true);
+  suspend(loaded.promise);
+  await expect.poll(isWaiting).toBe(true);
   await serve(() => exchange.answer('st.'));
   expect(exchange.isStopped).toBe(false);
-  await act(async () => loaded.resolve('here'));
-  await act(settle);
-  expect([isWaiting(), page()]).toEqual([false, 'One?curious | First.']);
+  loaded.resolve('here');
+  // React takes its time to show again what was hidden.
+  await expect.poll(() => [isWaiting(), page()]).toEqual([false, 'One?curious | First.']);
 });
 
 it('a transition that waits keeps the old page, and the answer grows in it', async () => {
   const exchange = await ask();
   await serve(() => exchange.say('Fir'));
   const loaded = Promise.withResolvers<string>();
-  await act(async () => startTransition(() => suspend(loaded.promise)));
+  await serve(() => startTransition(() => suspend(loaded.promise)));
   await serve(() => exchange.say('st'));
   expect([isWaiting(), page()]).toEqual([false, 'One?curious | First']);
-  await act(async () => loaded.resolve('here'));
+  await serve(() => loaded.resolve('here'));
   await serve(() => exchange.answer('.'));
-  expect(page()).toBe('One?curious | First.');
+  await expect.poll(page).toBe('One?curious | First.');
 });
 
 it('a branch that is switched in a transition is shown whole, never mixed', async () => {
@@ -104,10 +109,8 @@ it('a branch that is switched in a transition is shown whole, never mixed', asyn
   const frames = new Set<string>();
   const watch = new MutationObserver(() => frames.add(page()));
   watch.observe(document.body, { childList: true, subtree: true, characterData: true });
-  await act(async () => startTransition(() => void engine.rewind(engine.state.getState().messages[0]!.id)));
-  await act(settle);
-  await act(async () => startTransition(() => void engine.switchBranch('main')));
-  await act(settle);
+  await serve(() => startTransition(() => void engine.rewind(engine.state.getState().messages[0]!.id)));
+  await serve(() => startTransition(() => void engine.switchBranch('main')));
   watch.disconnect();
   expect([...frames]).toEqual(['One?curious', 'One?curious | First.']);
 });

@@ -10,7 +10,7 @@ import { root } from '../../scripts/entries.mjs';
  * away from it stands here with the reason, all of it: what is left out elsewhere without a word is found by these tests.
  */
 
-/** Where the app is driven: on 5 and 6 on React's development build in StrictMode, on 7 as it ships, in Chromium as both. */
+/** Where the app is driven: by the React Compiler on 5 and 6 in development and on 7 as it ships, and as it is written in Chromium. */
 const IN_APP = ['sdk5', 'sdk6', 'compiled', 'browser (chromium)'];
 /** Where bare chats are, for people who have no component or keep their own: once, on AI SDK 7. */
 const BARE = ['happy'];
