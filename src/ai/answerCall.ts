@@ -1,6 +1,7 @@
 import type { UIMessage } from 'ai';
 import { sameJson } from '../engine/same.ts';
 import { answered, type Given } from './answered.ts';
+import { keepList } from './begin.ts';
 import type { Standing } from './contextChat.ts';
 import { put, withId, type IsCall } from './list.ts';
 import { isAsking } from './queue.ts';
@@ -49,14 +50,14 @@ async function keep<M extends UIMessage>(
   const { host, chat, list, turn } = at;
   if (turn?.options.id === message.id && turn.isOpen) return turn.savePoint();
   const { engine, options } = host;
-  if (!engine.node(message.id)) return chat.keepList();
+  if (!engine.node(message.id)) return keepList(at);
   teach(at, message);
   let kept = message;
   await keepMessage(engine, message.id, (now) => (kept = answer(now)), undefined);
   if (sameJson(kept, message)) return;
   // Another tab answered another call at the same moment: only now may all of them be answered.
   teach(at, kept);
-  if (!isAsking(chat) && (await options.sendAutomaticallyWhen?.({ messages: list.now }))) at.goOn();
+  if (!isAsking(chat) && (await options.sendAutomaticallyWhen?.({ messages: list.now }))) at.goOn?.();
 }
 
 /** All chats that show a message go on from what it is now. */

@@ -5,6 +5,7 @@ import type { Standing } from './contextChat.ts';
 import { longer } from './goingOn.ts';
 import { put, withId } from './list.ts';
 import { openList, type OpenedList } from './openList.ts';
+import { isAsking } from './queue.ts';
 import { Turn } from './turn.ts';
 
 /** Saves the turn that a list asks for, on a branch of its own where it needs one, and takes the chat along. */
@@ -81,4 +82,24 @@ function turnOf<M extends UIMessage>(at: Standing<M>, opened: OpenedList<M>, for
   });
   void turn.settled.then(() => host.sync());
   return turn;
+}
+
+/**
+ * Saves a list that the app brought along, and that nothing was said to yet. Where something is cut from it, or answered in
+ * it, the rest is nowhere else.
+ */
+export async function keepList<M extends UIMessage>(at: Standing<M>): Promise<void> {
+  const { chat, list } = at;
+  if (!chat.isUnsaved || isAsking(chat) || list.now.length < 2) return;
+  await (await beginTurn(at, {})).end('complete');
+}
+
+/** Loads what stands before the first message of the list, when a turn is about to begin there, and gives it. */
+export async function reveal<M extends UIMessage>(at: Standing<M>, id = ''): Promise<readonly M[]> {
+  await keepList(at);
+  const { host, list } = at;
+  if (id !== list.now[0]?.id || !host.engine.node(id)?.parentId) return [];
+  const { messages } = await host.engine.resolve({ at: id });
+  list.prepend(messages as M[]);
+  return messages.slice(0, -1) as M[];
 }

@@ -5,7 +5,7 @@ import { ContextError, isContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
 import type { Given } from './answered.ts';
 import { headOf, List, withId, type IsCall } from './list.ts';
-import { inWords, loadTurns } from './loadTurns.ts';
+import { inWords, knownTurns, loadTurns } from './loadTurns.ts';
 import { isWaiting } from './toolPart.ts';
 import type { Place, Queue } from './queue.ts';
 import type { PrepareRequest, SendOptions } from './transport.ts';
@@ -38,7 +38,8 @@ export interface ContextChatOptions<M extends UIMessage = UIMessage> extends Omi
    * What becomes of a message that is sent while an answer is asked for or growing. Default `queue`: it stands in the
    * list at once, is kept, and is asked when that answer is saved, however that ended. A page that was closed before
    * finds it at the end of its branch, and does not ask it by itself. With `reject`, `sendMessage()` rejects with `busy`
-   * and changes nothing. An edit and `regenerate()` stop the answer either way; what waits goes before them.
+   * and changes nothing. An edit and `regenerate()` stop the answer either way, and go first: what waits is asked behind
+   * the answer that takes its place.
    *
    * Answers that grow in another tab are neither stopped nor joined by a second one: `regenerate()` and Continue are
    * refused with `busy`. A question behind an answer that another tab goes on with is saved at once, and asked when
@@ -81,13 +82,13 @@ export interface Standing<M extends UIMessage> {
   readonly list: List<M>;
   branchId: string | undefined;
   /** The answer that grows, or grew last. */
-  turn: Turn<M> | undefined;
+  turn?: Turn<M>;
   /** Whether the last request was answered with nothing: to ask again by itself would have no end. */
-  isMute: boolean;
+  isMute?: boolean;
   /** What waits for its turn, once the code for it has come. */
-  queue: Queue<M> | undefined;
+  queue?: Queue<M> | undefined;
   /** Lets the answer at the end go on by itself. */
-  goOn: () => void;
+  goOn?: () => void;
 }
 
 /**
@@ -110,6 +111,10 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   /** What is shown of an answer as it is read: one that goes on is what it was, and more. */
   #asShown: (message: M, shown: M | undefined) => M = (message) => message;
   #tail: Promise<unknown> = Promise.resolve();
+  /** What stands in line, and is no question that waits. */
+  readonly #lined: Set<unknown> = new Set();
+  /** What takes the place of an answer, until it is answered. */
+  #front: Promise<unknown> | undefined;
   #loading: Promise<void> | undefined;
   #writes: Promise<unknown> = Promise.resolve();
   #writing = 0;
@@ -153,16 +158,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     });
     chat.current = this;
     const list = new List(host.engine, this.state, greeting);
-    this.#at = {
-      host,
-      chat: this,
-      list,
-      branchId,
-      turn: undefined,
-      isMute: false,
-      queue: undefined,
-      goOn: () => {},
-    };
+    this.#at = { host, chat: this, list, branchId };
     this.#wrapVerbs();
     this['~registerStatusCallback'](() => host.sync());
     // Who listens to the list shows it.
@@ -227,11 +223,12 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
 
   /** Resolves when everything that was said in this chat so far is saved, also after a stop or a failure. */
   async whenSettled(): Promise<void> {
-    await Promise.all([this.#settled(), this.#at.queue?.writing]);
+    await this.#settled();
+    await this.#at.queue?.writing;
   }
 
-  async #settled(): Promise<void> {
-    await Promise.all([this.#at.turn?.settled, this.#writes]);
+  #settled(): Promise<unknown> {
+    return Promise.all([this.#at.turn?.settled, this.#writes]);
   }
 
   // ------------------------------------------------------------------ its place
@@ -289,8 +286,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
 
   /** Knows what waits, and what waited when the page was left, once the code for it has come. */
   async #open(): Promise<void> {
-    // Where it can't be loaded, that is told with the next request.
-    const turns = await loadTurns().catch(() => undefined);
+    const turns = await knownTurns();
     this.#at.queue ??= turns && new turns.Queue(this.#at);
   }
 
@@ -316,7 +312,8 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     this.sendMessage = async (given, options) => {
       const message = given && asParts<M>(given);
       const { messageId } = message ?? {};
-      if (message && this.#at.queue?.has(messageId)) return this.#at.queue.sayAnew(message, options);
+      const anew = message && this.#at.queue?.sayAnew(message, options);
+      if (anew) return anew;
       const before = this.#listBefore(messageId);
       const isLate = this.isBusy || this.#unanswered > 0;
       const { onBusy, experimental_queue } = this.#at.host.options;
@@ -343,7 +340,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
           await sendMessage(asked, options);
           place?.end();
         };
-        return this.#inTurn(ask, place && (async () => (await place?.read, NONE)));
+        return this.#inTurn(ask, place && (async () => (await place?.read, NONE)), place && 'waits');
       });
     };
     this.regenerate = (options) =>
@@ -356,7 +353,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
           this.#at.queue?.placeLeft(messageId);
           return regenerate(options);
         };
-        return this.#inTurn(ask, this.#interrupt(messageId));
+        return this.#inTurn(ask, this.#interrupt(messageId), 'first');
       });
     this.stop = async () => {
       // What was asked for in this moment has not begun.
@@ -413,41 +410,32 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     before: readonly M[],
     options: Parameters<Send<M>>[1],
   ): Promise<void> {
-    return this.#inTurn((earlier) => {
-      const now = new Map(this.#at.list.saved.map((message) => [message.id, message]));
-      const current = (message: M): M =>
-        now.get(message.id) ?? ((this.#at.host.engine.message(message.id) ?? message) as M);
-      this.#at.list.now = [...earlier, ...before].map(current);
-      return send(content as Message<M>, options);
-    }, this.#interrupt(messageId));
+    return this.#inTurn(
+      (earlier) => {
+        const now = new Map(this.#at.list.saved.map((message) => [message.id, message]));
+        const current = (message: M): M =>
+          now.get(message.id) ?? ((this.#at.host.engine.message(message.id) ?? message) as M);
+        this.#at.list.now = [...earlier, ...before].map(current);
+        return send(content as Message<M>, options);
+      },
+      this.#interrupt(messageId),
+      'first',
+    );
   }
 
-  /** Stops what grows, for a turn that begins in mid-list, and gives what is to be done when its time has come. */
+  /** Stops what grows, for a turn that takes its place, and gives what is to be done when its time has come. */
   #interrupt(messageId: string | undefined): () => Promise<readonly M[]> {
     const stopped = (this.isBusy || this.#resuming) && this.stop();
     return async () => {
       await stopped;
-      return this.#reveal(messageId);
+      await this.#resuming;
+      return (await knownTurns())?.reveal(this.#at, messageId) ?? NONE;
     };
   }
 
-  /**
-   * @internal Saves a list that the app brought along, and that nothing was said to yet. Where something is cut from it,
-   * or answered in it, the rest is nowhere else.
-   */
+  /** @internal Saves a list that the app brought along, and that nothing was said to yet. */
   async keepList(): Promise<void> {
-    if (!this.isUnsaved || this.#isAsking || this.#at.list.now.length < 2) return;
-    await (await (await loadTurns()).beginTurn(this.#at, {})).end('complete');
-  }
-
-  /** Loads what stands before the first message of the list, when a turn is about to begin there, and gives it. */
-  async #reveal(at = ''): Promise<readonly M[]> {
-    await this.keepList();
-    const { engine } = this.#at.host;
-    if (at !== this.#at.list.now[0]?.id || !engine.node(at)?.parentId) return [];
-    const { messages } = await engine.resolve({ at });
-    this.#at.list.prepend(messages as M[]);
-    return messages.slice(0, -1) as M[];
+    await (await loadTurns()).keepList(this.#at);
   }
 
   /** Counts what was sent and is not answered yet: some of it may wait. */
@@ -466,18 +454,36 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
    * One after another: the next request begins when the answer before it, and what it led to, is there. Between the look
    * and the request nothing can begin: not an answer either that goes on by itself when a tool is answered. What there is
    * to `prepare` for a turn is done when it has come.
+   *
+   * What takes the place of an answer is `first`: questions that wait are asked behind it. It goes behind anything else
+   * that was begun before it.
    */
   #inTurn(
     task: (earlier: readonly M[]) => Promise<void>,
     prepare?: () => Promise<readonly M[]>,
+    how?: 'first' | 'waits',
   ): Promise<void> {
-    const run = this.#tail.then(async () => {
-      const earlier = prepare ? await prepare() : [];
-      while (this.isBusy) await (this.#isAsking ? this.#statusChange() : this.#settled());
-      this.#at.list.leaveElsewhere();
-      return task(earlier);
-    });
-    this.#tail = run.catch(() => {});
+    const waits = how === 'waits';
+    const isFirst = how === 'first' && this.#lined.size === 0;
+    if (!isFirst && !waits) this.#lined.add(task);
+    const run = Promise.resolve(isFirst ? this.#front : this.#tail)
+      .then(async () => {
+        const earlier = prepare ? await prepare() : [];
+        while (this.isBusy || (waits && this.#front))
+          await ((waits && this.#front) || (this.#isAsking ? this.#statusChange() : this.#settled()));
+        this.#lined.delete(task);
+        this.#at.list.leaveElsewhere();
+        return task(earlier);
+      })
+      .finally(() => this.#lined.delete(task));
+    const ended = run.catch(() => {});
+    this.#tail = Promise.all([this.#tail, ended]);
+    if (isFirst) {
+      const front = ended.then(() => {
+        if (this.#front === front) this.#front = undefined;
+      });
+      this.#front = front;
+    }
     return run;
   }
 

@@ -13,6 +13,11 @@ export async function loadTurns(): Promise<typeof Turns> {
   return (loaded = await loading);
 }
 
+/** The same; undefined where it could not be loaded: that is told with the next request. */
+export function knownTurns(): Promise<typeof Turns | undefined> {
+  return loadTurns().catch(() => undefined);
+}
+
 /** An error in words. Before anything could be asked for, it can only be one of our own. */
 export function inWords(error: Error): Error {
   return loaded?.saidOf(error) ?? error;

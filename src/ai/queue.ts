@@ -132,17 +132,20 @@ export class Queue<M extends UIMessage> {
     return this.#find(id)?.isLeft === false;
   }
 
-  /** Whether a message waits here, or was left here by a page that is gone. */
-  has(id: string | undefined): boolean {
-    return this.#find(id) !== undefined;
+  /** Other words for a question that waits: they are kept. One that was left here is asked. Undefined for any other one. */
+  sayAnew(message: Message<M>, options?: ChatRequestOptions): Promise<void> | undefined {
+    const question = this.#find(message.messageId);
+    return question && this.#sayAnew(question, message, options);
   }
 
-  /** Other words for a question that waits: they are kept. One that was left here is asked. */
-  async sayAnew({ messageId = '', ...words }: Message<M>, options: ChatRequestOptions = {}): Promise<void> {
-    const question = this.#find(messageId);
-    if (question) await this.#read(question, { ...words, id: messageId } as Message<M>);
+  async #sayAnew(
+    question: Question<M>,
+    { messageId = '', ...words }: Message<M>,
+    options?: ChatRequestOptions,
+  ): Promise<void> {
+    await this.#read(question, { ...words, id: messageId } as Message<M>);
     await this.#tail;
-    if (question?.isLeft) await this.#at.chat.regenerate({ ...options, messageId });
+    if (question.isLeft) await this.#at.chat.regenerate({ ...options, messageId });
   }
 
   #find(id: string | undefined): Question<M> | undefined {

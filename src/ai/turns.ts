@@ -4,7 +4,7 @@
  */
 export { keepAnswer } from './answerCall.ts';
 export { waitingCall } from './answered.ts';
-export { beginTurn } from './begin.ts';
+export { beginTurn, keepList, reveal } from './begin.ts';
 export { newWords } from './newWords.ts';
 export { Queue } from './queue.ts';
 export { saidOf } from './said.ts';

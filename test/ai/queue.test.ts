@@ -177,6 +177,35 @@ describe('what waits, while it waits', () => {
     }
   });
 
+  it('waits on behind another try of the answer, with no id or with its own', async () => {
+    for (const isNamed of [false, true]) {
+      const { page, chat, first } = await waitingPage();
+      const { id } = chat.messages[1]!;
+      void chat.regenerate(isNamed ? { messageId: id } : {});
+      const again = await page.script.next();
+      expect([first.isStopped, words(again.sent.messages)]).toEqual([true, 'q: One?']);
+      await again.say('Oth');
+      expect(page.shown()).toBe('q: One? | a: Oth | q: Two? | q: Three?');
+      await again.finish();
+      await answerAll(page, 'Second.', 'Third.');
+      expect(page.shown()).toBe('q: One? | a: Oth | q: Two? | a: Second. | q: Three? | a: Third.');
+      expect(await page.stored('main-v2')).toBe(page.shown());
+      expect([await page.stored(), await kept(page.store)]).toEqual(['q: One? | a: Fir', '']);
+    }
+  });
+
+  it('waits on behind new words for an earlier question, which are saved at once', async () => {
+    const { page, chat } = await waitingPage();
+    void chat.sendMessage({ text: 'Un?', messageId: idOf(chat, 'One?') });
+    void chat.sendMessage({ text: 'Four?' });
+    const edited = await page.script.next();
+    await edited.say('Pre');
+    expect(page.shown()).toBe('q: Un? | a: Pre | q: Two? | q: Three? | q: Four?');
+    const reloaded = await reload(page);
+    expect(reloaded.shown()).toBe('q: Un? | a: Pre | q: Two? | q: Three? | q: Four?');
+    expect(await reloaded.stored()).toBe('q: One? | a: Fir');
+  });
+
   it('is on its branch when another one is looked at, and goes on there', async () => {
     const { page, first } = await waitingPage();
     await page.engine.btw();
