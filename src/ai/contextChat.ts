@@ -469,7 +469,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     const run = Promise.resolve(isFirst ? this.#front : this.#tail)
       .then(async () => {
         const earlier = prepare ? await prepare() : [];
-        while (this.isBusy || (waits && this.#front))
+        while (waits ? (this.#front ?? this.isBusy) : this.isBusy)
           await ((waits && this.#front) || (this.#isAsking ? this.#statusChange() : this.#settled()));
         this.#lined.delete(task);
         this.#at.list.leaveElsewhere();
@@ -479,7 +479,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     const ended = run.catch(() => {});
     this.#tail = Promise.all([this.#tail, ended]);
     if (isFirst) {
-      const front = ended.then(() => {
+      const front = ended.finally(() => {
         if (this.#front === front) this.#front = undefined;
       });
       this.#front = front;

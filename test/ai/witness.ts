@@ -299,7 +299,8 @@ export class Witness {
   ): Promise<ReadonlyMap<string, UIMessage>> {
     const { isBusy } = page.chats.active;
     const ids = messages.map(({ id }) => id);
-    const [waiting, nodes] = [await queued(page.store), await page.store.getNodes('c', ids)];
+    // At once: the next request may let this very answer go on.
+    const [waiting, nodes] = await Promise.all([queued(page.store), page.store.getNodes('c', ids)]);
     const stored = new Map([
       ...waiting.map(({ message }) => [message.id, message] as const),
       ...nodes.map(({ id, data }) => [id, data] as const),
