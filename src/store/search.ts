@@ -10,11 +10,12 @@ import {
   reachable,
   textOf,
 } from '../graph/graph.ts';
-import { parseQuery } from './query.ts';
+import { parseQuery, type Term } from './query.ts';
+import { type Rest, restNow } from './rest.ts';
 import { snippetOf } from './snippet.ts';
 import type { ContextStore, SearchOptions, SearchResult } from './store.ts';
 import { WordIndex } from './wordIndex.ts';
-import { wordsOf } from './words.ts';
+import { eachWord } from './words.ts';
 
 /**
  * Finding a message by its words.
@@ -47,17 +48,21 @@ export class MessageSearch {
     if (terms.length === 0 || limit === 0) return [];
     const index = await this.#index(chatId);
     await index?.refresh(this.#store);
-    const ranks = index?.find(terms, options) ?? [];
+    const rest = restNow();
+    const ranks = (await index?.find(terms, options, rest)) ?? [];
     const best = ranks.slice(0, limit);
     const messages = await this.#store.getNodes(
       chatId,
       best.map(([id]) => id),
     );
     const rankOf = new Map(best);
-    return messages.map((message) => {
-      const snippet = snippetOf(readable(message.data), terms);
-      return { message, rank: rankOf.get(message.id) ?? 0, snippet };
-    });
+    const results: SearchResult[] = [];
+    for (const message of messages) {
+      await rest();
+      const snippet = await snippetOf(readable(message.data), terms, rest);
+      results.push({ message, rank: rankOf.get(message.id) ?? 0, snippet });
+    }
+    return results;
   }
 
   /** Forgets all words; the next search reads them again. */
@@ -98,9 +103,8 @@ const MOST_RESULTS = 20;
 const MOST_CHATS = 4;
 const IDLE = 5 * 60_000;
 
-/** As many bodies are read at a time, and after so many ms the page goes on. */
+/** As many bodies are read at a time. */
 const BATCH = 128;
-const FRAME = 12;
 
 /** The words of one chat, and what it takes to know which of them are on a live branch. */
 class ChatIndex {
@@ -138,22 +142,19 @@ class ChatIndex {
     for (const id of dropped) this.#drop(id);
     for (const branch of branches) this.#branches.set(branch.id, branch);
     const ids = [...new Set([...this.#growing, ...nodes.map(({ id }) => id)])];
-    let rested = performance.now();
+    const rest = restNow();
     for (let at = 0; at < ids.length; at += BATCH) {
-      await this.#readBodies(store, ids.slice(at, at + BATCH));
-      // Memory answers at once, and answers alone let no one else have a turn.
-      if (performance.now() - rested < FRAME) continue;
-      await new Promise((resolve) => setTimeout(resolve));
-      rested = performance.now();
+      await this.#readBodies(store, ids.slice(at, at + BATCH), rest);
+      await rest();
     }
     if (seq !== this.#seq) this.#reached = undefined;
     this.#seq = seq;
   }
 
-  async #readBodies(store: Source, ids: readonly string[]): Promise<void> {
+  async #readBodies(store: Source, ids: readonly string[], rest: Rest): Promise<void> {
     for (const node of await store.readLight(this.#id, ids)) {
       putNode(this.#graph, infoOf(node));
-      this.#words.put(node.id, wordsOf(readable(node.data)));
+      await this.#words.put(node.id, eachWord(readable(node.data)), rest);
       if (node.status === 'streaming') this.#growing.add(node.id);
       else this.#growing.delete(node.id);
     }
@@ -166,7 +167,11 @@ class ChatIndex {
   }
 
   /** Ids and ranks of the messages that match, best first; of equal ones the later first. */
-  find(terms: Parameters<WordIndex['find']>[0], options: SearchOptions): [id: string, rank: number][] {
+  async find(
+    terms: readonly Term[],
+    options: SearchOptions,
+    rest: Rest,
+  ): Promise<[id: string, rank: number][]> {
     const scope = this.#scope(options);
     const infoOf = (id: string): NodeInfo | undefined => this.#graph.nodes.get(id);
     const seqOf = (id: string): number => infoOf(id)?.seq ?? 0;
@@ -175,7 +180,7 @@ class ChatIndex {
       if (!info || !isVisible(info) || (options.roles && !options.roles.includes(info.name))) return false;
       return !scope || scope.has(id);
     };
-    return [...this.#words.find(terms, isWanted)].toSorted(
+    return [...(await this.#words.find(terms, isWanted, rest))].toSorted(
       (a, b) => b[1] - a[1] || seqOf(b[0]) - seqOf(a[0]),
     );
   }
@@ -203,5 +208,9 @@ function bornAt({ epoch, createdAt }: Chat): string {
 /** What people read of a message: its own texts, and the names of its files. */
 function readable(message: UIMessage): string {
   const names = message.parts.map((part) => (part.type === 'file' ? (part.filename ?? '') : ''));
-  return [textOf(message), ...names].filter(Boolean).join('\n').normalize('NFC');
+  const text = [textOf(message), ...names].filter(Boolean).join('\n');
+  return IS_COMPOSED.test(text) ? text : text.normalize('NFC');
 }
+
+/** There is nothing to compose below the first combining mark; to look costs a fraction of what composing does. */
+const IS_COMPOSED = /^[\0-\u02ff]*$/;

@@ -1,4 +1,5 @@
 import type { Term } from './query.ts';
+import { type Rest, STRETCH } from './rest.ts';
 
 /**
  * Texts as rows of numbers.
@@ -12,17 +13,19 @@ import type { Term } from './query.ts';
  */
 export class WordIndex {
   readonly #numbers = new Map<string, number>();
-  readonly #texts = new Map<string, Uint32Array>();
+  readonly #texts = new Map<string, Int32Array>();
   #total = 0;
 
-  /** Puts a text in, or in the place of the one with its id. */
-  put(id: string, words: readonly { readonly folded: string }[]): void {
+  /** Puts a text in, or in the place of the one with its id. Words may be many: `rest` is called every so often. */
+  async put(id: string, words: Iterable<{ readonly folded: string }>, rest: Rest): Promise<void> {
+    const numbers: number[] = [];
+    for (const { folded } of words) {
+      numbers.push(this.#numberOf(folded));
+      if (numbers.length % STRETCH === 0) await rest();
+    }
     this.drop(id);
-    this.#texts.set(
-      id,
-      Uint32Array.from(words, ({ folded }) => this.#numberOf(folded)),
-    );
-    this.#total += words.length;
+    this.#texts.set(id, new Int32Array(numbers));
+    this.#total += numbers.length;
   }
 
   drop(id: string): void {
@@ -38,30 +41,41 @@ export class WordIndex {
   }
 
   /** Ranks of the texts that hold all the terms, by id; higher is better. Costs one pass over the texts. */
-  find(terms: readonly Term[], isWanted: (id: string) => boolean): Map<string, number> {
+  async find(
+    terms: readonly Term[],
+    isWanted: (id: string) => boolean,
+    rest: Rest,
+  ): Promise<Map<string, number>> {
     const sought = this.#seek(terms);
-    const candidates: [id: string, text: Uint32Array][] = [];
+    const candidates: [id: string, text: Int32Array][] = [];
     const spread = new Float64Array(sought.count);
     let wanted = 0;
+    let looked = 0;
     for (const [id, text] of this.#texts) {
       if (!isWanted(id)) continue;
       wanted += 1;
+      if ((looked += text.length) >= LOOK) {
+        looked = 0;
+        await rest();
+      }
       const seen = bitsIn(text, sought.bits);
       for (let i = 0; seen >> i !== 0; i += 1) spread[i] = (spread[i] ?? 0) + ((seen >> i) & 1);
       if (seen === sought.all) candidates.push([id, text]);
     }
     const rarity = spread.map((texts) => Math.log(1 + (wanted - texts + 0.5) / (texts + 0.5)));
-    return this.#rank(candidates, sought, rarity);
+    return this.#rank(candidates, sought, rarity, rest);
   }
 
-  #rank(
-    candidates: readonly (readonly [string, Uint32Array])[],
+  async #rank(
+    candidates: readonly (readonly [string, Int32Array])[],
     { terms, bits }: Sought,
     rarity: Float64Array,
-  ): Map<string, number> {
+    rest: Rest,
+  ): Promise<Map<string, number>> {
     const mean = this.#total / Math.max(this.#texts.size, 1);
     const ranks = new Map<string, number>();
     for (const [id, text] of candidates) {
+      if (text.length >= STRETCH) await rest();
       const hits = terms.map((term) => hitsIn(text, bits, term));
       if (hits.includes(0)) continue;
       const weigh = (count: number): number =>
@@ -77,7 +91,7 @@ export class WordIndex {
 
   /** Gives each word of a query a bit, and each number the bits of the words that it stands for. */
   #seek(terms: readonly Term[]): Sought {
-    const bits = new Uint32Array(this.#numbers.size);
+    const bits = new Int32Array(this.#numbers.size);
     let count = 0;
     const sought = terms.map(({ words, isPrefix }): SoughtTerm => {
       const from = count;
@@ -100,6 +114,9 @@ export class WordIndex {
   }
 }
 
+/** So many words are looked at without a thought of the page: a few milliseconds. */
+const LOOK = 500_000;
+
 /** The usual weights of BM25: how soon further hits stop to count, and how much the length of a text does. */
 const K = 1.2;
 const B = 0.75;
@@ -107,7 +124,7 @@ const B = 0.75;
 interface Sought {
   readonly terms: readonly SoughtTerm[];
   /** By number of a word: the bits of the query's words that it matches. */
-  readonly bits: Uint32Array;
+  readonly bits: Int32Array;
   /** How many words the query has: at most 30, so that their bits fit an integer. */
   readonly count: number;
   readonly all: number;
@@ -122,17 +139,18 @@ interface SoughtTerm {
 }
 
 /** Which words of the query stand somewhere in a text. */
-function bitsIn(text: Uint32Array, bits: Uint32Array): number {
+function bitsIn(text: Int32Array, bits: Int32Array): number {
   let seen = 0;
   for (let i = 0; i < text.length; i += 1) seen |= bits[text[i] as number] as number;
   return seen;
 }
 
 /** How often a term stands in a text; a word that only begins like it is half a hit. */
-function hitsIn(text: Uint32Array, bits: Uint32Array, { from, to, whole }: SoughtTerm): number {
+function hitsIn(text: Int32Array, bits: Int32Array, { from, to, whole }: SoughtTerm): number {
   let hits = 0;
   for (let at = 0; at + (to - from) <= text.length; at += 1) {
-    let bit = from;
+    if (((bits[text[at] as number] as number) & (1 << from)) === 0) continue;
+    let bit = from + 1;
     while (bit < to && ((bits[text[at + bit - from] as number] as number) & (1 << bit)) !== 0) bit += 1;
     if (bit === to) hits += text[at + to - from - 1] === whole ? 1 : 0.5;
   }

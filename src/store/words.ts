@@ -17,14 +17,21 @@ export interface Word {
 
 /** The words of a text, in order: letters and digits; also pictures (emoji). */
 export function wordsOf(text: string): Word[] {
-  const words: Word[] = [];
+  return [...eachWord(text)];
+}
+
+/** The same one by one: a text may be megabytes long, and who reads it wants to pause, or to stop. */
+export function* eachWord(text: string): Generator<Word, void, undefined> {
   for (const { 0: run, index } of text.matchAll(RUN)) {
-    if (IS_ASCII.test(run)) words.push(word(run.toLowerCase(), run, index));
+    if (IS_ASCII.test(run)) yield word(run.slice(0, LONGEST).toLowerCase(), run, index);
     else if (IS_PLAIN.test(run))
-      for (let at = 0; at < run.length; at += 1) words.push(word(run.charAt(at), run.charAt(at), index + at));
-    else for (const { 0: piece, index: at } of run.matchAll(PIECE)) addFolded(words, piece, index + at);
+      for (let at = 0; at < run.length; at += 1) yield word(run.charAt(at), run.charAt(at), index + at);
+    else
+      for (const { 0: piece, index: at } of run.matchAll(PIECE)) {
+        const folded = fold(piece);
+        if (folded !== '') yield word(folded, piece, index + at);
+      }
   }
-  return words;
 }
 
 const RUN = /[\p{L}\p{M}\p{N}]+|\p{Extended_Pictographic}|\p{Regional_Indicator}/gu;
@@ -38,11 +45,6 @@ const IS_PLAIN =
 const DENSE =
   '\\p{scx=Han}\\p{scx=Hira}\\p{scx=Kana}\\p{sc=Hang}\\p{sc=Thai}\\p{sc=Laoo}\\p{sc=Khmr}\\p{sc=Mymr}';
 const PIECE = new RegExp(`[${DENSE}][\\u3099\\u309a\\uff9e\\uff9f]?|[^${DENSE}]+`, 'gu');
-
-function addFolded(words: Word[], piece: string, start: number): void {
-  const folded = fold(piece);
-  if (folded !== '') words.push(word(folded, piece, start));
-}
 
 /** A word longer than this is a key or a file in letters; nobody types it to its end. */
 const LONGEST = 64;

@@ -140,4 +140,27 @@ describe('a search', () => {
     clearInterval(turn);
     expect(turns).toBeGreaterThan(1);
   });
+
+  it('reads a message of megabytes once, with pauses, and finds the place in it at little cost', async () => {
+    vi.useRealTimers();
+    const words = Array.from({ length: 600_000 }, (_, i) => (i % 5 === 0 ? 'the' : (i * 7919).toString(36)));
+    await store.append('long', [insert('q1', null, words.join(' ')), head(null, 'q1')], me);
+    let [longest, last] = [0, performance.now()];
+    const turn = setInterval(() => {
+      longest = Math.max(longest, performance.now() - last);
+      last = performance.now();
+    }, 1);
+    const timed = async (query: string, hits: number): Promise<number> => {
+      const start = performance.now();
+      expect(await search.find('long', query)).toHaveLength(hits);
+      return performance.now() - start;
+    };
+    const first = await timed('nothing', 0);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    clearInterval(turn);
+    expect(longest).toBeLessThan(first / 3);
+    await timed('the', 1);
+    expect(await timed('the', 1)).toBeLessThan(first / 3);
+    expect(await timed('the 6', 1)).toBeLessThan(first / 2);
+  });
 });
