@@ -1,6 +1,9 @@
 import type { UIMessage } from 'ai';
 import { readBody } from './indexeddb/damage.ts';
-import type { Key, Span } from './layout.ts';
+import { type Key, ofChat, type Span, type Table } from './layout.ts';
+import { SELF } from './meta.ts';
+import { readChat, TRACES } from './rebuild.ts';
+import { isBuried, type RemovedChat } from './removal.ts';
 import type { Rows } from './rows.ts';
 
 /**
@@ -59,6 +62,32 @@ export async function writeDraft(rows: Rows, chatId: string, draft: UIMessage): 
 /** Makes this the draft of a message, and reads nothing. What it leaves behind a settled message counts for nothing. */
 export function writeLastDraft(rows: Rows, chatId: string, draft: UIMessage): void {
   rows.put('drafts', draft, [chatId, draft.id, LAST]);
+}
+
+/** The tables that {@link leftDrafts} looks into. */
+export const LEFT: readonly Table[] = [...TRACES, 'drafts', 'meta'];
+
+/**
+ * The chats of which there are drafts and which are gone, deleted or cleared: a page that goes does not know it. What was
+ * drafted in a chat that a disk lost stays.
+ */
+export async function leftDrafts(rows: Rows): Promise<string[]> {
+  const keys = ((await rows.keys?.('drafts')) ?? []) as [chatId: string][];
+  if (keys.length === 0) return [];
+  const chatIds = [...new Set(keys.map(([chatId]) => chatId))];
+  const [meta, ...chats] = await Promise.all([
+    rows.get('meta', SELF),
+    ...chatIds.map((chatId) => readChat(rows, chatId)),
+  ]);
+  return chatIds.filter((_, i) => {
+    const chat: RemovedChat | undefined = chats[i];
+    return chat ? isBuried(chat) : meta?.clearedSeq !== undefined;
+  });
+}
+
+/** Takes these drafts away. */
+export async function sweepDrafts(rows: Rows): Promise<void> {
+  for (const chatId of await leftDrafts(rows)) rows.delete('drafts', ofChat(chatId));
 }
 
 /** Behind the numbers, as the order of keys has it. */

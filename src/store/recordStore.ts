@@ -3,7 +3,7 @@ import { ContextError, refuseToLoad } from '../errors.ts';
 import type { Chat, MessageNode } from '../graph/graph.ts';
 import { graphData } from '../graph/graphData.ts';
 import type { GraphData } from '../graph/visualize.ts';
-import { writeDraft, writeLastDraft } from './drafts.ts';
+import { LEFT, leftDrafts, sweepDrafts, writeDraft, writeLastDraft } from './drafts.ts';
 import { applyOps } from './apply.ts';
 import { Attachments, type Files, hasFiles } from './attachments.ts';
 import { hashOf, putBlob, sweepBlobs } from './blobs.ts';
@@ -472,12 +472,13 @@ export class RecordStore implements ContextStore {
     else if (this.#isAwake) this.#nextSweep ??= setTimeout(() => this.#sweep(), SECOND);
   }
 
-  /** Takes the content of deleted chats whose time is over, and comes back when the next one's is. */
+  /** Takes the content of deleted chats whose time is over, and what came too late; comes back when the next one's is. */
   #sweep(): void {
     this.#sweptAt = Date.now();
     clearTimeout(this.#nextSweep);
     this.#nextSweep = undefined;
     this.#sweepBlobs(this.#sweptAt).catch(() => undefined);
+    this.#sweepDrafts().catch(() => undefined);
     this.#backing
       .read(['chats'], (rows) => rows.list('chats', undefined, 'due'))
       .then((chats) => this.#purge(chats, Date.now()))
@@ -488,6 +489,11 @@ export class RecordStore implements ContextStore {
     const fresh = await this.#backing.read(['fresh'], (rows) => rows.list('fresh'));
     if (fresh.some(({ until }) => until <= now))
       await this.#backing.write(BLOBS, (rows) => sweepBlobs(rows, now));
+  }
+
+  async #sweepDrafts(): Promise<void> {
+    const left = await this.#backing.read(LEFT, leftDrafts);
+    if (left.length > 0) await this.#backing.write(LEFT, sweepDrafts);
   }
 
   async #purge(chats: readonly RemovedChat[], now: number): Promise<void> {

@@ -18,6 +18,11 @@ export function tombstone({ id, userId, rev, epoch, deletedAt }: Chat): Chat {
   return { id, userId, rev, epoch, deletedAt } as Chat;
 }
 
+/** Whether nothing is left of a chat but its tombstone. */
+export function isBuried({ deletedAt, purgeAt }: RemovedChat): boolean {
+  return deletedAt !== undefined && purgeAt === undefined;
+}
+
 /** Deletes the chat, at once or in `keepFor` ms; undefined when there is nothing (of this user) to delete. */
 export async function removeChat(
   tx: StoreTransaction,

@@ -55,8 +55,8 @@ export interface Rows {
   readonly damage?: readonly Damage[];
   /** The keys of values that were written so far; absent where nobody follows them. */
   readonly touched?: ReadonlySet<string>;
-  /** The keys of all values; absent where nobody follows them. */
-  valueKeys?(): Promise<string[]>;
+  /** The keys of all rows of a table in which each lies by itself; absent where no other page writes to it. */
+  keys?(table: 'values' | 'drafts'): Promise<Key[]>;
   /**
    * Takes for true what is being asked, so that nothing waits for the answer. It is there before the writes last; where it
    * is no, none of them happened, and the work is done again without. Absent where to ask costs nothing.

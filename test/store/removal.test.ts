@@ -1,6 +1,7 @@
 import 'fake-indexeddb/auto';
 import { expect, it } from 'vitest';
-import { given, node } from '../support/graph.ts';
+import { openDB } from 'idb';
+import { given, head, insert, me, message, node } from '../support/graph.ts';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import { purgeChat, type RemovedChat } from '../../src/store/removal.ts';
 import type { StoreTransaction } from '../../src/store/store.ts';
@@ -38,4 +39,38 @@ it('a chat that another tab deleted is buried in time, also when the chats were 
   expect(await ops()).toContain('put node');
   await expect.poll(ops, { timeout: 5000 }).toEqual(['delete chat']);
   await two.close();
+});
+
+// A page that is about to go writes the words of its answer last, and can't look first whether the chat is still there.
+it('what a page said last in a chat that was deleted meanwhile goes with it, and no other words', async () => {
+  const store = new IndexedDBContextStore('leaving');
+  const chats = ['deleted', 'kept for a while', 'growing', 'lost'];
+  for (const chatId of chats)
+    await store.append(
+      chatId,
+      [insert('q1', null), insert('a1', 'q1', '', 'streaming'), head(null, 'a1')],
+      me,
+    );
+  await store.deleteChat('deleted');
+  await store.deleteChat('kept for a while', { keepFor: 60_000 });
+  for (const chatId of chats)
+    await store.saveDraft(chatId, 'a1', message('a1', 'last words'), { isLeaving: true });
+  const db = await openDB('leaving');
+  const drafted = async (): Promise<unknown[]> =>
+    (await db.getAllKeys('drafts')).map((key) => Object(key)[0] as unknown);
+  expect(await drafted()).toEqual(chats.toSorted());
+  await db.delete('chats', 'lost');
+  await db.delete('nodes', IDBKeyRange.bound(['lost'], ['lost', []]));
+  await db.delete('branches', IDBKeyRange.bound(['lost'], ['lost', []]));
+  await store.close();
+
+  await store.listChats();
+  await expect.poll(drafted).toEqual(['growing', 'kept for a while', 'lost']);
+  await store.clear();
+  await store.saveDraft('growing', 'a1', message('a1', 'last words'), { isLeaving: true });
+  await store.close();
+  await store.listChats();
+  await expect.poll(drafted).toEqual([]);
+  db.close();
+  await store.close();
 });

@@ -166,8 +166,8 @@ export class Journal {
     const isFirst = this.#valuesOf !== databaseId;
     if (!isFirst && this.#touched.size === 0) return;
     const { isNamed, all } = await this.#backing.read(['meta', 'values'], async (rows) => {
-      const [meta, keys = []] = await Promise.all([rows.get('meta', SELF), rows.valueKeys?.()]);
-      return { isNamed: meta !== undefined, all: keys.filter(isOfApp) };
+      const [meta, keys = []] = await Promise.all([rows.get('meta', SELF), rows.keys?.('values')]);
+      return { isNamed: meta !== undefined, all: (keys as string[]).filter(isOfApp) };
     });
     // A database without a chat has no name yet, and is missed by nobody.
     if (!isNamed) return;

@@ -79,8 +79,8 @@ export class PackedRows implements Rows {
     return this.#rows.assume;
   }
 
-  async valueKeys(): Promise<string[]> {
-    return (await this.#rows.keys('values')) as string[];
+  keys(table: 'values' | 'drafts'): Promise<Key[]> {
+    return this.#rows.keys(table);
   }
 
   // --- Reading -----------------------------------------------------------------------------------------------------
