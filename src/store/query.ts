@@ -1,4 +1,4 @@
-import { wordsOf } from './words.ts';
+import { seenOf, wordsOf } from './words.ts';
 
 /**
  * What a person looks for. Spaces part the terms, quotes hold one together, and so does everything that stands without a
@@ -18,7 +18,7 @@ const MOST_WORDS = 30;
 
 /** The terms of a query; none for one without words. */
 export function parseQuery(query: string): Term[] {
-  const read = query.slice(0, LONGEST_QUERY).normalize('NFC');
+  const read = seenOf(query.slice(0, LONGEST_QUERY)).normalize('NFC');
   const terms = fit(piecesOf(read).map((piece) => wordsOf(piece).map(({ folded }) => folded)));
   const isTyping = /[\p{L}\p{M}\p{N}]$/u.test(read);
   return terms.map((words, i) => ({ words, isPrefix: isTyping && i === terms.length - 1 }));

@@ -6,6 +6,8 @@
  * word is one character, and a piece of text is found as its characters in a row, wherever it stands. A dictionary that
  * cuts such texts (`Intl.Segmenter`) cuts a short query otherwise than the sentence around it, and then does not find
  * what is plainly there; it also differs between browsers.
+ *
+ * A word may hold signs that nobody sees or types: soft hyphens, zero-width spaces and joiners. It is found as it looks.
  */
 export interface Word {
   /** Without case and accents. */
@@ -28,13 +30,26 @@ export function* eachWord(text: string): Generator<Word, void, undefined> {
       for (let at = 0; at < run.length; at += 1) yield word(run.charAt(at), run.charAt(at), index + at);
     else
       for (const { 0: piece, index: at } of run.matchAll(PIECE)) {
-        const folded = fold(piece);
+        const folded = fold(piece.slice(0, LONGEST * 4));
         if (folded !== '') yield word(folded, piece, index + at);
       }
   }
 }
 
-const RUN = /[\p{L}\p{M}\p{N}]+|\p{Extended_Pictographic}|\p{Regional_Indicator}/gu;
+/** What takes no room on the screen, and parts no word. */
+const UNSEEN = '[\\u00ad\\u061c\\u180e\\u200b-\\u200f\\u2060-\\u2064\\ufeff]';
+const ALL_UNSEEN = new RegExp(UNSEEN, 'g');
+
+/** A text without what nobody sees in it. */
+export function seenOf(text: string): string {
+  return text.replaceAll(ALL_UNSEEN, '');
+}
+
+const SIGN = '[\\p{L}\\p{M}\\p{N}]';
+const RUN = new RegExp(
+  `${SIGN}+(?:${UNSEEN}+${SIGN}+)*|\\p{Extended_Pictographic}|\\p{Regional_Indicator}`,
+  'gu',
+);
 const IS_ASCII = /^[\0-\x7f]+$/;
 
 /** Most characters of such scripts are written in one way only, each is one unit, and there is nothing to fold. */
@@ -85,7 +100,7 @@ function fold(word: string): string {
 }
 
 function foldAnew(word: string): string {
-  return word
+  return seenOf(word)
     .normalize('NFKD')
     .replaceAll(ACCENTS, '')
     .normalize('NFC')

@@ -1384,6 +1384,22 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
         for (const query of ['命生', '東タ', 'ไทยภาษา']) expect(await found(query)).toEqual([]);
       });
 
+      it('finds words as they look, whatever unseen signs they hold', async () => {
+        await say(
+          'c1',
+          'We co\u00adoperate on the Donau\u00addampf\u00adschiff, zero\u200bwidth and \u2060all.',
+        );
+        await say('c2', 'می\u200cخواهم بروم', 'c1');
+        for (const query of ['cooperate ', 'co\u00adoperate ', 'donaudampf', 'zerowidth ', 'all '])
+          expect(await found(query)).toEqual(['c1']);
+        for (const query of ['میخواهم ', 'می\u200cخواهم ', 'می\u200c', '"میخواهم بروم"'])
+          expect(await found(query)).toEqual(['c2']);
+        const [hit] = await store.searchMessages('c', 'donaudampfschiff zerowidth');
+        expect(hit?.snippet).toBe(
+          'We co\u00adoperate on the <mark>Donau\u00addampf\u00adschiff</mark>, <mark>zero\u200bwidth</mark> and \u2060all.',
+        );
+      });
+
       it('finds pictures, whatever their colour', async () => {
         await say('c1', 'Well done 👍🏽 and 👩‍💻 in 🇩🇰');
         for (const query of ['👍', '👍🏽', '👩‍💻', '🇩🇰', 'done 👍']) expect(await found(query)).toEqual(['c1']);
