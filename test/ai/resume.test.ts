@@ -62,6 +62,8 @@ function again(replay: Exchange, words: string[], ...more: string[]): Promise<vo
 
 /** What a page shows in the end, where all that it shows is stored, on the one branch. */
 async function kept(page: Page): Promise<string> {
+  // On a busy machine what the server says again may not even be read by now.
+  await expect.poll(() => page.chats.active.isBusy).toBe(false);
   await page.chats.whenSettled();
   const [shown, stored] = [page.shown(), await page.stored()];
   const { branches } = page.engine.state.getState();
