@@ -241,6 +241,31 @@ export function lossSuite(freshName: () => string): void {
         await expect.poll(() => third.dataLoss?.canRestore, { timeout: 5000 }).toBe(true);
       });
 
+      it('brings chats back whose ids, and whose database’s name, are no whole characters', async () => {
+        name += '\ud800';
+        const ids = ['\ud800', '\ud801', '\ufffd', 'é'];
+        const store = journaled();
+        for (const id of ids) await store.append(id, turn('q1', null), me);
+        await store.set('\ud800', 'kept');
+        await caughtUp(store);
+        await store.close();
+        await wipe(name);
+        const after = journaled();
+        await after.listChats();
+        await expect.poll(() => after.dataLoss?.canRestore, { timeout: 5000 }).toBe(true);
+        expect(await after.dataLoss?.restore()).toEqual({ chats: 4, messages: 4, damaged: 0, left: 0 });
+        for (const id of ids) expect(await after.getMessages(id)).toHaveLength(1);
+        expect(await after.get('\ud800')).toBe('kept');
+      });
+
+      it('finds the folders of ordinary names where they always were', async () => {
+        const folders = ['c', 'ünï/../50%:x'].map(hashOfText);
+        expect(await Promise.all(folders)).toEqual([
+          '2e7d2c03a9507ae265ecf5b5356885a53393a2029d241394997265a1a25aefc6',
+          '666fde82e295fe7935ed86b77c05ffd526aa4db39043da07f02ffaeaaa84341a',
+        ]);
+      });
+
       it('keeps what was written since beside what comes back', async () => {
         const store = journaled();
         await append(store, [...turn('q1', null), ...turn('q2', 'q1')]);

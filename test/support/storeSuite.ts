@@ -1782,6 +1782,17 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
     });
 
     describe('holding a node', () => {
+      it.each(['%', 'a:b', '%25', '%uD800', 'é', '\ud800', 'x\udfff'])(
+        'shows whatever its id and its chat’s are: %j',
+        async (id) => {
+          const release = await store.hold(id, id);
+          expect(await store.held(id)).toEqual(new Set([id]));
+          expect(await store.held(`${id}\ud801`)).toEqual(new Set());
+          release();
+          await expect.poll(() => store.held(id)).toEqual(new Set());
+        },
+      );
+
       it('shows until it is let go, once per holder', async () => {
         const first = await store.hold('c', 'a1');
         const second = await store.hold('c', 'a1');

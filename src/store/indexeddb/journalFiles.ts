@@ -1,5 +1,5 @@
 import { hashOf } from '../blobs.ts';
-import { webLocks } from './locks.ts';
+import { escapeName, webLocks } from './locks.ts';
 
 /**
  * Where journals lie: files of the site's own (OPFS), which are not the files of IndexedDB.
@@ -35,7 +35,7 @@ function place(): StorageManager | undefined {
 /** Does something to the journals of a database while no other tab does. */
 export async function alone<T>(database: string, work: () => Promise<T>): Promise<T> {
   const locks = webLocks();
-  return locks ? locks.request(`contextree:${encodeURIComponent(database)}:journal`, work) : work();
+  return locks ? locks.request(`contextree:${escapeName(database)}:journal`, work) : work();
 }
 
 /** The folder with the journals of a database. */
@@ -107,7 +107,7 @@ export async function sizeOf(folder: FileSystemDirectoryHandle): Promise<number>
   return bytes;
 }
 
-/** A name that any text can have: its SHA-256. */
+/** A name that any text can have: its SHA-256. One with half a character in it has no bytes, and is escaped first. */
 export function hashOfText(text: string): Promise<string> {
-  return hashOf(new TextEncoder().encode(text));
+  return hashOf(new TextEncoder().encode(/\p{Surrogate}/u.test(text) ? escapeName(text) : text));
 }

@@ -15,14 +15,14 @@ export class NodeLocks {
   readonly #backing: Pick<Backing, 'read' | 'write'>;
 
   constructor(database: string, backing: Pick<Backing, 'read' | 'write'>) {
-    this.#prefix = `contextree:${escape(database)}:`;
+    this.#prefix = `contextree:${escapeName(database)}:`;
     this.#backing = backing;
   }
 
   /** Takes the lock of a node; call the result to let go. */
   hold(chatId: string, id: string): Promise<() => void> {
     const locks = webLocks();
-    return locks ? lock(locks, this.#nameOf(chatId) + id) : this.#lease(chatId, id);
+    return locks ? lock(locks, this.#nameOf(chatId) + escapeName(id)) : this.#lease(chatId, id);
   }
 
   /** The nodes of the chat that some tab holds. */
@@ -31,11 +31,12 @@ export class NodeLocks {
     if (!locks) return this.#leased(chatId);
     const prefix = this.#nameOf(chatId);
     const names = ((await locks.query()).held ?? []).map(({ name = '' }) => name);
-    return new Set(names.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length)));
+    const own = names.filter((name) => name.startsWith(prefix));
+    return new Set(own.map((name) => unescapeName(name.slice(prefix.length))));
   }
 
   #nameOf(chatId: string): string {
-    return `${this.#prefix}${escape(chatId)}:`;
+    return `${this.#prefix}${escapeName(chatId)}:`;
   }
 
   /** Two tabs may say so of one node, as with locks, until it is decided which of them writes it: each has a row. */
@@ -80,7 +81,19 @@ function lock(locks: LockManager, name: string): Promise<() => void> {
   });
 }
 
-/** A name in which no colon is left, so that two names with a colon between them can't be read in another way. */
-function escape(name: string): string {
-  return name.replaceAll('%', '%25').replaceAll(':', '%3A');
+/**
+ * A name in which no colon is left, so that two names with a colon between them can't be read in another way; nor half a
+ * character (a lone surrogate), which has no bytes: one is taken for the other.
+ */
+export function escapeName(name: string): string {
+  return name.replace(/[%:]|\p{Surrogate}/gu, (unit) => {
+    const hex = unit.charCodeAt(0).toString(16).toUpperCase();
+    return hex.length > 2 ? `%u${hex}` : `%${hex}`;
+  });
+}
+
+function unescapeName(name: string): string {
+  return name.replace(/%(?:u(.{4})|(..))/g, (_, unit?: string, byte?: string) =>
+    String.fromCharCode(Number.parseInt(unit ?? byte ?? '', 16)),
+  );
 }
