@@ -16,6 +16,8 @@ import summed from '../store/fixtures/format-3.json' with { type: 'json' };
 import numbered from '../store/fixtures/format-4.json' with { type: 'json' };
 import listed from '../store/fixtures/format-5.json' with { type: 'json' };
 
+type Put = (this: IDBObjectStore, row: unknown, key?: IDBValidKey) => IDBRequest<IDBValidKey>;
+
 /** Whoever waits for a tab to be idle waits for more than a second; each look opens the database. */
 const SELDOM = { timeout: 25_000, interval: 250 } as const;
 
@@ -105,6 +107,55 @@ export function packSuite(freshName: () => string, points: Points = ALL_POINTS):
       expect((await store.getMessages('c')).map(({ id, data }) => [id, data])).toEqual(
         (await single.getMessages('c')).map(({ id, data }) => [id, data]),
       );
+    });
+
+    it('go to the disk while the next ones are put together', async () => {
+      const store = open();
+      const told: string[] = [];
+      const put = Reflect.get(IDBObjectStore.prototype, 'put') as Put;
+      const { stringify } = JSON;
+      const puts = vi.spyOn(IDBObjectStore.prototype, 'put').mockImplementation(function (
+        this: IDBObjectStore,
+        row: unknown,
+        key?: IDBValidKey,
+      ) {
+        told.push(`${this.name} ${(row as { readonly block?: number }).block}`);
+        return put.call(this, row, key);
+      });
+      const texts = vi.spyOn(JSON, 'stringify').mockImplementation((value: unknown, ...more: unknown[]) => {
+        told.push(String((Object(value) as { readonly id?: unknown }).id));
+        return stringify(value, ...(more as []));
+      });
+      await append(store, imported(0, 400, null)).finally(() => {
+        puts.mockRestore();
+        texts.mockRestore();
+      });
+      for (const block of [0, 1, 2, 3]) {
+        const at = told.indexOf(`packs ${block}`);
+        expect(at).toBeGreaterThan(told.indexOf(`m${block * 64 + 127}`));
+        expect(at).toBeLessThan(told.indexOf(`m${block * 64 + 128}`));
+      }
+    });
+
+    it('are put whole or not at all, though the first are sent before the last are made', async () => {
+      const store = open();
+      const put = Reflect.get(IDBObjectStore.prototype, 'put') as Put;
+      const puts = vi.spyOn(IDBObjectStore.prototype, 'put').mockImplementation(function (
+        this: IDBObjectStore,
+        row: unknown,
+        key?: IDBValidKey,
+      ) {
+        const isThird = this.name === 'packs' && (row as { readonly block: number }).block === 2;
+        if (isThird) throw new DOMException('It is full.', 'QuotaExceededError');
+        return put.call(this, row, key);
+      });
+      await expect(
+        append(store, imported(0, 400, null)).finally(() => puts.mockRestore()),
+      ).rejects.toMatchObject({ code: 'quota-exceeded' });
+      expect(await countRecords(name)).toMatchObject({ packs: 0, topologies: 0, nodes: 0, chats: 0 });
+      await append(store, imported(0, 400, null));
+      expect(await store.getMessageChain('c', 'm399')).toHaveLength(400);
+      expect(await countRecords(name)).toMatchObject({ packs: 5, nodes: 80 });
     });
 
     it('change like others, one block is written anew', async () => {
