@@ -77,6 +77,18 @@ const bugs: Readonly<Record<string, Readonly<Record<string, Bug>>>> = {
           );
       },
     ],
+    'a question that waits for its turn in the memory of the page alone': [
+      /is neither saved nor kept for its turn/,
+      ({ engine: { store } }) => {
+        const append = store.append.bind(store);
+        store.append = (chatId, ops, options) =>
+          append(
+            chatId,
+            ops.filter(({ op }) => op !== 'merge'),
+            options,
+          );
+      },
+    ],
     'a message that is shown twice': [
       /shows a message twice/,
       (page) => listing(page, (messages) => [...messages, ...messages.slice(-1)]),
