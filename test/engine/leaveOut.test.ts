@@ -162,4 +162,27 @@ describe('a file that does not fit', () => {
     await engine.retry();
     expect(await partsIn(disk, 'q2')).toEqual(long.parts);
   });
+
+  test('and of an answer that does not fit, what was drafted stands until there is room', async () => {
+    const { disk, widen, engine, turn } = await chat();
+    const id = await engine.continue(said('q2'), { id: 'a2' });
+    await engine.updateMessage(id, { ...said(id, 'I look.'), role: 'assistant' }, 'streaming');
+    const tool: UIMessage['parts'][number] = {
+      type: 'tool-look',
+      toolCallId: 't',
+      state: 'output-available',
+      input: {},
+      output: 'x'.repeat(100_000),
+    };
+    const answer: UIMessage = { id, role: 'assistant', parts: [...said(id, 'I look.').parts, tool] };
+    await engine.updateMessage(id, answer, 'complete');
+    await turn(said('q3'), 'a3');
+    expect(await branchesIn(disk)).toEqual({ main: 'q1 > a1 > q2 > I look. > q3 > a3' });
+    expect(engine.state.getState().messages[3]).toEqual(answer);
+    expect(saveStateOf(engine)).toMatchObject({ state: 'error', pending: 1 });
+    widen(Infinity);
+    await engine.retry();
+    expect(await partsIn(disk, id)).toEqual(answer.parts);
+    expect(saveStateOf(engine)).toEqual({ state: 'saved', pending: 0 });
+  });
 });
