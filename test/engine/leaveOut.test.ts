@@ -185,4 +185,27 @@ describe('a file that does not fit', () => {
     expect(await partsIn(disk, id)).toEqual(answer.parts);
     expect(saveStateOf(engine)).toEqual({ state: 'saved', pending: 0 });
   });
+
+  test('goes where its turn goes when another tab was faster, and that tab sees it come', async () => {
+    const { disk, widen, engine, turn } = await chat();
+    const other = engineOn(disk);
+    widen(0);
+    await turn(withPicture('q2'), 'a2');
+    await say(other, 'q9');
+    widen(ROOM);
+    await expect(engine.retry()).rejects.toMatchObject({ code: 'quota-exceeded' });
+    expect(await branchesIn(disk)).toEqual({
+      main: 'q1 > a1 > q9',
+      'main-v2': `q1 > a1 > q2 ${NOTE} > a2`,
+    });
+    expect([engine.branch, saveStateOf(engine).pending]).toEqual(['main-v2', 1]);
+    expect(engine.state.getState().messages[2]).toEqual(withPicture('q2'));
+    await other.switchBranch('main-v2');
+    expect(texts(other.state.getState().messages)).toBe(`q1 > a1 > q2 ${NOTE} > a2`);
+    widen(Infinity);
+    await engine.retry();
+    await vi.waitFor(() => expect(other.state.getState().messages[2]).toEqual(withPicture('q2')));
+    expect(engine.state.getState().messages[2]).toEqual(withPicture('q2'));
+    expect(saveStateOf(engine)).toEqual({ state: 'saved', pending: 0 });
+  });
 });
