@@ -213,17 +213,23 @@ describe('a restore that fails', () => {
     return visit();
   }
 
-  it('brings a chat back whose own line the disk changed, told from its other lines', async () => {
-    const { store, loss } = await visitWith(await spoilt(journal, /"t":"chat","chat":{"id":"c"/));
-    expect(await loss?.restore()).toEqual({ chats: 2, messages: 8, damaged: 1, left: 0 });
-    expect((await store.getMessageChain('c', 'm4')).map(({ id }) => id)).toEqual(line(5).split(' > '));
-    expect((await store.listBranches('c')).map(({ name }) => name)).toEqual(['main', 'main-v2']);
-    expect(await store.getChat('c')).toMatchObject({ userId: '', messageCount: 6, nextSeq: 6 });
-    await store.append('c', turn('q1', 'b1', 'b-b1'), me);
-    expect(await store.getChat('c')).toMatchObject({ userId: 'me', messageCount: 7, nextSeq: 7 });
-    await closeAll();
-    expect((await visit()).loss).toBeUndefined();
-  });
+  it.each([
+    ['whose it is', /"t":"chat","chat":{"id":"c"/, 1, 'me'],
+    ['nobody’s', /"t":"(chat|owner)","chat(":{"id|Id)":"c"/, 2, ''],
+  ])(
+    'brings a chat back whose own line the disk changed, told from its other lines: %s',
+    async (_, spoils, damaged, userId) => {
+      const { store, loss } = await visitWith(await spoilt(journal, spoils));
+      expect(await loss?.restore()).toEqual({ chats: 2, messages: 8, damaged, left: 0 });
+      expect((await store.getMessageChain('c', 'm4')).map(({ id }) => id)).toEqual(line(5).split(' > '));
+      expect((await store.listBranches('c')).map(({ name }) => name)).toEqual(['main', 'main-v2']);
+      expect(await store.getChat('c')).toMatchObject({ userId, messageCount: 6, nextSeq: 6 });
+      await store.append('c', turn('q1', 'b1', 'b-b1'), me);
+      expect(await store.getChat('c')).toMatchObject({ userId: 'me', messageCount: 7, nextSeq: 7 });
+      await closeAll();
+      expect((await visit()).loss).toBeUndefined();
+    },
+  );
 
   it('keeps the files of a chat of which it can make nothing, and says so, until somebody takes note of it', async () => {
     const { store, loss } = await visitWith(await spoilt(journal, /"chatId":"c"|"chat":{"id":"c"/));

@@ -133,6 +133,8 @@ export class Journal {
     const nodes = await withKeptWords(folder, records.nodes, read);
     const lines = [...revisions.map((node) => line({ t: 'node', node })), ...linesOf(records, nodes)];
     if (value !== undefined) lines.push(line({ t: 'fragments', value }));
+    if (since === undefined && records.chat)
+      lines.push(line({ t: 'owner', chatId, userId: records.chat.userId }));
     if (since === undefined) lines.push(`${END}\n`);
     return { text: lines.join(''), nodes: [...revisions, ...nodes] };
   }
@@ -393,6 +395,8 @@ function canGrow(files: readonly JournalFile[], { epoch }: Chat): boolean {
 
 type Line =
   | { readonly t: 'chat'; readonly chat: Chat }
+  /** Whose the chat is, far from its row: from the other lines all but that could be told. */
+  | { readonly t: 'owner'; readonly chatId: string; readonly userId: string }
   | { readonly t: 'branch'; readonly branch: Branch }
   | { readonly t: 'checkpoint'; readonly checkpoint: Checkpoint }
   | { readonly t: 'node'; readonly node: MessageNode }
@@ -481,6 +485,8 @@ function parseLine(raw: string): Line | undefined {
 /** A chat as its journal has it. */
 export interface KeptChat {
   chat: Chat | undefined;
+  /** Whose it is, in case its row can't be read; empty where that can't be, either. */
+  userId: string;
   readonly branches: Map<string, Branch>;
   readonly checkpoints: Map<string, Checkpoint>;
   readonly nodes: Map<string, MessageNode>;
@@ -502,6 +508,7 @@ async function readChat(folder: FileSystemDirectoryHandle): Promise<KeptChat> {
 async function readRecords(folder: FileSystemDirectoryHandle): Promise<KeptChat> {
   const kept: KeptChat = {
     chat: undefined,
+    userId: '',
     branches: new Map(),
     checkpoints: new Map(),
     nodes: new Map(),
@@ -517,11 +524,11 @@ async function readRecords(folder: FileSystemDirectoryHandle): Promise<KeptChat>
 }
 
 /** The row of a chat whose own line can't be read; undefined where the others don't tell it either. */
-function chatToldBy({ nodes, branches }: KeptChat, epoch = 0): Chat | undefined {
+function chatToldBy({ nodes, branches, userId }: KeptChat, epoch = 0): Chat | undefined {
   const infos = [...nodes.values()].map(infoOf).toSorted((a, b) => a.seq - b.seq);
   const pointers = [...branches.values()];
   const { chatId } = infos[0] ?? pointers[0] ?? {};
-  return chatId === undefined ? undefined : { ...chatOf(chatId, pointers, infos), epoch };
+  return chatId === undefined ? undefined : { ...chatOf(chatId, pointers, infos), userId, epoch };
 }
 
 function messagesOf({ nodes, revisions }: KeptChat): KeptMessages {
@@ -571,6 +578,9 @@ function take(kept: KeptChat, said: Line | undefined): void {
       break;
     case 'chat':
       kept.chat = said.chat;
+      break;
+    case 'owner':
+      kept.userId = said.userId;
       break;
     case 'branch':
       kept.branches.set(said.branch.id, said.branch);
