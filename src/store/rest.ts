@@ -1,7 +1,7 @@
 /** Waits where it is time to: long work calls it every so often, so that the page goes on in between. */
 export type Rest = () => Promise<void>;
 
-/** After so many words: a fraction of a millisecond. */
+/** After so many words, or short texts: some milliseconds at most. */
 export const STRETCH = 1024;
 
 /** After so many ms the page goes on. */

@@ -50,14 +50,10 @@ export class WordIndex {
     const candidates: [id: string, text: Int32Array][] = [];
     const spread = new Float64Array(sought.count);
     let wanted = 0;
-    let looked = 0;
     for (const [id, text] of this.#texts) {
       if (!isWanted(id)) continue;
       wanted += 1;
-      if ((looked += text.length) >= LOOK) {
-        looked = 0;
-        await rest();
-      }
+      if (text.length >= STRETCH || wanted % STRETCH === 0) await rest();
       const seen = bitsIn(text, sought.bits);
       for (let i = 0; seen >> i !== 0; i += 1) spread[i] = (spread[i] ?? 0) + ((seen >> i) & 1);
       if (seen === sought.all) candidates.push([id, text]);
@@ -74,8 +70,8 @@ export class WordIndex {
   ): Promise<Map<string, number>> {
     const mean = this.#total / Math.max(this.#texts.size, 1);
     const ranks = new Map<string, number>();
-    for (const [id, text] of candidates) {
-      if (text.length >= STRETCH) await rest();
+    for (const [i, [id, text]] of candidates.entries()) {
+      if (text.length >= STRETCH || i % STRETCH === 0) await rest();
       const hits = terms.map((term) => hitsIn(text, bits, term));
       if (hits.includes(0)) continue;
       const weigh = (count: number): number =>
@@ -113,9 +109,6 @@ export class WordIndex {
     return found;
   }
 }
-
-/** So many words are looked at without a thought of the page: a few milliseconds. */
-const LOOK = 500_000;
 
 /** The usual weights of BM25: how soon further hits stop to count, and how much the length of a text does. */
 const K = 1.2;
