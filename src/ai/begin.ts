@@ -27,8 +27,10 @@ export async function beginTurn<M extends UIMessage>(
   } catch (error) {
     // A message that can't be kept is not part of the chat, and an answer that is not replaced still is; anything
     // else may be tried again from the list.
-    if (isContextError(error, 'invalid-messages') || isContextError(error, 'busy'))
+    if (isContextError(error, 'invalid-messages') || isContextError(error, 'busy')) {
       at.list.now = at.list.saved;
+      at.queue?.refused();
+    }
     throw error;
   }
 }

@@ -1,5 +1,6 @@
 import { convertFileListToFileUIParts, type ChatRequestOptions, type ChatStatus, type UIMessage } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
+import { checkMessage } from '../fragment/message.ts';
 import { queuedKey } from '../store/keys.ts';
 import type { Message, Standing } from './contextChat.ts';
 import { asJson } from './turn.ts';
@@ -67,8 +68,8 @@ export class Queue<M extends UIMessage> {
     const stays = (question: Question<M>): boolean => {
       const [message] = shownOf(question);
       const now = message && given.get(message.id);
-      if (now) this.#say(question, now);
-      else if (message) this.#forget(question);
+      if (message && !now) this.#forget(question);
+      else if (now && now !== message && isSavable(now)) this.#say(question, now);
       return !message || now !== undefined;
     };
     const before = this.#questions;
@@ -90,13 +91,16 @@ export class Queue<M extends UIMessage> {
       if (!this.#questions.includes(question)) return null;
       this.#questions = this.#questions.filter((other) => other !== question);
       this.#asked.add(question);
-      // One whose files can't be read is refused by whoever reads them next.
+      // One that can't be saved, or whose files can't be read, is refused by whoever looks at it next.
       return (question.message as Message<M> | undefined) ?? given;
     };
-    return { read: this.#read(question, given), take, end: () => this.#release(question) };
+    return { read: this.#read(question, given).catch(() => {}), take, end: () => this.#release(question) };
   }
 
-  /** Shows and keeps a question; at once, where there is no file to be read first. */
+  /**
+   * Shows and keeps a question; at once, where there is no file to be read first. Rejects for one that nobody could save:
+   * what a view breaks on, and what every later visit would be refused for, gets no further.
+   */
   async #read(question: Question<M>, given: Message<M>): Promise<void> {
     const {
       id = this.#at.chat.generateId(),
@@ -109,7 +113,9 @@ export class Queue<M extends UIMessage> {
     } = given as Words;
     const make = (all: UIMessage['parts']): void => {
       if (!this.#questions.includes(question)) return;
-      this.#say(question, { ...rest, id, role, parts: all, metadata } as unknown as M);
+      const message = { ...rest, id, role, parts: all, metadata } as unknown as M;
+      expectSavable(message);
+      this.#say(question, message);
       // A chat that says `ready` has kept what it shows.
       if (isAsking(this.#at.chat)) show();
       else void this.#tail?.then(show);
@@ -121,10 +127,7 @@ export class Queue<M extends UIMessage> {
     };
     if (parts) return make(parts);
     const said = text === undefined ? [] : [{ type: 'text' as const, text }];
-    return convertFileListToFileUIParts(files).then(
-      (read) => make([...read, ...said]),
-      () => {},
-    );
+    return make([...(await convertFileListToFileUIParts(files)), ...said]);
   }
 
   /** Whether the turn of a message comes. */
@@ -143,9 +146,15 @@ export class Queue<M extends UIMessage> {
     { messageId = '', ...words }: Message<M>,
     options?: ChatRequestOptions,
   ): Promise<void> {
-    await this.#read(question, { ...words, id: messageId } as Message<M>);
+    const { chat, host } = this.#at;
+    try {
+      await this.#read(question, { ...words, id: messageId } as Message<M>);
+    } catch (error) {
+      host.options.onError?.(error as Error, chat);
+      throw error;
+    }
     await this.#tail;
-    if (question.isLeft) await this.#at.chat.regenerate({ ...options, messageId });
+    if (question.isLeft) await chat.regenerate({ ...options, messageId });
   }
 
   #find(id: string | undefined): Question<M> | undefined {
@@ -165,6 +174,17 @@ export class Queue<M extends UIMessage> {
     for (const question of placed) this.#asked.add(question);
     const { list } = this.#at;
     list.now = [...list.now, ...placed.flatMap(({ message }) => message ?? [])];
+  }
+
+  /** A turn was refused, and its list is what it was: what an earlier page left waits behind that again. */
+  refused(): void {
+    const { engine } = this.#at.host;
+    const back = [...this.#asked].filter(
+      ({ isLeft, message }) => isLeft && message && !engine.node(message.id),
+    );
+    for (const question of back) this.#asked.delete(question);
+    this.#questions = [...back, ...this.#questions];
+    this.#show();
   }
 
   /** A turn is saved, maybe on a branch of its own: what it asks waits no longer, and what waits goes along. */
@@ -374,16 +394,29 @@ function atWork(engine: ContextEngine): Set<string> {
 
 const working: WeakMap<ContextEngine, Set<string>> = new WeakMap();
 
+/** @throws invalid-messages for what can be saved neither as it is, nor without what no JSON holds */
+function expectSavable(message: UIMessage): void {
+  try {
+    checkMessage(message);
+  } catch {
+    checkMessage(asJson(message));
+  }
+}
+
+function isSavable(message: UIMessage): boolean {
+  try {
+    expectSavable(message);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function nextTime(last = 0): number {
   return Math.max(Date.now(), last + 1);
 }
 
 function isEntry<M extends UIMessage>(entry: unknown, id: string): entry is Entry<M> {
   const { branchId, at, message } = (entry ?? {}) as Partial<Entry<M>>;
-  return (
-    typeof branchId === 'string' &&
-    typeof at === 'number' &&
-    message?.id === id &&
-    Array.isArray(message.parts)
-  );
+  return typeof branchId === 'string' && typeof at === 'number' && message?.id === id && isSavable(message);
 }

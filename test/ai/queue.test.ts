@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { UIMessage } from 'ai';
 import type { ContextChat } from '../../src/ai/index.ts';
+import { isContextError } from '../../src/errors.ts';
 import { loadTurns } from '../../src/ai/loadTurns.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import type { ContextStore } from '../../src/store/store.ts';
@@ -22,9 +23,18 @@ interface Entry {
   readonly message: UIMessage;
 }
 
+type Sent = Parameters<ContextChat['sendMessage']>[0];
+
+function codeOf(error: unknown): unknown {
+  return isContextError(error) ? error.code : error;
+}
+
 /** A page on which an answer grows, and two questions wait. */
-async function waitingPage(store?: ContextStore): Promise<Waiting> {
-  const page = await openPage(store);
+async function waitingPage(
+  store?: ContextStore,
+  options: Parameters<typeof openPage>[1] = {},
+): Promise<Waiting> {
+  const page = await openPage(store, options);
   const chat = page.chats.active;
   void chat.sendMessage({ text: 'One?' });
   const first = await page.script.next();
@@ -125,6 +135,73 @@ describe('a question that is sent while an answer grows', () => {
     await settle();
     const entries = Object.values((await page.store.get<Record<string, Entry>>(queuedKey('c'))) ?? {});
     expect(entries.map(({ message }) => message.metadata)).toContainEqual({ mood: 'good' });
+  });
+});
+
+describe('a question that can be saved by nobody', () => {
+  const wordless: Sent = { role: 'user', parts: [{ type: 'text' } as never] };
+  const partless: Sent = { role: 'user', parts: 'Four?' as never };
+
+  it.each([
+    ['a text without one', wordless],
+    ['parts that are none', partless],
+  ])(
+    'with %s is neither shown nor kept, and refused in its turn; what waits behind it is asked',
+    async (_, bad) => {
+      const errors: unknown[] = [];
+      const { page, chat, first } = await waitingPage(undefined, {
+        onError: (error) => errors.push(codeOf(error)),
+      });
+      const sent = [chat.sendMessage(bad), chat.sendMessage({ text: 'Five?' })];
+      await settle();
+      expect(page.shown()).toBe('q: One? | a: Fir | q: Two? | q: Three? | q: Five?');
+      expect(await kept(page.store)).toBe('q: Two? | q: Three? | q: Five?');
+      await first.finish();
+      await answerAll(page, 'Second.', 'Third.', 'Fifth.');
+      await Promise.all(sent);
+      expect(errors).toContain('invalid-messages');
+      const all = 'q: Two? | a: Second. | q: Three? | a: Third. | q: Five? | a: Fifth.';
+      expect(await page.stored()).toBe(`q: One? | a: Fir | ${all}`);
+      expect(await kept(page.store)).toBe('');
+    },
+  );
+
+  it('leaves what waited when the page was left where it is, and the next one is asked behind that', async () => {
+    const reloaded = await reload((await waitingPage()).page);
+    await reloaded.chats.active.sendMessage(wordless).catch(() => {});
+    await settle();
+    expect(codeOf(reloaded.chats.active.error)).toBe('invalid-messages');
+    expect(reloaded.shown()).toBe('q: One? | a: Fir | q: Two? | q: Three?');
+    expect(await kept(reloaded.store)).toBe('q: Two? | q: Three?');
+    await reloaded.ask('Four?', 'Fourth.');
+    expect(await reloaded.stored()).toBe('q: One? | a: Fir | q: Two? | q: Three? | q: Four? | a: Fourth.');
+  });
+
+  it("stands in nobody's way where an earlier version kept it", async () => {
+    const { page } = await waitingPage();
+    await settle();
+    const entries = await page.store.get<Record<string, Entry>>(queuedKey('c'));
+    const [entry] = Object.values(entries ?? {});
+    const bad = { ...entry, message: { ...wordless, id: 'bad' } };
+    await page.store.set(queuedKey('c'), { ...entries, bad });
+    const reloaded = await reload(page);
+    expect(reloaded.shown()).toBe('q: One? | a: Fir | q: Two? | q: Three?');
+    await reloaded.ask('Four?', 'Fourth.');
+    expect(reloaded.shown()).toBe('q: One? | a: Fir | q: Two? | q: Three? | q: Four? | a: Fourth.');
+  });
+
+  it('is no other words for one that waits: it stays what it was, and the app is told', async () => {
+    const errors: unknown[] = [];
+    const { page, chat } = await waitingPage(undefined, { onError: (error) => errors.push(codeOf(error)) });
+    const anew = chat.sendMessage({ ...wordless, messageId: idOf(chat, 'Two?') });
+    await expect(anew).rejects.toMatchObject({ code: 'invalid-messages' });
+    chat.messages = chat.messages.map((message) =>
+      message.id === idOf(chat, 'Three?') ? { ...message, ...(partless as object) } : message,
+    );
+    expect(errors).toEqual(['invalid-messages']);
+    expect(page.shown()).toBe('q: One? | a: Fir | q: Two? | q: Three?');
+    await settle();
+    expect(await kept(page.store)).toBe('q: Two? | q: Three?');
   });
 });
 
