@@ -308,7 +308,7 @@ export async function compared(rounds: number): Promise<Times> {
   const peers = found.filter((one): one is [string, Peer] => one[1] !== undefined);
   for (let round = 0; round < rounds; round += 1)
     for (const [, peer] of peers) {
-      await rest(300);
+      await rest(2000);
       await peer.fill(line(LONG));
     }
   for (let round = 0; round < rounds; round += 1)
