@@ -1,6 +1,7 @@
 import { convertFileListToFileUIParts, type ChatRequestOptions, type ChatStatus, type UIMessage } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
 import { checkMessage } from '../fragment/message.ts';
+import { createId } from '../fragment/id.ts';
 import { queuedKey } from '../store/keys.ts';
 import type { Message, Standing } from './contextChat.ts';
 import { asJson } from './turn.ts';
@@ -113,7 +114,8 @@ export class Queue<M extends UIMessage> {
     } = given as Words;
     const make = (all: UIMessage['parts']): void => {
       if (!this.#questions.includes(question)) return;
-      const message = { ...rest, id, role, parts: all, metadata } as unknown as M;
+      const own = id === question.message?.id || !this.#isTaken(id) ? id : createId();
+      const message = { ...rest, id: own, role, parts: all, metadata } as unknown as M;
       expectSavable(message);
       this.#say(question, message);
       // A chat that says `ready` has kept what it shows.
@@ -128,6 +130,13 @@ export class Queue<M extends UIMessage> {
     if (parts) return make(parts);
     const said = text === undefined ? [] : [{ type: 'text' as const, text }];
     return make([...(await convertFileListToFileUIParts(files)), ...said]);
+  }
+
+  /** Whether a message has this id. One that waits is kept under its own, and taken for saved where one is saved with it. */
+  #isTaken(id: string): boolean {
+    const { host, list } = this.#at;
+    const own = [...this.#questions, ...this.#asked].map(({ message }) => message);
+    return host.engine.node(id) !== undefined || [...own, ...list.now].some((one) => one?.id === id);
   }
 
   /** Whether the turn of a message comes. */

@@ -205,6 +205,36 @@ describe('a question that can be saved by nobody', () => {
   });
 });
 
+describe('a question whose id is taken', () => {
+  const asked = (id: string, text: string): Sent => ({ id, role: 'user', parts: [{ type: 'text', text }] });
+
+  it('by another one that waits gets one of its own: both are kept, and each is forgotten for itself', async () => {
+    const { page, chat, first } = await waitingPage();
+    void chat.sendMessage(asked('same', 'Four?'));
+    void chat.sendMessage(asked('same', 'Five?'));
+    expect(new Set(chat.messages.map(({ id }) => id)).size).toBe(chat.messages.length);
+    await first.finish();
+    for (const answer of ['Second.', 'Third.']) await (await page.script.next()).answer(answer);
+    await page.script.next();
+    await settle();
+    expect(await kept(page.store)).toBe('q: Five?');
+    expect((await reload(page)).shown()).toContain('q: Four? | q: Five?');
+  });
+
+  it.each(['One?', 'Fir'])(
+    'by the message "%s" gets one of its own, and is there after a reload',
+    async (text) => {
+      const { page, chat } = await waitingPage();
+      void chat.sendMessage(asked(idOf(chat, text), 'Four?'));
+      const reloaded = await reload(page);
+      expect(reloaded.shown()).toBe('q: One? | a: Fir | q: Two? | q: Three? | q: Four?');
+      await reloaded.ask('Five?', 'Fifth.');
+      expect(await reloaded.stored()).toBe(reloaded.shown());
+      expect(reloaded.shown()).toContain('q: Three? | q: Four? | q: Five? | a: Fifth.');
+    },
+  );
+});
+
 describe('what waits, while it waits', () => {
   it('is taken back by a list without it', async () => {
     const { page, chat, first, sent } = await waitingPage();
