@@ -227,6 +227,12 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     await this.#at.queue?.writing;
   }
 
+  /** @internal Stops what grows, and leaves what waits for whoever comes back. */
+  leave(): Promise<void> {
+    this.#at.queue?.leave();
+    return this.stop();
+  }
+
   #settled(): Promise<unknown> {
     return Promise.all([this.#at.turn?.settled, this.#writes]);
   }

@@ -1,9 +1,8 @@
 import { DefaultChatTransport, type ChatTransport, type UIMessage } from 'ai';
-import type { AttachedChat, ContextEngine, MessageContent } from '../engine/engine.ts';
+import type { AttachedChat, ContextEngine } from '../engine/engine.ts';
 import type { EngineState } from '../engine/state.ts';
 import { expectEngine } from '../react/provider.tsx';
 import { ContextChat, type ChatHost, type ContextChatOptions } from './contextChat.ts';
-import { withId } from './list.ts';
 import { loadTurns } from './loadTurns.ts';
 
 /** How the chats of an engine are made. */
@@ -22,7 +21,10 @@ export interface ContextChats<M extends UIMessage = UIMessage> {
   configure(options: ContextChatOptions<M>): void;
   /** Resolves when everything that was said in any of the chats is saved. */
   whenSettled(): Promise<void>;
-  /** Lets go of the engine. Answers stream on and are saved, unless they are to be stopped; resolves when they are. */
+  /**
+   * Lets go of the engine. Answers stream on and are saved, and what waits is asked; with `stop`, answers end, and what
+   * waits is kept for the next page. Resolves when all is saved.
+   */
   dispose(options?: { readonly stop?: boolean }): Promise<void>;
 }
 
@@ -142,7 +144,7 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
     for (const release of this.#release) release();
     for (const timer of this.#timers.values()) clearTimeout(timer);
     registries.delete(this.engine);
-    if (stop) await Promise.all([...this.#chats.values()].map((chat) => chat.stop()));
+    if (stop) await Promise.all([...this.#chats.values()].map((chat) => chat.leave()));
     await this.whenSettled();
   }
 
@@ -225,34 +227,9 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
 
   #attachment(): AttachedChat {
     return {
-      edit: (messageId, content) => this.#edit(messageId, content),
+      edit: async (messageId, content) => (await loadTurns()).edit(this, messageId, content),
       regenerate: async (messageId, options) =>
-        (await this.#holding(messageId)).regenerate({ ...options, messageId }),
+        (await (await loadTurns()).holding(this, messageId)).regenerate({ ...options, messageId }),
     };
-  }
-
-  /** New words for a question are sent; new words for an answer make a version, and no model is asked. */
-  async #edit(messageId: string, content: MessageContent): Promise<void> {
-    await this.engine.ready();
-    await this.active.keepList();
-    // One that waits is no node yet.
-    const role = this.engine.node(messageId)?.name ?? withId(this.active.messages, messageId)?.role;
-    if (role !== 'user') {
-      await this.engine.edit(messageId, content);
-      return;
-    }
-    const [{ newWords }, chat] = await Promise.all([loadTurns(), this.#holding(messageId)]);
-    const message = chat.messages.find(({ id }) => id === messageId);
-    await chat.sendMessage({ messageId, ...newWords(message, content) } as Parameters<
-      ContextChat<M>['sendMessage']
-    >[0]);
-  }
-
-  /** The chat that shows a message: the active one, another one, or the one of the branch used last that holds it. */
-  async #holding(messageId: string): Promise<ContextChat<M>> {
-    await this.engine.ready();
-    const known = this.all().find((chat) => chat.messages.some(({ id }) => id === messageId));
-    if (!known) await this.engine.selectSibling(messageId);
-    return known ?? this.active;
   }
 }

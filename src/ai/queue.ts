@@ -89,7 +89,7 @@ export class Queue<M extends UIMessage> {
     };
     this.#questions = [...this.#questions, question];
     const take = (): Message<M> | null => {
-      if (!this.#questions.includes(question)) return null;
+      if (question.isLeft || !this.#questions.includes(question)) return null;
       this.#questions = this.#questions.filter((other) => other !== question);
       this.#asked.add(question);
       // One that can't be saved, or whose files can't be read, is refused by whoever looks at it next.
@@ -175,7 +175,7 @@ export class Queue<M extends UIMessage> {
    * that is named.
    */
   placeLeft(id?: string): void {
-    const left = this.#questions.filter(({ isLeft }) => isLeft);
+    const left = this.#questions.filter(({ isLeft, message }) => isLeft && message);
     const end = id === undefined ? left.length : left.findIndex(({ message }) => message?.id === id) + 1;
     const placed = left.slice(0, end);
     if (placed.length === 0) return;
@@ -193,6 +193,16 @@ export class Queue<M extends UIMessage> {
     );
     for (const question of back) this.#asked.delete(question);
     this.#questions = [...back, ...this.#questions];
+    this.#show();
+  }
+
+  /** Nobody is here any more who would ask: what waits is left, as it is kept. */
+  leave(): void {
+    for (const question of this.#questions) {
+      question.isLeft = true;
+      this.#release(question);
+    }
+    this.#questions = [...this.#questions];
     this.#show();
   }
 
@@ -315,7 +325,7 @@ export class Queue<M extends UIMessage> {
     const entry = isOver ? null : { branchId, message, at };
     await keep(engine, chat.epoch, id, entry);
     question.kept = entry ?? undefined;
-    if (isOver) this.#release(question);
+    if (isOver || question.isLeft) this.#release(question);
   }
 
   /** Nobody is about to ask it any more. */
@@ -358,7 +368,7 @@ interface Question<M extends UIMessage> {
   message: M | undefined;
   isShown: boolean;
   /** Whether a page that is gone left it: nobody is about to ask it. */
-  readonly isLeft: boolean;
+  isLeft: boolean;
   readonly at: number;
   /** What the store has of it. */
   kept?: Entry<M> | undefined;

@@ -5,7 +5,7 @@
 export { keepAnswer } from './answerCall.ts';
 export { waitingCall } from './answered.ts';
 export { beginTurn, keepList, reveal } from './begin.ts';
-export { newWords } from './newWords.ts';
+export { edit, holding } from './pagers.ts';
 export { Queue } from './queue.ts';
 export { saidOf } from './said.ts';
 export { joining } from './seam.ts';

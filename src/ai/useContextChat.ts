@@ -9,7 +9,10 @@ import { chatsOf } from './contextChats.ts';
 export interface UseContextChatOptions<M extends UIMessage = UIMessage> extends ContextChatOptions<M> {
   /** Default: the provider's. */
   readonly engine?: ContextEngine | undefined;
-  /** Whether the answer that is shown stops when the component goes. Default false: it streams on, and is saved. */
+  /**
+   * Whether the answer that is shown stops when the component goes, and what waits behind it is left unasked. Default
+   * false: it streams on, is saved, and the next one is asked.
+   */
   readonly stopOnUnmount?: boolean | undefined;
 }
 
@@ -41,7 +44,7 @@ export function useContextChat<M extends UIMessage = UIMessage>(
       shows.current = undefined;
       // The chat that is shown then: those of other branches go on. Under StrictMode the component is back at once.
       const { active } = chats;
-      queueMicrotask(() => void (shows.current === chats || active.stop()));
+      queueMicrotask(() => void (shows.current === chats || active.leave()));
     };
   }, [chats, stopOnUnmount]);
   return { chat };

@@ -355,6 +355,16 @@ describe('what waits, while it waits', () => {
     expect(reloaded.shown()).toBe('q: One? | a: Fir | q: Two? | q: Three?');
   });
 
+  it('is not asked for a page that is gone: it is kept for the next one', async () => {
+    const { page, first } = await waitingPage();
+    await page.chats.dispose({ stop: true });
+    await settle();
+    expect([first.isStopped, page.script.requests.length]).toEqual([true, 1]);
+    expect([await kept(page.store), await page.store.held('c')]).toEqual(['q: Two? | q: Three?', new Set()]);
+    const reloaded = await reload(page);
+    expect(reloaded.shown()).toBe('q: One? | a: Fir | q: Two? | q: Three?');
+  });
+
   it('goes with a chat that is deleted for good', async () => {
     const { page } = await waitingPage();
     await settle();

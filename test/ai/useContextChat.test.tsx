@@ -275,6 +275,19 @@ describe('a component that goes', () => {
     expect(exchange.isStopped).toBe(true);
   });
 
+  it('leaves what waits unasked then, and asks it behind the next try once the component is back', async () => {
+    const page = await open({ stopOnUnmount: true });
+    const exchange = await requestAfter(() => chat.sendMessage({ text: 'One?' }));
+    await act(() => exchange.say('Fir'));
+    await act(async () => void chat.sendMessage({ text: 'Two?' }));
+    page.unmount();
+    await settle();
+    await open({ stopOnUnmount: true });
+    expect([shown(), script.requests.length]).toEqual(['q: One? | a: Fir | q: Two?', 1]);
+    await answer(await requestAfter(() => chat.regenerate()), 'Second.');
+    expect(shown()).toBe('q: One? | a: Fir | q: Two? | a: Second.');
+  });
+
   it('does not stop it because a second component comes, which StrictMode mounts twice', async () => {
     await open({ stopOnUnmount: true });
     const exchange = await requestAfter(() => chat.sendMessage({ text: 'One?' }));
