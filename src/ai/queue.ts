@@ -1,5 +1,6 @@
 import { convertFileListToFileUIParts, type ChatRequestOptions, type ChatStatus, type UIMessage } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
+import { isRefusal } from '../engine/outbox.ts';
 import { checkMessage } from '../fragment/message.ts';
 import { createId } from '../fragment/id.ts';
 import { queuedKey } from '../store/keys.ts';
@@ -31,8 +32,11 @@ export class Queue<M extends UIMessage> {
   #shown: { readonly list: readonly M[]; readonly of: readonly Question<M>[]; readonly all: M[] } | undefined;
   #waiting: { readonly of: readonly Question<M>[]; readonly all: readonly M[] } | undefined;
   #tail: Promise<unknown> | undefined;
-  /** Looks again whether another tab is still at some of them. */
+  /** Those of which the disk refused to keep something, or to forget it. */
+  readonly #owed: Set<Question<M>> = new Set();
+  /** Looks again whether another tab is still at some of them, and whether the disk takes what it refused. */
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #pause: number = LOOK_INTERVAL;
 
   constructor(at: Standing<M>) {
     this.#at = at;
@@ -217,6 +221,7 @@ export class Queue<M extends UIMessage> {
     const stays = ({ isLeft, kept }: Question<M>): boolean => !isLeft || this.#isHere(kept?.branchId);
     if (!this.#questions.every(stays)) this.#leave(stays);
     for (const question of this.#questions) if (!question.isLeft) this.#keep(question);
+    this.#payOwed();
   }
 
   /** Others have written: what they saved waits no longer. */
@@ -270,9 +275,12 @@ export class Queue<M extends UIMessage> {
     return branchId === own || (own === active && !branches.some(({ id }) => id === branchId));
   }
 
-  #lookAgain(): void {
+  #lookAgain(pause: number = LOOK_INTERVAL): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#recall(), LOOK_INTERVAL);
+    this.#timer = setTimeout(() => {
+      void this.#recall();
+      this.#payOwed();
+    }, pause);
     (this.#timer as { unref?: () => void }).unref?.();
   }
 
@@ -300,13 +308,31 @@ export class Queue<M extends UIMessage> {
     const before = this.#tail ?? Promise.resolve();
     const written = before
       .then(() => this.#store(question))
-      .catch(() => {
-        // A disk that refuses says so with the turn; it is tried again with the next one.
-      });
+      .then(
+        () => this.#settle(question),
+        (error: unknown) => this.#owe(question, error),
+      );
     this.#tail = written;
     void written.finally(() => {
       if (this.#tail === written) this.#tail = undefined;
     });
+  }
+
+  #settle(question: Question<M>): void {
+    this.#owed.delete(question);
+    this.#pause = LOOK_INTERVAL;
+  }
+
+  /** What the disk refuses is tried again with the next turn, and in a while; a chat that is deleted keeps nothing. */
+  #owe(question: Question<M>, error: unknown): void {
+    if (!isRefusal(error)) return;
+    this.#owed.add(question);
+    this.#lookAgain(this.#pause);
+    this.#pause = Math.min(this.#pause * 2, RETRY_LAST);
+  }
+
+  #payOwed(): void {
+    for (const question of this.#owed) this.#write(question);
   }
 
   async #store(question: Question<M>): Promise<void> {
@@ -338,6 +364,8 @@ export class Queue<M extends UIMessage> {
 
 /** How often a question that waits in another tab is looked at, in ms: a tab that dies sends no notice. */
 const LOOK_INTERVAL = 2000;
+/** The longest pause before the disk is asked again for what it refused, in ms: the first one is as above, and doubles. */
+const RETRY_LAST = 30_000;
 
 interface Words extends Partial<UIMessage> {
   readonly text?: string;
@@ -398,7 +426,7 @@ async function keep<M extends UIMessage>(
   try {
     await write(entry);
   } catch (error) {
-    if (!entry) throw error;
+    if (!entry || isRefusal(error)) throw error;
     // A function in its metadata is left out of what is saved, too.
     await write({ ...entry, message: asJson(entry.message) });
   }

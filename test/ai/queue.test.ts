@@ -1,13 +1,13 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { UIMessage } from 'ai';
 import type { ContextChat } from '../../src/ai/index.ts';
-import { isContextError } from '../../src/errors.ts';
+import { ContextError, isContextError } from '../../src/errors.ts';
 import { loadTurns } from '../../src/ai/loadTurns.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import type { ContextStore } from '../../src/store/store.ts';
 import { queuedKey } from '../../src/store/keys.ts';
 import type { Exchange } from '../support/transport.ts';
-import { afterReload, openPage, words, type Page } from './story.ts';
+import { afterReload, changed, openPage, words, type Page } from './story.ts';
 
 /** A task of the browser: what is written in memory is written. */
 const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
@@ -370,6 +370,80 @@ describe('what waits, while it waits', () => {
     await settle();
     await page.store.deleteChat('c');
     expect(await page.store.get(queuedKey('c'))).toBeUndefined();
+  });
+});
+
+describe('a disk that refuses for a while', () => {
+  const full = new ContextError('quota-exceeded', 'The disk is full.');
+  const pass = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
+  let isFull = false;
+  let attempts = 0;
+  /** A store that takes no questions which wait while it is full. */
+  const moody = (): ContextStore => {
+    const store = new InMemoryContextStore();
+    return changed(store, {
+      append: async (...args) => {
+        if (args[1][0]?.op === 'merge') {
+          attempts += 1;
+          if (isFull) throw full;
+        }
+        return store.append(...args);
+      },
+    });
+  };
+  afterEach(() => {
+    vi.useRealTimers();
+    isFull = false;
+  });
+
+  it('keeps a question as soon as it takes it, and is asked ever less often', async () => {
+    const { page, chat } = await waitingPage(moody());
+    await settle();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    isFull = true;
+    void chat.sendMessage({ text: 'Four?' });
+    await pass(0);
+    expect(page.shown()).toContain('q: Three? | q: Four?');
+    expect(await kept(page.store)).toBe('q: Two? | q: Three?');
+    attempts = 0;
+    await pass(60_000);
+    expect(attempts).toBeGreaterThan(3);
+    expect(attempts).toBeLessThan(8);
+    isFull = false;
+    await pass(30_000);
+    expect(await kept(page.store)).toBe('q: Two? | q: Three? | q: Four?');
+    attempts = 0;
+    await pass(60_000);
+    expect(attempts).toBe(0);
+  });
+
+  it('forgets what was taken back as soon as it takes that', async () => {
+    const { page, chat } = await waitingPage(moody());
+    await settle();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    isFull = true;
+    chat.messages = chat.messages.filter(({ id }) => id !== idOf(chat, 'Two?'));
+    await pass(0);
+    expect(await kept(page.store)).toBe('q: Two? | q: Three?');
+    isFull = false;
+    await pass(2000);
+    expect(await kept(page.store)).toBe('q: Three?');
+    expect(page.shown()).toBe('q: One? | a: Fir | q: Three?');
+  });
+
+  it('keeps what it refused with the next turn that is saved', async () => {
+    const { page, chat, first } = await waitingPage(moody());
+    await settle();
+    isFull = true;
+    void chat.sendMessage({ text: 'Four?' });
+    chat.messages = chat.messages.filter(({ id }) => id !== idOf(chat, 'Three?'));
+    await settle();
+    expect(await kept(page.store)).toBe('q: Two? | q: Three?');
+    isFull = false;
+    await first.finish();
+    await page.script.next();
+    await settle();
+    expect(await kept(page.store)).toBe('q: Four?');
   });
 });
 
