@@ -292,8 +292,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
 
   /** Knows what waits, and what waited when the page was left, once the code for it has come. */
   async #open(): Promise<void> {
-    const turns = await knownTurns();
-    this.#at.queue ??= turns && new turns.Queue(this.#at);
+    await (await knownTurns())?.openQueue(this.#at);
   }
 
   // ------------------------------------------------------------------ its verbs

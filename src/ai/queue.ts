@@ -4,6 +4,7 @@ import { isRefusal } from '../engine/outbox.ts';
 import { checkMessage } from '../fragment/message.ts';
 import { createId } from '../fragment/id.ts';
 import { queuedKey } from '../store/keys.ts';
+import { onReturning } from '../store/returning.ts';
 import type { Message, Standing } from './contextChat.ts';
 import { asJson } from './turn.ts';
 
@@ -29,6 +30,10 @@ export class Queue<M extends UIMessage> {
   #questions: readonly Question<M>[] = [];
   /** Those that are in the list of the chat by now, and not yet known to be saved. */
   readonly #asked: Set<Question<M>> = new Set();
+  /** Those that wait no longer: the disk may still tell of them. */
+  readonly #over: Set<string> = new Set();
+  /** Resolves when what an earlier page left is known. Never rejects. */
+  readonly recalled: Promise<void>;
   #shown: { readonly list: readonly M[]; readonly of: readonly Question<M>[]; readonly all: M[] } | undefined;
   #waiting: { readonly of: readonly Question<M>[]; readonly all: readonly M[] } | undefined;
   #tail: Promise<unknown> | undefined;
@@ -40,7 +45,14 @@ export class Queue<M extends UIMessage> {
 
   constructor(at: Standing<M>) {
     this.#at = at;
-    void this.#recall();
+    this.recalled = this.#recall();
+    // What a chat listens to does not hold it, when it is let go.
+    const self = new WeakRef(this);
+    const stop = onReturning(() => {
+      const queue = self.deref();
+      if (queue) void queue.#recall();
+      else stop();
+    });
   }
 
   /** Resolves when what waits is kept; undefined when it is. Never rejects. */
@@ -248,10 +260,14 @@ export class Queue<M extends UIMessage> {
     const { engine } = this.#at.host;
     const { store, chatId } = engine;
     try {
-      const entries = Object.entries((await store.get<object | null>(queuedKey(chatId))) ?? {});
-      if (entries.length === 0) return;
+      const read = async (): Promise<object> => (await store.get<object | null>(queuedKey(chatId))) ?? {};
+      const before = await read();
+      if (Object.keys(before).length === 0) return;
       const held = await store.held(chatId);
-      const known = new Set([...this.#questions, ...this.#asked].map(({ message }) => message?.id));
+      // Another tab forgets what it has asked, and lets go of it then.
+      const entries = Object.entries(await read()).filter(([id]) => id in before);
+      const own = [...this.#questions, ...this.#asked].map(({ message }) => message?.id);
+      const known = new Set([...own, ...this.#over]);
       const left = entries.flatMap(([id, entry]): Question<M>[] => {
         if (!isEntry<M>(entry, id) || known.has(id) || atWork(engine).has(id)) return [];
         const question = { ...entry, isShown: true, isLeft: true, kept: entry };
@@ -261,7 +277,10 @@ export class Queue<M extends UIMessage> {
         return [];
       });
       if (left.length === 0) return;
-      this.#questions = [...left.toSorted((a, b) => a.at - b.at), ...this.#questions];
+      // What was left stands before what waits here.
+      this.#questions = [...left, ...this.#questions].toSorted(
+        (a, b) => Number(b.isLeft) - Number(a.isLeft) || a.at - b.at,
+      );
       this.#show();
     } catch {
       // A disk that can't be read says so with the conversation.
@@ -299,6 +318,7 @@ export class Queue<M extends UIMessage> {
 
   #forget(question: Question<M>): void {
     this.#asked.delete(question);
+    if (question.message) this.#over.add(question.message.id);
     question.isOver = true;
     this.#write(question);
   }
@@ -360,6 +380,12 @@ export class Queue<M extends UIMessage> {
     question.release?.();
     question.release = undefined;
   }
+}
+
+/** Gives a chat its queue, and resolves when it knows what an earlier page left. Never rejects. */
+export async function openQueue<M extends UIMessage>(at: Standing<M>): Promise<void> {
+  at.queue ??= new Queue(at);
+  await at.queue.recalled;
 }
 
 /** How often a question that waits in another tab is looked at, in ms: a tab that dies sends no notice. */

@@ -6,7 +6,7 @@ export { keepAnswer } from './answerCall.ts';
 export { waitingCall } from './answered.ts';
 export { beginTurn, keepList, reveal } from './begin.ts';
 export { edit, holding } from './pagers.ts';
-export { Queue } from './queue.ts';
+export { openQueue } from './queue.ts';
 export { saidOf } from './said.ts';
 export { joining } from './seam.ts';
 export { takeUp } from './takeUp.ts';

@@ -482,6 +482,23 @@ describe('what waited when the page was left', () => {
     expect([await kept(reloaded.store), reloaded.engine.state.getState().branches.length]).toEqual(['', 1]);
   });
 
+  it('stands before a question that is sent while the disk is still read', async () => {
+    const { page } = await waitingPage();
+    await settle();
+    const store = afterReload(page.store);
+    const reloaded = await openPage(
+      changed(store, {
+        get: async (key) => {
+          await new Promise((resolve) => setTimeout(resolve, 30));
+          return store.get(key);
+        },
+      }),
+    );
+    await reloaded.ask('Four?', 'Fourth.');
+    expect(reloaded.shown()).toBe('q: One? | a: Fir | q: Two? | q: Three? | q: Four? | a: Fourth.');
+    expect(await reloaded.stored()).toBe(reloaded.shown());
+  });
+
   it('stands before the next question', async () => {
     const reloaded = await reload((await waitingPage()).page);
     await reloaded.ask('Four?', 'Fourth.');
@@ -589,6 +606,30 @@ describe('what waits in another tab', () => {
       'q: Two?',
     ]);
   });
+
+  it.runIf(globalThis.document)(
+    'is shown by one that was open all the time, when that tab has died',
+    async () => {
+      const store = new InMemoryContextStore();
+      let isDead = false;
+      const held = async (id: string): Promise<ReadonlySet<string>> => (isDead ? new Set() : store.held(id));
+      const other = await openPage(changed(store, { held }));
+      void other.chats.active;
+      await loadTurns();
+      await waitingPage(store);
+      await settle();
+      isDead = true;
+      await settle();
+      expect(other.shown()).not.toContain('Two?');
+      window.dispatchEvent(new Event('focus'));
+      await settle();
+      expect(other.shown()).toBe('q: One? | a: Fir | q: Two? | q: Three?');
+      other.chats.active.messages = other.chats.active.messages.slice(0, 3);
+      window.dispatchEvent(new Event('focus'));
+      await settle();
+      expect(other.shown()).toBe('q: One? | a: Fir | q: Two?');
+    },
+  );
 
   it('that both tabs show which opened after it is asked once', async () => {
     const { page } = await waitingPage();
