@@ -102,6 +102,7 @@ test('an endpoint that breaks off, or ends without a word, says so in words, and
   const piece = (delta: object, reason: string | null = null): string =>
     `data: ${JSON.stringify({ id: '1', choices: [{ index: 0, delta, finish_reason: reason }] })}\n\n`;
   let isWhole = false;
+  let words: object = {};
   const server = createServer((request, response) => {
     response.writeHead(200, {
       'access-control-allow-origin': '*',
@@ -109,7 +110,7 @@ test('an endpoint that breaks off, or ends without a word, says so in words, and
       'content-type': 'text/event-stream',
     });
     if (request.method === 'OPTIONS') response.end();
-    else if (isWhole) response.end(`${piece({}, 'stop')}data: [DONE]\n\n`);
+    else if (isWhole) response.end(`${piece(words, 'stop')}data: [DONE]\n\n`);
     else {
       response.write(piece({ content: 'Hello wor' }));
       setTimeout(() => response.destroy(), 400);
@@ -133,8 +134,15 @@ test('an endpoint that breaks off, or ends without a word, says so in words, and
   await demo.send('Hello?');
   await expect(demo.assistant.last().getByRole('alert')).toContainText('without a word');
   await expect(demo.on(demo.assistant.last(), 'Try again')).toBeVisible();
+  // Of one that goes on in mid-conversation, a version is made with the first new word.
+  await demo.on(demo.assistant.first(), 'Continue').click();
+  await expect(demo.assistant).toHaveCount(1);
+  await expect(demo.assistant.getByRole('alert')).toContainText('The answer broke off before its end');
+  await expect(demo.versions('Version 2 of 2')).toBeHidden();
+  words = { content: 'ld.' };
   await demo.on(demo.assistant.first(), 'Continue').click();
   await expect(demo.versions('Version 2 of 2')).toBeVisible();
+  await expect(demo.assistant.first()).toContainText('Hello world.');
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
 });

@@ -242,7 +242,8 @@ export function lossSuite(freshName: () => string): void {
       });
 
       it('brings chats back whose ids, and whose database’s name, are no whole characters', async () => {
-        name += '\ud800';
+        // Firefox opens no database of such a name.
+        if (await canOpen(`${name}\ud800`)) name += '\ud800';
         const ids = ['\ud800', '\ud801', '\ufffd', 'é'];
         const store = journaled();
         for (const id of ids) await store.append(id, turn('q1', null), me);
@@ -369,6 +370,17 @@ export function lossSuite(freshName: () => string): void {
 
 const append = (store: ContextStore, ops: Parameters<ContextStore['append']>[1]) =>
   store.append('c', ops, me);
+
+/** Whether the browser has databases of such a name. Leaves none. */
+async function canOpen(name: string): Promise<boolean> {
+  try {
+    (await openDB(name)).close();
+    await wipe(name);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** Deletes the database as something else than the store would. */
 async function wipe(name: string): Promise<void> {
