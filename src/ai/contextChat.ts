@@ -194,7 +194,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
 
   /** Whether somebody would miss this chat: it shows its branch, or is at work. */
   get isInUse(): boolean {
-    return this.#watchers > 0 || this.isBusy;
+    return this.#watchers > 0 || this.hasWork;
   }
 
   /** The id of the branch that this chat is on; undefined until the engine has read the conversation. */
@@ -215,6 +215,11 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   /** Whether an answer is asked for, growing, or not yet saved. */
   get isBusy(): boolean {
     return this.#isAsking || this.#at.turn?.isSettled === false || this.#writing > 0;
+  }
+
+  /** @internal Whether something that was sent is not answered yet. */
+  get hasWork(): boolean {
+    return this.isBusy || this.#unanswered > 0 || this.#resuming !== undefined;
   }
 
   get #isAsking(): boolean {

@@ -226,7 +226,11 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
   // ------------------------------------------------------------------ what pagers ask
 
   #attachment(): AttachedChat {
+    const chats = this.#chats;
     return {
+      get isBusy() {
+        return [...chats.values()].some((chat) => chat.hasWork);
+      },
       edit: async (messageId, content) => (await loadTurns()).edit(this, messageId, content),
       regenerate: async (messageId, options) =>
         (await (await loadTurns()).holding(this, messageId)).regenerate({ ...options, messageId }),

@@ -88,6 +88,8 @@ export interface AttachedChat {
   edit(messageId: string, content: MessageContent): Promise<void>;
   /** Asks again: a new version of this answer, or a new answer to this question. */
   regenerate(messageId: string, options?: object): Promise<void>;
+  /** Whether something that was sent is not answered yet: it grows, waits for its turn, or is about to go on. */
+  readonly isBusy?: boolean;
 }
 
 /**

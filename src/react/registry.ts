@@ -13,8 +13,8 @@ import type { ContextStore } from '../store/store.ts';
  * there, which costs no I/O and leaves nothing behind. What counts is mounting: it reads the chat and counts a user.
  *
  * A task after its last user is gone, an engine is disposed: late enough for a remount in the same task, soon enough
- * that an unused chat listens to nothing. One that streams, or holds words that no disk took yet, lives until it is
- * done, so who comes back to a chat in mid-answer finds the answer growing. An engine that was looked up and never
+ * that an unused chat listens to nothing. One that streams, has questions that wait for their turn, or holds words that no
+ * disk took yet, lives until it is done, so who comes back to a chat in mid-answer finds the answer growing. An engine that was looked up and never
  * mounted goes after a minute. Whoever mounts after its engine is gone looks again.
  *
  * A server renders for many people and never mounts: there, engines are not shared, nor kept, and no store is opened.
@@ -31,6 +31,9 @@ export const LOCAL_USER = 'local';
 
 /** How long an engine that was rendered but not mounted waits for its mount, in ms. */
 const MOUNT_WITHIN = 60_000;
+
+/** How often chats that have work left are looked at, once nobody shows them, in ms: nobody waits for their end. */
+const LOOK_INTERVAL = 1000;
 
 /** The shared engine for these options; undefined without options. The component's first store stays its store. */
 export function useSharedEngine(options: EngineOptions | undefined): ContextEngine | undefined {
@@ -110,7 +113,12 @@ export function load(engine: ContextEngine): void {
 
 function disposeUnlessUsed(shared: SharedEngine): void {
   if (shared.users > 0 || shared.isDisposed) return;
-  if (isBusy(shared.engine)) return whenIdle(shared.engine, () => disposeUnlessUsed(shared));
+  const again = (): void => disposeUnlessUsed(shared);
+  if (isBusy(shared.engine)) return whenIdle(shared.engine, again);
+  if (shared.engine.attached?.isBusy) {
+    setTimeout(again, LOOK_INTERVAL);
+    return;
+  }
   shared.isDisposed = true;
   shared.forget();
   shared.engine.dispose();

@@ -1,13 +1,13 @@
 import { useChat, type UseChatHelpers } from '@ai-sdk/react';
 import { act, cleanup, render, screen } from '@testing-library/react';
 import type { UIMessage } from 'ai';
-import { StrictMode, useEffect, type ReactNode } from 'react';
+import { StrictMode, useEffect, useInsertionEffect, type ReactNode } from 'react';
 import { hydrateRoot } from 'react-dom/client';
 import { renderToString } from 'react-dom/server';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createContextChats, useContextChat, type UseContextChatOptions } from '../../src/ai/index.ts';
 import { ContextEngine } from '../../src/engine/engine.ts';
-import { ContextEngineProvider } from '../../src/react/provider.tsx';
+import { ContextEngineProvider, useEngine } from '../../src/react/provider.tsx';
 import { useMessageBranch } from '../../src/react/useMessageBranch.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import { scriptedTransport, settle, type Exchange, type ScriptedTransport } from '../support/transport.ts';
@@ -512,4 +512,79 @@ describe('on a server', () => {
     };
     expect(() => renderToString(<Page />)).toThrow(expect.objectContaining({ code: 'provider-missing' }));
   });
+});
+
+describe('a chat that is left for another one', () => {
+  const store = new InMemoryContextStore();
+  const page = (chatId: string, options: Partial<UseContextChatOptions> = {}): ReactNode => (
+    <ContextEngineProvider chatId={chatId} store={store}>
+      <Engine />
+      <Chat {...options} />
+    </ContextEngineProvider>
+  );
+  function Engine(): ReactNode {
+    const current = useEngine();
+    useInsertionEffect(() => {
+      engine = current;
+    });
+    return null;
+  }
+  const whenOpen = async (): Promise<void> => {
+    await act(() => engine.ready());
+    await act(settle);
+  };
+
+  it('asks what waits, and shows the answer growing to whoever comes back', async () => {
+    const { rerender } = render(page('left'));
+    await whenOpen();
+    const own = engine;
+    const first = await requestAfter(() => chat.sendMessage({ text: 'One?' }));
+    await act(() => first.say('Fir'));
+    await act(async () => void chat.sendMessage({ text: 'Two?' }));
+    rerender(page('other'));
+    await whenOpen();
+    expect(shown()).toBe('');
+    await act(() => first.finish());
+    const second = await act(() => script.next());
+    await act(() => second.say('Sec'));
+    rerender(page('left'));
+    await whenOpen();
+    expect([engine === own, shown(), chat.status]).toEqual([
+      true,
+      'q: One? | a: Fir | q: Two? | a: Sec',
+      'streaming',
+    ]);
+    await act(() => chat.stop());
+    expect([second.isStopped, chat.status]).toEqual([true, 'ready']);
+  });
+
+  it('lives until a tool is answered and the answer went on, and no longer', async () => {
+    const { rerender } = render(page('tool', { sendAutomaticallyWhen: isComplete }));
+    await whenOpen();
+    const own = engine;
+    const dispose = vi.spyOn(own, 'dispose');
+    const { active } = createContextChats({ engine: own });
+    const first = await requestAfter(() => chat.sendMessage({ text: 'Roll' }));
+    rerender(page('other'));
+    await whenOpen();
+    await act(() =>
+      first.send({ type: 'tool-input-available', toolCallId: 'k', toolName: 'dice', input: {} }),
+    );
+    void active.addToolOutput({ tool: 'dice' as never, toolCallId: 'k', output: 4 });
+    await act(() => first.finish());
+    const second = await act(() => script.next());
+    await act(() => second.say('Four'));
+    expect(dispose).not.toHaveBeenCalled();
+    rerender(page('tool', { sendAutomaticallyWhen: isComplete }));
+    await whenOpen();
+    expect([engine === own, chat.status]).toEqual([true, 'streaming']);
+    rerender(page('other'));
+    await act(() => second.finish());
+    await vi.waitFor(() => expect(dispose).toHaveBeenCalledOnce());
+  });
+
+  const isComplete: NonNullable<UseContextChatOptions['sendAutomaticallyWhen']> = ({ messages }) => {
+    const part = messages.at(-1)?.parts.at(-1);
+    return part !== undefined && 'state' in part && part.state === 'output-available';
+  };
 });
