@@ -21,7 +21,7 @@ export async function beginTurn<M extends UIMessage>(
   const forkId = createId();
   const branchId = (at.branchId ??= engine.state.getState().branchId);
   try {
-    const place = { branchId, forkId, answerId, messageId };
+    const place = { branchId, forkId, answerId, messageId, isSole: at.queue?.hasPlaced };
     const opened = await land(at, forkId, openList(engine, asked, at.list.saved, place));
     return (at.turn = turnOf(at, opened, forkId));
   } catch (error) {

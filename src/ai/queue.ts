@@ -212,6 +212,11 @@ export class Queue<M extends UIMessage> {
     this.#show();
   }
 
+  /** Whether some of what was left is put into the list: another tab shows it too, and may ask it at this moment. */
+  get hasPlaced(): boolean {
+    return [...this.#asked].some(({ isLeft }) => isLeft);
+  }
+
   /** Nobody is here any more who would ask: what waits is left, as it is kept. */
   leave(): void {
     for (const question of this.#questions) {

@@ -80,6 +80,8 @@ export interface Place {
   readonly forkId?: string;
   /** The id of a new answer, where one was reserved for it before. */
   readonly answerId?: string | undefined;
+  /** Whether another tab may be saving this very turn at this moment. */
+  readonly isSole?: boolean | undefined;
 }
 
 /** A turn that is saved, and whose answer may begin. */
@@ -142,7 +144,7 @@ function announced<M extends UIMessage>(
 async function written<M extends UIMessage>(
   engine: ContextEngine,
   { kept, fresh, answer, inPlace, isVersion }: TurnPlan<M>,
-  { branchId, forkId = createId(), answerId = createId() }: Place,
+  { branchId, forkId = createId(), answerId = createId(), isSole }: Place,
 ): Promise<OpenedTurn<M>> {
   const renamed = new Map<M, M>();
   const taken = new Set<string>();
@@ -161,7 +163,7 @@ async function written<M extends UIMessage>(
   if (!inPlace) {
     const turn = added.length > 0 || begun ? added : kept.slice(-1);
     const parent = turn === added ? { parentId: kept.at(-1)?.id ?? null } : {};
-    const options = { branch: branchId, forkId, id, ...parent, answer: begun && asJson(begun) };
+    const options = { branch: branchId, forkId, id, ...parent, answer: begun && asJson(begun), isSole };
     await engine.continue(turn, options).catch((error: unknown) => {
       if (added.length === 0 || !isContextError(error, 'invalid-messages')) throw error;
       // A function in a question's metadata reaches no server either; the words do.

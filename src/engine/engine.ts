@@ -77,6 +77,11 @@ export interface ContinueOptions extends BranchOption {
   readonly id?: string | undefined;
   /** What the answer says already, where it goes on from another one: it shows at once. Default: nothing. */
   readonly answer?: UIMessage | undefined;
+  /**
+   * Whether another tab may be saving this very turn at this moment: it is saved once, and the other tab is refused with
+   * `busy`. Default: true where nothing is added but the answer.
+   */
+  readonly isSole?: boolean | undefined;
 }
 
 /** New words for a message: its text, or its parts. */

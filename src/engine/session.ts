@@ -288,7 +288,8 @@ export class Session {
     const isActive = branch.id === this.#view.activeId;
     const [answer, asked] = ops.filter((op) => op.op === 'insert').toReversed();
     // Where nothing is asked, it is another answer to what was asked before; not where its words are here already.
-    const isSole = answer !== undefined && asked === undefined && options.answer === undefined;
+    const isAnother = asked === undefined && options.answer === undefined;
+    const isSole = answer !== undefined && (options.isSole || isAnother);
     if (isSole) this.#refuseBeside(answer.parentId);
     const stream = await this.#streams.begin(id, forkId);
     try {

@@ -641,4 +641,31 @@ describe('what waits in another tab', () => {
     expect(two.shown()).toBe('q: One? | a: Fir | q: Two? | q: Three? | a: Third.');
     expect(two.engine.state.getState().branches).toHaveLength(1);
   });
+
+  it('is asked once when both press for it at the same moment: the other tab is told that it is busy', async () => {
+    for (const isNamed of [false, true]) {
+      const { page } = await waitingPage();
+      const errors: unknown[] = [];
+      const onError = (error: unknown): void => void errors.push((error as { code?: string }).code);
+      await page.chats.dispose({ stop: true });
+      page.engine.dispose();
+      const tabs = [await openPage(page.store, { onError }), await openPage(page.store, { onError })];
+      await vi.waitFor(() => {
+        for (const tab of tabs) expect(tab.shown()).toBe('q: One? | a: Fir | q: Two? | q: Three?');
+      });
+      for (const { chats } of tabs)
+        void chats.active.regenerate(isNamed ? { messageId: idOf(chats.active, 'Three?') } : {});
+      await settle();
+      await vi.waitFor(() => expect(errors).toEqual(['busy']));
+      const asked = tabs.filter(({ script }) => script.requests.length > 0);
+      expect(asked).toHaveLength(1);
+      await answerAll(asked[0]!, 'Third.');
+      await vi.waitFor(() => {
+        for (const tab of tabs)
+          expect(tab.shown()).toBe('q: One? | a: Fir | q: Two? | q: Three? | a: Third.');
+      });
+      for (const { engine } of tabs) expect(engine.state.getState().branches).toHaveLength(1);
+      expect(await kept(page.store)).toBe('');
+    }
+  });
 });
