@@ -360,7 +360,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
         // Its turn comes.
         if (this.#at.queue?.isWaiting(messageId) || this.#isSecond(messageId)) return;
         const ask = (): Promise<void> => {
-          this.#at.queue?.placeLeft(messageId);
+          this.#at.queue?.placeAsked(messageId);
           return regenerate(options);
         };
         return this.#inTurn(ask, this.#interrupt(messageId), 'first');

@@ -186,14 +186,36 @@ export class Queue<M extends UIMessage> {
     return this.#questions.find(({ message }) => message && message.id === id);
   }
 
-  /**
-   * Puts what an earlier page left into the list, since something is said behind it: all of it, or as far as the question
-   * that is named.
-   */
-  placeLeft(id?: string): void {
-    const left = this.#questions.filter(({ isLeft, message }) => isLeft && message);
+  /** Puts what an earlier page left into the list, since something is said behind it. */
+  placeLeft(): void {
+    this.#place(this.#left.filter((question) => !this.#isAstray(question)));
+  }
+
+  /** The same, since what was left is asked: as far as the question that is named, or the last one. */
+  placeAsked(id: string | undefined): void {
+    const left = this.#left;
     const end = id === undefined ? left.length : left.findIndex(({ message }) => message?.id === id) + 1;
-    const placed = left.slice(0, end);
+    const asked = left[end - 1];
+    if (!asked) return;
+    const isAstray = this.#isAstray(asked);
+    const parentId = asked.kept?.parentId;
+    const { list } = this.#at;
+    if (isAstray) list.now = list.now.slice(0, list.now.findIndex((one) => one.id === parentId) + 1);
+    const goes = (question: Question<M>): boolean =>
+      isAstray ? question.kept?.parentId === parentId : !this.#isAstray(question);
+    this.#place(left.slice(0, end).filter(goes));
+  }
+
+  get #left(): readonly Question<M>[] {
+    return this.#questions.filter(({ isLeft, message }) => isLeft && message);
+  }
+
+  /** Whether a question was left behind an earlier message of the list, on a branch that came to nothing. */
+  #isAstray({ kept }: Question<M>): boolean {
+    return this.#at.list.now.slice(0, -1).some(({ id }) => id === kept?.parentId);
+  }
+
+  #place(placed: readonly Question<M>[]): void {
     if (placed.length === 0) return;
     this.#questions = this.#questions.filter((question) => !placed.includes(question));
     for (const question of placed) this.#asked.add(question);
@@ -373,10 +395,22 @@ export class Queue<M extends UIMessage> {
       atWork(engine).add(id);
       question.release = await engine.store.hold(engine.chatId, id);
     }
-    const entry = isOver ? null : { branchId, message, at };
+    const parentId = kept?.branchId === branchId ? kept.parentId : this.#earlierHead();
+    const entry = isOver ? null : { branchId, parentId, message, at };
     await keep(engine, chat.epoch, id, entry);
     question.kept = entry ?? undefined;
     if (isOver || question.isLeft) this.#release(question);
+  }
+
+  /**
+   * The message that was gone back to on the branch, where the list still ends: what is said there goes to another branch,
+   * which has no id before there is something on it.
+   */
+  #earlierHead(): string | undefined {
+    const { host, list, branchId: own } = this.#at;
+    const { detached, branchId, headMessageId } = host.engine.state.getState();
+    const isHere = detached && branchId === own && list.saved.at(-1)?.id === headMessageId;
+    return isHere ? headMessageId : undefined;
   }
 
   /** Nobody is about to ask it any more. */
@@ -417,6 +451,8 @@ export interface Place<M extends UIMessage> {
 interface Entry<M extends UIMessage> {
   /** The branch at whose end it waits. */
   readonly branchId: string;
+  /** The earlier message of that branch that it is to hang on, where the branch it waits on is not made yet. */
+  readonly parentId?: string | undefined;
   readonly message: M;
   /** When it was sent, in ms since epoch, and behind what was sent before it. */
   readonly at: number;

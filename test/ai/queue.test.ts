@@ -527,6 +527,49 @@ describe('what waited when the page was left', () => {
     expect(reloaded.shown()).toBe('q: One? | a: Fir | q: Two? | q: Three?');
   });
 
+  describe('behind an older answer that was about to go on, on a branch that was not made yet', () => {
+    const leave = async (): Promise<Page> => {
+      const page = await openPage();
+      await page.ask('One?', 'First.');
+      await page.ask('Two?', 'Second.');
+      await page.engine.checkout(idOf(page.chats.active, 'First.'));
+      void page.chats.active.sendMessage();
+      await page.script.next();
+      void page.chats.active.sendMessage({ text: 'Three?' });
+      void page.chats.active.sendMessage({ text: 'Four?' });
+      expect(page.shown()).toContain('a: First. | q: Three? | q: Four?');
+      return reload(page);
+    };
+    const main = 'q: One? | a: First. | q: Two? | a: Second.';
+
+    it('is asked there', async () => {
+      const reloaded = await leave();
+      expect(reloaded.shown()).toBe(`${main} | q: Three? | q: Four?`);
+      void reloaded.chats.active.regenerate();
+      await answerAll(reloaded, 'Fourth.');
+      expect(reloaded.shown()).toBe('q: One? | a: First. | q: Three? | q: Four? | a: Fourth.');
+      expect([await reloaded.stored(), await reloaded.stored('main-v2')]).toEqual([main, reloaded.shown()]);
+      expect(await kept(reloaded.store)).toBe('');
+    });
+
+    it('is asked there by its id, one after the other', async () => {
+      const reloaded = await leave();
+      void reloaded.engine.attached?.regenerate(idOf(reloaded.chats.active, 'Three?'));
+      await answerAll(reloaded, 'Third.');
+      expect(reloaded.shown()).toBe('q: One? | a: First. | q: Three? | a: Third.');
+      expect(await reloaded.stored()).toBe(main);
+      expect(await kept(reloaded.store)).toBe('q: Four?');
+    });
+
+    it('is not in between when something else is said', async () => {
+      const reloaded = await leave();
+      await reloaded.ask('Five?', 'Fifth.');
+      expect(await reloaded.stored()).toBe(`${main} | q: Five? | a: Fifth.`);
+      expect(reloaded.shown()).toBe(`${main} | q: Five? | a: Fifth. | q: Three? | q: Four?`);
+      expect(await kept(reloaded.store)).toBe('q: Three? | q: Four?');
+    });
+  });
+
   it('is shown where one looks, when its branch is deleted', async () => {
     const { page } = await waitingPage();
     await settle();
