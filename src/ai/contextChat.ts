@@ -37,7 +37,9 @@ export interface ContextChatOptions<M extends UIMessage = UIMessage> extends Omi
   /**
    * What becomes of a message that is sent while an answer is asked for or growing. Default `queue`: it stands in the
    * list at once, is kept, and is asked when that answer is saved, however that ended. A page that was closed before
-   * finds it at the end of its branch, and does not ask it by itself. With `reject`, `sendMessage()` rejects with `busy`
+   * finds it at the end of its branch, and does not ask it by itself. Where an app goes on by itself
+   * (`sendAutomaticallyWhen`), and that answer asks the page for something (a tool's result, a person's word on a tool),
+   * it waits until that is given and answered; `stop()`, or sending something more, asks it at once. With `reject`, `sendMessage()` rejects with `busy`
    * and changes nothing. An edit and `regenerate()` stop the answer either way, and go first: what waits is asked behind
    * the answer that takes its place.
    *
@@ -318,7 +320,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
 
     const { sendMessage, regenerate, stop, resumeStream, addToolOutput, addToolApprovalResponse } = this;
 
-    this.#at.goOn = () => void this.#inTurn(() => sendMessage()).catch(() => {});
+    this.#at.goOn = () => void this.#inTurn(() => sendMessage(), undefined, 'first').catch(() => {});
     this.sendMessage = async (given, options) => {
       const message = given && asParts<M>(given);
       const { messageId } = message ?? {};
@@ -328,6 +330,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
       const isLate = this.isBusy || this.#unanswered > 0;
       const { onBusy, experimental_queue } = this.#at.host.options;
       if (onBusy === 'reject' && !before && isLate) throw busy();
+      if (!before) this.#at.queue?.pass();
       const mayWait = (isLate || this.#resuming) && message && messageId === undefined && !experimental_queue;
       const wait = (): Place<M> | undefined => (mayWait ? this.#at.queue?.add(message) : undefined);
       await this.#waitingFor(async () => {
@@ -350,7 +353,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
           await sendMessage(asked, options);
           place?.end();
         };
-        return this.#inTurn(ask, place && (async () => (await place?.read, NONE)), place && 'waits');
+        return this.#inTurn(ask, place && (async () => (await place?.read, NONE)), place);
       });
     };
     this.regenerate = (options) =>
@@ -366,6 +369,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
         return this.#inTurn(ask, this.#interrupt(messageId), 'first');
       });
     this.stop = async () => {
+      if (this.#at.queue?.pass()) return;
       // What was asked for in this moment has not begun.
       const asked = this.#resuming ?? (this.#unanswered > 0 ? this.#sending : undefined);
       if (asked && !this.isBusy) await Promise.race([this.#statusChange(), asked]);
@@ -471,16 +475,15 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   #inTurn(
     task: (earlier: readonly M[]) => Promise<void>,
     prepare?: () => Promise<readonly M[]>,
-    how?: 'first' | 'waits',
+    how?: 'first' | Place<M>,
   ): Promise<void> {
-    const waits = how === 'waits';
+    const place = how === 'first' ? undefined : how;
     const isFirst = how === 'first' && this.#lined.size === 0;
-    if (!isFirst && !waits) this.#lined.add(task);
+    if (!isFirst && !place) this.#lined.add(task);
     const run = Promise.resolve(isFirst ? this.#front : this.#tail)
       .then(async () => {
         const earlier = prepare ? await prepare() : [];
-        while (waits ? (this.#front ?? this.isBusy) : this.isBusy)
-          await ((waits && this.#front) || (this.#isAsking ? this.#statusChange() : this.#settled()));
+        for (let before; (before = this.#before(place));) await before;
         this.#lined.delete(task);
         this.#at.list.leaveElsewhere();
         return task(earlier);
@@ -495,6 +498,13 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
       this.#front = front;
     }
     return run;
+  }
+
+  /** What a turn waits for, before it looks again; undefined when it may begin. */
+  #before(place: Place<M> | undefined): Promise<unknown> | undefined {
+    if (place && this.#front) return this.#front;
+    if (this.isBusy) return this.#isAsking ? this.#statusChange() : this.#settled();
+    return place?.held();
   }
 
   #statusChange(): Promise<void> {

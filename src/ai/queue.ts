@@ -6,6 +6,7 @@ import { createId } from '../fragment/id.ts';
 import { queuedKey } from '../store/keys.ts';
 import { onReturning } from '../store/returning.ts';
 import type { Message, Standing } from './contextChat.ts';
+import { isToolPart, isWaiting, type ToolPart } from './toolPart.ts';
 import { asJson } from './turn.ts';
 
 /**
@@ -37,6 +38,10 @@ export class Queue<M extends UIMessage> {
   #shown: { readonly list: readonly M[]; readonly of: readonly Question<M>[]; readonly all: M[] } | undefined;
   #waiting: { readonly of: readonly Question<M>[]; readonly all: readonly M[] } | undefined;
   #tail: Promise<unknown> | undefined;
+  /** Lets a question that is held look again. */
+  #wake: (() => void) | undefined;
+  /** The answer that asks for something, and that somebody went past. */
+  #passed: string | undefined;
   /** Those of which the disk refused to keep something, or to forget it. */
   readonly #owed: Set<Question<M>> = new Set();
   /** Looks again whether another tab is still at some of them, and whether the disk takes what it refused. */
@@ -111,7 +116,12 @@ export class Queue<M extends UIMessage> {
       // One that can't be saved, or whose files can't be read, is refused by whoever looks at it next.
       return (question.message as Message<M> | undefined) ?? given;
     };
-    return { read: this.#read(question, given).catch(() => {}), take, end: () => this.#release(question) };
+    return {
+      read: this.#read(question, given).catch(() => {}),
+      held: () => this.#held(question),
+      take,
+      end: () => this.#release(question),
+    };
   }
 
   /**
@@ -153,6 +163,55 @@ export class Queue<M extends UIMessage> {
     const { host, list } = this.#at;
     const own = [...this.#questions, ...this.#asked].map(({ message }) => message);
     return host.engine.node(id) !== undefined || [...own, ...list.now].some((one) => one?.id === id);
+  }
+
+  /**
+   * What a question still waits for when nothing grows; undefined when it may be asked. Where the app goes on by itself,
+   * an answer that asks the page for something is not over: asked now, the question would stand behind half of it, and
+   * what the page gives would lead to nothing. The person typed it before there was anything to answer.
+   */
+  #held(question: Question<M>): Promise<void> | undefined {
+    const { turn } = this.#at;
+    if (question.isLeft || !this.#questions.includes(question)) return undefined;
+    const asking = this.#asking();
+    if (asking && asking.id !== this.#passed) {
+      question.isHeld = true;
+      return this.#change();
+    }
+    if (!question.isHeld || question.rested === turn) return undefined;
+    // What goes on by itself has begun a task later.
+    question.rested = turn;
+    return new Promise((resolve) => setTimeout(resolve));
+  }
+
+  /** The answer at the end, when it is over and a call in it waits for the page, which makes it go on. */
+  #asking(): M | undefined {
+    const { host, list } = this.#at;
+    const last = list.now.at(-1);
+    const waits = last?.parts.some((part) => isToolPart(part) && isWaiting(part) && !isProviders(part));
+    return waits && host.options.sendAutomaticallyWhen && host.engine.status(last?.id ?? '') === 'complete'
+      ? last
+      : undefined;
+  }
+
+  /** Something has changed in the chat. */
+  async #change(): Promise<void> {
+    const { chat } = this.#at;
+    let unregister: (() => void)[] = [];
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+      unregister = [chat['~registerMessagesCallback'](resolve), chat['~registerStatusCallback'](resolve)];
+    });
+    this.#wake = undefined;
+    for (const leave of unregister) leave();
+  }
+
+  /** Something else is done than what the answer at the end asks for: what waits for that may be asked. Whether it did. */
+  pass(): boolean {
+    this.#passed = this.#asking()?.id;
+    const wake = this.#wake;
+    wake?.();
+    return wake !== undefined;
   }
 
   /** Whether the turn of a message comes. */
@@ -247,6 +306,7 @@ export class Queue<M extends UIMessage> {
     }
     this.#questions = [...this.#questions];
     this.#show();
+    this.#wake?.();
   }
 
   /** A turn is saved, maybe on a branch of its own: what it asks waits no longer, and what waits goes along. */
@@ -441,6 +501,8 @@ interface Words extends Partial<UIMessage> {
 export interface Place<M extends UIMessage> {
   /** Resolves when its files are read. Never rejects. */
   readonly read: Promise<void>;
+  /** What it still waits for when nothing grows; undefined when it may be asked. */
+  held(): Promise<void> | undefined;
   /** Takes it out, to be asked now; null where somebody took it back. */
   take(): Message<M> | null;
   /** It was asked, or could not be: that it could not is told in the chat, and it is kept for the next page. */
@@ -467,6 +529,10 @@ interface Question<M extends UIMessage> {
   readonly at: number;
   /** What the store has of it. */
   kept?: Entry<M> | undefined;
+  /** Whether it waited for what an answer asked of the page. */
+  isHeld?: boolean;
+  /** The turn after which it waited for what goes on by itself. */
+  rested?: unknown;
   /** Whether it waits no longer. */
   isOver?: boolean;
   release?: (() => void) | undefined;
@@ -474,6 +540,12 @@ interface Question<M extends UIMessage> {
 
 function shownOf<M extends UIMessage>({ message, isShown }: Question<M>): readonly M[] {
   return message && isShown ? [message] : [];
+}
+
+/** Whether a provider runs a tool by itself. */
+function isProviders(part: object): boolean {
+  const { state, providerExecuted } = part as ToolPart & { readonly providerExecuted?: boolean };
+  return providerExecuted === true && state !== 'approval-requested';
 }
 
 /** Whether an answer is asked for, or grows. */

@@ -1,13 +1,13 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { UIMessage } from 'ai';
-import type { ContextChat } from '../../src/ai/index.ts';
+import { lastAssistantMessageIsCompleteWithToolCalls, type UIMessage } from 'ai';
+import type { ContextChat, ContextChatOptions } from '../../src/ai/index.ts';
 import { ContextError, isContextError } from '../../src/errors.ts';
 import { loadTurns } from '../../src/ai/loadTurns.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import type { ContextStore } from '../../src/store/store.ts';
 import { queuedKey } from '../../src/store/keys.ts';
 import type { Exchange } from '../support/transport.ts';
-import { afterReload, changed, openPage, words, type Page } from './story.ts';
+import { afterReload, changed, openPage, SDK, words, type Page } from './story.ts';
 
 /** A task of the browser: what is written in memory is written. */
 const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
@@ -444,6 +444,136 @@ describe('a disk that refuses for a while', () => {
     await page.script.next();
     await settle();
     expect(await kept(page.store)).toBe('q: Four?');
+  });
+});
+
+describe('a question that waits behind an answer that asks the page for something', () => {
+  /** The answer has ended with a call that the page answers, and a question waits that was sent before. */
+  async function askingPage(options: ContextChatOptions = {}): Promise<Pick<Waiting, 'page' | 'chat'>> {
+    const page = await openPage(undefined, {
+      sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls,
+      ...options,
+    });
+    const chat = page.chats.active;
+    void chat.sendMessage({ text: 'Roll?' });
+    const first = await page.script.next();
+    await first.send({ type: 'start' }, { type: 'start-step' });
+    void chat.sendMessage({ text: 'Two?' });
+    const dice = { toolCallId: 'k', toolName: 'dice', input: {} };
+    await first.send({ type: 'tool-input-available', ...dice }, { type: 'finish-step' });
+    await first.finish();
+    await settle();
+    return { page, chat };
+  }
+  const give = (chat: ContextChat): Promise<void> =>
+    Promise.resolve(chat.addToolOutput({ tool: 'dice' as never, toolCallId: 'k', output: 4 }));
+
+  it('is asked when that is given and the answer went on', async () => {
+    const { page, chat } = await askingPage();
+    expect([page.shown(), words(chat.waiting), chat.status, page.script.requests.length]).toEqual([
+      'q: Roll? | a: [dice input-available] | q: Two?',
+      'q: Two?',
+      'ready',
+      1,
+    ]);
+    await give(chat);
+    await answerAll(page, 'Four.', 'Second.');
+    expect(words(page.script.requests[1]!.sent.messages)).toBe('q: Roll? | a: [dice output-available]');
+    expect(page.shown()).toBe('q: Roll? | a: [dice output-available]/Four. | q: Two? | a: Second.');
+    expect(await page.stored()).toBe(page.shown());
+  });
+
+  it('is not overtaken by the next step of an answer that goes on twice', async () => {
+    const { page, chat } = await askingPage();
+    await give(chat);
+    const again = await page.script.next();
+    const dice = { toolCallId: 'l', toolName: 'dice', input: {} };
+    await again.send({ type: 'start' }, { type: 'start-step' }, { type: 'tool-input-available', ...dice });
+    void chat.addToolOutput({ tool: 'dice' as never, toolCallId: 'l', output: 5 });
+    await again.send({ type: 'finish-step' });
+    await again.finish();
+    await answerAll(page, 'Nine.', 'Second.');
+    expect(await page.stored()).toBe(
+      'q: Roll? | a: [dice output-available]/[dice output-available]/Nine. | q: Two? | a: Second.',
+    );
+  });
+
+  it.skipIf(SDK < 6)('is asked when a person has approved of it, and the answer went on', async () => {
+    const page = await openPage(undefined, {
+      sendAutomaticallyWhen: ({ messages }) =>
+        messages.at(-1)?.parts.some((part) => 'state' in part && part.state === 'approval-responded') ??
+        false,
+    });
+    const chat = page.chats.active;
+    void chat.sendMessage({ text: 'Roll?' });
+    const first = await page.script.next();
+    await first.send({ type: 'start' }, { type: 'start-step' });
+    void chat.sendMessage({ text: 'Two?' });
+    await first.send(
+      { type: 'tool-input-available', toolCallId: 'k', toolName: 'dice', input: {} },
+      { type: 'tool-approval-request', approvalId: 'ok?', toolCallId: 'k' },
+      { type: 'finish-step' },
+    );
+    await first.finish();
+    await settle();
+    expect([page.shown(), page.script.requests.length]).toEqual([
+      'q: Roll? | a: [dice approval-requested] | q: Two?',
+      1,
+    ]);
+    void chat.addToolApprovalResponse({ id: 'ok?', approved: true });
+    const second = await page.script.next();
+    await second.send({ type: 'tool-output-available', toolCallId: 'k', output: 4 });
+    await second.answer('Four.');
+    await answerAll(page, 'Second.');
+    expect(await page.stored()).toBe('q: Roll? | a: [dice output-available]/Four. | q: Two? | a: Second.');
+  });
+
+  it('is asked at once by stop(), which stops nothing then', async () => {
+    const { page, chat } = await askingPage();
+    await chat.stop();
+    await answerAll(page, 'Second.');
+    expect(page.shown()).toBe('q: Roll? | a: [dice input-available] | q: Two? | a: Second.');
+  });
+
+  it('is asked before the next one, which the person sends with the call in sight', async () => {
+    const { page, chat } = await askingPage();
+    void chat.sendMessage({ text: 'Three?' });
+    await answerAll(page, 'Second.', 'Third.');
+    expect(page.shown()).toBe(
+      'q: Roll? | a: [dice input-available] | q: Two? | a: Second. | q: Three? | a: Third.',
+    );
+  });
+
+  it('is taken back, and holds nothing up then', async () => {
+    const { page, chat } = await askingPage();
+    chat.messages = chat.messages.slice(0, 2);
+    await settle();
+    await give(chat);
+    await answerAll(page, 'Four.');
+    expect(page.shown()).toBe('q: Roll? | a: [dice output-available]/Four.');
+    await page.ask('Three?', 'Third.');
+    expect(await kept(page.store)).toBe('');
+  });
+
+  it('waits behind another try of that answer', async () => {
+    const { page, chat } = await askingPage();
+    void chat.regenerate();
+    await answerAll(page, 'No dice.', 'Second.');
+    expect(page.shown()).toBe('q: Roll? | a: No dice. | q: Two? | a: Second.');
+  });
+
+  it('is kept for the next page, which asks nothing by itself', async () => {
+    const { page } = await askingPage();
+    await page.chats.dispose({ stop: true });
+    const reloaded = await reload(page);
+    expect(reloaded.shown()).toBe('q: Roll? | a: [dice input-available] | q: Two?');
+    expect([page.script.requests.length, await kept(page.store)]).toEqual([1, 'q: Two?']);
+  });
+
+  it('is asked at once in an app that does not go on by itself', async () => {
+    const { page } = await askingPage({ sendAutomaticallyWhen: undefined as never });
+    await answerAll(page, 'Second.');
+    expect(page.shown()).toBe('q: Roll? | a: [dice input-available] | q: Two? | a: Second.');
   });
 });
 
