@@ -24,7 +24,8 @@ import { asJson } from './turn.ts';
  * Who comes back to a page finds what waited when it was left, at the end of its branch, as a question without an
  * answer. It is not asked by itself: opening a page must not spend money, and two tabs may open at once. Nothing is
  * written for it either; it is put into the list, and saved, with the next thing that is said or asked. What waits in
- * another tab that is still there is that tab's: it holds a lock on each.
+ * another tab that is still there is that tab's: it holds a lock on each. A tab that dies tells nobody, so who comes back
+ * to this one looks again.
  */
 export class Queue<M extends UIMessage> {
   readonly #at: Standing<M>;
