@@ -51,6 +51,8 @@ export class Queue<M extends UIMessage> {
 
   constructor(at: Standing<M>) {
     this.#at = at;
+    queues.set(at.chat, this as unknown as Queue<UIMessage>);
+    this.#followBranches();
     this.recalled = this.#recall();
     // What a chat listens to does not hold it, when it is let go.
     const self = new WeakRef(this);
@@ -330,6 +332,22 @@ export class Queue<M extends UIMessage> {
     const stays = ({ isLeft, message }: Question<M>): boolean =>
       !isLeft || !message || engine.node(message.id) === undefined;
     if (!this.#questions.every(stays)) this.#leave(stays);
+    this.#followBranches();
+  }
+
+  /** What waited on a branch that is deleted is left, and stands where one looks. */
+  #followBranches(): void {
+    const { host } = this.#at;
+    const { branches } = host.engine.state.getState();
+    const before = branchesOf.get(host.engine) ?? branches;
+    branchesOf.set(host.engine, branches);
+    if (before === branches) return;
+    const ids = new Set(branches.map(({ id }) => id));
+    const gone = new Set(before.flatMap(({ id }) => (ids.has(id) ? [] : id)));
+    if (gone.size === 0) return;
+    const [active, ...others] = host.all();
+    for (const chat of others) if (gone.has(chat.branchId ?? '')) queues.get(chat)?.leave();
+    if (active) queues.get(active)?.recall();
   }
 
   /** Shows no more than these. */
@@ -341,6 +359,11 @@ export class Queue<M extends UIMessage> {
   /** Lets those who show the list look at it again. */
   #show(): void {
     this.#at.list.now = [...this.#at.list.now];
+  }
+
+  /** Looks again for what was left. */
+  recall(): void {
+    void this.#recall();
   }
 
   /** Looks for what an earlier page left at the end of this branch, or of one that is deleted. */
@@ -571,6 +594,12 @@ async function keep<M extends UIMessage>(
     await write({ ...entry, message: asJson(entry.message) });
   }
 }
+
+/** The queues of chats. */
+const queues: WeakMap<object, Queue<UIMessage>> = new WeakMap();
+
+/** The branches of engines, as they were last seen. */
+const branchesOf: WeakMap<ContextEngine, readonly { readonly id: string }[]> = new WeakMap();
 
 /** What this page is at: the ids of questions that wait in one of its chats. */
 function atWork(engine: ContextEngine): Set<string> {

@@ -365,6 +365,24 @@ describe('what waits, while it waits', () => {
     expect(reloaded.shown()).toBe('q: One? | a: Fir | q: Two? | q: Three?');
   });
 
+  it('stands where one looks when its branch is deleted, and is not asked where nobody looks', async () => {
+    const errors: unknown[] = [];
+    const { page, first } = await waitingPage(undefined, { onError: (error) => errors.push(error) });
+    await settle();
+    await page.engine.btw();
+    await page.engine.deleteBranch('main');
+    void page.chats.active;
+    await vi.waitFor(() => expect(page.shown()).toBe('q: One? | q: Two? | q: Three?'));
+    await first.answer('st.');
+    await page.chats.whenSettled();
+    await settle();
+    expect([page.script.requests.length, errors, words(page.chats.active.waiting)]).toEqual([1, [], '']);
+    void page.chats.active.regenerate();
+    await answerAll(page, 'Third.');
+    expect(page.shown()).toBe('q: One? | q: Two? | q: Three? | a: Third.');
+    expect([await page.stored('main-v2'), await kept(page.store)]).toEqual([page.shown(), '']);
+  });
+
   it('goes with a chat that is deleted for good', async () => {
     const { page } = await waitingPage();
     await settle();
