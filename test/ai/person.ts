@@ -578,6 +578,7 @@ export class Run {
     for (let [round, quiet] = [0, 0]; round < ROUNDS && quiet < 2; round += 1) {
       quiet = this.#isUnderWay ? 0 : quiet + 1;
       await this.finishAll();
+      await this.#time.during(this.#passBy());
       await this.#time.pass(20);
     }
     const settling = { isOver: false };
@@ -591,6 +592,15 @@ export class Run {
     }
     // Pages that were open when another one died look for it once in a while.
     for (let pause = 0; pause < 5; pause += 1) await this.#time.pass(500);
+  }
+
+  /** Has asked what still waits for a call that nobody answers: stop() asks it. */
+  async #passBy(): Promise<void> {
+    for (const { chats, engine } of this.#pages)
+      for (const { id } of engine.state.getState().branches) {
+        const chat = chats.get(id);
+        if (chat && !chat.isBusy && chat.waiting.length > 0) await chat.stop();
+      }
   }
 
   /** Finishes what is asked. In real time a page may ask late: it looks every two seconds whether another one died. */
