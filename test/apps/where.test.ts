@@ -64,6 +64,10 @@ const CONDITIONS: Readonly<Record<string, readonly [conditions: string, why: str
   'ai/badInput.test.ts': ['SDK > 6', 'Steps that are taken back came with 7.'],
   'ai/chats.test.ts': ['SDK > 6', 'The queue came with 7.'],
   'ai/local.test.ts': ['SDK > 5, SDK > 5, SDK > 5', `${LEAVE} So did agents and their transport.`],
+  'ai/queue.test.ts': [
+    'SDK < 6, globalThis.document',
+    `${LEAVE} Nobody comes back to a page where there is none.`,
+  ],
   'ai/socket.test.ts': ['SDK > 6', 'The transport came with 7.'],
   'ai/tools.test.ts': ['SDK > 5', LEAVE],
   'ai/transport.test.ts': [
