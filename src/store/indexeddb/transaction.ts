@@ -117,8 +117,8 @@ export async function read<T>(
  * A record may be there and not be given out. Chromium keeps large values in files of their own, and where one of those
  * is gone or cut short, every request fails that would bring it, and brings none of the others. So the keys are asked
  * for, which lie elsewhere, and then each record by itself. The one that still fails counts as not there, and is noted
- * as damage. That a lost connection fails in the same way is no harm: all is asked again on a new one first, and only
- * what fails on both is believed.
+ * as damage. Only a failure that speaks of a value says so, and only on a second connection: one that speaks of the
+ * transaction or the connection tells nothing of what lies there, and a chat whose row is taken for lost is begun anew.
  */
 class DatabaseRows implements Records {
   readonly damage: Damage[] = [];
@@ -206,7 +206,7 @@ class DatabaseRows implements Records {
       return await ask(this.#source(table, where.index));
     } catch (error) {
       const { isRepeat, unreadable } = this.#attempt;
-      if (!isRepeat && unreadable.size === 0) throw error;
+      if (!isOfValue(error) || (!isRepeat && unreadable.size === 0)) throw error;
       const before = this.damage.length;
       const records = await this.#oneByOne(table, where).catch(() => undefined);
       // Where all can be read, it was for something else. What only reads has them all the same.
@@ -231,7 +231,7 @@ class DatabaseRows implements Records {
       try {
         return await answerTo(store.get(key as IDBValidKey));
       } catch (error) {
-        if (!isRepeat && !unreadable.has(name)) throw error;
+        if (!isOfValue(error) || (!isRepeat && !unreadable.has(name))) throw error;
         unreadable.add(name);
         this.#lost.add(name);
       }
@@ -287,6 +287,11 @@ const NONE: ReadonlySet<string> = new Set();
 /** The name of a record, or what those of a table begin with. */
 function nameOf(table: Table, key?: Key): string {
   return `${table} ${JSON.stringify(key) ?? ''}`;
+}
+
+/** Whether a request failed for what it would bring: Chromium has a name for a file that is gone, and words for one cut short. */
+function isOfValue(error: unknown): boolean {
+  return error instanceof DOMException && (error.name === 'NotReadableError' || /large/.test(error.message));
 }
 
 function rangeOf({ from, to }: Span): IDBKeyRange {
