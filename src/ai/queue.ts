@@ -1,6 +1,5 @@
 import { convertFileListToFileUIParts, type ChatRequestOptions, type ChatStatus, type UIMessage } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
-import { isRefusal } from '../engine/outbox.ts';
 import { checkMessage } from '../fragment/message.ts';
 import { createId } from '../fragment/id.ts';
 import { queuedKey } from '../store/keys.ts';
@@ -43,11 +42,8 @@ export class Queue<M extends UIMessage> {
   #wake: (() => void) | undefined;
   /** The answer that asks for something, and that somebody went past. */
   #passed: string | undefined;
-  /** Those of which the disk refused to keep something, or to forget it. */
-  readonly #owed: Set<Question<M>> = new Set();
-  /** Looks again whether another tab is still at some of them, and whether the disk takes what it refused. */
+  /** Looks again whether another tab is still at some of them. */
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #pause: number = LOOK_INTERVAL;
 
   constructor(at: Standing<M>) {
     this.#at = at;
@@ -145,7 +141,7 @@ export class Queue<M extends UIMessage> {
       if (!this.#questions.includes(question)) return;
       const own = id === question.message?.id || !this.#isTaken(id) ? id : createId();
       const message = { ...rest, id: own, role, parts: all, metadata } as unknown as M;
-      expectSavable(message);
+      savableOf(message);
       this.#say(question, message);
       // A chat that says `ready` has kept what it shows.
       if (isAsking(this.#at.chat)) show();
@@ -315,15 +311,13 @@ export class Queue<M extends UIMessage> {
   /** A turn is saved, maybe on a branch of its own: what it asks waits no longer, and what waits goes along. */
   turned(): void {
     const { engine } = this.#at.host;
-    const isKept = engine.state.getState().saveState.state !== 'error';
-    for (const question of this.#asked) {
-      if (isKept && engine.node(question.message?.id ?? '')) this.#forget(question);
-    }
+    for (const question of this.#asked) if (engine.node(question.message?.id ?? '')) this.#forget(question);
     // What was left at the end of another branch stays there.
     const stays = ({ isLeft, kept }: Question<M>): boolean => !isLeft || this.#isHere(kept?.branchId);
     if (!this.#questions.every(stays)) this.#leave(stays);
     for (const question of this.#questions) if (!question.isLeft) this.#keep(question);
-    this.#payOwed();
+    // A disk that took the turn may take what it refused before.
+    if (engine.state.getState().saveState.state === 'error') engine.retry().catch(() => {});
   }
 
   /** Others have written: what they saved waits no longer. */
@@ -405,12 +399,9 @@ export class Queue<M extends UIMessage> {
     return branchId === own || (own === active && !branches.some(({ id }) => id === branchId));
   }
 
-  #lookAgain(pause: number = LOOK_INTERVAL): void {
+  #lookAgain(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
-      void this.#recall();
-      this.#payOwed();
-    }, pause);
+    this.#timer = setTimeout(() => void this.#recall(), LOOK_INTERVAL);
     (this.#timer as { unref?: () => void }).unref?.();
   }
 
@@ -437,51 +428,32 @@ export class Queue<M extends UIMessage> {
   /** One write after another, each of what is to be kept when it comes. */
   #write(question: Question<M>): void {
     const before = this.#tail ?? Promise.resolve();
-    const written = before
-      .then(() => this.#store(question))
-      .then(
-        () => this.#settle(question),
-        (error: unknown) => this.#owe(question, error),
-      );
+    // A chat that is deleted keeps nothing, and what the disk refuses is the engine's to try again.
+    const written = before.then(() => this.#store(question)).catch(() => {});
     this.#tail = written;
     void written.finally(() => {
       if (this.#tail === written) this.#tail = undefined;
     });
   }
 
-  #settle(question: Question<M>): void {
-    this.#owed.delete(question);
-    this.#pause = LOOK_INTERVAL;
-  }
-
-  /** What the disk refuses is tried again with the next turn, and in a while; a chat that is deleted keeps nothing. */
-  #owe(question: Question<M>, error: unknown): void {
-    if (!isRefusal(error)) return;
-    this.#owed.add(question);
-    this.#lookAgain(this.#pause);
-    this.#pause = Math.min(this.#pause * 2, RETRY_LAST);
-  }
-
-  #payOwed(): void {
-    for (const question of this.#owed) this.#write(question);
-  }
-
   async #store(question: Question<M>): Promise<void> {
     const { engine } = this.#at.host;
     const { message, at, kept, isOver } = question;
-    const [branchId, chat] = [this.#at.branchId, engine.chat];
+    const { branchId } = this.#at;
     // The first turn of a chat makes it, and what waits is kept then.
-    if (!message || !branchId || !chat) return;
+    if (!message || !branchId || !engine.chat) return;
     const id = message.id;
     const isKept = kept?.message === message && kept.branchId === branchId;
     if (isOver ? !kept && !question.release : isKept) return;
     if (!isOver && !question.isLeft && !question.release) {
       atWork(engine).add(id);
-      question.release = await engine.store.hold(engine.chatId, id);
+      question.release = await engine.store.hold(engine.chatId, id).catch(() => undefined);
     }
     const parentId = kept?.branchId === branchId ? kept.parentId : this.#earlierHead();
     const entry = isOver ? null : { branchId, parentId, message, at };
-    await keep(engine, chat.epoch, id, entry);
+    await engine.keepFields(queuedKey(engine.chatId), {
+      [id]: entry && { ...entry, message: savableOf(message) },
+    });
     question.kept = entry ?? undefined;
     if (isOver || question.isLeft) this.#release(question);
   }
@@ -513,8 +485,6 @@ export async function openQueue<M extends UIMessage>(at: Standing<M>): Promise<v
 
 /** How often a question that waits in another tab is looked at, in ms: a tab that dies sends no notice. */
 const LOOK_INTERVAL = 2000;
-/** The longest pause before the disk is asked again for what it refused, in ms: the first one is as above, and doubles. */
-const RETRY_LAST = 30_000;
 
 interface Words extends Partial<UIMessage> {
   readonly text?: string;
@@ -577,24 +547,6 @@ export function isAsking({ status }: { readonly status: ChatStatus }): boolean {
   return status === 'submitted' || status === 'streaming';
 }
 
-async function keep<M extends UIMessage>(
-  { store, chatId, userId, state }: ContextEngine,
-  epoch: number,
-  id: string,
-  entry: Entry<M> | null,
-): Promise<void> {
-  const options = { userId, epoch, mainBranchId: state.getState().branchId };
-  const write = (value: unknown): Promise<unknown> =>
-    store.append(chatId, [{ op: 'merge', key: queuedKey(chatId), value: { [id]: value } }], options);
-  try {
-    await write(entry);
-  } catch (error) {
-    if (!entry || isRefusal(error)) throw error;
-    // A function in its metadata is left out of what is saved, too.
-    await write({ ...entry, message: asJson(entry.message) });
-  }
-}
-
 /** The queues of chats. */
 const queues: WeakMap<object, Queue<UIMessage>> = new WeakMap();
 
@@ -610,18 +562,25 @@ function atWork(engine: ContextEngine): Set<string> {
 
 const working: WeakMap<ContextEngine, Set<string>> = new WeakMap();
 
-/** @throws invalid-messages for what can be saved neither as it is, nor without what no JSON holds */
-function expectSavable(message: UIMessage): void {
+/**
+ * A message as it is saved: without what no JSON holds, a function in its metadata.
+ *
+ * @throws invalid-messages for what nobody could save, not even so
+ */
+function savableOf<M extends UIMessage>(message: M): M {
   try {
     checkMessage(message);
+    return message;
   } catch {
-    checkMessage(asJson(message));
+    const plain = asJson(message);
+    checkMessage(plain);
+    return plain;
   }
 }
 
 function isSavable(message: UIMessage): boolean {
   try {
-    expectSavable(message);
+    savableOf(message);
     return true;
   } catch {
     return false;

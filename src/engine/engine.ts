@@ -423,6 +423,11 @@ export class ContextEngine {
     return (await this.#opened()).trackUsage(usage);
   }
 
+  /** @internal Keeps fields of a record beside the chat, as a turn is kept: `saveState` tells of them. null takes one out. */
+  async keepFields(key: string, value: Readonly<Record<string, unknown>>): Promise<void> {
+    return (await this.#opened()).keepFields(key, value);
+  }
+
   /**
    * What the next call would read, in tokens and US dollars: in all, and for each fragment and message. Works offline,
    * at any message, on any branch, and for prompts that are not set: `fragments` and `messages` take their place.

@@ -20,12 +20,12 @@ import { leaveOut, type Owed } from './leaveOut.ts';
  * One large file must not keep every later turn off a disk that has room for them. So a write may be made light: what is
  * large in it is left out, and the rest goes first. The whole message is owed to the disk then. Nothing hangs on it, so
  * it waits beside the line, until there is room or until no branch holds the message any more: that is how a person
- * takes the file back.
+ * takes the file back. So do words that wait beside the graph: a question that was sent, and is not asked yet.
  */
 export class Outbox {
   readonly #isReached: (id: string) => boolean;
   #writes: readonly Waiting[] = [];
-  readonly #owed: Map<string, Owed> = new Map();
+  readonly #owed: Map<string, Owed | Field> = new Map();
   #refusal: ContextError | undefined;
 
   constructor(isReached: (id: string) => boolean) {
@@ -39,12 +39,12 @@ export class Outbox {
 
   /** How many messages wait here. */
   get count(): number {
-    return new Set([...wordsIn(this.#ops), ...this.owed.map(({ id }) => id)]).size;
+    return new Set([...wordsIn(this.#ops), ...this.owed.flatMap(idsIn)]).size;
   }
 
-  /** The messages that are on the disk without what is large in them, as far as a branch holds them. */
-  get owed(): Owed[] {
-    return [...this.#owed.values()].filter(({ id }) => this.#isReached(id));
+  /** The messages that are on the disk without what is large in them, as far as a branch holds them, and the fields. */
+  get owed(): (Owed | Field)[] {
+    return [...this.#owed.values()].filter((op) => op.op === 'merge' || this.#isReached(op.id));
   }
 
   /** Why something is owed; undefined where nothing is. */
@@ -85,9 +85,17 @@ export class Outbox {
     return true;
   }
 
+  /** Fields of a record that the disk refused: each waits in the place of what it said before. */
+  owe({ key, value }: Field, refusal: ContextError): void {
+    for (const [id, field] of Object.entries(value))
+      this.#owed.set(fieldKey(key, id), { op: 'merge', key, value: { [id]: field } });
+    this.#refusal = refusal;
+  }
+
   /** These were written: of their messages nothing is owed that was said before, but for those that are light. */
   settle(ops: readonly StoreOp[], light: readonly string[] = []): void {
     for (const op of ops) {
+      if (op.op === 'merge') for (const id of Object.keys(op.value)) this.#owed.delete(fieldKey(op.key, id));
       const isWhole = op.op === 'drop' || (op.op === 'replace' && op.data !== undefined);
       if (isWhole && !light.includes(op.id)) this.#owed.delete(op.id);
     }
@@ -95,7 +103,7 @@ export class Outbox {
 
   /** The messages that wait here, or whose newer words do. */
   messageIds(): Set<string> {
-    return new Set([...wordsIn(this.#ops), ...this.#owed.keys()]);
+    return new Set(wordsIn([...this.#ops, ...this.#owed.values()]));
   }
 
   /** Whether a branch has another head here than in the store. */
@@ -115,6 +123,19 @@ interface Waiting {
   readonly ops: readonly StoreOp[];
   /** The messages that it brings without what is large in them. */
   readonly owes: readonly string[];
+}
+
+/** Fields of a record beside the chat: null takes one out. */
+type Field = Extract<StoreOp, { readonly op: 'merge' }>;
+
+function fieldKey(key: string, id: string): string {
+  return `${key} ${id}`;
+}
+
+/** The messages that are owed with an operation; none where something is only to be taken out. */
+function idsIn(op: Owed | Field): string[] {
+  if (op.op === 'replace') return [op.id];
+  return Object.entries(op.value).flatMap(([id, field]) => (field === null ? [] : id));
 }
 
 /** The messages whose words some operations bring. */

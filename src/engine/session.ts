@@ -730,6 +730,13 @@ export class Session {
     });
   }
 
+  keepFields(key: string, value: Readonly<Record<string, unknown>>): Promise<void> {
+    return this.#serial(async () => {
+      await this.#sync.commit([{ op: 'merge', key, value }], { keep: true });
+      this.#desk.publish();
+    });
+  }
+
   async estimate(options: EstimateOptions): Promise<EstimateResult> {
     const { estimateSubject, expectOptions } = await import('./inspect.ts').catch(refuseToLoad);
     expectOptions(options);

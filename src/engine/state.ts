@@ -58,7 +58,7 @@ export interface SaveState {
   readonly state: 'idle' | 'saving' | 'saved' | 'error';
   /** Why it could not be saved; it is tried again by itself, and by `retry()`. */
   readonly error?: ContextError;
-  /** Messages that are only in memory, or some large part of them. */
+  /** Messages that are only in memory, or some large part of them; questions that wait for their turn, too. */
   readonly pending: number;
 }
 

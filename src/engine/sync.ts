@@ -261,6 +261,14 @@ export class Sync {
 
   /** What the disk refused is carried out here, and tried again in a while. */
   async #keepInMemory(ops: readonly StoreOp[], error: ContextError): Promise<void> {
+    const [first] = ops;
+    if (first?.op === 'merge') this.#outbox.owe(first, error);
+    else await this.#carryOut(ops, error);
+    this.#safety.fail(error, this.#safety.state);
+    this.#safety.scheduleRetry();
+  }
+
+  async #carryOut(ops: readonly StoreOp[], error: ContextError): Promise<void> {
     const options = this.#appendOptions(this.#policyOfKept);
     const result = await applyLocally(this.#history, this.#desk.chatId, ops, options);
     const isNext = this.#outbox.isEmpty;
@@ -269,8 +277,6 @@ export class Sync {
     await this.#land(result, headsIn(ops));
     // What is there without what is large in it is safe now. If that is refused, too, all of it waits.
     if (isNext && this.#lighten(error)) await this.#flush().catch(() => {});
-    this.#safety.fail(error, this.#safety.state);
-    this.#safety.scheduleRetry();
   }
 
   /** Writes what was kept in memory, first to last. Rejects with the first refusal; the rest waits. */
@@ -292,15 +298,15 @@ export class Sync {
     return isContextError(error, 'quota-exceeded') && this.#outbox.lighten(error);
   }
 
-  /** Writes what was left out, each for itself: there may be room for a small file. Rejects with the last refusal. */
+  /** Writes what waits beside the line, each for itself: there may be room for a small file. Rejects with the last refusal. */
   async #payOwed(): Promise<void> {
     let refusal: unknown;
-    for (const whole of this.#outbox.owed) {
+    for (const op of this.#outbox.owed) {
       // An answer that goes on here is written whole when it ends.
-      if (this.#streams.get(whole.id)) continue;
+      if (op.op === 'replace' && this.#streams.get(op.id)) continue;
       try {
-        await this.#appendKept([whole]);
-        this.#outbox.settle([whole]);
+        await this.#appendKept([op]);
+        this.#outbox.settle([op]);
       } catch (error) {
         refusal = error;
       }

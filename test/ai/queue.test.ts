@@ -383,6 +383,22 @@ describe('what waits, while it waits', () => {
     expect([await page.stored('main-v2'), await kept(page.store)]).toEqual([page.shown(), '']);
   });
 
+  it('is not written into a store that another tab emptied: no chat is made of it', async () => {
+    const store = new InMemoryContextStore();
+    const append = store.append.bind(store);
+    const { chat } = await waitingPage(store);
+    await settle();
+    // The tab was frozen, and heard nothing of it.
+    store.append = async (...args) => {
+      store.append = append;
+      await store.clear();
+      return append(...args);
+    };
+    void chat.sendMessage({ text: 'Four?' });
+    await settle();
+    expect([await store.getChat('c'), await kept(store)]).toEqual([undefined, '']);
+  });
+
   it('goes with a chat that is deleted for good', async () => {
     const { page } = await waitingPage();
     await settle();
@@ -433,6 +449,46 @@ describe('a disk that refuses for a while', () => {
     attempts = 0;
     await pass(60_000);
     expect(attempts).toBe(0);
+  });
+
+  it('is told as it is of a turn, until it takes the question, also when it is asked again by hand', async () => {
+    const { page, chat } = await waitingPage(moody());
+    await settle();
+    isFull = true;
+    void chat.sendMessage({ text: 'Four?' });
+    await settle();
+    const told = (): unknown => page.engine.state.getState().saveState;
+    expect(told()).toEqual({ state: 'error', error: full, pending: 1 });
+    await expect(page.engine.retry()).rejects.toBe(full);
+    isFull = false;
+    await page.engine.retry();
+    expect([told(), await kept(page.store)]).toEqual([
+      { state: 'saved', pending: 0 },
+      'q: Two? | q: Three? | q: Four?',
+    ]);
+  });
+
+  it('counts nothing as unsaved that was taken back before it took it', async () => {
+    const { page, chat } = await waitingPage(moody());
+    await settle();
+    isFull = true;
+    void chat.sendMessage({ text: 'Four?' });
+    chat.messages = chat.messages.filter(({ id }) => id !== idOf(chat, 'Four?'));
+    await settle();
+    expect(page.engine.state.getState().saveState.pending).toBe(0);
+  });
+
+  it('keeps no turn from a disk that has room for it', async () => {
+    const { page, chat, first } = await waitingPage(moody());
+    await settle();
+    isFull = true;
+    void chat.sendMessage({ text: 'Four?' });
+    await settle();
+    await first.finish();
+    await (await page.script.next()).answer('Second.');
+    await page.script.next();
+    expect(await page.stored()).toBe('q: One? | a: Fir | q: Two? | a: Second. | q: Three? | a: ');
+    expect(page.engine.state.getState().saveState).toMatchObject({ state: 'error', pending: 1 });
   });
 
   it('forgets what was taken back as soon as it takes that', async () => {
