@@ -92,6 +92,15 @@ export function reasonOf(thrown: unknown): string {
 }
 
 /**
+ * Throws `invalid-options` for a listener that nobody could call: with each event, later, it would fail far from here.
+ * @internal
+ */
+export function expectListener(listener: unknown): void {
+  if (typeof listener === 'function') return;
+  throw new ContextError('invalid-options', 'A listener must be a function.');
+}
+
+/**
  * Throws `store-unavailable` for code that did not come: a page that is offline, or older than its server.
  * @internal
  */

@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai';
 import type { StoreApi } from 'zustand/vanilla';
-import { ContextError, refuseToLoad } from '../errors.ts';
+import { ContextError, expectListener, refuseToLoad } from '../errors.ts';
 import type { ContextFragment } from '../fragment/fragment.ts';
 import { createId } from '../fragment/id.ts';
 import { normaliseMessage } from '../fragment/message.ts';
@@ -479,6 +479,7 @@ export class ContextEngine {
 
   /** Tells of what the engine does, as it does it. Returns the way to stop. */
   subscribe(listener: (event: ContextEvent) => void): () => void {
+    expectListener(listener);
     const { listeners } = this.#desk;
     listeners.add(listener);
     return () => listeners.delete(listener);

@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { refuseToLoad } from '../errors.ts';
+import { expectListener, refuseToLoad } from '../errors.ts';
 import type { Chat, MessageNode } from '../graph/graph.ts';
 import type { GraphData } from '../graph/visualize.ts';
 import type { StorageFigures } from './figures.ts';
@@ -155,6 +155,7 @@ export class DeferredStore implements ContextStore {
   }
 
   subscribe(listener: (notice: StoreNotice) => void): () => void {
+    expectListener(listener);
     const own = { hear: listener };
     this.#listeners.add(own);
     // A failure to load is met again, and told, by the first call.

@@ -14,9 +14,14 @@ export function expectTexts(values: Readonly<Record<string, unknown>>): void {
   for (const [name, value] of Object.entries(values)) expect(TEXT, name, value);
 }
 
-/** Throws `invalid-options` unless each of these is a number or left out. */
-export function expectNumbers(values: Readonly<Record<string, unknown>>): void {
-  for (const [name, value] of Object.entries(values)) expect(orNone(NUMBER), name, value);
+/** Throws `invalid-options` for what is no change number, where one may be left out; with `isAsked` it may not. */
+export function expectSince(seq: unknown, isAsked: boolean): void {
+  expect(isAsked ? NUMBER : orNone(NUMBER), 'change number', seq);
+}
+
+/** Throws `invalid-options` for what can't limit a list. */
+export function expectLimit(limit: unknown): void {
+  expect(orNone(COUNT), 'limit', limit);
 }
 
 /** Throws `invalid-options` for options that are no record, or have a field that is not what it must be. */
@@ -87,6 +92,12 @@ const NUMBERS: Check = {
   is: (value) => Array.isArray(value) && value.every(NUMBER.is),
   what: 'a list of numbers',
 };
+/** Of things: a list of none is what those below it ask for. */
+const COUNT: Check = {
+  is: (value) => Number.isInteger(value) || Math.abs(value as number) === Infinity,
+  what: 'a whole number',
+};
+const TIME: Check = { is: (value) => Number.isFinite(value), what: 'a time in milliseconds' };
 const BYTES: Check = { is: (value) => ArrayBuffer.isView(value), what: 'a Uint8Array' };
 const RECORD: Check = { is: isRecord, what: 'a record' };
 /** Of what is found by it. */
@@ -104,7 +115,7 @@ function orNone({ is, what }: Check): Check {
 
 /** The fields of each operation, but those of messages and of the chat, which have words of their own for it. */
 const OPS: Readonly<Record<StoreOp['op'], Fields>> = {
-  insert: { parentId: PLACE, status: STATUS, createdAt: orNone(NUMBER), sources: orNone(TEXTS) },
+  insert: { parentId: PLACE, status: STATUS, createdAt: orNone(TIME), sources: orNone(TEXTS) },
   replace: { status: orNone(STATUS), rev: orNone(NUMBER) },
   drop: { id: TEXT },
   head: { branchId: ID, expected: PLACE, messageId: PLACE, forkId: ID },
@@ -136,13 +147,13 @@ export const APPEND: Fields = {
 /** The options of a list, and of a search. */
 export const LIST: Fields = {
   userId: orNone(TEXT),
-  metadata: orNone(RECORD),
-  limit: orNone(NUMBER),
-  offset: orNone(NUMBER),
+  metadata: orNone({ is: (value) => isRecord(value) && isText(value['key']), what: '{ key, value }' }),
+  limit: orNone(COUNT),
+  offset: orNone(COUNT),
 };
-export const SEARCH: Fields = { roles: orNone(TEXTS), limit: orNone(NUMBER), branch: orNone(TEXT) };
+export const SEARCH: Fields = { roles: orNone(TEXTS), limit: orNone(COUNT), branch: orNone(TEXT) };
 export const REMOVAL: Fields = { userId: orNone(TEXT), keepFor: orNone(NUMBER) };
-export const CHAIN: Fields = { limit: orNone(NUMBER) };
+export const CHAIN: Fields = { limit: orNone(COUNT) };
 
 function expectFields(values: Readonly<Record<string, unknown>>, fields: Fields): void {
   for (const name in fields) expect(fields[name] as Check, name, values[name]);

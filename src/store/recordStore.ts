@@ -14,11 +14,12 @@ import {
   APPEND,
   CHAIN,
   expectBytes,
+  expectLimit,
   expectMessage,
   expectNodes,
-  expectNumbers,
   expectOps,
   expectOptions,
+  expectSince,
   expectTexts,
   LIST,
   REMOVAL,
@@ -92,7 +93,7 @@ export class RecordStore implements ContextStore {
 
   async load(chatId: string, since?: number): Promise<ChatRecords> {
     expectTexts({ chatId });
-    expectNumbers({ since });
+    expectSince(since, false);
     const { records, meta } = await this.#read(RECORDS, async (rows) => {
       const reading = readMeta(rows);
       return { records: await load(rows, chatId, since, reading), meta: await reading };
@@ -205,10 +206,13 @@ export class RecordStore implements ContextStore {
     return withKept(found, (isWhole ? undefined : await this.#backing.recall?.(chatId)) ?? NOTHING_KEPT);
   }
 
-  async changesSince(seq: number, limit?: number): Promise<Change[]> {
-    expectNumbers({ seq, limit });
+  async changesSince(seq: number, limit: number = Infinity): Promise<Change[]> {
+    expectSince(seq, true);
+    expectLimit(limit);
+    if (limit <= 0) return [];
+    const many = limit < MOST_ROWS ? limit : Infinity;
     return this.#read(['changes'], (rows) =>
-      rows.list('changes', { from: seq + 1, to: Infinity }, 'seq', limit),
+      rows.list('changes', { from: seq + 1, to: Infinity }, 'seq', many),
     );
   }
 
@@ -245,14 +249,11 @@ export class RecordStore implements ContextStore {
     );
   }
 
-  async saveDraft(
-    chatId: string,
-    id: string,
-    message: UIMessage,
-    { isLeaving = false, isDurable = false }: DraftOptions = {},
-  ): Promise<void> {
+  async saveDraft(chatId: string, id: string, message: UIMessage, options: DraftOptions = {}): Promise<void> {
     expectTexts({ chatId });
+    expectOptions(options);
     expectMessage(message);
+    const { isLeaving = false, isDurable = false } = options;
     const files: Files = new Map();
     const whole = normaliseMessage(id, message);
     if (isLeaving)
@@ -529,6 +530,9 @@ const BLOBS: readonly Table[] = ['blobs', 'uses', 'fresh'];
 
 /** In ms. */
 const SECOND = 1000;
+
+/** So many rows a database counts; a limit beyond is none. */
+const MOST_ROWS = 2 ** 31;
 
 /** The longest time that a timer can wait, ms. */
 const LONGEST_TIMER = 2 ** 31 - 1;

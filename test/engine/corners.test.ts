@@ -121,6 +121,12 @@ describe('what plain JavaScript can hand in', () => {
     expect(await store.getMessage('c', answer)).toMatchObject({ status: 'streaming' });
   });
 
+  test('is refused as a listener: the first event would have been thrown into the page', async () => {
+    const { engine } = await chat(['q1']);
+    for (const value of [undefined, null, 5, {}])
+      expect(() => engine.subscribe(anything(value))).toThrow('A listener must be a function');
+  });
+
   test('may be null where options may be left out', async () => {
     const { engine } = await chat(['q1', 'a1']);
     const none = anything(null);

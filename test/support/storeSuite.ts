@@ -145,6 +145,38 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
             store.searchMessages('c', 'm0', { limit: value }),
           ])
             expect((await refusal(call)).code).toBe('invalid-options');
+        expect((await refusal(store.changesSince(undefined as never))).code).toBe('invalid-options');
+      });
+
+      it('is refused as a limit that is half a thing; one below nothing is none, and one beyond all is all', async () => {
+        await given(store, 'm0 > m1');
+        const calls = (limit: number): Promise<readonly unknown[]>[] => [
+          store.changesSince(0, limit),
+          store.getMessageChain('c', 'm1', { limit }),
+          store.listChats({ limit }),
+          store.searchMessages('c', 'm0', { limit }),
+        ];
+        for (const call of [...calls(1.5), store.listChats({ offset: 0.5 })])
+          expect((await refusal(call)).code).toBe('invalid-options');
+        for (const limit of [0, -1, -Infinity])
+          for (const call of calls(limit)) expect(await call).toEqual([]);
+        const all = (await Promise.all(calls(Infinity))).map((found) => found.length);
+        for (const limit of [2 ** 31, 2 ** 32, 2 ** 53])
+          expect((await Promise.all(calls(limit))).map((found) => found.length)).toEqual(all);
+      });
+
+      it('is refused as a time that is none, and as a filter that asks for nothing', async () => {
+        for (const createdAt of [Infinity, -Infinity, new Date(), '2026-11-22'] as never[])
+          expect((await refusal(append([{ ...insert('m0', null), createdAt } as never]))).code).toBe(
+            'invalid-options',
+          );
+        for (const metadata of [{}, { pinned: true }, { key: 5, value: 5 }] as never[])
+          expect((await refusal(store.listChats({ metadata }))).code).toBe('invalid-options');
+      });
+
+      it('is refused as a listener, before it is told anything', async () => {
+        for (const value of [undefined, null, 5, 'listener', {}] as never[])
+          expect(() => store.subscribe(value)).toThrow('A listener must be a function');
       });
 
       it('is refused as options that are none', async () => {
@@ -154,6 +186,7 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
             store.listChats(value),
             store.getMessageChain('c', 'm0', value),
             store.deleteChat('c', value),
+            store.saveDraft('c', 'm0', message('m0'), value),
           ])
             expect((await refusal(call)).code).toBe('invalid-options');
       });
