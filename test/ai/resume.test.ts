@@ -1,8 +1,10 @@
 import type { UIMessageChunk } from 'ai';
 import { describe, expect, it } from 'vitest';
 import { goingOnKey } from '../../src/store/keys.ts';
+import { InMemoryContextStore } from '../../src/store/memory.ts';
 import type { ContextStore } from '../../src/store/store.ts';
 import { settle, type Exchange } from '../support/transport.ts';
+import { mortal } from './person.ts';
 import { afterReload, openPage, slowly, type Page } from './story.ts';
 
 // A page that is gone in the middle of a Continue, and a server that goes on. Most servers replay the request that they
@@ -10,23 +12,37 @@ import { afterReload, openPage, slowly, type Page } from './story.ts';
 
 const CALL = { type: 'tool-input-available', toolCallId: '1', toolName: 'dice', input: {} } as const;
 
+/** A page that can be gone. */
+interface Leaving extends Page {
+  /** The store, for whoever comes after it. */
+  readonly disk: ContextStore;
+  leave(): Promise<void>;
+}
+
 /** A page whose server says its words again for whoever comes back. */
-async function openReplaying(store?: ContextStore): Promise<Page> {
+async function openReplaying(disk: ContextStore = new InMemoryContextStore()): Promise<Leaving> {
+  const { store, kill } = mortal(disk);
   const page = await openPage(store);
   const transport = { ...page.script.transport, resumeStreamIsReplay: true };
   // Nothing goes on by itself.
   page.chats.configure({ transport, sendAutomaticallyWhen: () => false });
-  return page;
+  const leave = async (): Promise<void> => {
+    window.dispatchEvent(new Event('pagehide'));
+    await settle();
+    // One that lived on would have the last word on its answer: its next draft, a moment later.
+    kill();
+  };
+  return { ...page, disk, leave };
 }
 
 /** The page opened anew: the old one wrote its newest words as it went. */
-function openAnew({ store }: Page): Promise<Page> {
-  window.dispatchEvent(new Event('pagehide'));
-  return openReplaying(afterReload(store));
+async function openAnew(page: Leaving): Promise<Leaving> {
+  await page.leave();
+  return openReplaying(afterReload(page.disk));
 }
 
 /** A page with an answer that broke off. */
-async function cutOff(...words: string[]): Promise<Page> {
+async function cutOff(...words: string[]): Promise<Leaving> {
   const page = await openReplaying();
   void page.chats.active.sendMessage({ text: 'One?' });
   const cut = await page.script.next();
@@ -45,7 +61,7 @@ async function goOn(page: Page, ...words: string[]): Promise<Exchange> {
 }
 
 /** The page opened anew; its server replays, and `said` does what it says. */
-async function reload(before: Page, said: (replay: Exchange) => Promise<unknown>): Promise<Page> {
+async function reload(before: Leaving, said: (replay: Exchange) => Promise<unknown>): Promise<Leaving> {
   const page = await openAnew(before);
   const replay = page.script.offer();
   void page.chats.active.resumeStream();
@@ -103,6 +119,8 @@ describe('a Continue in whose middle the page was loaded anew', () => {
     const page = await cutOff('First ');
     await goOn(page);
     const back = await reload(page, (replay) => again(replay, [], 'and ', 'second.'));
+    // Longer than the page that is gone would have waited with its next draft.
+    await wait(150);
     expect(await kept(back)).toBe('q: One? | a: First and second.');
   });
 
@@ -238,7 +256,7 @@ describe('a Continue in whose middle the page was loaded anew', () => {
 
 describe('an answer that goes on after its tools were answered, in whose middle the page was loaded anew', () => {
   /** An answer that called a tool, got its result, and goes on as far as these words. */
-  async function answeredCall(...words: string[]): Promise<Page> {
+  async function answeredCall(...words: string[]): Promise<Leaving> {
     const page = await openReplaying();
     void page.chats.active.sendMessage({ text: 'Roll?' });
     const first = await page.script.next();
@@ -316,9 +334,8 @@ it.each([0, 10, 30])(
     const page = await openReplaying();
     void page.chats.active.sendMessage({ text: 'One?' });
     await (await page.script.next()).say('First ');
-    window.dispatchEvent(new Event('pagehide'));
-    await settle();
-    const back = await openReplaying(slowly(afterReload(page.store)));
+    await page.leave();
+    const back = await openReplaying(slowly(afterReload(page.disk)));
     const replays = [back.script.offer(), back.script.offer()];
     void back.chats.active.resumeStream();
     await wait(ms);
