@@ -33,21 +33,36 @@ export function forgetText(message: UIMessage): void {
 }
 
 /**
- * JSON whose characters take a byte each, where that makes it shorter.
+ * The parts of a JSON text in one, whose characters take a byte each where that makes it shorter.
  *
  * Browsers keep a text either in one byte a character or in two, and it is two for all as soon as one is not among the
  * first 256. One emoji, one dash or one curly quote among sixty-four messages would so double what is written and read.
  * Escaped, such a character takes six bytes and reads as the same. Where they are many, as in Chinese, all stays as it
- * is.
+ * is. A part that has none costs nothing, whatever the others hold.
  */
-export function narrowed(json: string): string {
-  if (!WIDE.test(json)) return json;
-  const wide = json.length - json.replaceAll(ALL_WIDE, '').length;
-  return wide * 5 < json.length ? json.replaceAll(ALL_WIDE, escaped) : json;
+export function narrowed(parts: readonly string[], between: string = ''): string {
+  let [wide, all] = [0, 0];
+  for (const part of parts) {
+    wide += wideIn(part);
+    all += part.length;
+  }
+  return (wide * 5 < all ? parts.map(narrow) : parts).join(between);
 }
 
 const WIDE = /[\u0100-\uffff]/;
 const ALL_WIDE = /[\u0100-\uffff]/g;
+
+/** How many wide characters there are. That a text has none is told by how it is kept, without a look at it. */
+function wideIn(text: string): number {
+  let count = 0;
+  if (WIDE.test(text)) for (let i = 0; i < text.length; i += 1) if (text.charCodeAt(i) > 0xff) count += 1;
+  return count;
+}
+
+/** What is made of a text that took two bytes a character still takes two, whatever is in it. JSON makes it anew, in one. */
+function narrow(text: string): string {
+  return WIDE.test(text) ? (JSON.parse(JSON.stringify(text.replaceAll(ALL_WIDE, escaped))) as string) : text;
+}
 
 function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;

@@ -1,3 +1,4 @@
+import { serialize } from 'node:v8';
 import { bodySum, hasSum, sumOf } from '../../src/store/sum.ts';
 import { describe, expect, it } from 'vitest';
 import { decodePack, encodePack } from '../../src/store/indexeddb/pack.ts';
@@ -8,14 +9,42 @@ import { message } from '../support/graph.ts';
 describe('a text on its way to the disk', () => {
   it('takes a byte a character, though some of them are wide', () => {
     const said = 'It’s 20 € — and 😀 \\u2019 "so" \n\ud83d ÿ'.repeat(3);
-    const text = narrowed(JSON.stringify({ said: said + 'plain '.repeat(40) }));
+    const text = narrowed([JSON.stringify({ said: said + 'plain '.repeat(40) })]);
+    expect(bytesOf(text)).toBe(1);
     expect(text).not.toMatch(/[\u0100-\uffff]/);
     expect(JSON.parse(text)).toEqual({ said: said + 'plain '.repeat(40) });
   });
 
   it('stays as it is where most are wide, or none', () => {
     for (const said of ['会話はブラウザの中に残る', 'plain, with an umlaut: ä'])
-      expect(narrowed(JSON.stringify([said]))).toBe(JSON.stringify([said]));
+      expect(narrowed([JSON.stringify([said])])).toBe(JSON.stringify([said]));
+  });
+
+  it('takes a byte a character, though it was cut from one that takes two', () => {
+    const [said] = `…${'Käse '.repeat(200)}`.split('…').slice(1);
+    expect(bytesOf(said!)).toBe(2);
+    expect(bytesOf(narrowed([JSON.stringify({ said, more: ['plain', said] })]))).toBe(1);
+  });
+
+  it.each([
+    ['one curly quote', ['It’s ']],
+    ['one message in Chinese', ['会話はブラウザの中に残る。'.repeat(40)]],
+    ['a dash in each', Array.from({ length: 64 }, () => ' — ')],
+  ])('does not double a block for %s', (_name, words) => {
+    const said = Array.from({ length: 64 }, (_, i) => `${words[i] ?? ''}${'plain '.repeat(100)}`);
+    const bodies = new Map(said.map((text, i) => [i, message(`m${i}`, text)]));
+    const { text } = encodePack('c', 0, bodies, undefined);
+    expect(bytesOf(text)).toBe(1);
+    expect(decodePack({ text }, new Map()).bodies).toEqual([...bodies.values()]);
+  });
+
+  it('is not escaped in a block that is mostly wide', () => {
+    const bodies = new Map([
+      [0, message('a', '会話はブラウザの中に残る。'.repeat(40))],
+      [1, message('b', 'It’s plain')],
+    ]);
+    const { text } = encodePack('c', 0, bodies, undefined);
+    for (const body of bodies.values()) expect(text).toContain(JSON.stringify(body));
   });
 
   it('is read from a block as it was said', () => {
@@ -41,6 +70,11 @@ describe('a text on its way to the disk', () => {
     expect(textOf(body)).toBe(text);
   });
 });
+
+/** How many bytes a character of a text takes, in memory and on a disk. */
+function bytesOf(text: string): number {
+  return Math.floor(serialize(text).length / text.length);
+}
 
 /** Chats keep the sums that they were written with. */
 describe('the sum of a body', () => {

@@ -114,7 +114,7 @@ export function encodeTopology({ chatId, block, sealed, damage }: Block): Topolo
   const ids = infos.map(({ id }) => id);
   const places = infos.length === BLOCK ? {} : { places: infos.map(({ seq }) => seq % BLOCK) };
   const told = { block, ids, ...places, jumps: jumpsOf(infos), steps: stepsOf(changed) };
-  const text = narrowed(JSON.stringify({ ...told, ...columnsOf(infos) }));
+  const text = narrowed([JSON.stringify({ ...told, ...columnsOf(infos) })]);
   return {
     chatId,
     block,
@@ -331,13 +331,13 @@ export function encodePack(
   bodies: ReadonlyMap<number, UIMessage>,
   lost: Lost | undefined,
 ): Pack {
-  // JSON has line breaks only between two bodies, because those in texts are escaped.
-  let text = '[';
-  for (let place = 0; place < BLOCK; place += 1) {
+  const lines = Array.from({ length: BLOCK }, (_, place) => {
     const body = bodies.get(block * BLOCK + place);
-    text += `${place === 0 ? '' : ','}\n${body ? takeText(body) : 'null'}`;
-  }
-  return { chatId, block, text: narrowed(`${text}\n]`), ...(lost ? { lost } : {}) };
+    return body ? takeText(body) : 'null';
+  });
+  // JSON has line breaks only between two bodies, because those in texts are escaped.
+  const text = `[\n${narrowed(lines, ',\n')}\n]`;
+  return { chatId, block, text, ...(lost ? { lost } : {}) };
 }
 
 /** What a record keeps. */

@@ -253,7 +253,7 @@ class DatabaseRows implements Records {
 
   /** Nobody waits for the answer, which is the transaction's: a failure aborts it, and that is where it is heard of. */
   put<T extends Table>(table: T, row: Tables[T], key?: Key): void {
-    const record = isText(table) ? narrowed(textOf(row as object)) : row;
+    const record = isText(table) ? narrowed([textOf(row as object)]) : row;
     this.#writes.push(() => this.#tx.objectStore(table).put(record, key as IDBValidKey));
   }
 
