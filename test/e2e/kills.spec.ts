@@ -34,9 +34,13 @@ async function talk(tab: string): Promise<void> {
   }
 }
 
-/** The chat as it lies in the database, and what the engine finds wrong with it. */
-async function look(): Promise<{ found: FoundChat; findings: unknown }> {
-  const store = new contextree.IndexedDBContextStore('kills');
+/** The chat as it lies in the database, what is wrong with it, and what else is there to tell why. */
+async function look(): Promise<{ found: FoundChat; findings: unknown[]; around: unknown }> {
+  const mark = localStorage.getItem('contextree:kills:mark');
+  const losses: unknown[] = [];
+  const store = new contextree.IndexedDBContextStore('kills', {
+    onDataLoss: ({ kind, noticedBy, reason }) => losses.push({ lost: kind, noticedBy, reason }),
+  });
   const { nodes, branches } = await store.load('c');
   if (store.persistence !== 'indexeddb') throw new Error('The database does not open');
   const messages = await store.getNodes(
@@ -45,6 +49,7 @@ async function look(): Promise<{ found: FoundChat; findings: unknown }> {
   );
   const chains = branches.map(({ headMessageId }) => store.getMessageChain('c', headMessageId ?? ''));
   const engine = new contextree.ContextEngine({ store, chatId: 'c', userId: 'me' });
+  const findings = await engine.verify();
   return {
     found: {
       chatId: 'c',
@@ -54,8 +59,24 @@ async function look(): Promise<{ found: FoundChat; findings: unknown }> {
       }),
       chains: (await Promise.all(chains)).map((chain) => chain.map(({ id }) => id)),
     },
-    findings: await engine.verify(),
+    findings: [...losses, ...findings],
+    around: { mark, records: await records() },
   };
+
+  /** How many records each table has, and what the database says of itself. */
+  async function records(): Promise<unknown> {
+    const answerTo = <T>(request: IDBRequest<T>): Promise<T> =>
+      new Promise((resolve, reject) => {
+        request.addEventListener('success', () => resolve(request.result));
+        request.addEventListener('error', () => reject(request.error));
+      });
+    const db = await answerTo(indexedDB.open('kills'));
+    const names = [...db.objectStoreNames];
+    const tx = db.transaction(names);
+    const counts = names.map(async (name) => [name, await answerTo(tx.objectStore(name).count())] as const);
+    const meta: unknown = await answerTo(tx.objectStore('meta').get('self'));
+    return { meta, counts: Object.fromEntries(await Promise.all(counts)) };
+  }
 }
 
 /** What some browsers lack. */
@@ -150,8 +171,7 @@ class Crowd {
 
   async kill(way: (typeof WAYS)[number], pick: number, tabs: number): Promise<void> {
     if (way === 'browser') {
-      await this.#profile.kill();
-      this.#tabs.length = 0;
+      await this.killAll();
       await this.begin(tabs);
       return;
     }
@@ -167,12 +187,18 @@ class Crowd {
     await this.#fill(tabs);
   }
 
+  async killAll(): Promise<void> {
+    await this.#profile.kill();
+    this.#tabs.length = 0;
+  }
+
   /** What is wrong in the end. */
   async problems(): Promise<unknown[]> {
-    await this.#profile.kill();
+    await this.killAll();
     await this.#profile.start();
-    const { found, findings } = await (await this.#profile.open()).evaluate(look);
-    return [...this.#history.check([found]), ...(findings as unknown[])];
+    const { found, findings, around } = await (await this.#profile.open()).evaluate(look);
+    const problems = [...this.#history.check([found]), ...findings];
+    return problems.length > 0 ? [...problems, around] : [];
   }
 }
 
