@@ -234,6 +234,28 @@ for (const [tabs, lacks] of CROWDS) {
   });
 }
 
+test('what is said behind a commit that a kill tore in two outlives the next kill, too', async () => {
+  const profile = await Profile.create();
+  try {
+    const crowd = new Crowd(profile, []);
+    const talkOn = async (): Promise<void> => {
+      const wanted = crowd.kept + 20;
+      await crowd.begin(2);
+      await expect.poll(() => crowd.kept, { intervals: [20] }).toBeGreaterThanOrEqual(wanted);
+    };
+    await talkOn();
+    await crowd.killAll();
+    const torn = await profile.logs();
+    expect(torn).toHaveLength(1);
+    await profile.tearLogs();
+    await talkOn();
+    await expect.poll(() => profile.logs(), 'the log that was torn is used no more').not.toEqual(torn);
+    expect(await crowd.problems()).toEqual([]);
+  } finally {
+    await profile.remove();
+  }
+});
+
 for (const [name, mistake, words] of [
   [
     'read what they remember',

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { appendFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -93,11 +93,27 @@ export class Profile {
 
   /** The files in which large values of databases lie, each by itself. The browser must not run. */
   async largeValues(): Promise<string[]> {
+    return (await this.#databaseFiles()).filter((path) => path.includes('.indexeddb.blob'));
+  }
+
+  /** The files in which the browser writes down what is committed. */
+  async logs(): Promise<string[]> {
+    return (await this.#databaseFiles()).filter((path) => path.endsWith('.log'));
+  }
+
+  /**
+   * Leaves at the end of the logs what a browser leaves there that is killed in the midst of a commit: the beginning of a
+   * record, which tells its kind and how many bytes come, and none of them. The browser must not run.
+   */
+  async tearLogs(): Promise<void> {
+    const [sum, size, kind] = [[1, 2, 3, 4], [0x2c, 3], 1];
+    for (const path of await this.logs()) await appendFile(path, new Uint8Array([...sum, ...size, kind]));
+  }
+
+  async #databaseFiles(): Promise<string[]> {
     const folder = join(this.#folder, 'Default', 'IndexedDB');
     const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-    return entries
-      .filter((entry) => entry.isFile() && entry.parentPath.includes('.indexeddb.blob'))
-      .map(({ parentPath, name }) => join(parentPath, name));
+    return entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
   }
 
   async remove(): Promise<void> {

@@ -7,6 +7,7 @@ import { CHANGES, ChangedRows } from './changedRows.ts';
 import type { BackingFigures } from '../figures.ts';
 import { Connection, type Examine } from './connection.ts';
 import { NodeLocks } from './locks.ts';
+import { renewLog } from './log.ts';
 import { PackedRows } from './packedRows.ts';
 import { Sealer } from './seal.ts';
 import { read, write } from './transaction.ts';
@@ -26,6 +27,7 @@ export class IndexedDBBacking implements Backing {
       this.#cache.hasTexts = undefined;
       this.#cache.whole.clear();
       await examine?.(db, loss);
+      renewLog();
     });
     this.#locks = new NodeLocks(name, this);
     this.#sealer = new Sealer(name, this.#connection, this.#cache);

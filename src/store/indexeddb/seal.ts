@@ -104,7 +104,7 @@ const PATIENCE = 1000;
 const PAUSE = 20;
 
 /** Calls back when the browser has nothing better to do; soon, where it can't tell. */
-function whenIdle(work: () => void): void {
+export function whenIdle(work: () => void): void {
   if (typeof requestIdleCallback === 'function') requestIdleCallback(work, { timeout: 5000 });
   else work();
 }
