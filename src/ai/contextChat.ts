@@ -362,6 +362,8 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
         await this.#ready();
         // Its turn comes.
         if (this.#at.queue?.isWaiting(messageId) || this.#isSecond(messageId)) return;
+        // Of two clicks the second one must not stop the answer that the first one asked for: it is refused.
+        if (messageId && !withId(this.messages, messageId)) return regenerate(options);
         const ask = (): Promise<void> => {
           this.#at.queue?.placeAsked(messageId);
           return regenerate(options);

@@ -167,6 +167,20 @@ describe('another version', () => {
     expect(await page.stored('main')).toBe('q: One? | a: First. | q: Two? | a: Sec');
   });
 
+  it('is not stopped by one who asks for it twice: the second click is on an answer that is no longer shown', async () => {
+    await page.ask('One?', 'First.');
+    const chat = page.chats.active;
+    const messageId = chat.messages[1]!.id;
+    const again = chat.regenerate({ messageId });
+    const second = await page.script.next();
+    await second.say('Sec');
+    await expect(chat.regenerate({ messageId })).rejects.toThrow('not found');
+    expect(second.isStopped).toBe(false);
+    await second.answer('ond.');
+    await again;
+    expect(await page.stored('main-v2')).toBe('q: One? | a: Second.');
+  });
+
   it('throws for a message that is not there, as the AI SDK does', async () => {
     await expect(page.chats.active.regenerate({ messageId: 'nobody' })).rejects.toThrow(/nobody/);
     await expect(page.chats.active.sendMessage({ text: 'x', messageId: 'nobody' })).rejects.toThrow(/nobody/);
