@@ -41,7 +41,7 @@ export interface ContextChatOptions<M extends UIMessage = UIMessage> extends Omi
    * (`sendAutomaticallyWhen`), and that answer asks the page for something (a tool's result, a person's word on a tool),
    * it waits until that is given and answered; `stop()`, or sending something more, asks it at once. With `reject`, `sendMessage()` rejects with `busy`
    * and changes nothing. An edit and `regenerate()` stop the answer either way, and go first: what waits is asked behind
-   * the answer that takes its place.
+   * the answer that takes its place. Continue, where it has not begun, is given up for them.
    *
    * Answers that grow in another tab are neither stopped nor joined by a second one: `regenerate()` and Continue are
    * refused with `busy`. A question behind an answer that another tab goes on with is saved at once, and asked when
@@ -113,7 +113,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   /** What is shown of an answer as it is read: one that goes on is what it was, and more. */
   #asShown: (message: M, shown: M | undefined) => M = (message) => message;
   #tail: Promise<unknown> = Promise.resolve();
-  /** What stands in line, and is no question that waits. */
+  /** What stands in line, and what is `first` goes behind. */
   readonly #lined: Set<unknown> = new Set();
   /** What takes the place of an answer, until it is answered. */
   #front: Promise<unknown> | undefined;
@@ -345,7 +345,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
         place ??= wait();
         this.#at.list.leaveElsewhere();
         if (experimental_queue) return sendMessage(message, options);
-        if (!message) void this.#inTurn(() => this.#catchUp());
+        if (!message) void this.#inTurn(() => this.#catchUp(), undefined, 'last');
         const ask = async (): Promise<void> => {
           const asked = place ? place.take() : message;
           if (asked === null) return;
@@ -353,7 +353,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
           await sendMessage(asked, options);
           place?.end();
         };
-        return this.#inTurn(ask, place && (async () => (await place?.read, NONE)), place);
+        return this.#inTurn(ask, place && (async () => (await place?.read, NONE)), message ? place : 'last');
       });
     };
     this.regenerate = (options) =>
@@ -472,21 +472,22 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
    * to `prepare` for a turn is done when it has come.
    *
    * What takes the place of an answer is `first`: questions that wait are asked behind it. It goes behind anything else
-   * that was begun before it.
+   * that was begun before it, but for what lets an answer go on: that is `last`, and given up for it.
    */
   #inTurn(
     task: (earlier: readonly M[]) => Promise<void>,
     prepare?: () => Promise<readonly M[]>,
-    how?: 'first' | Place<M>,
+    how?: 'first' | 'last' | Place<M>,
   ): Promise<void> {
-    const place = how === 'first' ? undefined : how;
+    const place = typeof how === 'object' ? how : undefined;
     const isFirst = how === 'first' && this.#lined.size === 0;
-    if (!isFirst && !place) this.#lined.add(task);
+    if (!isFirst && !place && how !== 'last') this.#lined.add(task);
     const run = Promise.resolve(isFirst ? this.#front : this.#tail)
       .then(async () => {
         const earlier = prepare ? await prepare() : [];
         for (let before; (before = this.#before(place));) await before;
         this.#lined.delete(task);
+        if (how === 'last' && this.#front) return;
         this.#at.list.leaveElsewhere();
         return task(earlier);
       })

@@ -457,6 +457,32 @@ describe('moments that are easy to miss', () => {
     expect(page.shown()).toBe('q: One? | a: First.');
   });
 
+  it.each(['new words for the question', 'another try'])(
+    'Continue, pressed while the answer still grows, gives way to %s: that shows, and is saved, at once',
+    async (what) => {
+      const page = await openPage();
+      const chat = page.chats.active;
+      void chat.sendMessage({ text: 'One?' });
+      const first = await page.script.next();
+      await first.say('Fir');
+      const isEdit = what !== 'another try';
+      const [question, answer] = chat.messages;
+      const continued = chat.sendMessage();
+      await settle();
+      if (isEdit) void chat.sendMessage({ text: 'Un?', messageId: question!.id });
+      else void chat.regenerate({ messageId: answer!.id });
+      const second = await page.script.next();
+      await second.say('Oth');
+      const now = isEdit ? 'q: Un? | a: Oth' : 'q: One? | a: Oth';
+      expect([page.shown(), await page.stored('main-v2'), first.isStopped]).toEqual([now, now, true]);
+      await second.answer('er.');
+      await continued;
+      await page.chats.whenSettled();
+      expect(page.script.requests).toHaveLength(2);
+      expect([page.shown(), await page.stored()]).toEqual([`${now}er.`, 'q: One? | a: Fir']);
+    },
+  );
+
   it('Continue, pressed while the answer still grows, goes on from its last word', async () => {
     const page = await openPage(slowly(new InMemoryContextStore()));
     void page.chats.active.sendMessage({ text: 'One?' });
