@@ -305,10 +305,14 @@ export function lastUsedWith(
   return best;
 }
 
-/** The name of a new branch made from `base`: `base-vN`, N the smallest free number from 2 on. */
-export function nextBranchName(base: string, taken: Iterable<string>): string {
-  const names = new Set(taken);
-  let n = 2;
+/** The name of a new branch made from `base`: `base-vN`, N the smallest free number from 2 on, or from `first`. */
+export function nextBranchName(
+  base: string,
+  taken: Iterable<string> | { readonly has: (name: string) => boolean },
+  first: number = 2,
+): string {
+  const names = 'has' in taken ? taken : new Set(taken);
+  let n = first;
   while (names.has(`${base}-v${n}`)) n += 1;
   return `${base}-v${n}`;
 }

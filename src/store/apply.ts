@@ -1,7 +1,8 @@
 import type { UIMessage } from 'ai';
 import { ContextError, type ContextErrorCode } from '../errors.ts';
 import type { Branch, Chat, Checkpoint, MessageNode, NodeInfo } from '../graph/graph.ts';
-import { infoOf, isVisible, nextBranchName } from '../graph/graph.ts';
+import { infoOf, isVisible } from '../graph/graph.ts';
+import { isLive, Pointers } from './pointers.ts';
 import type { AppendOptions, AppendResult, Change, StoreOp, StoreTransaction } from './store.ts';
 
 /**
@@ -49,12 +50,6 @@ const NONE: ReadonlySet<string> = new Set();
 type OpNamed<Name> = Extract<StoreOp, { readonly op: Name }>;
 type HeadOp = OpNamed<'head'>;
 
-/** What carries a name in a chat. */
-interface Pointers {
-  readonly branch: Branch;
-  readonly checkpoint: Checkpoint;
-}
-
 /** The chat as it will be, and what has to be written for it. */
 class Append {
   readonly #tx: StoreTransaction;
@@ -74,8 +69,8 @@ class Append {
   /** Of these, those whose records are taken over as they were examined. */
   readonly #mended = new Set<string>();
   readonly #dropped = new Map<string, NodeInfo>();
-  readonly #branches = new Map<string, Branch>();
-  readonly #checkpoints = new Map<string, Checkpoint>();
+  readonly #branches: Pointers<Branch>;
+  readonly #checkpoints: Pointers<Checkpoint>;
   readonly #values = new Map<string, unknown>();
   /** One entry per changed thing, by its kind and its id; numbered in the order of the first change. */
   readonly #changes: Readonly<Record<Change['kind'], Map<string, Change>>> = {
@@ -109,6 +104,14 @@ class Append {
     this.#now = now;
     this.#seq = seq;
     this.#isNew = !stored || admit(stored, options);
+    this.#branches = new Pointers(
+      async (id) => (this.#isNew ? undefined : tx.branch(id)),
+      async () => (this.#isNew ? [] : tx.branches()),
+    );
+    this.#checkpoints = new Pointers(
+      async (id) => (await this.#checkpoints.all()).find((checkpoint) => checkpoint.id === id),
+      async () => (this.#isNew ? [] : tx.checkpoints()),
+    );
     this.#storedRev = stored?.rev ?? 0;
     this.#chat = stored && !this.#isNew ? stored : newChat(tx.chatId, stored, options, now, begin);
     // One whose row was lost is of whoever writes to it.
@@ -181,7 +184,7 @@ class Append {
     for (const [id, parentId] of [...parents].toReversed())
       if (id === last && !this.#there.has(id)) last = parentId;
     if (last === null || !this.#there.has(last)) return op;
-    const from = await this.#get('branch', op.branchId);
+    const from = await this.#getBranch(op.branchId);
     const fork = await this.#forkHolding(op.forkId, last);
     if (!fork && !(await this.#holds(from, last))) return op;
     for (const id of parents.keys()) if (this.#there.has(id)) this.#takenUp.add(id);
@@ -249,7 +252,7 @@ class Append {
       case 'branch':
         return this.#makeBranch(op);
       case 'rename-branch':
-        return this.#rename('branch', op.id, op.name);
+        return this.#renameBranch(op.id, op.name);
       case 'delete-branch':
         return this.#deleteBranch(op.id);
       case 'restore-branch':
@@ -259,7 +262,7 @@ class Append {
       case 'checkpoint':
         return this.#makeCheckpoint(op);
       case 'rename-checkpoint':
-        return this.#rename('checkpoint', op.id, op.name);
+        return this.#renameCheckpoint(op.id, op.name);
       case 'delete-checkpoint':
         return this.#deleteCheckpoint(op.id);
       case 'chat':
@@ -360,11 +363,11 @@ class Append {
 
   /** Branches and checkpoints that end at a message that goes end at its parent. */
   async #movePointers({ id, parentId, depth }: NodeInfo): Promise<void> {
-    for (const branch of await this.#all('branch')) {
+    for (const branch of await this.#branches.all()) {
       if (branch.headMessageId === id)
         this.#setBranch(branch, { headMessageId: parentId, messageCount: depth - 1 });
     }
-    for (const checkpoint of await this.#all('checkpoint')) {
+    for (const checkpoint of await this.#checkpoints.all()) {
       const change = parentId === null ? { deletedAt: this.#now } : { messageId: parentId };
       if (checkpoint.messageId === id) this.#setCheckpoint(checkpoint, change);
     }
@@ -444,7 +447,7 @@ class Append {
   }
 
   async #moveHead(op: HeadOp): Promise<void> {
-    const branch = await this.#get('branch', op.branchId);
+    const branch = await this.#getBranch(op.branchId);
     const target = await this.#getTarget(op.messageId);
     const isBegun = !this.#isNew || branch.headMessageId !== null;
     const isExpected = !isBegun || [op.expected, op.messageId].includes(branch.headMessageId);
@@ -474,7 +477,7 @@ class Append {
     let { forkId } = op;
     // One of that id is there when this was done before, and has moved on since.
     while (await this.#findBranch(forkId)) forkId += '+';
-    this.#create(forkId, nextBranchName(from.name, await this.#liveNames('branch')), target, true);
+    this.#create(forkId, await this.#branches.nextName(from.name), target, true);
     this.#setChat({ updatedAt: this.#now });
     this.#forks.set(branchId, forkId);
     const before = this.#conflict;
@@ -495,46 +498,50 @@ class Append {
   async #makeBranch({ id, name, base, messageId }: OpNamed<'branch'>): Promise<void> {
     const target = await this.#getTarget(messageId);
     if (this.#tell(await this.#findBranch(id))) return;
-    const names = await this.#liveNames('branch');
-    if (name !== undefined && names.includes(name)) nameTaken('branch', name, this.#tx.chatId);
-    const { name: active } = await this.#get('branch', this.#chat.activeBranchId);
-    this.#create(id, name ?? nextBranchName(base ?? active, names), target);
+    if (name !== undefined && (await this.#branches.named(name))) nameTaken('branch', name, this.#tx.chatId);
+    const { name: active } = await this.#getBranch(this.#chat.activeBranchId);
+    this.#create(id, name ?? (await this.#branches.nextName(base ?? active)), target);
   }
 
-  async #rename(kind: keyof Pointers, id: string, name: string): Promise<void> {
-    const pointer = await this.#get(kind, id);
-    if (pointer.name === name) return;
-    if ((await this.#liveNames(kind)).includes(name)) nameTaken(kind, name, this.#tx.chatId);
-    if (kind === 'branch') this.#setBranch(pointer as Branch, { name });
-    else this.#setCheckpoint(pointer as Checkpoint, { name });
+  async #renameBranch(id: string, name: string): Promise<void> {
+    const branch = await this.#getBranch(id);
+    if (branch.name === name) return;
+    if (await this.#branches.named(name)) nameTaken('branch', name, this.#tx.chatId);
+    this.#setBranch(branch, { name });
+  }
+
+  async #renameCheckpoint(id: string, name: string): Promise<void> {
+    const checkpoint = await this.#getCheckpoint(id);
+    if (checkpoint.name === name) return;
+    if (await this.#checkpoints.named(name)) nameTaken('checkpoint', name, this.#tx.chatId);
+    this.#setCheckpoint(checkpoint, { name });
   }
 
   async #deleteBranch(branchId: string): Promise<void> {
-    const { id, name, deletedAt } = await this.#get('branch', branchId);
-    if (deletedAt !== undefined) return;
-    const [branch, ...others] = (await this.#all('branch'))
-      .filter(isLive)
-      .toSorted((a, b) => Number(b.id === id) - Number(a.id === id) || b.usedSeq - a.usedSeq);
-    if (!branch || !others[0]) {
+    const branch = await this.#getBranch(branchId);
+    const { id, name } = branch;
+    if (!isLive(branch)) return;
+    if ((await this.#branches.counts()).live < 2) {
       const message = `Branch "${name}" is the last one of this chat and stays.`;
-      return refuse('last-branch', message, { branch: name, chatId: this.#tx.chatId });
+      refuse('last-branch', message, { branch: name, chatId: this.#tx.chatId });
     }
     this.#setBranch(branch, { deletedAt: this.#now });
-    if (this.#chat.activeBranchId === id) this.#setChat({ activeBranchId: others[0].id });
+    if (this.#chat.activeBranchId !== id) return;
+    const [next] = (await this.#branches.all()).filter(isLive).toSorted((a, b) => b.usedSeq - a.usedSeq);
+    if (next) this.#setChat({ activeBranchId: next.id });
   }
 
+  /** A branch that was deleted comes back, under another name where its own is taken. */
   async #restoreBranch(id: string): Promise<void> {
-    const { deletedAt, ...branch } = await this.#get('branch', id);
+    const { deletedAt, ...branch } = await this.#getBranch(id);
     if (deletedAt === undefined) return;
-    const names = await this.#liveNames('branch');
-    this.#setBranch(branch, {
-      name: names.includes(branch.name) ? nextBranchName(branch.name, names) : branch.name,
-    });
+    const isTaken = (await this.#branches.named(branch.name)) !== undefined;
+    this.#setBranch(branch, isTaken ? { name: await this.#branches.nextName(branch.name) } : {});
   }
 
   /** A branch that was deleted meanwhile is not shown; the result tells that it is gone. */
   async #use(branchId: string): Promise<void> {
-    const branch = await this.#get('branch', branchId);
+    const branch = await this.#getBranch(branchId);
     if (!isLive(branch)) return void this.#tell(branch);
     this.#setBranch(branch, {}, true);
     if (this.#chat.activeBranchId !== branch.id) this.#setChat({ activeBranchId: branch.id });
@@ -542,19 +549,18 @@ class Append {
 
   async #makeCheckpoint({ id, name, messageId }: OpNamed<'checkpoint'>): Promise<void> {
     await this.#getTarget(messageId);
-    const all = await this.#all('checkpoint');
-    const known =
-      all.find((other) => isLive(other) && other.name === name) ?? all.find((other) => other.id === id);
+    const known = (await this.#checkpoints.named(name)) ?? (await this.#checkpoints.find(id));
     const { deletedAt, ...before } = known ?? { id, chatId: this.#tx.chatId, rev: 0 };
     const isThere = known?.name === name && known.messageId === messageId && deletedAt === undefined;
-    if (isThere) return void this.#checkpoints.set(known.id, known);
+    if (isThere) return this.#checkpoints.tell(known);
+    const { all } = await this.#checkpoints.counts();
     this.#setCheckpoint({ ...before, name, messageId, createdAt: this.#now, made: this.#nextSeq }, {});
     // Counted, because nothing else would tell of one that is lost.
-    if (!known) this.#setChat({ checkpointCount: (this.#chat.checkpointCount ?? all.length) + 1 });
+    if (!known) this.#setChat({ checkpointCount: (this.#chat.checkpointCount ?? all) + 1 });
   }
 
   async #deleteCheckpoint(id: string): Promise<void> {
-    const checkpoint = await this.#get('checkpoint', id);
+    const checkpoint = await this.#getCheckpoint(id);
     if (isLive(checkpoint)) this.#setCheckpoint(checkpoint, { deletedAt: this.#now });
   }
 
@@ -586,34 +592,21 @@ class Append {
    */
   async #findBranch(id: string): Promise<Branch | undefined> {
     const branchId = this.#forks.get(id) ?? id;
-    const known = this.#branches.get(branchId) ?? (this.#isNew ? undefined : await this.#tx.branch(branchId));
-    return known ?? (branchId === this.#options.mainBranchId ? (await this.#all('branch'))[0] : undefined);
+    const known = await this.#branches.find(branchId);
+    return known ?? (branchId === this.#options.mainBranchId ? (await this.#branches.all())[0] : undefined);
   }
 
-  async #get<K extends keyof Pointers>(kind: K, id: string): Promise<Pointers[K]>;
-  async #get(kind: keyof Pointers, id: string): Promise<Branch | Checkpoint> {
-    const found =
-      kind === 'branch'
-        ? await this.#findBranch(id)
-        : (await this.#all(kind)).find((other) => other.id === id);
-    return found ?? notFound(kind, id, this.#tx.chatId);
+  async #getBranch(id: string): Promise<Branch> {
+    return (await this.#findBranch(id)) ?? notFound('branch', id, this.#tx.chatId);
   }
 
-  async #all<K extends keyof Pointers>(kind: K): Promise<Pointers[K][]>;
-  async #all(kind: keyof Pointers): Promise<(Branch | Checkpoint)[]> {
-    const isBranch = kind === 'branch';
-    const stored = this.#isNew ? [] : await (isBranch ? this.#tx.branches() : this.#tx.checkpoints());
-    const changed = isBranch ? this.#branches : this.#checkpoints;
-    return [...new Map([...stored.map((pointer) => [pointer.id, pointer] as const), ...changed]).values()];
-  }
-
-  async #liveNames(kind: keyof Pointers): Promise<string[]> {
-    return (await this.#all(kind)).filter(isLive).map(({ name }) => name);
+  async #getCheckpoint(id: string): Promise<Checkpoint> {
+    return (await this.#checkpoints.find(id)) ?? notFound('checkpoint', id, this.#tx.chatId);
   }
 
   /** Lets the result tell of a branch, changed or not. */
   #tell(branch: Branch | undefined): Branch | undefined {
-    if (branch) this.#branches.set(branch.id, branch);
+    if (branch) this.#branches.tell(branch);
     return branch;
   }
 
@@ -662,12 +655,12 @@ class Append {
   #setBranch(branch: Branch, change: Partial<Branch>, isUsed = false): void {
     const { seq, rev } = this.#touch('branch', branch);
     const usedSeq = isUsed ? seq : branch.usedSeq;
-    this.#branches.set(branch.id, { ...branch, ...change, updatedAt: this.#now, usedSeq, rev });
+    this.#branches.tell({ ...branch, ...change, updatedAt: this.#now, usedSeq, rev });
   }
 
   #setCheckpoint(checkpoint: Checkpoint, change: Partial<Checkpoint>): void {
     const { rev } = this.#touch('checkpoint', checkpoint);
-    this.#checkpoints.set(checkpoint.id, { ...checkpoint, ...change, rev });
+    this.#checkpoints.tell({ ...checkpoint, ...change, rev });
   }
 
   /** Writes all that changed, and tells what is there now. Does not wait. */
@@ -676,13 +669,13 @@ class Append {
     const nodes = this.#write();
     const written = [...this.#nodes.values()].toSorted(bySeq);
     for (const node of written) if (!this.#puts.has(node.id)) nodes.push(infoOf(node));
-    const to = this.#conflict && this.#branches.get(this.#conflict.to);
+    const to = this.#conflict && this.#branches.toldOf(this.#conflict.to);
     return {
       seq,
       changed: seq > this.#seq,
       chat: this.#chat,
-      branches: [...this.#branches.values()],
-      checkpoints: [...this.#checkpoints.values()],
+      branches: this.#branches.told,
+      checkpoints: this.#checkpoints.told,
       nodes: nodes.toSorted(bySeq),
       dropped: [...this.#dropped.keys()],
       written,
@@ -702,8 +695,8 @@ class Append {
     if (changes.length > 0) tx.putChanges(changes.toSorted((a, b) => a.seq - b.seq));
     if (chat.size > 0) tx.putChat(this.#chat);
     for (const info of this.#dropped.values()) tx.dropNode(info);
-    for (const one of this.#branches.values()) if (branch.has(one.id)) tx.putBranch(one);
-    for (const one of this.#checkpoints.values()) if (checkpoint.has(one.id)) tx.putCheckpoint(one);
+    for (const one of this.#branches.told) if (branch.has(one.id)) tx.putBranch(one);
+    for (const one of this.#checkpoints.told) if (checkpoint.has(one.id)) tx.putCheckpoint(one);
     for (const [key, value] of this.#values) tx.putValue(key, value);
     const infos: NodeInfo[] = [];
     for (const [id, replaced] of this.#puts) {
@@ -812,10 +805,6 @@ function isReserved({ status, data }: OpNamed<'insert'>): boolean {
   return status === 'streaming' && data.parts.length === 0;
 }
 
-function isLive(thing: { readonly deletedAt?: number }): boolean {
-  return thing.deletedAt === undefined;
-}
-
 // --- Refusals -------------------------------------------------------------------------------------------------------
 
 function refuse(code: ContextErrorCode, message: string, details: Readonly<Record<string, unknown>>): never {
@@ -826,19 +815,19 @@ function messageNotFound(id: string): never {
   return refuse('message-not-found', `Message "${id}" not found`, { id });
 }
 
-function notFound(kind: keyof Pointers, id: string, chatId: string): never {
+function notFound(kind: 'branch' | 'checkpoint', id: string, chatId: string): never {
   return refuse(`${kind}-not-found`, `${titleOf(kind)} "${id}" not found in chat "${chatId}"`, {
     [kind]: id,
     chatId,
   });
 }
 
-function nameTaken(kind: keyof Pointers, name: string, chatId: string): never {
+function nameTaken(kind: 'branch' | 'checkpoint', name: string, chatId: string): never {
   const message = `${titleOf(kind)} "${name}" exists already in this chat. Choose another name.`;
   return refuse('name-taken', message, { name, chatId });
 }
 
-function titleOf(kind: keyof Pointers): string {
+function titleOf(kind: 'branch' | 'checkpoint'): string {
   return kind === 'branch' ? 'Branch' : 'Checkpoint';
 }
 
