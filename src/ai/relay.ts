@@ -48,6 +48,8 @@ export function relay<M extends UIMessage>(
     {
       pull: (controller) =>
         next(controller).catch(async (error: unknown) => {
+          // It may not be the source that failed: nobody reads on.
+          reader.cancel(error).catch(() => {});
           await turn.end('interrupted', passage.usage());
           controller.error(saidOf(error));
         }),

@@ -9,7 +9,7 @@ import { isToolPart, isWaiting } from './toolPart.ts';
 import { relay, type Passing } from './relay.ts';
 import { keepPlace } from './replay.ts';
 import { saidOf } from './said.ts';
-import { asJson, keepMessage, type Turn } from './turn.ts';
+import { asJson, growsHere, keepMessage, type Turn } from './turn.ts';
 
 /** A request as the AI SDK's `Chat` makes it. */
 export type SendOptions<M extends UIMessage> = Parameters<ChatTransport<M>['sendMessages']>[0];
@@ -131,14 +131,27 @@ function announced<M extends UIMessage>(
 ): OpenedTurn<M> {
   const id = createId();
   const of = plan.answer as M;
-  if (engine.status(of.id) === 'streaming') throw stillGrowing(of.id);
+  const other = [of.id, ...versionsElsewhere(engine, of.id)].find(
+    (one) => engine.status(one) === 'streaming',
+  );
+  if (other !== undefined) throw stillGrowing(other);
   const make = async (from = of): Promise<OpenedTurn<M>> => {
-    const opened = await written(engine, { ...plan, answer: from }, { branchId, forkId, answerId: id });
+    // Another tab may have been asked for the same, and its first word came before this one.
+    const place = { branchId, forkId, answerId: id, isSole: true };
+    const opened = await written(engine, { ...plan, answer: from }, place);
     await keepPlace(engine, opened.answer as M);
     return opened;
   };
   const answer = { ...of, id };
   return { id, branchId, answer, isWhole: false, renamed: new Map(), version: { of: of.id, forkId, make } };
+}
+
+/** The versions of an answer that are not of this page. */
+function versionsElsewhere(engine: ContextEngine, id: string): string[] {
+  const parentId = engine.node(id)?.parentId;
+  return engine
+    .graph()
+    .nodes.flatMap((node) => (node.parentId === parentId && !growsHere(engine, node.id) ? node.id : []));
 }
 
 async function written<M extends UIMessage>(

@@ -64,6 +64,10 @@ export class Turn<M extends UIMessage> {
     this.options = options;
     this.#isMade = !options.make;
     this.#stopListening = onLeaving(() => void this.#keep('streaming'));
+    const { engine, id } = options;
+    const here = growing.get(engine) ?? new Set();
+    growing.set(engine, here.add(id));
+    void this.settled.then(() => here.delete(id));
   }
 
   /** Whether the answer still grows; no longer as soon as its end is being saved. */
@@ -162,6 +166,13 @@ export class Turn<M extends UIMessage> {
     });
   }
 }
+
+/** Whether an answer grows on this page, and not in another tab. */
+export function growsHere(engine: ContextEngine, id: string): boolean {
+  return growing.get(engine)?.has(id) === true;
+}
+
+const growing: WeakMap<ContextEngine, Set<string>> = new WeakMap();
 
 /**
  * Hands new words to the engine. What no JSON can hold (a function in a tool's output) is left out of what is kept,

@@ -188,6 +188,72 @@ describe('an answer in mid-conversation that goes on', () => {
   });
 });
 
+describe('an answer in mid-conversation that goes on in two tabs', () => {
+  /** Another tab at the same answer. */
+  async function openThere(disk = store): Promise<Page> {
+    const there = await openPage(disk);
+    await there.engine.checkout(cut);
+    return there;
+  }
+  /** The other tab was refused, and shows what was there; the version of this one is the only one. */
+  async function expectOne(there: Page, own: Exchange): Promise<void> {
+    expect(there.chats.active.error).toMatchObject({ code: 'busy' });
+    expect(there.shown()).toBe('q: One? | a: The quick ');
+    await own.answer('fox.');
+    await page.chats.whenSettled();
+    expect(await page.stored('main-v2')).toBe('q: One? | a: The quick brown fox.');
+    await expect.poll(() => there.engine.state.getState().branches.length).toBe(2);
+    expect((await store.load('c')).nodes).toHaveLength(5);
+  }
+
+  it('makes one version: the tab whose first word came later is refused, and its request let go', async () => {
+    const there = await openThere();
+    const { exchange: own } = await goOn();
+    const late = there.chats.active.sendMessage();
+    const other = await there.script.next();
+    await own.say('brown ');
+    await other.say('red ');
+    await late;
+    expect(other.isStopped).toBe(true);
+    await expectOne(there, own);
+  });
+
+  it('makes one version where the first words come at the same moment, on a slow disk', async () => {
+    const disk = slowly(store);
+    page = await openThere(disk);
+    const there = await openThere(disk);
+    const { exchange: own } = await goOn();
+    const late = there.chats.active.sendMessage();
+    const other = await there.script.next();
+    await Promise.all([own.say('brown '), other.say('red ')]);
+    await late;
+    expect(other.isStopped).toBe(true);
+    await expectOne(there, own);
+  });
+
+  it('asks nothing for a tab that sees the version grow', async () => {
+    const there = await openThere();
+    const { exchange: own } = await goOn();
+    await own.say('brown ');
+    await expect.poll(() => there.engine.graph().nodes.length).toBe(5);
+    await there.chats.active.sendMessage();
+    expect(there.script.requests).toHaveLength(0);
+    await expectOne(there, own);
+  });
+
+  it('goes on again in the other tab when that version is whole', async () => {
+    const there = await openThere();
+    const { exchange: own, more } = await goOn();
+    await own.answer('brown fox.');
+    await more;
+    await expect.poll(() => there.engine.siblings(cut).ids.length).toBe(2);
+    const second = there.chats.active.sendMessage();
+    await (await there.script.next()).answer('red fox.');
+    await second;
+    expect(there.shown()).toBe('q: One? | a: The quick red fox.');
+  });
+});
+
 describe('a call in an answer in mid-conversation', () => {
   const give = { tool: 'dice', toolCallId: 't1', output: 6 } as never;
   const given = 'a: The quick /[dice output-available]';
