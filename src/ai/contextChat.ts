@@ -147,7 +147,14 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
         sendMessages: (sent) => self().#send(sent),
         reconnectToStream: (sent) => self().#reconnect(sent),
       },
-      onError: (error) => host.options.onError?.(inWords(error), self()),
+      onError: (error) => {
+        try {
+          host.options.onError?.(inWords(error), self());
+        } finally {
+          // Where that throws, the AI SDK goes no further, and what waits would wait for ever for the end of this answer.
+          self().setStatus({ status: 'error', error });
+        }
+      },
       onToolCall: (call) => host.options.onToolCall?.(call, self()),
       onData: (part) => host.options.onData?.(part, self()),
       onFinish: (event) =>
@@ -651,18 +658,18 @@ function busy(): ContextError {
  * of their own: apps empty the field in the same moment, and a browser empties the field's list with it.
  */
 function asParts<M extends UIMessage>(message: Message<M>): Message<M> {
-  const { text, files = [], parts, ...rest } = message as Words;
+  const { text, files, parts, ...rest } = message as Words;
   if (parts) return message;
-  if (!Array.isArray(files)) {
+  if (files && !Array.isArray(files)) {
     const own: PropertyDescriptorMap = Object.getOwnPropertyDescriptors<object>([...files]);
     return { ...message, files: Object.create(files, own) } as Message<M>;
   }
   const said = text === undefined ? [] : [{ type: 'text', text }];
-  return { ...rest, parts: [...files, ...said] } as unknown as Message<M>;
+  return { ...rest, parts: [...(files ?? []), ...said] } as unknown as Message<M>;
 }
 
 interface Words {
   readonly text?: string;
-  readonly files?: FileList | FileUIPart[];
+  readonly files?: FileList | FileUIPart[] | null;
   readonly parts?: UIMessage['parts'];
 }

@@ -221,3 +221,17 @@ describe('the end of an answer is told as plain useChat tells it', () => {
     expect(words(page.chats.active.messages)).toBe(words(plain.messages));
   });
 });
+
+it('an app whose own onError throws hears of that where it sent, sees the failure, and its next question is answered', async () => {
+  const page = await openPage(undefined, {
+    onError: () => {
+      throw new Error('no toast');
+    },
+  });
+  const sent = page.chats.active.sendMessage({ text: 'One?' });
+  const failed = await page.script.next();
+  await Promise.all([expect(sent).rejects.toThrow('no toast'), failed.fail('overloaded')]);
+  expect(page.chats.active.error?.message).toBe('overloaded');
+  await page.ask('Two?', 'Second.');
+  expect(page.shown()).toBe('q: One? | q: Two? | a: Second.');
+});

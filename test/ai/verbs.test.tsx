@@ -106,6 +106,12 @@ describe('sendMessage', () => {
     expect((await stored())[0]).toEqual(chat.messages[0]);
   });
 
+  it('takes no files for no files, as JavaScript has them where nothing was picked', async () => {
+    await open();
+    await ask(() => chat.sendMessage({ text: 'One?', files: null as never }), 'First.');
+    expect(shown()).toBe('q: One? | a: First.');
+  });
+
   it('takes parts, and an id where the AI SDK does', async () => {
     await open();
     const parts = [
