@@ -143,6 +143,8 @@ function followerOf<M extends UIMessage>(
     if (!sameItems(own.messages, next)) own.messages = next;
   };
   sync();
+  // There may be no hook and no provider that reads the chat. Whoever can't is told so with the first request.
+  if (chat) engine.ready().catch(() => {});
   const releases = [
     engine.state.subscribe(sync),
     () => unregister?.(),

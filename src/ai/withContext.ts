@@ -11,9 +11,10 @@ export interface WithContextOptions<M extends UIMessage = UIMessage> {
   /** Changes what goes out. */
   readonly request?: PrepareRequest<M> | undefined;
   /**
-   * The chat that this transport belongs to, as soon as there is one: its list follows when the branch moves, while
-   * no answer grows in it, and results of tools are saved as they are given. Without it the
-   * list stays as it is, and the next question goes on from what it shows.
+   * The chat that this transport belongs to, as soon as there is one: its list shows what is saved, follows when the
+   * branch moves, while no answer grows in it, and results of tools are saved as they are given. Without it the list
+   * stays as it is, and the next question goes on from what it shows: a page that comes back begins the chat with
+   * `messages: (await engine.resolve()).messages`, or the question is a first one again, on a branch of its own.
    */
   readonly chat?: (() => FollowingChat<M> | undefined) | undefined;
 }

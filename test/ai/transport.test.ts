@@ -2,6 +2,7 @@ import { Chat } from '@ai-sdk/react';
 import { AbstractChat, type ChatState, type ChatStatus, type UIMessage } from 'ai';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { withContext, type WithContextOptions } from '../../src/ai/index.ts';
+import { ContextEngine } from '../../src/engine/engine.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import { settle } from '../support/transport.ts';
 import { changed, openPage, words, type Page } from './story.ts';
@@ -219,6 +220,15 @@ describe('withContext, told which chat it belongs to', () => {
     await ask('Three?', 'Third.');
     expect(await page.stored('main')).toBe(words(chat.messages));
     expect(page.engine.state.getState().branches).toHaveLength(2);
+  });
+
+  it('reads the chat where nobody else does, so that the next question goes behind what is saved', async () => {
+    await ask('One?', 'First.');
+    const engine = new ContextEngine({ store: page.store, chatId: 'c', userId: 'me' });
+    chat = new OwnChat({ ...page, engine }, { follows: true });
+    await expect.poll(() => words(chat.messages)).toBe('q: One? | a: First.');
+    await ask('Two?', 'Second.');
+    expect(await page.stored()).toBe('q: One? | a: First. | q: Two? | a: Second.');
   });
 
   it('waits for the answer that grows in it, and follows then', async () => {
