@@ -39,8 +39,9 @@ export interface ContextChatOptions<M extends UIMessage = UIMessage> extends Omi
    * list at once, is kept, and is asked when that answer is saved, however that ended. A page that was closed before
    * finds it at the end of its branch, and does not ask it by itself. Where an app goes on by itself
    * (`sendAutomaticallyWhen`), and that answer asks the page for something (a tool's result, a person's word on a tool),
-   * it waits until that is given and answered; `stop()`, or sending something more, asks it at once. With `reject`, `sendMessage()` rejects with `busy`
-   * and changes nothing. An edit and `regenerate()` stop the answer either way, and go first: what waits is asked behind
+   * it waits until that is given and answered; `stop()`, or sending something more, asks it at once. What it was sent with
+   * (headers, body, metadata of the request) goes out with it, and is not kept for the next page. With `reject`,
+   * `sendMessage()` rejects with `busy` and changes nothing. An edit and `regenerate()` stop the answer either way, and go first: what waits is asked behind
    * the answer that takes its place. Continue, where it has not begun, is given up for them.
    *
    * Answers that grow in another tab are neither stopped nor joined by a second one: `regenerate()` and Continue are
@@ -157,11 +158,11 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
       },
       onToolCall: (call) => host.options.onToolCall?.(call, self()),
       onData: (part) => host.options.onData?.(part, self()),
-      onFinish: (event) =>
-        host.options.onFinish?.(
-          { ...event, message: withId(self().messages, event.message.id) ?? event.message },
-          self(),
-        ),
+      onFinish: (event) => {
+        const { messages } = self();
+        const message = withId(messages, event.message.id) ?? event.message;
+        host.options.onFinish?.({ ...event, messages, message }, self());
+      },
       sendAutomaticallyWhen: (state) =>
         !self().#at.isMute && (host.options.sendAutomaticallyWhen?.(state) ?? false),
     });
@@ -339,7 +340,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
       if (onBusy === 'reject' && !before && isLate) throw busy();
       if (!before) this.#at.queue?.pass();
       const mayWait = (isLate || this.#resuming) && message && messageId === undefined && !experimental_queue;
-      const wait = (): Place<M> | undefined => (mayWait ? this.#at.queue?.add(message) : undefined);
+      const wait = (): Place<M> | undefined => (mayWait ? this.#at.queue?.add(message, options) : undefined);
       await this.#waitingFor(async () => {
         let place = wait();
         try {
@@ -354,13 +355,13 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
         if (experimental_queue) return sendMessage(message, options);
         if (!message) void this.#inTurn(() => this.#catchUp(), undefined, 'last');
         const ask = async (): Promise<void> => {
-          const asked = place ? place.take() : message;
-          if (asked === null) return;
+          const asked = place ? place.take() : ([message, options] as const);
+          if (!asked) return;
           this.#at.queue?.placeLeft();
-          await sendMessage(asked, options);
+          await sendMessage(...asked);
           place?.end();
         };
-        return this.#inTurn(ask, place && (async () => (await place?.read, NONE)), message ? place : 'last');
+        return this.#inTurn(ask, undefined, message ? place : 'last');
       });
     };
     this.regenerate = (options) =>
@@ -491,7 +492,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     if (!isFirst && !place && how !== 'last') this.#lined.add(task);
     const run = Promise.resolve(isFirst ? this.#front : this.#tail)
       .then(async () => {
-        const earlier = prepare ? await prepare() : [];
+        const earlier = await (prepare?.() ?? place?.read ?? NONE);
         for (let before; (before = this.#before(place));) await before;
         this.#lined.delete(task);
         if (how === 'last' && this.#front) return;

@@ -99,24 +99,25 @@ export class Queue<M extends UIMessage> {
     return list.filter(({ id }) => !ids.has(id));
   }
 
-  /** Puts a question at the end. */
-  add(given: Message<M>): Place<M> {
+  /** Puts a question at the end, with what its request is to be made with. */
+  add(given: Message<M>, options?: ChatRequestOptions): Place<M> {
     const question: Question<M> = {
       message: undefined,
+      options,
       isShown: false,
       isLeft: false,
       at: nextTime(this.#questions.at(-1)?.at),
     };
     this.#questions = [...this.#questions, question];
-    const take = (): Message<M> | null => {
+    const take = (): Asked<M> | null => {
       if (question.isLeft || !this.#questions.includes(question)) return null;
       this.#questions = this.#questions.filter((other) => other !== question);
       this.#asked.add(question);
       // One that can't be saved, or whose files can't be read, is refused by whoever looks at it next.
-      return (question.message as Message<M> | undefined) ?? given;
+      return [(question.message as Message<M> | undefined) ?? given, question.options];
     };
     return {
-      read: this.#read(question, given).catch(() => {}),
+      read: this.#read(question, given).then(nothing, nothing),
       held: () => this.#held(question),
       take,
       end: () => this.#release(question),
@@ -236,6 +237,7 @@ export class Queue<M extends UIMessage> {
       host.options.onError?.(error as Error, chat);
       throw error;
     }
+    question.options = options ?? question.options;
     await this.#tail;
     if (question.isLeft) await chat.regenerate({ ...options, messageId });
   }
@@ -443,6 +445,8 @@ export class Queue<M extends UIMessage> {
     // The first turn of a chat makes it, and what waits is kept then.
     if (!message || !branchId || !engine.chat) return;
     const id = message.id;
+    const isWaiting = !isOver && !question.isLeft && this.#questions.includes(question);
+    if (isWaiting && engine.node(id)) return this.#rename(question);
     const isKept = kept?.message === message && kept.branchId === branchId;
     if (isOver ? !kept && !question.release : isKept) return;
     if (!isOver && !question.isLeft && !question.release) {
@@ -456,6 +460,20 @@ export class Queue<M extends UIMessage> {
     });
     question.kept = entry ?? undefined;
     if (isOver || question.isLeft) this.#release(question);
+  }
+
+  /** Another one was sent with its id, in the same moment, and is saved with it: this one gets one of its own. */
+  async #rename(question: Question<M>): Promise<void> {
+    const { message, kept } = question;
+    if (!message) return;
+    const { engine } = this.#at.host;
+    this.#release(question);
+    question.kept = undefined;
+    question.message = { ...message, id: createId() };
+    this.#questions = [...this.#questions];
+    this.#show();
+    await this.#store(question);
+    if (kept) await engine.keepFields(queuedKey(engine.chatId), { [message.id]: null });
   }
 
   /**
@@ -493,15 +511,18 @@ interface Words extends Partial<UIMessage> {
 
 /** The place of a question that waits. */
 export interface Place<M extends UIMessage> {
-  /** Resolves when its files are read. Never rejects. */
-  readonly read: Promise<void>;
+  /** Resolves when its files are read, to nothing that is to stand before it. Never rejects. */
+  readonly read: Promise<readonly never[]>;
   /** What it still waits for when nothing grows; undefined when it may be asked. */
   held(): Promise<void> | undefined;
   /** Takes it out, to be asked now; null where somebody took it back. */
-  take(): Message<M> | null;
+  take(): Asked<M> | null;
   /** It was asked, or could not be: that it could not is told in the chat, and it is kept for the next page. */
   end(): void;
 }
+
+/** A question, and what its request is made with. */
+type Asked<M extends UIMessage> = readonly [message: Message<M>, options: ChatRequestOptions | undefined];
 
 /** What is kept of a question, under its id. */
 interface Entry<M extends UIMessage> {
@@ -517,6 +538,8 @@ interface Entry<M extends UIMessage> {
 interface Question<M extends UIMessage> {
   /** Undefined while its files are read. */
   message: M | undefined;
+  /** What its request is made with: it may hold a key, and is not kept. */
+  options?: ChatRequestOptions | undefined;
   isShown: boolean;
   /** Whether a page that is gone left it: nobody is about to ask it. */
   isLeft: boolean;
@@ -530,6 +553,10 @@ interface Question<M extends UIMessage> {
   /** Whether it waits no longer. */
   isOver?: boolean;
   release?: (() => void) | undefined;
+}
+
+function nothing(): readonly never[] {
+  return [];
 }
 
 function shownOf<M extends UIMessage>({ message, isShown }: Question<M>): readonly M[] {

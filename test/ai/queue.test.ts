@@ -233,9 +233,55 @@ describe('a question whose id is taken', () => {
       expect(reloaded.shown()).toContain('q: Three? | q: Four? | q: Five? | a: Fifth.');
     },
   );
+
+  it('by one that was sent in the same moment, and did not wait, gets one of its own when that is saved', async () => {
+    const page = await openPage();
+    await page.ask('One?', 'First.');
+    const chat = page.chats.active;
+    const sent = ['Two?', 'Three?'].map((text) => chat.sendMessage(asked('same', text)));
+    const second = await page.script.next();
+    await second.say('Sec');
+    await settle();
+    expect(page.shown()).toBe('q: One? | a: First. | q: Two? | a: Sec | q: Three?');
+    expect(new Set(chat.messages.map(({ id }) => id)).size).toBe(5);
+    expect((await reload(page)).shown()).toBe(page.shown());
+    await second.answer('ond.');
+    await answerAll(page, 'Third.');
+    await Promise.all(sent);
+    expect(await page.stored()).toBe('q: One? | a: First. | q: Two? | a: Second. | q: Three? | a: Third.');
+    expect([await kept(page.store), await page.store.held('c')]).toEqual(['', new Set()]);
+  });
 });
 
 describe('what waits, while it waits', () => {
+  it('stays when an app sets the list that it is told of when an answer is finished', async () => {
+    const { page, chat, first } = await waitingPage(undefined, {
+      onFinish: ({ messages }) => {
+        chat.messages = [...messages];
+      },
+    });
+    await first.finish();
+    await answerAll(page, 'Second.', 'Third.');
+    expect(await page.stored()).toBe('q: One? | a: Fir | q: Two? | a: Second. | q: Three? | a: Third.');
+  });
+
+  it('is asked with the options of its new words, and where they have none with those that it was sent with', async () => {
+    const { page, chat, first } = await waitingPage();
+    void chat.sendMessage({ text: 'Four?' }, { body: { tone: 'dry' } });
+    void chat.sendMessage({ text: 'Five?' }, { body: { tone: 'dry' } });
+    await chat.sendMessage({ text: 'Two!', messageId: idOf(chat, 'Two?') }, { body: { tone: 'warm' } });
+    await chat.sendMessage({ text: 'Four!', messageId: idOf(chat, 'Four?') }, { headers: { tone: 'warm' } });
+    await chat.sendMessage({ text: 'Five!', messageId: idOf(chat, 'Five?') });
+    await first.finish();
+    await answerAll(page, '2', '3', '4', '5');
+    expect(page.script.requests.slice(1).map(({ sent }) => [sent.body, sent.headers])).toEqual([
+      [{ tone: 'warm' }, undefined],
+      [undefined, undefined],
+      [undefined, { tone: 'warm' }],
+      [{ tone: 'dry' }, undefined],
+    ]);
+  });
+
   it('is taken back by a list without it', async () => {
     const { page, chat, first, sent } = await waitingPage();
     chat.messages = chat.messages.filter(({ id }) => id !== idOf(chat, 'Two?'));
