@@ -96,9 +96,15 @@ export class RecordTransaction implements StoreTransaction {
   /** Bodies do not tell where they lie. So whole blocks are passed over, which leaves those alone when others are sealed. */
   async wordsEnd(): Promise<number> {
     let end = 0;
-    while ((await this.#rows.list('bodies', between(this.chatId, end, Infinity))).length > 0)
-      end = Math.max(end * 2, BLOCK);
+    while (await this.#hasWordsFrom(end)) end = Math.max(end * 2, BLOCK);
     return end;
+  }
+
+  /** Whether any lie there: those that can't be read do. */
+  async #hasWordsFrom(seq: number): Promise<boolean> {
+    const met = this.#rows.damage?.length;
+    const words = await this.#rows.list('bodies', between(this.chatId, seq, Infinity));
+    return words.length > 0 || this.#rows.damage?.length !== met;
   }
 
   info(id: string): Promise<NodeInfo | undefined> {

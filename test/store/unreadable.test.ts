@@ -35,13 +35,13 @@ describe('a record that the browser has and does not give out', () => {
   afterEach(() => unreadable.remove());
 
   /** The database as it was, of which those records can't be read that are not in the damaged one. */
-  function diskThat(isShort: boolean): Disk {
+  function diskThat(why: 'gone' | 'short'): Disk {
     return async (damaged) => {
       globalThis.indexedDB = new IDBFactory();
       await loadDatabase('damaged', whole);
       const db = await openDatabase('damaged');
       const lost = lostIn(whole, damaged);
-      for (const { table, key } of lost) unreadable.lose(db, table, [key], isShort);
+      for (const { table, key } of lost) unreadable.lose(db, table, [key], why);
       db.close();
       const dump = async (): Promise<DatabaseDump> => {
         unreadable.giveBack();
@@ -52,12 +52,12 @@ describe('a record that the browser has and does not give out', () => {
   }
 
   it.each([
-    ['gone', false],
-    ['too short', true],
-  ])(
+    ['gone', 'gone'],
+    ['too short', 'short'],
+  ] as const)(
     'costs no more than itself, whichever it is: its file is %s',
     { timeout: 120_000 },
-    async (_, isShort) => {
+    async (_, why) => {
       let named = 0;
       const seen = new Set<string>();
       for (let at = 0; ; at += 1) {
@@ -65,7 +65,7 @@ describe('a record that the browser has and does not give out', () => {
         const content = contentOf(whole, mutated(whole, mutant));
         if (seen.has(content)) break;
         seen.add(content);
-        if ((await tell(whole, mutant, diskThat(isShort))) === 'named') named += 1;
+        if ((await tell(whole, mutant, diskThat(why))) === 'named') named += 1;
         expect(unhandled).toEqual([]);
       }
       expect(seen.size).toBeGreaterThan(25);
@@ -143,6 +143,47 @@ describe('a record that the browser has and does not give out', () => {
       });
       expect([table, key, told.slice(0, -1)]).toEqual([table, key, words]);
     }
+  });
+
+  describe('in all tables that tell of a chat', () => {
+    const ALL: readonly Table[] = ['chats', 'branches', 'nodes', 'bodies'];
+
+    /** A chat, and a store that can't read these tables of it. */
+    async function silent(tables: readonly Table[], why: 'gone' | 'connection'): Promise<ContextStore> {
+      const store = new IndexedDBContextStore('silent');
+      await given(store, line(6));
+      await store.append('c', [{ op: 'chat', title: 'A title' }], me);
+      await store.close();
+      const records = recordsIn(await dumpDatabase('silent')).filter(({ table }) => tables.includes(table));
+      const db = await openDatabase('silent');
+      for (const { table, key } of records) unreadable.lose(db, table, [key], why);
+      db.close();
+      return new IndexedDBContextStore('silent');
+    }
+
+    it.each([
+      ['its row', ['chats'] as const],
+      ['all of them', ALL],
+    ])('is not taken for lost while the connection fails, also twice: %s', async (_, tables) => {
+      const store = await silent(tables, 'connection');
+      await expect(store.load('c')).rejects.toMatchObject({ code: 'store-closed' });
+      await expect(store.append('c', turn('new', null), me)).rejects.toMatchObject({ code: 'store-closed' });
+      unreadable.giveBack();
+      const { chat, nodes } = await store.load('c');
+      expect([chat?.title, nodes.length]).toEqual(['A title', 6]);
+      await store.close();
+    });
+
+    it('is not swept away by a write that finds nothing of the chat', async () => {
+      const store = await silent(ALL, 'gone');
+      await store.append('c', turn('new', null), me);
+      unreadable.giveBack();
+      expect((await everyWord(store)).map((words) => words.split(' ')[0])).toEqual([
+        ...['m0', 'm1', 'm2', 'm3', 'm4', 'm5'],
+        'new',
+      ]);
+      await store.close();
+    });
   });
 
   it('takes what two tabs write in its place at the same moment', async () => {

@@ -38,8 +38,10 @@ export class Unreadable {
   #doom(tx: IDBTransaction): void {
     tx.addEventListener('error', (event) => {
       const { error } = event.target as IDBRequest;
-      if (error?.message !== MISSING && error?.message !== SHORT) return;
+      const why = WHYS.find((one) => SAID[one][0] === error?.message);
+      if (why === undefined) return;
       this.failed += 1;
+      if (why === 'connection') return;
       tx.commit = () => {
         tx.abort();
         Object.defineProperty(tx, 'error', { get: () => new DOMException('', 'UnknownError') });
@@ -47,16 +49,14 @@ export class Unreadable {
     });
   }
 
-  /** Makes records of a table unreadable, those with these keys; `isShort`: their files are there, and too short. */
-  lose(db: IDBDatabase, table: Table, keys: readonly IDBValidKey[], isShort = false): void {
+  /** Makes records of a table unreadable, those with these keys. */
+  lose(db: IDBDatabase, table: Table, keys: readonly IDBValidKey[], why: Why = 'gone'): void {
     const wanted = new Set(keys.map((key) => JSON.stringify(key)));
     for (const record of recordsOf(db, table)) {
       if (!wanted.has(JSON.stringify(record.key))) continue;
       const { value } = record;
       const fail = (): never => {
-        throw isShort
-          ? new DOMException(SHORT, 'UnknownError')
-          : new DOMException(MISSING, 'NotReadableError');
+        throw new DOMException(...SAID[why]);
       };
       this.#back.push(() => void (record.value = value));
       const fields = typeof value === 'object' ? value : {};
@@ -75,8 +75,18 @@ export class Unreadable {
   }
 }
 
-const MISSING = 'Data lost due to missing file. Affected record should be considered irrecoverable';
-const SHORT = 'Failed to read large IndexedDB value';
+/** The file of a record is gone, or is too short; or nothing is wrong with it, only with whoever was asked for it. */
+type Why = 'gone' | 'short' | 'connection';
+
+const SAID: Readonly<Record<Why, readonly [message: string, name: string]>> = {
+  gone: [
+    'Data lost due to missing file. Affected record should be considered irrecoverable',
+    'NotReadableError',
+  ],
+  short: ['Failed to read large IndexedDB value', 'UnknownError'],
+  connection: ['Internal error.', 'UnknownError'],
+};
+const WHYS = Object.keys(SAID) as Why[];
 
 type Open = (this: IDBDatabase, ...args: Parameters<IDBDatabase['transaction']>) => IDBTransaction;
 

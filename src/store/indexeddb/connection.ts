@@ -142,11 +142,18 @@ function lossToldBy(event: IDBVersionChangeEvent): string | undefined {
 }
 
 /** The names of failures that say nothing about the call, only about the connection that it was made on. */
-const DEAD = ['InvalidStateError', 'AbortError', 'UnknownError', 'NotReadableError'];
+const DEAD = ['InvalidStateError', 'AbortError', 'UnknownError'];
 
-/** Of a record that it can't read, Chromium spoke under a name that it has for many things. */
 function isDead(error: unknown): boolean {
-  return DEAD.includes(nameOf(error)) || /Failed to read large/.test(String(error));
+  return DEAD.includes(nameOf(error)) || isOfValue(error);
+}
+
+/**
+ * Whether a request failed for what it would bring. Chromium has a name for a file that is gone; of one that it can't read
+ * it speaks under names that it has for many things, and always in these words.
+ */
+export function isOfValue(error: unknown): boolean {
+  return nameOf(error) === 'NotReadableError' || /Failed to read large IndexedDB value/.test(String(error));
 }
 
 function nameOf(error: unknown): string {

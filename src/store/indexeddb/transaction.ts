@@ -3,7 +3,7 @@ import { isContextError } from '../../errors.ts';
 import { type Key, type Meta, only, type Span, type Table, type Tables } from '../layout.ts';
 import type { Records } from '../rows.ts';
 import { narrowed, textOf } from '../texts.ts';
-import type { Attempt, Database } from './connection.ts';
+import { type Attempt, type Database, isOfValue } from './connection.ts';
 import { type Damage, isText, readRecord, remainsOf } from './damage.ts';
 
 /**
@@ -287,11 +287,6 @@ const NONE: ReadonlySet<string> = new Set();
 /** The name of a record, or what those of a table begin with. */
 function nameOf(table: Table, key?: Key): string {
   return `${table} ${JSON.stringify(key) ?? ''}`;
-}
-
-/** Whether a request failed for what it would bring: Chromium has a name for a file that is gone, and words for one cut short. */
-function isOfValue(error: unknown): boolean {
-  return error instanceof DOMException && (error.name === 'NotReadableError' || /large/.test(error.message));
 }
 
 function rangeOf({ from, to }: Span): IDBKeyRange {
