@@ -245,11 +245,9 @@ test('what is said behind a commit that a kill tore in two outlives the next kil
     };
     await talkOn();
     await crowd.killAll();
-    const torn = await profile.logs();
-    expect(torn).toHaveLength(1);
-    await profile.tearLogs();
+    // Chromium renews a log by itself, too, but seconds later.
+    expect(await profile.tearLogs()).toBe(1);
     await talkOn();
-    await expect.poll(() => profile.logs(), 'the log that was torn is used no more').not.toEqual(torn);
     expect(await crowd.problems()).toEqual([]);
   } finally {
     await profile.remove();

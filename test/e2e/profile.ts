@@ -96,18 +96,16 @@ export class Profile {
     return (await this.#databaseFiles()).filter((path) => path.includes('.indexeddb.blob'));
   }
 
-  /** The files in which the browser writes down what is committed. */
-  async logs(): Promise<string[]> {
-    return (await this.#databaseFiles()).filter((path) => path.endsWith('.log'));
-  }
-
   /**
-   * Leaves at the end of the logs what a browser leaves there that is killed in the midst of a commit: the beginning of a
-   * record, which tells its kind and how many bytes come, and none of them. The browser must not run.
+   * Leaves at the end of each log what a browser leaves there that is killed in the midst of a commit: the beginning of a
+   * record, which tells its kind and how many bytes come, and none of them. Tells how many logs there are. The browser must
+   * not run.
    */
-  async tearLogs(): Promise<void> {
+  async tearLogs(): Promise<number> {
     const [sum, size, kind] = [[1, 2, 3, 4], [0x2c, 3], 1];
-    for (const path of await this.logs()) await appendFile(path, new Uint8Array([...sum, ...size, kind]));
+    const logs = (await this.#databaseFiles()).filter((path) => path.endsWith('.log'));
+    for (const path of logs) await appendFile(path, new Uint8Array([...sum, ...size, kind]));
+    return logs.length;
   }
 
   async #databaseFiles(): Promise<string[]> {

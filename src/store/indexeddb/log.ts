@@ -24,8 +24,9 @@ export function renewLog(): void {
 /** All databases of a site share the log. */
 let isRenewed = false;
 
+/** Also where it has no window, and says so (`HeadlessChrome/`). */
 function isChromium(): boolean {
-  return typeof navigator !== 'undefined' && / Chrome\//.test(navigator.userAgent);
+  return typeof navigator !== 'undefined' && /Chrome\//.test(navigator.userAgent);
 }
 
 async function beginAnother(): Promise<void> {
