@@ -60,6 +60,17 @@ export class RecordTransaction implements StoreTransaction {
     return this.#reads.chat();
   }
 
+  /**
+   * People set clocks right, and chats would sink in the list with each turn, below those that were written while it was
+   * fast. One that was wrong by more than a day is not followed: every chat would tell a time that never was.
+   */
+  moment(now: number): number {
+    const { at = now } = this.#meta;
+    const moment = now < at && at - now < DAY ? at + 1 : now;
+    this.#meta = { ...this.#meta, at: moment };
+    return moment;
+  }
+
   /** A counter that was set back must not give out numbers twice, so it is compared with what is there, once. */
   async seq(): Promise<number> {
     if (this.#isSure) return this.#meta.seq;
@@ -239,6 +250,9 @@ export async function keepFile(rows: Rows, chatId: string, hash: string, files: 
   if (!isThere) rows.put('blobs', { hash, bytes: bytesOf(file) });
   referToBlob(rows, chatId, hash);
 }
+
+/** In ms. */
+const DAY = 86_400_000;
 
 /** So many messages of the last writes are remembered. */
 const REMEMBERED = 8;

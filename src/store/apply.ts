@@ -55,6 +55,8 @@ class Append {
   readonly #tx: StoreTransaction;
   readonly #options: AppendOptions;
   readonly #now: number;
+  /** What the chat is listed by. */
+  readonly #updatedAt: number;
   readonly #seq: number;
   /** Whether this write creates the chat: what the transaction still holds of a deleted one is not looked at. */
   readonly #isNew: boolean;
@@ -102,6 +104,7 @@ class Append {
     this.#tx = tx;
     this.#options = options;
     this.#now = now;
+    this.#updatedAt = tx.moment?.(now) ?? now;
     this.#seq = seq;
     this.#isNew = !stored || admit(stored, options);
     this.#branches = new Pointers(
@@ -117,7 +120,7 @@ class Append {
     // One whose row was lost is of whoever writes to it.
     if (this.#chat.userId === '') this.#setChat({ userId: options.userId });
     if (!this.#isNew) return;
-    this.#setChat({});
+    this.#setChat({ updatedAt: this.#updatedAt });
     this.#create(options.mainBranchId, 'main', undefined, true);
   }
 
@@ -478,7 +481,7 @@ class Append {
     // One of that id is there when this was done before, and has moved on since.
     while (await this.#findBranch(forkId)) forkId += '+';
     this.#create(forkId, await this.#branches.nextName(from.name), target, true);
-    this.#setChat({ updatedAt: this.#now });
+    this.#setChat({ updatedAt: this.#updatedAt });
     this.#forks.set(branchId, forkId);
     const before = this.#conflict;
     if (!before || before.to === from.id)
@@ -490,7 +493,7 @@ class Append {
     this.#tell(branch);
     if (branch.headMessageId === headMessageId) return;
     this.#setBranch(branch, { headMessageId, messageCount: target?.depth ?? 0 }, true);
-    this.#setChat({ updatedAt: this.#now });
+    this.#setChat({ updatedAt: this.#updatedAt });
   }
 
   // --- Branches and checkpoints ------------------------------------------------------------------------------------
@@ -638,7 +641,7 @@ class Append {
 
   #setNode(node: MessageNode, replaced: MessageNode | undefined, nextSeq: number = this.#chat.nextSeq): void {
     const messageCount = this.#chat.messageCount + countOf(node) - countOf(replaced);
-    this.#setChat({ messageCount, nextSeq, updatedAt: this.#now });
+    this.#setChat({ messageCount, nextSeq, updatedAt: this.#updatedAt });
     if (!this.#puts.has(node.id)) this.#puts.set(node.id, replaced);
     this.#nodes.set(node.id, { ...node, rev: this.#touch('node', node).rev });
     this.#mended.delete(node.id);

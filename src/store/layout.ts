@@ -125,6 +125,8 @@ export interface Meta {
   readonly seq: number;
   /** The number that everything was cleared at: a chat that somebody read before is gone on purpose, not lost. */
   readonly clearedSeq?: number;
+  /** The moment of the last write, ms since epoch. */
+  readonly at?: number;
   /** The call that wrote last: one whose answer got lost finds that it was carried out. */
   readonly by?: string;
   readonly deviceId: string;

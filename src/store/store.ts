@@ -416,6 +416,11 @@ export interface StoreTransaction {
 
   /** The row, also that of a deleted chat. */
   chat(): Promise<Chat | undefined>;
+  /**
+   * What a chat that is written now, by this clock, is listed by: the clock's time, or one behind that of the last write,
+   * where the clock was set back since. Absent where nothing is listed.
+   */
+  moment?(now: number): number;
   /** The last number of the change sequence that was given out. */
   seq(): Promise<number>;
   /**

@@ -1241,6 +1241,34 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
         expect(await ids()).toEqual(['one', 'three', 'two']);
       });
 
+      it('shows it first also when the clock was set back meanwhile, and tells a time that may be', async () => {
+        vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
+        onTestFinished(() => void vi.useRealTimers());
+        const [first] = await store.listChats();
+        for (const [i, id] of ['one', 'two', 'three', 'one', 'new'].entries()) {
+          vi.setSystemTime((first?.updatedAt ?? 0) - 3_600_000 * (i + 1));
+          const userId = id === 'two' ? 'bob' : 'ann';
+          await store.append(id, turn(`a${i}`, id === 'new' ? null : 'q1'), { ...me, userId });
+          expect((await ids())[0]).toBe(id);
+        }
+        const [last] = await store.listChats();
+        expect((last?.updatedAt ?? 0) - (first?.updatedAt ?? 0)).toBeLessThan(100);
+        expect(last?.createdAt).toBe(Date.now());
+      });
+
+      it('goes by a clock that was wrong by days', async () => {
+        vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 5 * 86_400_000 });
+        onTestFinished(() => void vi.useRealTimers());
+        await store.append('one', turn('a1', 'q1'), { ...me, userId: 'ann' });
+        vi.setSystemTime(Date.now() - 5 * 86_400_000);
+        const now = Date.now();
+        await store.append('two', turn('a1', 'q1'), { ...me, userId: 'bob' });
+        expect(await store.getChat('two')).toMatchObject({ updatedAt: now });
+        vi.setSystemTime(now + 5);
+        await store.append('three', turn('a1', 'q1'), { ...me, userId: 'ann' });
+        expect(await store.getChat('three')).toMatchObject({ updatedAt: now + 5 });
+      });
+
       it('tells when it was saved last', async () => {
         const before = (await store.listChats()).find(({ id }) => id === 'one');
         await store.append('one', turn('a1', 'q1'), { ...me, userId: 'ann' });

@@ -204,7 +204,7 @@ const FIELDS: Readonly<Record<Exclude<Table, 'values' | 'bodies' | 'drafts' | 'r
   uses: { chatId: key, hash: key },
   fresh: { hash: key, until: time },
   leases: { chatId: key, id: key, until: time },
-  meta: { seq: place, clearedSeq: optional(isCount), deviceId: key, databaseId: key },
+  meta: { seq: place, clearedSeq: optional(isCount), at: optional(isNumber), deviceId: key, databaseId: key },
 };
 
 /** The row with a harmless value for each field that is not what it should be; the row itself where all are. */
