@@ -36,10 +36,9 @@ export type OwnStore = ContextStore & Required<Pick<ContextStore, 'salvage' | 's
 export class DeferredStore implements ContextStore {
   readonly #open: () => Promise<OwnStore>;
   readonly #expected: Persistence;
-  readonly #listeners: Set<{ readonly hear: (notice: StoreNotice) => void }> = new Set();
+  readonly #listeners: Set<Listener> = new Set();
   #opening: Promise<OwnStore> | undefined;
   #store: OwnStore | undefined;
-  #stop: (() => void) | undefined;
 
   /** `expected` is what `persistence` says before the store is there. */
   constructor(expected: Persistence, open: () => Promise<OwnStore>) {
@@ -131,7 +130,8 @@ export class DeferredStore implements ContextStore {
   }
 
   set(key: string, value: unknown): Promise<void> {
-    return this.#use((store) => store.set(key, value));
+    const kept = this.#store ? value : copyOf(value);
+    return this.#use((store) => store.set(key, kept));
   }
 
   delete(key: string): Promise<void> {
@@ -156,14 +156,15 @@ export class DeferredStore implements ContextStore {
 
   subscribe(listener: (notice: StoreNotice) => void): () => void {
     expectListener(listener);
-    const own = { hear: listener };
+    const own: Listener = { hear: listener };
     this.#listeners.add(own);
+    if (this.#store) own.stop = this.#store.subscribe(listener);
     // A failure to load is met again, and told, by the first call.
-    void this.#ready().then(
-      (store) => this.#listen(store),
-      () => undefined,
-    );
-    return () => this.#listeners.delete(own);
+    else this.#ready().catch(() => undefined);
+    return () => {
+      this.#listeners.delete(own);
+      own.stop?.();
+    };
   }
 
   clear(): Promise<void> {
@@ -184,9 +185,8 @@ export class DeferredStore implements ContextStore {
 
   async close(): Promise<void> {
     this.#listeners.clear();
-    const store = await this.#opening?.catch(() => undefined);
-    this.#stop?.();
-    this.#stop = undefined;
+    // At once, where it is there: who listens from now on is not meant.
+    const store = this.#store ?? (await this.#opening?.catch(() => undefined));
     await store?.close();
   }
 
@@ -202,30 +202,27 @@ export class DeferredStore implements ContextStore {
 
   async #load(): Promise<OwnStore> {
     try {
-      this.#store = await this.#open();
-      this.#listen(this.#store);
-      return this.#store;
+      const store = (this.#store = await this.#open());
+      for (const own of this.#listeners) own.stop = store.subscribe(own.hear);
+      return store;
     } catch (cause) {
       this.#opening = undefined;
       return refuseToLoad(cause);
     }
   }
+}
 
-  /** Hears what the store tells, once; a store that was closed has forgotten us. */
-  #listen(store: OwnStore): void {
-    this.#stop ??= store.subscribe((notice) => this.#tell(notice));
-  }
+/** Who listens, and how to stop telling it, once there is a store. */
+interface Listener {
+  readonly hear: (notice: StoreNotice) => void;
+  stop?: () => void;
+}
 
-  /** A listener that throws does not keep the others from hearing. */
-  #tell(notice: StoreNotice): void {
-    for (const { hear } of this.#listeners) {
-      try {
-        hear(notice);
-      } catch (error) {
-        queueMicrotask(() => {
-          throw error;
-        });
-      }
-    }
+/** A value as it is now; the store tells, in words, of one that can't be copied. */
+function copyOf(value: unknown): unknown {
+  try {
+    return structuredClone(value);
+  } catch {
+    return value;
   }
 }

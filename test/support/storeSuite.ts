@@ -1795,6 +1795,14 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
         await store.delete('never');
       });
 
+      it('are kept as they were handed in, also by the first call of all', async () => {
+        const value = { words: 'as said' };
+        const keeping = store.set('mine', value);
+        value.words = 'changed since';
+        await keeping;
+        expect(await store.get('mine')).toEqual({ words: 'as said' });
+      });
+
       it('are refused under a key that is no text', async () => {
         for (const key of [undefined, null, 5, {}] as unknown as string[])
           for (const call of [store.set(key, 1), store.get(key), store.delete(key)])
@@ -1909,6 +1917,17 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
         await expect(late()).rejects.toMatchObject({ code: 'chat-deleted' });
         await store.append('c', turn('a1', 'q1'), { ...me, asOf: seq });
         expect(await store.getMessages('c')).toHaveLength(2);
+      });
+
+      it('tells those who listen from the moment on in which it is closed, and none of those before', async () => {
+        await given(store, 'q1');
+        const told: string[] = [];
+        store.subscribe(() => told.push('before'));
+        const closing = store.close();
+        store.subscribe(() => told.push('after'));
+        await closing;
+        await append(turn('a1', 'q1'));
+        expect(told).toEqual(['after']);
       });
 
       it('opens again when it is used after closing', async () => {
