@@ -606,21 +606,9 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   /** Takes up an answer that a server still streams; null where there is none, or it is here already. */
   async #reconnect(sent: ReconnectOptions<M>): Promise<ReadableStream<UIMessageChunk> | null> {
     await this.#ready();
-    const turns = await loadTurns();
-    const { engine, transport } = this.#at.host;
-    return turns.takeUp({
-      engine,
-      transport,
-      chat: this,
-      branchId: this.branchId,
-      sent: { ...sent, chatId: this.#conversation() },
-      saved: () => this.#at.list.saved,
-      list: () => this.#at.list.begun,
-      settled: () => this.#at.turn?.settled,
-      begin: (list, answerId) => turns.beginTurn(this.#at, { answerId }, list),
-      show: (asShown) => {
-        this.#asShown = asShown;
-      },
+    const { takeUp } = await loadTurns();
+    return takeUp(this.#at, { ...sent, chatId: this.#conversation() }, (asShown) => {
+      this.#asShown = asShown;
     });
   }
 
