@@ -50,6 +50,15 @@ const NONE: ReadonlySet<string> = new Set();
 type OpNamed<Name> = Extract<StoreOp, { readonly op: Name }>;
 type HeadOp = OpNamed<'head'>;
 
+/** A message as it will be. */
+interface Entry {
+  node: MessageNode;
+  /** Whether it is put, because it changed, or as it was examined. */
+  readonly put: 'changed' | 'mended' | undefined;
+  /** What it was before it changed; undefined for a new one. */
+  readonly replaced: MessageNode | undefined;
+}
+
 /** The chat as it will be, and what has to be written for it. */
 class Append {
   readonly #tx: StoreTransaction;
@@ -65,11 +74,7 @@ class Append {
   readonly #storedRev: number;
   #chat: Chat;
   /** Messages that were written, or found as they should be: those that the result tells of. */
-  readonly #nodes = new Map<string, MessageNode>();
-  /** Which of them are to be put, and what each replaces. */
-  readonly #puts = new Map<string, MessageNode | undefined>();
-  /** Of these, those whose records are taken over as they were examined. */
-  readonly #mended = new Set<string>();
+  readonly #nodes = new Map<string, Entry>();
   readonly #dropped = new Map<string, NodeInfo>();
   readonly #branches: Pointers<Branch>;
   readonly #checkpoints: Pointers<Checkpoint>;
@@ -288,7 +293,7 @@ class Append {
     const { id, parentId } = op;
     const isNew = this.#isNew || this.#found?.has(id) === false;
     if (!isNew || this.#nodes.has(id) || this.#dropped.has(id) || this.#rebased.has(id)) return false;
-    const parent = parentId === null ? ROOT : this.#nodes.get(parentId);
+    const parent = parentId === null ? ROOT : this.#nodes.get(parentId)?.node;
     if (parent) this.#place(op, parentId, parent.depth);
     return parent !== undefined;
   }
@@ -313,7 +318,7 @@ class Append {
     parentId: string | null,
     depth: number,
   ): void {
-    const seq = this.#chat.nextSeq;
+    const chat = this.#ownChat();
     const node = {
       id,
       chatId: this.#tx.chatId,
@@ -323,13 +328,14 @@ class Append {
       createdAt,
       status,
       parentId,
-      seq,
+      seq: chat.nextSeq,
       depth: depth + 1,
       rev: 0,
       deviceId: this.#tx.deviceId,
       v: RECORD_VERSION,
     } as const;
-    this.#setNode(sources ? { ...node, sources } : node, undefined, seq + 1);
+    chat.nextSeq += 1;
+    this.#setNode(sources ? { ...node, sources } : node);
   }
 
   async #replace({ id, data, status, rev }: OpNamed<'replace'>): Promise<void> {
@@ -353,14 +359,13 @@ class Append {
     if ((await this.#tx.draft(id))?.parts.length || (await this.#isFollowed(info)))
       return this.#replace({ op: 'replace', id, status: 'interrupted' });
     this.#nodes.delete(id);
-    this.#puts.delete(id);
     this.#dropped.set(id, info);
     this.#touch('node', info, 'delete');
     await this.#movePointers(info);
   }
 
   async #isFollowed(info: NodeInfo): Promise<boolean> {
-    const isAnyNew = [...this.#nodes.values()].some((node) => node.parentId === info.id);
+    const isAnyNew = [...this.#nodes.values()].some(({ node }) => node.parentId === info.id);
     return isAnyNew || (!this.#isNew && this.#tx.hasChildren(info));
   }
 
@@ -418,9 +423,8 @@ class Append {
       if (!node) continue;
       const { parentId, depth } = info;
       const data = found.get(info.id) ?? node.data;
-      this.#puts.set(info.id, undefined);
-      this.#mended.add(info.id);
-      this.#nodes.set(info.id, { ...node, data, parentId, depth, rev: this.#touch('node', node).rev });
+      const mended = { ...node, data, parentId, depth, rev: this.#touch('node', node).rev };
+      this.#nodes.set(info.id, { node: mended, put: 'mended', replaced: undefined });
     }
     for (const branch of branches) this.#setBranch(branch, {});
     for (const checkpoint of checkpoints) this.#setCheckpoint(checkpoint, {});
@@ -466,10 +470,10 @@ class Append {
 
   /** Whether a message belongs to a turn that got a new parent. */
   #isRebased(id: string | null): boolean {
-    let node = this.#nodes.get(id ?? '');
+    let node = this.#nodes.get(id ?? '')?.node;
     for (let last = Infinity; node && !this.#rebased.has(node.id) && node.seq < last;) {
       last = node.seq;
-      node = this.#nodes.get(node.parentId ?? '');
+      node = this.#nodes.get(node.parentId ?? '')?.node;
     }
     return node !== undefined && this.#rebased.has(node.id);
   }
@@ -572,15 +576,17 @@ class Append {
   /** A message that this append has written, or that was there; the result tells of it. */
   async #findNode(id: string): Promise<MessageNode | undefined> {
     if (this.#dropped.has(id)) return undefined;
-    const node = this.#nodes.get(id) ?? (this.#isNew ? undefined : await this.#tx.node(id));
-    if (node) this.#nodes.set(id, node);
+    const known = this.#nodes.get(id)?.node;
+    if (known || this.#isNew) return known;
+    const node = await this.#tx.node(id);
+    if (node) this.#nodes.set(id, { node, put: undefined, replaced: undefined });
     return node;
   }
 
   async #findInfo(id: string | null): Promise<NodeInfo | undefined> {
     if (id === null || this.#dropped.has(id)) return undefined;
-    const node = this.#nodes.get(id);
-    if (node) return infoOf(node);
+    const known = this.#nodes.get(id);
+    if (known) return infoOf(known.node);
     return this.#isNew ? undefined : this.#tx.info(id);
   }
 
@@ -636,15 +642,27 @@ class Append {
   }
 
   #setChat(change: Partial<Chat>): void {
-    this.#chat = { ...this.#chat, ...change, rev: this.#touch('chat', this.#chat).rev };
+    Object.assign(this.#ownChat(), change);
   }
 
-  #setNode(node: MessageNode, replaced: MessageNode | undefined, nextSeq: number = this.#chat.nextSeq): void {
-    const messageCount = this.#chat.messageCount + countOf(node) - countOf(replaced);
-    this.#setChat({ messageCount, nextSeq, updatedAt: this.#updatedAt });
-    if (!this.#puts.has(node.id)) this.#puts.set(node.id, replaced);
-    this.#nodes.set(node.id, { ...node, rev: this.#touch('node', node).rev });
-    this.#mended.delete(node.id);
+  /** The chat, to be changed in place: an import changes it with each of its messages. */
+  #ownChat(): Writable<Chat> {
+    const isOwn = this.#changes.chat.size > 0;
+    if (!isOwn) this.#chat = { ...this.#chat, rev: this.#touch('chat', this.#chat).rev };
+    return this.#chat;
+  }
+
+  #setNode(node: MessageNode, replaced?: MessageNode): void {
+    const chat = this.#ownChat();
+    chat.messageCount += countOf(node) - countOf(replaced);
+    chat.updatedAt = this.#updatedAt;
+    const known = this.#nodes.get(node.id);
+    const { rev } = this.#touch('node', node);
+    this.#nodes.set(node.id, {
+      node: { ...node, rev },
+      put: 'changed',
+      replaced: known?.put ? known.replaced : replaced,
+    });
   }
 
   #create(id: string, name: string, head: NodeInfo | undefined, isUsed = false): void {
@@ -670,8 +688,11 @@ class Append {
   finish(): AppendResult {
     const seq = this.#nextSeq - 1;
     const nodes = this.#write();
-    const written = [...this.#nodes.values()].toSorted(bySeq);
-    for (const node of written) if (!this.#puts.has(node.id)) nodes.push(infoOf(node));
+    const written: MessageNode[] = [];
+    for (const { node, put } of this.#nodes.values()) {
+      written.push(node);
+      if (!put) nodes.push(infoOf(node));
+    }
     const to = this.#conflict && this.#branches.toldOf(this.#conflict.to);
     return {
       seq,
@@ -681,7 +702,7 @@ class Append {
       checkpoints: this.#checkpoints.told,
       nodes: nodes.toSorted(bySeq),
       dropped: [...this.#dropped.keys()],
-      written,
+      written: written.toSorted(bySeq),
       ...(this.#conflict && to ? { conflict: { ...this.#conflict, to } } : {}),
     };
   }
@@ -702,19 +723,15 @@ class Append {
     for (const one of this.#checkpoints.told) if (checkpoint.has(one.id)) tx.putCheckpoint(one);
     for (const [key, value] of this.#values) tx.putValue(key, value);
     const infos: NodeInfo[] = [];
-    for (const [id, replaced] of this.#puts) {
-      const node = this.#summed(this.#nodes.get(id) as MessageNode);
-      const info = infoOf(node);
-      this.#nodes.set(id, node);
+    for (const entry of this.#nodes.values()) {
+      if (!entry.put) continue;
+      // Of one that is mended the sum stays as it was: it may be what tells of the damage.
+      if (entry.put === 'changed') entry.node = { ...entry.node, bodyHash: tx.bodyHash(entry.node.data) };
+      const info = infoOf(entry.node);
       infos.push(info);
-      tx.putNode(node, info, replaced);
+      tx.putNode(entry.node, info, entry.replaced);
     }
     return infos;
-  }
-
-  /** A message with the sum of its words. Of one that is mended it stays as it was: it may be what tells of the damage. */
-  #summed(node: MessageNode): MessageNode {
-    return this.#mended.has(node.id) ? node : { ...node, bodyHash: this.#tx.bodyHash(node.data) };
   }
 }
 
@@ -775,6 +792,8 @@ function sameContent(a: UIMessage, b: UIMessage): boolean {
 function contentOf({ role, parts, metadata }: UIMessage): string {
   return JSON.stringify([role, parts, metadata]);
 }
+
+type Writable<T> = { -readonly [Field in keyof T]: T[Field] };
 
 function bySeq(a: { readonly seq: number }, b: { readonly seq: number }): number {
   return a.seq - b.seq;

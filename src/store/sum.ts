@@ -23,8 +23,9 @@ export function bodySum(json: string): string {
 
 /** A number to base 36, with so many digits at least: two at a time, several times as fast as `toString`. */
 function digitsOf(number: number, least: number): string {
-  let [text, rest] = ['', number];
-  for (; rest > 0 || text.length < least; rest = Math.floor(rest / PAIR)) text = pairOf(rest % PAIR) + text;
+  let text = '';
+  for (let rest = number; rest > 0 || text.length < least; rest = Math.floor(rest / PAIR))
+    text = pairOf(rest % PAIR) + text;
   return text.length > least && text.startsWith('0') ? text.slice(1) : text;
 }
 
