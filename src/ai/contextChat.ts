@@ -159,9 +159,11 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
       onToolCall: (call) => host.options.onToolCall?.(call, self()),
       onData: (part) => host.options.onData?.(part, self()),
       onFinish: (event) => {
-        const { messages } = self();
-        const message = withId(messages, event.message.id) ?? event.message;
-        host.options.onFinish?.({ ...event, messages, message }, self());
+        const message = withId(self().messages, event.message.id) ?? event.message;
+        const tell = (): ReturnType<NonNullable<Heard<M>['onFinish']>> =>
+          host.options.onFinish?.({ ...event, message }, self());
+        const { queue } = self().#at;
+        return queue ? queue.keepingAll(tell) : tell();
       },
       sendAutomaticallyWhen: (state) =>
         !self().#at.isMute && (host.options.sendAutomaticallyWhen?.(state) ?? false),

@@ -36,6 +36,8 @@ export class Queue<M extends UIMessage> {
   /** Resolves when what an earlier page left is known. Never rejects. */
   readonly recalled: Promise<void>;
   #shown: { readonly list: readonly M[]; readonly of: readonly Question<M>[]; readonly all: M[] } | undefined;
+  /** Whether lists are set that know of nothing that waits. */
+  #isKeeping = false;
   #waiting: { readonly of: readonly Question<M>[]; readonly all: readonly M[] } | undefined;
   #tail: Promise<unknown> | undefined;
   /** Lets a question that is held look again. */
@@ -89,6 +91,7 @@ export class Queue<M extends UIMessage> {
     const stays = (question: Question<M>): boolean => {
       const [message] = shownOf(question);
       const now = message && given.get(message.id);
+      if (message && !now && this.#isKeeping) return true;
       if (message && !now) this.#forget(question);
       else if (now && now !== message && isSavable(now)) this.#say(question, now);
       return !message || now !== undefined;
@@ -97,6 +100,19 @@ export class Queue<M extends UIMessage> {
     this.#questions = before.filter(stays);
     const ids = new Set(before.map(({ message }) => message?.id));
     return list.filter(({ id }) => !ids.has(id));
+  }
+
+  /**
+   * Lets an app do something with a list that ends with an answer, as `onFinish` tells it: set again, it takes nothing back
+   * of what waits behind that.
+   */
+  keepingAll<T>(task: () => T): T {
+    this.#isKeeping = true;
+    try {
+      return task();
+    } finally {
+      this.#isKeeping = false;
+    }
   }
 
   /** Puts a question at the end, with what its request is to be made with. */

@@ -257,10 +257,14 @@ describe('what waits, while it waits', () => {
   it('stays when an app sets the list that it is told of when an answer is finished', async () => {
     const { page, chat, first } = await waitingPage(undefined, {
       onFinish: ({ messages }) => {
+        told.push(words(messages));
         chat.messages = [...messages];
       },
     });
+    const told: string[] = [];
     await first.finish();
+    await settle();
+    expect(told).toEqual(['q: One? | a: Fir']);
     await answerAll(page, 'Second.', 'Third.');
     expect(await page.stored()).toBe('q: One? | a: Fir | q: Two? | a: Second. | q: Three? | a: Third.');
   });

@@ -1,8 +1,9 @@
+import { Chat } from '@ai-sdk/react';
 import { lastAssistantMessageIsCompleteWithToolCalls, type UIMessage, type UIMessageChunk } from 'ai';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { ContextError } from '../../src/errors.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
-import { settle, type Exchange } from '../support/transport.ts';
+import { scriptedTransport, settle, type Exchange } from '../support/transport.ts';
 import { openPage, openPlainly, SDK, slowly, words, type Page } from './story.ts';
 
 let page: Page;
@@ -412,3 +413,27 @@ describe('the result of a tool that takes its time', () => {
     expect(page.chats.active.status).toBe('ready');
   });
 });
+
+it.skipIf(SDK < 6)(
+  'a request for approval takes back a result that was given before it, as plain useChat has it',
+  async () => {
+    const script = scriptedTransport();
+    const plain = new Chat<UIMessage>({ transport: script.transport });
+    void plain.sendMessage({ text: 'Roll?' });
+    void page.chats.active.sendMessage({ text: 'Roll?' });
+    for (const [chat, exchange] of [
+      [plain, await script.next()],
+      [page.chats.active, await page.script.next()],
+    ] as const) {
+      await exchange.send(...call('call-1').slice(0, 3));
+      await chat.addToolOutput(give(4));
+      expect(words(chat.messages)).toBe('q: Roll? | a: [dice output-available]');
+      await exchange.send({ type: 'tool-approval-request', approvalId: 'ok?', toolCallId: 'call-1' });
+      await exchange.finish();
+      expect(words(chat.messages)).toBe('q: Roll? | a: [dice approval-requested]');
+    }
+    await page.chats.whenSettled();
+    expect(page.chats.active.messages[1]!.parts).toEqual(plain.messages[1]!.parts);
+    expect(await page.stored()).toBe(page.shown());
+  },
+);
