@@ -129,46 +129,43 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   #resuming: Promise<unknown> | undefined;
   #watchers = 0;
 
-  /** @internal Made by the registry. Without a branch it waits for one: see `bind`. */
-  constructor(host: ChatHost<M>, branchId?: string) {
+  /** @internal Made by the registry, which has so many `others`. Without a branch it waits for one: see `bind`. */
+  constructor(host: ChatHost<M>, branchId?: string, others?: number) {
     const { options } = host;
-    const chat: { current?: ContextChat<M> } = {};
-    const self = (): ContextChat<M> => chat.current as ContextChat<M>;
     const greeting = options.messages ?? [];
     super({
       ...options,
-      // One of its own: older versions of useChat tell chats apart by it. Requests carry the id of the conversation.
-      id: createId(),
+      // That of the conversation, as on plain useChat. Others have their own: older versions of it tell chats apart by it.
+      id: others ? createId() : conversationOf(host),
       messages: greeting,
       generateId: options.generateId ?? createId,
       transport: {
         get resumeStreamIsReplay() {
           return host.transport.resumeStreamIsReplay ?? false;
         },
-        sendMessages: (sent) => self().#send(sent),
-        reconnectToStream: (sent) => self().#reconnect(sent),
+        sendMessages: (sent) => this.#send(sent),
+        reconnectToStream: (sent) => this.#reconnect(sent),
       },
       onError: (error) => {
         try {
-          host.options.onError?.(inWords(error), self());
+          host.options.onError?.(inWords(error), this);
         } finally {
           // Where that throws, the AI SDK goes no further, and what waits would wait for ever for the end of this answer.
-          self().setStatus({ status: 'error', error });
+          this.setStatus({ status: 'error', error });
         }
       },
-      onToolCall: (call) => host.options.onToolCall?.(call, self()),
-      onData: (part) => host.options.onData?.(part, self()),
+      onToolCall: (call) => host.options.onToolCall?.(call, this),
+      onData: (part) => host.options.onData?.(part, this),
       onFinish: (event) => {
-        const message = withId(self().messages, event.message.id) ?? event.message;
+        const message = withId(this.messages, event.message.id) ?? event.message;
         const tell = (): ReturnType<NonNullable<Heard<M>['onFinish']>> =>
-          host.options.onFinish?.({ ...event, message }, self());
-        const { queue } = self().#at;
+          host.options.onFinish?.({ ...event, message }, this);
+        const { queue } = this.#at;
         return queue ? queue.keepingAll(tell) : tell();
       },
       sendAutomaticallyWhen: (state) =>
-        !self().#at.isMute && (host.options.sendAutomaticallyWhen?.(state) ?? false),
+        !this.#at.isMute && (host.options.sendAutomaticallyWhen?.(state) ?? false),
     });
-    chat.current = this;
     const list = new List(host.engine, this.state, greeting);
     this.#at = { host, chat: this, list, branchId };
     this.#wrapVerbs();
@@ -598,18 +595,19 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     while (this.#writing > 0);
     const turn = await turns.beginTurn(this.#at, sent);
     this.#asShown = turns.joining(turn.options.read() ?? turn.options.answer);
-    return turns.request(turn, transport, { ...sent, chatId: this.#conversation() }, options.request);
-  }
-
-  #conversation(): string {
-    return this.#at.host.options.id ?? this.#at.host.engine.chatId;
+    return turns.request(
+      turn,
+      transport,
+      { ...sent, chatId: conversationOf(this.#at.host) },
+      options.request,
+    );
   }
 
   /** Takes up an answer that a server still streams; null where there is none, or it is here already. */
   async #reconnect(sent: ReconnectOptions<M>): Promise<ReadableStream<UIMessageChunk> | null> {
     await this.#ready();
     const { takeUp } = await loadTurns();
-    return takeUp(this.#at, { ...sent, chatId: this.#conversation() }, (asShown) => {
+    return takeUp(this.#at, { ...sent, chatId: conversationOf(this.#at.host) }, (asShown) => {
       this.#asShown = asShown;
     });
   }
@@ -636,6 +634,11 @@ type Send<M extends UIMessage> = Chat<M>['sendMessage'];
 /** A message as it is handed to `sendMessage()`. */
 export type Message<M extends UIMessage> = NonNullable<Parameters<Send<M>>[0]>;
 type ReconnectOptions<M extends UIMessage> = Parameters<ChatTransport<M>['reconnectToStream']>[0];
+
+/** The id that servers know a conversation by, whatever branch of it is asked about. */
+function conversationOf<M extends UIMessage>({ options, engine }: ChatHost<M>): string {
+  return options.id ?? engine.chatId;
+}
 
 function busy(): ContextError {
   return new ContextError(

@@ -124,7 +124,8 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
   }
 
   #open(branchId: string): ContextChat<M> {
-    const chat = this.#released.get(branchId)?.deref() ?? new ContextChat<M>(this, branchId);
+    const chat =
+      this.#released.get(branchId)?.deref() ?? new ContextChat<M>(this, branchId, this.#chats.size);
     this.#released.delete(branchId);
     this.#chats.set(branchId, chat);
     const state = this.engine.state.getState();

@@ -138,6 +138,24 @@ describe('an untouched useChat', () => {
     ]);
   });
 
+  it.each([
+    ['the one that it was given, as on plain useChat', { id: 'mine' }, 'mine'],
+    ['that of the conversation', {}, 'c'],
+  ])('has an id: %s; each branch that comes has another one', async (_, options, id) => {
+    await open(options);
+    expect(chat.id).toBe(id);
+    await answer(await requestAfter(() => chat.sendMessage({ text: 'One?' })), 'First.');
+    expect(chat.id).toBe(id);
+    await act(async () => void (await engine.rewind(chat.messages[0]!.id)));
+    expect(chat.id).not.toBe(id);
+    cleanup();
+    // A chat that is read before it is shown is the first one, too.
+    engine = new ContextEngine({ store: engine.store, chatId: 'c', userId: 'me' });
+    await engine.ready();
+    await open(options);
+    expect(chat.id).toBe(id);
+  });
+
   it('shows one branch at a time while two of them stream', async () => {
     await open();
     await answer(await requestAfter(() => chat.sendMessage({ text: 'One?' })), 'First.');
