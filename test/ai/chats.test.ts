@@ -1,5 +1,6 @@
 import type { UIMessage } from 'ai';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { ContextChat } from '../../src/ai/contextChat.ts';
 import type { Registry } from '../../src/ai/contextChats.ts';
 import { createContextChats, withContext } from '../../src/ai/index.ts';
 import { ContextEngine } from '../../src/engine/engine.ts';
@@ -38,6 +39,19 @@ async function letGo(page: Page): Promise<void> {
 
 function headOf({ engine }: Page): string | null | undefined {
   return engine.state.getState().branches.find(({ name }) => name === 'main')?.headMessageId;
+}
+
+/** A chat of `main` that was let go, and whose branch then grew in another tab. */
+async function grownWhileLetGo(): Promise<{ readonly page: Page; readonly main: ContextChat }> {
+  const page = await openPage();
+  await page.ask('One?', 'First.');
+  const main = page.chats.active;
+  await letGo(page);
+  const there = await openPage(page.store);
+  await there.engine.switchBranch('main');
+  await there.ask('Two?', 'Second.');
+  await expect.poll(() => headOf(page)).toBe(headOf(there));
+  return { page, main };
 }
 
 describe('the chats of an engine', () => {
@@ -196,14 +210,7 @@ describe('the chats of an engine', () => {
   });
 
   it('go on from what is saved by then when an app uses one that was let go', async () => {
-    const page = await openPage();
-    await page.ask('One?', 'First.');
-    const main = page.chats.active;
-    await letGo(page);
-    const there = await openPage(page.store);
-    await there.engine.switchBranch('main');
-    await there.ask('Two?', 'Second.');
-    await expect.poll(() => headOf(page)).toBe(headOf(there));
+    const { page, main } = await grownWhileLetGo();
     const sent = main.sendMessage({ text: 'Three?' });
     const exchange = await page.script.next();
     await page.engine.switchBranch('main');
@@ -220,14 +227,7 @@ describe('the chats of an engine', () => {
   });
 
   it('follow their branch again when an app shows one that was let go', async () => {
-    const page = await openPage();
-    await page.ask('One?', 'First.');
-    const main = page.chats.active;
-    await letGo(page);
-    const there = await openPage(page.store);
-    await there.engine.switchBranch('main');
-    await there.ask('Two?', 'Second.');
-    await expect.poll(() => headOf(page)).toBe(headOf(there));
+    const { page, main } = await grownWhileLetGo();
     const hide = main['~registerMessagesCallback'](() => {});
     await expect.poll(() => words(main.messages)).toBe(await page.stored());
     expect(page.chats.get('main')).toBe(main);
