@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import { Demo } from './demo.ts';
+import { Demo, faultsOf } from './demo.ts';
 
 test('a question is answered, saved, and there again after a reload', async ({ page }) => {
   const demo = await Demo.open(page);
@@ -94,6 +94,25 @@ test('a question that waits is asked when the answer is stopped', async ({ page 
   await expect(demo.assistant.last()).toContainText('And a short one?', { timeout: 15_000 });
   await expect(demo.assistant).toHaveCount(2);
   await expect(demo.button('Take back')).toHaveCount(0);
+});
+
+test('a question that waits behind a tool that nobody answers can be asked now, from the keyboard too', async ({
+  page,
+}) => {
+  const demo = await Demo.open(page, { pace: true });
+  await demo.send('/approve Tidy the slow shelf');
+  await demo.send('Why do rivers bend?');
+  const waiting = demo.you.filter({ hasText: 'Why do rivers bend?' });
+  await expect(waiting).toContainText('Waiting');
+  const askNow = demo.on(waiting, 'Ask now');
+  await askNow.focus();
+  expect(await faultsOf(page)).toEqual([]);
+  await askNow.press('Enter');
+  await expect(demo.assistant.last()).toContainText('Why do rivers bend?', { timeout: 15_000 });
+  await expect(demo.message).toBeFocused();
+  await expect(waiting).not.toContainText('Waiting');
+  await expect(demo.assistant).toHaveCount(2);
+  await expect(demo.assistant.first()).toContainText('was not answered');
 });
 
 test('a reload in mid-stream keeps the words; they can be continued, or asked for anew', async ({ page }) => {

@@ -23,7 +23,7 @@ import { Welcome, type Starter } from './Welcome.tsx';
 export function Conversation({ chatId, standing, starters }: ConversationProps): ReactNode {
   const canChange = standing !== 'deleted' && standing !== 'broken' && standing !== 'gone';
   const turn = useTurn();
-  const { listed, shown, waiting, streaming, writing, failure, goOn, approve } = turn;
+  const { listed, shown, waiting, streaming, writing, failure, goOn, approve, askNow } = turn;
   const onPage = useEndFirst(listed);
   const { scroller, content, isAway, jumpToEnd } = useFollow(onPage[0]?.id);
   const composer = useRef<ComposerHandle>(null);
@@ -32,6 +32,11 @@ export function Conversation({ chatId, standing, starters }: ConversationProps):
   const send = (text: string, files?: readonly FileUIPart[]): void => {
     jumpToEnd();
     turn.send(text, files);
+  };
+  const askFirst = (): void => {
+    jumpToEnd();
+    askNow?.();
+    composer.current?.focus();
   };
   const takeBack = (question: UIMessage): void => {
     turn.takeBack(question);
@@ -88,8 +93,13 @@ export function Conversation({ chatId, standing, starters }: ConversationProps):
               />
             ))}
             {canChange && <AbsentAnswer turn={turn} canAsk={standing === 'open'} />}
-            {waiting.map((question) => (
-              <WaitingQuestion key={question.id} question={question} onTakeBack={takeBack} />
+            {waiting.map((question, i) => (
+              <WaitingQuestion
+                key={question.id}
+                question={question}
+                onAskNow={i === 0 && askNow ? askFirst : undefined}
+                onTakeBack={takeBack}
+              />
             ))}
           </div>
         </div>

@@ -4,8 +4,11 @@ import { useAnnounce } from '../shell/Announcer.tsx';
 import { onFirstClick } from '../shell/once.ts';
 import { Parts } from './Parts.tsx';
 
-/** A question that was sent while an answer grows: it is asked when that is whole, and can be taken back until then. */
-export function WaitingQuestion({ question, onTakeBack }: WaitingQuestionProps): ReactNode {
+/**
+ * A question that was sent while an answer grows: it is asked when that is whole, and can be taken back until then; asked at
+ * once, where the answer waits for a word on a tool.
+ */
+export function WaitingQuestion({ question, onAskNow, onTakeBack }: WaitingQuestionProps): ReactNode {
   const announce = useAnnounce();
   useEffect(() => announce('Waiting: it is asked when the answer is complete'), [announce]);
   return (
@@ -15,6 +18,11 @@ export function WaitingQuestion({ question, onTakeBack }: WaitingQuestionProps):
       </div>
       <footer className="message-foot">
         <span className="waiting">Waiting</span>
+        {onAskNow && (
+          <button type="button" className="button" onClick={onFirstClick(onAskNow)}>
+            Ask now
+          </button>
+        )}
         <button type="button" className="button" onClick={onFirstClick(() => onTakeBack(question))}>
           Take back
         </button>
@@ -25,5 +33,6 @@ export function WaitingQuestion({ question, onTakeBack }: WaitingQuestionProps):
 
 interface WaitingQuestionProps {
   readonly question: UIMessage;
+  readonly onAskNow: (() => void) | undefined;
   readonly onTakeBack: (question: UIMessage) => void;
 }

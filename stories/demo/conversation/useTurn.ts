@@ -1,6 +1,7 @@
 import { useChat, type UseChatHelpers } from '@ai-sdk/react';
 import {
   generateId,
+  isToolUIPart,
   lastAssistantMessageIsCompleteWithApprovalResponses,
   type FileUIPart,
   type UIMessage,
@@ -29,6 +30,8 @@ export interface TurnState extends TurnActions {
   readonly writing: UIMessage | undefined;
   /** Why the last turn failed, in words. */
   readonly failure: string | undefined;
+  /** Asks what waits, past a tool that waits for a word; undefined where nothing holds it up. */
+  readonly askNow: (() => void) | undefined;
   /** Whether the branch ends with a question, and nobody is at work on it. */
   readonly isUnanswered: boolean;
 }
@@ -109,6 +112,7 @@ export function useTurn(): TurnState {
       isBrokenOff: isBrokenOff && last?.id === ended?.id,
       isWordless: endsWithQuestion && last.id === ended?.questionId,
     }),
+    askNow: !streaming && last?.parts.some(isAsking) ? actions.stop : undefined,
     isUnanswered: chat.status === 'ready' && endsWithQuestion,
   };
 }
@@ -125,6 +129,11 @@ function failureOf(
 
 function isQuestion({ role }: UIMessage): boolean {
   return role === 'user';
+}
+
+/** Whether a tool waits for leave. */
+function isAsking(part: UIMessage['parts'][number]): boolean {
+  return isToolUIPart(part) && part.state === 'approval-requested';
 }
 
 /** An answer that was stopped or failed before its first word leaves nothing to look at. */
