@@ -91,7 +91,8 @@ function oncePerId<T extends { readonly id: string }>(things: readonly T[]): T[]
   return [...new Map(things.map((thing) => [thing.id, thing])).values()];
 }
 
-const BLOCK = 100;
+/** Sealed blocks are read whole: a multiple of them. */
+const BLOCK = 128;
 
 /** Looks at all bodies, some at a time: a long chat and its files need not be in memory at once. */
 async function examineWords(
@@ -109,6 +110,7 @@ async function examineWords(
     const read = await store.getNodes(
       chat?.id ?? '',
       block.map(({ id }) => id),
+      block.map(({ seq }) => seq),
     );
     const bodies = new Map(read.map(({ id, data }) => [id, data]));
     const there = block.filter(({ id }) => {

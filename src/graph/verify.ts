@@ -188,7 +188,8 @@ function mendBranches(
     isThere(branch) ? branch : lead(branch, ends.pop() ?? null, findings),
   );
   const named = withOwnNames(whole, findings);
-  const counted = named.map((branch) => withCount(graph, branch, findings));
+  const led = new Set(findings.filter(({ kind }) => kind === 'dangling-head').map(({ id }) => id));
+  const counted = named.map((branch) => withCount(graph, branch, led, findings));
   const added = branchesFor(graph, ends, counted, options, findings);
   return withLiveOne([...counted, ...added], findings);
 }
@@ -240,12 +241,17 @@ function withOwnNames(branches: readonly Branch[], findings: Finding[]): Branch[
   });
 }
 
-function withCount(graph: MessageGraph, branch: Branch, findings: Finding[]): Branch {
+/** `led` are the ids of branches that lead to another message now: another count is no finding of its own. */
+function withCount(
+  graph: MessageGraph,
+  branch: Branch,
+  led: ReadonlySet<string>,
+  findings: Finding[],
+): Branch {
   const messageCount = graph.nodes.get(branch.headMessageId ?? '')?.depth ?? 0;
   if (messageCount === branch.messageCount) return branch;
-  const isMended = findings.some(({ kind, id }) => kind === 'dangling-head' && id === branch.id);
   const text = `Branch "${branch.name}" counts ${branch.messageCount} messages; it has ${messageCount}.`;
-  if (!isMended) tell(findings, 'wrong-count', branch.id, text);
+  if (!led.has(branch.id)) tell(findings, 'wrong-count', branch.id, text);
   return { ...branch, messageCount };
 }
 
@@ -257,10 +263,13 @@ function branchesFor(
   { now, createId }: ExamineOptions,
   findings: Finding[],
 ): Branch[] {
-  const names = branches.filter(({ deletedAt }) => deletedAt === undefined).map(({ name }) => name);
+  const names = new Set(branches.filter(({ deletedAt }) => deletedAt === undefined).map(({ name }) => name));
+  let number: number | undefined;
   return ends.map((end) => {
-    const name = names.includes('main') ? nextBranchName('main', names) : 'main';
-    names.push(name);
+    const name = names.has('main') ? nextBranchName('main', names, number) : 'main';
+    // There may be thousands, and those below it are taken.
+    if (name !== 'main') number = Number(name.slice('main-v'.length));
+    names.add(name);
     tell(findings, 'unreached', end, `No branch reaches message "${end}": "${name}" will.`);
     const { chatId, depth, deviceId } = graph.nodes.get(end) as NodeInfo;
     const times = { createdAt: now, updatedAt: now, usedSeq: 0 };

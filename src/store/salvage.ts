@@ -52,19 +52,15 @@ export async function salvage(rows: Rows, chatId: string): Promise<Salvaged> {
   if (!row)
     findings.push(damaged(chatId, 'The record of the chat is lost: it is told from its messages.', true));
   const fileless = await findFileless(rows, chatId);
+  const lostSeqs = new Set(lost.map(({ seq }) => seq));
+  const lostIds = new Set(lost.map(({ id }) => id));
   const isMoved = new Set(moved.map(({ id }) => id));
   return {
     findings: onePerThing(findings),
     fileless,
     wordless: [...wordless, ...altered].filter(({ id }) => !isMoved.has(id)),
-    nodes: [
-      ...lost,
-      ...infos.filter(({ id, seq }) => unsure.has(id) && lost.every((one) => one.seq !== seq)),
-    ],
-    bodies: [
-      ...moved,
-      ...strays.map(({ body }) => body).filter(({ id }) => lost.some((info) => info.id === id)),
-    ],
+    nodes: [...lost, ...infos.filter(({ id, seq }) => unsure.has(id) && !lostSeqs.has(seq))],
+    bodies: [...moved, ...strays.map(({ body }) => body).filter(({ id }) => lostIds.has(id))],
     pointers: damage.flatMap((one) => [...idsOf(one, 'branch'), ...idsOf(one, 'checkpoint')]),
   };
 }
@@ -262,11 +258,12 @@ function rebuildLost(
   known: ReadonlyMap<string, NodeInfo>,
 ): NodeInfo[] {
   const lost = new Map<string, NodeInfo>();
+  let last: NodeInfo | undefined;
   for (const { seq, body, info, before } of strays) {
-    const last = [...lost.values()].at(-1);
     const behind = last && last.seq > (before?.seq ?? -1) ? last : before;
     if (known.has(body.id) || lost.has(body.id)) continue;
-    lost.set(body.id, info ? { ...info, id: body.id } : rebuildInfo(chatId, seq, body, behind));
+    last = info ? { ...info, id: body.id } : rebuildInfo(chatId, seq, body, behind);
+    lost.set(body.id, last);
   }
   return [...lost.values()];
 }
