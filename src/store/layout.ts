@@ -29,7 +29,8 @@ import type { Change } from './store.ts';
  * Memory charges nothing by the record, so there everything stays single.
  *
  * The key begins with the chat everywhere, so nothing of one chat can be met in another, and a chat is forgotten by
- * deleting ranges. An id is only unique within its chat; the index `id` says where it is.
+ * deleting ranges. An id is only unique within its chat; where it is, the index `id` says of the tail, and `marks` of
+ * sealed messages, a short text for thousands of them (`indexeddb/marks.ts`).
  *
  * What a sync would need is here from the first day: revisions, tombstones, the device that wrote, a number for each
  * change. What it can tell by itself is not kept: what has to be sent is what changed after the number that was sent
@@ -56,6 +57,8 @@ export interface Tables {
   readonly topologies: Topology;
   /** Bodies of sealed messages, a block each. */
   readonly packs: Pack;
+  /** What sealed messages are found by, a group of blocks each. */
+  readonly marks: MarkRecord;
   /** What streaming messages have said since they were stored, in pieces: under `[chatId, id]`, and behind it. */
   readonly drafts: DraftRow;
   /** Messages as they were before they were replaced. */
@@ -81,6 +84,9 @@ export type Table = keyof Tables;
 /** How many messages are sealed together: those whose `seq` divided by it is the block's number. */
 export const BLOCK = 64;
 
+/** How many blocks are found by one record: those whose number divided by it is the group's number. */
+export const GROUP = 64;
+
 /** The topology of a block of messages. */
 export interface Topology {
   readonly chatId: string;
@@ -89,8 +95,8 @@ export interface Topology {
   readonly v: number;
   /** A new one with each writing, so that who has decoded it before need not do so again. */
   readonly stamp: string;
-  /** What the messages are found by: short numbers made of chat and id. In format 2, chat and id as a text. */
-  readonly keys: readonly (number | string)[];
+  /** What the messages were found by up to version 3: short numbers made of chat and id. In format 2, both as a text. */
+  readonly keys?: readonly (number | string)[];
   /** The smallest change number in it; older ones do not have it. */
   readonly first?: number;
   /** The largest change number in it. */
@@ -108,6 +114,16 @@ export interface Pack {
   readonly block: number;
   readonly text: string;
   readonly lost?: Lost;
+}
+
+/** What the messages in a group of blocks are found by. */
+export interface MarkRecord {
+  readonly chatId: string;
+  readonly group: number;
+  /** A mark for each `seq`, blank where there is no message (`indexeddb/marks.ts`). */
+  readonly text: string;
+  /** The sum of all that. */
+  readonly sum: number;
 }
 
 /** Damaged texts in whose place this record was written: what can't be read is kept, for someone who can. */
@@ -163,6 +179,7 @@ export const LAYOUT: Readonly<Record<Table, Shape>> = {
     multiple: 'id',
   },
   packs: { key: ['chatId', 'block'] },
+  marks: { key: ['chatId', 'group'] },
   drafts: {},
   revisions: {},
   branches: { ...byId, indexes: byChange },

@@ -303,7 +303,10 @@ async function walk(
   for (let above = chain[0]; above && above.parentId !== null && chain.length < limit;) {
     const { chatId, parentId, depth }: NodeInfo = above;
     const reach = Math.max(Math.min(size, depth - 1), SHORT);
-    const near: readonly NodeInfo[] = hasLeft ? [] : stretch(await below(rows, above, reach), parentId);
+    // Where it is known where the chain goes on, what is found there brings what lies before it along.
+    const place: number | undefined = hasLeft ? rows.placeOf?.(chatId, parentId) : above.seq - 1;
+    const top: number = place !== undefined && place < above.seq ? place : -1;
+    const near: readonly NodeInfo[] = stretch(await upTo(rows, chatId, top, reach), parentId);
     const found = near.length > 0 ? near : present([await rows.get('nodes', [chatId, parentId], 'id')]);
     const last = found.at(-1);
     if (!last) break;
@@ -319,7 +322,7 @@ async function walk(
       untold = [];
     }
     // Where the chain ends within what was read, it goes on somewhere else.
-    hasLeft = near.length > 0 && last.seq > above.seq - reach;
+    hasLeft = near.length > 0 && last.seq > top + 1 - reach;
     above = last;
     // Where little of what was read belongs to the chain, less is read at once.
     if (!hasLeft) size = near.length * 2 < reach ? Math.max(size / 2, SHORT) : Math.min(size * 2, LONG);
@@ -339,11 +342,11 @@ async function wordsOf(rows: Rows, infos: readonly NodeInfo[]): Promise<UIMessag
   return found.flat();
 }
 
-/** The topology just below a message: as much of it as there is in so many seqs. */
-function below(rows: Rows, { chatId, seq }: NodeInfo, size: number): Promise<NodeInfo[]> {
-  return seq === 0
+/** The topology that lies in so many seqs, of which this is the last. */
+function upTo(rows: Rows, chatId: string, last: number, size: number): Promise<NodeInfo[]> {
+  return last < 0
     ? Promise.resolve([])
-    : rows.list('nodes', between(chatId, Math.max(Math.floor(seq - size), 0), seq - 1));
+    : rows.list('nodes', between(chatId, Math.max(Math.floor(last + 1 - size), 0), last));
 }
 
 /** As much of the chain that ends at a message as some topology holds. */
@@ -373,7 +376,7 @@ async function findInfos(
   while (missing.size > FEW) {
     const before = missing.size;
     const info = await find([...missing].at(-1) ?? '');
-    const around = info && (await below(rows, { ...info, seq: info.seq + 1 }, Math.min(before * 2, LONG)));
+    const around = info && (await upTo(rows, chatId, info.seq, Math.min(before * 2, LONG)));
     for (const one of around ?? []) if (missing.delete(one.id)) known.set(one.id, one);
     if (before - missing.size < FEW) break;
   }

@@ -72,6 +72,11 @@ export interface Rows {
    */
   words?(span: Span): Promise<UIMessage[]>;
   /**
+   * Where a message lay when somebody last looked: mostly it is there, and no row says so. Absent where to look costs as
+   * little.
+   */
+  placeOf?(chatId: string, id: string): number | undefined;
+  /**
    * The last `many` chats within a span of the index `recent`, and those updated at the same moment as the first of them;
    * in the order of their keys. Nothing else is read.
    */

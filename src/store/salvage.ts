@@ -2,6 +2,7 @@ import type { UIMessage } from 'ai';
 import type { NodeInfo } from '../graph/graph.ts';
 import type { Finding, FindingKind } from '../graph/verify.ts';
 import type { Damage } from './indexeddb/damage.ts';
+import { Marks } from './indexeddb/marks.ts';
 import { decodePack, decodeTopology, isFound } from './indexeddb/pack.ts';
 import { between, BLOCK, ofChat, type Table } from './layout.ts';
 import { chatOf, type Kept, keptWords, readChat, rebuildInfo } from './rebuild.ts';
@@ -152,6 +153,7 @@ async function examineBlocks(
   const findings: Finding[] = [];
   const ids: string[] = [];
   const records = await rows.list('topologies', ofChat(chatId));
+  const marks = new Marks(chatId, await rows.list('marks', ofChat(chatId)));
   const found = new Set(records.map(({ block }) => block));
   for (const block of new Set(all.map(({ seq }) => Math.floor(seq / BLOCK)))) {
     const pack = found.has(block) ? undefined : await rows.get('packs', [chatId, block]);
@@ -171,14 +173,12 @@ async function examineBlocks(
       findings.push(damaged(chatId, `A record of a block is damaged, and nothing is left of it.`, false));
       continue;
     }
-    if (!block || block.damage || !isFound(record, block)) {
-      findings.push(
-        damaged(
-          infos[0]?.id ?? chatId,
-          `The record of ${those(infos)} is damaged: it is told from their words.`,
-          true,
-        ),
-      );
+    const isDamaged = !block || block.damage !== undefined;
+    if (isDamaged || !isFound(record, block, marks.of(record.block))) {
+      const what = isDamaged
+        ? `The record of ${those(infos)} is damaged: it is told from their words.`
+        : `What ${those(infos)} are found by is damaged: it is told from their ids.`;
+      findings.push(damaged(infos[0]?.id ?? chatId, what, true));
       ids.push(...infos.map(({ id }) => id));
     }
     if (pack && !decodePack(pack, new Map()).damage) continue;

@@ -7,7 +7,11 @@ import { fakeDisk, givenDatabase, KEPT, mutants, noteUnhandled, tell } from '../
 import { quickenDisk } from '../support/quickDisk.ts';
 
 // Blocks of four, so that a chat that a test can look through is sealed, too, all but its end.
-vi.mock('../../src/store/layout.ts', async (original) => ({ ...(await original<object>()), BLOCK: 4 }));
+vi.mock('../../src/store/layout.ts', async (original) => ({
+  ...(await original<object>()),
+  BLOCK: 4,
+  GROUP: 2,
+}));
 
 afterAll(quickenDisk());
 beforeEach(() => {

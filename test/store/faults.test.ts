@@ -7,9 +7,14 @@ import old from './fixtures/format-1.json' with { type: 'json' };
 import packed from './fixtures/format-2.json' with { type: 'json' };
 import summed from './fixtures/format-3.json' with { type: 'json' };
 import numbered from './fixtures/format-4.json' with { type: 'json' };
+import listed from './fixtures/format-5.json' with { type: 'json' };
 
 // Blocks of four, so that a chat that is written in a moment is sealed, too, all but its end.
-vi.mock('../../src/store/layout.ts', async (original) => ({ ...(await original<object>()), BLOCK: 4 }));
+vi.mock('../../src/store/layout.ts', async (original) => ({
+  ...(await original<object>()),
+  BLOCK: 4,
+  GROUP: 2,
+}));
 
 describe('whatever fails', () => {
   const { sweep } = sweepForSuite();
@@ -34,6 +39,7 @@ describe('whatever fails', () => {
     ['2', packed.dump as DatabaseDump, 'long', 'short', 'bob'],
     ['3', summed.dump as DatabaseDump, 'imported', 'grown', 'me'],
     ['4', numbered.dump as DatabaseDump, 'imported', 'grown', 'me'],
+    ['5', listed.dump as DatabaseDump, 'imported', 'grown', 'ben'],
   ])(
     'a database of format %s is brought up to date whole or not at all',
     { timeout: 60_000 },

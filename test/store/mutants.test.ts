@@ -14,7 +14,11 @@ import {
 import { quickenDisk } from '../support/quickDisk.ts';
 
 // Blocks of four, so that a chat that a test can look through is sealed, too, all but its end.
-vi.mock('../../src/store/layout.ts', async (original) => ({ ...(await original<object>()), BLOCK: 4 }));
+vi.mock('../../src/store/layout.ts', async (original) => ({
+  ...(await original<object>()),
+  BLOCK: 4,
+  GROUP: 2,
+}));
 
 afterAll(quickenDisk());
 

@@ -7,6 +7,8 @@ import old from './fixtures/format-1.json' with { type: 'json' };
 import packed from './fixtures/format-2.json' with { type: 'json' };
 import summed from './fixtures/format-3.json' with { type: 'json' };
 import numbered from './fixtures/format-4.json' with { type: 'json' };
+import listed from './fixtures/format-5.json' with { type: 'json' };
+import marked from './fixtures/format-6.json' with { type: 'json' };
 
 // In blocks of their real size, as they lie in the databases of those who come from an earlier version.
 
@@ -19,6 +21,8 @@ describe('the first that is written to a chat', () => {
     ['2', packed.dump as DatabaseDump, 'long'],
     ['3', summed.dump as DatabaseDump, 'grown'],
     ['4', numbered.dump as DatabaseDump, 'grown'],
+    ['5', listed.dump as DatabaseDump, 'grown'],
+    ['6', marked.dump as DatabaseDump, 'grown'],
   ])('of format %s is written whole or not at all', { timeout: 600_000 }, async (_, dump, chatId) => {
     expect.hasAssertions();
     await sweep.tryOld(dump, chatId);

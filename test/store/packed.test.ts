@@ -12,6 +12,7 @@ import { storeSuite } from '../support/storeSuite.ts';
 vi.mock('../../src/store/layout.ts', async (original) => ({
   ...(await original<object>()),
   BLOCK: 2,
+  GROUP: 2,
 }));
 
 afterAll(quickenDisk());

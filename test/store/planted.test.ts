@@ -8,7 +8,11 @@ import { sweepForSuite } from '../support/sweep.ts';
 
 // The nets of `races.test.ts` and `faults.test.ts`, over a store with a bug: each must be caught, by name.
 
-vi.mock('../../src/store/layout.ts', async (original) => ({ ...(await original<object>()), BLOCK: 4 }));
+vi.mock('../../src/store/layout.ts', async (original) => ({
+  ...(await original<object>()),
+  BLOCK: 4,
+  GROUP: 2,
+}));
 vi.mock('../../src/store/indexeddb/transaction.ts', async (original) =>
   (await import('../support/planted.ts')).brokenTransactions(await original()),
 );

@@ -11,7 +11,11 @@ import { quickenDisk } from '../support/quickDisk.ts';
 
 // As `planted.test.ts`, for the nets that compare with a model, and for damaged chats.
 
-vi.mock('../../src/store/layout.ts', async (original) => ({ ...(await original<object>()), BLOCK: 2 }));
+vi.mock('../../src/store/layout.ts', async (original) => ({
+  ...(await original<object>()),
+  BLOCK: 2,
+  GROUP: 2,
+}));
 vi.mock('../../src/store/indexeddb/transaction.ts', async (original) =>
   (await import('../support/planted.ts')).brokenTransactions(await original()),
 );

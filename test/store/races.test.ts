@@ -10,7 +10,11 @@ import { playRace, stories, type Story } from '../support/race.ts';
 import { unhandledRejections } from '../support/unhandled.ts';
 
 // Blocks of two, so that the short chats of races are sealed, too.
-vi.mock('../../src/store/layout.ts', async (original) => ({ ...(await original<object>()), BLOCK: 2 }));
+vi.mock('../../src/store/layout.ts', async (original) => ({
+  ...(await original<object>()),
+  BLOCK: 2,
+  GROUP: 2,
+}));
 
 /**
  * Failures that were found, as they were printed. The first two are the smallest that found a planted bug; in the third

@@ -64,7 +64,7 @@ describe('an append behind an append', () => {
     expect(reads()).toEqual(['get meta']);
     requests.length = 0;
     await next(store, 'm299', 'a');
-    expect(reads()).toEqual(['get meta', 'get nodes', 'getAll topologies', 'getAll topologies']);
+    expect(reads()).toEqual(['get meta', 'get nodes', 'getAll topologies', 'getAll marks']);
     requests.length = 0;
     await next(store, 'a', 'b');
     expect(reads()).toEqual(['get meta']);

@@ -15,7 +15,11 @@ import { quickenDisk } from '../support/quickDisk.ts';
 import { Unreadable } from '../support/unreadable.ts';
 
 // Blocks of four, so that a chat that a test can look through is sealed, too, all but its end.
-vi.mock('../../src/store/layout.ts', async (original) => ({ ...(await original<object>()), BLOCK: 4 }));
+vi.mock('../../src/store/layout.ts', async (original) => ({
+  ...(await original<object>()),
+  BLOCK: 4,
+  GROUP: 2,
+}));
 
 afterAll(quickenDisk());
 beforeEach(() => {

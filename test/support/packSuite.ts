@@ -1,10 +1,14 @@
 import { openDB } from 'idb';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { isContextError } from '../../src/errors.ts';
+import type { NodeInfo } from '../../src/graph/graph.ts';
+import { marksOf } from '../../src/store/indexeddb/marks.ts';
+import type { MarkRecord } from '../../src/store/layout.ts';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import { Sealer } from '../../src/store/indexeddb/seal.ts';
 import type { Change, ContextStore, StoreOp } from '../../src/store/store.ts';
 import { type DatabaseDump, dumpDatabase, dumpOf, loadDatabase, openDatabase } from './dump.ts';
+import { engineOn } from './engine.ts';
 import { ALL_POINTS, Faults, pointsOf, WRITE_FAULTS, type Points } from './faults.ts';
 import { given, givenChat, head, insert, line, me, message, turn } from './graph.ts';
 import { same } from './same.ts';
@@ -15,6 +19,7 @@ import packed from '../store/fixtures/format-2.json' with { type: 'json' };
 import summed from '../store/fixtures/format-3.json' with { type: 'json' };
 import numbered from '../store/fixtures/format-4.json' with { type: 'json' };
 import listed from '../store/fixtures/format-5.json' with { type: 'json' };
+import marked from '../store/fixtures/format-6.json' with { type: 'json' };
 
 type Put = (this: IDBObjectStore, row: unknown, key?: IDBValidKey) => IDBRequest<IDBValidKey>;
 
@@ -46,8 +51,8 @@ export function packSuite(freshName: () => string, points: Points = ALL_POINTS):
     const append = (store: ContextStore, ops: readonly StoreOp[], chatId = 'c') =>
       store.append(chatId, ops, me);
     /** Messages `m0` on, fifty at a time, so that none is packed at once. */
-    const grow = async (store: ContextStore, count: number): Promise<void> => {
-      for (let from = 0; from < count; from += 50) {
+    const grow = async (store: ContextStore, count: number, begin = 0): Promise<void> => {
+      for (let from = begin; from < count; from += 50) {
         const ids = Array.from({ length: Math.min(50, count - from) }, (_, i) => `m${from + i}`);
         const before = from === 0 ? null : `m${from - 1}`;
         await append(store, [
@@ -275,14 +280,115 @@ export function packSuite(freshName: () => string, points: Points = ALL_POINTS):
       const store = open();
       await append(store, imported(0, 200, null));
       const db = await openDB(name);
-      const topology: { keys: number[] } = await db.get('topologies', ['c', 0]);
-      topology.keys[5] = 1;
-      await db.put('topologies', topology);
+      const record: MarkRecord = await db.get('marks', ['c', 0]);
+      const text = `${record.text.slice(0, 20)}here${record.text.slice(24)}`;
+      await db.put('marks', withSum({ ...record, text }));
       db.close();
       expect((await store.getMessages('c')).map(({ id }) => id)[5]).toBe('m5');
       const { findings, nodes } = await store.salvage('c');
       expect(findings).toMatchObject([{ kind: 'damaged-record', id: 'm0', mends: true }]);
       expect(nodes.map(({ id }) => id)).toContain('m5');
+      await engineOn(store, { userId: 'me' }).repair();
+      expect(await store.salvage('c')).toMatchObject({ findings: [] });
+      expect((await store.getMessage('c', 'm5'))?.data).toEqual(message('m5'));
+    });
+
+    it.each<[string, (record: MarkRecord) => object | undefined]>([
+      ['gone', () => undefined],
+      ['cut', (record) => ({ ...record, text: record.text.slice(0, 300) })],
+      ['another chat’s', (record) => ({ ...record, text: 'abcd'.repeat(128) })],
+      [
+        'of a time when there were fewer',
+        (record) => withSum({ ...record, text: record.text.slice(0, 256) }),
+      ],
+    ])('are found by their ids when what they are found by is %s', async (_, damage) => {
+      const first = open();
+      await append(first, imported(0, 200, null));
+      await first.close();
+      const db = await openDB(name);
+      const after = damage(await db.get('marks', ['c', 0]));
+      await (after ? db.put('marks', after) : db.delete('marks', ['c', 0]));
+      db.close();
+      const [reader, writer] = [open(), open()];
+      for (const id of ['m3', 'm70', 'm127', 'm150'])
+        expect((await reader.getMessage('c', id))?.data).toEqual(message(id));
+      const again = append(writer, [insert('m70', 'm199', 'other words')]);
+      await expect(again).rejects.toMatchObject({ details: { reason: 'id-taken' } });
+      const engine = engineOn(writer, { userId: 'me' });
+      expect((await engine.verify()).filter(({ mends }) => !mends)).toEqual([]);
+      expect(await engine.verify()).not.toEqual([]);
+      await engine.repair();
+      expect(await engine.verify()).toEqual([]);
+      const mended: MarkRecord = (await rowsOf(name, 'marks'))[0] as MarkRecord;
+      expect(mended.text).toHaveLength(2 * 64 * 4);
+      expect((await open().getNodes('c', ['m3', 'm70', 'm127'])).map(({ id }) => id)).toEqual([
+        'm3',
+        'm70',
+        'm127',
+      ]);
+    });
+
+    it('are told apart where two are found by the same mark', async () => {
+      const seen = new Map<string, string>();
+      let pair: string[] = [];
+      for (let i = 0; pair.length === 0; i += 1) {
+        const mark = marksOf({ sealed: [{ info: { id: `id ${i}`, seq: 0 } as NodeInfo, changed: 0 }] });
+        pair = seen.has(mark) ? [seen.get(mark) as string, `id ${i}`] : [];
+        seen.set(mark, `id ${i}`);
+      }
+      const [one = '', other = ''] = pair;
+      const store = open();
+      await append(store, [insert(one, null, 'one'), ...imported(0, 200, one)]);
+      expect(await store.getMessage('c', other)).toBeUndefined();
+      await append(store, [insert(other, 'm199', 'other'), ...imported(200, 200, other)]);
+      for (const again of [store, open()]) {
+        expect((await again.getMessage('c', one))?.data).toEqual(message(one, 'one'));
+        expect((await again.getMessage('c', other))?.data).toEqual(message(other, 'other'));
+      }
+    });
+
+    it('are looked up in one record for all, and then in the one block in which they lie', async () => {
+      const first = open();
+      await append(first, imported(0, 5000, null));
+      await first.close();
+      const store = open();
+      await store.get('nothing');
+      const asked: string[] = [];
+      for (const kind of ['get', 'getAll'] as const) {
+        const original = Reflect.get(IDBObjectStore.prototype, kind) as (...args: unknown[]) => IDBRequest;
+        vi.spyOn(IDBObjectStore.prototype, kind).mockImplementation(function (
+          this: IDBObjectStore,
+          ...args: unknown[]
+        ) {
+          asked.push(`${kind} ${this.name}`);
+          return original.apply(this, args);
+        });
+      }
+      const lookups = (): string[] =>
+        asked.splice(0).filter((one) => one.endsWith('marks') || one.endsWith('topologies'));
+      await store.getMessage('c', 'm10');
+      expect(lookups()).toEqual(['getAll marks', 'get topologies']);
+      // Where it was is where it is looked for first.
+      await store.getMessage('c', 'm4000');
+      expect(lookups()).toEqual(['get topologies']);
+      await store.getNodes(
+        'c',
+        Array.from({ length: 10 }, (_, i) => `m${i * 200}`),
+      );
+      expect(lookups()).toEqual(Array.from({ length: 10 }, () => 'get topologies'));
+    });
+
+    it('are found by a tab that had looked before another one sealed them', async () => {
+      const [one, two] = [open(), open()];
+      await grow(one, 150);
+      const ids = (await two.load('c')).nodes.map(({ id }) => id);
+      expect(await two.getMessage('c', 'nothing')).toBeUndefined();
+      expect(await sealOne(name)).toBe(true);
+      await grow(one, 300, 150);
+      expect(await sealOne(name)).toBe(true);
+      for (const id of ids) expect((await two.getMessage('c', id))?.id).toBe(id);
+      const again = append(two, [insert('m3', 'm149', 'other words')]);
+      await expect(again).rejects.toMatchObject({ details: { reason: 'id-taken' } });
     });
 
     it('are told from their words when the record of their places is gone', async () => {
@@ -330,7 +436,7 @@ export function packSuite(freshName: () => string, points: Points = ALL_POINTS):
       await append(store, imported(0, 200, null));
       const db = await openDB(name);
       const topology = await db.get('topologies', ['c', 0]);
-      await db.put('topologies', { ...topology, v: 4, stamp: 'new', sum: sumOf(`4 ${topology.text}`) });
+      await db.put('topologies', { ...topology, v: 5, stamp: 'new', sum: sumOf(`5 ${topology.text}`) });
       db.close();
       expect(await codeOf(store.load('c'))).toBe('newer-format');
       expect(await codeOf(store.getMessages('c'))).toBe('newer-format');
@@ -694,6 +800,7 @@ export function packSuite(freshName: () => string, points: Points = ALL_POINTS):
   describe.each([
     [4, numbered],
     [5, listed],
+    [6, marked],
   ])('a database of format %i', (_, { dump, expected }) => {
     let name: string;
     let store: IndexedDBContextStore;
@@ -741,7 +848,7 @@ export function packSuite(freshName: () => string, points: Points = ALL_POINTS):
     it('is brought up to date when that steps aside', async () => {
       old.addEventListener('versionchange', () => old.close());
       expect(await list()).toHaveLength(1);
-      expect((await dumpDatabase(name)).version).toBe(listed.dump.version);
+      expect((await dumpDatabase(name)).version).toBe(marked.dump.version);
     });
 
     it('is not waited for longer than a call waits, and is brought up to date when that is gone', async () => {
@@ -750,9 +857,21 @@ export function packSuite(freshName: () => string, points: Points = ALL_POINTS):
       expect(store.persistence).toBe('indexeddb');
       old.close();
       await expect.poll(() => codeOf(list())).toBe('none');
-      expect((await dumpDatabase(name)).version).toBe(listed.dump.version);
+      expect((await dumpDatabase(name)).version).toBe(marked.dump.version);
     });
   });
+}
+
+async function rowsOf(name: string, table: string): Promise<unknown[]> {
+  const db = await openDB(name);
+  const rows = await db.getAll(table);
+  db.close();
+  return rows;
+}
+
+/** A record as a program with a fault would write it. */
+function withSum(record: MarkRecord): MarkRecord {
+  return { ...record, sum: sumOf(record.text, sumOf(`${record.chatId} ${record.group} `)) };
 }
 
 /** So many messages from `m{from}` on, and the head moved behind them. */

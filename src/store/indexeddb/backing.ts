@@ -24,8 +24,7 @@ export class IndexedDBBacking implements Backing {
   constructor(name: string, patience: number, examine?: Examine) {
     this.#name = name;
     this.#connection = new Connection(name, patience, async (db, loss) => {
-      this.#cache.hasTexts = undefined;
-      this.#cache.whole.clear();
+      this.#cache.reset();
       await examine?.(db, loss);
       renewLog();
     });
@@ -95,6 +94,6 @@ function withPacks(tables: readonly Table[]): Table[] {
   if (tables.includes('changes')) for (const table of CHANGES) packed.add(table);
   // Where a topology is damaged, it is told from the bodies.
   if (tables.some((table) => ['nodes', 'bodies', 'changes'].includes(table)))
-    for (const table of ['nodes', 'topologies', 'packs'] as const) packed.add(table);
+    for (const table of ['nodes', 'topologies', 'packs', 'marks'] as const) packed.add(table);
   return [...packed];
 }

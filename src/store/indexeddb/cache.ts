@@ -1,4 +1,5 @@
 import type { Topology } from '../layout.ts';
+import type { Marks } from './marks.ts';
 import { type Block, decodeTopology } from './pack.ts';
 
 /**
@@ -14,10 +15,34 @@ import { type Block, decodeTopology } from './pack.ts';
 export class TopologyCache {
   /** The one used last is last. */
   readonly #blocks = new Map<string, Block>();
-  /** Whether there are blocks of format 2, which are found by texts; undefined until someone has looked. */
-  hasTexts: boolean | undefined;
+  /** Whether there are blocks of earlier formats, which are found by keys; undefined until someone has looked. */
+  hasKeys: boolean | undefined;
   /** Chats in which someone has looked for blocks whose topology is gone and whose words are there, and found none. */
   readonly whole: Set<string> = new Set();
+  /** Chats in which someone has looked for blocks that are not marked, and found none. */
+  readonly marked: Set<string> = new Set();
+  /** By chat, the marks that were read last: where a message was then is where it is looked for first. */
+  readonly #marks = new Map<string, Marks>();
+
+  /** Forgets what was found out of the database: this is another connection, and it may be another one. */
+  reset(): void {
+    this.hasKeys = undefined;
+    this.whole.clear();
+    this.marked.clear();
+    this.#marks.clear();
+  }
+
+  /** The places where a message may have been when the marks of its chat were last read; undefined where none were. */
+  lastSeqsOf(chatId: string, id: string): readonly number[] | undefined {
+    return this.#marks.get(chatId)?.seqsOf(id);
+  }
+
+  /** Remembers the marks of a chat. */
+  remember(chatId: string, marks: Marks): void {
+    this.#marks.delete(chatId);
+    this.#marks.set(chatId, marks);
+    if (this.#marks.size > CHATS) this.#marks.delete(this.#marks.keys().next().value ?? '');
+  }
 
   /** The block that a record keeps; undefined where that can't be told. */
   decode(record: Topology): Block | undefined {
@@ -32,3 +57,6 @@ export class TopologyCache {
 
 /** How many blocks are kept: the shape of 65,536 messages, some 30 MB. */
 const LIMIT = 1024;
+
+/** Of so many chats the marks are kept. */
+const CHATS = 16;

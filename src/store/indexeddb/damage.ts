@@ -181,6 +181,7 @@ const FIELDS: Readonly<Record<Exclude<Table, 'values' | 'bodies' | 'drafts' | 'r
   nodes: { ...INFO, changed },
   topologies: { chatId: key, block: place },
   packs: { chatId: key, block: place },
+  marks: { chatId: key, group: place },
   branches: {
     ...pointer,
     // A head that nobody can have: it dangles, and is mended like others that do.

@@ -6,6 +6,7 @@ import { BLOCK, type Lost, type Pack, type Topology } from '../layout.ts';
 import { sumOf } from '../sum.ts';
 import { narrowed, takeText } from '../texts.ts';
 import { INFO, mended, readBody } from './damage.ts';
+import { marksOf } from './marks.ts';
 
 /**
  * What a sealed block looks like.
@@ -25,7 +26,7 @@ import { INFO, mended, readBody } from './damage.ts';
  * lines, but what they say can mostly be told from the bodies: who spoke, in which order. Neither is ever written over
  * without keeping the text that could not be read.
  */
-const VERSION = 3;
+const VERSION = 4;
 
 /** A sealed message without its body, and the number of its last change. */
 export interface Sealed {
@@ -55,19 +56,9 @@ export function blocksDue(nextSeq: number): number {
   return Math.max(blockOf(nextSeq) - 1, 0);
 }
 
-/**
- * What a sealed message is found by in the index: a number that few others share. A text of chat and id would be found
- * alone, but there would be as much of it on the disk as of a short message.
- */
-export function markOf(chatId: string, id: string): number {
-  // Thirty bits: more, and the disk takes nine bytes for it.
+/** What a sealed message was found by up to version 3, in an index: a number that few others share. */
+export function numberOf(chatId: string, id: string): number {
   return sumOf(keyOf(chatId, id)) >>> 2;
-}
-
-/** The same of many messages of a chat. */
-function marksOf(chatId: string, ids: readonly string[]): number[] {
-  const sum = sumOf(prefixOf(chatId));
-  return ids.map((id) => sumOf(id, sum) >>> 2);
 }
 
 /** What it was found by in format 2: its chat and its id, told apart by the length of the first. */
@@ -120,7 +111,6 @@ export function encodeTopology({ chatId, block, sealed, damage }: Block): Topolo
     block,
     v: VERSION,
     stamp: createDeviceId(),
-    keys: marksOf(chatId, ids),
     first: Math.min(...changed),
     last: Math.max(...changed),
     text,
@@ -228,19 +218,24 @@ function isInPlace(block: number, sealed: readonly Sealed[]): boolean {
  */
 function isAsWritten(record: Topology, sealed: readonly Sealed[], isSummed: boolean): boolean {
   const { keys, first, last, sum } = record;
-  if (sum === undefined) return typeof keys[0] === 'string';
+  if (sum === undefined) return typeof keys?.[0] === 'string';
   const numbers = sealed.map(({ changed }) => changed);
   const isFirst = first === undefined || first === Math.min(...numbers);
   return isSummed && isFirst && last === Math.max(...numbers);
 }
 
 /**
- * Whether the messages of a block are found by the keys of its record. Who reads the graph does not ask: to make the keys
- * takes as long as all the rest of the check, and nothing that is read depends on them.
+ * Whether the messages of a block are found by their ids: by `marks`, those of the block, or as they were up to version 3,
+ * by the keys of its record.
  */
-export function isFound({ chatId, keys, sum }: Topology, { sealed }: Block): boolean {
+export function isFound({ chatId, keys, sum }: Topology, block: Block, marks: string): boolean {
+  const { sealed } = block;
   const found: readonly unknown[] = Array.isArray(keys) ? keys : [];
-  return sum === undefined || sealed.every(({ info }, i) => found[i] === markOf(chatId, info.id));
+  return (
+    sum === undefined ||
+    marks === marksOf(block) ||
+    (sealed.length > 0 && sealed.every(({ info }, i) => found[i] === numberOf(chatId, info.id)))
+  );
 }
 
 function decodeColumns(record: Topology, columns: Columns, isSummed: boolean): Sealed[] {
@@ -288,7 +283,7 @@ function readable({ info, changed }: Sealed): Sealed[] {
     : [];
 }
 
-function idsOf(chatId: string, keys: Topology['keys']): string[] {
+function idsOf(chatId: string, keys: Topology['keys'] = []): string[] {
   const from = prefixOf(chatId).length;
   return keys.map((key) => (key as string).slice(from));
 }

@@ -18,6 +18,7 @@ import type { Records, Rows } from '../rows.ts';
 import type { Change } from '../store.ts';
 import type { TopologyCache } from './cache.ts';
 import type { Damage } from './damage.ts';
+import { Marks } from './marks.ts';
 import {
   type Block,
   type Bodies,
@@ -27,7 +28,7 @@ import {
   encodePack,
   encodeTopology,
   keyOf,
-  markOf,
+  numberOf,
   type PackContent,
   type Sealed,
 } from './pack.ts';
@@ -53,18 +54,28 @@ export class PackedRows implements Rows {
   readonly #cache: TopologyCache;
   /** Sealed blocks that were met in this transaction. */
   readonly #met = new Map<string, Block>();
+  /** By chat and block, those that were asked for one by one. */
+  readonly #asked = new Map<string, Promise<Block | undefined>>();
+  /** By chat, what its sealed messages are found by. */
+  readonly #marks = new Map<string, Promise<Marks>>();
   /** Those of them that were found to have rows, too, which only damage can bring about. */
   readonly #mixed = new Set<string>();
   /** Messages that were looked up in this transaction and are rows. */
   readonly #single = new Set<string>();
   /** By chat, blocks whose topology is gone, as they are told from their words. */
   readonly #lost = new Map<string, Promise<readonly Block[]>>();
+  /** By chat, blocks that no mark and no key leads to. */
+  readonly #unmarked = new Map<string, Promise<readonly Block[]>>();
+  /** By chat, the keys of its topologies. */
+  readonly #keys = new Map<string, Promise<Key[]>>();
   /** By chat and block. */
   readonly #writes = new Map<string, Map<number, Writes>>();
   /** By chat and message. */
   readonly #changes = new Map<string, Map<string, Change>>();
   /** By chat, the messages of which blocks were packed at once. */
   readonly #imported = new Map<string, Import>();
+  /** By chat, the blocks that were put. */
+  readonly #put = new Map<string, Block[]>();
 
   constructor(rows: Records, cache: TopologyCache) {
     this.#rows = rows;
@@ -105,31 +116,79 @@ export class PackedRows implements Rows {
   }
 
   async #infoOf(chatId: string, id: string): Promise<NodeInfo | undefined> {
-    return (await this.#toldInfoOf(chatId, id)) ?? find(await this.#lostOf(chatId), id);
+    return (
+      (await this.#toldInfoOf(chatId, id)) ??
+      find(await this.#unmarkedOf(chatId), id) ??
+      find(await this.#lostOf(chatId), id)
+    );
   }
 
   async #toldInfoOf(chatId: string, id: string): Promise<NodeInfo | undefined> {
-    const [row, marked, keyed] = await Promise.all([
-      this.#rows.get('nodes', [chatId, id], 'id'),
-      this.#rows.list('topologies', only(markOf(chatId, id)), 'id'),
-      this.#listByText(keyOf(chatId, id)),
-    ]);
-    if (row) {
-      this.#single.add(nameOf(chatId, row.seq));
-      return row;
-    }
-    const ours = [...marked, ...keyed].filter((record) => record.chatId === chatId);
-    return find(await this.#meetAll(ours), id);
+    const reading = this.#rows.get('nodes', [chatId, id], 'id');
+    // One that was in no block when somebody last looked is mostly a row: nobody reads more before that is known.
+    const isInNone = this.#cache.hasKeys === false && this.#cache.lastSeqsOf(chatId, id)?.length === 0;
+    const sealed = isInNone ? undefined : this.#sealedInfoOf(chatId, id);
+    sealed?.catch(() => undefined);
+    const row = await reading;
+    if (!row) return sealed ?? this.#sealedInfoOf(chatId, id);
+    this.#single.add(nameOf(chatId, row.seq));
+    return row;
   }
 
-  /** Blocks that are found by a text. They were written by an earlier version, and where there are none, none comes. */
-  async #listByText(key: string): Promise<Topology[]> {
-    if (this.#cache.hasTexts === undefined) {
-      const [first] = await this.#rows.list('topologies', TEXTS, 'id', 1);
+  async #sealedInfoOf(chatId: string, id: string): Promise<NodeInfo | undefined> {
+    const [marked, keyed] = await Promise.all([
+      this.#markedInfoOf(chatId, id),
+      this.#keyedInfoOf(chatId, id),
+    ]);
+    return marked ?? keyed;
+  }
+
+  /** A message that a mark leads to: mostly it is where it was, and so it is looked for there first. */
+  async #markedInfoOf(chatId: string, id: string): Promise<NodeInfo | undefined> {
+    const known = await this.#findAt(chatId, this.#cache.lastSeqsOf(chatId, id) ?? [], id);
+    return known ?? this.#findAt(chatId, (await this.#marksOf(chatId)).seqsOf(id), id);
+  }
+
+  async #findAt(chatId: string, seqs: readonly number[], id: string): Promise<NodeInfo | undefined> {
+    const found = await Promise.all(seqs.map((seq) => this.#blockAt(chatId, blockOf(seq))));
+    return find(present(found), id);
+  }
+
+  placeOf(chatId: string, id: string): number | undefined {
+    return this.#cache.lastSeqsOf(chatId, id)?.[0];
+  }
+
+  /** What the sealed messages of a chat are found by, as it was when this transaction first asked. */
+  #marksOf(chatId: string): Promise<Marks> {
+    return entryOf(this.#marks, chatId, async () => {
+      const marks = new Marks(chatId, await this.#rows.list('marks', ofChat(chatId)));
+      this.#cache.remember(chatId, marks);
+      return marks;
+    });
+  }
+
+  #blockAt(chatId: string, block: number): Promise<Block | undefined> {
+    const name = nameOf(chatId, block);
+    const met = this.#met.get(name);
+    if (met) return Promise.resolve(met);
+    return entryOf(this.#asked, name, async () => {
+      const record = await this.#rows.get('topologies', [chatId, block]);
+      return record && (await this.#meetAll([record]))[0];
+    });
+  }
+
+  /** One that keys lead to. They were written by an earlier version, and where there are none, none comes. */
+  async #keyedInfoOf(chatId: string, id: string): Promise<NodeInfo | undefined> {
+    if (this.#cache.hasKeys === undefined) {
+      const [first] = await this.#rows.list('topologies', undefined, 'id', 1);
       // One that can't be read may hide others behind it.
-      this.#cache.hasTexts = first !== undefined || this.damage.length > 0;
+      this.#cache.hasKeys = first !== undefined || this.damage.length > 0;
     }
-    return this.#cache.hasTexts ? this.#rows.list('topologies', only(key), 'id') : [];
+    if (!this.#cache.hasKeys) return undefined;
+    const keys = [numberOf(chatId, id), keyOf(chatId, id)];
+    const found = await Promise.all(keys.map((key) => this.#rows.list('topologies', only(key), 'id')));
+    const ours = found.flat().filter((record) => record.chatId === chatId);
+    return find(await this.#meetAll(ours), id);
   }
 
   async #bodyOf(chatId: string, seq: number): Promise<UIMessage | undefined> {
@@ -230,8 +289,7 @@ export class PackedRows implements Rows {
   }
 
   async #recordsAt(keys: readonly Key[]): Promise<Topology[]> {
-    const records = await Promise.all(keys.map((key) => this.#rows.get('topologies', key)));
-    return records.filter((record) => record !== undefined);
+    return present(await Promise.all(keys.map((key) => this.#rows.get('topologies', key))));
   }
 
   /** What some records tell. Where one can't be read, its messages are told from their bodies. */
@@ -267,10 +325,11 @@ export class PackedRows implements Rows {
   async #rebuildLost(chatId: string): Promise<readonly Block[]> {
     // Behind what is asked for in the same go: what there is can be made sense of while this is looked up.
     await Promise.resolve();
-    const span = ofChat(chatId);
     const [packs, topologies] = await Promise.all([
-      this.#rows.keys('packs', span),
-      this.#rows.keys('topologies', span),
+      this.#rows.keys('packs', ofChat(chatId)),
+      this.#keysOf(chatId),
+      // Read along with them: whoever opens a chat looks for messages soon.
+      this.#marksOf(chatId),
     ]);
     const lost = without(packs, topologies) as (readonly [string, number])[];
     if (lost.length === 0) this.#cache.whole.add(chatId);
@@ -280,6 +339,28 @@ export class PackedRows implements Rows {
       blocks.push(this.#note(await this.#unlessTold(await this.#rebuild({ chatId, block }, before), blocks)));
     }
     return blocks;
+  }
+
+  /** The keys of the topologies of a chat. */
+  #keysOf(chatId: string): Promise<Key[]> {
+    return entryOf(this.#keys, chatId, () => this.#rows.keys('topologies', ofChat(chatId)));
+  }
+
+  /** The blocks of a chat that are there, and that nothing leads to. Looked up once for each connection, too. */
+  #unmarkedOf(chatId: string): Promise<readonly Block[]> {
+    if (this.#cache.marked.has(chatId)) return NO_BLOCKS;
+    return entryOf(this.#unmarked, chatId, () => this.#findUnmarked(chatId));
+  }
+
+  async #findUnmarked(chatId: string): Promise<readonly Block[]> {
+    const [marks, keys] = await Promise.all([this.#marksOf(chatId), this.#keysOf(chatId)]);
+    const isMarked = (block: number): boolean => marks.of(block).trim() !== '';
+    const isEveryOne = (keys as [string, number][]).every(([, block]) => isMarked(block));
+    // Those of earlier formats are among them, and are found by their keys.
+    const records = isEveryOne ? [] : await this.#rows.list('topologies', ofChat(chatId));
+    const unmarked = records.filter((record) => !isMarked(record.block) && !Array.isArray(record.keys));
+    if (unmarked.length === 0) this.#cache.marked.add(chatId);
+    return this.#meetAll(unmarked);
   }
 
   /** A rebuilt block without messages that are there elsewhere: it may be a copy that somebody laid there. */
@@ -332,6 +413,10 @@ export class PackedRows implements Rows {
     else this.#rows.delete(table, span);
     if (seq !== undefined) return;
     this.#met.clear();
+    this.#asked.clear();
+    this.#marks.clear();
+    this.#unmarked.clear();
+    this.#keys.clear();
     this.#lost.clear();
     this.#single.clear();
   }
@@ -346,6 +431,8 @@ export class PackedRows implements Rows {
   async flush(): Promise<void> {
     for (const [chatId, blocks] of this.#writes) await this.#flushChat(chatId, blocks);
     for (const [chatId, imported] of this.#imported) await this.#forgetChanges(chatId, imported);
+    for (const [chatId, blocks] of this.#put)
+      for (const record of (await this.#marksOf(chatId)).after(blocks)) this.#rows.put('marks', record);
     for (const changes of this.#changes.values())
       for (const change of changes.values()) this.#rows.put('changes', change);
   }
@@ -355,8 +442,10 @@ export class PackedRows implements Rows {
     const due = blocksDue(Math.max(...last.keys()) + 1);
     for (const [block, writes] of blocks) {
       const sealed = await this.#findSealed(chatId, block, writes);
-      if (sealed) this.#putPack(sealed, await this.#contentOf(chatId, block), writes);
-      else if (block < due && isWhole(writes)) this.#import(chatId, block, writes);
+      if (sealed) {
+        const [content] = await Promise.all([this.#contentOf(chatId, block), this.#marksOf(chatId)]);
+        this.#putPack(sealed, content, writes);
+      } else if (block < due && isWhole(writes)) this.#import(chatId, block, writes);
       else for (const [seq, write] of writes) this.#putRows(chatId, seq, write);
     }
   }
@@ -383,7 +472,7 @@ export class PackedRows implements Rows {
   #beginImport(chatId: string): Import {
     const changes = this.#rows.list('changes', { from: [chatId, 'node'], to: [chatId, 'node', []] });
     // Where something throws meanwhile, nobody waits for it any more.
-    changes.catch(() => undefined);
+    for (const asked of [changes, this.#marksOf(chatId)]) asked.catch(() => undefined);
     return { ids: [], changes };
   }
 
@@ -392,9 +481,7 @@ export class PackedRows implements Rows {
     const met = this.#met.get(nameOf(chatId, block));
     const isKnown = ([seq, write]: [number, Write]): boolean =>
       isNew(write) || this.#single.has(nameOf(chatId, seq));
-    if (met || [...writes].every(isKnown)) return met;
-    const record = await this.#rows.get('topologies', [chatId, block]);
-    return record && (await this.#meetAll([record]))[0];
+    return met || [...writes].every(isKnown) ? met : this.#blockAt(chatId, block);
   }
 
   #putRows(chatId: string, seq: number, { info, body, isDropped }: Write): void {
@@ -422,6 +509,7 @@ export class PackedRows implements Rows {
     const keeps = damage && sealed.some(({ info }) => !writes.has(info.seq));
     const after = { chatId, block, sealed: [...bySeq.values()], ...(keeps ? { damage } : {}) };
     putBlock(this.#rows, after, bodyBySeq, content.damage);
+    entryOf(this.#put, chatId, newList<Block>).push(after);
   }
 
   /** The number of a message's change, which goes into its pack instead of a row. */
@@ -484,6 +572,10 @@ type Unread = Pick<Topology, 'chatId' | 'block'> & Partial<Topology>;
 
 const NO_BLOCKS: Promise<readonly Block[]> = Promise.resolve([]);
 
+function present<T>(things: readonly (T | undefined)[]): T[] {
+  return things.filter((thing) => thing !== undefined);
+}
+
 function find(blocks: readonly Block[], id: string): NodeInfo | undefined {
   return blocks.flatMap(({ sealed }) => sealed).find(({ info }) => info.id === id)?.info;
 }
@@ -493,9 +585,6 @@ function without(keys: readonly Key[], others: readonly Key[]): Key[] {
   const known = new Set(others.map((key) => JSON.stringify(key)));
   return keys.filter((key) => !known.has(JSON.stringify(key)));
 }
-
-/** All texts: they come before all lists. */
-const TEXTS: Span = { from: '', to: [] };
 
 /** What is to be written of one message. */
 interface Write {
@@ -524,6 +613,10 @@ function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
 
 function newMap<K, V>(): Map<K, V> {
   return new Map<K, V>();
+}
+
+function newList<T>(): T[] {
+  return [];
 }
 
 function newWrite(): Write {

@@ -5,6 +5,7 @@ import type { TopologyCache } from './cache.ts';
 import { type Numbered, withoutNumber } from './changedRows.ts';
 import type { Connection } from './connection.ts';
 import { webLocks } from './locks.ts';
+import { groupOf, Marks } from './marks.ts';
 import { bySeqOf, putBlock } from './packedRows.ts';
 import { type Block, blockOf, blocksDue, decodePack, type Sealed } from './pack.ts';
 import { read, write } from './transaction.ts';
@@ -110,7 +111,15 @@ export function whenIdle(work: () => void): void {
 }
 
 /** The tables that sealing needs. */
-export const SEALED: readonly Table[] = ['chats', 'nodes', 'bodies', 'changes', 'topologies', 'packs'];
+export const SEALED: readonly Table[] = [
+  'chats',
+  'nodes',
+  'bodies',
+  'changes',
+  'topologies',
+  'packs',
+  'marks',
+];
 
 /** The first block of a chat that is to be sealed and has single records; undefined when there is none. */
 async function nextDue(rows: Rows, chatId: string): Promise<number | undefined> {
@@ -129,11 +138,12 @@ export async function sealNext(rows: Rows, chatId: string, cache: TopologyCache)
   const block = await nextDue(rows, chatId);
   if (block === undefined) return false;
   const span = between(chatId, block * BLOCK, (block + 1) * BLOCK - 1);
-  const [infos, words, known, pack] = await Promise.all([
+  const [infos, words, known, pack, marked] = await Promise.all([
     rows.list('nodes', span),
     rows.list('bodies', span),
     rows.get('topologies', [chatId, block]),
     rows.get('packs', [chatId, block]),
+    rows.get('marks', [chatId, groupOf(block)]),
   ]);
   const isInOrder = words.length === infos.length && infos.every(({ id }, i) => words[i]?.id === id);
   const single = await Promise.all(
@@ -156,7 +166,9 @@ export async function sealNext(rows: Rows, chatId: string, cache: TopologyCache)
   const content = pack ? decodePack(pack, ids) : { bodies: [] };
   const bodies = bySeqOf(block, content.bodies);
   for (const { info, body } of single) if (body) bodies.set(info.seq, body);
-  putBlock(rows, { ...before, chatId, block, sealed: [...sealed.values()] }, bodies, content.damage);
+  const after: Block = { ...before, chatId, block, sealed: [...sealed.values()] };
+  putBlock(rows, after, bodies, content.damage);
+  for (const record of new Marks(chatId, marked ? [marked] : []).after([after])) rows.put('marks', record);
   rows.delete('nodes', span);
   rows.delete('bodies', span);
   for (const { id } of infos)
