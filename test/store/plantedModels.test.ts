@@ -28,6 +28,9 @@ vi.mock('../../src/store/reads.ts', async (original) =>
 vi.mock('../../src/store/indexeddb/damage.ts', async (original) =>
   (await import('../support/planted.ts')).brokenDamage(await original()),
 );
+vi.mock('../../src/store/indexeddb/marks.ts', async (original) =>
+  (await import('../support/planted.ts')).brokenMarks(await original()),
+);
 vi.mock('../../src/store/salvage.ts', async (original) =>
   (await import('../support/planted.ts')).brokenSalvage(await original()),
 );
@@ -92,6 +95,8 @@ describe('a planted bug', () => {
     ['reads what it remembers', 'stories of packs', packing, differ],
     ['believes what it remembers', 'stories of packs', packing, differ],
     ['trusts every record', 'damaged chats', damaging, named],
+    ['believes that every block is marked', 'damaged chats', damaging, named],
+    ['takes every mark for true', 'damaged chats', damaging, named],
     ['repairs what it knows of', 'damaged chats', damaging, named],
   ])('%s: %s finds it', { timeout: 120_000 }, async (bug, _, net, words) => {
     plant(bug);

@@ -2,13 +2,15 @@ import type * as Apply from '../../src/store/apply.ts';
 import type * as Channels from '../../src/store/channel.ts';
 import type { Numbered } from '../../src/store/indexeddb/changedRows.ts';
 import type * as Damages from '../../src/store/indexeddb/damage.ts';
+import type * as Marking from '../../src/store/indexeddb/marks.ts';
 import type * as Transactions from '../../src/store/indexeddb/transaction.ts';
 import type { Database } from '../../src/store/indexeddb/connection.ts';
-import type { Table } from '../../src/store/layout.ts';
+import type { MarkRecord, Table } from '../../src/store/layout.ts';
 import type * as Reads from '../../src/store/reads.ts';
 import type { Records, Rows } from '../../src/store/rows.ts';
 import type * as Salvages from '../../src/store/salvage.ts';
 import type { Change, StoreNotice } from '../../src/store/store.ts';
+import { sumOf } from '../../src/store/sum.ts';
 
 /**
  * Bugs, planted on purpose.
@@ -43,6 +45,10 @@ export type Bug =
   | 'reads what changed without the branches'
   /** A record is what it was, whatever the disk did to it. */
   | 'trusts every record'
+  /** What no mark leads to is new. */
+  | 'believes that every block is marked'
+  /** Marks are those of the chat, and of all that was sealed, whatever the disk did to them. */
+  | 'takes every mark for true'
   /** Of what can still be read, nothing is looked for. */
   | 'repairs what it knows of';
 
@@ -160,6 +166,24 @@ export function brokenDamage(original: typeof Damages): typeof Damages {
     readRecord: (table, record) =>
       bug === 'trusts every record' ? trusting(table, record) : original.readRecord(table, record),
   };
+}
+
+/** `indexeddb/marks.ts`, with the bug that is planted. */
+export function brokenMarks(original: typeof Marking): typeof Marking {
+  class Marks extends original.Marks {
+    constructor(chatId: string, records: readonly MarkRecord[]) {
+      const trusted = records.map(({ group, text }) => {
+        return { chatId, group, text, sum: sumOf(text, sumOf(`${chatId} ${group} `)) };
+      });
+      super(chatId, bug === 'takes every mark for true' ? trusted : records);
+    }
+
+    override of(block: number): string {
+      const marks = super.of(block);
+      return bug === 'believes that every block is marked' && marks.trim() === '' ? 'here' : marks;
+    }
+  }
+  return { ...original, Marks };
 }
 
 /** `salvage.ts`, with the bug that is planted. */

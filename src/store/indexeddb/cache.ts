@@ -58,5 +58,5 @@ export class TopologyCache {
 /** How many blocks are kept: the shape of 65,536 messages, some 30 MB. */
 const LIMIT = 1024;
 
-/** Of so many chats the marks are kept. */
-const CHATS = 16;
+/** Of so many chats the marks are kept: some megabytes where they are long and much was looked for. */
+const CHATS = 4;

@@ -510,6 +510,7 @@ export class PackedRows implements Rows {
     const after = { chatId, block, sealed: [...bySeq.values()], ...(keeps ? { damage } : {}) };
     putBlock(this.#rows, after, bodyBySeq, content.damage);
     entryOf(this.#put, chatId, newList<Block>).push(after);
+    this.#asked.delete(nameOf(chatId, block));
   }
 
   /** The number of a message's change, which goes into its pack instead of a row. */
