@@ -18,8 +18,9 @@ import type { Block } from './pack.ts';
  */
 export class Marks {
   readonly #chatId: string;
-  /** By group. */
-  readonly #texts: ReadonlyMap<number, string>;
+  readonly #records: readonly MarkRecord[];
+  /** The texts that have their sum, by group. */
+  #texts: ReadonlyMap<number, string> | undefined;
   #asked = 0;
   /** By mark, the places that have it; made for who looks for many. */
   #seqs: Map<string, readonly number[]> | undefined;
@@ -27,16 +28,16 @@ export class Marks {
   /** The marks that these records of a chat keep. */
   constructor(chatId: string, records: readonly MarkRecord[]) {
     this.#chatId = chatId;
-    this.#texts = new Map(records.filter(isAsWritten).map(({ group, text }) => [group, text]));
+    this.#records = records.filter(({ text }) => typeof text === 'string');
   }
 
-  /** The places where a message may lie. */
+  /** The places where a message may lie. Whoever looks there sees whether it does, so nobody asks for sums here. */
   seqsOf(id: string): readonly number[] {
     const mark = markOf(id);
     this.#asked += 1;
     if (this.#asked > MANY) return (this.#seqs ??= this.#byMark()).get(mark) ?? [];
     const found: number[] = [];
-    for (const [group, text] of this.#texts)
+    for (const { group, text } of this.#records)
       for (let at = text.indexOf(mark); at >= 0; at = text.indexOf(mark, at + 1))
         if (at % WIDTH === 0) found.push(group * GROUP * BLOCK + at / WIDTH);
     return found;
@@ -44,7 +45,7 @@ export class Marks {
 
   #byMark(): Map<string, readonly number[]> {
     const seqs = new Map<string, readonly number[]>();
-    for (const [group, text] of this.#texts) {
+    for (const { group, text } of this.#records) {
       for (let at = 0; at < text.length; at += WIDTH) {
         const mark = text.slice(at, at + WIDTH);
         if (mark === NONE) continue;
@@ -58,7 +59,14 @@ export class Marks {
   /** The marks of a block; blank where nothing in it is marked. */
   of(block: number): string {
     const from = (block % GROUP) * LENGTH;
-    return (this.#texts.get(groupOf(block)) ?? '').slice(from, from + LENGTH).padEnd(LENGTH);
+    return this.#textOf(groupOf(block))
+      .slice(from, from + LENGTH)
+      .padEnd(LENGTH);
+  }
+
+  #textOf(group: number): string {
+    this.#texts ??= new Map(this.#records.filter(isAsWritten).map((record) => [record.group, record.text]));
+    return this.#texts.get(group) ?? '';
   }
 
   /** The records that change when these blocks are written. */
@@ -66,14 +74,14 @@ export class Marks {
     const written = new Map(blocks.map((block) => [block.block, marksOf(block)]));
     const records = [...new Set([...written.keys()].map(groupOf))].map((group) => {
       const first = group * GROUP;
-      const before = (this.#texts.get(group) ?? '').length / LENGTH;
+      const before = this.#textOf(group).length / LENGTH;
       const own = [...written.keys()].filter((block) => groupOf(block) === group);
       const length = Math.max(before, ...own.map((block) => block - first + 1));
       const places = Array.from({ length }, (_, i) => first + i);
       const text = places.map((block) => written.get(block) ?? this.of(block)).join('');
       return { chatId: this.#chatId, group, text, sum: sumOfMarks(this.#chatId, group, text) };
     });
-    return records.filter(({ group, text }) => text !== this.#texts.get(group));
+    return records.filter(({ group, text }) => text !== this.#textOf(group));
   }
 }
 
@@ -116,9 +124,8 @@ function pairOf(bits: number): string {
 const FIRST = '0'.charCodeAt(0);
 const pairs: string[] = [];
 
-/** In a damaged record, any of these may be anything. */
 function isAsWritten({ chatId, group, text, sum }: MarkRecord): boolean {
-  return typeof text === 'string' && sum === sumOfMarks(chatId, group, text);
+  return sum === sumOfMarks(chatId, group, text);
 }
 
 function sumOfMarks(chatId: string, group: number, text: string): number {
