@@ -166,7 +166,6 @@ export class Queue<M extends UIMessage> {
     };
     const show = (): void => {
       question.isShown = true;
-      this.#questions = [...this.#questions];
       this.#show();
     };
     if (parts) return make(parts);
@@ -306,8 +305,7 @@ export class Queue<M extends UIMessage> {
       ({ isLeft, message }) => isLeft && message && !engine.node(message.id),
     );
     for (const question of back) this.#asked.delete(question);
-    this.#questions = [...back, ...this.#questions];
-    this.#show();
+    this.#show([...back, ...this.#questions]);
   }
 
   /** Whether some of what was left is put into the list: another tab shows it too, and may ask it at this moment. */
@@ -321,7 +319,6 @@ export class Queue<M extends UIMessage> {
       question.isLeft = true;
       this.#release(question);
     }
-    this.#questions = [...this.#questions];
     this.#show();
     this.#wake?.();
   }
@@ -332,7 +329,7 @@ export class Queue<M extends UIMessage> {
     for (const question of this.#asked) if (engine.node(question.message?.id ?? '')) this.#forget(question);
     // What was left at the end of another branch stays there.
     const stays = ({ isLeft, kept }: Question<M>): boolean => !isLeft || this.#isHere(kept?.branchId);
-    if (!this.#questions.every(stays)) this.#leave(stays);
+    this.#showOnly(stays);
     for (const question of this.#questions) if (!question.isLeft) this.#keep(question);
     // A disk that took the turn may take what it refused before.
     if (engine.state.getState().saveState.state === 'error') engine.retry().catch(() => {});
@@ -343,7 +340,7 @@ export class Queue<M extends UIMessage> {
     const { engine } = this.#at.host;
     const stays = ({ isLeft, message }: Question<M>): boolean =>
       !isLeft || !message || engine.node(message.id) === undefined;
-    if (!this.#questions.every(stays)) this.#leave(stays);
+    this.#showOnly(stays);
     this.#followBranches();
   }
 
@@ -363,13 +360,13 @@ export class Queue<M extends UIMessage> {
   }
 
   /** Shows no more than these. */
-  #leave(stays: (question: Question<M>) => boolean): void {
-    this.#questions = this.#questions.filter(stays);
-    this.#show();
+  #showOnly(stays: (question: Question<M>) => boolean): void {
+    if (!this.#questions.every(stays)) this.#show(this.#questions.filter(stays));
   }
 
-  /** Lets those who show the list look at it again. */
-  #show(): void {
+  /** Lets those who show the list look at it again: these wait now, or the same ones, which changed. */
+  #show(questions: readonly Question<M>[] = [...this.#questions]): void {
+    this.#questions = questions;
     this.#at.list.now = [...this.#at.list.now];
   }
 
@@ -401,10 +398,9 @@ export class Queue<M extends UIMessage> {
       });
       if (left.length === 0) return;
       // What was left stands before what waits here.
-      this.#questions = [...left, ...this.#questions].toSorted(
-        (a, b) => Number(b.isLeft) - Number(a.isLeft) || a.at - b.at,
+      this.#show(
+        [...left, ...this.#questions].toSorted((a, b) => Number(b.isLeft) - Number(a.isLeft) || a.at - b.at),
       );
-      this.#show();
     } catch {
       // A disk that can't be read says so with the conversation.
     }
@@ -486,7 +482,6 @@ export class Queue<M extends UIMessage> {
     this.#release(question);
     question.kept = undefined;
     question.message = { ...message, id: createId() };
-    this.#questions = [...this.#questions];
     this.#show();
     await this.#store(question);
     if (kept) await engine.keepFields(queuedKey(engine.chatId), { [message.id]: null });
