@@ -3,6 +3,7 @@ import {
   DefaultChatTransport,
   DirectChatTransport,
   ToolLoopAgent,
+  type ChatInit,
   type ChatTransport,
   type UIMessage,
 } from 'ai';
@@ -11,6 +12,29 @@ import { createLocalTransport } from 'contextree/ai/local';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 
 describe('the types', () => {
+  it('of metadata, data and tools are those of the messages, as with plain useChat', () => {
+    type Tools = { readonly dice: { readonly input: { readonly sides: number }; readonly output: number } };
+    type Own = UIMessage<{ readonly mood: string }, { readonly weather: { readonly sky: string } }, Tools>;
+    const Page = (init: ChatInit<Own>): void => {
+      const chat = useChat(
+        useContextChat<Own>({
+          onData: ({ data }) => expectTypeOf(data.sky).toEqualTypeOf<string>(),
+          onToolCall: ({ toolCall }) => {
+            if (!toolCall.dynamic) expectTypeOf(toolCall.input.sides).toEqualTypeOf<number>();
+          },
+        }),
+      );
+      expectTypeOf(chat).toEqualTypeOf(useChat<Own>(init));
+      expectTypeOf(useChat({ ...useContextChat(init), resume: true })).toEqualTypeOf(chat);
+      void chat.addToolOutput({ tool: 'dice', toolCallId: '1', output: 6 });
+      // @ts-expect-error: dice give numbers
+      void chat.addToolOutput({ tool: 'dice', toolCallId: '1', output: 'six' });
+      // @ts-expect-error: a mood is a text
+      void chat.sendMessage({ text: 'One?', metadata: { mood: 1 } });
+    };
+    expect(Page).toBeTypeOf('function');
+  });
+
   it('of messages come from the transport', () => {
     type Own = UIMessage<{ readonly mood: string }>;
     const own = new DefaultChatTransport<Own>();

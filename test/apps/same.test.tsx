@@ -340,6 +340,48 @@ describe('the page "Add contextree to your useChat app" names as exceptions', ()
     ]);
   });
 
+  it('a stream that closes before a word', async () => {
+    const ends = await both(async (page) => {
+      await page.send('One?');
+      await page.reply((server) => server.drop());
+      return [page.seen().includes('There was no answer'), page.seen().endsWith('ready')];
+    });
+    expect(ends).toEqual([
+      [false, true],
+      [true, false],
+    ]);
+  });
+
+  it('a stream that nobody can read', async () => {
+    const alerts = await both(async (page) => {
+      await page.send('One?');
+      // What a transport over HTTP says of it.
+      const unread = Object.assign(new Error('Unexpected token <'), { name: 'AI_JSONParseError' });
+      await page.reply((server) => server.break(unread));
+      return document.querySelector('[role=alert]')?.textContent ?? '';
+    });
+    expect(alerts).toEqual([
+      expect.stringContaining('Unexpected token'),
+      expect.stringContaining('The answer could not be read'),
+    ]);
+  });
+
+  it('a second result of one call', async () => {
+    const press = (name: string): void =>
+      [...document.querySelectorAll('button')].find(({ textContent }) => textContent === name)?.click();
+    const seen = await both(
+      async (page) => {
+        await page.send('Roll?');
+        await page.reply((server) => server.send({ type: 'start' }, call));
+        await page.reply((server) => server.finish());
+        await page.reply(async () => ['Give', 'Fail'].forEach(press));
+        return /output-\w+/.exec(page.seen())?.[0];
+      },
+      { settings: { sendAutomaticallyWhen: () => false } },
+    );
+    expect(seen).toEqual(['output-error', 'output-available']);
+  });
+
   it('when `status` is `ready`', async () => {
     const inner = new InMemoryContextStore();
     let disk = Promise.withResolvers<void>();
