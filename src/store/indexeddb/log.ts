@@ -8,7 +8,7 @@ import { whenIdle } from './seal.ts';
  * between them leaves half a record there. The next one passes over it, as it should, and then writes on behind it in the
  * same file (https://github.com/google/leveldb/issues/1287). The one after that reads a record in the midst of which others
  * begin, takes the files for damaged and begins empty ones: all databases of the site are gone, and all that was told as
- * saved. Of 160 kills of five tabs that wrote, one left half a record, and the next kill cost everything.
+ * saved. Of 692 kills of five tabs that wrote, four left half a record; three of these were killed again: all was gone.
  *
  * A page can neither see the log nor ask for another one. But where a database is deleted, Chromium compacts the place that
  * it had, and that begins with a new log: what the old one tells goes into a table, and the file goes. So a database with
