@@ -1,6 +1,7 @@
 import type { ContextError } from '../errors.ts';
 import type { Desk, Pending } from './desk.ts';
 import { isRefusal, type Outbox } from './outbox.ts';
+import { sameItems } from './same.ts';
 import type { SaveState } from './state.ts';
 
 /** The first pause before an unsaved turn is tried again, in ms; it doubles up to half a minute. */
@@ -81,10 +82,12 @@ export class Safety {
     return this.refused?.messages.filter((message) => this.#desk.pending.includes(message)).length ?? 0;
   }
 
-  #become(next: SaveState): void {
-    const { state, error, pending } = this.state;
+  #become({ leftOut: _past, ...next }: SaveState): void {
+    const { state, error, pending, leftOut: before = [] } = this.state;
+    const leftOut = this.#outbox.owed.flatMap((op) => (op.op === 'replace' ? [op.id] : []));
     const isSame = state === next.state && pending === next.pending && error?.message === next.error?.message;
-    if (!isSame) this.state = next;
+    if (isSame && sameItems(before, leftOut)) return;
+    this.state = leftOut.length > 0 ? { ...next, leftOut } : next;
   }
 
   /** Shows at once that a write is under way, before it is known how it ends. */

@@ -60,6 +60,8 @@ export interface SaveState {
   readonly error?: ContextError;
   /** Messages that are only in memory, or some large part of them; questions that wait for their turn, too. */
   readonly pending: number;
+  /** The ids of messages that are on the disk without their files, for which there was no room; absent for none. */
+  readonly leftOut?: readonly string[];
 }
 
 /** What an engine tells its subscribers: ids, names and times, never content. `at` and `ms` in every one. */

@@ -85,6 +85,20 @@ describe('a file that does not fit', () => {
     expect(engine.state.getState().messages[2]).toBe(shown);
   });
 
+  test('tells whose it is, so that a page can say so beside the message', async () => {
+    const { widen, engine, turn } = await chat();
+    expect(saveStateOf(engine)).not.toHaveProperty('leftOut');
+    await turn(withPicture('q2'), 'a2');
+    await turn(withPicture('q3', 60_000), 'a3');
+    expect(saveStateOf(engine).leftOut).toEqual(['q2', 'q3']);
+    widen(55_000);
+    await expect(engine.retry()).rejects.toMatchObject({ code: 'quota-exceeded' });
+    expect(saveStateOf(engine).leftOut).toEqual(['q3']);
+    widen(Infinity);
+    await engine.retry();
+    expect(saveStateOf(engine)).not.toHaveProperty('leftOut');
+  });
+
   test('refuses retry() until then, and a smaller one is not kept waiting by it', async () => {
     const { disk, widen, engine, turn } = await chat();
     await turn(withPicture('q2'), 'a2');

@@ -23,7 +23,8 @@ export interface IndexedDBOptions {
  * A store that lasts: one IndexedDB database, shared by all tabs of the site.
  *
  * Nothing is opened before the first use, so it can be made anywhere, also on a server. Where there is no database, or
- * the browser refuses it, the store is memory, and `persistence` says so from the first answer on.
+ * the browser refuses it, the store is memory, and `persistence` says so from the first answer on. It stays memory until
+ * the page is loaded again: what was said meanwhile must not seem to be gone.
  */
 export class IndexedDBContextStore extends DeferredStore {
   constructor(
