@@ -328,8 +328,6 @@ export class PackedRows implements Rows {
     const [packs, topologies] = await Promise.all([
       this.#rows.keys('packs', ofChat(chatId)),
       this.#keysOf(chatId),
-      // Read along with them: whoever opens a chat looks for messages soon.
-      this.#marksOf(chatId),
     ]);
     const lost = without(packs, topologies) as (readonly [string, number])[];
     if (lost.length === 0) this.#cache.whole.add(chatId);
