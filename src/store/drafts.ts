@@ -40,16 +40,14 @@ export async function readDraft(rows: Rows, chatId: string, id: string): Promise
 
 /** Makes this the draft of a message, with as few words as it takes. */
 export async function writeDraft(rows: Rows, chatId: string, draft: UIMessage): Promise<void> {
-  const [first, kept] = await Promise.all([
-    rows.get('drafts', [chatId, draft.id]),
-    rows.list('drafts', draftOf(chatId, draft.id)),
-  ]);
+  const kept = await rows.list('drafts', draftOf(chatId, draft.id));
   // What lies behind the row of a page that has gone would count for nothing.
-  const before = first && wholeAt(kept) === 0 ? jsonOf(kept) : '';
+  const isGoingOn = wholeAt(kept) === 0 && (await rows.get('drafts', [chatId, draft.id])) !== undefined;
+  const before = isGoingOn ? jsonOf(kept) : '';
   const patches = patchesOf(before, JSON.stringify(draft));
   const size = patches.reduce((sum, { text }) => sum + text.length, 0);
   if (size * 2 > before.length || kept.length > MANY) {
-    rows.delete('drafts', draftOf(chatId, draft.id));
+    if (kept.length > 0) rows.delete('drafts', draftOf(chatId, draft.id));
     rows.put('drafts', draft, [chatId, draft.id]);
   } else {
     for (const [i, patch] of patches.entries()) {

@@ -40,6 +40,20 @@ test('an answer that grows is written once, not at each word', async () => {
   expect(await readDraft(kept(long), 'c', 'a1')).toEqual(said('x'.repeat(600), '599'));
 });
 
+test('the first words of an answer are looked for once, and put, and nothing else: somebody waits for the next ones', async () => {
+  const asked: string[] = [];
+  const rows = kept([]);
+  const noted: Rows = {
+    ...rows,
+    get: async (...given) => (asked.push('get'), rows.get(...given)),
+    list: async (...given) => (asked.push('list'), rows.list(...given)),
+    put: (...given) => (asked.push('put'), rows.put(...given)),
+    delete: (...given) => (asked.push('delete'), rows.delete(...given)),
+  };
+  await writeDraft(noted, 'c', said('word'));
+  expect(asked).toEqual(['list', 'put']);
+});
+
 test('what a tool is asked, which grows in two places at once, is written once, too', async () => {
   const asked = (input: string): UIMessage => ({
     id: 'a1',
