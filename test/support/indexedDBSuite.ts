@@ -607,6 +607,16 @@ export function indexedDBSuite(freshName: () => string, points: Points = ALL_POI
         expect(await two.held('c')).toEqual(new Set());
       });
 
+      it('believes no lease from before the clock was set back: its tab may be gone for long', async () => {
+        const store = open();
+        await store.held('c');
+        const db = await openDB(name);
+        await db.put('leases', { chatId: 'c', id: 'a1:1', until: Date.now() + 3_600_000 });
+        await db.put('leases', { chatId: 'c', id: 'a2:1', until: Date.now() + 9000 });
+        db.close();
+        expect(await store.held('c')).toEqual(new Set(['a2']));
+      });
+
       it('holds the first answer of a chat, which is held before the chat is there', async () => {
         const [one, two] = [open(), open()];
         const release = await one.hold('c', 'a1');

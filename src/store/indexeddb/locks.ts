@@ -60,7 +60,9 @@ export class NodeLocks {
 
   async #leased(chatId: string): Promise<ReadonlySet<string>> {
     const leases = await this.#backing.read(['leases'], (rows) => rows.list('leases', ofChat(chatId)));
-    const alive = leases.filter(({ until }) => until > Date.now());
+    const now = Date.now();
+    // One that ends later than any could was stamped before the clock was set back: who still writes stamps it anew.
+    const alive = leases.filter(({ until }) => until > now && until <= now + LEASE);
     return new Set(alive.map(({ id }) => id.slice(0, id.lastIndexOf(':'))));
   }
 }
