@@ -151,16 +151,23 @@ export class History {
     return this.#entries.some(({ deed }) => deed.does === 'restore' && deed.chatId === chatId);
   }
 
-  /** A turn is there with all its messages, or not at all. */
+  /**
+   * A turn is there with all its messages, or not at all. Who got no answer says it again, with what came since: what the
+   * first call may have brought proves nothing of the second.
+   */
   #turnProblems({ chatId, messages }: FoundChat): string[] {
     const there = new Set([...messages.map(({ id }) => id), ...this.#touched(chatId, 'drop').keys()]);
+    const writes = this.#writesIn(chatId);
+    const isOfOne = (id: string): boolean =>
+      (writes.get(id) ?? []).filter(({ outcome, kind }) => outcome !== 'refused' && kind === 'turn')
+        .length === 1;
     return this.#entries.flatMap(({ deed, outcome }) => {
       // What was refused may be said again with others: its words tell whether it happened.
       if (outcome === 'refused' || deed.does !== 'write') return [];
       if (deed.chatId !== chatId || (deed.kind ?? 'turn') !== 'turn') return [];
       const ids = Object.keys(deed.words);
       const missing = ids.filter((id) => !there.has(id));
-      const isHalf = missing.length > 0 && missing.length < ids.length;
+      const isHalf = missing.length > 0 && ids.some((id) => there.has(id) && isOfOne(id));
       return isHalf ? [`half a turn: "${missing.join('", "')}" of ${chatId} is not there`] : [];
     });
   }
