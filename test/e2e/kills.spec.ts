@@ -254,6 +254,47 @@ test('what is said behind a commit that a kill tore in two outlives the next kil
   }
 });
 
+/** How often a page has begun a new log, when it has come to rest. */
+async function renewals(page: Page): Promise<number> {
+  return page.evaluate(async () => {
+    await new contextree.IndexedDBContextStore('kills').load('c');
+    for (let i = 0; i < 2; i += 1) await new Promise((resolve) => requestIdleCallback(resolve));
+    return (globalThis as { renewals?: number }).renewals ?? 0;
+  });
+}
+
+/** Counts the databases that are deleted. */
+function countRenewals(): void {
+  const deleteDatabase = Reflect.get(IDBFactory.prototype, 'deleteDatabase');
+  const counts = globalThis as { renewals?: number };
+  IDBFactory.prototype.deleteDatabase = function (name) {
+    counts.renewals = (counts.renewals ?? 0) + 1;
+    return deleteDatabase.call(this, name);
+  };
+}
+
+test('a new log is begun after a kill, and not where the page before was left in peace', async () => {
+  const profile = await Profile.create();
+  const open = async (): Promise<Page> => {
+    await profile.start(async (context) => void (await context.addInitScript(countRenewals)));
+    return profile.open();
+  };
+  try {
+    const page = await open();
+    await expect.poll(() => renewals(page), 'by the first one').toBe(1);
+    await page.goto(profile.origin);
+    expect(await renewals(page), 'by one that comes behind another').toBe(0);
+    const other = await profile.open();
+    expect(await renewals(other), 'by one that opens beside another').toBe(1);
+    await other.close();
+    await profile.kill();
+    const after = await open();
+    await expect.poll(() => renewals(after), 'after a kill').toBe(1);
+  } finally {
+    await profile.remove();
+  }
+});
+
 for (const [name, mistake, words] of [
   [
     'read what they remember',

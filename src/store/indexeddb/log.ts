@@ -12,13 +12,16 @@ import { whenIdle } from './seal.ts';
  *
  * A page can neither see the log nor ask for another one. But where a database is deleted, Chromium compacts the place that
  * it had, and that begins with a new log: what the old one tells goes into a table, and the file goes. So a database with
- * nothing in it is made and deleted, once for each page, a few milliseconds that nobody waits for. Other browsers keep
- * databases in SQLite, which knows where its log ends.
+ * nothing in it is made and deleted, when the browser is idle. Other browsers keep databases in SQLite, which knows where
+ * its log ends.
+ *
+ * Nobody waits for that, but it is not free: with the log, Chromium writes its youngest ten megabytes anew. So a page that
+ * is left in peace leaves a note that it was, and the next one spares it. Whoever is killed leaves none.
  */
 export function renewLog(): void {
   if (isRenewed || !isChromium()) return;
   isRenewed = true;
-  whenIdle(() => void beginAnother().catch(() => undefined));
+  if (!wasLeftInPeace()) whenIdle(() => void beginAnother().catch(() => undefined));
 }
 
 /** All databases of a site share the log. */
@@ -29,9 +32,35 @@ function isChromium(): boolean {
   return typeof navigator !== 'undefined' && /Chrome\//.test(navigator.userAgent);
 }
 
+/** Whether the page before this one left its note. It goes, since somebody is here, and is left again with this page. */
+function wasLeftInPeace(): boolean {
+  const wasLeft = noteOf(false);
+  const here = (): void => void noteOf(false);
+  addEventListener('pagehide', () => void noteOf(true));
+  // Where one comes back to a page that was frozen, and where another one goes while this one stays.
+  addEventListener('pageshow', here);
+  addEventListener('storage', ({ key, newValue }) => {
+    if (key === NOTE && newValue !== null) here();
+  });
+  return wasLeft;
+}
+
+/** Leaves the note, or takes it away; tells whether it was there. Where nothing can be noted, none is. */
+function noteOf(isLeaving: boolean): boolean {
+  try {
+    const wasThere = localStorage.getItem(NOTE) !== null;
+    if (isLeaving) localStorage.setItem(NOTE, 'left');
+    else localStorage.removeItem(NOTE);
+    return wasThere;
+  } catch {
+    return false;
+  }
+}
+
 async function beginAnother(): Promise<void> {
   (await openDB(EMPTY)).close();
   await deleteDB(EMPTY);
 }
 
 const EMPTY = 'contextree:log';
+const NOTE = 'contextree:log:left';
