@@ -9,8 +9,9 @@ import { chromium } from 'playwright-core';
 import { findBrowser, launchArgs } from '../../scripts/browser.mjs';
 
 /**
- * How many bytes a chat takes on the disk, against its messages as JSON: in Chromium, of one that was imported and of one
- * that was written turn by turn, when the browser is closed, and when it was opened and closed again.
+ * How many bytes a chat takes on the disk, against its messages as JSON, in Chromium: of one that was imported, its words
+ * from anywhere in a book or in the order of it, and of one that was written turn by turn; when the browser is closed, and
+ * when it was opened and closed again.
  *
  *     node test/bench/disk.ts
  *
@@ -81,7 +82,7 @@ function bytesOf(folder: string): { readonly all: number; readonly logs: number 
 let isKept = true;
 console.log('| chat | when | against its JSON | MB on the disk, of it logs, of JSON |');
 console.log('| --- | --- | --: | --- |');
-for (const how of ['import', 'turns']) {
+for (const how of ['import', 'import in order', 'turns']) {
   const profile = mkdtempSync(join(tmpdir(), 'contextree-disk-'));
   const json = await visit(profile, `how=${how}&count=${COUNT}`);
   const ratios: number[] = [];

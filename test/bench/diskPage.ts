@@ -6,15 +6,16 @@ import type { StoreOp } from '../../src/store/store.ts';
 const me = { userId: 'u', epoch: 0, mainBranchId: 'main' };
 const { searchParams } = new URL(location.href);
 const count = Number(searchParams.get('count'));
-const step = searchParams.get('how') === 'import' ? count : 2;
+const step = searchParams.get('how') === 'turns' ? 2 : count;
+const isInOrder = searchParams.get('how') === 'import in order';
 const book = await (await fetch('/book')).text();
 
 let seed = 1;
 
-/** A kilobyte from some place in a book. */
+/** A kilobyte from some place in a book, or the next one, as where a conversation keeps to its subject. */
 function message(i: number): UIMessage {
   seed = (seed * 48_271) % 2_147_483_647;
-  const at = seed % (book.length - 1000);
+  const at = (isInOrder ? i * 1000 : seed) % (book.length - 1000);
   const text = book.slice(at, at + 1000);
   return {
     id: crypto.randomUUID(),
