@@ -85,6 +85,25 @@ test('a question sent while an answer streams waits in sight, can be taken back,
   await expect(demo.assistant.last()).toContainText('And a short one?');
 });
 
+test('a question that waits stands still under a slow press while the answer grows line by line', async ({
+  page,
+}) => {
+  const demo = await Demo.open(page, { pace: true });
+  await demo.send('Tell me a long story about a lighthouse');
+  await demo.streaming();
+  await demo.send('And a short one?');
+  const height = async (): Promise<number> => (await demo.assistant.boundingBox())?.height ?? 0;
+  const takeBack = demo.button('Take back');
+  await takeBack.hover();
+  await page.mouse.down();
+  const [place, before] = [await takeBack.boundingBox(), await height()];
+  await expect.poll(height).toBeGreaterThan(before + 60);
+  expect(await takeBack.boundingBox()).toEqual(place);
+  await page.mouse.up();
+  await expect(demo.message).toHaveValue('And a short one?');
+  await expect(takeBack).toHaveCount(0);
+});
+
 test('a question that waits is asked when the answer is stopped', async ({ page }) => {
   const demo = await Demo.open(page, { pace: true });
   await demo.send('Tell me a long story about a lighthouse');

@@ -93,19 +93,21 @@ export function Conversation({ chatId, standing, starters }: ConversationProps):
               />
             ))}
             {canChange && <AbsentAnswer turn={turn} canAsk={standing === 'open'} />}
-            {waiting.map((question, i) => (
-              <WaitingQuestion
-                key={question.id}
-                question={question}
-                onAskNow={i === 0 && askNow ? askFirst : undefined}
-                onTakeBack={takeBack}
-              />
-            ))}
           </div>
         </div>
         {isAway && shown.length > 0 && <JumpToLatest onJump={jump} />}
       </div>
       <Notices afterLast={around.focusComposer} />
+      <div className="queue">
+        {waiting.map((question, i) => (
+          <WaitingQuestion
+            key={question.id}
+            question={question}
+            onAskNow={i === 0 && askNow ? askFirst : undefined}
+            onTakeBack={takeBack}
+          />
+        ))}
+      </div>
       {standing !== 'unknown' && (
         <Composer
           ref={composer}

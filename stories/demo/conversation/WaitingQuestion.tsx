@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { useEffect, type ReactNode } from 'react';
+import { useEffect, useRef, type ReactNode } from 'react';
 import { useAnnounce } from '../shell/Announcer.tsx';
 import { onFirstClick } from '../shell/once.ts';
 import { Parts } from './Parts.tsx';
@@ -10,13 +10,17 @@ import { Parts } from './Parts.tsx';
  */
 export function WaitingQuestion({ question, onAskNow, onTakeBack }: WaitingQuestionProps): ReactNode {
   const announce = useAnnounce();
-  useEffect(() => announce('Waiting: it is asked when the answer is complete'), [announce]);
+  const foot = useRef<HTMLElement>(null);
+  useEffect(() => {
+    foot.current?.scrollIntoView({ block: 'nearest' });
+    announce('Waiting: it is asked when the answer is complete');
+  }, [announce]);
   return (
     <article className="message" aria-label="You" data-role="user" data-waiting data-message={question.id}>
       <div className="message-body">
         <Parts message={question} isLast={false} growing={false} />
       </div>
-      <footer className="message-foot">
+      <footer ref={foot} className="message-foot">
         <span className="waiting">Waiting</span>
         {onAskNow && (
           <button type="button" className="button" onClick={onFirstClick(onAskNow)}>
