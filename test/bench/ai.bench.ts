@@ -221,7 +221,7 @@ test(
     const plain = plainApp(listOf(100));
     const ours = await contextApp(await engineWith(100), 0);
     await until(ours, () => ours.messages.length === 100);
-    const { times, renders } = await compared(plain, ours, 12);
+    const { times, renders } = await compared(plain, ours, 48);
     const ratio = times[1] / times[0];
     report('a streamed word against plain `useChat`', ratio, figures(times));
     report(
