@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { sameJson } from '../engine/same.ts';
+import { sameJson } from '../engine/sameJson.ts';
 import { answered, type Given } from './answered.ts';
 import { keepList } from './begin.ts';
 import type { Standing } from './contextChat.ts';

@@ -1,6 +1,7 @@
 import type { UIMessage } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
-import { sameItems, sameJson } from '../engine/same.ts';
+import { sameItems } from '../engine/same.ts';
+import { sameJson } from '../engine/sameJson.ts';
 import { ContextError } from '../errors.ts';
 import { isToolPart, isWaiting, type ToolPart } from './toolPart.ts';
 

@@ -1,7 +1,8 @@
 import { readUIMessageStream, type ChatTransport, type UIMessage, type UIMessageChunk } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
 import { onLeaving } from '../engine/leaving.ts';
-import { sameItems, sameJson } from '../engine/same.ts';
+import { sameItems } from '../engine/same.ts';
+import { sameJson } from '../engine/sameJson.ts';
 import { expectEngine } from '../react/provider.tsx';
 import { awaited, leave, mayGoOn } from './goingOn.ts';
 import { headOf, listAfter } from './list.ts';

@@ -1,5 +1,5 @@
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai';
-import { sameJson } from '../engine/same.ts';
+import { sameJson } from '../engine/sameJson.ts';
 import { saidOf } from './said.ts';
 import type { Turn } from './turn.ts';
 

@@ -2,7 +2,7 @@ import type { UIMessage } from 'ai';
 import { chainIds } from '../graph/graph.ts';
 import type { Desk } from './desk.ts';
 import type { History } from './history.ts';
-import { sameJson } from './same.ts';
+import { sameJson } from './sameJson.ts';
 
 /**
  * What another tab is writing on the branch that is shown here.

@@ -437,8 +437,7 @@ export class ContextEngine {
     model: string | EstimateOptions = {},
     options: Omit<EstimateOptions, 'modelId'> = {},
   ): Promise<EstimateResult> {
-    const asked = typeof model === 'string' ? { ...options, modelId: model } : model;
-    return (await this.#opened()).estimate(asked);
+    return (await this.#opened()).estimate(model, options);
   }
 
   /**

@@ -13,7 +13,8 @@ import {
   siblingsOf,
 } from '../graph/graph.ts';
 import type { ChatRecords } from '../store/store.ts';
-import { sameItems, sameJson } from './same.ts';
+import { sameItems } from './same.ts';
+import { sameJson } from './sameJson.ts';
 import { NO_VERSIONS } from './state.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { UIMessage } from 'ai';
 import { ContextError, isContextError, reasonOf } from '../errors.ts';
-import { hasLazy, isRecord } from '../fragment/copy.ts';
-import { isLazyFragment, LAZY_ID, type ContextFragment } from '../fragment/fragment.ts';
+import { isLazyFragment, isRecord, LAZY_ID, type ContextFragment } from '../fragment/fragment.ts';
+import { hasLazy } from '../fragment/lazy.ts';
 import { checkMessage, messageOf } from '../fragment/message.ts';
 import type { GraphData } from '../graph/visualize.ts';
 import type { ContextRenderer } from '../render/renderer.ts';

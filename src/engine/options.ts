@@ -1,5 +1,5 @@
 import { ContextError, reasonOf } from '../errors.ts';
-import { isRecord } from '../fragment/copy.ts';
+import { isRecord } from '../fragment/fragment.ts';
 import type { MessageStatus } from '../graph/graph.ts';
 import type { ContextEngineOptions, ContinueOptions } from './engine.ts';
 import { expectOption, isStore } from './expect.ts';

@@ -2,7 +2,7 @@ import type { UIMessage } from 'ai';
 import { stripReminders } from '../fragment/fold.ts';
 import { isVisible, type MessageGraph, type NodeInfo } from '../graph/graph.ts';
 import type { StoreOp } from '../store/store.ts';
-import { sameJson } from './same.ts';
+import { sameJson } from './sameJson.ts';
 
 /**
  * Which message goes where.

@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai';
 import { ContextError, isContextError, refuseToLoad, reasonOf } from '../errors.ts';
-import { hasLazy } from '../fragment/copy.ts';
+import { hasLazy } from '../fragment/lazy.ts';
 import { stripReminders } from '../fragment/fold.ts';
 import type { ContextFragment } from '../fragment/fragment.ts';
 import { createId } from '../fragment/id.ts';
@@ -737,10 +737,14 @@ export class Session {
     });
   }
 
-  async estimate(options: EstimateOptions): Promise<EstimateResult> {
+  async estimate(
+    model: string | EstimateOptions,
+    options: Omit<EstimateOptions, 'modelId'>,
+  ): Promise<EstimateResult> {
     const { estimateSubject, expectOptions } = await import('./inspect.ts').catch(refuseToLoad);
-    expectOptions(options);
-    return estimateSubject(await this.#subject(options), options);
+    const asked = typeof model === 'string' ? { ...options, modelId: model } : model;
+    expectOptions(asked);
+    return estimateSubject(await this.#subject(asked), asked);
   }
 
   async inspect(options: InspectOptions): Promise<ContextSnapshot> {

@@ -14,7 +14,8 @@ import type { BranchInfo, CheckpointInfo } from '../store/store.ts';
 import type { Desk } from './desk.ts';
 import { Elsewhere } from './elsewhere.ts';
 import type { History } from './history.ts';
-import { keepIfSame, sameJson } from './same.ts';
+import { keepIfSame } from './same.ts';
+import { sameJson } from './sameJson.ts';
 import type { EngineState } from './state.ts';
 
 /** How many messages of a chain are loaded at first, and by each `loadMore()`. */

@@ -164,11 +164,6 @@ function copyRecord(record: object, walk: Walk): unknown {
   return copy;
 }
 
-/** Whether a value is an object other than null and lists. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** Refuses what keeps its content where `Object.keys` does not look: errors, maps, binary data. */
 function refuseExotic(value: object, walk: Walk): void {
   const kind = Object.prototype.toString.call(value).slice(8, -1);
@@ -253,18 +248,6 @@ function expectText(value: unknown, key: string, walk: Walk): void {
   if (typeof value === 'string') return;
   walk.path.push(key);
   refuse(walk, 'must be a text, and a property of the fragment itself');
-}
-
-/** Whether anything in a fragment is only known later. */
-export function hasLazy(fragment: ContextFragment): boolean {
-  let found = false;
-  walkFragment(fragment, {
-    code: 'invalid-fragment',
-    maxDepth: MAX_DEPTH,
-    node: dataOf,
-    lazy: () => (found = true),
-  });
-  return found;
 }
 
 /** A copy of what a fragment renders. */

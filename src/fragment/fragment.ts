@@ -92,10 +92,14 @@ export function isFragment(value: unknown): value is ContextFragment {
   return typeof (value as ContextFragment).name === 'string' && ('data' in value || 'codec' in value);
 }
 
+/** Whether a value is an object other than null and lists. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** Whether a value is a plain record: no list, no fragment, nothing that is only known later. */
 export function isFragmentObject(value: unknown): value is Record<string, FragmentData> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  return !isFragment(value) && !isLazyValue(value);
+  return isRecord(value) && !isFragment(value) && !isLazyValue(value);
 }
 
 /** Whether a fragment belongs to the conversation rather than to the system prompt. */
@@ -111,9 +115,9 @@ export function isLazyFragment(fragment: ContextFragment): fragment is LazyFragm
 /** Whether a value is only known later; see {@link LazyValue}. Texts and arrays are not. */
 export function isLazyValue(value: unknown): value is LazyValue {
   if (typeof value === 'function') return true;
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  if (!isRecord(value)) return false;
   return (
-    typeof (value as { then?: unknown }).then === 'function' ||
+    typeof value.then === 'function' ||
     typeof (value as { [Symbol.iterator]?: unknown })[Symbol.iterator] === 'function' ||
     typeof (value as { [Symbol.asyncIterator]?: unknown })[Symbol.asyncIterator] === 'function'
   );

@@ -1,8 +1,9 @@
 import { ContextError, reasonOf } from '../errors.ts';
-import { copyValue, dataOf, hasLazy, MAX_DEPTH, refuse, walkFragment, walkWith, withData } from './copy.ts';
+import { copyValue, dataOf, MAX_DEPTH, refuse, walkFragment, walkWith, withData } from './copy.ts';
 import type { CopyRules, Walk } from './copy.ts';
 import { BIND, brand, isBuilt, isLazyValue } from './fragment.ts';
 import type { BoundCodec, ContextFragment, FragmentData, LazyValue } from './fragment.ts';
+import { hasLazy } from './lazy.ts';
 
 /**
  * Values that are only known later: today's date, the open document, a profile from the network.

@@ -1,8 +1,8 @@
 import type { UIMessage } from 'ai';
 import { ContextError } from '../errors.ts';
-import { copyValue, isRecord, refuse, walkWith } from './copy.ts';
+import { copyValue, refuse, walkWith } from './copy.ts';
 import type { FoldingFragment } from './fold.ts';
-import { brand, FOLD, isFragment, isLazyFragment, isMessageFragment, LAZY_ID } from './fragment.ts';
+import { brand, FOLD, isFragment, isLazyFragment, isMessageFragment, isRecord, LAZY_ID } from './fragment.ts';
 import type { ContextFragment, LazyFragment } from './fragment.ts';
 import { createId } from './id.ts';
 

@@ -1,6 +1,6 @@
 import { ContextError } from '../errors.ts';
-import { copyFragment, copyValue, isRecord, MAX_DEPTH, refuseLazy, walkWith, type Walk } from './copy.ts';
-import { BIND, brand, fragment, isBuilt, isMessageFragment } from './fragment.ts';
+import { copyFragment, copyValue, MAX_DEPTH, refuseLazy, walkWith, type Walk } from './copy.ts';
+import { BIND, brand, fragment, isBuilt, isMessageFragment, isRecord } from './fragment.ts';
 import type { BoundCodec, ContextFragment, FragmentData } from './fragment.ts';
 
 /**

@@ -51,17 +51,17 @@ interface Place {
   readonly isLast: boolean;
 }
 
-function treeLines({ nodes, branches, checkpoints }: GraphData): string[] {
-  const places = placesOf(nodes);
-  const marks = marksByMessage(branches, checkpoints);
+function treeLines(graph: GraphData): string[] {
+  const places = placesOf(graph.nodes);
+  const marksAt = marksOf(graph);
   const indentation = places.reduce((sum, { level }) => sum + level * STEP, 0);
   const stemOf = stems(indentation > MAX_INDENTATION ? LEVELS_KEPT : Number.POSITIVE_INFINITY);
-  return places.map((place) => `${stemOf(place)}${describe(place.node)}${marks.get(place.node.id) ?? ''}`);
+  return places.map((place) => `${stemOf(place)}${describe(place.node)}${marksAt(place.node.id)}`);
 }
 
 /** The messages in the order of their lines. */
 function placesOf(nodes: readonly GraphNode[]): Place[] {
-  const children = childrenByParent(nodes);
+  const children = listsBy(nodes, ({ parentId }) => parentId);
   const places: Place[] = [];
   const open: Place[] = [];
   const add = (below: readonly GraphNode[] = [], level: number, isRoot: boolean): void => {
@@ -96,40 +96,32 @@ function kept(bars: string, levels: number): string {
   return bars.length > levels * STEP ? bars.slice(-levels * STEP) : bars;
 }
 
-function childrenByParent(nodes: readonly GraphNode[]): Map<string | null, GraphNode[]> {
-  const children = new Map<string | null, GraphNode[]>();
-  for (const node of nodes) {
-    const list = children.get(node.parentId);
-    if (list) list.push(node);
-    else children.set(node.parentId, [node]);
-  }
-  return children;
-}
-
 function describe({ id, role, content }: GraphNode): string {
   return `${id.slice(0, 8)} (${role}): "${content.replaceAll('\n', ' ')}"`;
 }
 
-function marksByMessage(
-  branches: GraphData['branches'],
-  checkpoints: GraphData['checkpoints'],
-): Map<string, string> {
-  const names = new Map<string, { heads: string[]; checkpoints: string[] }>();
-  const at = (id: string): { heads: string[]; checkpoints: string[] } => {
-    const entry = names.get(id) ?? { heads: [], checkpoints: [] };
-    names.set(id, entry);
-    return entry;
+/** What stands behind a message: the branches that end in it, then the checkpoints at it. */
+function marksOf({ branches, checkpoints }: GraphData): (id: string) => string {
+  const heads = listsBy(branches, ({ headMessageId }) => headMessageId);
+  const marks = listsBy(checkpoints, ({ messageId }) => messageId);
+  const nameOf = ({ name, isActive }: GraphData['branches'][number]): string => name + (isActive ? ' *' : '');
+  return (id) => {
+    const ending = heads.get(id)?.map(nameOf).join(', ');
+    const marked = marks
+      .get(id)
+      ?.map(({ name }) => name)
+      .join(', ');
+    return (ending === undefined ? '' : ` <- [${ending}]`) + (marked === undefined ? '' : ` {${marked}}`);
   };
-  for (const branch of branches) {
-    if (branch.headMessageId !== null)
-      at(branch.headMessageId).heads.push(branch.name + (branch.isActive ? ' *' : ''));
+}
+
+/** Values in lists, each under what is read from it. */
+function listsBy<K, V>(values: readonly V[], keyOf: (value: V) => K): Map<K, V[]> {
+  const lists = new Map<K, V[]>();
+  for (const value of values) {
+    const list = lists.get(keyOf(value));
+    if (list) list.push(value);
+    else lists.set(keyOf(value), [value]);
   }
-  for (const { name, messageId } of checkpoints) at(messageId).checkpoints.push(name);
-  const marks = new Map<string, string>();
-  for (const [id, entry] of names) {
-    const heads = entry.heads.length > 0 ? ` <- [${entry.heads.join(', ')}]` : '';
-    const cps = entry.checkpoints.length > 0 ? ` {${entry.checkpoints.join(', ')}}` : '';
-    marks.set(id, heads + cps);
-  }
-  return marks;
+  return lists;
 }

@@ -1,3 +1,5 @@
+import { printable } from './renderer.ts';
+
 /**
  * Text that stays in its place in Markdown.
  *
@@ -81,8 +83,7 @@ function isAt(sticky: RegExp, text: string, at: number): boolean {
 /** A name on a line: one line, and no mark that would end or nest it. */
 export function inlineText(text: string): string {
   if (/^\w+$/.test(text)) return text;
-  return text
-    .replace(UNPRINTABLE, '\ufffd')
+  return printable(text)
     .replace(/\s+/g, ' ')
     .trim()
     .replace(/[\\*`<[\]]|^#|(?<= )#/g, '\\$&');
@@ -106,8 +107,6 @@ function capital(word: string): string {
 }
 
 const SMALL = new Set(['a', 'the', 'of', 'and', 'or', 'for', 'but']);
-
-const UNPRINTABLE = /[\0-\x08\v\f\x0e-\x1f]/g;
 
 /** The end of a line. To `.` and `$` a line ends at U+2028, too; to Markdown it does not. */
 const END = '(?![^\\n])';

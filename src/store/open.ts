@@ -1,7 +1,8 @@
 import { isContextError } from '../errors.ts';
 import type { Channel } from './channel.ts';
 import type { BackingFigures } from './figures.ts';
-import { GuardedBacking, type GuardOptions } from './indexeddb/guard.ts';
+import { GuardedBacking } from './indexeddb/guard.ts';
+import type { IndexedDBOptions } from './indexeddb/store.ts';
 import type { Table } from './layout.ts';
 import { MemoryBacking } from './memoryBacking.ts';
 import type { DataLoss } from './loss.ts';
@@ -18,7 +19,7 @@ export function openMemory(): RecordStore {
 }
 
 /** A store in a database; in memory where the browser refuses it. */
-export function openIndexedDB(name: string, options: GuardOptions): RecordStore {
+export function openIndexedDB(name: string, options: IndexedDBOptions): RecordStore {
   return new RecordStore(new BackingOrMemory(new GuardedBacking(name, options)));
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { hint, term, workflow } from '../../src/fragment/builders.ts';
-import { copyFragment, hasLazy } from '../../src/fragment/copy.ts';
+import { copyFragment } from '../../src/fragment/copy.ts';
+import { hasLazy } from '../../src/fragment/lazy.ts';
 import {
   fragment,
   getFragmentData,

@@ -13,16 +13,8 @@ import type { Database } from './connection.ts';
 import type { Journal } from './journal.ts';
 import { isWritable, removeJournals } from './journalFiles.ts';
 import { type Mark, missing, readMark, writeMark } from './marker.ts';
+import type { IndexedDBOptions } from './store.ts';
 import { read } from './transaction.ts';
-
-/** How a database is watched over. */
-export interface GuardOptions {
-  /** How long a call waits for the database to open, ms. */
-  readonly patience: number;
-  /** Whether a journal is kept beside the database. */
-  readonly journal?: boolean;
-  readonly onDataLoss?: ((loss: DataLoss) => void) | undefined;
-}
 
 /**
  * A database, and somebody who remembers what was in it.
@@ -36,7 +28,7 @@ export interface GuardOptions {
  */
 export class GuardedBacking implements Backing {
   readonly #name: string;
-  readonly #options: GuardOptions;
+  readonly #options: IndexedDBOptions;
   readonly #inner: IndexedDBBacking;
   /** The note as it was last read or written, for browsers that keep none. */
   #mark: Mark | undefined;
@@ -51,10 +43,12 @@ export class GuardedBacking implements Backing {
   #hear: ((notice: StoreNotice) => void) | undefined;
   #channel: Channel | undefined;
 
-  constructor(name: string, options: GuardOptions) {
+  constructor(name: string, options: IndexedDBOptions) {
     this.#name = name;
     this.#options = options;
-    this.#inner = new IndexedDBBacking(name, options.patience, (db, reason) => this.#examine(db, reason));
+    this.#inner = new IndexedDBBacking(name, options.patience ?? 5000, (db, reason) =>
+      this.#examine(db, reason),
+    );
   }
 
   get persistence(): Persistence {

@@ -27,13 +27,10 @@ export interface IndexedDBOptions {
  * the page is loaded again: what was said meanwhile must not seem to be gone.
  */
 export class IndexedDBContextStore extends DeferredStore {
-  constructor(
-    name: string = 'contextree',
-    { patience = 5000, journal = false, onDataLoss }: IndexedDBOptions = {},
-  ) {
+  constructor(name: string = 'contextree', options: IndexedDBOptions = {}) {
     super('indexeddb', async () => {
       const { openIndexedDB } = await import('../open.ts');
-      return openIndexedDB(name, { patience, journal, onDataLoss });
+      return openIndexedDB(name, options);
     });
   }
 }
