@@ -41,21 +41,18 @@ export function forgetText(message: UIMessage): void {
  * is. A part that has none costs nothing, whatever the others hold.
  */
 export function narrowed(parts: readonly string[], between: string = ''): string {
-  let [wide, all] = [0, 0];
-  for (const part of parts) {
-    wide += wideIn(part);
-    all += part.length;
-  }
-  return (wide * 5 < all ? parts.map(narrow) : parts).join(between);
+  const text = parts.join(between);
+  return WIDE.test(text) && wideIn(text) * 5 < text.length ? parts.map(narrow).join(between) : text;
 }
 
+/** That a text has no such character is told by how it is kept, without a look at it. */
 const WIDE = /[\u0100-\uffff]/;
 const ALL_WIDE = /[\u0100-\uffff]/g;
 
-/** How many wide characters there are. That a text has none is told by how it is kept, without a look at it. */
+/** How many wide characters there are. */
 function wideIn(text: string): number {
   let count = 0;
-  if (WIDE.test(text)) for (let i = 0; i < text.length; i += 1) if (text.charCodeAt(i) > 0xff) count += 1;
+  for (let i = 0; i < text.length; i += 1) if (text.charCodeAt(i) > 0xff) count += 1;
   return count;
 }
 

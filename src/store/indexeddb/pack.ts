@@ -110,7 +110,7 @@ export function encodeTopology({ chatId, block, sealed, damage }: Block): Topolo
     chatId,
     block,
     v: VERSION,
-    stamp: createDeviceId(),
+    stamp: createStamp(),
     first: Math.min(...changed),
     last: Math.max(...changed),
     text,
@@ -118,6 +118,16 @@ export function encodeTopology({ chatId, block, sealed, damage }: Block): Topolo
     ...(damage ? { lost: damage } : {}),
   };
 }
+
+/** A name that no other writing has: this page's, and a number. One from the system for each block would take longer. */
+function createStamp(): string {
+  page ??= createDeviceId();
+  stamps += 1;
+  return page + stamps.toString(36);
+}
+
+let page: string | undefined;
+let stamps = 0;
 
 function stepsOf(numbers: readonly number[]): number[] {
   return numbers.map((number, i) => number - (numbers[i - 1] ?? 0));
@@ -134,9 +144,7 @@ function columnsOf(infos: readonly NodeInfo[]): Pick<Columns, 'same' | 'few' | '
   const each: Record<string, unknown[]> = {};
   const some: Record<string, [number, unknown][]> = {};
   const rows = infos as unknown as readonly Readonly<Record<string, unknown>>[];
-  const fields = new Set<string>();
-  for (const row of rows) for (const field in row) fields.add(field);
-  for (const field of fields) {
+  for (const field of fieldsOf(rows)) {
     if (TOLD.has(field)) continue;
     const values = rows.map((row) => row[field]);
     if (values.includes(undefined))
@@ -149,6 +157,19 @@ function columnsOf(infos: readonly NodeInfo[]): Pick<Columns, 'same' | 'few' | '
     }
   }
   return { same, few, each, some };
+}
+
+/** The fields that some rows have. Mostly all have the same in the same order, so each is looked for in its place first. */
+function fieldsOf(rows: readonly object[]): string[] {
+  const fields: string[] = [];
+  for (const row of rows) {
+    let place = 0;
+    for (const field in row) {
+      if (fields[place] !== field && !fields.includes(field)) fields.push(field);
+      place += 1;
+    }
+  }
+  return fields;
 }
 
 /** So many values of a field have a digit each. */
@@ -330,8 +351,11 @@ export function encodePack(
     const body = bodies.get(block * BLOCK + place);
     return body ? takeText(body) : 'null';
   });
+  // Brackets are added to lines, not to the text of them all: an engine would copy it once more.
+  lines[0] = `[\n${lines[0] ?? ''}`;
+  lines[BLOCK - 1] += '\n]';
   // JSON has line breaks only between two bodies, because those in texts are escaped.
-  const text = `[\n${narrowed(lines, ',\n')}\n]`;
+  const text = narrowed(lines, ',\n');
   return { chatId, block, text, ...(lost ? { lost } : {}) };
 }
 
