@@ -13,7 +13,7 @@ import {
   siblingsOf,
 } from '../graph/graph.ts';
 import type { ChatRecords } from '../store/store.ts';
-import { sameItems } from './same.ts';
+import { keepIfSame, sameItems } from './same.ts';
 import { sameJson } from './sameJson.ts';
 import { NO_VERSIONS } from './state.ts';
 
@@ -240,16 +240,20 @@ export class History {
     const index = ids.indexOf(id);
     const known = this.#versions.get(id);
     if (known && known.index === index && sameItems(known.ids, ids)) return known;
-    const versions = ids.length === 0 ? NO_VERSIONS : { index, ids };
+    // One list for all of them: where there are thousands, each would keep thousands.
+    const ofFirst = this.#versions.get(ids[0] ?? '')?.ids ?? ids;
+    const versions = ids.length === 0 ? NO_VERSIONS : { index, ids: keepIfSame(ofFirst, ids) };
     this.#versions.set(id, versions);
     return versions;
   }
 
   /** The name that a fork beside the children of `parentId` is made from: the branch that holds the oldest of them. */
   forkBase(parentId: string | null, role: string, fallback: string): string {
+    const branches = this.seenBranches();
     for (const id of this.graph.children.get(parentId) ?? []) {
       if (this.graph.nodes.get(id)?.name !== role || !this.reached().has(id)) continue;
-      const oldest = this.seenBranches().find((branch) => contains(this.graph, branch.headMessageId, id));
+      const passed = new Set<string>();
+      const oldest = branches.find(({ headMessageId }) => contains(this.graph, headMessageId, id, passed));
       if (oldest) return oldest.name;
     }
     return fallback;

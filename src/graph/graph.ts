@@ -14,8 +14,8 @@ import type { UIMessage } from 'ai';
  * parents that a damaged disk has bent into a ring are cut apart when they come in, so that no walk need count its steps.
  *
  * Nodes, branches and checkpoints are values. The one thing that changes in place is the {@link MessageGraph} index
- * over them: an append costs the same at 10 messages and at 100,000, which no copied map could promise. Only its owner
- * (one engine, one store) writes to it, through `putNode` and `dropNode`.
+ * over them, lists of children included: an append costs the same at 10 messages and at 100,000, which no copied map
+ * could promise. Only its owner (one engine, one store) writes to it, through `putNode` and `dropNode`.
  */
 
 /** Where a message is in its life: still growing, whole, or cut short (stopped, failed, reloaded). */
@@ -131,7 +131,7 @@ export interface MessageGraph {
 
 interface WritableGraph extends MessageGraph {
   readonly nodes: Map<string, NodeInfo>;
-  readonly children: Map<string | null, readonly string[]>;
+  readonly children: Map<string | null, string[]>;
 }
 
 /** A graph of these nodes, given in any order. */
@@ -143,13 +143,13 @@ export function createGraph(infos: Iterable<NodeInfo> = []): MessageGraph {
 
 /** Adds a node, or replaces the one with its id. Its place among its siblings follows `seq`. A ring is cut at once. */
 export function putNode(graph: MessageGraph, info: NodeInfo): void {
-  const { nodes, children } = graph as WritableGraph;
-  const known = nodes.get(info.id);
-  nodes.set(info.id, info);
-  if (known && known.parentId === info.parentId && known.seq === info.seq) return;
-  if (known) unlink(graph as WritableGraph, known);
-  children.set(info.parentId, insertBySeq(nodes, children.get(info.parentId) ?? [], info));
-  if (known?.parentId !== info.parentId && children.has(info.id)) cutRing(graph, info);
+  const known = graph.nodes.get(info.id);
+  const stays = known !== undefined && known.parentId === info.parentId && known.seq === info.seq;
+  if (known && !stays) unlink(graph as WritableGraph, known);
+  (graph as WritableGraph).nodes.set(info.id, info);
+  if (stays) return;
+  link(graph as WritableGraph, info);
+  if (known?.parentId !== info.parentId && graph.children.has(info.id)) cutRing(graph, info);
 }
 
 /** Lets the oldest message of a ring be a first one, if this one follows itself. Only a new parent can bring that about. */
@@ -174,20 +174,30 @@ export function dropNode(graph: MessageGraph, id: string): void {
   (graph as WritableGraph).nodes.delete(id);
 }
 
-function unlink({ children }: WritableGraph, info: NodeInfo): void {
-  const rest = (children.get(info.parentId) ?? []).filter((id) => id !== info.id);
-  if (rest.length > 0) children.set(info.parentId, rest);
-  else children.delete(info.parentId);
+function link({ nodes, children }: WritableGraph, { id, parentId, seq }: NodeInfo): void {
+  const siblings = children.get(parentId);
+  if (siblings) siblings.splice(placeBehind(nodes, siblings, seq), 0, id);
+  else children.set(parentId, [id]);
 }
 
-function insertBySeq(
-  nodes: ReadonlyMap<string, NodeInfo>,
-  ids: readonly string[],
-  info: NodeInfo,
-): readonly string[] {
-  let at = ids.length;
-  while (at > 0 && (nodes.get(ids[at - 1] as string)?.seq ?? 0) > info.seq) at -= 1;
-  return [...ids.slice(0, at), info.id, ...ids.slice(at)];
+function unlink({ nodes, children }: WritableGraph, { id, parentId, seq }: NodeInfo): void {
+  const siblings = children.get(parentId) ?? [];
+  const at = siblings.lastIndexOf(id, placeBehind(nodes, siblings, seq));
+  if (at >= 0) siblings.splice(at, 1);
+  if (siblings.length === 0) children.delete(parentId);
+}
+
+/** The place behind all siblings up to this `seq`. Nearly every message comes last; for others it is halved towards. */
+function placeBehind(nodes: ReadonlyMap<string, NodeInfo>, ids: readonly string[], seq: number): number {
+  const isBehind = (at: number): boolean => (nodes.get(ids[at] as string)?.seq ?? 0) <= seq;
+  let [from, to] = [0, ids.length];
+  if (to > 0 && isBehind(to - 1)) return to;
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (isBehind(middle)) from = middle + 1;
+    else to = middle;
+  }
+  return to;
 }
 
 /**
@@ -205,12 +215,23 @@ export function chainIds(graph: MessageGraph, headId: string | null, from: strin
   return ids.toReversed();
 }
 
-/** Whether `id` lies on the way from `headId` to the root. Costs the distance between them. */
-export function contains(graph: MessageGraph, headId: string | null, id: string): boolean {
+/**
+ * Whether `id` lies on the way from `headId` to the root. Costs the distance between them; of many heads, each message
+ * between them is passed once, where all are asked with one set of those that were `passed` in vain.
+ */
+export function contains(
+  graph: MessageGraph,
+  headId: string | null,
+  id: string,
+  passed?: Set<string>,
+): boolean {
   const target = graph.nodes.get(id);
   if (!target) return false;
   let at = headId === null ? undefined : graph.nodes.get(headId);
-  while (at && at.depth > target.depth) at = parentOf(graph, at);
+  while (at && at.depth > target.depth && !passed?.has(at.id)) {
+    passed?.add(at.id);
+    at = parentOf(graph, at);
+  }
   return at?.id === id;
 }
 
@@ -294,15 +315,12 @@ export function forksOf(graph: MessageGraph, reached: ReadonlySet<string>): Fork
 /** Of these branches, the one used last that holds `id`; undefined when none does. */
 export function lastUsedWith(
   graph: MessageGraph,
-  branches: Iterable<Branch>,
+  branches: readonly Branch[],
   id: string,
 ): Branch | undefined {
-  let best: Branch | undefined;
-  for (const branch of branches) {
-    if (!contains(graph, branch.headMessageId, id)) continue;
-    if (!best || branch.usedSeq > best.usedSeq) best = branch;
-  }
-  return best;
+  const passed = new Set<string>();
+  const lastUsedFirst = branches.toSorted((a, b) => b.usedSeq - a.usedSeq);
+  return lastUsedFirst.find(({ headMessageId }) => contains(graph, headMessageId, id, passed));
 }
 
 /** The name of a new branch made from `base`: `base-vN`, N the smallest free number from 2 on, or from `first`. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Branch } from '../../src/graph/graph.ts';
+import type { Branch, NodeInfo } from '../../src/graph/graph.ts';
 import {
   chainIds,
   commonAncestor,
@@ -198,6 +198,70 @@ describe('a graph that changes', () => {
     expect(g.children.get('q1')).toEqual(['b1']);
     dropNode(g, 'b1');
     expect(g.children.has('q1')).toBe(false);
+  });
+});
+
+/** Infos of messages whose places are looked at: how often is told. */
+function watched(infos: readonly NodeInfo[]): { readonly infos: readonly NodeInfo[]; looks: number } {
+  const watch = { infos: [] as readonly NodeInfo[], looks: 0 };
+  watch.infos = infos.map((info) => {
+    const looked = <T>(value: T): T => {
+      watch.looks += 1;
+      return value;
+    };
+    return Object.defineProperties(
+      { ...info },
+      {
+        seq: { enumerable: true, get: () => looked(info.seq) },
+        depth: { enumerable: true, get: () => looked(info.depth) },
+      },
+    );
+  });
+  return watch;
+}
+
+describe('thousands', () => {
+  const COUNT = 4000;
+  /** Looks at places for each message: a walk through all others would be hundreds. */
+  const FEW = 60;
+  const answers = Array.from({ length: COUNT }, (_, i) =>
+    infoOf(node(`a${i}`, { parentId: 'q1', seq: i + 1, depth: 2 })),
+  );
+  const oldestFirst = answers.map(({ id }) => id);
+
+  it.each([
+    ['oldest', answers],
+    ['newest', answers.toReversed()],
+    ['any', answers.toSorted((a, b) => (a.seq % 7) - (b.seq % 7))],
+  ])('of answers to one question find their places, the %s first, and leave them again', (_which, infos) => {
+    const watch = watched(infos);
+    const g = createGraph([infoOf(node('q1')), ...watch.infos]);
+    expect(g.children.get('q1')).toEqual(oldestFirst);
+    for (const { id } of infos) dropNode(g, id);
+    expect(g.children.has('q1')).toBe(false);
+    expect(watch.looks).toBeLessThan(COUNT * FEW);
+  });
+
+  it('of answers are not copied for one more', () => {
+    const g = createGraph([infoOf(node('q1')), ...answers]);
+    const all = g.children.get('q1');
+    putNode(g, infoOf(node('late', { parentId: 'q1', seq: COUNT + 1, depth: 2 })));
+    expect(g.children.get('q1')).toBe(all);
+    expect(all?.at(-1)).toBe('late');
+  });
+
+  it('of branches that share their way are asked once for it', () => {
+    const chain = Array.from({ length: COUNT }, (_, i) =>
+      infoOf(node(`m${i}`, { parentId: i === 0 ? null : `m${i - 1}`, seq: i, depth: i + 1 })),
+    );
+    const lone = infoOf(node('lone', { seq: COUNT }));
+    const watch = watched(chain);
+    const g = createGraph([...watch.infos, lone]);
+    const branches = chain.map(({ id }, i) => branch(`b${i}`, id, i));
+    watch.looks = 0;
+    expect(lastUsedWith(g, [...branches, branch('main', 'lone')], 'lone')?.name).toBe('main');
+    expect(lastUsedWith(g, branches, 'm0')?.name).toBe(`b${COUNT - 1}`);
+    expect(watch.looks).toBeLessThan(COUNT * FEW);
   });
 });
 
