@@ -60,7 +60,7 @@ async function land<M extends UIMessage>(
 }
 
 function turnOf<M extends UIMessage>(at: Standing<M>, opened: OpenedList<M>, forkId: string): Turn<M> {
-  const { host, list } = at;
+  const { host, chat, list } = at;
   const { id, answer, version } = opened;
   const turn = new Turn<M>({
     engine: host.engine,
@@ -82,6 +82,12 @@ function turnOf<M extends UIMessage>(at: Standing<M>, opened: OpenedList<M>, for
       if (!list.now.includes(message)) list.now = list.now.map((one) => (one.id === id ? message : one));
     },
   });
+  const unsubscribe = host.engine.subscribe((event) => {
+    const isOwn = event.type === 'branch' && event.action === 'delete' && event.id === at.branchId;
+    // Another branch may show it: it grows on there.
+    if (isOwn && host.engine.siblings(id).index === -1) void chat.leave();
+  });
+  void turn.settled.then(unsubscribe);
   void turn.settled.then(() => host.sync());
   return turn;
 }

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { ContextError } from '../../src/errors.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import type { ContextStore } from '../../src/store/store.ts';
-import { settle } from '../support/transport.ts';
+import { settle, type Exchange } from '../support/transport.ts';
 import { changed, openPage, openPlainly, slowly, words, type Page } from './story.ts';
 
 /** A store whose disk fills up when it is told to. */
@@ -180,6 +180,62 @@ describe('two pages on one chat', () => {
     await page.chats.active.sendMessage({ text: 'Two?' });
     expect(page.chats.active.status).toBe('error');
     expect(page.chats.active.error).toMatchObject({ code: 'chat-deleted' });
+  });
+});
+
+describe('a branch that is deleted in mid-answer', () => {
+  let page: Page;
+  let errors: unknown[];
+
+  /** On `main` an answer grows; `main-v2` ends at the question before it. */
+  const answering = async (word?: string): Promise<Exchange> => {
+    errors = [];
+    page = await openPage(undefined, { onError: (error) => errors.push(error) });
+    await page.ask('One?', 'First.');
+    await page.engine.btw();
+    await page.engine.switchBranch('main');
+    void page.chats.active.sendMessage({ text: 'Two?' });
+    const exchange = await page.script.next();
+    if (word) await exchange.say(word);
+    return exchange;
+  };
+
+  it.each([
+    ['before its first word', undefined, 'main'],
+    ['in sight', 'Sec', 'main'],
+    ['while another one is looked at', 'Sec', 'main-v2'],
+  ])('%s asks no more: its request is stopped, and nobody is told of an error', async (_, word, shown) => {
+    const exchange = await answering(word);
+    const chat = page.chats.active;
+    await page.engine.switchBranch(shown);
+    await page.engine.deleteBranch('main');
+    await vi.waitUntil(() => exchange.isStopped);
+    await page.chats.whenSettled();
+    await exchange.say('ond.');
+    expect([chat.status, chat.error, errors]).toEqual(['ready', undefined, []]);
+    expect([page.engine.branch, page.shown()]).toEqual(['main-v2', 'q: One? | a: First.']);
+    expect(await page.engine.verify()).toEqual([]);
+  });
+
+  it('goes on on the branch that shows it, too', async () => {
+    const exchange = await answering('Sec');
+    await page.engine.rewind(page.chats.active.messages.at(-1)!.id);
+    await page.engine.deleteBranch('main');
+    await exchange.answer('ond.');
+    await page.chats.whenSettled();
+    await vi.waitUntil(() => page.shown() === 'q: One? | a: First. | q: Two? | a: Second.');
+    expect(exchange.isStopped).toBe(false);
+  });
+
+  it('asks nothing that waits on it: that stands where one looks', async () => {
+    const exchange = await answering('Sec');
+    void page.chats.active.sendMessage({ text: 'Three?' });
+    await settle();
+    await page.engine.deleteBranch('main');
+    await vi.waitUntil(() => exchange.isStopped && page.shown() === 'q: One? | a: First. | q: Three?');
+    await page.chats.whenSettled();
+    await settle();
+    expect(page.script.requests).toHaveLength(2);
   });
 });
 
