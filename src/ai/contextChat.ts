@@ -329,6 +329,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
 
     this.#at.goOn = () => void this.#inTurn(() => sendMessage(), undefined, 'first').catch(() => {});
     this.sendMessage = async (given, options) => {
+      if (given != null && !isMessage(given)) return (await loadTurns()).refuseMessage(given);
       const message = given && asParts<M>(given);
       const { messageId } = message ?? {};
       const anew = message && this.#at.queue?.sayAnew(message, options);
@@ -645,6 +646,11 @@ function busy(): ContextError {
     'busy',
     'An answer still grows, here or in another tab. Wait for it, or stop it there.',
   );
+}
+
+/** Whether something can be sent: the AI SDK breaks on a text, and shows an object without any of these as it is. */
+function isMessage(given: object): boolean {
+  return ['text', 'files', 'parts'].some((key) => key in new Object(given));
 }
 
 /**

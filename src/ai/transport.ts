@@ -8,7 +8,7 @@ import { toSendable } from './sendable.ts';
 import { isToolPart, isWaiting } from './toolPart.ts';
 import { relay, type Passing } from './relay.ts';
 import { keepPlace } from './replay.ts';
-import { saidOf } from './said.ts';
+import { expectStream, saidOf } from './said.ts';
 import { asJson, growsHere, keepMessage, type Turn } from './turn.ts';
 
 /** A request as the AI SDK's `Chat` makes it. */
@@ -174,8 +174,9 @@ async function written<M extends UIMessage>(
   let added = fresh.map((message) => ownId(message));
   const isWhole = inPlace && engine.status(id) === 'complete' && !isResult(answer?.parts.at(-1));
   if (!inPlace) {
+    // Where nobody has said anything, the assistant begins.
     const turn = added.length > 0 || begun ? added : kept.slice(-1);
-    const parent = turn === added ? { parentId: kept.at(-1)?.id ?? null } : {};
+    const parent = turn === added || turn.length === 0 ? { parentId: kept.at(-1)?.id ?? null } : {};
     const options = { branch: branchId, forkId, id, ...parent, answer: begun && asJson(begun), isSole };
     await engine.continue(turn, options).catch((error: unknown) => {
       if (added.length === 0 || !isContextError(error, 'invalid-messages')) throw error;
@@ -291,7 +292,9 @@ export async function passOn<M extends UIMessage>(
     signal?.throwIfAborted();
     const stream = Promise.resolve(ask());
     stream.then((late) => (signal?.aborted ? late.cancel() : undefined)).catch(() => {});
-    return relay(await Promise.race([stream, aborted]), turn, passing);
+    const answer = await Promise.race([stream, aborted]);
+    expectStream(answer);
+    return relay(answer, turn, passing);
   } catch (error) {
     await turn.end('interrupted');
     throw saidOf(error);

@@ -7,7 +7,7 @@ export { waitingCall } from './answered.ts';
 export { beginTurn, keepList, reveal } from './begin.ts';
 export { edit, holding } from './pagers.ts';
 export { openQueue } from './queue.ts';
-export { saidOf } from './said.ts';
+export { refuseMessage, saidOf } from './said.ts';
 export { joining } from './seam.ts';
 export { takeUp } from './takeUp.ts';
 export { request } from './transport.ts';

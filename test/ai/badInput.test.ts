@@ -94,14 +94,24 @@ describe('a transport', () => {
     await goesOn();
   });
 
-  it('that gives no stream fails the turn, not the page', async () => {
-    page.chats.configure({ transport: sync({ sendMessages: async () => undefined }) });
-    await page.chats.active.sendMessage({ text: 'One?' });
-    expect(page.chats.active.status).toBe('error');
-    expect(await page.stored()).toBe('q: One?');
-    page.chats.configure({ transport: page.script.transport });
-    await goesOn();
-  });
+  it.each([
+    ['nothing', undefined, 'gave undefined'],
+    ['what `fetch` gives', new Response('Hi.'), 'gave a Response'],
+    ['a text', 'Hi.', 'gave the string "Hi."'],
+  ])(
+    'that gives %s in place of a stream is told so, and fails the turn, not the page',
+    async (_, given, told) => {
+      page.chats.configure({ transport: sync({ sendMessages: async () => given }) });
+      await page.chats.active.sendMessage({ text: 'One?' });
+      expect(page.chats.active.status).toBe('error');
+      expect(page.chats.active.error).toMatchObject({ code: 'invalid-options' });
+      expect(page.chats.active.error?.message).toContain(told);
+      expect(page.chats.active.error?.message).toContain('ReadableStream');
+      expect(await page.stored()).toBe('q: One?');
+      page.chats.configure({ transport: page.script.transport });
+      await goesOn();
+    },
+  );
 });
 
 describe('a stream', () => {
@@ -251,6 +261,26 @@ describe.runIf(SDK > 6)('a step that its server takes back', () => {
     );
     expect(page.shown()).toBe('q: One? | a: First.');
     expect(page.engine.status(page.chats.active.messages[1]!.id)).toBe('interrupted');
+    await goesOn();
+  });
+});
+
+describe('what is no message', () => {
+  it.each<[string, unknown, string]>([
+    ['a text', 'One?', 'the string "One?"'],
+    ['no text', '', 'the string ""'],
+    ['a number', 5, 'a number'],
+    ['a list of parts', [{ type: 'text', text: 'One?' }], 'an array'],
+    ['a message of AI SDK 4', { role: 'user', content: 'One?' }, 'an object with role, content'],
+    ['nothing but the name of a question', { messageId: 'q' }, 'an object with messageId'],
+    ['an empty object', {}, 'an empty object'],
+  ])('is refused in words, and nothing is asked: %s', async (_, given, told) => {
+    await page.ask('One?', 'First.');
+    const sent = page.chats.active.sendMessage(given as never);
+    await expect(sent).rejects.toMatchObject({ code: 'invalid-messages' });
+    await expect(sent).rejects.toThrow(`sendMessage({ text: 'Hello' }), and was given ${told}.`);
+    expect([page.chats.active.status, page.chats.active.error]).toEqual(['ready', undefined]);
+    expect(page.script.requests).toHaveLength(1);
     await goesOn();
   });
 });

@@ -82,6 +82,20 @@ const file: FileUIPart = {
 };
 
 describe('sendMessage', () => {
+  it('without a message lets the assistant begin, as with plain useChat', async () => {
+    await open();
+    const greeting = await ask(() => chat.sendMessage(), 'Hello.');
+    expect(greeting.sent.messages).toEqual([]);
+    await ask(() => chat.regenerate(), 'Good day.');
+    await ask(() => chat.sendMessage({ text: 'One?' }), 'First.');
+    expect(shown()).toBe('a: Good day. | q: One? | a: First.');
+    expect(words(await stored())).toBe('a: Hello. | a: Good day. | q: One? | a: First.');
+    cleanup();
+    await open();
+    expect(shown()).toBe('a: Good day. | q: One? | a: First.');
+    expect(await engine.verify()).toEqual([]);
+  });
+
   it('takes text, files and metadata', async () => {
     await open();
     const { sent } = await ask(
