@@ -233,8 +233,7 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
         return [...chats.values()].some((chat) => chat.hasWork);
       },
       edit: async (messageId, content) => (await loadTurns()).edit(this, messageId, content),
-      regenerate: async (messageId, options) =>
-        (await (await loadTurns()).holding(this, messageId)).regenerate({ ...options, messageId }),
+      regenerate: async (messageId, options) => (await loadTurns()).regenerate(this, messageId, options),
     };
   }
 }

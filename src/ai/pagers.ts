@@ -1,5 +1,6 @@
 import type { UIMessage } from 'ai';
-import type { MessageContent } from '../engine/engine.ts';
+import type { ContextEngine, MessageContent } from '../engine/engine.ts';
+import { sameJson } from '../engine/sameJson.ts';
 import type { ContextChat } from './contextChat.ts';
 import type { ContextChats } from './contextChats.ts';
 import { withId } from './list.ts';
@@ -8,6 +9,16 @@ import { withId } from './list.ts';
 interface Asked<M extends UIMessage> extends Pick<ContextChats<M>, 'engine' | 'active'> {
   /** All chats, the one that is shown first. */
   all(): readonly ContextChat<M>[];
+}
+
+/** What a pager asked for, and whose answer is not here yet. */
+interface Press {
+  readonly messageId: string;
+  /** New words for it; undefined where it is to be answered again. */
+  readonly content: MessageContent | undefined;
+  /** The chat that it was asked of, as soon as that is known. */
+  chat: object | undefined;
+  readonly answered: Promise<void>;
 }
 
 /** New words for a question are sent; new words for an answer make a version, and no model is asked. */
@@ -25,20 +36,67 @@ export async function edit<M extends UIMessage>(
     await engine.edit(messageId, content);
     return;
   }
-  const chat = await holding(chats, messageId);
-  const words = newWords(withId(chat.messages, messageId), content);
-  await chat.sendMessage({ messageId, ...words } as Parameters<ContextChat<M>['sendMessage']>[0]);
+  await once(chats, messageId, content, (chat) => {
+    const words = newWords(withId(chat.messages, messageId), content);
+    return chat.sendMessage({ messageId, ...words } as Parameters<ContextChat<M>['sendMessage']>[0]);
+  });
 }
 
-/** The chat that shows a message: the active one, another one, or the one of the branch used last that holds it. */
-export async function holding<M extends UIMessage>(
+/** Another answer. */
+export async function regenerate<M extends UIMessage>(
   chats: Asked<M>,
   messageId: string,
-): Promise<ContextChat<M>> {
+  options: object | undefined,
+): Promise<void> {
   await chats.engine.ready();
-  const known = chats.all().find(({ messages }) => withId(messages, messageId));
-  if (!known) await chats.engine.selectSibling(messageId);
-  return known ?? chats.active;
+  await once(chats, messageId, undefined, (chat) => chat.regenerate({ ...options, messageId }));
+}
+
+/**
+ * Asks the chat that shows a message. Of two presses of a button the second one is the first: it must not go and look for
+ * the message that the first one has put another one in place of. Who comes back to that message may ask again.
+ */
+function once<M extends UIMessage>(
+  chats: Asked<M>,
+  messageId: string,
+  content: MessageContent | undefined,
+  ask: (chat: ContextChat<M>) => Promise<void>,
+): Promise<void> {
+  const presses = pressed.get(chats.engine) ?? new Set();
+  pressed.set(chats.engine, presses);
+  const shown = showing(chats, messageId);
+  const same = [...presses].find(
+    (press) =>
+      press.messageId === messageId &&
+      sameJson(press.content, content) &&
+      (!shown || (shown === press.chat && !isAnswering(shown, press))),
+  );
+  if (same) return same.answered;
+  const run = async (): Promise<void> => {
+    if (!shown) await chats.engine.selectSibling(messageId);
+    const chat = shown ?? chats.active;
+    press.chat = chat;
+    await ask(chat);
+  };
+  const answered = Promise.resolve()
+    .then(run)
+    .finally(() => presses.delete(press));
+  const press: Press = { messageId, content, chat: shown, answered };
+  presses.add(press);
+  return answered;
+}
+
+const pressed: WeakMap<ContextEngine, Set<Press>> = new WeakMap();
+
+/** Whether a question is being answered again: another try stops that, and begins anew. */
+function isAnswering<M extends UIMessage>(chat: ContextChat<M>, { messageId, content }: Press): boolean {
+  const isQuestion = withId(chat.messages, messageId)?.role === 'user';
+  return isQuestion && content === undefined && chat.status === 'streaming';
+}
+
+/** The chat that shows a message. */
+function showing<M extends UIMessage>(chats: Asked<M>, messageId: string): ContextChat<M> | undefined {
+  return chats.all().find(({ messages }) => withId(messages, messageId));
 }
 
 /** The text of a message replaced; its files and metadata stay. */

@@ -5,7 +5,7 @@
 export { keepAnswer } from './answerCall.ts';
 export { waitingCall } from './answered.ts';
 export { beginTurn, keepList, reveal } from './begin.ts';
-export { edit, holding } from './pagers.ts';
+export { edit, regenerate } from './pagers.ts';
 export { openQueue } from './queue.ts';
 export { refuseMessage, saidOf } from './said.ts';
 export { joining } from './seam.ts';

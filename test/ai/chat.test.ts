@@ -181,6 +181,70 @@ describe('another version', () => {
     expect(await page.stored('main-v2')).toBe('q: One? | a: Second.');
   });
 
+  describe('that a pager asks for', () => {
+    const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 100));
+
+    it.each([
+      ['at the same moment', undefined, undefined],
+      ['before the first word', pause, undefined],
+      ['in mid-answer', pause, 'Sec'],
+    ])('twice is one: the second press of a double press comes %s', async (_, wait, word) => {
+      const pager = page.engine.attached!;
+      const { id } = page.chats.active.messages[1]!;
+      const first = pager.regenerate(id);
+      if (word) await (await page.script.next()).say(word);
+      await wait?.();
+      const second = pager.regenerate(id);
+      await settle();
+      const exchange = page.script.requests[1] ?? (await page.script.next());
+      await exchange.answer(word ? 'ond.' : 'Second.');
+      await Promise.all([first, second]);
+      expect([page.shown(), page.script.requests.length]).toEqual(['q: One? | a: Second.', 2]);
+      expect(page.engine.siblings(page.chats.active.messages[1]!.id).ids).toHaveLength(2);
+    });
+
+    it('twice with the same new words for a question is one', async () => {
+      const pager = page.engine.attached!;
+      const { id } = page.chats.active.messages[0]!;
+      const first = pager.edit(id, 'Un?');
+      const exchange = await page.script.next();
+      const second = pager.edit(id, 'Un?');
+      await settle();
+      await exchange.answer('Premier.');
+      await Promise.all([first, second]);
+      expect([page.shown(), page.script.requests.length]).toEqual(['q: Un? | a: Premier.', 2]);
+    });
+
+    it('is a third one for who comes back to the first while the second grows', async () => {
+      const pager = page.engine.attached!;
+      const { id } = page.chats.active.messages[1]!;
+      const first = pager.regenerate(id);
+      const second = await page.script.next();
+      await second.say('Sec');
+      await page.engine.selectSibling(id);
+      const again = pager.regenerate(id);
+      await (await page.script.next()).answer('Third.');
+      await again;
+      await second.answer('ond.');
+      await first;
+      expect(page.shown()).toBe('q: One? | a: Third.');
+      expect(await page.stored('main-v2')).toBe('q: One? | a: Second.');
+      expect(page.engine.siblings(id).ids).toHaveLength(3);
+    });
+
+    it('begins anew for a question whose other answer grows', async () => {
+      const pager = page.engine.attached!;
+      const { id } = page.chats.active.messages[0]!;
+      void pager.regenerate(id);
+      const second = await page.script.next();
+      await second.say('Sec');
+      const again = pager.regenerate(id);
+      await (await page.script.next()).answer('Third.');
+      await again;
+      expect([page.shown(), second.isStopped]).toEqual(['q: One? | a: Third.', true]);
+    });
+  });
+
   it('throws for a message that is not there, as the AI SDK does', async () => {
     await expect(page.chats.active.regenerate({ messageId: 'nobody' })).rejects.toThrow(/nobody/);
     await expect(page.chats.active.sendMessage({ text: 'x', messageId: 'nobody' })).rejects.toThrow(/nobody/);
