@@ -31,6 +31,11 @@ export function relay<M extends UIMessage>(
         controller.close();
         return;
       }
+      if (hear === alone && passage.isDelta(value)) {
+        turn.options.take?.(value);
+        controller.enqueue(value);
+        return;
+      }
       const chunks = hear(value).flatMap((heard) => passage.pass(heard));
       const begun = passage.hasBegun() ? turn.begin() : undefined;
       if (begun) await begun;
@@ -46,13 +51,16 @@ export function relay<M extends UIMessage>(
 
   return new ReadableStream<UIMessageChunk>(
     {
-      pull: (controller) =>
-        next(controller).catch(async (error: unknown) => {
+      pull: async (controller) => {
+        try {
+          await next(controller);
+        } catch (error) {
           // It may not be the source that failed: nobody reads on.
           reader.cancel(error).catch(() => {});
           await turn.end('interrupted', passage.usage());
           controller.error(saidOf(error));
-        }),
+        }
+      },
       cancel: (reason) => {
         reader.cancel(reason).catch(() => {});
         return turn.end('interrupted', passage.usage());
@@ -136,8 +144,15 @@ const SAVE_POINTS: ReadonlySet<string> = new Set([
 const NO_ANSWER =
   'There was no answer: the endpoint sent nothing that can be read as one. Try again, or check its address.';
 
+const DELTAS: ReadonlySet<string> = new Set(['text-delta', 'reasoning-delta', 'tool-input-delta']);
+
 /** What was learned of an answer from the chunks that passed. */
 interface Passage {
+  /**
+   * Whether a chunk only says more of what has begun: it passes as it is, and nothing is learned of it. Most chunks do, so
+   * what else is done for one is paid for hundreds of times in an answer.
+   */
+  isDelta(chunk: UIMessageChunk): boolean;
   /** What to hand on for a chunk that came in. Words that stray in after the finish are dropped. */
   pass(chunk: UIMessageChunk): UIMessageChunk[];
   /** Whether the answer was handed on as far as its first word. */
@@ -193,6 +208,11 @@ function passageOf(messageId: string, isMore: boolean): Passage {
   };
 
   return {
+    isDelta: ({ type }) => {
+      if (opening || isFinished || !DELTAS.has(type)) return false;
+      last = type;
+      return true;
+    },
     pass: (chunk) => {
       const { type } = chunk;
       last = type;

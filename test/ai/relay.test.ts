@@ -1,7 +1,9 @@
 import type { UIMessageChunk } from 'ai';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Exchange } from '../support/transport.ts';
-import { openPage, type Page } from './story.ts';
+import { InMemoryContextStore } from '../../src/store/memory.ts';
+import type { ContextStore } from '../../src/store/store.ts';
+import { settle, type Exchange } from '../support/transport.ts';
+import { changed, openPage, type Page } from './story.ts';
 
 const start: UIMessageChunk = { type: 'start' };
 const step: UIMessageChunk = { type: 'start-step' };
@@ -96,4 +98,20 @@ describe('an answer was cut off', () => {
     expect(await answerWith(...chunks)).toBe('nothing');
     expect(await page.stored()).toBe('q: Well?');
   });
+});
+
+it('saves for good what a call was asked, and not again with each word behind it', async () => {
+  const saved: string[] = [];
+  const data = new InMemoryContextStore();
+  const saveDraft: ContextStore['saveDraft'] = async (...args) => {
+    if (args[3]?.isDurable) saved.push(args[1]);
+    return data.saveDraft(...args);
+  };
+  page = await openPage(changed(data, { saveDraft }));
+  void page.chats.active.sendMessage({ text: 'Well?' });
+  exchange = await page.script.next();
+  const call = { toolCallId: 'c', toolName: 'search', input: {}, providerExecuted: true } as const;
+  await exchange.send(start, step, open, word, { type: 'tool-input-available', ...call }, word, word, word);
+  await settle();
+  expect(saved).toEqual([page.chats.active.messages[1]?.id]);
 });
