@@ -156,13 +156,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
       },
       onToolCall: (call) => host.options.onToolCall?.(call, this),
       onData: (part) => host.options.onData?.(part, this),
-      onFinish: (event) => {
-        const message = withId(this.messages, event.message.id) ?? event.message;
-        const tell = (): ReturnType<NonNullable<Heard<M>['onFinish']>> =>
-          host.options.onFinish?.({ ...event, message }, this);
-        const { queue } = this.#at;
-        return queue ? queue.keepingAll(tell) : tell();
-      },
+      onFinish: (event) => host.options.onFinish?.(this.#at.queue?.telling(event) ?? event, this),
       sendAutomaticallyWhen: (state) =>
         !this.#at.isMute && (host.options.sendAutomaticallyWhen?.(state) ?? false),
     });
@@ -183,7 +177,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     };
   }
 
-  /** The list, and behind it what waits for its turn. What an app leaves out of it when it sets it waits no longer. */
+  /** The list, and behind it what waits for its turn: see `waiting` for what becomes of that when an app sets a list. */
   override get messages(): M[] {
     const list = this.#at.list.now;
     return this.#at.queue?.behind(list) ?? list;
@@ -195,7 +189,11 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
 
   /**
    * The questions at the end of `messages` that wait for their turn; the same array as long as they are the same.
-   * `sendMessage({ messageId })` gives one other words, and a list without it takes it back.
+   *
+   * `sendMessage({ messageId })` gives one other words, and so does a list that has them. `messages` set again without one
+   * takes it back, as a person's Delete does; so does an empty list. A list that comes from elsewhere does not know of
+   * what was sent meanwhile: one that `onFinish` was told of, whenever it is set, or that a server gives back. It loses
+   * nothing: what waits stands behind it.
    */
   get waiting(): readonly M[] {
     return this.#at.queue?.waiting ?? NONE;

@@ -36,8 +36,8 @@ export class Queue<M extends UIMessage> {
   /** Resolves when what an earlier page left is known. Never rejects. */
   readonly recalled: Promise<void>;
   #shown: { readonly list: readonly M[]; readonly of: readonly Question<M>[]; readonly all: M[] } | undefined;
-  /** Whether lists are set that know of nothing that waits. */
-  #isKeeping = false;
+  /** What apps were told of: the messages of the list, by the objects that stand for them there. */
+  readonly #told: WeakMap<M, M> = new WeakMap();
   #waiting: { readonly of: readonly Question<M>[]; readonly all: readonly M[] } | undefined;
   #tail: Promise<unknown> | undefined;
   /** Lets a question that is held look again. */
@@ -84,35 +84,55 @@ export class Queue<M extends UIMessage> {
     return this.#shown.all;
   }
 
-  /** What of a list that an app gives does not wait. Of what does, that counts which the app left in it, as it is there. */
-  without(list: M[]): M[] {
+  /**
+   * What of a list that an app gives does not wait. Of what does, that counts which the app left in it, as it is there; what it
+   * left out is taken back, if the list is made of what is shown, and not of what knew of nothing that waits.
+   */
+  without(given: M[]): M[] {
+    const list = given.map((message) => this.#told.get(message) ?? message);
     if (this.#questions.length === 0) return list;
-    const given = new Map(list.map((message) => [message.id, message]));
-    const stays = (question: Question<M>): boolean => {
+    const waiting = new Map(this.#questions.flatMap(shownOf).map((message) => [message.id, message]));
+    const others = given.filter(({ id }) => !waiting.has(id));
+    const isTaken = this.#isOfNow(others);
+    const found = new Map(list.map((message) => [message.id, message]));
+    this.#questions = this.#questions.filter((question) => {
       const [message] = shownOf(question);
-      const now = message && given.get(message.id);
-      if (message && !now && this.#isKeeping) return true;
-      if (message && !now) this.#forget(question);
-      else if (now && now !== message && isSavable(now)) this.#say(question, now);
-      return !message || now !== undefined;
-    };
-    const before = this.#questions;
-    this.#questions = before.filter(stays);
-    const ids = new Set(before.map(({ message }) => message?.id));
-    return list.filter(({ id }) => !ids.has(id));
+      const now = message && found.get(message.id);
+      if (!message || (!now && !isTaken)) return true;
+      if (!now) this.#forget(question);
+      else if (now !== message && isSavable(now)) this.#say(question, now);
+      return now !== undefined;
+    });
+    return list.filter(({ id }) => !waiting.has(id));
   }
 
   /**
-   * Lets an app do something with a list that ends with an answer, as `onFinish` tells it: set again, it takes nothing back
-   * of what waits behind that.
+   * Whether a list is made of what is shown. The last message may be a word behind. What `onFinish` was told of, and what a
+   * server gives back, is from elsewhere.
    */
-  keepingAll<T>(task: () => T): T {
-    this.#isKeeping = true;
-    try {
-      return task();
-    } finally {
-      this.#isKeeping = false;
-    }
+  #isOfNow(list: readonly M[]): boolean {
+    const shown = new Set(this.#at.list.now);
+    return (
+      list.slice(0, -1).every((message) => shown.has(message)) &&
+      !list.some((message) => this.#told.has(message))
+    );
+  }
+
+  /**
+   * What an app is told of an answer that is finished, with the end of the list in an object of its own: so a list that is
+   * made of this one is known, whenever it is set.
+   */
+  telling<T extends { readonly message: M; readonly messages: M[] }>(event: T): T {
+    const { messages, message } = event;
+    const last = messages.at(-1);
+    if (!last) return event;
+    const told = { ...last };
+    this.#told.set(told, last);
+    return {
+      ...event,
+      message: last.id === message.id ? told : message,
+      messages: [...messages.slice(0, -1), told],
+    };
   }
 
   /** Puts a question at the end, with what its request is to be made with. */

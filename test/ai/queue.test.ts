@@ -269,6 +269,62 @@ describe('what waits, while it waits', () => {
     expect(await page.stored()).toBe('q: One? | a: Fir | q: Two? | a: Second. | q: Three? | a: Third.');
   });
 
+  it.each<[string, (messages: UIMessage[]) => UIMessage[]]>([
+    ['that it was told of', (messages) => messages],
+    ['that is made of that', (messages) => [...messages.slice(0, 1), ...messages.slice(1)]],
+    ['as a server gives it back', (messages) => structuredClone(messages)],
+    ['of a server, with new ids', (messages) => messages.map((message, i) => ({ ...message, id: `s${i}` }))],
+  ])('stays when an app sets a list long after an answer is finished: the one %s', async (_, made) => {
+    const { page, chat, first } = await waitingPage(undefined, {
+      onFinish: ({ messages }) => {
+        told ??= messages;
+      },
+    });
+    let told: UIMessage[] | undefined;
+    await first.finish();
+    const second = await page.script.next();
+    await second.say('Sec');
+    chat.messages = made([...told!, ...chat.messages.slice(2, 4)]);
+    expect(page.shown()).toBe('q: One? | a: Fir | q: Two? | a: Sec | q: Three?');
+    await chat.stop();
+    await answerAll(page, 'Third.');
+    expect(page.shown()).toContain('q: Two? | a: Sec | q: Three? | a: Third.');
+    expect(await kept(page.store)).toBe('');
+  });
+
+  it('leaves the list as it is where an app sets what it was told of: nothing is rendered anew', async () => {
+    let told: UIMessage[] = [];
+    const page = await openPage(undefined, {
+      onFinish: ({ messages, message }) => {
+        told = [...messages.slice(0, -1), message];
+      },
+    });
+    await page.ask('One?', 'First.');
+    const before = page.chats.active.messages;
+    page.chats.active.messages = told;
+    expect(page.chats.active.messages.map((message, i) => message === before[i])).toEqual([true, true]);
+  });
+
+  it('is taken back in the midst of a word: what a view shows is a moment old', async () => {
+    const { page, chat, first } = await waitingPage();
+    const seen = chat.messages;
+    await first.say('st');
+    chat.messages = seen.filter(({ id }) => id !== idOf(chat, 'Two?'));
+    expect(page.shown()).toContain('q: Three?');
+    expect(page.shown()).not.toContain('q: Two?');
+    await first.finish();
+    await answerAll(page, 'Third.');
+    expect(await kept(page.store)).toBe('');
+  });
+
+  it('is taken back when an app clears the list', async () => {
+    const { page, chat, first } = await waitingPage();
+    await chat.stop();
+    chat.messages = [];
+    await settle();
+    expect([page.shown(), await kept(page.store), first.isStopped]).toEqual(['', '', true]);
+  });
+
   it('is asked with the options of its new words, and where they have none with those that it was sent with', async () => {
     const { page, chat, first } = await waitingPage();
     void chat.sendMessage({ text: 'Four?' }, { body: { tone: 'dry' } });
