@@ -26,6 +26,8 @@ export interface TurnPlan<M extends UIMessage> {
 export interface Saved<M extends UIMessage> {
   /** The last message of the branch; undefined for an empty one. */
   readonly head: string | undefined;
+  /** Whether a message is saved. */
+  has(message: M): boolean;
   /** Whether a message is saved right after another one, or at the beginning. */
   isAt(message: M, previous: M | undefined): boolean;
   /** Whether a message is saved with these words. */
@@ -42,7 +44,9 @@ export function planTurn<M extends UIMessage>(
   messageId?: string,
 ): TurnPlan<M> {
   // What stands twice in a list is one message.
-  const spoken = [...new Set(list)].filter((message) => message.role !== 'assistant' || hasWords(message));
+  const spoken = [...new Set(list)].filter(
+    (message) => message.role !== 'assistant' || hasWords(message) || saved.has(message),
+  );
   const at = answerIndex(spoken, messageId);
   const before = at === -1 ? spoken : spoken.slice(0, at);
   const first = before.findIndex(

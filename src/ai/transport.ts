@@ -64,6 +64,7 @@ export function savedIn<M extends UIMessage>(
 ): Saved<M> {
   return {
     head: headOf(engine, branchId),
+    has: ({ id }) => engine.node(id) !== undefined,
     isAt: ({ id }, previous) => {
       const node = engine.node(id);
       return node !== undefined && (node.parentId === (previous?.id ?? null) || (!previous && isFirst(id)));

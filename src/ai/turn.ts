@@ -139,8 +139,9 @@ export class Turn<M extends UIMessage> {
     if (flush) await flush();
     // A version whose node could not be made has failed, and whoever asked for it is told.
     await this.#making?.catch(() => {});
-    const message = this.#read();
-    const isMute = !this.#isMade || JSON.stringify(answer?.parts) === JSON.stringify(message?.parts);
+    const said = this.#read();
+    const isMute = !this.#isMade || JSON.stringify(answer?.parts) === JSON.stringify(said?.parts);
+    const message = said ?? (status === 'complete' ? this.#wordless() : undefined);
     ended?.(message, isMute);
     const words = message ?? { id, role: 'assistant', parts: [] };
     const now = isMute && isWhole ? 'complete' : status;
@@ -151,6 +152,16 @@ export class Turn<M extends UIMessage> {
       // The engine has reported it; the answer is on the page, and there is nobody to tell twice.
       if (isContextError(error, 'chat-deleted')) this.#keepWhenBack(words, now);
     }
+  }
+
+  /**
+   * An answer that came to its end without a word, and of which something is told: what it cost, who gave it. A message
+   * without parts is one that was reserved, so it has the mark of a step, which shows nothing.
+   */
+  #wordless(): M | undefined {
+    const message = this.#isMade ? this.options.read() : undefined;
+    if (message?.metadata === undefined) return undefined;
+    return message.parts.length > 0 ? message : { ...message, parts: [{ type: 'step-start' }] };
   }
 
   /** A chat that was deleted may be brought back: then it has these words, too, and not only what was drafted. */

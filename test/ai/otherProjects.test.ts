@@ -100,6 +100,62 @@ describe('data of an answer', () => {
   });
 });
 
+describe('an answer without a word', () => {
+  const METADATA = { model: 'm', usage: { outputTokens: 0 } };
+  const begun: UIMessageChunk = { type: 'start', messageMetadata: { model: 'm' } };
+  const step: UIMessageChunk[] = [{ type: 'start-step' }, { type: 'finish-step' }];
+  const finish: UIMessageChunk = { type: 'finish', messageMetadata: { usage: METADATA.usage } };
+
+  const answerWith = async (...chunks: UIMessageChunk[]): Promise<void> => {
+    const sent = page.chats.active.sendMessage({ text: 'One?' });
+    const exchange = await page.script.next();
+    await exchange.send(...chunks);
+    await exchange.drop();
+    await sent;
+    await page.chats.whenSettled();
+  };
+
+  it.each([
+    ['a step', [begun, ...step, finish]],
+    ['a start and a finish', [begun, finish]],
+    ['a finish', [{ ...finish, messageMetadata: METADATA }]],
+  ])('but %s keeps its metadata, here and after a reload', async (_, chunks) => {
+    await answerWith(...chunks);
+    expect(page.chats.active.messages[1]?.metadata).toEqual(METADATA);
+    page = await openPage(afterReload(page.store));
+    expect(page.chats.active.messages[1]?.metadata).toEqual(METADATA);
+    await page.ask('Two?', 'Second.');
+    expect(words(page.script.requests[0]!.sent.messages)).toBe('q: One? | q: Two?');
+    expect(await page.stored()).toBe('q: One? | a:  | q: Two? | a: Second.');
+    expect(page.engine.state.getState().branches).toHaveLength(1);
+    expect(await page.engine.verify()).toEqual([]);
+  });
+
+  it('is a version like any other', async () => {
+    await answerWith(begun, finish);
+    const { id } = page.chats.active.messages[1]!;
+    const again = page.chats.active.regenerate();
+    await (await page.script.next()).answer('First.');
+    await again;
+    expect(page.shown()).toBe('q: One? | a: First.');
+    expect(page.engine.siblings(id)).toMatchObject({ index: 0, ids: { length: 2 } });
+  });
+
+  it.each<[string, UIMessageChunk[]]>([
+    ['that failed', [begun, ...step.slice(0, 1), { type: 'error', errorText: 'overloaded' }]],
+    ['that broke off', [begun, ...step.slice(0, 1)]],
+    ['of which nothing is told', [{ type: 'start' }, ...step, { type: 'finish' }]],
+  ])('%s is none: the question can be asked again', async (_, chunks) => {
+    await answerWith(...chunks);
+    expect([page.shown(), await page.stored()]).toEqual(['q: One?', 'q: One?']);
+    const again = page.chats.active.regenerate();
+    await (await page.script.next()).answer('First.');
+    await again;
+    expect(await page.stored()).toBe('q: One? | a: First.');
+    expect(page.engine.state.getState().branches).toHaveLength(1);
+  });
+});
+
 describe('a message of the system in the midst of a conversation', () => {
   const rule = say('system', 'Speak French.', 's');
 

@@ -30,6 +30,7 @@ function chain(saved: readonly UIMessage[]): Saved<UIMessage> {
   const find = ({ id }: UIMessage): number => saved.findIndex((message) => message.id === id);
   return {
     head: saved.at(-1)?.id,
+    has: (message) => find(message) !== -1,
     isAt: (message, previous) =>
       find(message) !== -1 && find(message) === (previous ? find(previous) : -1) + 1,
     isSame: (message) => sameContent(saved[find(message)], message),

@@ -594,8 +594,8 @@ test('what one chat refused is not told in another one', async () => {
 });
 
 describe('an answer that is not what was hoped for', () => {
-  /** Opens the app on a model that says these words, and no more. */
-  function openOn(...words: readonly string[]): void {
+  /** Opens the app on a model that says these words, and no more; what they cost is told where it is known. */
+  function openOn(words: readonly string[], usage?: object): void {
     const transport: ChatTransport<UIMessage> = {
       sendMessages: async () =>
         new ReadableStream<UIMessageChunk>({
@@ -606,7 +606,7 @@ describe('an answer that is not what was hoped for', () => {
             for (const delta of words) controller.enqueue({ type: 'text-delta', id: 't', delta });
             controller.enqueue({ type: 'text-end', id: 't' });
             controller.enqueue({ type: 'finish-step' });
-            controller.enqueue({ type: 'finish' });
+            controller.enqueue({ type: 'finish', ...(usage && { messageMetadata: { usage } }) });
             controller.close();
           },
         }),
@@ -616,7 +616,7 @@ describe('an answer that is not what was hoped for', () => {
   }
 
   test('without a word it is an alert in words, and is tried again', async () => {
-    openOn();
+    openOn([]);
     await userEvent.type(message(), 'Hello{Enter}');
     const alert = await screen.findByRole('alert');
     expect(alert.textContent).toMatch(/without a word/);
@@ -627,6 +627,23 @@ describe('an answer that is not what was hoped for', () => {
     await waitFor(() => expect(alert.isConnected).toBe(false));
     expect(await screen.findByRole('alert')).toBeDefined();
     expect(screen.queryByText('Not answered')).toBeNull();
+  });
+
+  test('without a word, but not for nothing, it says so after a reload, too, and another try is a version', async () => {
+    openOn([], { inputTokens: 3, outputTokens: 0 });
+    await userEvent.type(message(), 'Hello{Enter}');
+    expect((await screen.findByRole('alert')).textContent).toMatch(/without a word/);
+    await screen.findByRole('button', { name: 'Send' });
+    cleanup();
+    openOn(['Hi.'], { inputTokens: 3, outputTokens: 1 });
+    const alert = await screen.findByRole('alert');
+    expect(alert.textContent).toMatch(/without a word/);
+    await userEvent.click(
+      within(alert.closest('article') as HTMLElement).getByRole('button', { name: 'Try again' }),
+    );
+    await screen.findByRole('group', { name: 'Version 2 of 2' });
+    await waitFor(() => expect(answers().map(({ textContent }) => textContent)[0]).toContain('Hi.'));
+    expect(screen.queryByRole('alert')).toBeNull();
   });
 
   test('interrupted, it goes on as another version when something was said after it', async () => {

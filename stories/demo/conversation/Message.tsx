@@ -1,6 +1,7 @@
 import type { UIMessage } from 'ai';
 import { useEngine, useMessageBranch } from 'contextree';
 import { memo, use, useState, type ReactNode } from 'react';
+import { WITHOUT_A_WORD } from '../failure.ts';
 import { onFirstClick } from '../shell/once.ts';
 import { useAttempt } from '../shell/useAttempt.ts';
 import { Icon } from '../ui/Icon.tsx';
@@ -26,6 +27,8 @@ export const Message = memo(function Message(props: MessageProps): ReactNode {
   const attempt = useAttempt();
   const isQuestion = message.role === 'user';
   const busy = writing || versions.status === 'streaming';
+  const isWordless = !isQuestion && !busy && versions.status === 'complete' && !saysSomething(message);
+  const words = failure ?? (isWordless ? WITHOUT_A_WORD : undefined);
 
   // A question that changed is asked again; an answer that changed is only kept.
   const edit = (text: string): void => {
@@ -70,7 +73,7 @@ export const Message = memo(function Message(props: MessageProps): ReactNode {
           {busy && !saysSomething(message) && <Dots />}
         </div>
       )}
-      {failure !== undefined && <Failure words={failure} />}
+      {words !== undefined && <Failure words={words} />}
       {!busy && versions.status === 'interrupted' && (
         <Interrupted onGoOn={canChange ? (isLast ? goOn : goOnBeside) : undefined} />
       )}

@@ -90,7 +90,9 @@ export function useTurn(): TurnState {
   const streaming = chat.status === 'submitted' || chat.status === 'streaming';
   const waiting = chat.messages.filter((message) => branchChat.waiting.includes(message));
   const said = chat.messages.slice(0, chat.messages.length - waiting.length);
-  const listed = withoutEmptyAnswer(said, streaming);
+  // One that was whole without a word is saved, and says so.
+  const isSaved = useEngineState(() => engine.status(said.at(-1)?.id ?? '') === 'complete');
+  const listed = isSaved ? said : withoutEmptyAnswer(said, streaming);
   const elsewhere = useEngineState((state) => state.elsewhere);
   const head = useEngineState((state) => state.headMessageId);
   // One that goes on is saved, as far as it had come.
