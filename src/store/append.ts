@@ -29,6 +29,8 @@ export class RecordTransaction implements StoreTransaction {
   readonly #dropped = new Set<string>();
   readonly #branches = new Map<string, Branch>();
   #hasNew = false;
+  /** Which messages those from a place on follow. */
+  readonly #followed = { from: Infinity, parents: new Set<string | null>() };
 
   /** Bytes that the messages refer to which were put. */
   readonly #used: Set<string> = new Set();
@@ -133,10 +135,18 @@ export class RecordTransaction implements StoreTransaction {
     return readDraft(this.#rows, this.chatId, id);
   }
 
-  /** Whoever follows a message was written after it; nobody knows without looking, but few come after a new one. */
+  /**
+   * Whoever follows a message was written after it; nobody knows without looking, but few come after a new one. What was
+   * looked at for one message is remembered for the next: thousands may be taken back at once.
+   */
   async hasChildren({ id, seq }: NodeInfo): Promise<boolean> {
-    const later = await this.#rows.list('nodes', between(this.chatId, seq + 1, Infinity));
-    return later.some((info) => info.parentId === id);
+    const { from, parents } = this.#followed;
+    if (seq + 1 < from) {
+      this.#followed.from = seq + 1;
+      const later = await this.#rows.list('nodes', between(this.chatId, seq + 1, from - 1));
+      for (const { parentId } of later) parents.add(parentId);
+    }
+    return parents.has(id);
   }
 
   branch(id: string): Promise<Branch | undefined> {

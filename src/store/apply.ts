@@ -50,6 +50,14 @@ const NONE: ReadonlySet<string> = new Set();
 type OpNamed<Name> = Extract<StoreOp, { readonly op: Name }>;
 type HeadOp = OpNamed<'head'>;
 
+/** How far the way from a head to the root was gone. */
+interface Way {
+  readonly passed: Set<string>;
+  at: NodeInfo | undefined;
+  /** The depth of the one passed last. */
+  last: number;
+}
+
 /** A message as it will be. */
 interface Entry {
   node: MessageNode;
@@ -76,9 +84,13 @@ class Append {
   /** Messages that were written, or found as they should be: those that the result tells of. */
   readonly #nodes = new Map<string, Entry>();
   readonly #dropped = new Map<string, NodeInfo>();
+  /** How many of these messages follow each message, from the first that is dropped on. */
+  #followers: Map<string | null, number> | undefined;
   readonly #branches: Pointers<Branch>;
   readonly #checkpoints: Pointers<Checkpoint>;
   readonly #values = new Map<string, unknown>();
+  /** The fields of records that are merged, by key; null for one that goes. */
+  readonly #merged = new Map<string, Map<string, unknown>>();
   /** One entry per changed thing, by its kind and its id; numbered in the order of the first change. */
   readonly #changes: Readonly<Record<Change['kind'], Map<string, Change>>> = {
     chat: new Map(),
@@ -91,6 +103,8 @@ class Append {
   /** New messages that are there already, and those of them that a turn goes on from: wherever they are now. */
   readonly #there = new Set<string>();
   readonly #takenUp = new Set<string>();
+  /** By head. They are gone before anything changes. */
+  readonly #ways = new Map<string | null, Way>();
   /** New parents of messages that are rebased. */
   readonly #rebased = new Map<string, string | null>();
   /** Where the rest of a turn goes when its first part went to a branch of its own. */
@@ -205,19 +219,24 @@ class Append {
   }
 
   /**
-   * Whether a message lies on the way from a branch's head to the root. Costs the distance between them: each step has to
-   * lead nearer to the root, because records that are damaged may lead round in a ring.
+   * Whether a message lies on the way from a branch's head to the root. Costs the distance between them, of which what was
+   * gone for another message counts: a turn may be one of thousands. Each step has to lead nearer to the root, because
+   * records that are damaged may lead round in a ring.
    */
   async #holds({ headMessageId }: Branch, id: string): Promise<boolean> {
     const depth = (await this.#findInfo(id))?.depth ?? Infinity;
-    let at = await this.#findInfo(headMessageId);
-    for (
-      let last = Infinity;
-      at && at.depth > depth && at.depth < last;
-      at = await this.#findInfo(at.parentId)
-    )
-      last = at.depth;
-    return at?.id === id;
+    const way = this.#ways.get(headMessageId) ?? {
+      passed: new Set(),
+      at: await this.#findInfo(headMessageId),
+      last: Infinity,
+    };
+    this.#ways.set(headMessageId, way);
+    while (way.at && way.at.depth > depth && way.at.depth < way.last) {
+      way.passed.add(way.at.id);
+      way.last = way.at.depth;
+      way.at = await this.#findInfo(way.at.parentId);
+    }
+    return way.at?.id === id || way.passed.has(id);
   }
 
   // --- The operations ----------------------------------------------------------------------------------------------
@@ -278,6 +297,7 @@ class Append {
       case 'mend':
         return this.#mend(op);
       case 'set':
+        this.#merged.delete(op.key);
         this.#values.set(op.key, op.value);
         return;
       case 'merge':
@@ -358,27 +378,31 @@ class Append {
     if (isVisible(info)) return void (await this.#findNode(id));
     if ((await this.#tx.draft(id))?.parts.length || (await this.#isFollowed(info)))
       return this.#replace({ op: 'replace', id, status: 'interrupted' });
-    this.#nodes.delete(id);
+    if (this.#nodes.delete(id)) this.#count(info.parentId, -1);
     this.#dropped.set(id, info);
     this.#touch('node', info, 'delete');
     await this.#movePointers(info);
   }
 
   async #isFollowed(info: NodeInfo): Promise<boolean> {
-    const isAnyNew = [...this.#nodes.values()].some(({ node }) => node.parentId === info.id);
-    return isAnyNew || (!this.#isNew && this.#tx.hasChildren(info));
+    if (!this.#followers) {
+      this.#followers = new Map();
+      for (const { node } of this.#nodes.values()) this.#count(node.parentId, 1);
+    }
+    return this.#followers.get(info.id) ? true : !this.#isNew && this.#tx.hasChildren(info);
+  }
+
+  /** Counts a message of this append, or one less, among those that follow its parent. */
+  #count(parentId: string | null, by: 1 | -1): void {
+    this.#followers?.set(parentId, (this.#followers.get(parentId) ?? 0) + by);
   }
 
   /** Branches and checkpoints that end at a message that goes end at its parent. */
   async #movePointers({ id, parentId, depth }: NodeInfo): Promise<void> {
-    for (const branch of await this.#branches.all()) {
-      if (branch.headMessageId === id)
-        this.#setBranch(branch, { headMessageId: parentId, messageCount: depth - 1 });
-    }
-    for (const checkpoint of await this.#checkpoints.all()) {
-      const change = parentId === null ? { deletedAt: this.#now } : { messageId: parentId };
-      if (checkpoint.messageId === id) this.#setCheckpoint(checkpoint, change);
-    }
+    for (const branch of await this.#branches.endingAt(id))
+      this.#setBranch(branch, { headMessageId: parentId, messageCount: depth - 1 });
+    for (const checkpoint of await this.#checkpoints.endingAt(id))
+      this.#setCheckpoint(checkpoint, parentId === null ? { deletedAt: this.#now } : { messageId: parentId });
   }
 
   #updateChat({ title, metadata, usage }: OpNamed<'chat'>): void {
@@ -390,9 +414,13 @@ class Append {
   }
 
   async #merge({ key, value }: OpNamed<'merge'>): Promise<void> {
-    const known = this.#values.get(key) ?? (this.#isNew ? undefined : await this.#tx.value(key));
-    const fields = Object.entries({ ...(typeof known === 'object' ? known : {}), ...value });
-    this.#values.set(key, Object.fromEntries(fields.filter(([, field]) => field !== null)));
+    let fields = this.#merged.get(key);
+    if (!fields) {
+      const known = this.#values.get(key) ?? (this.#isNew ? undefined : await this.#tx.value(key));
+      fields = new Map(Object.entries({ ...(typeof known === 'object' ? known : {}) }));
+      this.#merged.set(key, fields);
+    }
+    for (const [name, field] of Object.entries(value)) fields.set(name, field);
   }
 
   /** Takes records over as they were examined; drafts stay as they are, and bodies that are in their places. */
@@ -418,6 +446,7 @@ class Append {
     for (const info of dropped) this.#tx.dropNode(info);
     for (const [hash, bytes] of files ?? []) this.#tx.putFile?.(hash, bytes);
     const found = new Map(bodies.map((body) => [body.id, body]));
+    this.#followers = undefined;
     for (const info of nodes) {
       const node = await this.#tx.node(info.id, info);
       if (!node) continue;
@@ -534,7 +563,9 @@ class Append {
     }
     this.#setBranch(branch, { deletedAt: this.#now });
     if (this.#chat.activeBranchId !== id) return;
-    const [next] = (await this.#branches.all()).filter(isLive).toSorted((a, b) => b.usedSeq - a.usedSeq);
+    let next: Branch | undefined;
+    for (const other of await this.#branches.all())
+      if (isLive(other) && !(next && next.usedSeq >= other.usedSeq)) next = other;
     if (next) this.#setChat({ activeBranchId: next.id });
   }
 
@@ -579,7 +610,9 @@ class Append {
     const known = this.#nodes.get(id)?.node;
     if (known || this.#isNew) return known;
     const node = await this.#tx.node(id);
-    if (node) this.#nodes.set(id, { node, put: undefined, replaced: undefined });
+    if (!node) return undefined;
+    this.#nodes.set(id, { node, put: undefined, replaced: undefined });
+    this.#count(node.parentId, 1);
     return node;
   }
 
@@ -657,6 +690,7 @@ class Append {
     chat.messageCount += countOf(node) - countOf(replaced);
     chat.updatedAt = this.#updatedAt;
     const known = this.#nodes.get(node.id);
+    if (!known) this.#count(node.parentId, 1);
     const { rev } = this.#touch('node', node);
     this.#nodes.set(node.id, {
       node: { ...node, rev },
@@ -722,6 +756,8 @@ class Append {
     for (const one of this.#branches.told) if (branch.has(one.id)) tx.putBranch(one);
     for (const one of this.#checkpoints.told) if (checkpoint.has(one.id)) tx.putCheckpoint(one);
     for (const [key, value] of this.#values) tx.putValue(key, value);
+    for (const [key, fields] of this.#merged)
+      tx.putValue(key, Object.fromEntries([...fields].filter(([, field]) => field !== null)));
     const infos: NodeInfo[] = [];
     for (const entry of this.#nodes.values()) {
       if (!entry.put) continue;

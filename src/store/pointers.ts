@@ -18,6 +18,8 @@ export class Pointers<T extends Branch | Checkpoint> {
   #live = 0;
   /** Where to go on looking for a free name, by what it begins with. */
   readonly #numbers = new Map<string, number>();
+  /** The ids of those that end at a message, once that is asked. */
+  #ends: Map<string | null, Set<string>> | undefined;
 
   /** How one is read, and how all are, in the order in which they were made. */
   constructor(one: (id: string) => Promise<T | undefined>, list: () => Promise<readonly T[]>) {
@@ -40,7 +42,10 @@ export class Pointers<T extends Branch | Checkpoint> {
     const { id } = pointer;
     this.#told.set(id, pointer);
     if (!this.#all) return;
-    this.#rename(this.#all.get(id), pointer);
+    const before = this.#all.get(id);
+    this.#rename(before, pointer);
+    if (before) this.#ends?.get(endOf(before))?.delete(id);
+    if (this.#ends) addEnd(this.#ends, pointer);
     this.#all.set(id, pointer);
   }
 
@@ -48,6 +53,7 @@ export class Pointers<T extends Branch | Checkpoint> {
   clear(): void {
     this.#told.clear();
     this.#all = undefined;
+    this.#ends = undefined;
     this.#named.clear();
     this.#numbers.clear();
     this.#live = 0;
@@ -61,6 +67,16 @@ export class Pointers<T extends Branch | Checkpoint> {
   /** All, deleted ones too, in the order in which they were made. */
   async all(): Promise<T[]> {
     return [...(await this.#load()).values()];
+  }
+
+  /** Those that end at a message, deleted ones too. */
+  async endingAt(messageId: string): Promise<T[]> {
+    const all = await this.#load();
+    if (!this.#ends) {
+      this.#ends = new Map();
+      for (const pointer of all.values()) addEnd(this.#ends, pointer);
+    }
+    return [...(this.#ends.get(messageId) ?? [])].map((id) => all.get(id) as T);
   }
 
   /** How many there are, deleted ones too; and how many live ones. */
@@ -98,10 +114,26 @@ export class Pointers<T extends Branch | Checkpoint> {
       const ids = this.#named.get(before.name);
       ids?.delete(before.id);
       if (ids?.size === 0) this.#named.delete(before.name);
-      this.#numbers.clear();
+      this.#free(before.name);
     }
     if (isLive(after)) this.#named.set(after.name, (this.#named.get(after.name) ?? new Set()).add(after.id));
   }
+
+  /** A name can be given again: it may be the first free one of those with its beginning. */
+  #free(name: string): void {
+    const [, base = '', number] = /^(.*)-v(\d+)$/s.exec(name) ?? [];
+    const first = this.#numbers.get(base);
+    if (first !== undefined && Number(number) < first) this.#numbers.set(base, Math.max(2, Number(number)));
+  }
+}
+
+function addEnd(ends: Map<string | null, Set<string>>, pointer: Branch | Checkpoint): void {
+  const end = endOf(pointer);
+  ends.set(end, (ends.get(end) ?? new Set()).add(pointer.id));
+}
+
+function endOf(pointer: Branch | Checkpoint): string | null {
+  return 'messageId' in pointer ? pointer.messageId : pointer.headMessageId;
 }
 
 /** Whether a chat, a branch or a checkpoint is not deleted. */

@@ -885,6 +885,28 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
         ]);
       });
 
+      it('are given the smallest name that became free within one append, and never the first', async () => {
+        await given(store, 'q1 > a1', 'q1 > b1', 'q1 > c1', 'q1 > d1');
+        await append([{ op: 'branch', id: 'first', name: 'main-v1', messageId: 'q1' }]);
+        const next = (id: string): StoreOp => ({ op: 'branch', id, base: 'main', messageId: 'q1' });
+        const result = await append([
+          next('five'),
+          { op: 'rename-branch', id: 'b-c1', name: 'song' },
+          { op: 'rename-branch', id: 'b-b1', name: 'poem' },
+          { op: 'rename-branch', id: 'first', name: 'tale' },
+          next('two'),
+          next('three'),
+          next('six'),
+        ]);
+        const names = new Map(result.branches.map(({ id, name }) => [id, name]));
+        expect(['five', 'two', 'three', 'six'].map((id) => names.get(id))).toEqual([
+          'main-v5',
+          'main-v2',
+          'main-v3',
+          'main-v6',
+        ]);
+      });
+
       it('are named after the active one when nothing is said', async () => {
         await given(store, 'q1 > a1', 'q1 > b1');
         await append([{ op: 'use', branchId: 'b-b1' }]);

@@ -1,0 +1,43 @@
+import { Session, type Profiler } from 'node:inspector/promises';
+
+/**
+ * How much work something is, whatever else the machine does: a clock on a busy machine tells anything.
+ *
+ * V8 counts how often each function and each branch in it is run, for whoever asks. Done with four times as much, linear
+ * work has four times the steps, and what looks through all for each of all has sixteen times: in the very function that
+ * does so, at any speed. What the platform does by itself (a list that is copied) is not counted.
+ *
+ * Only what is compiled from now on is counted in full, so a test that counts has a file, and with it a thread, of its
+ * own, and imports this before all else.
+ */
+const session = new Session();
+session.connect();
+await session.post('Profiler.enable');
+await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
+
+/** How many steps each function of our sources took. */
+export type Steps = ReadonlyMap<string, number>;
+
+/** The steps of a piece of work. */
+export async function stepsOf(work: () => unknown): Promise<Steps> {
+  await session.post('Profiler.takePreciseCoverage');
+  await work();
+  const { result } = await session.post('Profiler.takePreciseCoverage');
+  return new Map(result.filter(({ url }) => url.includes('/src/')).flatMap(stepsIn));
+}
+
+function stepsIn({ url, functions }: Profiler.ScriptCoverage): (readonly [string, number])[] {
+  const file = url.slice(url.lastIndexOf('/src/') + 1);
+  return functions.map(({ functionName, ranges }) => {
+    const where = `${file} ${functionName} at ${ranges[0]?.startOffset}`;
+    return [where, ranges.reduce((sum, { count }) => sum + count, 0)];
+  });
+}
+
+/** The functions that took so many times the steps, of those that took many at all. */
+export function grownBeyond(times: number, few: Steps, many: Steps, atLeast: number): string[] {
+  return [...many].flatMap(([where, steps]) => {
+    const before = Math.max(few.get(where) ?? 0, 1);
+    return steps > atLeast && steps > before * times ? [`${where}: ${before} to ${steps}`] : [];
+  });
+}
