@@ -102,19 +102,19 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
     if (Object.keys(options).length > 0) this.options = options;
   }
 
+  /** How a component looks at the chat: with the same function each time, or React would look again behind each render. */
+  readonly look: () => ContextChat<M> = () => this.active;
+
+  /** How it looks while a page that a server rendered comes to life: nothing is read there. */
+  readonly lookUnread: () => ContextChat<M> = () =>
+    this.engine.state.getState().status === 'ready' ? (this.#blank ??= new ContextChat(this)) : this.active;
+
   get active(): ContextChat<M> {
     const { status, branchId } = this.engine.state.getState();
     const known = this.#chats.get(branchId);
     if (known) return known;
     if (status === 'ready') return this.#open(branchId);
     return (this.#unbound ??= new ContextChat(this));
-  }
-
-  /** What is shown while a page that a server rendered comes to life: nothing is read there. */
-  get unread(): ContextChat<M> {
-    return this.engine.state.getState().status === 'ready'
-      ? (this.#blank ??= new ContextChat(this))
-      : this.active;
   }
 
   get(branch: string): ContextChat<M> | undefined {

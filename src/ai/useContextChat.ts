@@ -31,11 +31,7 @@ export function useContextChat<M extends UIMessage = UIMessage>(
   const engine = useEngine(given);
   const chats = chatsOf(engine, chatOptions);
   useInsertionEffect(() => chats.configure(chatOptions));
-  const chat = useSyncExternalStore(
-    engine.state.subscribe,
-    () => chats.active,
-    () => chats.unread,
-  );
+  const chat = useSyncExternalStore(engine.state.subscribe, chats.look, chats.lookUnread);
   const shows = useRef<typeof chats>(undefined);
   useEffect(() => {
     shows.current = chats;
