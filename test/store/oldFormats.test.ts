@@ -9,6 +9,7 @@ import summed from './fixtures/format-3.json' with { type: 'json' };
 import numbered from './fixtures/format-4.json' with { type: 'json' };
 import listed from './fixtures/format-5.json' with { type: 'json' };
 import marked from './fixtures/format-6.json' with { type: 'json' };
+import joined from './fixtures/format-7.json' with { type: 'json' };
 
 // In blocks of their real size, as they lie in the databases of those who come from an earlier version.
 
@@ -23,6 +24,7 @@ describe('the first that is written to a chat', () => {
     ['4', numbered.dump as DatabaseDump, 'grown'],
     ['5', listed.dump as DatabaseDump, 'grown'],
     ['6', marked.dump as DatabaseDump, 'grown'],
+    ['7', joined.dump as DatabaseDump, 'grown'],
   ])('of format %s is written whole or not at all', { timeout: 600_000 }, async (_, dump, chatId) => {
     expect.hasAssertions();
     await sweep.tryOld(dump, chatId);

@@ -25,6 +25,9 @@ import { LAYOUT, type Shape } from '../layout.ts';
  * - Format 6: blocks that are written from now on are found by marks (`marks.ts`) and have no keys. Those that were
  *   written before are found by their keys, as before.
  *
+ * - Format 7: the same tables; blocks that are written from now on keep texts of a column as one, and sums of bodies are
+ *   shorter.
+ *
  * A chat of format 1 is therefore one of format 2 whose tail is long, and to bring it up to date is to seal it
  * (`seal.ts`): when it is opened or written, a block at a time. One that is half sealed is as good as any other.
  *
@@ -32,7 +35,7 @@ import { LAYOUT, type Shape } from '../layout.ts';
  * format by its `v` (`pack.ts`); both become `newer-format`. A database of each format is kept in
  * `test/store/fixtures` for ever.
  */
-export const DATABASE_VERSION = 6;
+export const DATABASE_VERSION = 7;
 
 /** Adds what a database of an older version lacks; for a new one, everything. */
 export function upgrade(db: IDBPDatabase, tx: IDBPTransaction<unknown, string[], 'versionchange'>): void {
