@@ -56,8 +56,10 @@ export async function load(
   since: number | undefined,
   meta: Promise<Meta> = readMeta(rows),
 ): Promise<ChatRecords> {
+  // Asked for first: as soon as it is there, all else is asked for.
+  const reading = readChat(rows, chatId);
   const read = since === undefined ? everything(rows, chatId) : difference(rows, since);
-  const [chat, { seq, clearedSeq = 0 }] = await Promise.all([readChat(rows, chatId), meta]);
+  const [chat, { seq, clearedSeq = 0 }] = await Promise.all([reading, meta]);
   const at = clearedSeq > 0 && clearedSeq <= seq ? { seq, clearedSeq } : { seq };
   if (!chat || chat.deletedAt !== undefined) {
     return { ...at, chat: chat && tombstone(chat), branches: [], checkpoints: [], nodes: [], dropped: [] };
@@ -77,11 +79,17 @@ function everything(rows: Rows, chatId: string): ReadRest {
   // A chat that is deleted has no use for it; of any other, a failure is heard below.
   first.catch(() => undefined);
   return async (chat) => {
-    const [pointers, infos] = await Promise.all([
+    const end = Math.min(Math.max(chat.nextSeq, STRETCH), MOST);
+    const [beyond, pointers, ...infos] = await Promise.all([
+      // A row that was set back may count too few.
+      rows.list('nodes', between(chatId, end, Infinity)),
       loadPointers(rows, chatId),
-      Promise.all([first, ...furtherStretchesOf(chat).map((span) => rows.list('nodes', span))]),
+      first,
+      // Where a span ends, its pieces can be asked for side by side.
+      ...(end > STRETCH ? [rows.list('nodes', between(chatId, STRETCH, end - 1))] : []),
     ]);
-    return { chat, ...pointers, nodes: await withDrafts(rows, infos.flat()), dropped: [] };
+    const nodes = await withDrafts(rows, [...infos, beyond].flat());
+    return { chat, ...pointers, nodes, dropped: [] };
   };
 }
 
@@ -90,16 +98,6 @@ const STRETCH = 1024;
 
 /** No more than so many are asked for in pieces: a row that is damaged may count a billion. */
 const MOST = 65_536;
-
-/**
- * All seqs of a chat behind the first stretch. The end is open, because a row that was set back may count too few; what comes
- * before it is asked for by itself, because where a span ends, its pieces can be asked for side by side.
- */
-function furtherStretchesOf({ id, nextSeq }: Chat): Span[] {
-  const end = Math.min(Math.max(nextSeq, STRETCH), MOST);
-  const open = between(id, end, Infinity);
-  return end > STRETCH ? [between(id, STRETCH, end - 1), open] : [open];
-}
 
 /** The branches and checkpoints of a chat, deleted ones too, in the order in which they were made. */
 export async function loadPointers(
@@ -262,27 +260,28 @@ export async function getChain(
   headId: string | undefined,
   limit: number,
 ): Promise<MessageNode[] | undefined> {
-  const [chat, known] = await Promise.all([
-    findChat(rows, chatId),
-    headId === undefined ? undefined : rows.get('nodes', [chatId, headId], 'id'),
-  ]);
-  if (!chat) return undefined;
-  const active = headId === undefined ? await rows.get('branches', [chatId, chat.activeBranchId]) : undefined;
-  const id = active?.headMessageId ?? null;
-  const head = known ?? (id === null ? undefined : await rows.get('nodes', [chatId, id], 'id'));
   // The words of one stretch come while the next one is looked for. Who fails to come is heard of below.
   const bodies: Promise<UIMessage[]>[] = [];
-  const chain = await walk(rows, head, limit, (infos) => {
-    // Asked for behind the next stretch: on that the walk waits.
-    const reading = Promise.resolve().then(() => wordsOf(rows, infos));
-    reading.catch(() => undefined);
-    bodies.push(reading);
-  });
+  const walkFrom = (id: string | null): Promise<NodeInfo[]> =>
+    walk(rows, chatId, id, limit, (infos) => {
+      // Asked for behind the next stretch: on that the walk waits.
+      const reading = Promise.resolve().then(() => wordsOf(rows, infos));
+      reading.catch(() => undefined);
+      bodies.push(reading);
+    });
+  const reading = findChat(rows, chatId);
+  const known = headId === undefined ? undefined : walkFrom(headId);
+  known?.catch(() => undefined);
+  const chat = await reading;
+  if (!chat) return undefined;
+  const active = known ? undefined : await rows.get('branches', [chatId, chat.activeBranchId]);
+  const chain = await (known ?? walkFrom(active?.headMessageId ?? null));
   return withBodies(rows, chain.toReversed(), (await Promise.all(bodies)).flat());
 }
 
-/** How many seqs are read at a time: at least, and at most. */
+/** How many seqs are read at a time: at least, before it is known how long the chain is, and at most. */
 const SHORT = 64;
+const MIDDLE = 256;
 const LONG = 4096;
 
 /**
@@ -291,27 +290,29 @@ const LONG = 4096;
  */
 async function walk(
   rows: Rows,
-  head: NodeInfo | undefined,
+  chatId: string,
+  headId: string | null,
   limit: number,
   tell: (found: readonly NodeInfo[]) => void,
 ): Promise<NodeInfo[]> {
-  const chain = present(limit > 0 ? [head] : []);
-  let untold = [...chain];
+  const chain: NodeInfo[] = [];
+  let untold: NodeInfo[] = [];
   let isOdd = false;
-  let hasLeft = false;
+  let hasLeft = true;
   let size = Math.min(limit, LONG);
-  for (let above = chain[0]; above && above.parentId !== null && chain.length < limit;) {
-    const { chatId, parentId, depth }: NodeInfo = above;
-    const reach = Math.max(Math.min(size, depth - 1), SHORT);
+  let above: NodeInfo | undefined;
+  for (let id: string | null = headId; id !== null && chain.length < limit;) {
+    const reach = Math.max(Math.min(size, above ? above.depth - 1 : MIDDLE), SHORT);
+    const end: number = above?.seq ?? Infinity;
     // Where it is known where the chain goes on, what is found there brings what lies before it along.
-    const place: number | undefined = hasLeft ? rows.placeOf?.(chatId, parentId) : above.seq - 1;
-    const top: number = place !== undefined && place < above.seq ? place : -1;
-    const near: readonly NodeInfo[] = stretch(await upTo(rows, chatId, top, reach), parentId);
-    const found = near.length > 0 ? near : present([await rows.get('nodes', [chatId, parentId], 'id')]);
+    const place: number | undefined = hasLeft ? rows.placeOf?.(chatId, id) : end - 1;
+    const top: number = place !== undefined && place < end ? place : -1;
+    const near: readonly NodeInfo[] = stretch(await upTo(rows, chatId, top, reach), id);
+    const found = near.length > 0 ? near : present([await rows.get('nodes', [chatId, id], 'id')]);
     const last = found.at(-1);
     if (!last) break;
     // A parent was written before its children. Where damaged data say something else, the chain may be a ring.
-    if (last.seq >= above.seq) {
+    if (last.seq >= end) {
       isOdd = true;
       if (chain.some((info) => info.id === last.id)) break;
     }
@@ -323,9 +324,10 @@ async function walk(
     }
     // Where the chain ends within what was read, it goes on somewhere else.
     hasLeft = near.length > 0 && last.seq > top + 1 - reach;
-    above = last;
     // Where little of what was read belongs to the chain, less is read at once.
     if (!hasLeft) size = near.length * 2 < reach ? Math.max(size / 2, SHORT) : Math.min(size * 2, LONG);
+    above = last;
+    id = last.parentId;
   }
   tell(untold);
   const once = isOdd ? [...new Map(chain.map((info) => [info.id, info])).values()] : chain;

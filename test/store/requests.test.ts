@@ -1,6 +1,6 @@
 import { IDBFactory } from 'fake-indexeddb';
 import 'fake-indexeddb/auto';
-import { openDB } from 'idb';
+import { type IDBPDatabase, openDB } from 'idb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import type { AppendResult } from '../../src/store/store.ts';
@@ -175,6 +175,101 @@ describe('a chain of 200 in a bush of 2,000', () => {
     expect((await store.getMessageChain('c', 'b18-99', { limit: 20 })).length).toBe(20);
     expect(asked.filter((each) => /^(?:packs|bodies) /.test(each))).toEqual(['bodies 1980 to 1999']);
     await store.close();
+  });
+
+  it('begins where its head was when somebody last looked, with what lies before it', async () => {
+    const store = new IndexedDBContextStore('requests');
+    await store.append('c', [], me);
+    await store.append('c', [...trunk, ...branches.flat(), head(null, 'b18-99')], me);
+    await store.getMessageChain('c', 'b10-99');
+    const asked = noteRequests();
+    expect((await store.getMessageChain('c', 'b10-99')).length).toBe(200);
+    expect(asked).toEqual([
+      'get chats c',
+      'getAll nodes 944 to 1199',
+      'getAll topologies 14 to 18',
+      'getAll nodes 0 to 99',
+      'getAll topologies 0 to 1',
+      'getAll packs 17 to 18',
+      'getAll packs 0 to 1',
+    ]);
+    asked.length = 0;
+    expect((await store.getMessageChain('c', 'b10-99', { limit: 50 })).map(({ id }) => id)).toEqual(
+      ids('b10-').slice(50),
+    );
+    expect(asked).toEqual([
+      'get chats c',
+      'getAll nodes 1136 to 1199',
+      'getAll topologies 17 to 18',
+      'getAll packs 17 to 18',
+    ]);
+    await store.close();
+  });
+});
+
+/** Notes what is read from now on. */
+function noteRequests(): string[] {
+  const asked: string[] = [];
+  for (const source of [IDBObjectStore.prototype, IDBIndex.prototype])
+    for (const name of ['get', 'getAll', 'getAllKeys'] as const) {
+      const original = Reflect.get(source, name) as (...args: never[]) => IDBRequest;
+      vi.spyOn(source as IDBObjectStore, name).mockImplementation(function (
+        this: IDBObjectStore,
+        ...args: unknown[]
+      ) {
+        const [key] = args as [string | { readonly lower: number[]; readonly upper: number[] }];
+        const where = typeof key === 'object' && 'lower' in key ? `${key.lower[1]} to ${key.upper[1]}` : key;
+        asked.push(`${name} ${this.name} ${where}`);
+        return Reflect.apply(original, this, args);
+      });
+    }
+  return asked;
+}
+
+/** Whether topologies are lost is told by the keys of the words, which may be many. */
+describe('a chat that is opened', () => {
+  beforeEach(() => {
+    globalThis.indexedDB = new IDBFactory();
+  });
+  afterEach(() => void vi.restoreAllMocks());
+
+  async function opened(many: number, damage?: (db: IDBPDatabase) => Promise<unknown>): Promise<string[]> {
+    const name = `opened-${many}`;
+    const store = new IndexedDBContextStore(name);
+    await given(store, line(many));
+    await store.close();
+    const db = await openDB(name);
+    await damage?.(db);
+    db.close();
+    await store.get('nothing');
+    const asked = noteRequests();
+    expect((await store.load('c')).nodes.length).toBe(many);
+    vi.restoreAllMocks();
+    await store.close();
+    return asked;
+  }
+
+  it('asks for its row first, and looks for words only where a message could be that is not there', async () => {
+    const asked = await opened(1300);
+    expect(asked.slice(0, 2)).toEqual(['get meta self', 'get chats c']);
+    expect(asked.filter((each) => each.startsWith('getAllKeys'))).toEqual([
+      'getAllKeys packs 20 to Infinity',
+    ]);
+  });
+
+  it('looks where messages of the last block are still to come', async () => {
+    const asked = await opened(300);
+    expect(asked.filter((each) => each.startsWith('getAllKeys'))).toEqual([
+      'getAllKeys packs 16 to Infinity',
+      'getAllKeys packs 4 to 15',
+    ]);
+  });
+
+  it('asks once for each block of which only words are left, and for none of their messages alone', async () => {
+    const asked = await opened(1280, (db) => db.clear('topologies'));
+    expect(asked.filter((each) => each.startsWith('get packs')).length).toBe(19);
+    // Of 1,216 messages.
+    expect(asked.length).toBeLessThan(200);
   });
 });
 

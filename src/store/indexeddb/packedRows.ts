@@ -63,9 +63,9 @@ export class PackedRows implements Rows {
   /** Messages that were looked up in this transaction and are rows. */
   readonly #single = new Set<string>();
   /** By chat, blocks whose topology is gone, as they are told from their words. */
-  readonly #lost = new Map<string, Promise<readonly Block[]>>();
+  readonly #lost = new Map<string, Promise<Found>>();
   /** By chat, blocks that no mark and no key leads to. */
-  readonly #unmarked = new Map<string, Promise<readonly Block[]>>();
+  readonly #unmarked = new Map<string, Promise<Found>>();
   /** By chat, the keys of its topologies. */
   readonly #keys = new Map<string, Promise<Key[]>>();
   /** By chat and block. */
@@ -118,8 +118,8 @@ export class PackedRows implements Rows {
   async #infoOf(chatId: string, id: string): Promise<NodeInfo | undefined> {
     return (
       (await this.#toldInfoOf(chatId, id)) ??
-      find(await this.#unmarkedOf(chatId), id) ??
-      find(await this.#lostOf(chatId), id)
+      (await this.#unmarkedOf(chatId)).byId.get(id) ??
+      (await this.#lostOf(chatId)).byId.get(id)
     );
   }
 
@@ -208,20 +208,35 @@ export class PackedRows implements Rows {
   }
 
   async #infosIn({ chatId, from, to }: Range): Promise<NodeInfo[]> {
-    const [rows, blocks, lost] = await Promise.all([
+    const stretches = stretchesOf(blockOf(from), blockOf(to));
+    const [rows, blocks, beyond] = await Promise.all([
       this.#rows.list('nodes', between(chatId, from, to)),
-      Promise.all(stretchesOf(blockOf(from), blockOf(to)).map((stretch) => this.#blocksIn(chatId, stretch))),
-      this.#lostOf(chatId),
+      Promise.all(stretches.map((stretch) => this.#blocksIn(chatId, stretch))).then((found) => found.flat()),
+      // Of what has no end, it is certain that not all will be there.
+      to === Infinity ? this.#packsIn(chatId, [blockOf(from), to]) : undefined,
     ]);
+    const gap = beyond ? undefined : gapIn(from, to, rows, blocks);
+    const packs = beyond ?? (gap ? await this.#packsIn(chatId, gap) : []);
+    const known = new Set(blocks.map(({ block }) => block));
+    const isWhole = packs.every((block) => known.has(block));
+    const lost = isWhole ? [] : (await this.#lostOf(chatId)).infos;
     const infos: NodeInfo[] = [];
-    for (const { sealed } of blocks.flat())
+    for (const { sealed } of blocks)
       for (const { info } of sealed) if (info.seq >= from && info.seq <= to) infos.push(info);
-    for (const { info } of lost.flatMap(({ sealed }) => sealed))
-      if (info.seq >= from && info.seq <= to && rows.every(({ seq }) => seq !== info.seq)) infos.push(info);
+    const single = new Set(lost.length > 0 ? rows.map(({ seq }) => seq) : []);
+    for (const info of lost)
+      if (info.seq >= from && info.seq <= to && !single.has(info.seq)) infos.push(info);
     for (const { seq } of rows) this.#noteRow(nameOf(chatId, blockOf(seq)));
     const isMixed = (rows.length > 0 && infos.length > 0) || lost.length > 0;
     for (const row of rows) infos.push(row);
     return isMixed ? infos.toSorted((a, b) => a.seq - b.seq) : infos;
+  }
+
+  /** The blocks of which there are words. */
+  async #packsIn(chatId: string, [first, last]: Stretch): Promise<number[]> {
+    if (this.#cache.whole.has(chatId)) return [];
+    const keys = await this.#rows.keys('packs', between(chatId, first, last));
+    return keys.map((key) => (key as [string, number])[1]);
   }
 
   async #blocksIn(chatId: string, [first, last]: Stretch): Promise<Block[]> {
@@ -312,31 +327,33 @@ export class PackedRows implements Rows {
   }
 
   /**
-   * The blocks of a chat whose topology is gone, as they are told from their words. Whether there are any is looked up once
-   * for each connection, by the keys.
+   * The blocks of a chat whose topology is gone, as they are told from their words. Whether there are any is looked up by
+   * the keys, for the whole chat once for each connection, and only where a message is not there that could be.
    */
-  #lostOf(chatId: string): Promise<readonly Block[]> {
-    if (this.#cache.whole.has(chatId)) return NO_BLOCKS;
-    const known = this.#lost.get(chatId) ?? this.#rebuildLost(chatId);
-    this.#lost.set(chatId, known);
-    return known;
+  #lostOf(chatId: string): Promise<Found> {
+    if (this.#cache.whole.has(chatId)) return NOTHING;
+    return entryOf(this.#lost, chatId, () => this.#rebuildLost(chatId));
   }
 
-  async #rebuildLost(chatId: string): Promise<readonly Block[]> {
-    // Behind what is asked for in the same go: what there is can be made sense of while this is looked up.
-    await Promise.resolve();
+  async #rebuildLost(chatId: string): Promise<Found> {
     const [packs, topologies] = await Promise.all([
       this.#rows.keys('packs', ofChat(chatId)),
       this.#keysOf(chatId),
     ]);
     const lost = without(packs, topologies) as (readonly [string, number])[];
-    if (lost.length === 0) this.#cache.whole.add(chatId);
-    const blocks: Block[] = [];
-    for (const [, block] of lost) {
-      const before = blocks.at(-1)?.block === block - 1 ? blocks.at(-1)?.sealed.at(-1)?.info : undefined;
-      blocks.push(this.#note(await this.#unlessTold(await this.#rebuild({ chatId, block }, before), blocks)));
+    const found = new Found();
+    if (lost.length === 0) {
+      this.#cache.whole.add(chatId);
+      return found;
     }
-    return blocks;
+    const rows = new Set((await this.#rows.list('nodes', ofChat(chatId))).map(({ id }) => id));
+    let last: Block | undefined;
+    for (const [, block] of lost) {
+      const before = last?.block === block - 1 ? last.sealed.at(-1)?.info : undefined;
+      last = this.#note(await this.#unlessTold(await this.#rebuild({ chatId, block }, before), rows, found));
+      found.add(last);
+    }
+    return found;
   }
 
   /** The keys of the topologies of a chat. */
@@ -345,12 +362,12 @@ export class PackedRows implements Rows {
   }
 
   /** The blocks of a chat that are there, and that nothing leads to. Looked up once for each connection, too. */
-  #unmarkedOf(chatId: string): Promise<readonly Block[]> {
-    if (this.#cache.marked.has(chatId)) return NO_BLOCKS;
+  #unmarkedOf(chatId: string): Promise<Found> {
+    if (this.#cache.marked.has(chatId)) return NOTHING;
     return entryOf(this.#unmarked, chatId, () => this.#findUnmarked(chatId));
   }
 
-  async #findUnmarked(chatId: string): Promise<readonly Block[]> {
+  async #findUnmarked(chatId: string): Promise<Found> {
     const [marks, keys] = await Promise.all([this.#marksOf(chatId), this.#keysOf(chatId)]);
     const isMarked = (block: number): boolean => marks.of(block).trim() !== '';
     const isEveryOne = (keys as [string, number][]).every(([, block]) => isMarked(block));
@@ -358,30 +375,36 @@ export class PackedRows implements Rows {
     const records = isEveryOne ? [] : await this.#rows.list('topologies', ofChat(chatId));
     const unmarked = records.filter((record) => !isMarked(record.block) && !Array.isArray(record.keys));
     if (unmarked.length === 0) this.#cache.marked.add(chatId);
-    return this.#meetAll(unmarked);
+    const found = new Found();
+    for (const block of await this.#meetAll(unmarked)) found.add(block);
+    return found;
   }
 
   /** A rebuilt block without messages that are there elsewhere: it may be a copy that somebody laid there. */
-  async #unlessTold(lost: Block, others: readonly Block[]): Promise<Block> {
-    const told = await Promise.all(
-      lost.sealed.map(
-        async ({ info: { id } }) => find(others, id) ?? (await this.#toldInfoOf(lost.chatId, id)),
-      ),
-    );
-    return { ...lost, sealed: lost.sealed.filter((_, i) => told[i] === undefined) };
+  async #unlessTold({ sealed, ...lost }: Block, rows: ReadonlySet<string>, { byId }: Found): Promise<Block> {
+    const isTold = async (id: string): Promise<boolean> =>
+      rows.has(id) || byId.has(id) || (await this.#sealedInfoOf(lost.chatId, id)) !== undefined;
+    const told = await Promise.all(sealed.map(({ info }) => isTold(info.id)));
+    return { ...lost, sealed: sealed.filter((_, i) => !told[i]) };
   }
 
   /** A block from its words; `lastBefore` is the message before it, where that had to be rebuilt, too. */
   async #rebuild({ chatId, block, text, lost = [] }: Unread, lastBefore?: NodeInfo): Promise<Block> {
-    const [content, record, row] = await Promise.all([
+    const [content, before] = await Promise.all([
       this.#contentOf(chatId, block),
+      lastBefore ?? this.#lastBefore(chatId, block),
+    ]);
+    const infos = rebuildInfos(chatId, block * BLOCK, content.bodies, before);
+    const damage = text === undefined ? lost : [...lost, text];
+    return { chatId, block, sealed: infos.map((info) => ({ info, changed: 0 })), damage };
+  }
+
+  async #lastBefore(chatId: string, block: number): Promise<NodeInfo | undefined> {
+    const [record, row] = await Promise.all([
       this.#rows.get('topologies', [chatId, block - 1]),
       this.#rows.get('nodes', [chatId, block * BLOCK - 1]),
     ]);
-    const before = lastBefore ?? (record && this.#cache.decode(record)?.sealed.at(-1)?.info);
-    const infos = rebuildInfos(chatId, block * BLOCK, content.bodies, before ?? row);
-    const damage = text === undefined ? lost : [...lost, text];
-    return { chatId, block, sealed: infos.map((info) => ({ info, changed: 0 })), damage };
+    return (record && this.#cache.decode(record)?.sealed.at(-1)?.info) ?? row;
   }
 
   // --- Writing -----------------------------------------------------------------------------------------------------
@@ -561,6 +584,28 @@ function stretchesOf(first: number, last: number): Stretch[] {
   });
 }
 
+/**
+ * From which block to which some messages were not found that could be there: rows that lack may have been dropped, or lie
+ * in a block whose topology is gone.
+ */
+function gapIn(
+  from: number,
+  to: number,
+  rows: readonly NodeInfo[],
+  blocks: readonly Block[],
+): Stretch | undefined {
+  const isFound = new Set(blocks.map(({ block }) => block));
+  const single = new Map<number, number>();
+  for (const { seq } of rows) single.set(blockOf(seq), (single.get(blockOf(seq)) ?? 0) + 1);
+  const lacking: number[] = [];
+  for (let block = blockOf(from); block <= blockOf(to); block += 1) {
+    const many = Math.min(to, block * BLOCK + BLOCK - 1) - Math.max(from, block * BLOCK) + 1;
+    if (!isFound.has(block) && (single.get(block) ?? 0) < many) lacking.push(block);
+  }
+  const [first] = lacking;
+  return first === undefined ? undefined : [first, lacking.at(-1) ?? first];
+}
+
 /** The bodies of a block, by `seq`. */
 export function bySeqOf(block: number, bodies: Bodies): Map<number, UIMessage> {
   return new Map(bodies.flatMap((body, place) => (body ? [[block * BLOCK + place, body]] : [])));
@@ -569,14 +614,28 @@ export function bySeqOf(block: number, bodies: Bodies): Map<number, UIMessage> {
 /** What is left of the topology of a block that can't be read. */
 type Unread = Pick<Topology, 'chatId' | 'block'> & Partial<Topology>;
 
-const NO_BLOCKS: Promise<readonly Block[]> = Promise.resolve([]);
+/** The messages of blocks that nothing leads to. Of two with one id, the first counts. */
+class Found {
+  readonly infos: NodeInfo[] = [];
+  readonly byId: Map<string, NodeInfo> = new Map();
+
+  add({ sealed }: Block): void {
+    for (const { info } of sealed) {
+      this.infos.push(info);
+      if (!this.byId.has(info.id)) this.byId.set(info.id, info);
+    }
+  }
+}
+
+const NOTHING: Promise<Found> = Promise.resolve(new Found());
 
 function present<T>(things: readonly (T | undefined)[]): T[] {
   return things.filter((thing) => thing !== undefined);
 }
 
 function find(blocks: readonly Block[], id: string): NodeInfo | undefined {
-  return blocks.flatMap(({ sealed }) => sealed).find(({ info }) => info.id === id)?.info;
+  for (const { sealed } of blocks) for (const { info } of sealed) if (info.id === id) return info;
+  return undefined;
 }
 
 /** Keys that are not among others. */
