@@ -112,6 +112,8 @@ export interface Version<M extends UIMessage, Opened = OpenedTurn<M>> {
   readonly of: string;
   /** The branch that it will be on. */
   readonly forkId: string;
+  /** Lets other tabs go on with that answer again. */
+  readonly release: () => void;
   /** Writes it, and opens it; `from` is the answer that it is made from, as it is by then, if that is still shown. */
   make(from: M | undefined): Promise<Opened>;
 }
@@ -125,17 +127,18 @@ export async function openTurn<M extends UIMessage>(
   return plan.isVersion ? announced(engine, plan, place) : written(engine, plan, place);
 }
 
-function announced<M extends UIMessage>(
+async function announced<M extends UIMessage>(
   engine: ContextEngine,
   plan: TurnPlan<M>,
   { branchId, forkId = createId() }: Place,
-): OpenedTurn<M> {
+): Promise<OpenedTurn<M>> {
   const id = createId();
   const of = plan.answer as M;
   const other = [of.id, ...versionsElsewhere(engine, of.id)].find(
     (one) => engine.status(one) === 'streaming',
   );
   if (other !== undefined) throw stillGrowing(other);
+  const release = await claim(engine, of.id);
   const make = async (from = of): Promise<OpenedTurn<M>> => {
     // Another tab may have been asked for the same, and its first word came before this one.
     const place = { branchId, forkId, answerId: id, isSole: true };
@@ -144,8 +147,28 @@ function announced<M extends UIMessage>(
     return opened;
   };
   const answer = { ...of, id };
-  return { id, branchId, answer, isWhole: false, renamed: new Map(), version: { of: of.id, forkId, make } };
+  const version = { of: of.id, forkId, release, make };
+  return { id, branchId, answer, isWhole: false, renamed: new Map(), version };
 }
+
+/**
+ * Says to other tabs that an answer is asked for more, before there is a word of it: two requests would cost twice, and one of
+ * their answers be thrown away. It saves that only; which of two is kept is decided where they are written.
+ */
+async function claim(engine: ContextEngine, id: string): Promise<() => void> {
+  const { store, chatId } = engine;
+  const name = `more:${id}`;
+  // A lock that was let go of a moment ago may still be told of.
+  const own = claimed.get(engine) ?? new Set();
+  claimed.set(engine, own);
+  const held = await store.held(chatId).catch(() => own);
+  if (held.has(name) && !own.has(name)) throw stillGrowing(id);
+  own.add(name);
+  return store.hold(chatId, name).catch(() => () => {});
+}
+
+/** What this page has asked for more of. */
+const claimed: WeakMap<ContextEngine, Set<string>> = new WeakMap();
 
 /** The versions of an answer that are not of this page. */
 function versionsElsewhere(engine: ContextEngine, id: string): string[] {

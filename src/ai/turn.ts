@@ -21,7 +21,7 @@ export interface TurnOptions<M extends UIMessage> {
   /** Whether that answer left nothing to be said: it stays complete until a word is added. Default false. */
   readonly isWhole?: boolean;
   /** Of a version that is not made yet, which answer it is made from, and where. */
-  readonly version?: Pick<Version<M>, 'of' | 'forkId'> | undefined;
+  readonly version?: Pick<Version<M>, 'of' | 'forkId' | 'release'> | undefined;
   /** Makes it. */
   readonly make?: (() => Promise<unknown>) | undefined;
   /** The answer as far as it has come; undefined before its first part. */
@@ -68,6 +68,7 @@ export class Turn<M extends UIMessage> {
     const here = growing.get(engine) ?? new Set();
     growing.set(engine, here.add(id));
     void this.settled.then(() => here.delete(id));
+    void this.settled.then(() => options.version?.release());
   }
 
   /** Whether the answer still grows; no longer as soon as its end is being saved. */

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import type { ContextStore } from '../../src/store/store.ts';
 import { settle, type Exchange } from '../support/transport.ts';
-import { afterReload, noteOf, openPage, slowly, words, type Page } from './story.ts';
+import { afterReload, changed, noteOf, openPage, slowly, words, type Page } from './story.ts';
 
 /**
  * Continue on an answer in mid-conversation is a version of it. It is made with its first word: one that never got any
@@ -206,11 +206,49 @@ describe('an answer in mid-conversation that goes on in two tabs', () => {
     expect((await store.load('c')).nodes).toHaveLength(5);
   }
 
-  it('makes one version: the tab whose first word came later is refused, and its request let go', async () => {
+  it('asks once: the other tab is refused before the first word, and may ask when this one has given up', async () => {
     const there = await openThere();
-    const { exchange: own } = await goOn();
+    const { exchange: own, more } = await goOn();
+    await there.chats.active.sendMessage();
+    expect(there.chats.active.error).toMatchObject({ code: 'busy' });
+    expect([there.script.requests.length, own.isStopped]).toEqual([0, false]);
+    await page.chats.active.stop();
+    await more;
+    await expectNothing();
+    const second = there.chats.active.sendMessage();
+    await (await there.script.next()).answer('red fox.');
+    await second;
+    expect(there.shown()).toBe('q: One? | a: The quick red fox.');
+  });
+
+  it('goes on again in the tab that stopped it a moment ago', async () => {
+    const { more } = await goOn();
+    await page.chats.active.stop();
+    await more;
+    const { exchange: own, more: again } = await goOn();
+    await own.answer('brown fox.');
+    await again;
+    expect(page.shown()).toBe('q: One? | a: The quick brown fox.');
+  });
+
+  /** Continue is pressed in both at the same moment: neither sees yet that the other one asks. */
+  async function goOnAtOnce(there: Page): Promise<{ own: Exchange; other: Exchange; late: Promise<void> }> {
+    const own = goOn();
     const late = there.chats.active.sendMessage();
-    const other = await there.script.next();
+    return { own: (await own).exchange, other: await there.script.next(), late };
+  }
+
+  it('makes one version of two presses at one moment: who has the first word later is refused, its request let go', async () => {
+    const looking = changed(store, {
+      held: async (chatId) => {
+        const held = await store.held(chatId);
+        await settle();
+        return held;
+      },
+    });
+    page = await openThere(looking);
+    const there = await openThere(looking);
+    const { own, other, late } = await goOnAtOnce(there);
     await own.say('brown ');
     await other.say('red ');
     await late;
@@ -222,9 +260,7 @@ describe('an answer in mid-conversation that goes on in two tabs', () => {
     const disk = slowly(store);
     page = await openThere(disk);
     const there = await openThere(disk);
-    const { exchange: own } = await goOn();
-    const late = there.chats.active.sendMessage();
-    const other = await there.script.next();
+    const { own, other, late } = await goOnAtOnce(there);
     await Promise.all([own.say('brown '), other.say('red ')]);
     await late;
     expect(other.isStopped).toBe(true);
