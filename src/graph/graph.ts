@@ -335,6 +335,17 @@ export function nextBranchName(
   return `${base}-v${n}`;
 }
 
+/** Names for many new branches: each is free, by the rule of {@link nextBranchName}, and `taken` from then on. */
+export function freeNames(taken: Set<string>): (base: string) => string {
+  const numbers = new Map<string, number>();
+  return (base) => {
+    const name = nextBranchName(base, taken, numbers.get(base));
+    numbers.set(base, Number(name.slice(`${base}-v`.length)));
+    taken.add(name);
+    return name;
+  };
+}
+
 const NO_METADATA = {};
 
 /** The texts of a message, in order, joined by a space, as the person wrote them: without what reminders added. */

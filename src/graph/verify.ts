@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai';
 import type { Branch, Chat, Checkpoint, MessageGraph, NodeInfo } from './graph.ts';
-import { createGraph, isVisible, nextBranchName, reachable } from './graph.ts';
+import { createGraph, freeNames, isVisible, reachable } from './graph.ts';
 
 /**
  * Is a chat whole, and if not, what would make it so?
@@ -225,10 +225,10 @@ function lead(branch: Branch, end: string | null, findings: Finding[]): Branch {
 /** Of live branches with one name, the first keeps it. */
 function withOwnNames(branches: readonly Branch[], findings: Finding[]): Branch[] {
   const taken = new Set<string>();
-  const all = branches.map(({ name }) => name);
+  const freeName = freeNames(new Set(branches.map(({ name }) => name)));
   return branches.map((branch) => {
     if (branch.deletedAt !== undefined) return branch;
-    const name = taken.has(branch.name) ? nextBranchName(branch.name, [...all, ...taken]) : branch.name;
+    const name = taken.has(branch.name) ? freeName(branch.name) : branch.name;
     taken.add(name);
     if (name === branch.name) return branch;
     tell(
@@ -264,11 +264,9 @@ function branchesFor(
   findings: Finding[],
 ): Branch[] {
   const names = new Set(branches.filter(({ deletedAt }) => deletedAt === undefined).map(({ name }) => name));
-  let number: number | undefined;
+  const freeName = freeNames(names);
   return ends.map((end) => {
-    const name = names.has('main') ? nextBranchName('main', names, number) : 'main';
-    // There may be thousands, and those below it are taken.
-    if (name !== 'main') number = Number(name.slice('main-v'.length));
+    const name = names.has('main') ? freeName('main') : 'main';
     names.add(name);
     tell(findings, 'unreached', end, `No branch reaches message "${end}": "${name}" will.`);
     const { chatId, depth, deviceId } = graph.nodes.get(end) as NodeInfo;

@@ -2,10 +2,21 @@
 import { grownBeyond, stepsOf, type Steps } from '../support/steps.ts';
 import 'fake-indexeddb/auto';
 import { describe, expect, it } from 'vitest';
+import { ContextEngine } from '../../src/engine/engine.ts';
+import { user } from '../../src/fragment/message.ts';
+import {
+  infoOf,
+  type Branch,
+  type Checkpoint,
+  type MessageNode,
+  type NodeInfo,
+} from '../../src/graph/graph.ts';
+import { examine } from '../../src/graph/verify.ts';
+import { visualizeGraph } from '../../src/graph/visualize.ts';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import type { ContextStore, StoreOp } from '../../src/store/store.ts';
-import { head, insert, me, message } from '../support/graph.ts';
+import { head, insert, me, message, node } from '../support/graph.ts';
 
 it('an append may bring more messages than a call has room for arguments', { timeout: 60_000 }, async () => {
   const store = new IndexedDBContextStore('many');
@@ -27,21 +38,13 @@ type Ops = readonly (StoreOp | readonly StoreOp[])[];
 const FEW = 500;
 const MANY = 2000;
 
-/** What grew by the square, in the last of these appends, when each of them brought four times as many. */
-async function steep(
-  open: () => ContextStore,
-  appends: (count: number) => readonly Ops[],
-): Promise<string[]> {
-  const counted: Steps[] = [];
-  for (const count of [FEW, MANY]) {
-    const store = open();
-    const [last = [], ...before] = appends(count).toReversed();
-    for (const ops of before.toReversed()) await store.append('c', ops.flat(), me);
-    counted.push(await stepsOf(() => store.append('c', last.flat(), me)));
-    await store.close();
-  }
-  const [few, many] = counted as [Steps, Steps];
-  return grownBeyond((MANY / FEW) * 2, few, many, MANY * 20);
+/**
+ * What took by the square of the count: the same work, done with few and with many. A store that tends to what it holds
+ * beside it takes less.
+ */
+async function steep(count: (count: number) => Promise<Steps>): Promise<string[]> {
+  const [few, many] = [await count(FEW), await count(MANY)];
+  return grownBeyond((MANY / FEW) * 2, few, many, MANY * 100);
 }
 
 const each = <T>(count: number, make: (i: number) => T): T[] =>
@@ -135,7 +138,150 @@ const APPENDS: Readonly<Record<string, (count: number) => readonly Ops[]>> = {
 
 describe.each(STORES)('thousands in one append cost each no more than hundreds: %s', (_where, open) => {
   it.each(Object.entries(APPENDS))('%s', async (_name, appends) => {
-    expect(await steep(open, appends)).toEqual([]);
+    const count = async (length: number): Promise<Steps> => {
+      const store = open();
+      const [last = [], ...before] = appends(length).toReversed();
+      for (const ops of before.toReversed()) await store.append('c', ops.flat(), me);
+      const steps = await stepsOf(() => store.append('c', last.flat(), me));
+      await store.close();
+      return steps;
+    };
+    expect(await steep(count)).toEqual([]);
+  });
+});
+
+/** Places of thousands of messages, by their numbers, and what points at them. */
+interface Broken {
+  readonly nodes: readonly NodeInfo[];
+  readonly branches?: readonly Branch[];
+  readonly checkpoints?: readonly Checkpoint[];
+}
+
+const at = (i: number, parentId: string | null, fields: Partial<MessageNode> = {}): NodeInfo =>
+  infoOf(node(`m${i}`, { parentId, seq: i, ...fields }));
+const pointer = (i: number): Omit<Checkpoint, 'messageId'> => {
+  return { id: `p${i}`, chatId: 'c', name: `p${i}`, createdAt: 1, rev: 1 };
+};
+const leading = (i: number, headMessageId: string | null, name = `p${i}`): Branch => {
+  return { ...pointer(i), name, headMessageId, messageCount: 1, updatedAt: 1, usedSeq: i, deviceId: 'd' };
+};
+
+const BROKEN: Readonly<Record<string, (count: number) => Broken>> = {
+  'messages without a parent': (n) => ({ nodes: each(n, (i) => at(i, `gone${i}`)) }),
+  'messages in pairs that follow each other': (n) => ({ nodes: each(n, (i) => at(i, `m${i ^ 1}`)) }),
+  'messages, each older than the one before it': (n) => ({
+    nodes: each(n, (i) => at(i, i === n - 1 ? null : `m${i + 1}`)),
+  }),
+  'messages that are there twice': (n) => ({
+    nodes: each(n * 2, (i) => at(i % n, null, { seq: i, rev: i < n ? 1 : 2 })),
+  }),
+  'messages that no branch reaches': (n) => ({
+    nodes: each(n, (i) => at(i, null)),
+    branches: [leading(0, 'm0', 'main')],
+  }),
+  'branches that end nowhere': (n) => ({
+    nodes: each(n, (i) => at(i, null)),
+    branches: each(n, (i) => leading(i, 'gone')),
+  }),
+  'branches of one name': (n) => ({
+    nodes: [at(0, null)],
+    branches: each(n, (i) => leading(i, 'm0', 'main')),
+  }),
+  'checkpoints that mark nothing': (n) => ({
+    nodes: [at(0, null)],
+    branches: [leading(0, 'm0')],
+    checkpoints: each(n, (i) => ({ ...pointer(i), messageId: 'gone' })),
+  }),
+};
+
+describe('a check looks at each of thousands a few times', () => {
+  it.each(Object.entries(BROKEN))('%s', async (_name, broken) => {
+    const times = { createdAt: 1, updatedAt: 1, rev: 1, nextSeq: 0, epoch: 0 };
+    const chat = { id: 'c', userId: 'me', activeBranchId: 'p0', messageCount: 0, ...times };
+    const count = async (length: number): Promise<Steps> => {
+      const records = { chat, branches: [], checkpoints: [], ...broken(length) };
+      let made = 0;
+      return stepsOf(() => {
+        const { findings } = examine(records, { now: 1, createId: () => `new${(made += 1)}` });
+        expect(findings.length).toBeGreaterThanOrEqual(length / 2);
+      });
+    };
+    expect(await steep(count)).toEqual([]);
+  });
+});
+
+/** What a chat of thousands may look like. */
+const SHAPES: Readonly<Record<string, (count: number) => Ops>> = {
+  'versions of one answer': (n) => [
+    question,
+    ...each(n, (i) => insert(`a${i}`, 'q')),
+    ...each(n, (i) => branch(`b${i}`, `a${i}`)),
+    head(null, 'a0'),
+  ],
+  'first questions': (n) => [
+    insert('q', null),
+    ...each(n, (i) => insert(`q${i}`, null)),
+    ...each(n, (i) => branch(`b${i}`, `q${i}`)),
+    head(null, 'q'),
+  ],
+  'messages with a version beside each': (n) => [
+    question,
+    ...each(n, (i) => insert(`a${i}`, i === 0 ? 'q' : `a${i - 1}`)),
+    ...each(n, (i) => [insert(`x${i}`, `a${i}`), branch(`b${i}`, `x${i}`)]),
+    head(null, `a${n - 1}`),
+  ],
+  'branches that end at one message': (n) => [question, ...each(n, (i) => branch(`b${i}`)), head(null, 'q')],
+  'checkpoints at one message': (n) => [
+    question,
+    branch('b0'),
+    ...each(n, (i) => checkpoint(`k${i}`)),
+    head(null, 'q'),
+  ],
+};
+
+const CALLS: Readonly<Record<string, (engine: ContextEngine) => unknown>> = {
+  ready: (engine) => engine.ready(),
+  loadMore: (engine) => engine.loadMore(100_000),
+  resolve: (engine) => engine.resolve(),
+  forks: (engine) => engine.forks(),
+  siblings: (engine) => engine.siblings('q'),
+  visualizeGraph: (engine) => visualizeGraph(engine.graph()),
+  switchBranch: (engine) => engine.switchBranch('b0'),
+  checkout: (engine) => engine.checkout('q'),
+  selectSibling: (engine) => engine.selectSibling('lone'),
+  rewind: (engine) => engine.rewind('q'),
+  btw: (engine) => engine.btw(),
+  edit: (engine) => engine.edit('q', 'other words'),
+  save: (engine) => engine.set(user('one more')).save(),
+  checkpoint: (engine) => engine.checkpoint('here'),
+  restore: (engine) => engine.restore('here'),
+  renameBranch: (engine) => engine.renameBranch('main', 'first'),
+  deleteBranch: (engine) => engine.deleteBranch('b0'),
+  inspect: (engine) => engine.inspect(),
+  verify: (engine) => engine.verify(),
+  repair: (engine) => engine.repair(),
+  'getMessages of the store': ({ store }) => store.getMessages('c'),
+  'getGraph of the store': ({ store }) => store.getGraph('c'),
+  'searchMessages of the store': ({ store }) => store.searchMessages('c', 'a1'),
+  'deleteChat of the store': ({ store }) => store.deleteChat('c'),
+};
+
+describe('no call looks through all of thousands for each of them', () => {
+  it.each(Object.entries(SHAPES))('%s', async (_name, shape) => {
+    const open = async (count: number): Promise<ContextEngine> => {
+      const store = new InMemoryContextStore();
+      await store.append('c', [...shape(count).flat(), insert('lone', 'q'), branch('last', 'lone')], me);
+      return new ContextEngine({ store, chatId: 'c', userId: 'me' });
+    };
+    const engines = new Map<number, ContextEngine>([
+      [FEW, await open(FEW)],
+      [MANY, await open(MANY)],
+    ]);
+    for (const [name, call] of Object.entries(CALLS)) {
+      const found = await steep((count) => stepsOf(() => call(engines.get(count) as ContextEngine)));
+      expect({ [name]: found }).toEqual({ [name]: [] });
+    }
+    for (const engine of engines.values()) engine.dispose();
   });
 });
 

@@ -1,5 +1,5 @@
 import type { Branch, Chat, MessageNode } from '../../graph/graph.ts';
-import { infoOf, isVisible, nextBranchName } from '../../graph/graph.ts';
+import { freeNames, infoOf, isVisible } from '../../graph/graph.ts';
 import { RecordTransaction } from '../append.ts';
 import { referToBlob } from '../blobs.ts';
 import { ChatReads } from '../chatReads.ts';
@@ -57,7 +57,8 @@ export async function putBack(
     .filter(({ id, rev }) => (known.get(id)?.rev ?? -1) < rev)
     .map((node) => ({ ...node, seq: known.get(node.id)?.seq ?? node.seq + (there?.nextSeq ?? 0) }));
   const parents = new Map([...kept.nodes.values(), ...infos].map(({ id, parentId }) => [id, parentId]));
-  const coming = [...kept.branches.values()].map((branch) => reconcile(branch, pointers.branches, parents));
+  const branchesThere = new Map(pointers.branches.map((branch) => [branch.id, branch]));
+  const coming = [...kept.branches.values()].map((branch) => reconcile(branch, branchesThere, parents));
   const branches = underFreeNames(coming.filter(isThing), pointers.branches);
   const checkpoints = underFreeNames(
     newer([...kept.checkpoints.values()], pointers.checkpoints),
@@ -103,10 +104,10 @@ interface Pointer {
  */
 function reconcile(
   kept: Branch,
-  all: readonly Branch[],
+  all: ReadonlyMap<string, Branch>,
   parents: ReadonlyMap<string, string | null>,
 ): Branch | undefined {
-  const there = all.find(({ id }) => id === kept.id);
+  const there = all.get(kept.id);
   if (!there) return kept;
   if (!isLive(kept) || holds(parents, there.headMessageId, kept.headMessageId)) return undefined;
   if (holds(parents, kept.headMessageId, there.headMessageId))
@@ -135,8 +136,9 @@ function newer<T extends Pointer>(kept: readonly T[], there: readonly T[]): T[] 
 function underFreeNames<T extends Pointer>(coming: readonly T[], there: readonly T[]): T[] {
   const ids = new Set(coming.map(({ id }) => id));
   const names = new Set(there.filter((one) => isLive(one) && !ids.has(one.id)).map(({ name }) => name));
+  const freeName = freeNames(names);
   return coming.map((one) => {
-    const name = isLive(one) && names.has(one.name) ? nextBranchName(one.name, names) : one.name;
+    const name = isLive(one) && names.has(one.name) ? freeName(one.name) : one.name;
     if (isLive(one)) names.add(name);
     return { ...one, name };
   });
