@@ -91,8 +91,8 @@ function oncePerId<T extends { readonly id: string }>(things: readonly T[]): T[]
   return [...new Map(things.map((thing) => [thing.id, thing])).values()];
 }
 
-/** Sealed blocks are read whole: a multiple of them. */
-const BLOCK = 128;
+/** Sealed blocks of 128 are read whole: a multiple of them. About a megabyte. */
+const MANY = 1024;
 
 /** Looks at all bodies, some at a time: a long chat and its files need not be in memory at once. */
 async function examineWords(
@@ -105,8 +105,8 @@ async function examineWords(
   const isSaved = new Set(saved.nodes.map(({ id }) => id));
   const isWorded = new Set(saved.bodies.map(({ id }) => id));
   const followed = new Set(nodes.map(({ parentId }) => parentId));
-  for (let at = 0; at < nodes.length; at += BLOCK) {
-    const block = nodes.slice(at, at + BLOCK);
+  for (let at = 0; at < nodes.length; at += MANY) {
+    const block = nodes.slice(at, at + MANY);
     const read = await store.getNodes(
       chat?.id ?? '',
       block.map(({ id }) => id),

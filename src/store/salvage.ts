@@ -155,11 +155,18 @@ async function examineBlocks(
   const records = await rows.list('topologies', ofChat(chatId));
   const marks = new Marks(chatId, await rows.list('marks', ofChat(chatId)));
   const found = new Set(records.map(({ block }) => block));
-  for (const block of new Set(all.map(({ seq }) => Math.floor(seq / BLOCK)))) {
+  const infosOf = new Map<number, NodeInfo[]>(records.map(({ block }) => [block, []]));
+  for (const info of all) {
+    const block = Math.floor(info.seq / BLOCK);
+    const infos = infosOf.get(block);
+    if (infos) infos.push(info);
+    else infosOf.set(block, [info]);
+  }
+  for (const [block, there] of infosOf) {
     const pack = found.has(block) ? undefined : await rows.get('packs', [chatId, block]);
     if (!pack) continue;
     const said = new Set(decodePack(pack, new Map()).bodies.map((body) => body?.id));
-    const infos = (await rows.list('nodes', blockSpan(chatId, block))).filter(({ id }) => said.has(id));
+    const infos = there.filter(({ id }) => said.has(id));
     if (infos.length === 0) continue;
     const text = `The record of ${those(infos)} is gone: it is told from their words.`;
     findings.push(damaged(infos[0]?.id ?? chatId, text, true));
@@ -167,7 +174,7 @@ async function examineBlocks(
   }
   for (const record of records) {
     const block = decodeTopology(record);
-    const infos = await rows.list('nodes', blockSpan(chatId, record.block));
+    const infos = infosOf.get(record.block) ?? [];
     const pack = await rows.get('packs', [chatId, record.block]);
     if (!block && !pack) {
       findings.push(damaged(chatId, `A record of a block is damaged, and nothing is left of it.`, false));
@@ -188,10 +195,6 @@ async function examineBlocks(
     );
   }
   return { findings, ids };
-}
-
-function blockSpan(chatId: string, block: number): ReturnType<typeof between> {
-  return between(chatId, block * BLOCK, (block + 1) * BLOCK - 1);
 }
 
 function those(infos: readonly NodeInfo[]): string {
