@@ -27,7 +27,7 @@ export function ElementsMessage({ message, onRetry }: ElementsMessageProps): Rea
         />
         <MessageActions>
           <MessageAction label="Retry" tooltip="Another answer" onClick={onRetry}>
-            ↻
+            <span aria-hidden="true">↻</span>
           </MessageAction>
         </MessageActions>
       </MessageToolbar>

@@ -23,7 +23,7 @@ export function ChatMessage({ message, onRetry }: ChatMessageProps): ReactNode {
             buttonClassName="size-8 rounded-md hover:bg-accent aria-disabled:opacity-50"
             icons={{ previous: '←', next: '→' }}
           />
-          <Button variant="ghost" size="sm" onClick={onRetry}>
+          <Button type="button" variant="ghost" size="sm" onClick={onRetry}>
             Try again
           </Button>
         </MessageFooter>

@@ -11,7 +11,7 @@ export function MessageContent(props: ComponentProps<'div'>): ReactNode {
   return <div {...props} />;
 }
 
-export function MessageResponse({ children }: { readonly children: string }): ReactNode {
+export function MessageResponse({ children }: { readonly children?: string }): ReactNode {
   return <p>{children}</p>;
 }
 
@@ -23,11 +23,25 @@ export function MessageActions(props: ComponentProps<'div'>): ReactNode {
   return <div {...props} />;
 }
 
-export function MessageAction({ tooltip, label, ...props }: MessageActionProps): ReactNode {
-  return <button type="button" aria-label={label ?? tooltip} title={tooltip} {...props} />;
+export function MessageAction({
+  tooltip,
+  label,
+  variant = 'ghost',
+  size = 'icon-sm',
+  children,
+  ...props
+}: MessageActionProps): ReactNode {
+  return (
+    <button type="button" data-variant={variant} data-size={size} title={tooltip} {...props}>
+      {children}
+      <span className="sr-only">{label ?? tooltip}</span>
+    </button>
+  );
 }
 
 interface MessageActionProps extends ComponentProps<'button'> {
   tooltip?: string;
   label?: string;
+  variant?: 'default' | 'ghost' | 'outline';
+  size?: 'default' | 'sm' | 'icon' | 'icon-sm';
 }

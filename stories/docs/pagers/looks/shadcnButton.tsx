@@ -7,5 +7,5 @@ export function Button({
   size = 'default',
   ...props
 }: ComponentProps<'button'> & { variant?: 'default' | 'ghost'; size?: 'default' | 'sm' }): ReactNode {
-  return <button type="button" data-variant={variant} data-size={size} {...props} />;
+  return <button data-variant={variant} data-size={size} {...props} />;
 }
