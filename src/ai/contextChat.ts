@@ -40,9 +40,11 @@ export interface ContextChatOptions<M extends UIMessage = UIMessage> extends Omi
    * finds it at the end of its branch, and does not ask it by itself. Where an app goes on by itself
    * (`sendAutomaticallyWhen`), and that answer asks the page for something (a tool's result, a person's word on a tool),
    * it waits until that is given and answered; `stop()`, or sending something more, asks it at once. What it was sent with
-   * (headers, body, metadata of the request) goes out with it, and is not kept for the next page. With `reject`,
-   * `sendMessage()` rejects with `busy` and changes nothing. An edit and `regenerate()` stop the answer either way, and go first: what waits is asked behind
-   * the answer that takes its place. Continue, where it has not begun, is given up for them.
+   * (headers, body, metadata of the request) goes out with it, and is not kept for the next page.
+   *
+   * With `reject`, `sendMessage()` rejects with `busy` and changes nothing. An edit and `regenerate()` stop the answer
+   * either way, and go first: what waits is asked behind the answer that takes its place. Continue, where it has not
+   * begun, is given up for them.
    *
    * Answers that grow in another tab are neither stopped nor joined by a second one: `regenerate()` and Continue are
    * refused with `busy`. A question behind an answer that another tab goes on with is saved at once, and asked when

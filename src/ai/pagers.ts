@@ -73,8 +73,7 @@ function once<M extends UIMessage>(
   );
   if (same) return same.answered;
   const run = async (): Promise<void> => {
-    if (!shown) await chats.engine.selectSibling(messageId);
-    const chat = shown ?? chats.active;
+    const chat = shown ?? (await shownBy(chats, messageId));
     press.chat = chat;
     await ask(chat);
   };
@@ -97,6 +96,16 @@ function isAnswering<M extends UIMessage>(chat: ContextChat<M>, { messageId, con
 /** The chat that shows a message. */
 function showing<M extends UIMessage>(chats: Asked<M>, messageId: string): ContextChat<M> | undefined {
   return chats.all().find(({ messages }) => withId(messages, messageId));
+}
+
+/** The active chat, when it shows a message: on the branch used last that holds it, and as far back as it stands. */
+async function shownBy<M extends UIMessage>(chats: Asked<M>, messageId: string): Promise<ContextChat<M>> {
+  const { engine } = chats;
+  await engine.selectSibling(messageId);
+  const depthOf = (id = ''): number => engine.node(id)?.depth ?? 0;
+  const missing = depthOf(chats.active.messages[0]?.id) - depthOf(messageId);
+  if (missing > 0) await engine.loadMore(missing);
+  return chats.active;
 }
 
 /** The text of a message replaced; its files and metadata stay. */

@@ -305,6 +305,24 @@ describe('what the chat shows', () => {
     expect(page.engine.state.getState().branches).toHaveLength(1);
   });
 
+  it('may be versions of a message that is not loaded yet: a pager that knows its id finds it', async () => {
+    const store = new InMemoryContextStore();
+    const first = await openPlainly(store);
+    for (let turn = 0; turn < 110; turn += 1) await first.ask(`q${turn}`, `a${turn}`);
+    const [root, answer] = first.chats.active.messages;
+    const page = await openPage(store);
+    const edited = page.engine.attached!.edit(root!.id, 'Edited');
+    await (await page.script.next()).answer('Answered');
+    await edited;
+    expect(page.shown()).toBe('q: Edited | a: Answered');
+    const other = await openPage(store);
+    const again = other.engine.attached!.regenerate(answer!.id);
+    await (await other.script.next()).answer('Again');
+    await again;
+    expect(other.shown()).toBe('q: q0 | a: Again');
+    expect((await other.stored()).length).toBeGreaterThan(1000);
+  });
+
   it('forks at the first message that is loaded as at any other', async () => {
     const store = new InMemoryContextStore();
     const first = await openPlainly(store);

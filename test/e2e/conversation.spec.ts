@@ -1,5 +1,14 @@
-import { expect, test } from '@playwright/test';
+import { expect, test, type Page } from '@playwright/test';
 import { Demo, faultsOf } from './demo.ts';
+
+/** The demo in which a long answer grows, and a second question waits for it. */
+async function withQuestionWaiting(page: Page): Promise<Demo> {
+  const demo = await Demo.open(page, { pace: true });
+  await demo.send('Tell me a long story about a lighthouse');
+  await demo.streaming();
+  await demo.send('And a short one?');
+  return demo;
+}
 
 test('a question is answered, saved, and there again after a reload', async ({ page }) => {
   const demo = await Demo.open(page);
@@ -59,10 +68,7 @@ test('an answer streams, can be stopped, and is continued without a word lost or
 test('a question sent while an answer streams waits in sight, can be taken back, and outlives a reload', async ({
   page,
 }) => {
-  const demo = await Demo.open(page, { pace: true });
-  await demo.send('Tell me a long story about a lighthouse');
-  await demo.streaming();
-  await demo.send('And a short one?');
+  const demo = await withQuestionWaiting(page);
   const waiting = demo.you.filter({ hasText: 'And a short one?' });
   await expect(waiting).toContainText('Waiting');
   await expect(demo.message).toBeFocused();
@@ -88,10 +94,7 @@ test('a question sent while an answer streams waits in sight, can be taken back,
 test('a question that waits stands still under a slow press while the answer grows line by line', async ({
   page,
 }) => {
-  const demo = await Demo.open(page, { pace: true });
-  await demo.send('Tell me a long story about a lighthouse');
-  await demo.streaming();
-  await demo.send('And a short one?');
+  const demo = await withQuestionWaiting(page);
   const height = async (): Promise<number> => (await demo.assistant.boundingBox())?.height ?? 0;
   const takeBack = demo.button('Take back');
   await takeBack.hover();
@@ -105,10 +108,7 @@ test('a question that waits stands still under a slow press while the answer gro
 });
 
 test('a question that waits is asked when the answer is stopped', async ({ page }) => {
-  const demo = await Demo.open(page, { pace: true });
-  await demo.send('Tell me a long story about a lighthouse');
-  await demo.streaming();
-  await demo.send('And a short one?');
+  const demo = await withQuestionWaiting(page);
   await demo.button('Stop').click();
   await expect(demo.assistant.last()).toContainText('And a short one?', { timeout: 15_000 });
   await expect(demo.assistant).toHaveCount(2);
