@@ -137,22 +137,37 @@ function isWhole(row: DraftRow): row is UIMessage {
 }
 
 /**
- * What makes one text another, one after the other: all between what both begin with and what both end with. Where that
- * has grown on both sides of itself, only those count: what a tool is asked grows as it is said, and as it is read.
+ * What makes one text another, one after the other: what is other before a piece that stands in both, and behind it. What a
+ * tool is asked grows in two places at once, as it is said and as it is read; when it is asked for good, one of them goes,
+ * and a word before the other changes.
  */
 function patchesOf(before: string, after: string): Patch[] {
-  if (before === after) return [];
-  const from = sameFrom(before, after);
-  const to = before.length - sameTo(before, after, Math.min(before.length, after.length) - from);
+  const patch = patchOf(before, after, 0, before.length);
+  const { of, from, to, text } = patch;
   const gone = before.slice(from, to);
-  const text = after.slice(from, after.length - (before.length - to));
-  const at = gone === '' ? 0 : text.indexOf(gone);
-  if (at <= 0) return [{ of: before.length, from, to, text }];
-  const grown = { of: before.length + at, from: to + at, to: to + at };
-  return [
-    { of: before.length, from, to: from, text: text.slice(0, at) },
-    { ...grown, text: text.slice(at + gone.length) },
-  ];
+  const isLonger = text.length > gone.length;
+  const [long, short] = isLonger ? [text, gone] : [gone, text];
+  const found = short.length < PIECE[1] ? -1 : long.indexOf(short.slice(...PIECE));
+  const [inGone, inText] = isLonger ? [PIECE[0], found] : [found, PIECE[0]];
+  const patches =
+    found === -1
+      ? [patch]
+      : [
+          patchOf(gone.slice(0, inGone), text.slice(0, inText), from, of),
+          patchOf(gone.slice(inGone), text.slice(inText), from + inText, of + inText - inGone),
+        ];
+  return patches.filter((one) => one.from < one.to || one.text !== '');
+}
+
+/** What is looked for in both: behind a word that is another one by now, and longer than it takes to say where it stands. */
+const PIECE = [16, 96] as const;
+
+/** All between what two texts begin with and what they end with, for a text of so many characters in which one stands there. */
+function patchOf(before: string, after: string, at: number, of: number): Patch {
+  const from = sameFrom(before, after);
+  const rest = sameTo(before, after, Math.min(before.length, after.length) - from);
+  const text = after.slice(from, after.length - rest);
+  return { of, from: at + from, to: at + before.length - rest, text };
 }
 
 /** How many characters two texts begin with. */

@@ -1,7 +1,9 @@
 import type { UIMessage } from 'ai';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type DraftRow, readDraft, writeDraft } from '../../src/store/drafts.ts';
 import type { Rows } from '../../src/store/rows.ts';
+import { campaign, tryAll } from '../support/campaign.ts';
 
 const said = (...texts: string[]): UIMessage => ({
   id: 'a1',
@@ -54,21 +56,16 @@ test('the first words of an answer are looked for once, and put, and nothing els
   expect(asked).toEqual(['list', 'put']);
 });
 
-test('what a tool is asked, which grows in two places at once, is written once, too', async () => {
-  const asked = (input: string): UIMessage => ({
-    id: 'a1',
-    role: 'assistant',
-    parts: [
-      { type: 'step-start' },
-      {
-        type: 'tool-write',
-        toolCallId: 't1',
-        state: 'input-streaming',
-        input: { text: input },
-        rawInput: `{"text":"${input}`,
-      },
-    ],
-  });
+const asked = (state: string, input: string, rest: object = {}): UIMessage => ({
+  id: 'a1',
+  role: 'assistant',
+  parts: [
+    { type: 'step-start' },
+    { type: 'tool-write', toolCallId: 't1', state, input: { text: input }, ...rest } as never,
+  ],
+});
+
+test('what a tool is asked, which grows in two places at once, is written once, too, and not again when all is asked', async () => {
   const rows: DraftRow[] = [];
   let written = 0;
   const counted: Rows = {
@@ -78,13 +75,52 @@ test('what a tool is asked, which grows in two places at once, is written once, 
       rows.push(row as DraftRow);
     },
   };
-  for (let i = 0; i < words.length; i += 1) {
-    const draft = asked(words.slice(0, i + 1).join(''));
+  const keep = async (draft: UIMessage): Promise<void> => {
     await writeDraft(counted, 'c', draft);
     expect(await readDraft(counted, 'c', 'a1')).toEqual(draft);
-  }
-  expect(written).toBeLessThan(6 * JSON.stringify(asked(words.join(''))).length);
+  };
+  const all = words.join('');
+  const saying = (input: string): UIMessage =>
+    asked('input-streaming', input, { rawInput: `{"text":"${input}` });
+  for (let i = 0; i < words.length; i += 1) await keep(saying(words.slice(0, i + 1).join('')));
+  expect(written).toBeLessThan(6 * JSON.stringify(saying(all)).length);
+  const before = written;
+  await keep(asked('input-available', all));
+  await keep(asked('output-available', all, { output: 'done' }));
+  expect(written - before).toBeLessThan(all.length / 2);
 });
+
+test('whatever is put in, taken out, moved and said twice, what was drafted last is read', async () => {
+  const edits = fc.array(fc.record({ what: fc.nat(4), from: fc.nat(99), to: fc.nat(99) }), { size: '+1' });
+  await tryAll(
+    edits,
+    async (all) => {
+      const rows: DraftRow[] = [];
+      let texts = [words.join('')];
+      for (const edit of all) {
+        texts = edited(texts, edit);
+        await writeDraft(kept(rows), 'c', said(...texts));
+        expect(await readDraft(kept(rows), 'c', 'a1')).toEqual(said(...texts));
+      }
+    },
+    campaign(300),
+  );
+});
+
+/** Some texts with another last one; places in it are told in percent. */
+function edited(texts: string[], { what, from, to }: { what: number; from: number; to: number }): string[] {
+  const text = texts.at(-1) ?? '';
+  const [start, end] = [from, to].map((place) => Math.floor((text.length * place) / 100)) as [number, number];
+  const added = words.slice(from % 40, to % 40).join('');
+  const instead = [
+    [text.slice(0, start) + added + text.slice(start)],
+    [text.slice(0, start) + text.slice(Math.max(start, end))],
+    [text.slice(start) + text.slice(0, start)],
+    [text, text.slice(start, end)],
+    texts.length > 1 ? [] : [added],
+  ];
+  return [...texts.slice(0, -1), ...(instead[what] ?? [])];
+}
 
 test('words behind a row that is lost are left out, and none are mixed up', async () => {
   const rows = await written();
