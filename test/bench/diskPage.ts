@@ -6,8 +6,9 @@ import type { StoreOp } from '../../src/store/store.ts';
 const me = { userId: 'u', epoch: 0, mainBranchId: 'main' };
 const { searchParams } = new URL(location.href);
 const count = Number(searchParams.get('count'));
-const step = searchParams.get('how') === 'turns' ? 2 : count;
-const isInOrder = searchParams.get('how') === 'import in order';
+const how = searchParams.get('how') ?? '';
+const step = how.startsWith('turns') ? 2 : count;
+const isInOrder = how.endsWith('in order');
 const book = await (await fetch('/book')).text();
 
 let seed = 1;
