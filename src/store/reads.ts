@@ -260,18 +260,25 @@ export async function getChain(
   headId: string | undefined,
   limit: number,
 ): Promise<MessageNode[] | undefined> {
+  const reading = findChat(rows, chatId);
   // The words of one stretch come while the next one is looked for. Who fails to come is heard of below.
   const bodies: Promise<UIMessage[]>[] = [];
+  const ask = (words: Promise<UIMessage[]>): void => {
+    words.catch(() => undefined);
+    bodies.push(words);
+  };
+  const place = headId === undefined ? undefined : rows.placeOf?.(chatId, headId);
+  const [first, last]: Run = place === undefined ? NO_RUN : [place - (place % BLOCK), place];
   const walkFrom = (id: string | null): Promise<NodeInfo[]> =>
-    walk(rows, chatId, id, limit, (infos) => {
+    walk(rows, chatId, id, limit, (found) => {
+      const infos = found.filter(({ seq }) => seq < first || seq > last);
       // Asked for behind the next stretch: on that the walk waits.
-      const reading = Promise.resolve().then(() => wordsOf(rows, infos));
-      reading.catch(() => undefined);
-      bodies.push(reading);
+      ask(Promise.resolve().then(() => wordsOf(rows, infos)));
     });
-  const reading = findChat(rows, chatId);
   const known = headId === undefined ? undefined : walkFrom(headId);
   known?.catch(() => undefined);
+  // Those around the head come while it is looked for.
+  if (last >= first) ask(rows.list('bodies', between(chatId, first, last)));
   const chat = await reading;
   if (!chat) return undefined;
   const active = known ? undefined : await rows.get('branches', [chatId, chat.activeBranchId]);
@@ -432,6 +439,8 @@ const CUT = 256;
 
 /** Consecutive seqs: the first and the last. */
 type Run = [first: number, last: number];
+
+const NO_RUN: Run = [0, -1];
 
 function runsOf(seqs: readonly number[]): Run[] {
   const runs: Run[] = [];

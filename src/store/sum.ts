@@ -1,8 +1,5 @@
 /**
- * A short sum of some text: the same for the same text, another one for nearly every other (FNV-1a, 32 bits).
- *
- * It tells a text that the disk has changed from the one that was written: about a nanosecond a character, no more than
- * a sealed block can bear. It does not tell texts of different origin apart; that takes a hash as long as a name.
+ * A short sum of a short text: the same for the same text, another one for nearly every other (FNV-1a, 32 bits).
  *
  * `sum` is that of what comes before the text: two texts one behind the other need not be joined to be summed.
  */
@@ -14,11 +11,36 @@ export function sumOf(text: string, sum: number = 0x811c9dc5): number {
 }
 
 /**
+ * A sum of a text of any length, in a third of the time: it is taken of the bytes, four at a step.
+ *
+ * It tells a text that the disk has changed from the one that was written, one of another `kind`, too. It does not tell
+ * texts of different origin apart; that takes a hash as long as a name.
+ */
+export function textSum(text: string, kind: number = 0): number {
+  let sum = text.length ^ (kind << 24);
+  for (let at = 0; at < text.length;) {
+    const { read, written } = encoder.encodeInto(at === 0 ? text : text.slice(at), bytes);
+    // What is behind it is of another text.
+    bytes.fill(0, written, written + 3);
+    for (let i = 0; i * 4 < written; i += 1) {
+      sum = Math.imul(sum ^ (words[i] as number), 0x9e3779b1);
+      sum ^= sum >>> 15;
+    }
+    at += read;
+  }
+  return sum >>> 0;
+}
+
+const encoder: TextEncoder = /* @__PURE__ */ new TextEncoder();
+const bytes: Uint8Array<ArrayBuffer> = /* @__PURE__ */ new Uint8Array(16_384);
+const words: Uint32Array = /* @__PURE__ */ new Uint32Array(bytes.buffer);
+
+/**
  * The sum of a body's JSON, with the last bits of its length: six characters, because a block has sixty-four of them and
  * each takes its time to be read.
  */
 export function bodySum(json: string): string {
-  const sum = sumOf(json);
+  const sum = textSum(json);
   return pairOf(sum >>> 20) + pairOf((sum >>> 8) & 0xfff) + pairOf(((sum & 0xff) << 4) | (json.length & 15));
 }
 

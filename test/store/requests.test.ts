@@ -177,7 +177,7 @@ describe('a chain of 200 in a bush of 2,000', () => {
     await store.close();
   });
 
-  it('begins where its head was when somebody last looked, with what lies before it', async () => {
+  it('begins where its head was when somebody last looked, with its words and what lies before it', async () => {
     const store = new IndexedDBContextStore('requests');
     await store.append('c', [], me);
     await store.append('c', [...trunk, ...branches.flat(), head(null, 'b18-99')], me);
@@ -188,9 +188,11 @@ describe('a chain of 200 in a bush of 2,000', () => {
       'get chats c',
       'getAll nodes 944 to 1199',
       'getAll topologies 14 to 18',
+      'getAll bodies 1152 to 1199',
+      'getAll packs 18 to 18',
       'getAll nodes 0 to 99',
       'getAll topologies 0 to 1',
-      'getAll packs 17 to 18',
+      'getAll packs 17 to 17',
       'getAll packs 0 to 1',
     ]);
     asked.length = 0;
@@ -201,7 +203,9 @@ describe('a chain of 200 in a bush of 2,000', () => {
       'get chats c',
       'getAll nodes 1136 to 1199',
       'getAll topologies 17 to 18',
-      'getAll packs 17 to 18',
+      'getAll bodies 1152 to 1199',
+      'getAll packs 18 to 18',
+      'getAll packs 17 to 17',
     ]);
     await store.close();
   });

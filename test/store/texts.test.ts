@@ -1,5 +1,5 @@
 import { serialize } from 'node:v8';
-import { bodySum, hasSum, sumOf } from '../../src/store/sum.ts';
+import { bodySum, hasSum, sumOf, textSum } from '../../src/store/sum.ts';
 import { describe, expect, it } from 'vitest';
 import { decodePack, encodePack } from '../../src/store/indexeddb/pack.ts';
 import { asJson } from '../../src/store/normalise.ts';
@@ -91,10 +91,37 @@ describe('the sum of a body', () => {
       expect(hasSum(json.replace('Hello', 'Hallo'), sum)).toBe(false);
     }
   });
+});
 
-  it('is another one for words of another length, where the rest of it is the same', () => {
-    expect(sumOf('99bc')).toBe(sumOf('6d968'));
-    expect(hasSum('99bc', bodySum('6d968'))).toBe(false);
+describe('the sum of a text', () => {
+  const long = 'Käse, 会話 and 😀 for all. '.repeat(4000);
+
+  it('is another one for every other text: a letter, the order, the length, the kind', () => {
+    const texts = [long, `${long} `, long.slice(1), `${long.slice(0, -1)},`, `${long.slice(1)}K`];
+    for (const at of [1, 5000, 16_383, 16_384, 60_000])
+      texts.push(`${long.slice(0, at)}#${long.slice(at + 1)}`);
+    texts.push('', 'a', 'a\0', 'ab', 'ba', 'abcd', 'abcde', 'ebcda');
+    const sums = texts.flatMap((text) => [textSum(text), textSum(text, 5), textSum(text, 6)]);
+    expect(new Set(sums).size).toBe(sums.length);
+  });
+
+  it('is the same, whatever was summed before', () => {
+    for (const text of ['a', 'abcde', long]) {
+      const sum = textSum(text);
+      textSum(`before ${long}`);
+      expect(textSum(`${text} `.slice(0, -1))).toBe(sum);
+    }
+  });
+
+  it('tells each of the bits that a disk may turn', () => {
+    const text = 'The words of a message.';
+    const others = Array.from({ length: text.length * 7 }, (_, bit) => {
+      const at = Math.floor(bit / 7);
+      const letter = String.fromCharCode(text.charCodeAt(at) ^ (1 << (bit % 7)));
+      return text.slice(0, at) + letter + text.slice(at + 1);
+    });
+    expect(new Set(others.map((other) => textSum(other))).size).toBe(others.length);
+    expect(others.map((other) => textSum(other))).not.toContain(textSum(text));
   });
 });
 

@@ -3,7 +3,7 @@ import { ContextError } from '../../errors.ts';
 import type { NodeInfo } from '../../graph/graph.ts';
 import { createDeviceId } from '../device.ts';
 import { BLOCK, type Lost, type Pack, type Topology } from '../layout.ts';
-import { sumOf } from '../sum.ts';
+import { sumOf, textSum } from '../sum.ts';
 import { narrowed, takeText } from '../texts.ts';
 import { INFO, mended, readBody } from './damage.ts';
 import { marksOf } from './marks.ts';
@@ -285,10 +285,14 @@ export function decodeTopology(record: Topology): Block | undefined {
   }
 }
 
-/** The sum of a text and its version; in a damaged record, either may be anything. */
+/** The sum of a text and its version; in a damaged record, either may be anything. Every later version has to keep it so. */
 function sumOfText(v: unknown, text: unknown): number {
-  return sumOf(String(text), sumOf(`${String(v)} `));
+  const isOld = !(Number(v) >= QUICK);
+  return isOld ? sumOf(String(text), sumOf(`${String(v)} `)) : textSum(String(text), Number(v));
 }
+
+/** The first version that is summed quickly. */
+const QUICK = 5;
 
 function isInPlace(block: number, sealed: readonly Sealed[]): boolean {
   let before = block * BLOCK - 1;
@@ -301,7 +305,7 @@ function isInPlace(block: number, sealed: readonly Sealed[]): boolean {
 
 /**
  * Whether the text is the one that was written. Format 2 knew no sums. `isSummed`: whether version and text have their
- * sum. Every later version has to keep it so.
+ * sum.
  */
 function isAsWritten(record: Topology, sealed: readonly Sealed[], isSummed: boolean): boolean {
   const { keys, first, last, sum } = record;
