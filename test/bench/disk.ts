@@ -15,10 +15,11 @@ import { findBrowser, launchArgs } from '../../scripts/browser.mjs';
  *     node test/bench/disk.ts
  *
  * How small words become depends on what they repeat. A conversation keeps to its subject, and quotes what was said: its
- * words are those of a book in their order. Slices from anywhere in that book have little in common, less than any
- * conversation; they tell what is left then. An import in order keeps within 0.6 times its JSON, from the first closing
- * on. Fails where that is not so. When Chromium merges its files, the old ones lie beside the new ones until the next
- * opening, so one of the rows may tell of twice as much.
+ * words are those of a book in their order. Slices from anywhere in that book have less in common, and tell what is left
+ * then. An import in order keeps within 0.6 times its JSON, from the first closing on. Fails where that is not so.
+ *
+ * When Chromium merges its files, the old ones lie beside the new ones until the next opening, so one of the rows may tell
+ * of twice as much.
  */
 const here = fileURLToPath(new URL('.', import.meta.url));
 const COUNT = Number(process.env['COUNT'] ?? 10_000);
