@@ -1,5 +1,6 @@
 import { useMemo, useSyncExternalStore } from 'react';
 import type { ContextEngine, MessageContent } from '../engine/engine.ts';
+import type { Versions } from '../engine/history.ts';
 import { ContextError } from '../errors.ts';
 import type { MessageStatus } from '../graph/graph.ts';
 import { useEngine } from './provider.tsx';
@@ -42,9 +43,9 @@ export interface UseMessageBranchResult {
 export function useMessageBranch(messageId: string, engine?: ContextEngine): UseMessageBranchResult {
   const chosen = useEngine(engine);
   const { subscribe } = chosen.state;
-  const { index, ids } = useSyncExternalStore(subscribe, () => chosen.siblings(messageId), unknown);
-  const status = useSyncExternalStore(subscribe, () => chosen.status(messageId), notLoaded);
-  const actions = useMemo(() => actionsOn(chosen, messageId), [chosen, messageId]);
+  const { look, actions } = useMemo(() => onMessage(chosen, messageId), [chosen, messageId]);
+  const { index, ids } = useSyncExternalStore(subscribe, look.versions, unknown);
+  const status = useSyncExternalStore(subscribe, look.status, notLoaded);
   return {
     index,
     count: ids.length,
@@ -61,6 +62,22 @@ export function useMessageBranch(messageId: string, engine?: ContextEngine): Use
 const UNKNOWN = { index: -1, ids: [] } as const;
 const unknown = (): typeof UNKNOWN => UNKNOWN;
 const notLoaded = (): undefined => undefined;
+
+/**
+ * What a component looks at, and does. It looks with the same functions in each render: with new ones React would look
+ * again behind it, for each message with each word that streams.
+ */
+function onMessage(engine: ContextEngine, id: string): { readonly look: Look; readonly actions: Actions } {
+  return {
+    look: { versions: () => engine.siblings(id), status: () => engine.status(id) },
+    actions: actionsOn(engine, id),
+  };
+}
+
+interface Look {
+  readonly versions: () => Versions;
+  readonly status: () => MessageStatus | undefined;
+}
 
 type Actions = Pick<UseMessageBranchResult, 'goToPrevious' | 'goToNext' | 'select' | 'edit' | 'regenerate'>;
 
