@@ -23,8 +23,10 @@ test('deleting says how many messages go, and can be undone', async ({ page }) =
   await expect(dialog).toContainText('2 messages');
   await dialog.getByRole('button', { name: /Delete/ }).click();
   await expect(demo.chats.getByRole('link', { name: 'What is a graph?' })).toHaveCount(0);
-  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByRole('button', { name: 'Undo' }).press('Enter');
   await expect(demo.chats.getByRole('link', { name: 'What is a graph?' })).toBeVisible();
+  await expect(demo.you).toContainText('What is a graph?');
+  await expect(demo.message).toBeFocused();
 });
 
 test('the address names the chat: Back, a reload and an unknown one', async ({ page }) => {

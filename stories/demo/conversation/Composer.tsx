@@ -3,6 +3,7 @@ import {
   useCallback,
   useEffect,
   useImperativeHandle,
+  useLayoutEffect,
   useRef,
   useState,
   type KeyboardEvent,
@@ -23,9 +24,9 @@ import { useSentBefore } from './useSentBefore.ts';
  * Where the next message is written.
  *
  * The textbox is never taken away: not while an answer streams, not when a chat was deleted under it. Enter sends, while
- * an answer streams, too: the question waits for its turn. Shift+Enter breaks the line; while an input method composes, its Enter is its own. Send and Stop are one button that
- * changes its word, so that whoever is on it with the keyboard stays there. Files come by the button, by pasting and by
- * dropping them anywhere on the page; they wait above the text.
+ * an answer streams, too: the question waits for its turn. Shift+Enter breaks the line; while an input method composes,
+ * its Enter is its own. Send and Stop are one button that changes its word, so that whoever is on it with the keyboard
+ * stays there. Files come by the button, by pasting and by dropping them anywhere on the page; they wait above the text.
  */
 export function Composer({
   chatId,
@@ -43,6 +44,13 @@ export function Composer({
   useEffect(() => {
     if (isNew) focusQuietly(textbox.current);
   }, [isNew]);
+  useLayoutEffect(() => {
+    const box = textbox.current;
+    if (wasInBox && document.activeElement === document.body) focusQuietly(box);
+    return () => {
+      wasInBox = document.activeElement === box;
+    };
+  }, []);
   const attachments = useAttachments(chatId);
   const { attach } = attachments;
   const isDropping = useFileDrop(attachments.attach);
@@ -147,6 +155,9 @@ export function Composer({
     </form>
   );
 }
+
+/** Whether the chat that was shown before was left from its box: who comes to another one by Undo or Back writes on in that. */
+let wasInBox = false;
 
 /** The files of a question, as they were attached. */
 function filesOf({ parts }: UIMessage): Promise<File[]> {

@@ -38,12 +38,14 @@ function Approval({ id, name }: { readonly id: string; readonly name: string }):
       <p>
         May <code>{name}</code> be used?
       </p>
-      <button type="button" className="button button-primary" onClick={() => approve(id, true)}>
-        Approve
-      </button>
-      <button type="button" className="button" onClick={() => approve(id, false)}>
-        Deny
-      </button>
+      <div className="approval-answers">
+        <button type="button" className="button button-primary" onClick={() => approve(id, true)}>
+          Approve
+        </button>
+        <button type="button" className="button" onClick={() => approve(id, false)}>
+          Deny
+        </button>
+      </div>
     </div>
   );
 }
