@@ -18,7 +18,7 @@ beforeEach(async () => {
   sent = here.chats.active.sendMessage({ text: 'Two?' });
   exchange = await here.script.next();
   await exchange.say('Sec');
-  await vi.waitUntil(() => there.shown() === 'q: One? | a: First. | q: Two? | a: Sec');
+  await vi.waitUntil(() => there.shown() === 'q: One? | a: First. | q: Two? | a: Sec', 15_000);
 });
 
 function list(): UIMessage[] {

@@ -1,5 +1,5 @@
 import { lastAssistantMessageIsCompleteWithToolCalls } from 'ai';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { ContextChat } from '../../src/ai/index.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import type { ContextStore } from '../../src/store/store.ts';
@@ -46,7 +46,7 @@ async function pressBoth(first: Press, second: Press): Promise<{ winner: Page; l
   const pressed = [first(here.chats.active), second(there.chats.active)];
   // One was asked here before.
   const requests = (): number => here.script.requests.length + there.script.requests.length - 1;
-  await vi.waitUntil(() => requests() > 0 && [here, there].some(({ chats }) => chats.active.error));
+  await expect.poll(() => requests() > 0 && [here, there].some(({ chats }) => chats.active.error)).toBe(true);
   expect(requests()).toBe(1);
   const [winner, loser] = there.script.requests.length === 0 ? [here, there] : [there, here];
   expect(loser.chats.active.error).toMatchObject({ code: 'busy' });
@@ -147,7 +147,7 @@ describe('offered to two tabs at the same moment', () => {
   it('an answer that a server still streams is taken up once', async () => {
     const offered = [here.script.offer(), there.script.offer()] as const;
     const resumed = [here.chats.active.resumeStream(), there.chats.active.resumeStream()];
-    await vi.waitUntil(() => offered.some(({ isStopped }) => isStopped));
+    await expect.poll(() => offered.some(({ isStopped }) => isStopped)).toBe(true);
     const taken = offered.find(({ isStopped }) => !isStopped)!;
     await taken.answer('First.');
     await Promise.all(resumed);

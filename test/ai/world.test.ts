@@ -135,7 +135,7 @@ describe('two pages on one chat', () => {
       await exchange.send({ type: 'tool-input-available', toolCallId: '1', toolName: 'dice', input: {} });
       await exchange.finish();
       await asked;
-      await vi.waitUntil(() => two?.shown() === 'q: Roll? | a: [dice input-available]');
+      await vi.waitUntil(() => two?.shown() === 'q: Roll? | a: [dice input-available]', 15_000);
     });
 
     const give = (): Promise<void> =>
@@ -209,7 +209,7 @@ describe('a branch that is deleted in mid-answer', () => {
     const chat = page.chats.active;
     await page.engine.switchBranch(shown);
     await page.engine.deleteBranch('main');
-    await vi.waitUntil(() => exchange.isStopped);
+    await expect.poll(() => exchange.isStopped).toBe(true);
     await page.chats.whenSettled();
     await exchange.say('ond.');
     expect([chat.status, chat.error, errors]).toEqual(['ready', undefined, []]);
@@ -223,7 +223,7 @@ describe('a branch that is deleted in mid-answer', () => {
     await page.engine.deleteBranch('main');
     await exchange.answer('ond.');
     await page.chats.whenSettled();
-    await vi.waitUntil(() => page.shown() === 'q: One? | a: First. | q: Two? | a: Second.');
+    await expect.poll(() => page.shown()).toBe('q: One? | a: First. | q: Two? | a: Second.');
     expect(exchange.isStopped).toBe(false);
   });
 
@@ -232,7 +232,7 @@ describe('a branch that is deleted in mid-answer', () => {
     void page.chats.active.sendMessage({ text: 'Three?' });
     await settle();
     await page.engine.deleteBranch('main');
-    await vi.waitUntil(() => exchange.isStopped && page.shown() === 'q: One? | a: First. | q: Three?');
+    await expect.poll(() => exchange.isStopped && page.shown()).toBe('q: One? | a: First. | q: Three?');
     await page.chats.whenSettled();
     await settle();
     expect(page.script.requests).toHaveLength(2);
@@ -246,7 +246,7 @@ it('a chat that is deleted in mid-answer and brought back has every word that wa
   const exchange = await page.script.next();
   for (const word of ['The ', 'quick ', 'brown ', 'fox']) await exchange.say(word);
   await store.deleteChat('c', { keepFor: 10_000 });
-  await vi.waitUntil(() => exchange.isStopped);
+  await expect.poll(() => exchange.isStopped).toBe(true);
   await page.chats.whenSettled();
   await store.restoreChat('c');
   await expect.poll(() => page.stored()).toBe('q: One? | a: The quick brown fox');

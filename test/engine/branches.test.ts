@@ -157,7 +157,7 @@ describe('switchBranch()', () => {
       const { store, other } = await beside();
       const asked = callsOf(store);
       idle?.();
-      await vi.waitFor(() => expect(asked).toEqual(['getNodes', 'getNodes is done']));
+      await expect.poll(() => asked).toEqual(['getNodes', 'getNodes is done']);
       asked.length = 0;
       await other.switchBranch('main');
       expect(asked).toEqual(['append', 'append is done']);
@@ -179,7 +179,7 @@ describe('switchBranch()', () => {
       engine.set(assistant(said('a1', 'changed')));
       store.getNodes = getNodes;
       await engine.save({ branch: false });
-      await vi.waitFor(() => expect(other.node('a1')?.rev).toBe(2));
+      await expect.poll(() => other.node('a1')?.rev).toBe(2);
       arrive?.();
       await other.switchBranch('main');
       expect(other.state.getState().messages.at(-1)).toMatchObject(said('a1', 'changed'));

@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ContextError } from '../../src/errors.ts';
 import type { ContextEngine } from '../../src/engine/engine.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
@@ -80,7 +80,7 @@ describe('a file that does not fit', () => {
     await turn(withPicture('q2'), 'a2');
     const shown = engine.state.getState().messages[2];
     widen(Infinity);
-    await vi.waitFor(() => expect(saveStateOf(engine)).toEqual({ state: 'saved', pending: 0 }), 3000);
+    await expect.poll(() => saveStateOf(engine)).toEqual({ state: 'saved', pending: 0 });
     expect(await partsIn(disk, 'q2')).toEqual(withPicture('q2').parts);
     expect(engine.state.getState().messages[2]).toBe(shown);
   });
@@ -218,7 +218,7 @@ describe('a file that does not fit', () => {
     expect(texts(other.state.getState().messages)).toBe(`q1 > a1 > q2 ${NOTE} > a2`);
     widen(Infinity);
     await engine.retry();
-    await vi.waitFor(() => expect(other.state.getState().messages[2]).toEqual(withPicture('q2')));
+    await expect.poll(() => other.state.getState().messages[2]).toEqual(withPicture('q2'));
     expect(engine.state.getState().messages[2]).toEqual(withPicture('q2'));
     expect(saveStateOf(engine)).toEqual({ state: 'saved', pending: 0 });
   });

@@ -175,7 +175,7 @@ describe('a tab that dies in mid-stream', () => {
     const dying = engineOn(store);
     const id = await dying.continue(said('q1'), { id: 'a1' });
     if (words !== undefined) await dying.updateMessage(id, said('a1', words), 'streaming');
-    await vi.waitFor(async () => expect((await store.held('c')).has('a1')).toBe(true));
+    await expect.poll(async () => (await store.held('c')).has('a1')).toBe(true);
     vi.spyOn(store, 'held').mockResolvedValue(new Set());
     dying.dispose();
     return { store, engine: engineOn(store) };

@@ -23,9 +23,9 @@ describe('another tab', () => {
   test('is followed when its turn is settled', async () => {
     const { a, b } = await tabs('q1', 'a1');
     await say(a, 'q2', 'a2');
-    await vi.waitFor(() => expect(shown(b)).toBe('q1 > a1 > q2 > a2'));
+    await expect.poll(() => shown(b)).toBe('q1 > a1 > q2 > a2');
     await say(b, 'q3');
-    await vi.waitFor(() => expect(shown(a)).toBe('q1 > a1 > q2 > a2 > q3'));
+    await expect.poll(() => shown(a)).toBe('q1 > a1 > q2 > a2 > q3');
     expect(b.state.getState().branches).toHaveLength(1);
   });
 
@@ -41,7 +41,7 @@ describe('another tab', () => {
     expect(shown(b)).toBe('q1 > a1');
     b.unset('q7');
     await say(a, 'q3');
-    await vi.waitFor(() => expect(shown(b)).toBe('q1 > a1 > q2 > grown > q3'));
+    await expect.poll(() => shown(b)).toBe('q1 > a1 > q2 > grown > q3');
   });
 
   test('that streams on the branch makes a turn here fork at the last settled message, and this tab stays there', async () => {
@@ -68,7 +68,7 @@ describe('another tab', () => {
     await late.ready();
     expect(shown(late)).toBe('q1 > a1 > q2');
     await a.updateMessage(id, said('a2'), 'complete');
-    await vi.waitFor(() => expect(shown(late)).toBe('q1 > a1 > q2 > a2'));
+    await expect.poll(() => shown(late)).toBe('q1 > a1 > q2 > a2');
   });
 });
 
@@ -83,15 +83,15 @@ describe('what another tab is writing', () => {
       if (seen.at(-1) !== line) seen.push(line);
     });
     const id = await a.continue(said('q2'), { id: 'a2' });
-    await vi.waitFor(() => expect(beside(b)).toBe('q2 > '));
+    await expect.poll(() => beside(b)).toBe('q2 > ');
     const [question] = b.state.getState().elsewhere;
     await a.updateMessage(id, said('a2', 'on'), 'streaming');
-    await vi.waitFor(() => expect(beside(b)).toBe('q2 > on'));
+    await expect.poll(() => beside(b)).toBe('q2 > on');
     await a.updateMessage(id, said('a2', 'one two'), 'streaming');
-    await vi.waitFor(() => expect(beside(b)).toBe('q2 > one two'));
+    await expect.poll(() => beside(b)).toBe('q2 > one two');
     expect(b.state.getState().elsewhere[0]).toBe(question);
     await a.updateMessage(id, said('a2', 'one two three'), 'complete');
-    await vi.waitFor(() => expect(shown(b)).toBe('q1 > a1 > q2 > one two three'));
+    await expect.poll(() => shown(b)).toBe('q1 > a1 > q2 > one two three');
     expect(seen).toEqual([
       'q1 > a1 | q2 > ',
       'q1 > a1 | q2 > on',
@@ -122,19 +122,19 @@ describe('what another tab is writing', () => {
     const { a, b } = await tabs('q1', 'a1=half');
     await a.updateMessage('a1', said('a1', 'half and'), 'streaming');
     await a.updateMessage('a1', said('a1', 'half and more'), 'streaming');
-    await vi.waitFor(() => expect(beside(b)).toBe('half and more'));
+    await expect.poll(() => beside(b)).toBe('half and more');
     expect(b.state.getState().elsewhere.map(({ id }) => id)).toEqual(['a1']);
     await a.updateMessage('a1', said('a1', 'half and more.'), 'complete');
-    await vi.waitFor(() => expect([shown(b), beside(b)]).toEqual(['q1 > half and more.', '']));
+    await expect.poll(() => [shown(b), beside(b)]).toEqual(['q1 > half and more.', '']);
   });
 
   test('that dies leaves an interrupted answer, which can be tried again here', async () => {
     const { store, a, b } = await tabs('q1', 'a1');
     const id = await a.continue(said('q2'), { id: 'a2' });
     await a.updateMessage(id, said('a2', 'half'), 'streaming');
-    await vi.waitFor(() => expect(beside(b)).toBe('q2 > half'));
+    await expect.poll(() => beside(b)).toBe('q2 > half');
     vi.spyOn(store, 'held').mockResolvedValue(new Set());
-    await vi.waitFor(() => expect(b.status('a2')).toBe('interrupted'), { timeout: 5000 });
+    await expect.poll(() => b.status('a2')).toBe('interrupted');
     expect([shown(b), beside(b)]).toEqual(['q1 > a1 > q2 > half', '']);
     const again = await b.continue(said('q2'), { parentId: 'a1', id: 'a3' });
     await b.updateMessage(again, said('a3', 'whole'), 'complete');
@@ -160,7 +160,7 @@ describe('a branch that another tab deletes while an answer grows on it', () => 
     expect([a.branch, shown(a)]).toEqual(['main', 'q1 > a1 > q2 > whole']);
     expect(told).toMatchObject([{ action: 'restore', name: 'main' }]);
     expect(await branches()).toEqual({ main: 'q1 > a1 > q2 > whole', 'main-v2': 'q1 > a1' });
-    await vi.waitFor(() => expect(b.state.getState().branches).toHaveLength(2));
+    await expect.poll(() => b.state.getState().branches).toHaveLength(2);
   });
 
   test('comes back with the question, when no answer came', async () => {
@@ -182,11 +182,11 @@ test('an answer whose chat was deleted and brought back elsewhere reads as inter
   await a.updateMessage(id, said('a2', 'half'), 'streaming');
   await settled();
   await store.deleteChat('c', { keepFor: 60_000 });
-  await vi.waitFor(() => expect(a.state.getState().error?.code).toBe('chat-deleted'));
+  await expect.poll(() => a.state.getState().error?.code).toBe('chat-deleted');
   await store.restoreChat('c');
-  await vi.waitFor(() => expect(a.status('a2')).toBe('interrupted'));
+  await expect.poll(() => a.status('a2')).toBe('interrupted');
   expect(a.state.getState()).toMatchObject({ status: 'ready', error: null });
-  await vi.waitFor(() => expect([shown(a), shown(b)]).toEqual(Array(2).fill('q1 > a1 > q2 > half')));
+  await expect.poll(() => [shown(a), shown(b)]).toEqual(Array(2).fill('q1 > a1 > q2 > half'));
 });
 
 describe('a head that moved meanwhile', () => {
@@ -278,9 +278,7 @@ describe('when the disk says no', () => {
     const { inner, engine, refuse } = await full();
     await engine.continue(said('q2'), { id: 'a2' });
     refuse(undefined);
-    await vi.waitFor(async () => expect(await branchesIn(inner)).toEqual({ main: 'q1 > a1 > q2 > ' }), {
-      timeout: 3000,
-    });
+    await expect.poll(() => branchesIn(inner)).toEqual({ main: 'q1 > a1 > q2 > ' });
   });
 
   test('several turns are written in their order, before any later one', async () => {
@@ -390,9 +388,9 @@ describe('a chat that is deleted elsewhere', () => {
     const { store, a, b } = await tabs('q1', 'a1');
     b.set(user(said('q2')));
     await store.deleteChat('c');
-    await vi.waitFor(() =>
-      expect(b.state.getState()).toMatchObject({ status: 'error', error: { code: 'chat-deleted' } }),
-    );
+    await expect
+      .poll(() => b.state.getState())
+      .toMatchObject({ status: 'error', error: { code: 'chat-deleted' } });
     await expect(b.save()).rejects.toMatchObject({ code: 'chat-deleted' });
     expect(b.state.getState().pending).toHaveLength(1);
     await expect(a.continue(said('q3'))).rejects.toMatchObject({ code: 'chat-deleted' });
@@ -411,9 +409,9 @@ describe('a chat that is deleted elsewhere', () => {
   test('comes back when the deletion is undone', async () => {
     const { store, b } = await tabs('q1', 'a1');
     await store.deleteChat('c', { keepFor: 10_000 });
-    await vi.waitFor(() => expect(b.state.getState().status).toBe('error'));
+    await expect.poll(() => b.state.getState().status).toBe('error');
     await store.restoreChat('c');
-    await vi.waitFor(() => expect(b.state.getState()).toMatchObject({ status: 'ready', error: null }));
+    await expect.poll(() => b.state.getState()).toMatchObject({ status: 'ready', error: null });
     await say(b, 'q2');
     expect(await branchesIn(store)).toEqual({ main: 'q1 > a1 > q2' });
   });
@@ -425,7 +423,7 @@ describe('a chat that is deleted elsewhere', () => {
     await late.ready();
     expect(shown(late)).toBe('');
     await store.restoreChat('c');
-    await vi.waitFor(() => expect([late.branch, shown(late)]).toEqual(['main', 'q1 > a1']));
+    await expect.poll(() => [late.branch, shown(late)]).toEqual(['main', 'q1 > a1']);
     await say(late, 'q2');
     expect(await branchesIn(store)).toEqual({ main: 'q1 > a1 > q2' });
   });
