@@ -1,5 +1,5 @@
 // First, so that all that comes is counted.
-import { grownBeyond, stepsOf, type Steps } from '../support/steps.ts';
+import { grownBeyond, stepsOf, total, type Steps } from '../support/steps.ts';
 import 'fake-indexeddb/auto';
 import { describe, expect, it } from 'vitest';
 import { ContextEngine } from '../../src/engine/engine.ts';
@@ -16,7 +16,7 @@ import { visualizeGraph } from '../../src/graph/visualize.ts';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import type { ContextStore, StoreOp } from '../../src/store/store.ts';
-import { head, insert, me, message, node } from '../support/graph.ts';
+import { givenChat, head, insert, line, me, message, node } from '../support/graph.ts';
 
 it('an append may bring more messages than a call has room for arguments', { timeout: 60_000 }, async () => {
   const store = new IndexedDBContextStore('many');
@@ -179,6 +179,9 @@ const BROKEN: Readonly<Record<string, (count: number) => Broken>> = {
     nodes: each(n, (i) => at(i, null)),
     branches: [leading(0, 'm0', 'main')],
   }),
+  'ends beside a chain that no branch reaches': (n) => ({
+    nodes: each(n * 2, (i) => at(i, i < 2 ? null : `m${i - 2 - (i % 2)}`)),
+  }),
   'branches that end nowhere': (n) => ({
     nodes: each(n, (i) => at(i, null)),
     branches: each(n, (i) => leading(i, 'gone')),
@@ -283,6 +286,15 @@ describe('no call looks through all of thousands for each of them', () => {
     }
     for (const engine of engines.values()) engine.dispose();
   });
+});
+
+it('a long chat leaves memory with a pass over each index: to be looked up row by row would move all others each time', async () => {
+  const store = new InMemoryContextStore();
+  const COUNT = 5000;
+  for (const chatId of ['a', 'b']) await givenChat(store, chatId, line(COUNT));
+  expect(total(await stepsOf(() => store.deleteChat('b')))).toBeLessThan(COUNT * 50);
+  expect(await store.getMessages('a')).toHaveLength(COUNT);
+  expect(await store.listChats()).toHaveLength(1);
 });
 
 it.each(STORES)(

@@ -145,22 +145,24 @@ describe('a search', () => {
     vi.useRealTimers();
     const words = Array.from({ length: 600_000 }, (_, i) => (i % 5 === 0 ? 'the' : (i * 7919).toString(36)));
     await store.append('long', [insert('q1', null, words.join(' ')), head(null, 'q1')], me);
-    let [longest, last] = [0, performance.now()];
-    const turn = setInterval(() => {
-      longest = Math.max(longest, performance.now() - last);
-      last = performance.now();
-    }, 1);
-    const timed = async (query: string, hits: number): Promise<number> => {
-      const start = performance.now();
-      expect(await search.find('long', query)).toHaveLength(hits);
-      return performance.now() - start;
-    };
-    const first = await timed('nothing', 0);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    let turns = 0;
+    const turn = setInterval(() => (turns += 1), 1);
+    await search.find('long', 'nothing');
     clearInterval(turn);
-    expect(longest).toBeLessThan(first / 3);
-    await timed('the', 1);
-    expect(await timed('the', 1)).toBeLessThan(first / 3);
-    expect(await timed('the 6', 1)).toBeLessThan(first / 2);
+    expect(turns).toBeGreaterThan(3);
+    // The best of some: whatever else the machine does only adds to it.
+    const best = async (query: string, hits: number, before = (): void => undefined): Promise<number> => {
+      const times: number[] = [];
+      for (let i = 0; i < 3; i += 1) {
+        before();
+        const start = performance.now();
+        expect(await search.find('long', query)).toHaveLength(hits);
+        times.push(performance.now() - start);
+      }
+      return Math.min(...times);
+    };
+    const first = await best('nothing', 0, () => search.letGo());
+    expect(await best('the', 1)).toBeLessThan(first / 3);
+    expect(await best('the 6', 1)).toBeLessThan(first / 2);
   });
 });

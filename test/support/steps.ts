@@ -34,6 +34,11 @@ function stepsIn({ url, functions }: Profiler.ScriptCoverage): (readonly [string
   });
 }
 
+/** All steps of a piece of work. */
+export function total(steps: Steps): number {
+  return [...steps.values()].reduce((sum, count) => sum + count, 0);
+}
+
 /** The functions that took so many times the steps, of those that took many at all. */
 export function grownBeyond(times: number, few: Steps, many: Steps, atLeast: number): string[] {
   return [...many].flatMap(([where, steps]) => {
