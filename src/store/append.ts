@@ -25,6 +25,7 @@ export class RecordTransaction implements StoreTransaction {
   #free: number | undefined;
   /** What is written. */
   #chat: Chat | undefined;
+  /** From the newest to the oldest. */
   readonly #nodes: MessageNode[] = [];
   readonly #dropped = new Set<string>();
   readonly #branches = new Map<string, Branch>();
@@ -232,7 +233,7 @@ export class RecordTransaction implements StoreTransaction {
   /** What is known of the chat once this has lasted, by whoever knew this before. */
   get known(): Known {
     const before = this.#isPurged ? undefined : this.#reads.known;
-    const nodes = [...(before?.nodes.values() ?? []), ...this.#nodes.slice(-REMEMBERED)]
+    const nodes = [...(before?.nodes.values() ?? []), ...this.#nodes.slice(0, REMEMBERED).toReversed()]
       .filter(({ id }) => !this.#dropped.has(id))
       .slice(-REMEMBERED);
     const free = this.#free === undefined ? before?.free : this.#chat?.nextSeq;
@@ -240,7 +241,7 @@ export class RecordTransaction implements StoreTransaction {
     const branches = before?.branches ?? new Map<string, Branch>();
     for (const [id, branch] of this.#branches) branches.set(id, branch);
     const ids = this.#isPurged ? new Ids([]) : before?.ids;
-    for (const { id } of this.#nodes) ids?.add(id);
+    ids?.add(this.#nodes.map(({ id }) => id));
     return {
       meta: this.#meta,
       chatId: this.chatId,

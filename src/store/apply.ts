@@ -2,6 +2,7 @@ import type { UIMessage } from 'ai';
 import { ContextError, type ContextErrorCode } from '../errors.ts';
 import type { Branch, Chat, Checkpoint, MessageNode, NodeInfo } from '../graph/graph.ts';
 import { infoOf, isVisible } from '../graph/graph.ts';
+import { bySeq } from './order.ts';
 import { isLive, Pointers } from './pointers.ts';
 import type { AppendOptions, AppendResult, Change, StoreOp, StoreTransaction } from './store.ts';
 
@@ -60,7 +61,7 @@ interface Way {
 
 /** A message as it will be. */
 interface Entry {
-  node: MessageNode;
+  readonly node: Writable<MessageNode>;
   /** Whether it is put, because it changed, or as it was examined. */
   readonly put: 'changed' | 'mended' | undefined;
   /** What it was before it changed; undefined for a new one. */
@@ -353,6 +354,7 @@ class Append {
       rev: 0,
       deviceId: this.#tx.deviceId,
       v: RECORD_VERSION,
+      bodyHash: '',
     } as const;
     chat.nextSeq += 1;
     this.#setNode(sources ? { ...node, sources } : node);
@@ -685,18 +687,15 @@ class Append {
     return this.#chat;
   }
 
-  #setNode(node: MessageNode, replaced?: MessageNode): void {
+  /** Takes over a node, which becomes what is written: an import makes thousands, and no copies of them. */
+  #setNode(node: Writable<MessageNode>, replaced?: MessageNode): void {
     const chat = this.#ownChat();
     chat.messageCount += countOf(node) - countOf(replaced);
     chat.updatedAt = this.#updatedAt;
     const known = this.#nodes.get(node.id);
     if (!known) this.#count(node.parentId, 1);
-    const { rev } = this.#touch('node', node);
-    this.#nodes.set(node.id, {
-      node: { ...node, rev },
-      put: 'changed',
-      replaced: known?.put ? known.replaced : replaced,
-    });
+    node.rev = this.#touch('node', node).rev;
+    this.#nodes.set(node.id, { node, put: 'changed', replaced: known?.put ? known.replaced : replaced });
   }
 
   #create(id: string, name: string, head: NodeInfo | undefined, isUsed = false): void {
@@ -734,23 +733,23 @@ class Append {
       chat: this.#chat,
       branches: this.#branches.told,
       checkpoints: this.#checkpoints.told,
-      nodes: nodes.toSorted(bySeq),
+      nodes: bySeq(nodes),
       dropped: [...this.#dropped.keys()],
-      written: written.toSorted(bySeq),
+      written: bySeq(written),
       ...(this.#conflict && to ? { conflict: { ...this.#conflict, to } } : {}),
     };
   }
 
   /**
-   * Puts what changed, and gives the messages of it. They come last: there may be many, and a store can work on the first
-   * ones while the others are put together.
+   * Puts what changed, and gives the messages of it. They come last, from the newest to the oldest: there may be many, and
+   * a store that keeps the newest in a form of their own can work on those while the others are put together.
    */
   #write(): NodeInfo[] {
     const tx = this.#tx;
     const { chat, node, branch, checkpoint } = this.#changes;
     const changes = [chat, node, branch, checkpoint].flatMap((some) => [...some.values()]);
     if (this.#isNew && this.#begin === 0) tx.purge(true);
-    if (changes.length > 0) tx.putChanges(changes.toSorted((a, b) => a.seq - b.seq));
+    if (changes.length > 0) tx.putChanges(bySeq(changes));
     if (chat.size > 0) tx.putChat(this.#chat);
     for (const info of this.#dropped.values()) tx.dropNode(info);
     for (const one of this.#branches.told) if (branch.has(one.id)) tx.putBranch(one);
@@ -759,15 +758,15 @@ class Append {
     for (const [key, fields] of this.#merged)
       tx.putValue(key, Object.fromEntries([...fields].filter(([, field]) => field !== null)));
     const infos: NodeInfo[] = [];
-    for (const entry of this.#nodes.values()) {
-      if (!entry.put) continue;
+    for (const { node: one, put, replaced } of [...this.#nodes.values()].toReversed()) {
+      if (!put) continue;
       // Of one that is mended the sum stays as it was: it may be what tells of the damage.
-      if (entry.put === 'changed') entry.node = { ...entry.node, bodyHash: tx.bodyHash(entry.node.data) };
-      const info = infoOf(entry.node);
+      if (put === 'changed') one.bodyHash = tx.bodyHash(one.data);
+      const info = infoOf(one);
       infos.push(info);
-      tx.putNode(entry.node, info, entry.replaced);
+      tx.putNode(one, info, replaced);
     }
-    return infos;
+    return infos.toReversed();
   }
 }
 
@@ -830,10 +829,6 @@ function contentOf({ role, parts, metadata }: UIMessage): string {
 }
 
 type Writable<T> = { -readonly [Field in keyof T]: T[Field] };
-
-function bySeq(a: { readonly seq: number }, b: { readonly seq: number }): number {
-  return a.seq - b.seq;
-}
 
 function countOf(node: MessageNode | undefined): number {
   return node && isVisible({ status: node.status, parts: node.data.parts.length }) ? 1 : 0;

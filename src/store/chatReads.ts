@@ -152,6 +152,7 @@ export function knownFrom(
 export class Ids {
   #ids: Set<string> | undefined;
   #source: readonly { readonly id: string }[];
+  readonly #added: (readonly string[])[] = [];
 
   constructor(source: readonly { readonly id: string }[]) {
     this.#source = source;
@@ -161,13 +162,14 @@ export class Ids {
     return this.#all().has(id);
   }
 
-  add(id: string): void {
-    this.#all().add(id);
+  add(ids: readonly string[]): void {
+    this.#added.push(ids);
   }
 
   #all(): Set<string> {
     this.#ids ??= new Set(this.#source.map((one) => one.id));
     this.#source = [];
+    for (const ids of this.#added.splice(0)) for (const id of ids) this.#ids.add(id);
     return this.#ids;
   }
 }

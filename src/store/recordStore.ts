@@ -37,7 +37,7 @@ import { bringBack, purgeChat, type RemovedChat, removeChat } from './removal.ts
 import { onReturning } from './returning.ts';
 import type { Backing, Rows } from './rows.ts';
 import type { MessageSearch } from './search.ts';
-import { forgetText } from './texts.ts';
+import { forgetTexts } from './texts.ts';
 import type {
   AppendOptions,
   AppendResult,
@@ -224,19 +224,17 @@ export class RecordStore implements ContextStore {
     const files: Files = new Map();
     const whole = normaliseOps(ops);
     const ready = whole.some(bringsFiles) ? await this.#detached(whole, files) : whole;
-    let written: readonly MessageNode[] = [];
     const work = async (tx: RecordTransaction, rows: Rows): Promise<AppendResult> => {
       tx.expectSince(settled.asOf);
       const result = await applyOps(tx, ready, settled, Date.now());
-      written = result.written;
-      return { ...result, written: await this.#attachments.attach(rows, written, files) };
+      return { ...result, written: await this.#attachments.attach(rows, result.written, files) };
     };
     try {
       const result = await this.#write(chatId, work, ready, files);
       this.#tend(chatId, result.chat);
       return result;
     } finally {
-      for (const { data } of written) forgetText(data);
+      forgetTexts();
     }
   }
 

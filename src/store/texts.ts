@@ -6,7 +6,7 @@ import type { UIMessage } from 'ai';
  * On its way to the disk a message is text twice: where its sum is taken, and where it is put or packed. In between it is
  * remembered, and no longer than the write lasts: a message may be shown for hours, and its text would be as large again.
  */
-const texts = new WeakMap<object, string>();
+const texts = new Map<object, string>();
 
 /** A message as JSON, which is remembered for {@link textOf}. */
 export function rememberText(message: UIMessage): string {
@@ -27,9 +27,9 @@ export function takeText(row: object): string {
   return text;
 }
 
-/** Forgets the text of a message that has been written. */
-export function forgetText(message: UIMessage): void {
-  texts.delete(message);
+/** Forgets the texts of what has been written. Whoever writes at the same time makes those that it lacks once more. */
+export function forgetTexts(): void {
+  texts.clear();
 }
 
 /**

@@ -44,10 +44,10 @@ describe('an append behind an append', () => {
     expect(requests).toEqual([
       'get meta',
       'put meta',
-      'put bodies',
       'put chats',
       'put branches',
       'put nodes',
+      'put bodies',
       'answer',
     ]);
     await store.close();

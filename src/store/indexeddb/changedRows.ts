@@ -12,7 +12,8 @@ import type { Damage } from './damage.ts';
  * version wrote: that counts as long as no row tells of a later change of the same thing.
  *
  * Nobody above sees the number in a row. Who asks for `changes` by their numbers gets them from all tables. Puts wait for
- * the end of the transaction, deletions don't: no transaction puts a row and deletes it.
+ * their change, which may come after them, until the end of the transaction; deletions don't: no transaction puts a row
+ * and deletes it.
  */
 export class ChangedRows implements Records {
   readonly #rows: Records;
@@ -98,7 +99,7 @@ export class ChangedRows implements Records {
   }
 
   put<T extends Table>(table: T, row: Tables[T], key?: Key): void {
-    if (isTelling(table)) this.#puts.push({ table, row } as Put);
+    if (isTelling(table)) this.#putTelling({ table, row } as Put);
     else if (table === 'changes') this.#changes.set(nameOf(row as Change), row as Change);
     else this.#rows.put(table, row, key);
   }
@@ -107,16 +108,21 @@ export class ChangedRows implements Records {
     this.#rows.delete(table, span);
   }
 
+  #putTelling(put: Put): void {
+    const { table, row } = put;
+    const name = nameOf({ kind: TOLD[table], chatId: chatOf(row), id: row.id });
+    const change = this.#changes.get(name);
+    if (change?.op !== 'put') return void this.#puts.push(put);
+    this.#changes.delete(name);
+    const numbered: TellingRow & Numbered = { ...row, changed: change.seq };
+    this.#rows.put(table, numbered);
+  }
+
   /** Puts what was collected, each row with its number. Comes last in a transaction. */
   flush(): void {
-    for (const { table, row } of this.#puts) {
-      const name = nameOf({ kind: TOLD[table], chatId: chatOf(row), id: row.id });
-      const change = this.#changes.get(name);
-      const isTold = change?.op === 'put';
-      if (isTold) this.#changes.delete(name);
-      const numbered: TellingRow & Numbered = isTold ? { ...row, changed: change.seq } : row;
-      this.#rows.put(table, numbered);
-    }
+    for (const put of this.#puts.splice(0)) this.#putTelling(put);
+    // Those that nobody has numbered stay as they are.
+    for (const { table, row } of this.#puts) this.#rows.put(table, row);
     for (const change of this.#changes.values()) this.#rows.put('changes', change);
   }
 }

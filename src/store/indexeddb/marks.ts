@@ -122,7 +122,7 @@ function pairOf(bits: number): string {
 }
 
 const FIRST = '0'.charCodeAt(0);
-const pairs: string[] = [];
+const pairs = Array.from<string | undefined>({ length: 0x1000 });
 
 function isAsWritten({ chatId, group, text, sum }: MarkRecord): boolean {
   return sum === sumOfMarks(chatId, group, text);

@@ -414,15 +414,10 @@ function newerFormat(chatId: string, v: number): ContextError {
 /** The bodies of a block, by their place in it; null where there is none. */
 export type Bodies = readonly (UIMessage | null)[];
 
-/** The record that keeps a block's bodies, given by `seq`. */
-export function encodePack(
-  chatId: string,
-  block: number,
-  bodies: ReadonlyMap<number, UIMessage>,
-  lost: Lost | undefined,
-): Pack {
+/** The record that keeps a block's bodies. */
+export function encodePack(chatId: string, block: number, bodies: Bodies, lost: Lost | undefined): Pack {
   const lines = Array.from({ length: BLOCK }, (_, place) => {
-    const body = bodies.get(block * BLOCK + place);
+    const body = bodies[place];
     return body ? takeText(body) : 'null';
   });
   // Brackets are added to lines, not to the text of them all: an engine would copy it once more.

@@ -13,12 +13,14 @@ import {
   type Tables,
   type Topology,
 } from '../layout.ts';
+import { bySeq, inOrder } from '../order.ts';
 import { rebuildInfos } from '../rebuild.ts';
 import type { Records, Rows } from '../rows.ts';
 import type { Change } from '../store.ts';
 import type { TopologyCache } from './cache.ts';
 import type { Damage } from './damage.ts';
 import { Marks } from './marks.ts';
+import { RowChanges } from './rowChanges.ts';
 import {
   type Block,
   type Bodies,
@@ -45,8 +47,9 @@ import {
  *
  * Writes to messages are collected and put at the end, by {@link flush}, because a block may have several. New messages
  * become rows, and of a sealed message its block is written anew. That is seldom, and no more than a put of 64 kB. Whole
- * blocks of an import become packs at once, each as soon as there are as many messages behind it: a browser keeps its
- * databases in a process of its own, which then works on one block while the page puts the next together.
+ * blocks of an import become packs at once: a browser keeps its databases in a process of its own, which then works on one
+ * block while the page puts the next together. Messages come from the newest to the oldest, so the single rows at the end
+ * go first. They take a database as long as forty packs, and nobody would work beside it if they went last.
  */
 export class PackedRows implements Rows {
   readonly touched: Set<string> = new Set();
@@ -70,8 +73,10 @@ export class PackedRows implements Rows {
   readonly #keys = new Map<string, Promise<Key[]>>();
   /** By chat and block. */
   readonly #writes = new Map<string, Map<number, Writes>>();
-  /** By chat and message. */
-  readonly #changes = new Map<string, Map<string, Change>>();
+  /** What was written to last: mostly the next message goes there, too. */
+  #last: { readonly chatId: string; readonly block: number; readonly writes: Writes } | undefined;
+  /** By chat, the changes of its messages. */
+  readonly #changes = new Map<string, RowChanges>();
   /** By chat, the messages of which blocks were packed at once. */
   readonly #imported = new Map<string, Import>();
   /** By chat, the blocks that were put. */
@@ -229,7 +234,7 @@ export class PackedRows implements Rows {
     for (const { seq } of rows) this.#noteRow(nameOf(chatId, blockOf(seq)));
     const isMixed = (rows.length > 0 && infos.length > 0) || lost.length > 0;
     for (const row of rows) infos.push(row);
-    return isMixed ? infos.toSorted((a, b) => a.seq - b.seq) : infos;
+    return isMixed ? [...bySeq(infos)] : infos;
   }
 
   /** The blocks of which there are words. */
@@ -277,7 +282,7 @@ export class PackedRows implements Rows {
       this.#rows.list('changes', span, index),
       this.#rows.list('topologies', isOfChat ? span : { from, to: Infinity }, isOfChat ? 'chat' : 'last'),
     ]);
-    return inOrder(changesFrom(await this.#meetAll(records), from).concat(rows));
+    return [...bySeq(changesFrom(await this.#meetAll(records), from).concat(rows))];
   }
 
   /**
@@ -300,7 +305,7 @@ export class PackedRows implements Rows {
       const reach = records.at(-1)?.first ?? 0;
       if (found.filter(({ seq }) => seq <= reach).length >= limit) break;
     }
-    return inOrder(found).slice(0, limit);
+    return bySeq(found).slice(0, limit);
   }
 
   async #recordsAt(keys: readonly Key[]): Promise<Topology[]> {
@@ -412,14 +417,16 @@ export class PackedRows implements Rows {
   put<T extends Table>(table: T, row: Tables[T], key?: Key): void {
     if (table === 'nodes') {
       const info = row as NodeInfo;
-      this.#write(info.chatId, info.seq).info = info;
+      const write = this.#write(info.chatId, info.seq);
+      write.info = info;
+      write.change = this.#changes.get(info.chatId)?.take(info.id) ?? write.change;
     } else if (table === 'bodies') {
       const [chatId, seq] = key as [string, number];
       this.#write(chatId, seq).body = row as UIMessage;
-      if (seq % BLOCK === BLOCK - 1) this.#packAhead(chatId, blockOf(seq) - 1);
+      if (seq % BLOCK === 0) this.#packAhead(chatId, blockOf(seq));
     } else if (table === 'changes' && isOfMessage(row as Change)) {
       const change = row as Change;
-      entryOf(this.#changes, change.chatId, newMap<string, Change>).set(change.id, change);
+      entryOf(this.#changes, change.chatId, newChanges).add(change);
     } else {
       if (table === 'values') this.touched.add(key as string);
       this.#rows.put(table, row, key);
@@ -443,9 +450,12 @@ export class PackedRows implements Rows {
   }
 
   #write(chatId: string, seq: number): Write {
-    const blocks = entryOf(this.#writes, chatId, newMap<number, Writes>);
-    const writes = entryOf(blocks, blockOf(seq), newMap<number, Write>);
-    return entryOf(writes, seq, newWrite);
+    const block = blockOf(seq);
+    if (this.#last?.block !== block || this.#last.chatId !== chatId) {
+      const blocks = entryOf(this.#writes, chatId, newMap<number, Writes>);
+      this.#last = { chatId, block, writes: entryOf(blocks, block, newMap<number, Write>) };
+    }
+    return entryOf(this.#last.writes, seq, newWrite);
   }
 
   /** Puts what was collected. Comes last in a transaction. */
@@ -455,46 +465,60 @@ export class PackedRows implements Rows {
     for (const [chatId, blocks] of this.#put)
       for (const record of (await this.#marksOf(chatId)).after(blocks)) this.#rows.put('marks', record);
     for (const changes of this.#changes.values())
-      for (const change of changes.values()) this.#rows.put('changes', change);
+      for (const change of changes.rest()) this.#rows.put('changes', change);
   }
 
   async #flushChat(chatId: string, blocks: ReadonlyMap<number, Writes>): Promise<void> {
-    const last = blocks.get(Math.max(...blocks.keys())) ?? new Map<number, Write>();
-    const due = blocksDue(Math.max(...last.keys()) + 1);
+    const due = this.#dueOf(chatId, blocks);
     for (const [block, writes] of blocks) {
       const sealed = await this.#findSealed(chatId, block, writes);
       if (sealed) {
         const [content] = await Promise.all([this.#contentOf(chatId, block), this.#marksOf(chatId)]);
         this.#putPack(sealed, content, writes);
-      } else if (block < due && isWhole(writes)) this.#import(chatId, block, writes);
-      else for (const [seq, write] of writes) this.#putRows(chatId, seq, write);
+      } else if (block < due && isWhole(writes)) this.#import(chatId, block, writes, due);
+      else this.#putRows(chatId, writes);
     }
+  }
+
+  /** How many blocks of a chat are due when it has these writes, too. */
+  #dueOf(chatId: string, blocks: ReadonlyMap<number, Writes>): number {
+    const known = this.#imported.get(chatId);
+    if (known) return known.due;
+    const newest = blocks.get(Math.max(...blocks.keys())) ?? new Map<number, Write>();
+    return blocksDue(Math.max(...newest.keys()) + 1);
   }
 
   /** Packs a block that has as many messages behind it, if it is one of an import and all is known that goes into it. */
   #packAhead(chatId: string, block: number): void {
     const blocks = this.#writes.get(chatId);
     const writes = blocks?.get(block);
-    const changes = this.#changes.get(chatId);
-    if (!writes || !isWhole(writes) || this.#met.has(nameOf(chatId, block))) return;
-    for (const { info } of writes.values()) if (!changes?.has(info?.id ?? '')) return;
-    this.#import(chatId, block, writes);
+    if (!blocks || !writes || !isWhole(writes) || this.#met.has(nameOf(chatId, block))) return;
+    const due = this.#dueOf(chatId, blocks);
+    if (block >= due) return;
+    for (const { change } of writes.values()) if (!change) return;
+    for (const [other, newest] of blocks) {
+      if (other < due || !areNew(newest)) continue;
+      this.#putRows(chatId, newest);
+      blocks.delete(other);
+    }
+    this.#import(chatId, block, writes, due);
     this.#rows.send();
-    blocks?.delete(block);
+    blocks.delete(block);
+    this.#last = undefined;
   }
 
   /** Packs a block of new messages. What is asked about them is asked once, before the first of many puts. */
-  #import(chatId: string, block: number, writes: Writes): void {
-    const { ids } = entryOf(this.#imported, chatId, () => this.#beginImport(chatId));
+  #import(chatId: string, block: number, writes: Writes, due: number): void {
+    const { ids } = entryOf(this.#imported, chatId, () => this.#beginImport(chatId, due));
     for (const { info } of writes.values()) if (info) ids.push(info.id);
     this.#putPack({ chatId, block, sealed: [] }, { bodies: [] }, writes);
   }
 
-  #beginImport(chatId: string): Import {
+  #beginImport(chatId: string, due: number): Import {
     const changes = this.#rows.list('changes', { from: [chatId, 'node'], to: [chatId, 'node', []] });
     // Where something throws meanwhile, nobody waits for it any more.
     for (const asked of [changes, this.#marksOf(chatId)]) asked.catch(() => undefined);
-    return { ids: [], changes };
+    return { ids: [], changes, due };
   }
 
   /** The sealed block that some writes go to. Where new messages and those found as rows go, none can be. */
@@ -505,41 +529,47 @@ export class PackedRows implements Rows {
     return met || [...writes].every(isKnown) ? met : this.#blockAt(chatId, block);
   }
 
-  #putRows(chatId: string, seq: number, { info, body, isDropped }: Write): void {
-    if (isDropped) {
-      this.#rows.delete('nodes', only([chatId, seq]));
-      this.#rows.delete('bodies', only([chatId, seq]));
-      return;
+  #putRows(chatId: string, writes: Writes): void {
+    for (const [seq, write] of writes) {
+      const { info, body, isDropped } = write;
+      if (isDropped) {
+        this.#rows.delete('nodes', only([chatId, seq]));
+        this.#rows.delete('bodies', only([chatId, seq]));
+        continue;
+      }
+      const change = this.#changeOf(write);
+      if (change) this.#rows.put('changes', change);
+      if (info) this.#rows.put('nodes', info);
+      if (body) this.#rows.put('bodies', body, [chatId, seq]);
     }
-    if (info) this.#rows.put('nodes', info);
-    if (body) this.#rows.put('bodies', body, [chatId, seq]);
   }
 
   /** Puts a block as it is after some writes. */
   #putPack({ chatId, block, sealed, damage }: Block, content: PackContent, writes: Writes): void {
-    const bySeq = new Map(sealed.map((one) => [one.info.seq, one]));
-    const bodyBySeq = bySeqOf(block, content.bodies);
-    for (const [seq, { info, body, isDropped }] of writes) {
-      if (info) bySeq.set(seq, { info, changed: this.#takeChange(info) ?? bySeq.get(seq)?.changed ?? 0 });
-      if (body) bodyBySeq.set(seq, body);
+    const messages = Array.from<Sealed | undefined>({ length: BLOCK });
+    for (const one of sealed) messages[one.info.seq % BLOCK] = one;
+    const bodies = [...content.bodies];
+    for (const [seq, write] of writes) {
+      const { info, body, isDropped } = write;
+      const place = seq % BLOCK;
+      const changed = this.#changeOf(write)?.seq ?? messages[place]?.changed ?? 0;
+      if (info) messages[place] = { info, changed };
+      if (body) bodies[place] = body;
       if (!isDropped) continue;
-      bySeq.delete(seq);
-      bodyBySeq.delete(seq);
+      messages[place] = undefined;
+      bodies[place] = null;
     }
     // Who writes every message of a block anew has looked at what was damaged.
     const keeps = damage && sealed.some(({ info }) => !writes.has(info.seq));
-    const after = { chatId, block, sealed: [...bySeq.values()], ...(keeps ? { damage } : {}) };
-    putBlock(this.#rows, after, bodyBySeq, content.damage);
+    const after = { chatId, block, sealed: present(messages), ...(keeps ? { damage } : {}) };
+    putBlock(this.#rows, after, bodies, content.damage);
     entryOf(this.#put, chatId, newList<Block>).push(after);
     this.#asked.delete(nameOf(chatId, block));
   }
 
-  /** The number of a message's change, which goes into its pack instead of a row. */
-  #takeChange({ chatId, id }: NodeInfo): number | undefined {
-    const changes = this.#changes.get(chatId);
-    const change = changes?.get(id);
-    changes?.delete(id);
-    return change?.seq;
+  /** The change of a message, which goes with its row, or into its pack; it may have come behind the row. */
+  #changeOf({ info, change }: Write): Change | undefined {
+    return change ?? (info && this.#changes.get(info.chatId)?.take(info.id));
   }
 
   /** A message may take the id of one that was taken back, and the row that tells of that must go when it is packed. */
@@ -551,15 +581,11 @@ export class PackedRows implements Rows {
 }
 
 /**
- * Puts a sealed block, in the order of `seq`, with what is `lost` of its bodies; nothing is left of one without messages.
+ * Puts a sealed block, in the order of `seq`, with its bodies and what is `lost` of them; nothing is left of one without
+ * messages.
  */
-export function putBlock(
-  rows: Rows,
-  block: Block,
-  bodies: ReadonlyMap<number, UIMessage>,
-  lost: Lost | undefined,
-): void {
-  const sealed = block.sealed.toSorted((a, b) => a.info.seq - b.info.seq);
+export function putBlock(rows: Rows, block: Block, bodies: Bodies, lost: Lost | undefined): void {
+  const sealed = inOrder(block.sealed, ({ info }) => info.seq);
   const key = only([block.chatId, block.block]);
   if (sealed.length === 0 && !lost) {
     rows.delete('topologies', key);
@@ -606,11 +632,6 @@ function gapIn(
   return first === undefined ? undefined : [first, lacking.at(-1) ?? first];
 }
 
-/** The bodies of a block, by `seq`. */
-export function bySeqOf(block: number, bodies: Bodies): Map<number, UIMessage> {
-  return new Map(bodies.flatMap((body, place) => (body ? [[block * BLOCK + place, body]] : [])));
-}
-
 /** What is left of the topology of a block that can't be read. */
 type Unread = Pick<Topology, 'chatId' | 'block'> & Partial<Topology>;
 
@@ -648,16 +669,21 @@ function without(keys: readonly Key[], others: readonly Key[]): Key[] {
 interface Write {
   info: NodeInfo | undefined;
   body: UIMessage | undefined;
+  change: Change | undefined;
   isDropped: boolean;
 }
 
 /** By `seq`. */
 type Writes = Map<number, Write>;
 
-/** The messages of a chat that were packed at once, and the rows that tell of changes of its messages. */
+/**
+ * The messages of a chat that were packed at once, the rows that tell of changes of its messages, and how many of its
+ * blocks are due.
+ */
 interface Import {
   readonly ids: string[];
   readonly changes: Promise<readonly Change[]>;
+  readonly due: number;
 }
 
 /** What a map has under a key; made where there is nothing. */
@@ -673,12 +699,16 @@ function newMap<K, V>(): Map<K, V> {
   return new Map<K, V>();
 }
 
+function newChanges(): RowChanges {
+  return new RowChanges();
+}
+
 function newList<T>(): T[] {
   return [];
 }
 
 function newWrite(): Write {
-  return { info: undefined, body: undefined, isDropped: false };
+  return { info: undefined, body: undefined, change: undefined, isDropped: false };
 }
 
 /** Seqs of a chat, both ends included. */
@@ -703,11 +733,15 @@ function isNew({ info, body }: Write): boolean {
   return info?.rev === 1 && body !== undefined;
 }
 
-/** Whether every message of a block is written for the first time. */
-function isWhole(writes: Writes): boolean {
-  if (writes.size < BLOCK) return false;
+/** Whether all these messages are written for the first time. */
+function areNew(writes: Writes): boolean {
   for (const write of writes.values()) if (!isNew(write)) return false;
   return true;
+}
+
+/** Whether every message of a block is written for the first time. */
+function isWhole(writes: Writes): boolean {
+  return writes.size === BLOCK && areNew(writes);
 }
 
 function isOfMessage({ kind, op }: Change): boolean {
@@ -719,10 +753,6 @@ function changesFrom(blocks: readonly Block[], from: number): Change[] {
     .flatMap(({ sealed }) => sealed)
     .filter(({ changed }) => changed >= from)
     .map(changeOf);
-}
-
-function inOrder(changes: readonly Change[]): Change[] {
-  return changes.toSorted((a, b) => a.seq - b.seq);
 }
 
 function changeOf({ info: { chatId, id, rev }, changed }: Sealed): Change {

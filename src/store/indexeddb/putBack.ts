@@ -86,7 +86,7 @@ export async function putBack(
     return { seq: meta.seq + i + 1, kind, op: 'put', chatId: chat.id, id, rev };
   });
   tx.putChanges(changes);
-  for (const node of nodes) tx.putNode(node, infoOf(node));
+  for (const node of nodes.toReversed()) tx.putNode(node, infoOf(node));
   await tx.settleBlobs();
   return { chatId: chat.id, messages: back.filter(shows).length, seq: meta.seq + changes.length };
 }

@@ -6,7 +6,7 @@ import { type Numbered, withoutNumber } from './changedRows.ts';
 import type { Connection } from './connection.ts';
 import { webLocks } from './locks.ts';
 import { groupOf, Marks } from './marks.ts';
-import { bySeqOf, putBlock } from './packedRows.ts';
+import { putBlock } from './packedRows.ts';
 import { type Block, blockOf, blocksDue, decodePack, type Sealed } from './pack.ts';
 import { read, write } from './transaction.ts';
 
@@ -164,8 +164,8 @@ export async function sealNext(rows: Rows, chatId: string, cache: TopologyCache)
   const sealed = new Map<number, Sealed>([...before.sealed, ...single].map((one) => [one.info.seq, one]));
   const ids = new Map([...sealed.values()].map(({ info }) => [info.id, info.seq % BLOCK]));
   const content = pack ? decodePack(pack, ids) : { bodies: [] };
-  const bodies = bySeqOf(block, content.bodies);
-  for (const { info, body } of single) if (body) bodies.set(info.seq, body);
+  const bodies = [...content.bodies];
+  for (const { info, body } of single) if (body) bodies[info.seq % BLOCK] = body;
   const after: Block = { ...before, chatId, block, sealed: [...sealed.values()] };
   putBlock(rows, after, bodies, content.damage);
   for (const record of new Marks(chatId, marked ? [marked] : []).after([after])) rows.put('marks', record);
