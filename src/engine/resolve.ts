@@ -36,7 +36,7 @@ export class Chains {
   /** Forgets what was kept from this message on, because it changed. */
   cut(id: string): void {
     for (const chain of this.#chains) {
-      const at = chain.places.get(id);
+      const at = placeIn(chain, id);
       if (at !== undefined) truncate(chain, at);
     }
   }
@@ -67,7 +67,7 @@ export class Chains {
     await this.#check(messages.filter((message) => message !== undefined));
     if (chain.ids.length !== length || ids.some((id, i) => this.#history.body(id)?.data !== messages[i]))
       return false;
-    for (const [i, id] of ids.entries()) this.#add(chain, id, messages[i]);
+    ids.forEach((id, i) => this.#add(chain, id, messages[i]));
     return true;
   }
 
@@ -91,9 +91,9 @@ export class Chains {
     const { nodes } = this.#history.graph;
     for (let id = head; id !== null; id = nodes.get(id)?.parentId ?? null) {
       const at = id;
-      const holding = this.#chains.filter(({ places }) => places.has(at));
+      const holding = this.#chains.filter((chain) => placeIn(chain, at) !== undefined);
       const chain = holding.find(({ ids }) => ids.at(-1) === at) ?? holding[0];
-      if (chain) return { chain, length: (chain.places.get(at) ?? 0) + 1 };
+      if (chain) return { chain, length: (placeIn(chain, at) ?? 0) + 1 };
     }
     return { chain: emptyChain(), length: 0 };
   }
@@ -142,6 +142,7 @@ const KEPT_CHAINS = 4;
 interface Chain {
   /** Every id from the root on. */
   readonly ids: string[];
+  /** Where these are ({@link placeIn}); one that was cut off may be in here still. */
   readonly places: Map<string, number>;
   /** The messages among them that can be sent... */
   readonly messages: UIMessage[];
@@ -170,8 +171,14 @@ function copyOf(chain: Chain, length: number): Chain {
   };
 }
 
+/** Where a message stands in a chain; undefined where it does not. */
+function placeIn({ ids, places }: Chain, id: string): number | undefined {
+  const at = places.get(id);
+  return at !== undefined && ids[at] === id ? at : undefined;
+}
+
 function truncate(chain: Chain, length: number): void {
-  for (const id of chain.ids.splice(length)) chain.places.delete(id);
+  chain.ids.length = length;
   chain.sent.length = length;
   chain.messages.length = chain.sent[length - 1] ?? 0;
 }

@@ -602,13 +602,8 @@ export class Session {
     const start = performance.now();
     const from = this.#view.active().name;
     const isOther = branchId !== this.#view.activeId;
-    if (isOther) {
-      // What it shows is asked for while it is marked, right behind that: each waits for the other once, not twice.
-      let loaded: Promise<void> | undefined;
-      const meanwhile = (): void => void (loaded = this.#view.foresee(branchId));
-      await this.#sync.commit([{ op: 'use', branchId }], { keep: true, quiet: true, meanwhile });
-      await loaded;
-    }
+    if (isOther)
+      await this.#sync.commit([{ op: 'use', branchId }], { keep: true, quiet: true, next: branchId });
     this.#drop(leaving);
     await this.#view.show(branchId, at);
     if (isOther) this.#desk.emit({ type: 'switch', from, to: this.#view.active().name }, start);

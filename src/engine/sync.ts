@@ -139,14 +139,14 @@ export class Sync {
   /** One transaction, after what still waits for one. The result is taken in; the caller publishes it. */
   async commit(
     ops: readonly StoreOp[],
-    { keep = false, quiet = false, isSole = false, save, meanwhile }: CommitOptions = {},
+    { keep = false, quiet = false, isSole = false, save, next }: CommitOptions = {},
   ): Promise<void> {
     const before = this.#safety.state;
     if (!quiet) this.#safety.publish({ state: 'saving', pending: this.#outbox.count });
     if (save) this.#safety.refused = undefined;
     try {
       await this.#flush();
-      await this.#append(ops, undefined, { isSole, meanwhile });
+      await this.#append(ops, undefined, { isSole, next });
       this.#outbox.settle(ops);
       this.#safety.succeed(before);
     } catch (error) {
@@ -183,7 +183,7 @@ export class Sync {
   async #send(
     ops: readonly StoreOp[],
     onConflict: ConflictPolicy = this.#desk.options.onConflict ?? 'fork',
-    { isSole = false, meanwhile }: SendOptions = {},
+    { isSole = false, next }: SendOptions = {},
   ): Promise<void> {
     this.#writing += 1;
     try {
@@ -193,7 +193,7 @@ export class Sync {
         this.#withMetadata(ops),
         isSole ? { ...options, chatRev: this.#knownRev } : options,
       );
-      meanwhile?.();
+      const reading = next === undefined ? undefined : this.#view.foresee(next);
       const result = await writing;
       if (result.chat.rev === this.#knownRev + 1) this.#knownRev = result.chat.rev;
       this.#asOf = result.seq;
@@ -203,7 +203,8 @@ export class Sync {
       const moved = headsIn(ops).filter((branchId) => !this.#outbox.movesHead(branchId));
       this.#absorbOwn(result, moved);
       if (result.conflict) await this.#followConflict(result.conflict);
-      await this.#land(result, moved);
+      if (next === undefined) await this.#land(result, moved);
+      else await reading;
     } catch (error) {
       if (isContextError(error, 'chat-deleted')) this.#deleted(error);
       throw error;
@@ -601,8 +602,11 @@ export interface CommitOptions extends SendOptions {
 interface SendOptions {
   /** Only one tab may do this: it is refused, see {@link isOvertaken}, where others wrote what is not known here. */
   readonly isSole?: boolean;
-  /** Called when the store has been asked: what it begins to read comes next in the database. It must not throw. */
-  readonly meanwhile?: (() => void) | undefined;
+  /**
+   * The branch that the caller shows next. What it shows is read right behind the write, so that each waits for the
+   * other once, not twice; what is shown until then is not looked at again.
+   */
+  readonly next?: string | undefined;
 }
 
 /** Whether a write was refused because others wrote to the chat before it: that is to be read first. */

@@ -165,8 +165,8 @@ export class View {
 
   /** Begins to load what a branch would show; what can't be loaded now is loaded when it is shown. */
   async foresee(branchId: string): Promise<void> {
-    const { ids, shared } = this.#chainTo(this.#history.view(branchId));
-    await this.loadBodies(ids.slice(Math.max(shared, ids.length - PAGE))).catch(() => undefined);
+    const lacking = this.#lackingUpFrom(this.#history.view(branchId));
+    await this.loadBodies(lacking.map(({ id }) => id)).catch(() => undefined);
   }
 
   /**
@@ -186,17 +186,24 @@ export class View {
 
   /** The ends of other branches, as far as they are not loaded. */
   #lacking(): NodeInfo[] {
-    const { graph } = this.#history;
     const lacking = new Map<string, NodeInfo>();
     for (const { headMessageId } of this.#history.seenBranches().toSorted((a, b) => b.usedSeq - a.usedSeq)) {
-      let node = nodeAt(graph, headMessageId);
-      for (let i = 0; node && i < PAGE && !this.#history.body(node.id); i += 1) {
-        lacking.set(node.id, node);
-        node = nodeAt(graph, node.parentId);
-      }
+      for (const node of this.#lackingUpFrom(headMessageId)) lacking.set(node.id, node);
       if (lacking.size >= AHEAD) break;
     }
     return [...lacking.values()];
+  }
+
+  /** The last messages of a chain, from its head up to the first one that is loaded. */
+  #lackingUpFrom(head: string | null): NodeInfo[] {
+    const { graph } = this.#history;
+    const lacking: NodeInfo[] = [];
+    let node = nodeAt(graph, head);
+    while (node && lacking.length < PAGE && !this.#history.body(node.id)) {
+      lacking.push(node);
+      node = nodeAt(graph, node.parentId);
+    }
+    return lacking;
   }
 
   /** What the state says of the chat; what did not change keeps its identity. */
@@ -320,7 +327,7 @@ function withBeginning(
   const added: string[] = [];
   for (let node = nodeAt(graph, head); node; node = nodeAt(graph, node.parentId)) {
     if (other[node.depth - 1] === node.id)
-      return { ids: [...other.slice(0, node.depth), ...added.toReversed()], shared: node.depth };
+      return { ids: other.slice(0, node.depth).concat(added.toReversed()), shared: node.depth };
     added.push(node.id);
   }
   return { ids: added.toReversed(), shared: 0 };
