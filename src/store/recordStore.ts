@@ -69,6 +69,9 @@ export class RecordStore implements ContextStore {
   readonly #attachments = new Attachments();
   /** What the last write left, or the last one who read a whole chat found. */
   #known: Known | undefined;
+  /** What its calls are told by in the database: a name of its own, and their number. */
+  readonly #name = createDeviceId();
+  #calls = 0;
   #writing = 0;
   readonly #listeners = new Set<{ readonly hear: (notice: StoreNotice) => void }>();
   #channel: Channel | undefined;
@@ -390,7 +393,7 @@ export class RecordStore implements ContextStore {
     files: Files = new Map(),
   ): Promise<T> {
     this.#wake();
-    const by = createDeviceId();
+    const by = `${this.#name}${(this.#calls += 1)}`;
     // Who writes while another write is under way can't know what that will leave.
     const last = this.#writing > 0 ? undefined : this.#known;
     this.#writing += 1;
