@@ -229,35 +229,45 @@ test('switching where 9,900 messages are shared', { timeout: 300_000 }, async ()
     const make: StoreOp = { op: 'branch', id: branch, name: branch, messageId: `${branch}-99` };
     await store.append('c', [...ops, make], me);
   }
-  const engine = new ContextEngine({ store, chatId: 'c', userId: 'u' });
-  await engine.resolve();
-  // An engine that never finds the time to read ahead what a branch would show.
-  const busy = new ContextEngine({ store, chatId: 'c', userId: 'u' });
-  vi.stubGlobal('requestIdleCallback', undefined);
-  await busy.resolve();
-  vi.unstubAllGlobals();
-  const switchTo = async (each: ContextEngine, branch: string): Promise<void> => {
-    await each.switchBranch(branch);
-    await each.resolve();
+  const reader = async (): Promise<ContextEngine> => {
+    const engine = new ContextEngine({ store, chatId: 'c', userId: 'u' });
+    await engine.resolve();
+    return engine;
+  };
+  const switchTo = async (engine: ContextEngine, branch: string): Promise<void> => {
+    await engine.switchBranch(branch);
+    await engine.resolve();
   };
   const [switches, unread, chains, loads]: [number[], number[], number[], number[]] = [[], [], [], []];
+  // Each branch is new to an engine once, and no more of them are read ahead. So three engines, one after the other: the
+  // median of seven switches told 0.047x to 0.071x of the same code. One at a time, as a page has one: a second one on the
+  // same chat hears of each switch, and what it reads then was timed with it.
+  for (let round = 0; round < 3; round += 1) {
+    const engine = await reader();
+    for (const branch of names) {
+      await rest();
+      switches.push((await timed(() => switchTo(engine, branch)))[0]);
+      await rest();
+      chains.push((await timed(() => store.getMessageChain('c', `${branch}-99`)))[0]);
+      await rest();
+      loads.push(
+        await onFresh(name, async (each) => {
+          await each.load('c');
+          await each.getMessageChain('c', `${branch}-99`);
+        })(),
+      );
+    }
+    engine.dispose();
+  }
+  // An engine that never finds the time to read ahead what a branch would show.
+  vi.stubGlobal('requestIdleCallback', undefined);
+  const busy = await reader();
   for (const branch of names) {
     await rest();
-    switches.push((await timed(() => switchTo(engine, branch)))[0]);
-    await rest();
-    vi.stubGlobal('requestIdleCallback', undefined);
     unread.push((await timed(() => switchTo(busy, branch)))[0]);
-    vi.unstubAllGlobals();
-    await rest();
-    chains.push((await timed(() => store.getMessageChain('c', `${branch}-99`)))[0]);
-    await rest();
-    loads.push(
-      await onFresh(name, async (each) => {
-        await each.load('c');
-        await each.getMessageChain('c', `${branch}-99`);
-      })(),
-    );
   }
+  vi.unstubAllGlobals();
+  busy.dispose();
   hold(
     'a switch to a branch with 100 of its own, against a full load: graph and chain',
     median(switches),
@@ -266,8 +276,6 @@ test('switching where 9,900 messages are shared', { timeout: 300_000 }, async ()
   );
   report('the same, against its chain alone, read for the second time', median(switches), median(chains));
   report('a switch before anything was read ahead, against a full load', median(unread), median(loads));
-  engine.dispose();
-  busy.dispose();
   // All figures have been told by now.
   expect(broken.splice(0)).toEqual([]);
 });
