@@ -1,3 +1,4 @@
+import type { UIMessage } from 'ai';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { ContextError } from '../../src/errors.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
@@ -259,6 +260,13 @@ it('a chat that is deleted in mid-answer and brought back has every word that wa
   expect(await page.stored()).toBe('q: One? | a: The quick brown fox jumps.');
 });
 
+/** A conversation of so many turns, more than a page loads when it opens. */
+async function longChat(turns: number): Promise<{ store: ContextStore; messages: readonly UIMessage[] }> {
+  const page = await openPlainly();
+  for (let turn = 0; turn < turns; turn += 1) await page.ask(`q${turn}`, `a${turn}`);
+  return { store: page.store, messages: page.chats.active.messages };
+}
+
 describe('what the chat shows', () => {
   it('is the message checked out, and a turn from there is a branch of its own', async () => {
     const page = await openPage();
@@ -285,9 +293,7 @@ describe('what the chat shows', () => {
   });
 
   it('grows at its beginning as earlier messages are loaded, also while an answer grows', async () => {
-    const store = new InMemoryContextStore();
-    const first = await openPlainly(store);
-    for (let turn = 0; turn < 150; turn += 1) await first.ask(`q${turn}`, `a${turn}`);
+    const { store } = await longChat(150);
     const page = await openPage(store);
     expect(page.chats.active.messages).toHaveLength(200);
     void page.chats.active.sendMessage({ text: 'More?' });
@@ -306,10 +312,8 @@ describe('what the chat shows', () => {
   });
 
   it('may be versions of a message that is not loaded yet: a pager that knows its id finds it', async () => {
-    const store = new InMemoryContextStore();
-    const first = await openPlainly(store);
-    for (let turn = 0; turn < 110; turn += 1) await first.ask(`q${turn}`, `a${turn}`);
-    const [root, answer] = first.chats.active.messages;
+    const { store, messages } = await longChat(110);
+    const [root, answer] = messages;
     const page = await openPage(store);
     const edited = page.engine.attached!.edit(root!.id, 'Edited');
     await (await page.script.next()).answer('Answered');
@@ -324,9 +328,7 @@ describe('what the chat shows', () => {
   });
 
   it('forks at the first message that is loaded as at any other', async () => {
-    const store = new InMemoryContextStore();
-    const first = await openPlainly(store);
-    for (let turn = 0; turn < 110; turn += 1) await first.ask(`q${turn}`, `a${turn}`);
+    const { store } = await longChat(110);
     const page = await openPage(store);
     const [oldest] = page.chats.active.messages;
     const edited = page.chats.active.sendMessage({ text: 'Edited', messageId: oldest!.id });

@@ -54,7 +54,7 @@ const BESIDE: Readonly<Record<string, readonly [number, string]>> = {
   'reminders.test.ts': [1, 'withContext(), around a transport of a chat of one’s own.'],
   'tools.test.ts': [1, 'Makes a long chat in no time, which the app opens then.'],
   'transport.test.ts': [2, 'withContext(), around a transport of a chat of one’s own.'],
-  'world.test.ts': [2, 'Makes a long chat in no time, which the app opens then.'],
+  'world.test.ts': [1, 'Makes a long chat in no time, which the app opens then.'],
 };
 
 const LEAVE = 'A person’s word on a tool came with AI SDK 6.';
