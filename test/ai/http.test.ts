@@ -168,6 +168,7 @@ describe('over HTTP', () => {
   });
 
   it('a connection that dies in mid-answer leaves the words', async () => {
+    let connection: ServerResponse | undefined;
     const { page } = await pageWith((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       for (const chunk of [
@@ -177,9 +178,12 @@ describe('over HTTP', () => {
       ]) {
         response.write(`data: ${JSON.stringify(chunk)}\n\n`);
       }
-      setTimeout(() => response.destroy(), 50);
+      connection = response;
     });
-    await page.chats.active.sendMessage({ text: 'One?' });
+    const sent = page.chats.active.sendMessage({ text: 'One?' });
+    await expect.poll(() => page.shown()).toBe('q: One? | a: Fir');
+    connection?.destroy();
+    await sent;
     await page.chats.whenSettled();
     expect(page.chats.active.status).toBe('error');
     expect(await page.stored()).toBe('q: One? | a: Fir');

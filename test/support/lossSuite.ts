@@ -117,7 +117,7 @@ export function lossSuite(freshName: () => string): void {
       await given(second, 'q1');
       await expect.poll(mark).not.toBeNull();
       await second.deleteChat('c');
-      await expect.poll(mark, { timeout: 4000 }).toBeNull();
+      await expect.poll(mark, { timeout: 15_000 }).toBeNull();
       await second.close();
       await wipe(name);
       await open().listChats();
@@ -216,7 +216,7 @@ export function lossSuite(freshName: () => string): void {
         const after = journaled();
         expect(await after.listChats()).toEqual([]);
         await after.set('later', 'written since');
-        await expect.poll(() => after.dataLoss?.canRestore, { timeout: 5000 }).toBe(true);
+        await expect.poll(() => after.dataLoss?.canRestore, { timeout: 15_000 }).toBe(true);
         const heard: StoreNotice[] = [];
         after.subscribe((notice) => heard.push(notice));
         expect(await after.dataLoss?.restore()).toEqual({ chats: 2, messages: 6, damaged: 0, left: 0 });
@@ -238,7 +238,7 @@ export function lossSuite(freshName: () => string): void {
         await wipe(name);
         const third = journaled();
         await third.listChats();
-        await expect.poll(() => third.dataLoss?.canRestore, { timeout: 5000 }).toBe(true);
+        await expect.poll(() => third.dataLoss?.canRestore, { timeout: 15_000 }).toBe(true);
       });
 
       it('brings chats back whose ids, and whose database’s name, are no whole characters', async () => {
@@ -253,7 +253,7 @@ export function lossSuite(freshName: () => string): void {
         await wipe(name);
         const after = journaled();
         await after.listChats();
-        await expect.poll(() => after.dataLoss?.canRestore, { timeout: 5000 }).toBe(true);
+        await expect.poll(() => after.dataLoss?.canRestore, { timeout: 15_000 }).toBe(true);
         expect(await after.dataLoss?.restore()).toEqual({ chats: 4, messages: 4, damaged: 0, left: 0 });
         for (const id of ids) expect(await after.getMessages(id)).toHaveLength(1);
         expect(await after.get('\ud800')).toBe('kept');
@@ -275,7 +275,7 @@ export function lossSuite(freshName: () => string): void {
         await wipe(name);
         const after = journaled();
         await append(after, turn('new', null));
-        await expect.poll(() => after.dataLoss?.canRestore, { timeout: 5000 }).toBe(true);
+        await expect.poll(() => after.dataLoss?.canRestore, { timeout: 15_000 }).toBe(true);
         await after.dataLoss?.restore();
         const branches = await after.listBranches('c');
         const chains = await Promise.all(
@@ -299,9 +299,9 @@ export function lossSuite(freshName: () => string): void {
         expect(await written()).toMatch(/zebra[^]*walrus|walrus[^]*zebra/);
         expect(await written()).toContain('okapi');
         await store.delete('mine');
-        await expect.poll(written, { timeout: 5000 }).not.toContain('okapi');
+        await expect.poll(written, { timeout: 15_000 }).not.toContain('okapi');
         await store.deleteChat('c');
-        await expect.poll(written, { timeout: 5000 }).not.toContain('zebra');
+        await expect.poll(written, { timeout: 15_000 }).not.toContain('zebra');
         expect(await written()).toContain('walrus');
         await store.clear();
         expect(await written()).not.toContain('walrus');
@@ -326,7 +326,7 @@ export function lossSuite(freshName: () => string): void {
         await wipe(name);
         const after = journaled();
         await after.listChats();
-        await expect.poll(() => after.dataLoss?.canRestore, { timeout: 5000 }).toBe(true);
+        await expect.poll(() => after.dataLoss?.canRestore, { timeout: 15_000 }).toBe(true);
         expect(await after.dataLoss?.restore()).toEqual({ chats: 1, messages: 2, damaged: 2, left: 0 });
         expect((await after.getMessages('c')).map(({ id }) => id)).toEqual(['q1', 'q2']);
       });
@@ -342,7 +342,7 @@ export function lossSuite(freshName: () => string): void {
         await wipe(name);
         const after = journaled();
         await after.listChats();
-        await expect.poll(() => after.dataLoss?.canRestore, { timeout: 5000 }).toBe(true);
+        await expect.poll(() => after.dataLoss?.canRestore, { timeout: 15_000 }).toBe(true);
         expect(await after.dataLoss?.restore()).toMatchObject({ messages: 21, damaged: 0 });
       });
 
@@ -353,7 +353,7 @@ export function lossSuite(freshName: () => string): void {
           .mockRejectedValue(new DOMException('injected', 'QuotaExceededError'));
         const store = journaled();
         await append(store, turn('q1', null));
-        await expect.poll(() => warn.mock.calls.length, { timeout: 5000 }).toBe(1);
+        await expect.poll(() => warn.mock.calls.length, { timeout: 15_000 }).toBe(1);
         await append(store, turn('q2', 'q1'));
         await expect.poll(() => store.storage().then(({ journal }) => journal?.state)).toBe('failed');
         expect(warn).toHaveBeenCalledTimes(1);
