@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { NodeInfo } from '../../src/graph/graph.ts';
-import { type Block, decodeTopology, encodeTopology, type Sealed } from '../../src/store/indexeddb/pack.ts';
+import {
+  type Block,
+  blockFrom,
+  decodeTopology,
+  encodeTopology,
+  type Sealed,
+} from '../../src/store/indexeddb/pack.ts';
 import { BLOCK, type Topology } from '../../src/store/layout.ts';
 
 const uuid = (i: number): string => `${i.toString(16).padStart(8, '0')}-aaaa-4bbb-8ccc-0123456789ab`;
@@ -29,7 +35,8 @@ function sealed(i: number, id: (i: number) => string, other: Partial<NodeInfo> &
 }
 
 function block(many: number, of: (i: number) => Sealed): Block {
-  return { chatId: 'c', block: 0, sealed: Array.from({ length: many }, (_, i) => of(i)) };
+  const sealed = Array.from({ length: many }, (_, i) => of(i));
+  return blockFrom({ chatId: 'c', block: 0 }, sealed.toReversed());
 }
 
 const short = (i: number): string => `m${i}`;
@@ -90,14 +97,14 @@ describe('the topology of a block', () => {
     expect(steps).toEqual([100]);
     const text = JSON.stringify({
       ...others,
-      ids: written.sealed.map(({ info }) => info.id),
+      ids: written.infos.map(({ id }) => id),
       each: {
-        preview: written.sealed.map(({ info }) => info.preview),
-        bodyHash: written.sealed.map(({ info }) => info.bodyHash),
+        preview: written.infos.map(({ preview }) => preview),
+        bodyHash: written.infos.map(({ bodyHash }) => bodyHash),
       },
       steps: [100, ...Array.from({ length: BLOCK - 1 }, () => 1)],
     });
-    expect(decoded({ ...record, v: 4, text })?.sealed).toEqual(written.sealed);
+    expect(decoded({ ...record, v: 4, text })?.infos).toEqual(written.infos);
   });
 });
 
@@ -119,6 +126,6 @@ describe('a text of ids on a damaged disk', () => {
   it('is read with another letter, and said to be damaged', () => {
     const found = decoded({ ...record, text: record.text.replace('m10', 'm1x') });
     expect(found?.damage).toHaveLength(1);
-    expect(found?.sealed.map(({ info }) => info.id).slice(9, 12)).toEqual(['m9', 'm1x', 'm11']);
+    expect(found?.infos.map(({ id }) => id).slice(9, 12)).toEqual(['m9', 'm1x', 'm11']);
   });
 });

@@ -336,7 +336,7 @@ export function packSuite(freshName: () => string, points: Points = ALL_POINTS):
       const seen = new Map<string, string>();
       let pair: string[] = [];
       for (let i = 0; pair.length === 0; i += 1) {
-        const mark = marksOf({ sealed: [{ info: { id: `id ${i}`, seq: 0 } as NodeInfo, changed: 0 }] });
+        const mark = marksOf({ infos: [{ id: `id ${i}`, seq: 0 } as NodeInfo] });
         pair = seen.has(mark) ? [seen.get(mark) as string, `id ${i}`] : [];
         seen.set(mark, `id ${i}`);
       }

@@ -103,9 +103,9 @@ export function groupOf(block: number): number {
 }
 
 /** The marks of a block's messages, in their places. */
-export function marksOf({ sealed }: Pick<Block, 'sealed'>): string {
+export function marksOf({ infos }: Pick<Block, 'infos'>): string {
   const marks = Array.from({ length: BLOCK }, () => NONE);
-  for (const { info } of sealed) marks[info.seq % BLOCK] = markOf(info.id);
+  for (const { seq, id } of infos) marks[seq % BLOCK] = markOf(id);
   return marks.join('');
 }
 

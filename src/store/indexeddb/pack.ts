@@ -3,6 +3,7 @@ import { ContextError } from '../../errors.ts';
 import type { NodeInfo } from '../../graph/graph.ts';
 import { createDeviceId } from '../device.ts';
 import { BLOCK, type Lost, type Pack, type Topology } from '../layout.ts';
+import { inOrder } from '../order.ts';
 import { sumOf, textSum } from '../sum.ts';
 import { narrowed, takeText } from '../texts.ts';
 import { INFO, mended, readBody } from './damage.ts';
@@ -37,13 +38,30 @@ export interface Sealed {
   readonly changed: number;
 }
 
-/** The sealed messages of a block, in the order of `seq`. */
+/** The sealed messages of a block, in the order of `seq`: two lists, because most ask only for one. */
 export interface Block {
   readonly chatId: string;
   readonly block: number;
-  readonly sealed: readonly Sealed[];
+  readonly infos: readonly NodeInfo[];
+  /** The number of the last change of each. */
+  readonly changed: readonly number[];
   /** Set when its topology is not what was written: what can be told of it. */
   readonly damage?: Lost;
+}
+
+/** A block of these messages, which may come in any order. */
+export function blockFrom(
+  { chatId, block, damage }: Pick<Block, 'chatId' | 'block' | 'damage'>,
+  sealed: readonly Sealed[],
+): Block {
+  const sorted = inOrder(sealed, ({ info }) => info.seq);
+  const infos = sorted.map(({ info }) => info);
+  return { chatId, block, infos, changed: sorted.map((one) => one.changed), ...(damage ? { damage } : {}) };
+}
+
+/** The messages of a block one by one, by `seq`. */
+export function sealedIn({ infos, changed }: Pick<Block, 'infos' | 'changed'>): Map<number, Sealed> {
+  return new Map(infos.map((info, i) => [info.seq, { info, changed: changed[i] ?? 0 }]));
 }
 
 /** The number of the block that a message lies in. */
@@ -107,9 +125,7 @@ interface Columns {
 const TOLD: ReadonlySet<string> = new Set(['chatId', 'id', 'seq', 'parentId', 'depth']);
 
 /** The record that keeps a block's topology. */
-export function encodeTopology({ chatId, block, sealed, damage }: Block): Topology {
-  const infos = sealed.map(({ info }) => info);
-  const changed = sealed.map((one) => one.changed);
+export function encodeTopology({ chatId, block, infos, changed, damage }: Block): Topology {
   const ids = infos.map(({ id }) => id);
   const places = infos.length === BLOCK ? {} : { places: infos.map(({ seq }) => seq % BLOCK) };
   const told = { block, ids: joined(ids) ?? ids, ...places, jumps: jumpsOf(infos), steps: stepsOf(changed) };
@@ -276,10 +292,10 @@ export function decodeTopology(record: Topology): Block | undefined {
   try {
     const columns = JSON.parse(text) as Columns;
     if (columns.block !== undefined && columns.block !== block) return undefined;
-    const sealed = decodeColumns(record, columns, isSummed);
-    if (!isInPlace(block, sealed)) return undefined;
-    const damage = isAsWritten(record, sealed, isSummed) ? lost : [...(lost ?? []), text];
-    return { chatId, block, sealed, ...(damage ? { damage } : {}) };
+    const { infos, changed } = decodeColumns(record, columns, isSummed);
+    if (!isInPlace(block, infos)) return undefined;
+    const damage = isAsWritten(record, changed, isSummed) ? lost : [...(lost ?? []), text];
+    return { chatId, block, infos, changed, ...(damage ? { damage } : {}) };
   } catch {
     return undefined;
   }
@@ -294,11 +310,11 @@ function sumOfText(v: unknown, text: unknown): number {
 /** The first version that is summed quickly. */
 const QUICK = 5;
 
-function isInPlace(block: number, sealed: readonly Sealed[]): boolean {
+function isInPlace(block: number, infos: readonly NodeInfo[]): boolean {
   let before = block * BLOCK - 1;
-  for (const { info } of sealed) {
-    if (info.seq <= before) return false;
-    before = info.seq;
+  for (const { seq } of infos) {
+    if (seq <= before) return false;
+    before = seq;
   }
   return before < (block + 1) * BLOCK;
 }
@@ -307,12 +323,11 @@ function isInPlace(block: number, sealed: readonly Sealed[]): boolean {
  * Whether the text is the one that was written. Format 2 knew no sums. `isSummed`: whether version and text have their
  * sum.
  */
-function isAsWritten(record: Topology, sealed: readonly Sealed[], isSummed: boolean): boolean {
+function isAsWritten(record: Topology, changed: readonly number[], isSummed: boolean): boolean {
   const { keys, first, last, sum } = record;
   if (sum === undefined) return typeof keys?.[0] === 'string';
-  const numbers = sealed.map(({ changed }) => changed);
-  const isFirst = first === undefined || first === Math.min(...numbers);
-  return isSummed && isFirst && last === Math.max(...numbers);
+  const isFirst = first === undefined || first === Math.min(...changed);
+  return isSummed && isFirst && last === Math.max(...changed);
 }
 
 /**
@@ -320,21 +335,24 @@ function isAsWritten(record: Topology, sealed: readonly Sealed[], isSummed: bool
  * by the keys of its record.
  */
 export function isFound({ chatId, keys, sum }: Topology, block: Block, marks: string): boolean {
-  const { sealed } = block;
+  const { infos } = block;
   const found: readonly unknown[] = Array.isArray(keys) ? keys : [];
   return (
     sum === undefined ||
     marks === marksOf(block) ||
-    (sealed.length > 0 && sealed.every(({ info }, i) => found[i] === numberOf(chatId, info.id)))
+    (infos.length > 0 && infos.every(({ id }, i) => found[i] === numberOf(chatId, id)))
   );
 }
 
-function decodeColumns(record: Topology, columns: Columns, isSummed: boolean): Sealed[] {
+function decodeColumns(
+  record: Topology,
+  columns: Columns,
+  isSummed: boolean,
+): Pick<Block, 'infos' | 'changed'> {
   const infos = chain(rowsOf(record, columns), columns.jumps);
   const { steps = [], changed = numbersOf(steps, infos.length) } = columns;
-  const sealed = infos.map((info, place) => ({ info, changed: changed[place] ?? 0 }));
   // What has its sum needs no looking at.
-  return isSummed ? sealed : sealed.flatMap(readable);
+  return isSummed ? { infos, changed } : readable(infos, changed);
 }
 
 /**
@@ -371,11 +389,15 @@ function rowsOf({ chatId, block, keys }: Topology, columns: Columns): Writable<N
 
 const ZERO = '0'.charCodeAt(0);
 
-function readable({ info, changed }: Sealed): Sealed[] {
-  const better = mended(info as unknown as Readonly<Record<string, unknown>>, INFO);
-  return better
-    ? [{ info: better as unknown as NodeInfo, changed: Number.isFinite(changed) ? changed : 0 }]
-    : [];
+function readable(infos: readonly NodeInfo[], changed: readonly number[]): Pick<Block, 'infos' | 'changed'> {
+  const known = infos.flatMap((info, i) => {
+    const better = mended(info as unknown as Readonly<Record<string, unknown>>, INFO);
+    const number = changed[i] ?? 0;
+    return better
+      ? [{ info: better as unknown as NodeInfo, changed: Number.isFinite(number) ? number : 0 }]
+      : [];
+  });
+  return { infos: known.map(({ info }) => info), changed: known.map((one) => one.changed) };
 }
 
 function idsOf(chatId: string, keys: Topology['keys'] = []): string[] {

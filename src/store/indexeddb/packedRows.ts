@@ -13,7 +13,7 @@ import {
   type Tables,
   type Topology,
 } from '../layout.ts';
-import { bySeq, inOrder } from '../order.ts';
+import { bySeq } from '../order.ts';
 import { rebuildInfos } from '../rebuild.ts';
 import type { Records, Rows } from '../rows.ts';
 import type { Change } from '../store.ts';
@@ -24,6 +24,7 @@ import { RowChanges } from './rowChanges.ts';
 import {
   type Block,
   type Bodies,
+  blockFrom,
   blockOf,
   blocksDue,
   decodePack,
@@ -208,8 +209,8 @@ export class PackedRows implements Rows {
   }
 
   #unpack(pack: Pack): PackContent {
-    const { sealed = [] } = this.#met.get(nameOf(pack.chatId, pack.block)) ?? {};
-    return decodePack(pack, new Map(sealed.map(({ info }) => [info.id, info.seq % BLOCK])));
+    const { infos = [] } = this.#met.get(nameOf(pack.chatId, pack.block)) ?? {};
+    return decodePack(pack, new Map(infos.map(({ id, seq }) => [id, seq % BLOCK])));
   }
 
   async #infosIn({ chatId, from, to }: Range): Promise<NodeInfo[]> {
@@ -225,12 +226,12 @@ export class PackedRows implements Rows {
     const known = new Set(blocks.map(({ block }) => block));
     const isWhole = packs.every((block) => known.has(block));
     const lost = isWhole ? [] : (await this.#lostOf(chatId)).infos;
-    const infos: NodeInfo[] = [];
-    for (const { sealed } of blocks)
-      for (const { info } of sealed) if (info.seq >= from && info.seq <= to) infos.push(info);
+    const isAsked = ({ seq }: NodeInfo): boolean => seq >= from && seq <= to;
+    const infos = blocks.flatMap((block) =>
+      isWithin(block, from, to) ? block.infos : block.infos.filter(isAsked),
+    );
     const single = new Set(lost.length > 0 ? rows.map(({ seq }) => seq) : []);
-    for (const info of lost)
-      if (info.seq >= from && info.seq <= to && !single.has(info.seq)) infos.push(info);
+    for (const info of lost) if (isAsked(info) && !single.has(info.seq)) infos.push(info);
     for (const { seq } of rows) this.#noteRow(nameOf(chatId, blockOf(seq)));
     const isMixed = (rows.length > 0 && infos.length > 0) || lost.length > 0;
     for (const row of rows) infos.push(row);
@@ -316,7 +317,7 @@ export class PackedRows implements Rows {
   async #meetAll(records: readonly Topology[]): Promise<Block[]> {
     const blocks = records.map((record) => this.#cache.decode(record) ?? record);
     const rebuilt = await Promise.all(
-      blocks.map(async (block) => ('sealed' in block ? block : this.#rebuild(block))),
+      blocks.map(async (block) => ('infos' in block ? block : this.#rebuild(block))),
     );
     return rebuilt.map((block) => this.#note(block));
   }
@@ -327,7 +328,7 @@ export class PackedRows implements Rows {
 
   /** One of which nothing is left is no place to write to. */
   #note(block: Block): Block {
-    if (block.sealed.length > 0) this.#met.set(nameOf(block.chatId, block.block), block);
+    if (block.infos.length > 0) this.#met.set(nameOf(block.chatId, block.block), block);
     return block;
   }
 
@@ -354,7 +355,7 @@ export class PackedRows implements Rows {
     const rows = new Set((await this.#rows.list('nodes', ofChat(chatId))).map(({ id }) => id));
     let last: Block | undefined;
     for (const [, block] of lost) {
-      const before = last?.block === block - 1 ? last.sealed.at(-1)?.info : undefined;
+      const before = last?.block === block - 1 ? last.infos.at(-1) : undefined;
       last = this.#note(await this.#unlessTold(await this.#rebuild({ chatId, block }, before), rows, found));
       found.add(last);
     }
@@ -386,11 +387,11 @@ export class PackedRows implements Rows {
   }
 
   /** A rebuilt block without messages that are there elsewhere: it may be a copy that somebody laid there. */
-  async #unlessTold({ sealed, ...lost }: Block, rows: ReadonlySet<string>, { byId }: Found): Promise<Block> {
+  async #unlessTold(lost: Block, rows: ReadonlySet<string>, { byId }: Found): Promise<Block> {
     const isTold = async (id: string): Promise<boolean> =>
       rows.has(id) || byId.has(id) || (await this.#sealedInfoOf(lost.chatId, id)) !== undefined;
-    const told = await Promise.all(sealed.map(({ info }) => isTold(info.id)));
-    return { ...lost, sealed: sealed.filter((_, i) => !told[i]) };
+    const told = await Promise.all(lost.infos.map(({ id }) => isTold(id)));
+    return { ...lost, infos: lost.infos.filter((_, i) => !told[i]) };
   }
 
   /** A block from its words; `lastBefore` is the message before it, where that had to be rebuilt, too. */
@@ -401,7 +402,8 @@ export class PackedRows implements Rows {
     ]);
     const infos = rebuildInfos(chatId, block * BLOCK, content.bodies, before);
     const damage = text === undefined ? lost : [...lost, text];
-    return { chatId, block, sealed: infos.map((info) => ({ info, changed: 0 })), damage };
+    // Of what is lost, it is not known when it was changed.
+    return { chatId, block, infos, changed: [], damage };
   }
 
   async #lastBefore(chatId: string, block: number): Promise<NodeInfo | undefined> {
@@ -409,7 +411,7 @@ export class PackedRows implements Rows {
       this.#rows.get('topologies', [chatId, block - 1]),
       this.#rows.get('nodes', [chatId, block * BLOCK - 1]),
     ]);
-    return (record && this.#cache.decode(record)?.sealed.at(-1)?.info) ?? row;
+    return (record && this.#cache.decode(record)?.infos.at(-1)) ?? row;
   }
 
   // --- Writing -----------------------------------------------------------------------------------------------------
@@ -511,7 +513,7 @@ export class PackedRows implements Rows {
   #import(chatId: string, block: number, writes: Writes, due: number): void {
     const { ids } = entryOf(this.#imported, chatId, () => this.#beginImport(chatId, due));
     for (const { info } of writes.values()) if (info) ids.push(info.id);
-    this.#putPack({ chatId, block, sealed: [] }, { bodies: [] }, writes);
+    this.#putPack({ chatId, block, infos: [], changed: [] }, { bodies: [] }, writes);
   }
 
   #beginImport(chatId: string, due: number): Import {
@@ -545,23 +547,23 @@ export class PackedRows implements Rows {
   }
 
   /** Puts a block as it is after some writes. */
-  #putPack({ chatId, block, sealed, damage }: Block, content: PackContent, writes: Writes): void {
+  #putPack({ chatId, block, infos, changed, damage }: Block, content: PackContent, writes: Writes): void {
     const messages = Array.from<Sealed | undefined>({ length: BLOCK });
-    for (const one of sealed) messages[one.info.seq % BLOCK] = one;
+    for (const [i, info] of infos.entries()) messages[info.seq % BLOCK] = { info, changed: changed[i] ?? 0 };
     const bodies = [...content.bodies];
     for (const [seq, write] of writes) {
       const { info, body, isDropped } = write;
       const place = seq % BLOCK;
-      const changed = this.#changeOf(write)?.seq ?? messages[place]?.changed ?? 0;
-      if (info) messages[place] = { info, changed };
+      const number = this.#changeOf(write)?.seq ?? messages[place]?.changed ?? 0;
+      if (info) messages[place] = { info, changed: number };
       if (body) bodies[place] = body;
       if (!isDropped) continue;
       messages[place] = undefined;
       bodies[place] = null;
     }
     // Who writes every message of a block anew has looked at what was damaged.
-    const keeps = damage && sealed.some(({ info }) => !writes.has(info.seq));
-    const after = { chatId, block, sealed: present(messages), ...(keeps ? { damage } : {}) };
+    const keeps = damage && infos.some(({ seq }) => !writes.has(seq));
+    const after = blockFrom({ chatId, block, ...(keeps ? { damage } : {}) }, present(messages));
     putBlock(this.#rows, after, bodies, content.damage);
     entryOf(this.#put, chatId, newList<Block>).push(after);
     this.#asked.delete(nameOf(chatId, block));
@@ -580,18 +582,14 @@ export class PackedRows implements Rows {
   }
 }
 
-/**
- * Puts a sealed block, in the order of `seq`, with its bodies and what is `lost` of them; nothing is left of one without
- * messages.
- */
+/** Puts a sealed block, with its bodies and what is `lost` of them; nothing is left of one without messages. */
 export function putBlock(rows: Rows, block: Block, bodies: Bodies, lost: Lost | undefined): void {
-  const sealed = inOrder(block.sealed, ({ info }) => info.seq);
   const key = only([block.chatId, block.block]);
-  if (sealed.length === 0 && !lost) {
+  if (block.infos.length === 0 && !lost) {
     rows.delete('topologies', key);
     rows.delete('packs', key);
   } else {
-    rows.put('topologies', encodeTopology({ ...block, sealed }));
+    rows.put('topologies', encodeTopology(block));
     rows.put('packs', encodePack(block.chatId, block.block, bodies, lost));
   }
 }
@@ -632,6 +630,11 @@ function gapIn(
   return first === undefined ? undefined : [first, lacking.at(-1) ?? first];
 }
 
+/** Whether all messages of a block lie between two. */
+function isWithin({ block }: Block, from: number, to: number): boolean {
+  return block * BLOCK >= from && block * BLOCK + BLOCK - 1 <= to;
+}
+
 /** What is left of the topology of a block that can't be read. */
 type Unread = Pick<Topology, 'chatId' | 'block'> & Partial<Topology>;
 
@@ -640,8 +643,8 @@ class Found {
   readonly infos: NodeInfo[] = [];
   readonly byId: Map<string, NodeInfo> = new Map();
 
-  add({ sealed }: Block): void {
-    for (const { info } of sealed) {
+  add({ infos }: Block): void {
+    for (const info of infos) {
       this.infos.push(info);
       if (!this.byId.has(info.id)) this.byId.set(info.id, info);
     }
@@ -655,7 +658,7 @@ function present<T>(things: readonly (T | undefined)[]): T[] {
 }
 
 function find(blocks: readonly Block[], id: string): NodeInfo | undefined {
-  for (const { sealed } of blocks) for (const { info } of sealed) if (info.id === id) return info;
+  for (const { infos } of blocks) for (const info of infos) if (info.id === id) return info;
   return undefined;
 }
 
@@ -749,14 +752,16 @@ function isOfMessage({ kind, op }: Change): boolean {
 }
 
 function changesFrom(blocks: readonly Block[], from: number): Change[] {
-  return blocks
-    .flatMap(({ sealed }) => sealed)
-    .filter(({ changed }) => changed >= from)
-    .map(changeOf);
+  return blocks.flatMap(({ infos, changed }) =>
+    infos.flatMap((info, i) => {
+      const number = changed[i] ?? 0;
+      return number >= from ? [changeOf(info, number)] : [];
+    }),
+  );
 }
 
-function changeOf({ info: { chatId, id, rev }, changed }: Sealed): Change {
-  return { seq: changed, kind: 'node', op: 'put', chatId, id, rev };
+function changeOf({ chatId, id, rev }: NodeInfo, seq: number): Change {
+  return { seq, kind: 'node', op: 'put', chatId, id, rev };
 }
 
 function within(bodies: Bodies, block: number, from: number, to: number): UIMessage[] {

@@ -7,7 +7,7 @@ import type { Connection } from './connection.ts';
 import { webLocks } from './locks.ts';
 import { groupOf, Marks } from './marks.ts';
 import { putBlock } from './packedRows.ts';
-import { type Block, blockOf, blocksDue, decodePack, type Sealed } from './pack.ts';
+import { type Block, blockFrom, blockOf, blocksDue, decodePack, sealedIn } from './pack.ts';
 import { read, write } from './transaction.ts';
 
 /**
@@ -155,18 +155,19 @@ export async function sealNext(rows: Rows, chatId: string, cache: TopologyCache)
       return { info: withoutNumber(row), body, changed: changed ?? 0 };
     }),
   );
-  const before: Pick<Block, 'sealed' | 'damage'> | undefined =
-    (known && cache.decode(known)) ?? (pack ? undefined : { sealed: [] });
+  const before: Block | undefined =
+    (known && cache.decode(known)) ?? (pack ? undefined : { chatId, block, infos: [], changed: [] });
   // What can't be read must not be packed away: it stays as it is until somebody has looked at it. Nor must words whose
   // message is not known.
   const isAllKnown = words.length === single.filter(({ body }) => body).length;
   if (!before || !isAllKnown || rows.damage?.length) return false;
-  const sealed = new Map<number, Sealed>([...before.sealed, ...single].map((one) => [one.info.seq, one]));
-  const ids = new Map([...sealed.values()].map(({ info }) => [info.id, info.seq % BLOCK]));
+  const sealed = sealedIn(before);
+  for (const one of single) sealed.set(one.info.seq, one);
+  const after = blockFrom(before, [...sealed.values()]);
+  const ids = new Map(after.infos.map(({ id, seq }) => [id, seq % BLOCK]));
   const content = pack ? decodePack(pack, ids) : { bodies: [] };
   const bodies = [...content.bodies];
   for (const { info, body } of single) if (body) bodies[info.seq % BLOCK] = body;
-  const after: Block = { ...before, chatId, block, sealed: [...sealed.values()] };
   putBlock(rows, after, bodies, content.damage);
   for (const record of new Marks(chatId, marked ? [marked] : []).after([after])) rows.put('marks', record);
   rows.delete('nodes', span);
