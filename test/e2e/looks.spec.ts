@@ -53,6 +53,21 @@ test('at 320 px nothing scrolls sideways but wide tables, and every button can b
   expect(await faultsOf(page)).toEqual([]);
 });
 
+test('on a phone a branch with a long name takes no button of a notice off the page', async ({ page }) => {
+  await page.setViewportSize({ width: 360, height: 640 });
+  const demo = await Demo.open(page);
+  await demo.ask('What is a graph?');
+  await demo.button('Rename branch').click();
+  await page.getByRole('dialog').getByRole('textbox').fill('x'.repeat(120));
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('dialog')).toHaveCount(0);
+  await demo.button('By the way').click();
+  for (const name of [/^Open x+/, 'Dismiss']) {
+    const { x = -1, width = 0 } = (await demo.button(name).boundingBox()) ?? {};
+    expect([x >= 0, x + width <= 360]).toEqual([true, true]);
+  }
+});
+
 test('no button waits to be hovered', async ({ page }) => {
   const demo = await Demo.open(page);
   await demo.ask('/markdown Compare tea and coffee');
