@@ -7,6 +7,7 @@ import { put, withId } from './list.ts';
 import { openList, type OpenedList } from './openList.ts';
 import { isAsking } from './queue.ts';
 import { Turn } from './turn.ts';
+import { onUnwanted } from './unwanted.ts';
 
 /** Saves the turn that a list asks for, on a branch of its own where it needs one, and takes the chat along. */
 export async function beginTurn<M extends UIMessage>(
@@ -82,12 +83,11 @@ function turnOf<M extends UIMessage>(at: Standing<M>, opened: OpenedList<M>, for
       if (!list.now.includes(message)) list.now = list.now.map((one) => (one.id === id ? message : one));
     },
   });
-  const unsubscribe = host.engine.subscribe((event) => {
-    const isOwn = event.type === 'branch' && event.action === 'delete' && event.id === at.branchId;
-    // Another branch may show it: it grows on there.
-    if (isOwn && host.engine.siblings(id).index === -1) void chat.leave();
-  });
-  void turn.settled.then(unsubscribe);
+  onUnwanted(
+    turn,
+    () => at.branchId,
+    () => void chat.leave(),
+  );
   void turn.settled.then(() => host.sync());
   return turn;
 }

@@ -19,6 +19,7 @@ import {
   type SendOptions,
 } from './transport.ts';
 import { keepMessage, Turn, type TurnOptions } from './turn.ts';
+import { wantedSignal } from './unwanted.ts';
 import type { FollowingChat, WithContextOptions } from './withContext.ts';
 
 type ReconnectOptions<M extends UIMessage> = Parameters<ChatTransport<M>['reconnectToStream']>[0];
@@ -88,7 +89,8 @@ export function ownChat<M extends UIMessage>(
       const list = sent.messages.map((message) => storedAs.get(message) ?? message);
       await keepResults(engine, list);
       const { turn } = await begin(list, sent);
-      return request(turn, transport, sent, options.request);
+      const wanted = { ...sent, abortSignal: wantedSignal(turn, sent.abortSignal) };
+      return request(turn, transport, wanted, options.request);
     },
     reconnect: async (sent) => {
       await engine.ready();

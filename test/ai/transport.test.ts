@@ -88,6 +88,22 @@ describe('withContext, around a transport of a chat of one’s own', () => {
     expect(page.engine.status(chat.messages[1]!.id)).toBe('complete');
   });
 
+  it.each<[string, () => Promise<unknown>]>([
+    ['branch', () => page.engine.deleteBranch('main')],
+    ['chat', () => page.store.deleteChat('c')],
+  ])('asks no more when the %s is deleted, and tells nobody of an error', async (_, remove) => {
+    await ask('One?', 'First.');
+    await page.engine.btw();
+    await page.engine.switchBranch('main');
+    const sent = chat.sendMessage({ text: 'Two?' });
+    const exchange = await page.script.next();
+    await exchange.say('Sec');
+    await remove();
+    await sent;
+    expect([exchange.isStopped, chat.status, chat.error]).toEqual([true, 'ready', undefined]);
+    expect(words(chat.messages)).toBe('q: One? | a: First. | q: Two? | a: Sec');
+  });
+
   it('goes on where the chat holds only the end of the conversation', async () => {
     await ask('One?', 'First.');
     await ask('Two?', 'Second.');
