@@ -80,7 +80,7 @@ export class History {
     // Its children came first: a turn of ours that was rebased onto what is read only now. No walk got past them.
     if (known ? known.parentId !== info.parentId : this.isFollowed(info.id)) this.#rearranged();
     putNode(this.graph, seen);
-    this.#stale.add(info.id);
+    if (this.#bodies.has(info.id)) this.#stale.add(info.id);
     return true;
   }
 
@@ -331,9 +331,10 @@ export interface Versions {
   readonly ids: readonly string[];
 }
 
+/** Thousands come with a chat, and mostly nobody is writing: then there is nothing to take any of them out of. */
 function mark(set: Set<string>, id: string, on: boolean): void {
   if (on) set.add(id);
-  else set.delete(id);
+  else if (set.size > 0) set.delete(id);
 }
 
 function isSame(a: NodeInfo, b: NodeInfo): boolean {
