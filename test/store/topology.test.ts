@@ -44,16 +44,16 @@ const decoded = (record: Topology): Block | undefined => decodeTopology(structur
 
 describe('the topology of a block', () => {
   const texts: Readonly<Record<string, (i: number) => string>> = {
-    'that are cut': (i) => `fifty characters and then the dots that say so, ${i}...`,
-    'of which some are cut': (i) =>
-      i % 3 === 0 ? `short ${i}` : `longer, and cut where it was too long ${i}...`,
-    'that only ever end in dots': (i) => '.'.repeat(3 + (i % 12)),
+    'that are long': (i) => `fifty characters and then the dots that say so, ${i}...`,
+    'of which some are long': (i) => (i % 3 === 0 ? `short ${i}` : `longer than what is joined ${i}`),
+    'that are short': (i) => `short ${i}`,
+    'as long as may be joined': (i) => `twelve ${String(i).padStart(5, '0')}`,
+    'longer by one': (i) => `thirteen ${String(i).padStart(4, '0')}`,
     'of one length': (i) => `text ${String(i).padStart(3, '0')}`,
-    'of which some are empty': (i) => (i % 2 === 0 ? '' : `${i}`),
-    'with wide characters': (i) => `${i} — 会話はブラウザの中に残る ${'😀'.repeat(i % 4)}`,
-    'with all that is escaped': (i) => `"${i}"\\ \n\t\u0000 \ud83d`,
-    'with what stands between texts': (i) => (i === 7 ? 'a \u007f between' : `plain ${i}`),
-    'with what stands where one was cut': (i) => (i === 63 ? 'cut \u0080' : `plain ${i}...`),
+    'of which one is empty': (i) => (i === 0 ? '' : `${i}`),
+    'with wide characters': (i) => `${i} — 会話${'😀'.repeat(i % 4)}`,
+    'with all that is escaped': (i) => `"${i}"\\ \n\t\u0000\ud83d`,
+    'with what stands between texts': (i) => (i === 7 ? 'a \u007f b' : `plain ${i}`),
     'of which one is no text': (i) => (i === 9 ? (9 as unknown as string) : `plain ${i}`),
   };
 
@@ -83,22 +83,24 @@ describe('the topology of a block', () => {
   });
 
   it('takes few characters beside ids and previews', () => {
-    // A preview of fifty characters is told without dots, an id of any length without quotes.
-    const preview = (i: number): string => `${String(i).padStart(4, '0').repeat(13).slice(0, 50)}...`;
-    const { text } = encodeTopology(block(BLOCK, (i) => sealed(i, uuid, { preview: preview(i) })));
-    expect(text.length - BLOCK * (36 + 50)).toBeLessThan(BLOCK * 7 + 460);
+    const { text } = encodeTopology(block(BLOCK, (i) => sealed(i, short)));
+    const told = Array.from({ length: BLOCK }, (_, i) => sealed(i, short).info);
+    const own = told.reduce((sum, { id, preview }) => sum + id.length + preview.length, 0);
+    // One behind each id, three around a preview, six for the sum of the words.
+    expect(text.length - own).toBeLessThan(BLOCK * 10 + 450);
   });
 
   it('of an earlier version reads as it was written', () => {
     const written = block(BLOCK, (i) => sealed(i, short));
     const record = encodeTopology(written);
-    const { texts: joined, steps, ...others } = JSON.parse(record.text) as Record<string, never>;
-    expect(joined).toBeDefined();
+    const { texts: joined, steps, each, ...others } = JSON.parse(record.text) as Record<string, object>;
+    expect(Object.keys(joined ?? {})).toEqual(['bodyHash']);
     expect(steps).toEqual([100]);
     const text = JSON.stringify({
       ...others,
       ids: written.infos.map(({ id }) => id),
       each: {
+        ...each,
         preview: written.infos.map(({ preview }) => preview),
         bodyHash: written.infos.map(({ bodyHash }) => bodyHash),
       },
@@ -110,14 +112,16 @@ describe('the topology of a block', () => {
 
 describe('a text of ids on a damaged disk', () => {
   const record = encodeTopology(block(BLOCK, (i) => sealed(i, short)));
-  const even = encodeTopology(block(BLOCK, (i) => sealed(i, uuid)));
+  const even = encodeTopology(
+    block(BLOCK, (i) => sealed(i, (one) => `even-${String(one).padStart(3, '0')}`)),
+  );
 
   // An id in another one's place would give it another one's words.
   it.each([
     ['one end less', record, '\u007fm9', 'xm9'],
     ['one end more', record, 'm10', 'm\u007f0'],
-    ['a character less', even, 'aaaa', 'aaa'],
-    ['an end where none belongs', even, 'aaaa', 'aa\u007fa'],
+    ['a character less', even, 'even-', 'eve-'],
+    ['an end where none belongs', even, 'even-', 'eve\u007f-'],
   ])('is not read with %s', (_, { text, ...others }, what, by) => {
     expect(text).toContain(what);
     expect(decoded({ ...others, text: text.replace(what, by) })).toBeUndefined();

@@ -25,8 +25,8 @@ import { LAYOUT, type Shape } from '../layout.ts';
  * - Format 6: blocks that are written from now on are found by marks (`marks.ts`) and have no keys. Those that were
  *   written before are found by their keys, as before.
  *
- * - Format 7: the same tables; blocks that are written from now on keep texts of a column as one, and sums of bodies are
- *   shorter.
+ * - Format 7: the same tables; blocks that are written from now on keep short texts of a column as one, and are summed by
+ *   their bytes, as bodies are.
  *
  * A chat of format 1 is therefore one of format 2 whose tail is long, and to bring it up to date is to seal it
  * (`seal.ts`): when it is opened or written, a block at a time. One that is half sealed is as good as any other.

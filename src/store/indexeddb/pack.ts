@@ -15,12 +15,9 @@ import { marksOf } from './marks.ts';
  * Sixty-four messages of a chat are much alike: one device wrote them, they are complete, each follows the one before.
  * So the topology of a block is kept as columns, not as rows. What all have in common is kept once; a parent is kept
  * only where the chain jumps, that is where it is not the message before; a field that few have is kept with their
- * places; of one that has few values, as of who speaks, each is kept once, and which it is takes a digit a message; texts
- * are one text; the rest is a list with an item for each. No column is known by name but those that have a rule of their
+ * places; of one that has few values, as of who speaks, each is kept once, and which it is takes a digit a message; short texts
+ * are joined; the rest is a list with an item for each. No column is known by name but those that have a rule of their
  * own, so a field that a later version adds to its records survives.
- *
- * A database reads a graph in the time that its characters take, two thirds of which are previews. So nothing is written
- * that can be told: no quotes around each text, no dots where one was cut.
  *
  * Columns and bodies are JSON text, which a database reads several times faster than the same as objects. The two are
  * records of their own: the graph of a chat is read without touching a word of it.
@@ -97,7 +94,7 @@ function prefixOf(chatId: string): string {
 interface Columns {
   /** The number of the block, so that a record that lies in another one's place is known. Older ones do not have it. */
   readonly block?: number;
-  /** In the order of `seq`; from version 5 on {@link joined}. In format 2 they are told by the keys. */
+  /** In the order of `seq`; from version 5 on {@link joined} where they are short. In format 2 they are told by the keys. */
   readonly ids?: string | readonly string[];
   /** The places of the messages in the block; absent when there is one at each. */
   readonly places?: readonly number[];
@@ -105,7 +102,7 @@ interface Columns {
   readonly same: Readonly<Record<string, unknown>>;
   /** Up to ten values, and a digit for each message that says which is its own. From version 3 on. */
   readonly few?: Readonly<Record<string, readonly [values: readonly unknown[], digits: string]>>;
-  /** A text for each message, {@link joined}. From version 5 on. */
+  /** A short text for each message, {@link joined}. From version 5 on. */
   readonly texts?: Readonly<Record<string, string>>;
   /** A value for each message. */
   readonly each: Readonly<Record<string, readonly unknown[]>>;
@@ -223,24 +220,29 @@ function fewOf(values: readonly unknown[]): unknown[] | undefined {
   return known;
 }
 
-/** Between two texts of a column, and where the first of them ends in dots: JSON does not escape them, and nobody types them. */
-const END = '\u007f';
-const CUT = '\u0080';
-const DOTS = '...';
-
-/** The texts of a column as one: those that are equally long need nothing between them. Undefined for what can't be told apart. */
+/**
+ * The texts of a column as one, where all are short: those of one length need nothing between them. Undefined for others.
+ *
+ * Browsers enter a short text in a table as they parse it, which takes longer than to cut it out of a long one. What is
+ * longer than this they do not cut out, but keep all that it lies in.
+ */
 function joined(values: readonly unknown[]): string | undefined {
-  const all = values.join('');
-  if (!values.every(isString) || all.includes(END) || all.includes(CUT)) return undefined;
-  const text = values.join(END).replaceAll(DOTS + END, CUT);
-  const isShorter = all.length < text.length;
-  return isShorter && values.every(({ length }) => length === values[0]?.length) ? all : text;
+  const isShort = (value: unknown): boolean =>
+    isString(value) && value.length <= SHORT && !value.includes(END);
+  if (!values.every(isShort)) return undefined;
+  const width = (values[0] as string | undefined)?.length ?? 0;
+  const isEven = width > 0 && values.every((value) => (value as string).length === width);
+  return values.join(isEven ? '' : END);
 }
+
+const SHORT = 12;
+
+/** Between two texts: JSON does not escape it, and nobody types it. */
+const END = '\u007f';
 
 /** The texts that were joined; throws where they can't be so many. */
 function split(text: string, count: number): string[] {
-  const isEven = !text.includes(END) && !text.includes(CUT);
-  const texts = isEven ? evenParts(text, count) : parts(text);
+  const texts = text.includes(END) ? text.split(END) : evenParts(text, count);
   if (texts.length !== count) throw new RangeError(`not ${count} texts: ${text}`);
   return texts;
 }
@@ -250,17 +252,6 @@ function evenParts(text: string, count: number): string[] {
   const texts: string[] = [];
   if (!Number.isInteger(width)) return texts;
   for (let at = 0; at < text.length; at += width) texts.push(text.slice(at, at + width));
-  return texts;
-}
-
-function parts(text: string): string[] {
-  const texts: string[] = [];
-  for (const piece of text.split(CUT)) {
-    // A text behind another one: that was cut.
-    if (texts.length > 0) texts.push(`${texts.pop()}${DOTS}`);
-    if (piece.includes(END)) for (const one of piece.split(END)) texts.push(one);
-    else texts.push(piece);
-  }
   return texts;
 }
 
