@@ -1,7 +1,7 @@
 import { useChat, type UseChatHelpers } from '@ai-sdk/react';
 import { act, cleanup, render, screen } from '@testing-library/react';
 import type { UIMessage } from 'ai';
-import { StrictMode, useEffect, useInsertionEffect, type ReactNode } from 'react';
+import { StrictMode, useEffect, useInsertionEffect, useLayoutEffect, type ReactNode } from 'react';
 import { hydrateRoot } from 'react-dom/client';
 import { renderToString } from 'react-dom/server';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -257,6 +257,33 @@ describe('an untouched useChat', () => {
     await answer(exchange, 'Hi.');
     expect(shown()).toBe('q: Hello? | a: Hi.');
   });
+});
+
+it('looks at the engine while it renders, and not again behind each render: words stream by the dozen a second', async () => {
+  const spies = [
+    vi.spyOn(engine.state, 'getState'),
+    vi.spyOn(engine, 'siblings'),
+    vi.spyOn(engine, 'status'),
+  ];
+  const looks = (): number => spies.reduce((sum, { mock }) => sum + mock.calls.length, 0);
+  let rendered = 0;
+  function Looking(): ReactNode {
+    useChat(useContextChat({ transport: script.transport }));
+    useMessageBranch('m1');
+    useLayoutEffect(() => void (rendered = looks()));
+    return null;
+  }
+  const looking = (): ReactNode => (
+    <ContextEngineProvider engine={engine}>
+      <Looking />
+    </ContextEngineProvider>
+  );
+  const page = render(looking());
+  await act(() => engine.ready());
+  const before = looks();
+  page.rerender(looking());
+  expect(rendered).toBeGreaterThan(before);
+  expect(looks()).toBe(rendered);
 });
 
 describe('a component that goes', () => {
