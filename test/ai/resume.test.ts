@@ -1,4 +1,4 @@
-import type { UIMessageChunk } from 'ai';
+import { lastAssistantMessageIsCompleteWithToolCalls, type UIMessageChunk } from 'ai';
 import { describe, expect, it } from 'vitest';
 import { goingOnKey } from '../../src/store/keys.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
@@ -348,6 +348,28 @@ it.each([0, 10, 30])(
 );
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+it('a result that is given in the moment in which its answer is taken up is kept, though what it leads to is refused', async () => {
+  const cut = await cutOff('Rolling. ');
+  const { id } = cut.chats.active.messages[1]!;
+  const more = await goOn(cut);
+  await more.send(CALL);
+  await cut.leave();
+  const page = await openReplaying(slowly(afterReload(cut.disk)));
+  const transport = { ...page.script.transport, resumeStreamIsReplay: true };
+  page.chats.configure({ transport, sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls });
+  const replay = page.script.offer();
+  void page.chats.active.resumeStream();
+  await settle();
+  const given = page.chats.active.addToolOutput({ tool: 'dice' as never, toolCallId: '1', output: 6 });
+  await replay.send({ type: 'start' }, CALL);
+  await given;
+  await wait(100);
+  expect(page.shown()).toBe('q: One? | a: Rolling. /[dice output-available]');
+  await page.chats.active.stop();
+  expect(await page.stored()).toBe('q: One? | a: Rolling. /[dice output-available]');
+  expect([page.script.requests.length, page.engine.status(id)]).toEqual([0, 'interrupted']);
+});
 
 it('a call whose input broke off in the middle is asked once when all of it is replayed', async () => {
   const page = await openReplaying();
