@@ -93,7 +93,7 @@ class MemoryRows implements Rows {
   }
 }
 
-/** Up to so many rows are taken out of an index one by one; for more the whole index is gone through, once. */
+/** Up to so many rows are put into an index or taken out one by one; for more the whole index is gone through, once. */
 const FEW = 32;
 
 /** A key behind all others: a list that begins with a list. */
@@ -120,9 +120,22 @@ interface Entry {
   readonly row: unknown;
 }
 
-/** Entries in the order of their keys. Most are added at the end. */
+/**
+ * Entries in the order of their keys. Most are added at the end. Others wait until somebody looks: each that is put in its
+ * place moves all that are behind it, and an import brings thousands.
+ */
 class SortedList {
-  #entries: Entry[] = [];
+  #sorted: Entry[] = [];
+  /** By their keys as JSON. */
+  readonly #waiting = new Map<string, Entry>();
+
+  get #entries(): Entry[] {
+    const waiting = [...this.#waiting.values()];
+    this.#waiting.clear();
+    if (waiting.length > FEW) this.#sorted = [...this.#sorted, ...waiting].toSorted(byKey);
+    else for (const entry of waiting) this.#sorted.splice(this.#place(entry.key, 0), 0, entry);
+    return this.#sorted;
+  }
 
   within(from: Key, to: Key): Entry[] {
     return this.#entries.slice(this.#place(from, 0), this.#place(to, 1));
@@ -130,36 +143,57 @@ class SortedList {
 
   /** The last so many entries of an index, and those with the same key as the first of them. */
   last(from: Key, to: Key, many: number): Entry[] {
+    const entries = this.#entries;
     const end = this.#place(to, 1);
-    const first = this.#entries[Math.max(this.#place(from, 0), end - many)];
-    return first ? this.#entries.slice(this.#place([(first.key as readonly Key[])[0] as Key], 0), end) : [];
+    const first = entries[Math.max(this.#place(from, 0), end - many)];
+    return first ? entries.slice(this.#place([(first.key as readonly Key[])[0] as Key], 0), end) : [];
   }
 
   add(key: Key, row: unknown): void {
-    this.#entries.splice(this.#place(key, 0), 0, { key, row });
+    const last = this.#sorted.at(-1);
+    const isLast = !last || compareKeys(last.key, key) < 0;
+    if (isLast) this.#sorted.push({ key, row });
+    else this.#waiting.set(JSON.stringify(key), { key, row });
   }
 
+  /** For a single key nothing is sorted: each row that is put asks for the one that it replaces. */
   remove(from: Key, to: Key): Entry[] {
-    const start = this.#place(from, 0);
-    return this.#entries.splice(start, this.#place(to, 1) - start);
+    const isOne = compareKeys(from, to) === 0;
+    const waiting = isOne ? this.#take(from) : undefined;
+    if (waiting) return [waiting];
+    const entries = isOne ? this.#sorted : this.#entries;
+    const [start, end] = [this.#place(from, 0), this.#place(to, 1)];
+    return start === end ? [] : entries.splice(start, end - start);
+  }
+
+  #take(key: Key): Entry | undefined {
+    if (this.#waiting.size === 0) return undefined;
+    const name = JSON.stringify(key);
+    const entry = this.#waiting.get(name);
+    this.#waiting.delete(name);
+    return entry;
   }
 
   drop(rows: ReadonlySet<unknown>): void {
-    this.#entries = this.#entries.filter(({ row }) => !rows.has(row));
+    this.#sorted = this.#entries.filter(({ row }) => !rows.has(row));
   }
 
   /** How many entries come before a key; with `reach` 1, those equal to it are counted, too. */
   #place(key: Key, reach: 0 | 1): number {
-    let [low, high] = [0, this.#entries.length];
-    const last = this.#entries.at(-1);
+    let [low, high] = [0, this.#sorted.length];
+    const last = this.#sorted.at(-1);
     if (last && compareKeys(last.key, key) < reach) return high;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (compareKeys((this.#entries[middle] as Entry).key, key) < reach) low = middle + 1;
+      if (compareKeys((this.#sorted[middle] as Entry).key, key) < reach) low = middle + 1;
       else high = middle;
     }
     return low;
   }
+}
+
+function byKey(a: Entry, b: Entry): number {
+  return compareKeys(a.key, b.key);
 }
 
 /** Below, at or above zero, as `a` comes before, at or behind `b`: numbers, then strings, then lists item by item. */
