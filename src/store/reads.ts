@@ -80,15 +80,15 @@ function everything(rows: Rows, chatId: string): ReadRest {
   first.catch(() => undefined);
   return async (chat) => {
     const end = Math.min(Math.max(chat.nextSeq, STRETCH), MOST);
-    const [beyond, pointers, ...infos] = await Promise.all([
+    const [beyond, pointers, near, far] = await Promise.all([
       // A row that was set back may count too few.
       rows.list('nodes', between(chatId, end, Infinity)),
       loadPointers(rows, chatId),
       first,
       // Where a span ends, its pieces can be asked for side by side.
-      ...(end > STRETCH ? [rows.list('nodes', between(chatId, STRETCH, end - 1))] : []),
+      end > STRETCH ? rows.list('nodes', between(chatId, STRETCH, end - 1)) : [],
     ]);
-    const nodes = await withDrafts(rows, [...infos, beyond].flat());
+    const nodes = await withDrafts(rows, near.concat(far, beyond));
     return { chat, ...pointers, nodes, dropped: [] };
   };
 }
@@ -139,9 +139,9 @@ function present<T>(things: readonly (T | undefined)[]): T[] {
   return things.filter((thing) => thing !== undefined);
 }
 
-async function withDrafts(rows: Rows, infos: readonly NodeInfo[]): Promise<NodeInfo[]> {
+async function withDrafts(rows: Rows, infos: readonly NodeInfo[]): Promise<readonly NodeInfo[]> {
   const drafts = await draftsOf(rows, infos);
-  if (drafts.size === 0) return [...infos];
+  if (drafts.size === 0) return infos;
   return infos.map((info) => {
     const draft = drafts.get(info.id);
     return draft ? { ...info, preview: previewOf(draft), parts: draft.parts.length } : info;

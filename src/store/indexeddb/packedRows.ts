@@ -213,7 +213,7 @@ export class PackedRows implements Rows {
     return decodePack(pack, new Map(infos.map(({ id, seq }) => [id, seq % BLOCK])));
   }
 
-  async #infosIn({ chatId, from, to }: Range): Promise<NodeInfo[]> {
+  async #infosIn({ chatId, from, to }: Range): Promise<readonly NodeInfo[]> {
     const stretches = stretchesOf(blockOf(from), blockOf(to));
     const [rows, blocks, beyond] = await Promise.all([
       this.#rows.list('nodes', between(chatId, from, to)),
@@ -227,15 +227,16 @@ export class PackedRows implements Rows {
     const isWhole = packs.every((block) => known.has(block));
     const lost = isWhole ? [] : (await this.#lostOf(chatId)).infos;
     const isAsked = ({ seq }: NodeInfo): boolean => seq >= from && seq <= to;
-    const infos = blocks.flatMap((block) =>
-      isWithin(block, from, to) ? block.infos : block.infos.filter(isAsked),
+    // Joined in one go: ten thousand are copied in the time in which a hundred are pushed.
+    const infos = NO_INFOS.concat(
+      ...blocks.map((block) => (isWithin(block, from, to) ? block.infos : block.infos.filter(isAsked))),
     );
     const single = new Set(lost.length > 0 ? rows.map(({ seq }) => seq) : []);
     for (const info of lost) if (isAsked(info) && !single.has(info.seq)) infos.push(info);
     for (const { seq } of rows) this.#noteRow(nameOf(chatId, blockOf(seq)));
     const isMixed = (rows.length > 0 && infos.length > 0) || lost.length > 0;
     for (const row of rows) infos.push(row);
-    return isMixed ? [...bySeq(infos)] : infos;
+    return isMixed ? bySeq(infos) : infos;
   }
 
   /** The blocks of which there are words. */
@@ -650,6 +651,8 @@ class Found {
     }
   }
 }
+
+const NO_INFOS: readonly NodeInfo[] = [];
 
 const NOTHING: Promise<Found> = Promise.resolve(new Found());
 
