@@ -16,6 +16,8 @@ interface Press {
   readonly messageId: string;
   /** New words for it; undefined where it is to be answered again. */
   readonly content: MessageContent | undefined;
+  /** What its request is made with. */
+  readonly options?: object | undefined;
   /** The chat that it was asked of, as soon as that is known. */
   chat: object | undefined;
   readonly answered: Promise<void>;
@@ -36,7 +38,7 @@ export async function edit<M extends UIMessage>(
     await engine.edit(messageId, content);
     return;
   }
-  await once(chats, messageId, content, (chat) => {
+  await once(chats, { messageId, content }, (chat) => {
     const words = newWords(withId(chat.messages, messageId), content);
     return chat.sendMessage({ messageId, ...words } as Parameters<ContextChat<M>['sendMessage']>[0]);
   });
@@ -49,7 +51,9 @@ export async function regenerate<M extends UIMessage>(
   options: object | undefined,
 ): Promise<void> {
   await chats.engine.ready();
-  await once(chats, messageId, undefined, (chat) => chat.regenerate({ ...options, messageId }));
+  await once(chats, { messageId, content: undefined, options }, (chat) =>
+    chat.regenerate({ ...options, messageId }),
+  );
 }
 
 /**
@@ -58,10 +62,10 @@ export async function regenerate<M extends UIMessage>(
  */
 function once<M extends UIMessage>(
   chats: Asked<M>,
-  messageId: string,
-  content: MessageContent | undefined,
+  asked: Pick<Press, 'messageId' | 'content' | 'options'>,
   ask: (chat: ContextChat<M>) => Promise<void>,
 ): Promise<void> {
+  const { messageId, content, options } = asked;
   const presses = pressed.get(chats.engine) ?? new Set();
   pressed.set(chats.engine, presses);
   const shown = showing(chats, messageId);
@@ -69,6 +73,7 @@ function once<M extends UIMessage>(
     (press) =>
       press.messageId === messageId &&
       sameJson(press.content, content) &&
+      sameJson(press.options, options) &&
       (!shown || (shown === press.chat && !isAnswering(shown, press))),
   );
   if (same) return same.answered;
@@ -80,7 +85,7 @@ function once<M extends UIMessage>(
   const answered = Promise.resolve()
     .then(run)
     .finally(() => presses.delete(press));
-  const press: Press = { messageId, content, chat: shown, answered };
+  const press: Press = { ...asked, chat: shown, answered };
   presses.add(press);
   return answered;
 }

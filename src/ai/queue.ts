@@ -38,6 +38,8 @@ export class Queue<M extends UIMessage> {
   #shown: { readonly list: readonly M[]; readonly of: readonly Question<M>[]; readonly all: M[] } | undefined;
   /** What apps were told of: the messages of the list, by the objects that stand for them there. */
   readonly #told: WeakMap<M, M> = new WeakMap();
+  /** The last messages of lists that were shown with what waits behind them: an answer is another object with each word. */
+  readonly #ends: WeakSet<M> = new WeakSet();
   #waiting: { readonly of: readonly Question<M>[]; readonly all: readonly M[] } | undefined;
   #tail: Promise<unknown> | undefined;
   /** Lets a question that is held look again. */
@@ -79,8 +81,11 @@ export class Queue<M extends UIMessage> {
   behind(list: M[]): M[] {
     const of = this.#questions;
     if (of.length === 0) return list;
-    if (this.#shown?.list !== list || this.#shown.of !== of)
+    if (this.#shown?.list !== list || this.#shown.of !== of) {
       this.#shown = { list, of, all: [...list, ...of.flatMap(shownOf)] };
+      const end = list.at(-1);
+      if (end) this.#ends.add(end);
+    }
     return this.#shown.all;
   }
 
@@ -93,12 +98,12 @@ export class Queue<M extends UIMessage> {
     if (this.#questions.length === 0) return list;
     const waiting = new Map(this.#questions.flatMap(shownOf).map((message) => [message.id, message]));
     const others = given.filter(({ id }) => !waiting.has(id));
-    const isTaken = this.#isOfNow(others);
+    const isComplete = this.#isOfNow(others);
     const found = new Map(list.map((message) => [message.id, message]));
     this.#questions = this.#questions.filter((question) => {
       const [message] = shownOf(question);
       const now = message && found.get(message.id);
-      if (!message || (!now && !isTaken)) return true;
+      if (!message || (!now && !isComplete)) return true;
       if (!now) this.#forget(question);
       else if (now !== message && isSavable(now)) this.#say(question, now);
       return now !== undefined;
@@ -107,32 +112,27 @@ export class Queue<M extends UIMessage> {
   }
 
   /**
-   * Whether a list is made of what is shown. The last message may be a word behind. What `onFinish` was told of, and what a
-   * server gives back, is from elsewhere.
+   * Whether a list is made of what is shown, of which the last message may be a word behind. What `onFinish` was told of and
+   * what a server gives back is from elsewhere, and so is a list in which some message is another one: what it is made of
+   * may have known of nothing that waits.
    */
   #isOfNow(list: readonly M[]): boolean {
     const shown = new Set(this.#at.list.now);
-    return (
-      list.slice(0, -1).every((message) => shown.has(message)) &&
-      !list.some((message) => this.#told.has(message))
-    );
+    return list.every((message) => shown.has(message) || this.#ends.has(message));
   }
 
   /**
-   * What an app is told of an answer that is finished, with the end of the list in an object of its own: so a list that is
-   * made of this one is known, whenever it is set.
+   * What an app is told of an answer that is finished, in objects of its own: so a list that is made of these is known,
+   * whenever it is set.
    */
   telling<T extends { readonly message: M; readonly messages: M[] }>(event: T): T {
-    const { messages, message } = event;
+    const messages = event.messages.map((message) => {
+      const told = { ...message };
+      this.#told.set(told, message);
+      return told;
+    });
     const last = messages.at(-1);
-    if (!last) return event;
-    const told = { ...last };
-    this.#told.set(told, last);
-    return {
-      ...event,
-      message: last.id === message.id ? told : message,
-      messages: [...messages.slice(0, -1), told],
-    };
+    return { ...event, messages, message: last?.id === event.message.id ? last : event.message };
   }
 
   /** Puts a question at the end, with what its request is to be made with. */

@@ -157,18 +157,22 @@ async function announced<M extends UIMessage>(
  */
 async function claim(engine: ContextEngine, id: string): Promise<() => void> {
   const { store, chatId } = engine;
-  const name = `more:${id}`;
-  // A lock that was let go of a moment ago may still be told of.
-  const own = claimed.get(engine) ?? new Set();
-  claimed.set(engine, own);
-  const held = await store.held(chatId).catch(() => own);
-  if (held.has(name) && !own.has(name)) throw stillGrowing(id);
-  own.add(name);
-  return store.hold(chatId, name).catch(() => () => {});
+  const own = { name: `more:${id}` };
+  const claims = claimed.get(engine) ?? new Set();
+  claimed.set(engine, claims);
+  const held = await store.held(chatId).catch(() => new Set<string>());
+  if (held.has(own.name) && ![...claims].some(({ name }) => name === own.name)) throw stillGrowing(id);
+  claims.add(own);
+  const release = await store.hold(chatId, own.name).catch(() => () => {});
+  return () => {
+    release();
+    // A lock that was let go of a moment ago may still be told of.
+    setTimeout(() => claims.delete(own), 1000);
+  };
 }
 
-/** What this page has asked for more of. */
-const claimed: WeakMap<ContextEngine, Set<string>> = new WeakMap();
+/** What this page asks for more of, or did a moment ago. */
+const claimed: WeakMap<ContextEngine, Set<{ readonly name: string }>> = new WeakMap();
 
 /** The versions of an answer that are not of this page. */
 function versionsElsewhere(engine: ContextEngine, id: string): string[] {

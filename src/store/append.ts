@@ -143,8 +143,9 @@ export class RecordTransaction implements StoreTransaction {
   async hasChildren({ id, seq }: NodeInfo): Promise<boolean> {
     const { from, parents } = this.#followed;
     if (seq + 1 < from) {
-      this.#followed.from = seq + 1;
       const later = await this.#rows.list('nodes', between(this.chatId, seq + 1, from - 1));
+      // A place that nothing lies behind may be a damaged one, and out of this world: no look goes as far as there.
+      if (later.length > 0) this.#followed.from = seq + 1;
       for (const { parentId } of later) parents.add(parentId);
     }
     return parents.has(id);

@@ -1,5 +1,6 @@
 /**
- * A short sum of a short text: the same for the same text, another one for nearly every other (FNV-1a, 32 bits).
+ * A short sum of a short text, and of all that was summed before there was {@link textSum}: the same for the same text,
+ * another one for nearly every other (FNV-1a, 32 bits).
  *
  * `sum` is that of what comes before the text: two texts one behind the other need not be joined to be summed.
  */

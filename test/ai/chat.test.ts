@@ -232,6 +232,17 @@ describe('another version', () => {
       expect(page.engine.siblings(id).ids).toHaveLength(3);
     });
 
+    it('with other options is asked with these, before the first word, too', async () => {
+      const pager = page.engine.attached!;
+      const { id } = page.chats.active.messages[0]!;
+      void pager.regenerate(id, { body: { model: 'small' } });
+      const second = await page.script.next();
+      const again = pager.regenerate(id, { body: { model: 'large' } });
+      await (await page.script.next()).answer('Third.');
+      await again;
+      expect([page.shown(), second.isStopped]).toEqual(['q: One? | a: Third.', true]);
+    });
+
     it('begins anew for a question whose other answer grows', async () => {
       const pager = page.engine.attached!;
       const { id } = page.chats.active.messages[0]!;

@@ -270,6 +270,23 @@ describe('what waits, while it waits', () => {
   });
 
   it.each<[string, (messages: UIMessage[]) => UIMessage[]]>([
+    ['with a note at the answer', (list) => list.with(-1, { ...list.at(-1)!, metadata: { cost: 1 } })],
+    ['without the answer', (list) => list.slice(0, -1)],
+    ['without the question', (list) => list.slice(1)],
+  ])('stays when an app sets that list %s', async (_, made) => {
+    const { page, chat, first } = await waitingPage(undefined, {
+      onFinish: ({ messages }) => {
+        if (messages.length === 2) chat.messages = made(messages);
+      },
+    });
+    await first.finish();
+    await settle();
+    expect(page.shown()).toContain('q: Two? | q: Three?');
+    await answerAll(page, 'Second.', 'Third.');
+    expect(page.shown()).toContain('q: Two? | a: Second. | q: Three? | a: Third.');
+  });
+
+  it.each<[string, (messages: UIMessage[]) => UIMessage[]]>([
     ['that it was told of', (messages) => messages],
     ['that is made of that', (messages) => [...messages.slice(0, 1), ...messages.slice(1)]],
     ['as a server gives it back', (messages) => structuredClone(messages)],

@@ -221,6 +221,20 @@ describe('an answer in mid-conversation that goes on in two tabs', () => {
     expect(there.shown()).toBe('q: One? | a: The quick red fox.');
   });
 
+  it('asks once also where this tab went on before, and was stopped: that it did is forgotten after a second', async () => {
+    const there = await openThere();
+    const { more } = await goOn();
+    await page.chats.active.stop();
+    await more;
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+    void there.chats.active.sendMessage();
+    const other = await there.script.next();
+    const { length } = page.script.requests;
+    await page.chats.active.sendMessage();
+    expect(page.chats.active.error).toMatchObject({ code: 'busy' });
+    expect([page.script.requests.length, other.isStopped]).toEqual([length, false]);
+  });
+
   it('goes on again in the tab that stopped it a moment ago', async () => {
     const { more } = await goOn();
     await page.chats.active.stop();

@@ -12,8 +12,8 @@ import type { Damage } from './damage.ts';
  * version wrote: that counts as long as no row tells of a later change of the same thing.
  *
  * Nobody above sees the number in a row. Who asks for `changes` by their numbers gets them from all tables. Puts wait for
- * their change, which may come after them, until the end of the transaction; deletions don't: no transaction puts a row
- * and deletes it.
+ * their change, which may come after them, until the end of the transaction; deletions don't. No transaction puts a row
+ * and deletes it, or puts one twice.
  */
 export class ChangedRows implements Records {
   readonly #rows: Records;

@@ -491,7 +491,10 @@ export class PackedRows implements Rows {
     return blocksDue(Math.max(...newest.keys()) + 1);
   }
 
-  /** Packs a block that has as many messages behind it, if it is one of an import and all is known that goes into it. */
+  /**
+   * Packs a block that has as many messages behind it, if it is one of an import and all is known that goes into it. What
+   * stays single is put before: a database takes longest for that.
+   */
   #packAhead(chatId: string, block: number): void {
     const blocks = this.#writes.get(chatId);
     const writes = blocks?.get(block);
@@ -500,7 +503,7 @@ export class PackedRows implements Rows {
     if (block >= due) return;
     for (const { change } of writes.values()) if (!change) return;
     for (const [other, newest] of blocks) {
-      if (other < due || !areNew(newest)) continue;
+      if (other < due || !areNew(newest) || this.#met.has(nameOf(chatId, other))) continue;
       this.#putRows(chatId, newest);
       blocks.delete(other);
     }
