@@ -270,7 +270,7 @@ describe('what waits, while it waits', () => {
   });
 
   it.each<[string, (messages: UIMessage[]) => UIMessage[]]>([
-    ['with a note at the answer', (list) => list.with(-1, { ...list.at(-1)!, metadata: { cost: 1 } })],
+    ['with a note at the answer', (list) => [list[0]!, { ...list[1]!, metadata: { cost: 1 } }]],
     ['without the answer', (list) => list.slice(0, -1)],
     ['without the question', (list) => list.slice(1)],
   ])('stays when an app sets that list %s', async (_, made) => {
