@@ -140,9 +140,11 @@ export class Turn<M extends UIMessage> {
     if (flush) await flush();
     // A version whose node could not be made has failed, and whoever asked for it is told.
     await this.#making?.catch(() => {});
-    const said = this.#read();
+    const read = this.#read();
+    // One that was whole without a word is so still, if it was gone on with for nothing.
+    const said = read ?? (isWhole ? answer : undefined);
     const isMute = !this.#isMade || JSON.stringify(answer?.parts) === JSON.stringify(said?.parts);
-    const message = said ?? (status === 'complete' ? this.#wordless() : undefined);
+    const message = read ?? (status === 'complete' ? this.#wordless() : undefined) ?? said;
     ended?.(message, isMute);
     const words = message ?? { id, role: 'assistant', parts: [] };
     const now = isMute && isWhole ? 'complete' : status;

@@ -131,6 +131,21 @@ describe('an answer without a word', () => {
     expect(await page.engine.verify()).toEqual([]);
   });
 
+  it('stays as it is when it is gone on with, and stopped before a word', async () => {
+    await answerWith(begun, finish);
+    const { id } = page.chats.active.messages[1]!;
+    const more = page.chats.active.sendMessage();
+    await page.script.next();
+    await page.chats.active.stop();
+    await more;
+    await page.chats.whenSettled();
+    expect([page.shown(), page.engine.status(id)]).toEqual(['q: One? | a: ', 'complete']);
+    await page.ask('Two?', 'Second.');
+    expect(await page.stored()).toBe('q: One? | a:  | q: Two? | a: Second.');
+    expect(page.chats.active.messages[1]?.metadata).toEqual(METADATA);
+    expect(page.engine.state.getState().branches).toHaveLength(1);
+  });
+
   it('is a version like any other', async () => {
     await answerWith(begun, finish);
     const { id } = page.chats.active.messages[1]!;
