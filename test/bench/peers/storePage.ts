@@ -40,14 +40,18 @@ function bush(): Entry[] {
   return [...line(100), ...branches.flat()];
 }
 
+type Task = 'import' | 'whole chat of 10,000';
+
 /** The end of a branch in the middle of the bush, and how long its chain is. */
 const TIP = 'b50-99';
 const CHAIN = 200;
 
 /** What is asked of each store. Without an answer where a store has no such question. */
 interface Peer {
-  /** Forgets all, and keeps these messages of one chat, written at once. */
-  fill(entries: readonly Entry[]): Promise<void>;
+  /** What it does for a task, where its name does not say so. */
+  readonly by?: Readonly<Partial<Record<Task, string>>>;
+  /** Forgets all, and keeps these messages of one chat, written at once. Resolves with how long the writing took. */
+  fill(entries: readonly Entry[]): Promise<number>;
   /** The messages from the root to one, all of them read from the database. */
   chain?(id: string): Promise<number>;
   /** All messages of the chat. */
@@ -75,8 +79,8 @@ function ours(): Peer {
       name = `ours-${crypto.randomUUID()}`;
       store = new IndexedDBContextStore(name, { patience: 60_000 });
       await store.append('c', [], me);
-      await timedOf('import', 'contextree', async () => {
-        last = entries.at(-1)?.id ?? '';
+      last = entries.at(-1)?.id ?? '';
+      return timed(async () => {
         const head = { op: 'head', branchId: 'main', expected: null, messageId: last, forkId: 'f' } as const;
         await store.append('c', [...entries.map(insertOf), head], me);
       });
@@ -132,6 +136,7 @@ async function dexie(): Promise<Peer> {
   const messages = (): DexieTable<DexieRow> => (db as DexieDatabase).table<DexieRow>('messages');
   const rowOf = (one: Entry, at: number): DexieRow => ({ ...one, chatId: 'c', seq: at });
   return {
+    by: { import: 'Dexie, bulkPut', 'whole chat of 10,000': 'Dexie, where(chat)' },
     async fill(entries) {
       db?.close();
       db = new Dexie(`dexie-${crypto.randomUUID()}`, { chromeTransactionDurability: 'strict' });
@@ -142,8 +147,8 @@ async function dexie(): Promise<Peer> {
       });
       await db.table('chats').put({ id: 'c', userId: 'u' });
       const rows = entries.map(rowOf);
-      await timedOf('import', 'Dexie, bulkPut', async () => void (await messages().bulkPut(rows)));
       seq = entries.length;
+      return timed(async () => void (await messages().bulkPut(rows)));
     },
     async chain(id) {
       let length = 0;
@@ -194,11 +199,12 @@ const writing = (db: IDBDatabase): IDBTransaction =>
 function single(): Peer {
   let db: IDBDatabase | undefined;
   return {
+    by: { import: 'a put for each message', 'whole chat of 10,000': 'getAll' },
     async fill(entries) {
       db?.close();
       db = await openRaw(`single-${crypto.randomUUID()}`);
       const own = db;
-      await timedOf('import', 'a put for each message', async () => {
+      return timed(async () => {
         const tx = writing(own);
         for (const one of entries) tx.objectStore('messages').put(one, one.id);
         await ended(tx);
@@ -242,7 +248,7 @@ function oneText(): Peer {
       db?.close();
       db = await openRaw(`text-${crypto.randomUUID()}`);
       state = [...entries];
-      await timedOf('import', 'one JSON text', save);
+      return timed(save);
     },
     async chain(id) {
       const byId = new Map((await read()).map((one) => [one.id, one]));
@@ -273,8 +279,7 @@ async function sqlite(): Promise<Peer | undefined> {
   const isThere = await call({ open: true }).then(Boolean, () => false);
   if (!isThere) return undefined;
   return {
-    fill: (entries) =>
-      timedOf('import', 'sqlite-wasm on OPFS', async () => void (await call({ fill: [...entries] }))),
+    fill: (entries) => timed(async () => void (await call({ fill: [...entries] }))),
     chain: (id) => call({ chain: id }),
     all: () => call({ all: true }),
     append: async (one) => void (await call({ append: one })),
@@ -288,10 +293,18 @@ export type Times = Readonly<Record<string, Readonly<Record<string, readonly num
 
 const times: Record<string, Record<string, number[]>> = {};
 
-async function timedOf(task: string, name: string, work: () => Promise<void>): Promise<void> {
+async function timed(work: () => Promise<void>): Promise<number> {
   const start = performance.now();
   await work();
-  ((times[task] ??= {})[name] ??= []).push(performance.now() - start);
+  return performance.now() - start;
+}
+
+function note(task: string, name: string, ms: number): void {
+  ((times[task] ??= {})[name] ??= []).push(ms);
+}
+
+async function timedOf(task: string, name: string, work: () => Promise<void>): Promise<void> {
+  note(task, name, await timed(work));
 }
 
 const rest = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -307,19 +320,15 @@ export async function compared(rounds: number): Promise<Times> {
   ];
   const peers = found.filter((one): one is [string, Peer] => one[1] !== undefined);
   for (let round = 0; round < rounds; round += 1)
-    for (const [, peer] of peers) {
+    for (const [name, peer] of peers) {
       await rest(2000);
-      await peer.fill(line(LONG));
+      note('import', peer.by?.import ?? name, await peer.fill(line(LONG)));
     }
   for (let round = 0; round < rounds; round += 1)
     for (const [name, peer] of peers) {
       await rest(150);
-      const all = name.startsWith('Dexie')
-        ? 'Dexie, where(chat)'
-        : name === 'a request for each parent'
-          ? 'getAll'
-          : name;
-      await timedOf('whole chat of 10,000', all, async () => expectLength(await peer.all?.(), LONG));
+      const task = 'whole chat of 10,000';
+      await timedOf(task, peer.by?.[task] ?? name, async () => expectLength(await peer.all?.(), LONG));
     }
   for (let i = 0; i < 25 * rounds; i += 1)
     for (const [name, peer] of peers) {
@@ -331,8 +340,9 @@ export async function compared(rounds: number): Promise<Times> {
       );
       if (name === 'one JSON text') await rest(1500);
     }
+  // Side by side, so none of them tells how long an import takes.
   await Promise.all(peers.map(async ([, peer]) => peer.fill(bush())));
-  for (let round = 0; round < rounds * 2; round += 1)
+  for (let round = 0; round < rounds * 4; round += 1)
     for (const [name, peer] of peers) {
       await rest(50);
       await timedOf('chain of 200 in a bush', name, async () => expectLength(await peer.chain?.(TIP), CHAIN));
