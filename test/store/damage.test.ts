@@ -27,12 +27,13 @@ describe('a chat of which one record is damaged', () => {
     const whole = await givenDatabase();
     const { numRuns, ...options } = campaign(120);
     let named = 0;
+    for (const mutant of KEPT) await tell(whole, mutant, fakeDisk);
     await fc.assert(
       fc.asyncProperty(mutants, async (mutant) => {
         if ((await tell(whole, mutant, fakeDisk)) === 'named') named += 1;
         expect(unhandled).toEqual([]);
       }),
-      { ...options, numRuns: numRuns + KEPT.length, examples: KEPT.map((mutant) => [mutant]) },
+      { ...options, numRuns },
     );
     // What never does any harm proves nothing.
     expect(named).toBeGreaterThan(numRuns / 3);
