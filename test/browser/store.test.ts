@@ -1,3 +1,5 @@
+import { expect, it } from 'vitest';
+import { isWritable } from '../../src/store/indexeddb/journalFiles.ts';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import { indexedDBSuite } from '../support/indexedDBSuite.ts';
@@ -18,3 +20,8 @@ storeSuite('IndexedDBContextStore', async () => new IndexedDBContextStore(freshN
 indexedDBSuite(freshName, points);
 packSuite(freshName, points);
 lossSuite(freshName);
+
+// Where a page has none, the tests of the journal are left out.
+it('has files for a journal, but in WebKitGTK', () => {
+  expect(isWritable()).toBe(/Firefox|Chrome/.test(navigator.userAgent));
+});

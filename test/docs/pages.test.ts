@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { readCosts } from '../../stories/docs/costs.ts';
 
 const folder = new URL('../../stories/docs/', import.meta.url);
 const pages = readdirSync(folder).filter((file) => file.endsWith('.mdx'));
@@ -48,6 +49,60 @@ test('the figures of the last run are those of its reports, and none is typed', 
     expect([what, typeof cases, failed]).toEqual([what, 'number', 0]);
     expect(day).toMatch(/^\d{4}-\d\d-\d\d$/);
   }
+});
+
+const bench = (path: string): string => readFileSync(fileAt(`test/bench/${path}`), 'utf8');
+
+test('what the store costs is told for all that is promised of it, kept or not', () => {
+  const costs = readCosts(bench('RESULTS.md'), bench('peers/RESULTS.md'));
+  const told = costs.map(({ what, promise }) => `${what}, ${promise}`);
+  for (const promised of [
+    /^the whole chain, against getAll, at most 0\.6x$/,
+    /^the last 50 of the chain, against getAll, at most 0\.05x$/,
+    /^the graph without bodies, against a full load.*, at most 0\.15x$/,
+    /^a switch .* against a full load.*, at most 0\.05x$/,
+    /^p95 of an append to 100 messages, against one strict put, at most 3x$/,
+    /^p95 of an append to 10,000 messages, against one strict put, at most 3x$/,
+    /^an append at 10,000 messages, against at 100, at most 1\.5x$/,
+    /^an append, against the chat of 10,000 as one JSON text.*, at most 0\.02x$/,
+    /^import: .* Dexie, bulkPut takes, at least 5x$/,
+    /^chain of 200 in a bush: .* Dexie, where\(chat\) takes, at least 20x$/,
+    /^bytes on the disk, against the JSON: .*, at most 0\.6x$/,
+  ])
+    expect(told).toContainEqual(expect.stringMatching(promised));
+  for (const { what, measured } of costs) expect([what, measured.length]).not.toEqual([what, 0]);
+});
+
+test('a promise is kept where each figure keeps it', () => {
+  const own = [
+    '## The store',
+    '| what | promise | Chromium, twice | Firefox ESR | ours / theirs |',
+    '| --- | --- | --: | --: | --- |',
+    '| a chain | at most 0.6x | 0.514x, 0.612x | 0.600x | 5 ms / 9 ms |',
+    '| a walk |  | 12.8x, 12.6x | 18.4x | 1 ms / 2 ms |',
+    '### Bytes on the disk',
+    '| chat | closed | and at rest | MB then |',
+    '| --- | --: | --: | --: |',
+    '| imported | 0.632x: not kept | 0.561x | 6.3 |',
+    '',
+  ].join('\n');
+  const peers = [
+    '# Stores beside peers',
+    '| task | store | times ours | promise | median |',
+    '| --- | --- | --: | --- | --: |',
+    '| import | Dexie | 4.14 to 5.01x | at least 5x: not kept | 760 ms |',
+    '',
+  ].join('\n');
+  const kept = readCosts(`\n${own}`, peers).flatMap(({ what, measured }) =>
+    measured.map(({ place, isKept }) => `${what}, ${place}: ${isKept}`),
+  );
+  expect(kept).toEqual([
+    'a chain, Chromium: false',
+    'a chain, Firefox ESR: true',
+    'import: how many times as long Dexie takes, Chromium: false',
+    'bytes on the disk, against the JSON: imported, closed: false',
+    'bytes on the disk, against the JSON: imported, and at rest: true',
+  ]);
 });
 
 /** Whether a row links to the file of a test, and names it: as it is called there, not only in some text. */
