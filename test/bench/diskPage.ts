@@ -3,6 +3,13 @@ import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import type { StoreOp } from '../../src/store/store.ts';
 
 /** What a page does for `disk.ts`: writes a chat at once or turn by turn, waits until it is sealed, and says how long it is as JSON. */
+export interface Told {
+  /** Bytes of its `UIMessage`s alone. */
+  readonly messages: number;
+  /** Bytes of its messages as the store gives them back: with their parent, time, device and the like. */
+  readonly nodes: number;
+}
+
 const me = { userId: 'u', epoch: 0, mainBranchId: 'main' };
 const { searchParams } = new URL(location.href);
 const count = Number(searchParams.get('count'));
@@ -27,9 +34,10 @@ function message(i: number): UIMessage {
 
 const store = new IndexedDBContextStore('disk', { patience: 60_000 });
 
-async function write(): Promise<number> {
-  let json = 0;
-  let last: string | null = null;
+const bytesOf = (value: unknown): number => new TextEncoder().encode(JSON.stringify(value)).length;
+
+async function write(): Promise<Told> {
+  let last = null as string | null;
   await store.append('c', [], me);
   for (let from = 0; from < count; from += step) {
     const expected = last;
@@ -37,7 +45,6 @@ async function write(): Promise<number> {
       const data = message(from + i);
       const parentId = last;
       last = data.id;
-      json += new TextEncoder().encode(JSON.stringify(data)).length;
       return { op: 'insert', id: data.id, parentId, data, status: 'complete' };
     });
     const head = {
@@ -49,7 +56,8 @@ async function write(): Promise<number> {
     } as const;
     await store.append('c', [...inserts, head], me);
   }
-  return json;
+  const nodes = await store.getMessageChain('c', last ?? '');
+  return { messages: bytesOf(nodes.map(({ data }) => data)), nodes: bytesOf(nodes) };
 }
 
 /** Until nothing is left to seal: a tail stays, of one block to two. */
@@ -58,9 +66,9 @@ async function sealed(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 200));
 }
 
-const json = count > 0 ? await write() : 0;
+const told = count > 0 ? await write() : { messages: 0, nodes: 0 };
 if (count > 0) await sealed();
 else await store.load('c');
 await new Promise((resolve) => setTimeout(resolve, 1000));
 await store.close();
-await fetch('/told', { method: 'POST', body: JSON.stringify({ json }) });
+await fetch('/told', { method: 'POST', body: JSON.stringify(told) });

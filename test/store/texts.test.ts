@@ -3,7 +3,7 @@ import { bodySum, hasSum, sumOf, textSum } from '../../src/store/sum.ts';
 import { describe, expect, it } from 'vitest';
 import { decodePack, encodePack } from '../../src/store/indexeddb/pack.ts';
 import { asJson } from '../../src/store/normalise.ts';
-import { forgetTexts, narrowed, rememberText, takeText, textOf } from '../../src/store/texts.ts';
+import { forgetTexts, narrowed, remade, rememberText, takeText, textOf } from '../../src/store/texts.ts';
 import { message } from '../support/graph.ts';
 
 describe('a text on its way to the disk', () => {
@@ -24,6 +24,14 @@ describe('a text on its way to the disk', () => {
     const [said] = `…${'Käse '.repeat(200)}`.split('…').slice(1);
     expect(bytesOf(said!)).toBe(2);
     expect(bytesOf(narrowed([JSON.stringify({ said, more: ['plain', said] })]))).toBe(1);
+  });
+
+  it('is read from a row in a byte a character, though it was cut from one that takes two', () => {
+    const [preview = ''] = `…${'Käse '.repeat(10)}`.split('…').slice(1);
+    const row = { id: 'a', preview, parts: 1 };
+    expect(bytesOf(row.preview)).toBe(2);
+    expect(remade(row)).toEqual(row);
+    expect(bytesOf(remade(row).preview)).toBe(1);
   });
 
   it.each([

@@ -1,6 +1,7 @@
 import type { NodeInfo } from '../../graph/graph.ts';
 import { between, BLOCK, type Table } from '../layout.ts';
 import type { Rows } from '../rows.ts';
+import { remade } from '../texts.ts';
 import type { TopologyCache } from './cache.ts';
 import { type Numbered, withoutNumber } from './changedRows.ts';
 import type { Connection } from './connection.ts';
@@ -152,7 +153,7 @@ export async function sealNext(rows: Rows, chatId: string, cache: TopologyCache)
         isInOrder ? words[i] : rows.get('bodies', [chatId, row.seq]),
         row.changed ?? rows.get('changes', [chatId, 'node', row.id]).then((change) => change?.seq),
       ]);
-      return { info: withoutNumber(row), body, changed: changed ?? 0 };
+      return { info: remade(withoutNumber(row)), body, changed: changed ?? 0 };
     }),
   );
   const before: Block | undefined =
