@@ -6,7 +6,7 @@ export interface Cost {
 }
 
 interface Measured {
-  /** Where: a browser, or the moment at which a disk was looked at. */
+  /** Where: in which browser. */
   readonly place: string;
   /** As they were told: one for each run, or the least and the greatest. */
   readonly figures: string;
@@ -47,17 +47,13 @@ export function readCosts(own: string, peers: string): Cost[] {
     const what = `${row['task']}: how many times as long ${row['store']} takes`;
     return { what, promise, measured: [measure('Chromium', row['times ours'] ?? '', promise)] };
   });
-  const disk = tableBelow(own, '### Bytes on the disk').map(({ chat = '', ...moments }): Cost => {
-    const measured = Object.entries(moments).flatMap(([moment, told]) => {
-      const [figures = ''] = told.split(':');
-      return figures.endsWith('x') ? [measure(moment, figures, DISK)] : [];
-    });
-    return { what: `bytes on the disk, against the JSON: ${chat}`, promise: DISK, measured };
+  const disk = tableBelow(own, '### Bytes on the disk').map((row): Cost => {
+    const { chat = '', promise = '' } = row;
+    const what = `bytes on the disk, against the JSON: ${chat}`;
+    return { what, promise, measured: [measure('Chromium, at rest', row['at rest'] ?? '', promise)] };
   });
   return [...alone, ...beside, ...disk].filter(({ promise }) => promise !== '');
 }
-
-const DISK = 'at most 0.6x';
 
 function measure(place: string, figures: string, promise: string): Measured {
   const [, bound = '', limit = ''] = /^at (most|least) ([\d.]+)x$/.exec(promise) ?? [];
