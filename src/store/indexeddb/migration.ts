@@ -28,6 +28,9 @@ import { LAYOUT, type Shape } from '../layout.ts';
  * - Format 7: the same tables; blocks that are written from now on keep short texts of a column as one, and are summed by
  *   their bytes, as bodies are.
  *
+ * These are versions of the database. The text of a topology has a version of its own (`VERSION` in `pack.ts`), which goes
+ * up only when that text changes: 5 is what format 7 writes.
+ *
  * A chat of format 1 is therefore one of format 2 whose tail is long, and to bring it up to date is to seal it
  * (`seal.ts`): when it is opened or written, a block at a time. One that is half sealed is as good as any other.
  *

@@ -142,23 +142,18 @@ export function encodeTopology({ chatId, block, infos, changed, damage }: Block)
 
 /** A name that no other writing has: this page's, and a number. One from the system for each block would take longer. */
 function createStamp(): string {
-  page ??= createDeviceId();
+  pageId ??= createDeviceId();
   stamps += 1;
-  return page + stamps.toString(36);
+  return pageId + stamps.toString(36);
 }
 
-let page: string | undefined;
+let pageId: string | undefined;
 let stamps = 0;
 
 function stepsOf(numbers: readonly number[]): number[] {
   const steps = numbers.map((number, i) => number - (numbers[i - 1] ?? 0));
-  return steps.slice(
-    0,
-    Math.max(
-      steps.findLastIndex((step) => step !== 1),
-      0,
-    ) + 1,
-  );
+  const last = steps.findLastIndex((step) => step !== 1);
+  return steps.slice(0, Math.max(last, 0) + 1);
 }
 
 /** Where there are no steps at all, nothing is told. */
