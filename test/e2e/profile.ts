@@ -18,6 +18,8 @@ export class Profile {
   readonly #server: Server;
   #process: ChildProcess | undefined;
   #browser: Browser | undefined;
+  /** What was thrown in a page, or rejected, and heard by nobody. */
+  readonly unheard: string[] = [];
 
   private constructor(folder: string, server: Server) {
     this.#folder = folder;
@@ -50,6 +52,7 @@ export class Profile {
       stdio: 'ignore',
     });
     this.#browser = await chromium.connectOverCDP(`http://127.0.0.1:${await this.#port()}`);
+    this.context.on('weberror', (one) => this.unheard.push(String(one.error())));
     await prepare(this.context);
   }
 
@@ -114,8 +117,10 @@ export class Profile {
     return entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
   }
 
+  /** Takes it all away; nothing may have been left unheard. */
   async remove(): Promise<void> {
     await this.kill();
+    expect.soft(this.unheard).toEqual([]);
     this.#server.close();
     await rm(this.#folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   }
