@@ -1,9 +1,9 @@
 import 'fake-indexeddb/auto';
 import { openDB, type IDBPDatabase } from 'idb';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import { engineOn, said, texts } from '../support/engine.ts';
-import { given, head, insert, line, me } from '../support/graph.ts';
+import { given, head, insert, line, me, turn } from '../support/graph.ts';
 import { countRecords, sealAll } from '../support/sealing.ts';
 
 // What a disk can do to a chat, and what is left of it.
@@ -231,6 +231,25 @@ describe('a damaged chat', () => {
     await Promise.all([engine.repair(), other.updateChat({ title: 'A' }), other.updateChat({ title: 'B' })]);
     expect(await engine.verify()).toEqual([]);
     expect(await branches(engine)).toEqual({ main: 'q1 > a1 > q2' });
+  });
+
+  test('takes nothing back that was said after it was examined', async () => {
+    await damaged(['q1 > a1'], async (db) => {
+      const [branch] = await db.getAll('branches');
+      await db.put('branches', { ...branch, messageCount: 7 });
+    });
+    const [store, other] = [new IndexedDBContextStore(name), new IndexedDBContextStore(name)];
+    const { append } = store;
+    const asked = vi.spyOn(store, 'append').mockImplementationOnce(async (...args) => {
+      await other.append('c', turn('q2', 'a1'), me);
+      return append.apply(store, args);
+    });
+    const engine = engineOn(store, { userId: 'me' });
+    await engine.repair();
+    expect(asked).toHaveBeenCalled();
+    expect(await engine.verify()).toEqual([]);
+    expect(await branches(await opened())).toEqual({ main: 'q1 > a1 > q2' });
+    await other.close();
   });
 
   test('is told to the other tabs when it is mended', async () => {

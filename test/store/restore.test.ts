@@ -5,13 +5,14 @@ import { isContextError } from '../../src/errors.ts';
 import type { Chat } from '../../src/graph/graph.ts';
 import { RecordTransaction } from '../../src/store/append.ts';
 import { Journal } from '../../src/store/indexeddb/journal.ts';
+import { hashOfText } from '../../src/store/indexeddb/journalFiles.ts';
 import { Sealer } from '../../src/store/indexeddb/seal.ts';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import type { DataLoss } from '../../src/store/loss.ts';
 import type { ContextStore } from '../../src/store/store.ts';
 import { Faults, WRITE_FAULTS } from '../support/faults.ts';
 import { Folder, type Handle, MemoryFiles } from '../support/files.ts';
-import { given, line, me, message, turn } from '../support/graph.ts';
+import { given, head, insert, line, me, message, turn } from '../support/graph.ts';
 import { unhandledRejections } from '../support/unhandled.ts';
 
 /** Each way to fail, once and from there on; what fails for ever does so until the visit is over. */
@@ -249,6 +250,52 @@ describe('a restore that fails', () => {
     expect((await visit()).loss).toBeUndefined();
   });
 
+  it('brings back no answer that was taken back', async () => {
+    globalThis.indexedDB = new IDBFactory();
+    files.lay(new Folder());
+    const store = open();
+    await given(store, 'q1 > a1');
+    await store.append('c', [insert('a2', 'a1', '', 'streaming'), head('a1', 'a2')], me);
+    await store.storage();
+    await store.append('c', [{ op: 'drop', id: 'a2' }], me);
+    await store.storage();
+    await closeAll();
+    const next = await visitWith(files.copy());
+    await next.loss?.restore();
+    expect((await next.store.load('c')).nodes.map(({ id }) => id)).toEqual(['q1', 'a1']);
+  });
+
+  it('brings back nothing of a chat that was deleted, and begun anew before the files heard of it', async () => {
+    globalThis.indexedDB = new IDBFactory();
+    files.lay(new Folder());
+    await given(open(), 'old1 > old2');
+    await opened[0]?.storage();
+    await closeAll();
+    // A tab that keeps no journal.
+    const other = new IndexedDBContextStore('restored');
+    await other.deleteChat('c');
+    await other.append('c', turn('new1', null), { ...me, epoch: 1 });
+    await other.close();
+    await open().storage();
+    await closeAll();
+    const { store, loss } = await visitWith(files.copy());
+    await loss?.restore();
+    expect((await store.load('c')).nodes.map(({ id }) => id)).toEqual(['new1']);
+    expect(await textIn(files.copy())).not.toContain('old');
+  });
+
+  it('goes by the files before where the chat was not written down anew to its end', async () => {
+    const torn = journal.copy();
+    const folder = await findFolder(torn, await hashOfText('c'));
+    const text = await (await (await folder.getFileHandle('00000001-0-base')).getFile()).text();
+    const writable = await (await folder.getFileHandle('00000009-0-base', { create: true })).createWritable();
+    await writable.write(text.slice(0, text.length / 3));
+    await writable.close();
+    const { store, loss } = await visitWith(torn);
+    await loss?.restore();
+    expect(await textOf(store)).toEqual(whole);
+  });
+
   it('keeps the files of a chat whose id is another person’s by now, until that one is deleted', async () => {
     const { store, loss } = await visitWith(journal);
     await store.append('d', turn('x', null), { ...me, userId: 'other' });
@@ -288,6 +335,18 @@ describe('a restore that fails', () => {
 
   it('leaves no rejection unhandled', async () => expect(await unhandled()).toEqual([]));
 });
+
+/** The folder of this name, however deep it lies. */
+async function findFolder(all: Folder, name: string): Promise<Folder> {
+  const open = [all];
+  for (const folder of open)
+    for await (const entry of folder.values()) {
+      if (entry.kind === 'file') continue;
+      if (entry.name === name) return entry;
+      open.push(entry);
+    }
+  return expect.unreachable(`there is no folder ${name}`);
+}
 
 /** The files with one letter changed in each line that says this. */
 async function spoilt(folder: Folder, said: RegExp): Promise<Folder> {
