@@ -268,8 +268,9 @@ describe('a restore that fails', () => {
   it('brings back nothing of a chat that was deleted, and begun anew before the files heard of it', async () => {
     globalThis.indexedDB = new IDBFactory();
     files.lay(new Folder());
-    await given(open(), 'old1 > old2');
-    await opened[0]?.storage();
+    const before = open();
+    await given(before, 'old1 > old2');
+    await before.storage();
     await closeAll();
     // A tab that keeps no journal.
     const other = new IndexedDBContextStore('restored');

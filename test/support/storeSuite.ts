@@ -1383,6 +1383,20 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
         expect(await found('oak helicopter')).toEqual([]);
       });
 
+      it('knows no word of a chat that was deleted, when its id begins another one', async () => {
+        expect(await found('oak', { limit: 1, deleted: true })).toEqual(['a1']);
+        await store.deleteChat('c');
+        await append(
+          [
+            insert('n1', null, 'Of all that is told here of many other things, an oak is the least.'),
+            head(null, 'n1'),
+          ],
+          { epoch: 1 },
+        );
+        expect(await found('oak', { limit: 1, deleted: true })).toEqual(['n1']);
+        expect(await found('forest', { deleted: true })).toEqual([]);
+      });
+
       it('takes the last word as a beginning, the others whole', async () => {
         expect(await found('thou')).toEqual(['a1']);
         expect(await found('thou years')).toEqual([]);
