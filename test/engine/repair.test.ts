@@ -239,10 +239,10 @@ describe('a damaged chat', () => {
       await db.put('branches', { ...branch, messageCount: 7 });
     });
     const [store, other] = [new IndexedDBContextStore(name), new IndexedDBContextStore(name)];
-    const { append } = store;
+    const append = store.append.bind(store);
     const asked = vi.spyOn(store, 'append').mockImplementationOnce(async (...args) => {
       await other.append('c', turn('q2', 'a1'), me);
-      return append.apply(store, args);
+      return append(...args);
     });
     const engine = engineOn(store, { userId: 'me' });
     await engine.repair();
