@@ -20,7 +20,8 @@ export function sumOf(text: string, sum: number = 0x811c9dc5): number {
 export function textSum(text: string, kind: number = 0): number {
   let sum = text.length ^ (kind << 24);
   for (let at = 0; at < text.length;) {
-    const { read, written } = encoder.encodeInto(at === 0 ? text : text.slice(at), bytes);
+    // No more than there is room for: a browser copies all of what it is handed, each time.
+    const { read, written } = encoder.encodeInto(text.slice(at, at + bytes.length), bytes);
     // What is behind it is of another text.
     bytes.fill(0, written, written + 3);
     for (let i = 0; i * 4 < written; i += 1) {

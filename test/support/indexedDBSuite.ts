@@ -394,6 +394,19 @@ export function indexedDBSuite(freshName: () => string, points: Points = ALL_POI
         opens.mockRestore();
       });
 
+      it('is not told to commit what may be too large for it: Chromium would leave that out, and say that all is done', async () => {
+        const store = open();
+        const commits = vi.spyOn(IDBTransaction.prototype, 'commit');
+        await append(store, turn('q1', null));
+        expect(commits).toHaveBeenCalledTimes(1);
+        await append(store, [insert('q2', 'q1', 'x'.repeat(2 ** 24)), head('q1', 'q2')]);
+        await store.putBlob(new Uint8Array(2 ** 24 + 1));
+        await store.set('large', ['x'.repeat(2 ** 24)]);
+        expect(commits).toHaveBeenCalledTimes(1);
+        commits.mockRestore();
+        expect(await store.getMessages('c')).toHaveLength(2);
+      });
+
       it('tells of nothing that was not committed', async () => {
         const store = open();
         await given(store, 'q1 > a1');

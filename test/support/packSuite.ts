@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { isContextError } from '../../src/errors.ts';
 import type { NodeInfo } from '../../src/graph/graph.ts';
 import { marksOf } from '../../src/store/indexeddb/marks.ts';
-import type { MarkRecord } from '../../src/store/layout.ts';
+import { BLOCK, type MarkRecord } from '../../src/store/layout.ts';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import { Sealer } from '../../src/store/indexeddb/seal.ts';
 import type { Change, ContextStore, StoreOp } from '../../src/store/store.ts';
@@ -113,6 +113,31 @@ export function packSuite(freshName: () => string, points: Points = ALL_POINTS):
       expect((await store.getMessages('c')).map(({ id, data }) => [id, data])).toEqual(
         (await single.getMessages('c')).map(({ id, data }) => [id, data]),
       );
+    });
+
+    it('are no large ones, which are passed over, or stay single when they are imported', async () => {
+      const store = open();
+      const ids = Array.from({ length: 200 }, (_, i) => `m${i}`);
+      // Each much smaller than a browser would refuse; a record of sixty-four of them would be lost.
+      const large = 'much said '.repeat(30_000);
+      const wordsOf = (i: number): string => (i < BLOCK ? `${i} ${large}` : `the words of m${i}`);
+      const ops = ids.map((id, i) => insert(id, ids[i - 1] ?? null, wordsOf(i)));
+      await append(store, [...ops, head(null, 'm199')]);
+      expect(await countRecords(name)).toMatchObject({ packs: 1, nodes: 200 - BLOCK });
+      expect(await sealOne(name)).toBe(false);
+      for (const [from, to] of [
+        [0, 100],
+        [100, 150],
+        [150, 200],
+      ] as const)
+        await append(store, [...ops.slice(from, to), head(ids[from - 1] ?? null, `m${to - 1}`)], 'slowly');
+      await sealAll(name);
+      expect(await countRecords(name)).toMatchObject({ packs: 2, nodes: 2 * (200 - BLOCK) });
+      for (const chatId of ['c', 'slowly']) {
+        const chain = await store.getMessageChain(chatId, 'm199');
+        expect(chain.map(({ data }) => data)).toEqual(ids.map((id, i) => message(id, wordsOf(i))));
+        expect((await store.salvage(chatId)).findings).toEqual([]);
+      }
     });
 
     it('go to the disk while the next ones are put together', async () => {

@@ -145,7 +145,12 @@ function lossToldBy(event: IDBVersionChangeEvent): string | undefined {
 const DEAD = ['InvalidStateError', 'AbortError', 'UnknownError'];
 
 function isDead(error: unknown): boolean {
-  return DEAD.includes(nameOf(error)) || isOfValue(error);
+  return !isTooLarge(error) && (DEAD.includes(nameOf(error)) || isOfValue(error));
+}
+
+/** Chromium takes no value above 127 MB; it says so under a name that it has for many things. */
+function isTooLarge(error: unknown): boolean {
+  return /value (?:is|are) too large/.test(String(error));
 }
 
 /**
@@ -177,6 +182,13 @@ function explain(error: unknown, name: string): ContextError {
     return new ContextError(
       'quota-exceeded',
       `The disk is full, or this site's share of it: nothing was saved.`,
+      cause,
+    );
+  }
+  if (isTooLarge(error)) {
+    return new ContextError(
+      'invalid-messages',
+      `A message, a file or a value is larger than this browser can keep: nothing was saved.`,
       cause,
     );
   }

@@ -5,7 +5,7 @@ import { createDeviceId } from '../device.ts';
 import { BLOCK, type Lost, type Pack, type Topology } from '../layout.ts';
 import { inOrder } from '../order.ts';
 import { sumOf, textSum } from '../sum.ts';
-import { narrowed, takeText } from '../texts.ts';
+import { narrowed, takeText, textOf } from '../texts.ts';
 import { INFO, mended, readBody } from './damage.ts';
 import { marksOf } from './marks.ts';
 
@@ -72,6 +72,20 @@ export function blockOf(seq: number): number {
  */
 export function blocksDue(nextSeq: number): number {
   return Math.max(blockOf(nextSeq) - 1, 0);
+}
+
+/**
+ * So many characters of bodies are packed together at most. A pack is written and read as a whole: that spares small
+ * messages the time that a record takes, and large ones it would only make wait for each other. Nor does a browser take a
+ * record of any size.
+ */
+export const LARGEST: number = 2 ** 24;
+
+/** The characters that bodies take in a pack. */
+export function sizeOf(bodies: Iterable<UIMessage | undefined>): number {
+  let size = 0;
+  for (const body of bodies) if (body) size += textOf(body).length;
+  return size;
 }
 
 /** What a sealed message was found by up to version 3, in an index: a number that few others share. */

@@ -31,9 +31,11 @@ import {
   encodePack,
   encodeTopology,
   keyOf,
+  LARGEST,
   numberOf,
   type PackContent,
   type Sealed,
+  sizeOf,
 } from './pack.ts';
 
 /**
@@ -748,9 +750,13 @@ function areNew(writes: Writes): boolean {
   return true;
 }
 
-/** Whether every message of a block is written for the first time. */
+/** Whether every message of a block is written for the first time, and all of them may lie in a pack. */
 function isWhole(writes: Writes): boolean {
-  return writes.size === BLOCK && areNew(writes);
+  return writes.size === BLOCK && areNew(writes) && sizeOf(bodiesOf(writes)) <= LARGEST;
+}
+
+function* bodiesOf(writes: Writes): Iterable<UIMessage | undefined> {
+  for (const { body } of writes.values()) yield body;
 }
 
 function isOfMessage({ kind, op }: Change): boolean {

@@ -1,3 +1,4 @@
+import type { UIMessage } from 'ai';
 import type { NodeInfo } from '../../graph/graph.ts';
 import { between, BLOCK, type Table } from '../layout.ts';
 import type { Rows } from '../rows.ts';
@@ -8,7 +9,7 @@ import type { Connection } from './connection.ts';
 import { webLocks } from './locks.ts';
 import { groupOf, Marks } from './marks.ts';
 import { putBlock } from './packedRows.ts';
-import { type Block, blockFrom, blockOf, blocksDue, decodePack, sealedIn } from './pack.ts';
+import { type Block, blockFrom, blockOf, blocksDue, decodePack, LARGEST, sealedIn, sizeOf } from './pack.ts';
 import { read, write } from './transaction.ts';
 
 /**
@@ -22,7 +23,8 @@ import { read, write } from './transaction.ts';
  * moment; it happened, or it did not. It can be repeated, and done by several tabs at once: whoever comes second finds
  * no records. A Web Lock keeps tabs from doing the same work, where there are locks, but nothing depends on it. It is
  * not waited for the disk: a power cut takes nothing away but the sealing, because what a transaction deletes and what
- * it puts are lost or kept together. A block with a record that can't be read is left alone, and so are those behind it.
+ * it puts are lost or kept together. A block with a record that can't be read is left alone, and so are those behind it. One of large
+ * messages is passed over: those are read best one by one, and a record that held them all would be too large for a browser.
  */
 export class Sealer {
   readonly #name: string;
@@ -32,6 +34,8 @@ export class Sealer {
   readonly #chats = new Map<string, number>();
   /** How many blocks were due when a chat was last found tidy. */
   readonly #tidy = new Map<string, number>();
+  /** By chat, the blocks that were passed over. */
+  readonly #passed = new Map<string, Set<number>>();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(database: string, connection: Connection, cache: TopologyCache) {
@@ -53,6 +57,7 @@ export class Sealer {
     this.#timer = undefined;
     this.#chats.clear();
     this.#tidy.clear();
+    this.#passed.clear();
   }
 
   #wait(ms: number): void {
@@ -80,13 +85,16 @@ export class Sealer {
   /** Seals one block; false when there is none, or when it was stopped: it must not open what was closed. */
   async #seal(chatId: string): Promise<boolean> {
     if (!this.#chats.has(chatId)) return false;
+    const passed = this.#passed.get(chatId) ?? new Set();
+    this.#passed.set(chatId, passed);
     return this.#connection.run(async (db, attempt) => {
-      const look = async (rows: Rows): Promise<boolean> => (await nextDue(rows, chatId)) !== undefined;
+      const look = async (rows: Rows): Promise<boolean> =>
+        (await nextDue(rows, chatId, passed)) !== undefined;
       const isDue = await read(db, ['chats', 'nodes'], look, attempt);
       return (
         isDue &&
         this.#chats.has(chatId) &&
-        write(db, SEALED, 'relaxed', (rows) => sealNext(rows, chatId, this.#cache), attempt)
+        write(db, SEALED, 'relaxed', (rows) => sealNext(rows, chatId, this.#cache, passed), attempt)
       );
     });
   }
@@ -122,26 +130,58 @@ export const SEALED: readonly Table[] = [
   'marks',
 ];
 
-/** The first block of a chat that is to be sealed and has single records; undefined when there is none. */
-async function nextDue(rows: Rows, chatId: string): Promise<number | undefined> {
+/** The first block of a chat that is to be sealed and has single records, but for these; undefined when there is none. */
+async function nextDue(rows: Rows, chatId: string, passed: ReadonlySet<number>): Promise<number | undefined> {
   const chat = await rows.get('chats', chatId);
   if (!chat || chat.deletedAt !== undefined) return undefined;
   const due = blocksDue(chat.nextSeq) * BLOCK;
-  const [oldest] = due === 0 ? [] : await rows.list('nodes', between(chatId, 0, due - 1), undefined, 1);
-  return oldest && blockOf(oldest.seq);
+  for (let from = 0; from < due;) {
+    const [oldest] = await rows.list('nodes', between(chatId, from, due - 1), undefined, 1);
+    const block = oldest && blockOf(oldest.seq);
+    if (block === undefined || !passed.has(block)) return block;
+    from = (block + 1) * BLOCK;
+  }
+  return undefined;
 }
+
+/** The words of a block's single records; undefined where they are too large to be packed, and not all of them read. */
+async function wordsOf(rows: Rows, chatId: string, block: number): Promise<UIMessage[] | undefined> {
+  const words: UIMessage[] = [];
+  const end = (block + 1) * BLOCK;
+  let size = 0;
+  for (let from = block * BLOCK; from < end && size <= LARGEST; from += STRETCH) {
+    const last = Math.min(from + STRETCH, end) - 1;
+    const more = await rows.list('bodies', between(chatId, from, last));
+    words.push(...more);
+    size += sizeOf(more);
+  }
+  return size <= LARGEST ? words : undefined;
+}
+
+/** So many words are read at once. */
+const STRETCH = 16;
 
 /**
  * Seals the first block of a chat that is due, over the rows as they lie in the database; false when none is.
- * Records of a block that is sealed already take the place of what is in it.
+ * Records of a block that is sealed already take the place of what is in it. One that is too large is noted, to be passed
+ * over, and the next one is sealed.
  */
-export async function sealNext(rows: Rows, chatId: string, cache: TopologyCache): Promise<boolean> {
-  const block = await nextDue(rows, chatId);
+export async function sealNext(
+  rows: Rows,
+  chatId: string,
+  cache: TopologyCache,
+  passed: Set<number> = new Set(),
+): Promise<boolean> {
+  const block = await nextDue(rows, chatId, passed);
   if (block === undefined) return false;
+  const words = await wordsOf(rows, chatId, block);
+  if (!words) {
+    passed.add(block);
+    return sealNext(rows, chatId, cache, passed);
+  }
   const span = between(chatId, block * BLOCK, (block + 1) * BLOCK - 1);
-  const [infos, words, known, pack, marked] = await Promise.all([
+  const [infos, known, pack, marked] = await Promise.all([
     rows.list('nodes', span),
-    rows.list('bodies', span),
     rows.get('topologies', [chatId, block]),
     rows.get('packs', [chatId, block]),
     rows.get('marks', [chatId, groupOf(block)]),

@@ -23,6 +23,9 @@ import { type Damage, isText, readRecord, remainsOf } from './damage.ts';
  * and committed when it is answered. Where the answer is no, they are undone, and the work is done again in a
  * transaction that takes nothing for true.
  *
+ * Where a value is so large that the browser may refuse it, it is not told. Chromium refuses those above 127 MB in the page,
+ * and a transaction that was told to commit is committed without them, with all else, and says that it is complete.
+ *
  * It is done again, too, where a record could not be read: Chromium commits no transaction that met one. The next one
  * does not ask for it.
  */
@@ -40,7 +43,7 @@ export async function write<T>(
   try {
     // What was refused, too, may have been refused by mistake.
     const result = await work(rows).finally(() => rows.settle());
-    commit(tx);
+    if (!rows.mayBeRefused) commit(tx);
     await completion;
     return result;
   } catch (error) {
@@ -123,6 +126,8 @@ export async function read<T>(
 class DatabaseRows implements Records {
   readonly damage: Damage[] = [];
   readonly assume: Records['assume'];
+  /** Whether something was put that may be too large for a browser. */
+  mayBeRefused = false;
   readonly #tx: IDBTransaction;
   readonly #attempt: Attempt;
   readonly #before: Before;
@@ -254,6 +259,7 @@ class DatabaseRows implements Records {
   /** Nobody waits for the answer, which is the transaction's: a failure aborts it, and that is where it is heard of. */
   put<T extends Table>(table: T, row: Tables[T], key?: Key): void {
     const record = isText(table) ? narrowed([textOf(row as object)]) : row;
+    this.mayBeRefused ||= isLarge(table, record);
     this.#writes.push(() => this.#tx.objectStore(table).put(record, key as IDBValidKey));
   }
 
@@ -283,6 +289,17 @@ interface Where {
 }
 
 const NONE: ReadonlySet<string> = new Set();
+
+/** Whether a record may be too large for a browser. Of what an app keeps, nobody knows. */
+function isLarge(table: Table, record: unknown): boolean {
+  if (table === 'values') return true;
+  const { text, bytes } = Object(record) as { readonly text?: string; readonly bytes?: Uint8Array };
+  const size = typeof record === 'string' ? record.length : (text ?? bytes)?.length;
+  return size !== undefined && size > LARGE;
+}
+
+/** In characters, of two bytes each, or in bytes: far less than any browser refuses. */
+const LARGE = 2 ** 24;
 
 /** The name of a record, or what those of a table begin with. */
 function nameOf(table: Table, key?: Key): string {
