@@ -26,12 +26,23 @@ const ROWS = [
     'test/browser/store.test.ts',
   ],
   [
-    'kinds of writes, each failing at every request, in every way',
+    'failures at every request of every kind of write, in every way, and again behind them',
     'unit',
     'test/store/faults.test.ts',
     /is written whole/,
   ],
-  ['formats whose first writes fail likewise', 'unit', 'test/store/oldFormats.test.ts', /is written whole/],
+  [
+    'failures while a database of an earlier format is brought up to date',
+    'unit',
+    'test/store/faults.test.ts',
+    /is brought up to date/,
+  ],
+  [
+    'failures of the first writes to a database of each format',
+    'unit',
+    'test/store/oldFormats.test.ts',
+    /is written whole/,
+  ],
   ['sequences of steps against a chat on paper', 'unit', 'test/engine/model.test.ts', /any steps/],
   [
     'sequences of steps at several tabs, in any order of events',

@@ -2,6 +2,7 @@ import 'fake-indexeddb/auto';
 import { describe, expect, it, vi } from 'vitest';
 import type { DatabaseDump } from '../support/dump.ts';
 import { DATABASE_VERSION } from '../../src/store/indexeddb/migration.ts';
+import { tellCases } from '../support/campaign.ts';
 import { sweepForSuite, WRITES } from '../support/sweep.ts';
 import { unhandledRejections } from '../support/unhandled.ts';
 import old from './fixtures/format-1.json' with { type: 'json' };
@@ -32,8 +33,10 @@ describe('whatever fails', () => {
   const unhandled = unhandledRejections();
 
   it.each(Object.keys(WRITES))('%s is written whole or not at all', { timeout: 600_000 }, async (name) => {
-    expect.hasAssertions();
     await sweep.try(name);
+    const failures = sweep.count();
+    expect(failures).toBeGreaterThan(9);
+    tellCases(failures);
   });
 
   // Sealing has a patience of its own.
@@ -49,8 +52,10 @@ describe('whatever fails', () => {
     'a database of format %s is brought up to date whole or not at all',
     { timeout: 60_000 },
     async (_, dump, long, short, userId) => {
-      expect.hasAssertions();
       await sweep.tryUpgrade(dump, long, short, userId);
+      const failures = sweep.count();
+      expect(failures).toBeGreaterThan(9);
+      tellCases(failures);
     },
   );
 

@@ -297,9 +297,18 @@ export class Sweep {
   readonly #heard: unknown[] = [];
   readonly #channels = globalThis.BroadcastChannel;
   #base: DatabaseDump | undefined;
+  /** Failures that came to it since somebody asked. */
+  #struck = 0;
 
   constructor(faults: Faults) {
     this.#faults = faults;
+  }
+
+  /** How many failures it came to since this was last asked. */
+  count(): number {
+    const struck = this.#struck;
+    this.#struck = 0;
+    return struck;
   }
 
   /** Builds the database that all writes are done to. */
@@ -318,6 +327,14 @@ export class Sweep {
     const store = new IndexedDBContextStore(NAME, { patience });
     this.#opened.push(store);
     return store;
+  }
+
+  /** Lets everything work again; whether it came to the failure that was ordered. */
+  #cease(): boolean {
+    const { struck } = this.#faults;
+    this.#faults.cease();
+    if (struck) this.#struck += 1;
+    return struck;
   }
 
   closeAll(): Promise<unknown> {
@@ -452,8 +469,7 @@ export class Sweep {
       const history = new History(said);
       faults.order(fault, at, forEver);
       const told = await outcomeOf(write.does(logged(store, history, 'now')), faults, fault);
-      const { struck } = faults;
-      faults.cease();
+      const struck = this.#cease();
       const now = textOfAll(await dumpDatabase(NAME));
       expect([where, told.error]).toEqual([where, undefined]);
       const isUntold = UNTOLD.includes(fault) || write.isUnasked === true;
@@ -510,8 +526,7 @@ export class Sweep {
       const store = open();
       faults.order(fault, at);
       const told = await outcomeOf(write.does(store), faults, fault);
-      const { struck } = faults;
-      faults.cease();
+      const struck = this.#cease();
       const then = textOfAll(await dumpDatabase(NAME));
       const begun = write.beginsAgain ? [before] : [];
       expect([where, fault, at, told.error, [now, after, ...twice, ...begun].includes(then)]).toEqual([
@@ -582,8 +597,7 @@ export class Sweep {
       const store = open();
       faults.order(fault, at, forEver);
       const told = await outcomeOf(store.load(long), faults, fault);
-      const { struck } = faults;
-      faults.cease();
+      const struck = this.#cease();
       agree([...where, told.error, told.is === 'silent'], [...where, undefined, false]);
       const now = (await dumpDatabase(NAME)).version;
       agree([...where, [dump.version, version].includes(now)], [...where, true]);
