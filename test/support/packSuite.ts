@@ -305,6 +305,29 @@ export function packSuite(freshName: () => string, points: Points = ALL_POINTS):
       expect(chain[64]?.data).toEqual({ id: 'm64', role: 'assistant', parts: [] });
     });
 
+    it('keep what could not be read of their records when their block is written anew', async () => {
+      const first = open();
+      await append(first, imported(0, 200, null));
+      await first.close();
+      const db = await openDB(name);
+      const spoilt: string[] = [];
+      for (const [table, spoil] of [
+        ['topologies', (text: string) => `${text} `],
+        ['packs', (text: string) => text.slice(0, -10)],
+      ] as const) {
+        const record = await db.get(table, ['c', 0]);
+        spoilt.push(spoil(record.text));
+        await db.put(table, { ...record, text: spoil(record.text) });
+      }
+      const store = open();
+      await append(store, [{ op: 'replace', id: 'm1', data: message('m1', 'new') }]);
+      const kept = ['topologies', 'packs'].map(async (table) => (await db.get(table, ['c', 0])).lost);
+      expect(await Promise.all(kept)).toEqual(spoilt.map((text) => [text]));
+      db.close();
+      expect((await store.getMessage('c', 'm1'))?.data).toEqual(message('m1', 'new'));
+      expect((await store.getMessage('c', 'm2'))?.data).toEqual(message('m2'));
+    });
+
     it('are named when one of them is not found by its id any more, and read with all others', async () => {
       const store = open();
       await append(store, imported(0, 200, null));
