@@ -52,11 +52,11 @@ class BackingOrMemory implements Backing {
   }
 
   hold(chatId: string, id: string): Promise<() => void> {
-    return this.#use((backing) => backing.hold(chatId, id));
+    return this.#use((backing) => backing.hold(chatId, id), false);
   }
 
   held(chatId: string): Promise<ReadonlySet<string>> {
-    return this.#use((backing) => backing.held(chatId));
+    return this.#use((backing) => backing.held(chatId), false);
   }
 
   /** Who fell back to memory has left the tabs of the database: what happens here is no news there, nor the other way. */
@@ -79,8 +79,8 @@ class BackingOrMemory implements Backing {
     return this.#backing.dataLoss;
   }
 
-  async figures(): Promise<BackingFigures> {
-    return (await this.#backing.figures?.()) ?? {};
+  figures(): Promise<BackingFigures> {
+    return this.#use(async (backing) => (await backing.figures?.()) ?? {});
   }
 
   async forget(): Promise<void> {
@@ -91,11 +91,12 @@ class BackingOrMemory implements Backing {
     this.#backing.close();
   }
 
-  async #use<T>(call: (backing: Backing) => Promise<T>): Promise<T> {
+  /** Locks are the page's, and what they answer says nothing of the database. */
+  async #use<T>(call: (backing: Backing) => Promise<T>, asksDatabase: boolean = true): Promise<T> {
     const backing = this.#backing;
     try {
       const result = await call(backing);
-      this.#mayFallBack = false;
+      if (asksDatabase) this.#mayFallBack = false;
       return result;
     } catch (error) {
       if (!this.#mayFallBack || !isContextError(error, 'store-unavailable')) throw error;

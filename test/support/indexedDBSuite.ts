@@ -557,6 +557,29 @@ export function indexedDBSuite(freshName: () => string, points: Points = ALL_POI
         expect(store.persistence).toBe('memory');
       });
 
+      it.each<[string, (store: IndexedDBContextStore) => Promise<unknown>]>([
+        ['a lock is taken', (store) => store.hold('c', 'a1')],
+        ['locks are looked at', (store) => store.held('c')],
+        ['figures are asked for', (store) => store.storage()],
+      ])('is memory in a frame that may keep nothing, also when %s first', async (_, call) => {
+        const denied = (): Promise<never> =>
+          Promise.reject(new DOMException('The Locks API is denied.', 'SecurityError'));
+        const before = (['indexedDB', 'navigator'] as const).map(
+          (part) => [part, Object.getOwnPropertyDescriptor(globalThis, part)] as const,
+        );
+        for (const locks of [{ request: denied, query: denied }, undefined]) {
+          const store = open();
+          Object.defineProperty(globalThis, 'indexedDB', { configurable: true, value: undefined });
+          Object.defineProperty(globalThis, 'navigator', { configurable: true, value: { locks } });
+          const outcomes = [await codeOf(call(store)), await codeOf(append(store, turn('q1', null)))];
+          for (const [part, descriptor] of before)
+            if (descriptor) Object.defineProperty(globalThis, part, descriptor);
+            else Reflect.deleteProperty(globalThis, part);
+          expect(outcomes).toEqual(['none', 'none']);
+          expect(store.persistence).toBe('memory');
+        }
+      });
+
       it('tells the tabs of the database nothing of what it does in memory, and hears nothing of theirs', async () => {
         const [well, fallen] = [open(), open()];
         await given(well, 'q1');

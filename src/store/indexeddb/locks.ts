@@ -1,3 +1,4 @@
+import { ContextError } from '../../errors.ts';
 import { createDeviceId } from '../device.ts';
 import { ofChat, only } from '../layout.ts';
 import type { Backing } from '../rows.ts';
@@ -30,7 +31,7 @@ export class NodeLocks {
     const locks = webLocks();
     if (!locks) return this.#leased(chatId);
     const prefix = this.#nameOf(chatId);
-    const names = ((await locks.query()).held ?? []).map(({ name = '' }) => name);
+    const names = ((await locks.query().catch(refused)).held ?? []).map(({ name = '' }) => name);
     const own = names.filter((name) => name.startsWith(prefix));
     return new Set(own.map((name) => unescapeName(name.slice(prefix.length))));
   }
@@ -79,8 +80,14 @@ function lock(locks: LockManager, name: string): Promise<() => void> {
   return new Promise((resolve, reject) => {
     locks
       .request(name, { mode: 'shared' }, () => new Promise<void>((release) => resolve(release)))
+      .catch(refused)
       .catch(reject);
   });
+}
+
+/** A page that may keep nothing, like one in a sandboxed frame, has no locks either. */
+function refused(cause: unknown): never {
+  throw new ContextError('store-unavailable', `This page may take no locks: ${String(cause)}`, { cause });
 }
 
 /**
