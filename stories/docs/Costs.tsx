@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { Fragment, type ReactNode } from 'react';
 import own from '../../test/bench/RESULTS.md?raw';
 import peers from '../../test/bench/peers/RESULTS.md?raw';
 import { readCosts } from './costs.ts';
@@ -18,14 +18,15 @@ export function Costs(): ReactNode {
       <tbody>
         {readCosts(own, peers).map(({ what, promise, measured }) => (
           <tr key={what}>
-            <td>{what}</td>
+            <td>{what.replaceAll('`', '')}</td>
             <td>{promise}</td>
             <td>
-              {measured.map(({ place, figures, isKept }) => (
-                <div key={place}>
+              {measured.map(({ place, figures, isKept }, i) => (
+                <Fragment key={place}>
+                  {i === 0 ? null : <br />}
                   {place}: {figures}
                   {isKept ? '' : ' (not kept)'}
-                </div>
+                </Fragment>
               ))}
             </td>
           </tr>
