@@ -3,13 +3,14 @@
 // What drives a browser waits for it half of the time, so it goes beside what keeps a processor busy, and what takes
 // longest begins first, so that nobody waits for it in the end; a machine that does all of that at once is slow, and the
 // tests have the patience. Names on the command line run only those checks: `npm test -- types lint`.
-// `npm run test:browsers` runs the stores' tests in Firefox and WebKitGTK; BROWSERS=all makes them part of the rest.
+// `npm run test:browsers` runs the stores' tests in Firefox, WebKitGTK and a private window of that; BROWSERS=all makes
+// them part of the rest.
 // The last line counts the tests of all runners, and one for each check that is no test runner.
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { argv, env, stdout } from 'node:process';
+import process, { argv, env, exit, stdout } from 'node:process';
 import { ensureBrowser } from './browser.mjs';
 import { root } from './entries.mjs';
 import { ensureOtherBrowsers } from './otherBrowsers.mjs';
@@ -69,9 +70,10 @@ const checks = [
 /** Kept where somebody wants them: `REPORTS=folder`, for `npm run figures`. */
 const reports = env.REPORTS ? resolve(env.REPORTS) : mkdtempSync(join(tmpdir(), 'contextree-check-'));
 mkdirSync(reports, { recursive: true });
+if (!env.REPORTS) process.on('exit', () => rmSync(reports, { recursive: true, force: true }));
+process.on('SIGINT', () => exit(130)); // by itself it would end without the line above
 const started = performance.now();
 const total = await runAll();
-if (!env.REPORTS) rmSync(reports, { recursive: true, force: true });
 console.log(`in ${seconds(started)}`);
 console.log(`${total.passed} passed, ${total.failed} failed`);
 process.exitCode = total.failed === 0 ? 0 : 1;

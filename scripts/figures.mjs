@@ -21,7 +21,7 @@ import { root } from './entries.mjs';
 const ROWS = [
   ["the stores' tests in Chromium", 'browser', 'test/browser/store.test.ts'],
   [
-    'the same in Firefox ESR and WebKitGTK, which has no files for a journal',
+    'the same in Firefox ESR, and twice in WebKitGTK, which has no files for a journal: on a disk, and in a private window',
     'browsers',
     'test/browser/store.test.ts',
   ],

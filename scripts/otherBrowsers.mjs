@@ -5,16 +5,18 @@
 // and to be gone afterwards with everything that it wrote. Firefox is asked by WebDriver BiDi, through puppeteer-core;
 // Playwright drives none but its own build of it.
 //
-// WebKitGTK is not asked at all: MiniBrowser is a process that was given the address, on a display that nobody looks at.
-// There is a WebKitWebDriver, but MiniBrowser opens its sessions as private windows, with the databases in memory. No
-// file of a database is written there, a strict write takes no time, and a Blob can't be stored; people's databases lie
-// on a disk, and what is promised about stored data is tried there.
+// WebKitGTK is there twice, on a display that nobody looks at. As most people browse, with the databases on a disk, it is
+// not asked at all: MiniBrowser is a process that was given the address. Asked by WebDriver, through WebKitWebDriver, it
+// opens what is a private window: its databases are in memory. No file of a database is written there, a strict write
+// takes no time, and a Blob can't be stored. The store asks for none of that: the same tests hold there, none left out.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, globSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process, { env } from 'node:process';
+import { setTimeout } from 'node:timers/promises';
 import { defineBrowserProvider } from '@vitest/browser';
 import { installWithApt } from './browser.mjs';
 
@@ -25,7 +27,9 @@ import { installWithApt } from './browser.mjs';
  * @property {() => unknown} close ends it, and removes its profile
  */
 
-const webKit = ['4.1', '6.0', '4.0'].map((v) => `/usr/lib/x86_64-linux-gnu/webkit2gtk-${v}/MiniBrowser`);
+const webDriver = '/usr/bin/WebKitWebDriver';
+const miniBrowser = () => globSync('/usr/lib/*/webkit*gtk-*/MiniBrowser').toSorted()[0];
+const forWebKit = ['webkit2gtk-driver', 'xvfb', 'xauth', 'dbus-x11'];
 
 /** How each browser is started, by its name; `path` gives undefined where it is not installed. */
 const browsers = {
@@ -35,9 +39,14 @@ const browsers = {
     start: startFirefox,
   },
   webkit: {
-    path: () => webKit.find(existsSync),
-    packages: ['webkit2gtk-driver', 'xvfb', 'xauth', 'dbus-x11'],
+    path: miniBrowser,
+    packages: forWebKit,
     start: startWebKit,
+  },
+  'webkit-private': {
+    path: () => (existsSync(webDriver) ? miniBrowser() : undefined),
+    packages: forWebKit,
+    start: startWebKitDriver,
   },
 };
 
@@ -45,7 +54,7 @@ const browsers = {
 export function ensureOtherBrowsers() {
   const missing = Object.values(browsers).filter(({ path }) => !path());
   if (missing.length === 0) return;
-  const packages = missing.flatMap((browser) => browser.packages);
+  const packages = [...new Set(missing.flatMap((browser) => browser.packages))];
   if (installWithApt(packages)) return;
   throw new Error(`Install them first: sudo apt-get install ${packages.join(' ')}`);
 }
@@ -114,47 +123,100 @@ async function startFirefox(/** @type {string} */ executablePath) {
 
 /** @returns {Running} */
 function startWebKit(/** @type {string} */ path) {
+  const { run, close } = onDisplay();
+  return {
+    open: async (url, asked) => {
+      await Promise.race([asked(), run(path, [url])]);
+    },
+    close,
+  };
+}
+
+/** @returns {Running} */
+function startWebKitDriver(/** @type {string} */ path) {
+  const { run, close } = onDisplay();
+  /** @type {string | undefined} */
+  let session;
+  return {
+    open: async (url, asked) => {
+      const port = await freePort();
+      const ended = run(webDriver, [`--port=${port}`, '--host=127.0.0.1']);
+      const sessions = `http://127.0.0.1:${port}/session`;
+      await answers(sessions, ended);
+      const { sessionId } = await Promise.race([post(sessions, automated(path)), ended]);
+      session = `${sessions}/${sessionId}`;
+      await Promise.race([Promise.all([asked(), post(`${session}/url`, { url })]), ended]);
+    },
+    close: async () => {
+      // The page goes first; a driver that is gone has taken it along.
+      if (session) await fetch(session, { method: 'DELETE' }).catch(() => {});
+      close();
+    },
+  };
+}
+
+/** The capabilities of a session with this browser. */
+function automated(/** @type {string} */ binary) {
+  const alwaysMatch = { 'webkitgtk:browserOptions': { binary, args: ['--automation'] } };
+  return { capabilities: { alwaysMatch } };
+}
+
+/** A command of WebDriver: gives its value, rejects with the driver's words. */
+async function post(/** @type {string} */ url, /** @type {object} */ parameters) {
+  const answer = await fetch(url, { method: 'POST', body: JSON.stringify(parameters) });
+  const { value } = await answer.json();
+  if (!answer.ok) throw new Error(`WebKitWebDriver: ${value.error}: ${value.message}`);
+  return value;
+}
+
+/** Waits for a server to answer; rejects when it has `ended`. */
+async function answers(/** @type {string} */ url, /** @type {Promise<never>} */ ended) {
+  while (!(await fetch(url).catch(() => false))) await Promise.race([setTimeout(50), ended]);
+}
+
+/** A port that nobody listens at, on this machine only. */
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** Programs on a display that nobody looks at, with a profile of their own; `run` rejects when the program ends. */
+function onDisplay() {
   const profile = mkdtempSync(join(tmpdir(), 'contextree-webkit-'));
-  /** @type {ReturnType<typeof run> | undefined} */
-  let child;
+  /** @type {number | undefined} */
+  let pid;
   const close = () => {
     process.off('exit', close);
-    end(child?.pid);
+    end(pid);
     rmSync(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   };
   process.on('exit', close); // also when the runner is interrupted
-  return {
-    open: async (url, asked) => {
-      child = run('dbus-run-session', ['--', 'xvfb-run', '--auto-servernum', path, url], {
+  /** @returns {Promise<never>} */
+  const run = async (/** @type {string} */ program, /** @type {string[]} */ args) => {
+    const child = spawn('dbus-run-session', ['--', 'xvfb-run', '--auto-servernum', program, ...args], {
+      env: {
+        ...env,
         HOME: profile,
         TMPDIR: profile,
         XDG_CACHE_HOME: profile,
         XDG_DATA_HOME: profile,
         WEBKIT_DISABLE_COMPOSITING_MODE: '1',
         WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: '1', // refused to root and in most containers
-      });
-      let said = '';
-      child.stderr.setEncoding('utf8').on('data', (words) => (said = (said + words).slice(-4000)));
-      const ended = once(child, 'close').then(([code]) => {
-        throw new Error(`WebKit ended with ${code}:\n${said}`);
-      });
-      await Promise.race([asked(), ended]);
-    },
-    close,
+      },
+      stdio: ['ignore', 'ignore', 'pipe'],
+      detached: true, // in a group of its own, so that what it starts ends with it
+    });
+    pid = child.pid;
+    let said = '';
+    child.stderr.setEncoding('utf8').on('data', (words) => (said = (said + words).slice(-4000)));
+    const [code] = await once(child, 'close');
+    throw new Error(`WebKit ended with ${code}:\n${said}`);
   };
-}
-
-function run(
-  /** @type {string} */ command,
-  /** @type {string[]} */ args,
-  /** @type {Record<string, string>} */ more,
-) {
-  // In a group of its own, so that what it starts ends with it.
-  return spawn(command, args, {
-    env: { ...env, ...more },
-    stdio: ['ignore', 'ignore', 'pipe'],
-    detached: true,
-  });
+  return { run, close };
 }
 
 /** Ends a process and all that it started. */

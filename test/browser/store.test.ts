@@ -9,7 +9,7 @@ import { lossSuite } from '../support/lossSuite.ts';
 import { packSuite } from '../support/packSuite.ts';
 import { storeSuite } from '../support/storeSuite.ts';
 
-/** Every request fails once in some browser, and every one in test/store: each browser takes its third of them. */
+/** Every request fails once in some browser, and every one in test/store: each engine takes its third of them. */
 const points = {
   first: 2 + ['Firefox', 'Chrome'].findIndex((name) => navigator.userAgent.includes(name)),
   every: 3,

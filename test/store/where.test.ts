@@ -19,6 +19,10 @@ const SUITES: Readonly<Record<string, readonly string[]>> = {
 
 /** The conditions under which tests run, one for each. */
 const CONDITIONS: Readonly<Record<string, readonly [condition: string, why: string]>> = {
+  'browser/store.test.ts': [
+    "navigator.userAgent.includes('Chrome')",
+    'Only Chromium takes no value of such a size.',
+  ],
   'engine/model.test.ts': ['STEPS', 'Repeats the steps that a failure printed.'],
   'engine/rush.test.ts': ['GIVEN', 'Repeats the steps that a failure printed.'],
   'support/lossSuite.ts': [
