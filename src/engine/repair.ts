@@ -31,10 +31,15 @@ export async function repairChat(
     const records = withSaved(await store.load(chatId), saved);
     const examined = isThere(records) ? examine(records, { now: Date.now(), createId }) : WHOLE;
     const { findings, ...rest } = alsoWrite(examined, records, saved);
+    const isToMend = findings.some(({ mends }) => mends);
     try {
-      if (findings.some(({ mends }) => mends))
+      if (isToMend)
         await write({ op: 'mend', seq: records.seq, bodies: saved.bodies, files: saved.files, ...rest });
-      return summaryOf([...findings, ...(await examineWords(store, records, saved))], rest);
+      const lost = await examineWords(store, records, saved);
+      // What somebody deletes meanwhile is not lost.
+      const isSure = lost.length === 0 || isToMend || attempt === ATTEMPTS;
+      if (isSure || !(await isWritten(store, chatId, records)))
+        return summaryOf([...findings, ...lost], rest);
     } catch (error) {
       if (attempt === ATTEMPTS || !isContextError(error, 'head-moved')) throw error;
     }
@@ -42,6 +47,12 @@ export async function repairChat(
 }
 
 const ATTEMPTS = 5;
+
+/** Whether a chat was written to, deleted or cleared since its records were read. */
+async function isWritten(store: ContextStore, chatId: string, { seq }: ChatRecords): Promise<boolean> {
+  const { chat, clearedSeq = 0 } = await store.load(chatId, seq);
+  return chat !== undefined || clearedSeq > seq;
+}
 
 /** What there is to say of a chat that is not there. */
 const WHOLE: Examination = {

@@ -233,6 +233,27 @@ describe('a damaged chat', () => {
     expect(await branches(engine)).toEqual({ main: 'q1 > a1 > q2' });
   });
 
+  test.each<[string, (other: IndexedDBContextStore) => Promise<unknown>]>([
+    ['is deleted', (other) => other.deleteChat('c')],
+    ['is cleared with all others', (other) => other.clear()],
+    ['has an answer that is taken back', (other) => other.append('c', [{ op: 'drop', id: 'a2' }], me)],
+  ])('lacks no words where it %s meanwhile', async (_, meanwhile) => {
+    const [store, other] = [new IndexedDBContextStore(name), new IndexedDBContextStore(name)];
+    await given(store, 'q1 > a1 > q2');
+    await store.append('c', [insert('a2', 'q2', '', 'streaming'), head('q2', 'a2')], me);
+    const release = await other.hold('c', 'a2');
+    const engine = engineOn(store, { userId: 'me' });
+    await engine.ready();
+    const getNodes = store.getNodes.bind(store);
+    const asked = vi.spyOn(store, 'getNodes').mockImplementationOnce(async (...args) => {
+      await meanwhile(other);
+      return getNodes(...args);
+    });
+    expect(await engine.verify()).toEqual([]);
+    expect(asked).toHaveBeenCalled();
+    release();
+  });
+
   test('takes nothing back that was said after it was examined', async () => {
     await damaged(['q1 > a1'], async (db) => {
       const [branch] = await db.getAll('branches');

@@ -307,6 +307,34 @@ export function lossSuite(freshName: () => string): void {
         expect(await written()).not.toContain('walrus');
       });
 
+      it('is forgotten by two tabs at once', async () => {
+        const store = journaled();
+        await append(store, turn('q1', null));
+        await caughtUp(store);
+        const handle = Object.getPrototypeOf(await openFolder(name)) as FileSystemDirectoryHandle;
+        // The other one has taken the folder away that they share.
+        const gone = new DOMException('A requested file or directory could not be found.', 'NotFoundError');
+        const looks = vi.spyOn(handle, 'keys').mockImplementationOnce(() => {
+          throw gone;
+        });
+        await store.clear();
+        expect(looks).toHaveBeenCalled();
+        looks.mockRestore();
+        expect(await store.listChats()).toEqual([]);
+      });
+
+      it('says in words that it can not be deleted', async () => {
+        const store = journaled();
+        await append(store, turn('q1', null));
+        await caughtUp(store);
+        const handle = Object.getPrototypeOf(await openFolder(name)) as FileSystemDirectoryHandle;
+        const refusal = new DOMException('A file is in use.', 'NoModificationAllowedError');
+        const removals = vi.spyOn(handle, 'removeEntry').mockRejectedValueOnce(refusal);
+        await expect(store.clear()).rejects.toMatchObject({ code: 'store-unavailable', cause: refusal });
+        removals.mockRestore();
+        expect(await store.listChats()).toEqual([]);
+      });
+
       it('stays small however often a chat changes, and leaves out lines that were cut short', async () => {
         const store = journaled();
         await append(store, turn('q1', null));

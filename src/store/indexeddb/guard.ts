@@ -126,7 +126,9 @@ export class GuardedBacking implements Backing {
     this.#mark = undefined;
     this.#loss = undefined;
     writeMark(this.#name, undefined);
-    await removeJournals(this.#name);
+    await removeJournals(this.#name).catch((error: unknown) => {
+      throw notForgotten(this.#name, error);
+    });
   }
 
   // --- What was there ----------------------------------------------------------------------------------------------
@@ -333,6 +335,11 @@ async function renew(db: Database, kind: DataLoss['kind'], mark: Mark): Promise<
   const names =
     meta && kind === 'all' ? meta : { deviceId: createDeviceId(), ...meta, databaseId: createDeviceId() };
   await Promise.all([tx.store.put({ ...names, seq: Math.max(meta?.seq ?? 0, mark.seq) }, SELF), tx.done]);
+}
+
+function notForgotten(database: string, cause: unknown): ContextError {
+  const message = `Database "${database}" is empty, but its journal can't be deleted: ${reasonOf(cause)}`;
+  return new ContextError('store-unavailable', message, { details: { database }, cause });
 }
 
 function nothingToRestore(database: string): ContextError {

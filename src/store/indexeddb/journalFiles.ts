@@ -54,7 +54,9 @@ export async function removeJournals(database: string): Promise<void> {
   if (!root || !all) return;
   const name = await hashOfText(database);
   await alone(database, () => unlessMissing(all.removeEntry(name, { recursive: true })));
-  if ((await namesIn(all)).length === 0) await root.removeEntry(ROOT).catch(() => undefined);
+  // Another tab may clear at the same moment, and have taken the folder away.
+  if (((await unlessMissing(namesIn(all))) ?? []).length === 0)
+    await root.removeEntry(ROOT).catch(() => undefined);
 }
 
 /** A result; undefined where the file or folder is not there. */
