@@ -250,6 +250,27 @@ describe('a restore that fails', () => {
     expect((await visit()).loss).toBeUndefined();
   });
 
+  it('is of no database but the one that there is, also when that gets its name while values are written down', async () => {
+    globalThis.indexedDB = new IDBFactory();
+    files.lay(new Folder());
+    const store = open();
+    await store.storage();
+    const find = navigator.storage.getDirectory.bind(navigator.storage);
+    vi.spyOn(navigator.storage, 'getDirectory').mockImplementationOnce(async () => {
+      await given(store, 'q1');
+      return find();
+    });
+    await store.set('unsent', ['some words']);
+    await store.storage();
+    await closeAll();
+    const next = await visit();
+    expect(next.loss).toBeUndefined();
+    globalThis.indexedDB = new IDBFactory();
+    const after = await visit();
+    await after.loss?.restore();
+    expect(await after.store.get('unsent')).toEqual(['some words']);
+  });
+
   it('brings back no answer that was taken back', async () => {
     globalThis.indexedDB = new IDBFactory();
     files.lay(new Folder());

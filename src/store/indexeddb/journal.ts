@@ -70,7 +70,10 @@ export class Journal {
   }
 
   async #catchUp(): Promise<void> {
-    const { databaseId, seq: end } = await this.#backing.read(META, readMeta);
+    const meta = await this.#backing.read(['meta'], (rows) => rows.get('meta', SELF));
+    // A database without a chat has no name yet, and is missed by nobody.
+    if (!meta) return;
+    const { databaseId, seq: end } = meta;
     const folder = await openFolder(this.#name);
     const from = await readPosition(await unlessMissing(folder.getDirectoryHandle(databaseId)));
     if (from < end) await this.#writeChanges(folder, databaseId, from, end);
@@ -167,12 +170,8 @@ export class Journal {
   async #writeValues(journals: FileSystemDirectoryHandle, databaseId: string): Promise<void> {
     const isFirst = this.#valuesOf !== databaseId;
     if (!isFirst && this.#touched.size === 0) return;
-    const { isNamed, all } = await this.#backing.read(['meta', 'values'], async (rows) => {
-      const [meta, keys = []] = await Promise.all([rows.get('meta', SELF), rows.keys?.('values')]);
-      return { isNamed: meta !== undefined, all: (keys as string[]).filter(isOfApp) };
-    });
-    // A database without a chat has no name yet, and is missed by nobody.
-    if (!isNamed) return;
+    const names = (await this.#backing.read(['values'], async (rows) => rows.keys?.('values'))) ?? [];
+    const all = (names as string[]).filter(isOfApp);
     const keys = isFirst ? all : [...this.#touched].filter(isOfApp);
     this.#touched.clear();
     this.#valuesOf = undefined;
