@@ -28,6 +28,7 @@ import { installWithApt } from './browser.mjs';
  */
 
 const webDriver = '/usr/bin/WebKitWebDriver';
+const ownBus = '/usr/bin/dbus-run-session';
 const miniBrowser = () => globSync('/usr/lib/*/webkit*gtk-*/MiniBrowser').toSorted()[0];
 const forWebKit = ['webkit2gtk-driver', 'xvfb', 'xauth', 'dbus-x11'];
 
@@ -197,7 +198,7 @@ function onDisplay() {
   process.on('exit', close); // also when the runner is interrupted
   /** @returns {Promise<never>} */
   const run = async (/** @type {string} */ program, /** @type {string[]} */ args) => {
-    const child = spawn('dbus-run-session', ['--', 'xvfb-run', '--auto-servernum', program, ...args], {
+    const child = spawn(ownBus, ['--', 'xvfb-run', '--auto-servernum', program, ...args], {
       env: {
         ...env,
         HOME: profile,
