@@ -106,7 +106,10 @@ export class Session {
     if (typeof requestIdleCallback !== 'function') return;
     this.#idle = requestIdleCallback(() => {
       this.#idle = undefined;
-      this.#view.readAhead().catch(() => undefined);
+      this.#view
+        .readAhead()
+        .then((messages) => this.#chains.check(messages))
+        .catch(() => undefined);
     });
   }
 

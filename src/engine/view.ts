@@ -44,6 +44,8 @@ export class View {
   readonly #elsewhere: Elsewhere;
   /** The ids of the active chain, root first, and the index of the first one that is loaded. */
   #shown: Shown = { head: null, ids: [], from: 0, moves: 0 };
+  /** What was got ready to be shown next; never older than what is shown. */
+  #next: Next | undefined;
 
   constructor(
     desk: Desk,
@@ -129,21 +131,27 @@ export class View {
 
   /** Brings the shown chain up to date and loads its last messages: at least `count`, or as many as were loaded. */
   async loadShown(count: number): Promise<void> {
-    const { head, ids, shared } = this.#chainTo(this.head());
-    const kept = this.#shown.from < shared ? this.#shown.from : Math.max(0, ids.length - PAGE);
-    const from = Math.min(kept, Math.max(0, ids.length - count));
+    const reading = this.#next?.reading;
+    const chain = this.#chainTo(this.head());
+    const { head, ids } = chain;
+    const from = this.#firstOf(chain, count);
     this.#shown = { head, ids, from, moves: this.#history.moves };
+    this.#next = undefined;
+    await reading;
     await this.loadBodies(ids.slice(from));
   }
 
+  /** The index of the first message to be loaded of a chain, where `count` are asked for. */
+  #firstOf({ ids, shared }: Chain, count: number): number {
+    const kept = this.#shown.from < shared ? this.#shown.from : Math.max(0, ids.length - PAGE);
+    return Math.min(kept, Math.max(0, ids.length - count));
+  }
+
   /** The chain of a head, made from the shown one where they share a beginning. */
-  #chainTo(head: string | null): {
-    readonly head: string | null;
-    readonly ids: readonly string[];
-    readonly shared: number;
-  } {
+  #chainTo(head: string | null): Chain {
     const { graph, moves } = this.#history;
     const { ids, head: before } = this.#shown;
+    if (this.#next?.head === head && this.#next.moves === moves) return this.#next;
     if (moves === this.#shown.moves)
       return head === before
         ? { head, ids, shared: ids.length }
@@ -163,25 +171,28 @@ export class View {
     this.#history.keep(await this.#desk.store.getNodes(this.#desk.chatId, missing, seqs));
   }
 
-  /** Begins to load what a branch would show; what can't be loaded now is loaded when it is shown. */
-  async foresee(branchId: string): Promise<void> {
-    const lacking = this.#lackingUpFrom(this.#history.view(branchId));
-    await this.loadBodies(lacking.map(({ id }) => id)).catch(() => undefined);
+  /** Gets ready what a branch would show, and begins to load it; what can't be loaded now is loaded when it is shown. */
+  foresee(branchId: string): void {
+    const chain = this.#chainTo(this.#history.view(branchId));
+    const reading = this.loadBodies(chain.ids.slice(this.#firstOf(chain, 0))).catch(() => undefined);
+    this.#next = { ...chain, moves: this.#history.moves, reading };
   }
 
   /**
    * Reads what the branches used last would show, so that a switch to one of them finds it here. Others may write while
-   * this is read: what was changed by then is left to whoever shows it.
+   * this is read: what was changed by then is left to whoever shows it. Gives the words that it has read.
    */
-  async readAhead(): Promise<void> {
+  async readAhead(): Promise<readonly UIMessage[]> {
     const { nodes } = this.#history.graph;
     const infos = this.#lacking();
     const ids = infos.map(({ id }) => id);
-    if (ids.length === 0) return;
+    if (ids.length === 0) return [];
     const seqs = infos.map(({ seq }) => seq);
     const read = await this.#desk.store.getNodes(this.#desk.chatId, ids, seqs);
     const isAsKnown = ({ id, rev }: MessageNode): boolean => nodes.get(id)?.rev === rev;
-    this.#history.keep(read.filter((node) => isAsKnown(node) && node.status !== 'streaming'));
+    const settled = read.filter((node) => isAsKnown(node) && node.status !== 'streaming');
+    this.#history.keep(settled);
+    return settled.map(({ data }) => data);
   }
 
   /** The ends of other branches, as far as they are not loaded. */
@@ -313,6 +324,16 @@ interface Shown {
   readonly from: number;
   /** The {@link History.moves} for which this is true. */
   readonly moves: number;
+}
+
+/** A chain, and how many of its messages the one shown begins with, too. */
+interface Chain extends Pick<Shown, 'head' | 'ids'> {
+  readonly shared: number;
+}
+
+/** A chain that is likely to be shown next, and when what is missing of it has been read. */
+interface Next extends Chain, Pick<Shown, 'moves'> {
+  readonly reading: Promise<void>;
 }
 
 /**
