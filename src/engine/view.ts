@@ -131,13 +131,13 @@ export class View {
 
   /** Brings the shown chain up to date and loads its last messages: at least `count`, or as many as were loaded. */
   async loadShown(count: number): Promise<void> {
-    const reading = this.#next?.reading;
+    const next = this.#next;
     const chain = this.#chainTo(this.head());
     const { head, ids } = chain;
     const from = this.#firstOf(chain, count);
     this.#shown = { head, ids, from, moves: this.#history.moves };
     this.#next = undefined;
-    await reading;
+    if (next) await next.reading;
     await this.loadBodies(ids.slice(from));
   }
 
