@@ -107,7 +107,8 @@ export class DeferredStore implements ContextStore {
   }
 
   append(chatId: string, ops: readonly StoreOp[], options: AppendOptions): Promise<AppendResult> {
-    return this.#use((store) => store.append(chatId, ops, options));
+    const kept = this.#store || !Array.isArray(ops) ? ops : ops.map(copyOfOp);
+    return this.#use((store) => store.append(chatId, kept, options));
   }
 
   saveDraft(chatId: string, id: string, message: UIMessage, options?: DraftOptions): Promise<void> {
@@ -139,7 +140,8 @@ export class DeferredStore implements ContextStore {
   }
 
   putBlob(bytes: Uint8Array): Promise<string> {
-    return this.#use((store) => store.putBlob(bytes));
+    const kept = this.#store ? bytes : copyOf(bytes);
+    return this.#use((store) => store.putBlob(kept));
   }
 
   getBlob(hash: string): Promise<Uint8Array | undefined> {
@@ -219,10 +221,20 @@ interface Listener {
 }
 
 /** A value as it is now; the store tells, in words, of one that can't be copied. */
-function copyOf(value: unknown): unknown {
+function copyOf<T>(value: T): T {
   try {
     return structuredClone(value);
   } catch {
     return value;
+  }
+}
+
+/** An operation with its message as JSON has it, which is how a store takes it; what JSON can't hold is told of later. */
+function copyOfOp(op: StoreOp): StoreOp {
+  try {
+    if ((op.op !== 'insert' && op.op !== 'replace') || !op.data) return op;
+    return { ...op, data: JSON.parse(JSON.stringify(op.data)) as UIMessage };
+  } catch {
+    return op;
   }
 }

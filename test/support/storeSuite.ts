@@ -1840,6 +1840,26 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
         expect(await store.get('mine')).toEqual({ words: 'as said' });
       });
 
+      it('so are messages and bytes, whichever call comes first', async () => {
+        const [one, another] = [await open(), await open()];
+        for (const id of ['first', 'second']) {
+          const data = message(id, 'as said');
+          const writing = one.append(
+            'c',
+            [{ op: 'insert', id, parentId: null, data, status: 'complete' }],
+            me,
+          );
+          Object.assign(data.parts[0] ?? {}, { text: 'changed since' });
+          await writing;
+          expect((await one.getMessage('c', id))?.data.parts).toEqual([{ type: 'text', text: 'as said' }]);
+          const bytes = new Uint8Array([1, 2, 3]);
+          const putting = another.putBlob(bytes);
+          bytes.fill(9);
+          expect(await another.getBlob(await putting)).toEqual(new Uint8Array([1, 2, 3]));
+        }
+        await Promise.all([one.close(), another.close()]);
+      });
+
       it('are refused under a key that is no text', async () => {
         for (const key of [undefined, null, 5, {}] as unknown as string[])
           for (const call of [store.set(key, 1), store.get(key), store.delete(key)])
