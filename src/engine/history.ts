@@ -4,6 +4,7 @@ import {
   byAge,
   contains,
   createGraph,
+  cutRings,
   dropNode,
   infoOf,
   isVisible,
@@ -61,14 +62,17 @@ export class History {
     this.lastSeq = Math.max(this.lastSeq, records.seq);
     if (records.chat) this.chat = records.chat.deletedAt === undefined ? records.chat : undefined;
     const dropped = records.dropped.filter((id) => !busy.own.has(id));
-    const changed = records.nodes.filter((info) => this.#absorbNode(info, busy)).map(({ id }) => id);
-    for (const id of dropped) this.forget(id);
+    const joined: NodeInfo[] = [];
+    const changed = records.nodes.filter((info) => this.#absorbNode(info, busy, joined)).map(({ id }) => id);
+    cutRings(this.graph, joined);
+    if (dropped.length > 0) this.forget(dropped);
     for (const branch of records.branches) this.#absorbBranch(branch, busy.own);
     for (const checkpoint of records.checkpoints) this.checkpoints.set(checkpoint.id, checkpoint);
     return [...dropped, ...changed];
   }
 
-  #absorbNode(info: NodeInfo, { held, own }: Busy): boolean {
+  /** `joined` are those that may have closed a ring. */
+  #absorbNode(info: NodeInfo, { held, own }: Busy, joined: NodeInfo[]): boolean {
     this.nextSeq = Math.max(this.nextSeq, info.seq + 1);
     const isLeft = info.status === 'streaming' && !own.has(info.id);
     mark(this.abandoned, info.id, isLeft && !held.has(info.id));
@@ -76,18 +80,22 @@ export class History {
     const seen: NodeInfo = this.abandoned.has(info.id) ? { ...info, status: 'interrupted' } : info;
     const known = this.graph.nodes.get(info.id);
     if (known && (own.has(info.id) ? info.rev <= known.rev : isSame(known, seen)))
-      return this.#place(known, info);
+      return this.#place(known, info, joined);
     // Its children came first: a turn of ours that was rebased onto what is read only now. No walk got past them.
     if (known ? known.parentId !== info.parentId : this.isFollowed(info.id)) this.#rearranged();
-    putNode(this.graph, seen);
+    putNode(this.graph, seen, joined);
     if (this.#bodies.has(info.id)) this.#stale.add(info.id);
     return true;
   }
 
   /** Nothing is new about a message but, perhaps, its place: one that was kept in memory gets it when it is stored. */
-  #place(known: NodeInfo, { parentId, depth, seq, createdAt, deviceId }: NodeInfo): boolean {
+  #place(
+    known: NodeInfo,
+    { parentId, depth, seq, createdAt, deviceId }: NodeInfo,
+    joined: NodeInfo[],
+  ): boolean {
     if (known.seq === seq && known.parentId === parentId && known.deviceId === deviceId) return false;
-    putNode(this.graph, { ...known, parentId, depth, seq, createdAt, deviceId });
+    putNode(this.graph, { ...known, parentId, depth, seq, createdAt, deviceId }, joined);
     if (known.parentId !== parentId) this.#rearranged();
     return true;
   }
@@ -98,14 +106,20 @@ export class History {
     this.recount();
   }
 
-  /** A message is gone: it was reserved, and nothing was ever said. Whoever looked at it looks at its parent. */
-  forget(id: string): void {
-    const parentId = this.graph.nodes.get(id)?.parentId ?? null;
-    for (const [branchId, view] of this.#views) if (view === id) this.#views.set(branchId, parentId);
-    dropNode(this.graph, id);
-    this.#bodies.delete(id);
-    this.abandoned.delete(id);
-    this.foreign.delete(id);
+  /** Messages are gone: they were reserved, and nothing was ever said. Whoever looked at one looks at its parent. */
+  forget(ids: readonly string[]): void {
+    const gone = new Set<string | null>(ids);
+    for (const [branchId, view] of this.#views) {
+      let at = view;
+      while (gone.has(at)) at = this.graph.nodes.get(at ?? '')?.parentId ?? null;
+      if (at !== view) this.#views.set(branchId, at);
+    }
+    for (const id of ids) {
+      dropNode(this.graph, id);
+      this.#bodies.delete(id);
+      this.abandoned.delete(id);
+      this.foreign.delete(id);
+    }
     this.recount();
   }
 

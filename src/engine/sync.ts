@@ -238,7 +238,7 @@ export class Sync {
     if (replace?.op !== 'replace') return [this.#insertOf(node), ...ops];
     const { data = node.data, status = node.status } = replace;
     const branchId = this.#view.branchHolding(node.id);
-    this.#history.forget(node.id);
+    this.#history.forget([node.id]);
     return [
       { ...this.#insertOf(node), data, status },
       { op: 'head', branchId, expected: node.parentId, messageId: node.id, forkId: createId() },

@@ -137,28 +137,43 @@ interface WritableGraph extends MessageGraph {
 /** A graph of these nodes, given in any order. */
 export function createGraph(infos: Iterable<NodeInfo> = []): MessageGraph {
   const graph: WritableGraph = { nodes: new Map(), children: new Map() };
-  for (const info of infos) putNode(graph, info);
+  const joined: NodeInfo[] = [];
+  for (const info of infos) putNode(graph, info, joined);
+  cutRings(graph, joined);
   return graph;
 }
 
-/** Adds a node, or replaces the one with its id. Its place among its siblings follows `seq`. A ring is cut at once. */
-export function putNode(graph: MessageGraph, info: NodeInfo): void {
+/**
+ * Adds a node, or replaces the one with its id. Its place among its siblings follows `seq`. A ring is cut at once; whoever
+ * puts many collects those that have `joined` others instead, and cuts all rings behind the last: {@link cutRings}.
+ */
+export function putNode(graph: MessageGraph, info: NodeInfo, joined?: NodeInfo[]): void {
   const known = graph.nodes.get(info.id);
   const stays = known !== undefined && known.parentId === info.parentId && known.seq === info.seq;
   if (known && !stays) unlink(graph as WritableGraph, known);
   (graph as WritableGraph).nodes.set(info.id, info);
   if (stays) return;
   link(graph as WritableGraph, info);
-  if (known?.parentId !== info.parentId && graph.children.has(info.id)) cutRing(graph, info);
+  // Only a new parent can close a ring, and only that of a message which something follows.
+  if (known?.parentId === info.parentId || !graph.children.has(info.id)) return;
+  if (joined) joined.push(info);
+  else cutRings(graph, [info]);
 }
 
-/** Lets the oldest message of a ring be a first one, if this one follows itself. Only a new parent can bring that about. */
+/** Lets the oldest message of each ring that these have closed be a first one. Goes each way towards a root once. */
+export function cutRings(graph: MessageGraph, joined: readonly NodeInfo[]): void {
+  const passedOn = new Map<string, number>();
+  for (const [walk, { id }] of joined.entries()) {
+    let at = graph.nodes.get(id);
+    for (; at && !passedOn.has(at.id); at = parentOf(graph, at)) passedOn.set(at.id, walk);
+    if (at && passedOn.get(at.id) === walk) cutRing(graph, at);
+  }
+}
+
 function cutRing(graph: MessageGraph, info: NodeInfo): void {
   let oldest = info;
-  for (let at = parentOf(graph, info); at !== info; at = parentOf(graph, at)) {
-    if (!at) return;
+  for (let at = parentOf(graph, info); at && at !== info; at = parentOf(graph, at))
     if (at.seq < oldest.seq) oldest = at;
-  }
   putNode(graph, { ...oldest, parentId: null });
 }
 

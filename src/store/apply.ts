@@ -59,6 +59,12 @@ interface Way {
   last: number;
 }
 
+/** Branches that turns were given under one id, and which of them was found last. */
+interface Forks {
+  readonly ids: string[];
+  at: number;
+}
+
 /** A message as it will be. */
 interface Entry {
   readonly node: Writable<MessageNode>;
@@ -88,10 +94,14 @@ class Append {
   /** How many of these messages follow each message, from the first that is dropped on. */
   #followers: Map<string | null, number> | undefined;
   readonly #branches: Pointers<Branch>;
+  /** The one used last at the end; some of them may be deleted by now. */
+  #byUse: Branch[] | undefined;
   readonly #checkpoints: Pointers<Checkpoint>;
   readonly #values = new Map<string, unknown>();
   /** The fields of records that are merged, by key; null for one that goes. */
-  readonly #merged = new Map<string, Map<string, unknown>>();
+  readonly #merged = new Map<string, Fields>();
+  /** Those of the chat's metadata, once one of them changes. */
+  #metadata: Fields | undefined;
   /** One entry per changed thing, by its kind and its id; numbered in the order of the first change. */
   readonly #changes: Readonly<Record<Change['kind'], Map<string, Change>>> = {
     chat: new Map(),
@@ -101,15 +111,19 @@ class Append {
   };
   /** New messages that were looked up, and are there. */
   #found: ReadonlySet<string> | undefined;
-  /** New messages that are there already, and those of them that a turn goes on from: wherever they are now. */
+  /** New messages that are there already, and whether a turn goes on from them: wherever they are now. */
   readonly #there = new Set<string>();
-  readonly #takenUp = new Set<string>();
+  #isTakenUp = false;
   /** By head. They are gone before anything changes. */
   readonly #ways = new Map<string | null, Way>();
   /** New parents of messages that are rebased. */
   readonly #rebased = new Map<string, string | null>();
+  /** Whether a message is one of these, or follows one. */
+  readonly #moved = new Map<string, boolean | undefined>();
   /** Where the rest of a turn goes when its first part went to a branch of its own. */
   readonly #forks = new Map<string, string>();
+  /** Where turns of one id went. */
+  readonly #given = new Map<string, Forks>();
   #conflict: { readonly policy: 'fork' | 'rebase'; readonly from: Branch; readonly to: string } | undefined;
 
   constructor(
@@ -182,11 +196,23 @@ class Append {
     return true;
   }
 
-  /** The branch that a turn was given under this id, if it holds a message; one given later has a longer id. */
+  /** The branch that a turn was given under this id, if it holds a message. Of many, the one found last is asked first. */
   async #forkHolding(forkId: string, id: string): Promise<Branch | undefined> {
-    const fork = await this.#findBranch(forkId);
-    if (!fork || (await this.#holds(fork, id))) return fork;
-    return this.#forkHolding(`${forkId}+`, id);
+    const forks = await this.#forksOf(forkId);
+    for (let asked = 0; asked < forks.ids.length; asked += 1) {
+      const fork = await this.#findBranch(forks.ids[forks.at] ?? '');
+      if (fork && (await this.#holds(fork, id))) return fork;
+      forks.at = (forks.at + 1) % forks.ids.length;
+    }
+    return undefined;
+  }
+
+  /** The branches that turns were given under this id: one given later has a number behind it. */
+  async #forksOf(forkId: string): Promise<Forks> {
+    const forks = this.#given.get(forkId) ?? { ids: [], at: 0 };
+    this.#given.set(forkId, forks);
+    while (await this.#findBranch(nextId(forkId, forks))) forks.ids.push(nextId(forkId, forks));
+    return forks;
   }
 
   /**
@@ -196,21 +222,21 @@ class Append {
   async #takeUp(ops: readonly StoreOp[]): Promise<readonly StoreOp[]> {
     const inserts = ops.filter((op) => op.op === 'insert');
     if (inserts.some((op) => !this.#there.has(op.id) && !isReserved(op))) return ops;
-    const parents = new Map(inserts.map((op) => [op.id, op.parentId]));
+    const parents = parentsOf(ops);
+    const lasts = new Map<string, string | undefined>([...this.#there].map((id) => [id, id]));
     const rest: StoreOp[] = [];
-    for (const op of ops) rest.push(op.op === 'head' ? await this.#takeUpHead(op, parents) : op);
+    for (const op of ops)
+      rest.push(op.op === 'head' ? await this.#takeUpHead(op, upward(op.messageId, lasts, parents)) : op);
     return rest;
   }
 
-  async #takeUpHead(op: HeadOp, parents: ReadonlyMap<string, string | null>): Promise<HeadOp> {
-    let last = op.messageId;
-    for (const [id, parentId] of [...parents].toReversed())
-      if (id === last && !this.#there.has(id)) last = parentId;
-    if (last === null || !this.#there.has(last)) return op;
+  /** `last`: the last message of the turn that is there. */
+  async #takeUpHead(op: HeadOp, last: string | undefined): Promise<HeadOp> {
+    if (last === undefined) return op;
     const from = await this.#getBranch(op.branchId);
     const fork = await this.#forkHolding(op.forkId, last);
     if (!fork && !(await this.#holds(from, last))) return op;
-    for (const id of parents.keys()) if (this.#there.has(id)) this.#takenUp.add(id);
+    this.#isTakenUp = true;
     if (fork) {
       this.#tell(from);
       this.#forks.set(op.branchId, fork.id);
@@ -324,7 +350,7 @@ class Append {
     const parentId = this.#rebased.has(id) ? (this.#rebased.get(id) ?? null) : op.parentId;
     const known = await this.#findNode(id);
     if (known) {
-      const isInPlace = known.parentId === parentId || this.#takenUp.has(id);
+      const isInPlace = known.parentId === parentId || (this.#isTakenUp && this.#there.has(id));
       if (isInPlace && sameContent(known.data, data)) return;
       const message = `Message "${id}" is there already, with other words or in another place. Take a new id.`;
       refuse('head-moved', message, { reason: 'id-taken', id });
@@ -410,16 +436,19 @@ class Append {
   #updateChat({ title, metadata, usage }: OpNamed<'chat'>): void {
     const { title: before, ...chat } = this.#chat;
     const after = title === undefined ? before : (title ?? undefined);
-    const sum = usage && { usage: addUsage(chat.metadata?.['usage'], usage) };
     this.#chat = after === undefined ? chat : { ...chat, title: after };
-    this.#setChat(metadata || sum ? { metadata: { ...chat.metadata, ...metadata, ...sum } } : {});
+    this.#setChat({});
+    if (!metadata && !usage) return;
+    this.#metadata ??= fieldsOf(chat.metadata);
+    const sum = usage && addUsage(this.#metadata.get('usage'), usage);
+    for (const [name, field] of fieldsOf(metadata)) this.#metadata.set(name, field);
+    if (sum) this.#metadata.set('usage', sum);
   }
 
   async #merge({ key, value }: OpNamed<'merge'>): Promise<void> {
     let fields = this.#merged.get(key);
     if (!fields) {
-      const known = this.#values.get(key) ?? (this.#isNew ? undefined : await this.#tx.value(key));
-      fields = new Map(Object.entries({ ...(typeof known === 'object' ? known : {}) }));
+      fields = fieldsOf(this.#values.get(key) ?? (this.#isNew ? undefined : await this.#tx.value(key)));
       this.#merged.set(key, fields);
     }
     for (const [name, field] of Object.entries(value)) fields.set(name, field);
@@ -472,15 +501,21 @@ class Append {
    * A head that moves without new messages can't be rebased: it would take the other's turn out of its branch.
    */
   async #planRebase(ops: readonly StoreOp[]): Promise<void> {
-    const parents = new Map(ops.filter((op) => op.op === 'insert').map((op) => [op.id, op.parentId]));
+    const parents = parentsOf(ops);
+    const firsts = new Map<string | null, Map<string, string | undefined>>();
+    for (const [id, parentId] of parents)
+      firsts.set(parentId, (firsts.get(parentId) ?? new Map<string, string>()).set(id, id));
     const seen = new Set<string>();
     for (const op of ops) {
       if (op.op !== 'head' || seen.has(op.branchId)) continue;
       seen.add(op.branchId);
       const branch = await this.#findBranch(op.branchId);
-      const first = firstOfTurn(parents, op);
+      // The first of the new messages that end at the target and begin behind the expected head.
+      const first = upward(op.messageId, firsts.get(op.expected) ?? new Map<string, string>(), parents);
       const isAhead = branch && isLive(branch) && branch.headMessageId !== op.expected;
-      if (isAhead && first !== undefined) this.#rebased.set(first, branch.headMessageId);
+      if (!isAhead || first === undefined) continue;
+      this.#rebased.set(first, branch.headMessageId);
+      this.#moved.set(first, true);
     }
   }
 
@@ -501,20 +536,15 @@ class Append {
 
   /** Whether a message belongs to a turn that got a new parent. */
   #isRebased(id: string | null): boolean {
-    let node = this.#nodes.get(id ?? '')?.node;
-    for (let last = Infinity; node && !this.#rebased.has(node.id) && node.seq < last;) {
-      last = node.seq;
-      node = this.#nodes.get(node.parentId ?? '')?.node;
-    }
-    return node !== undefined && this.#rebased.has(node.id);
+    const parents = { get: (child: string) => this.#nodes.get(child)?.node.parentId };
+    return upward(id, this.#moved, parents) ?? false;
   }
 
   /** Gives a turn a branch of its own; the branch that it was meant for stays as the other tab left it. */
   async #forkTurn(from: Branch, op: HeadOp, target: NodeInfo | undefined): Promise<void> {
     const { branchId } = op;
-    let { forkId } = op;
     // One of that id is there when this was done before, and has moved on since.
-    while (await this.#findBranch(forkId)) forkId += '+';
+    const forkId = nextId(op.forkId, await this.#forksOf(op.forkId));
     this.#create(forkId, await this.#branches.nextName(from.name), target, true);
     this.#setChat({ updatedAt: this.#updatedAt });
     this.#forks.set(branchId, forkId);
@@ -565,10 +595,18 @@ class Append {
     }
     this.#setBranch(branch, { deletedAt: this.#now });
     if (this.#chat.activeBranchId !== id) return;
-    let next: Branch | undefined;
-    for (const other of await this.#branches.all())
-      if (isLive(other) && !(next && next.usedSeq >= other.usedSeq)) next = other;
+    const next = await this.#lastUsed();
     if (next) this.#setChat({ activeBranchId: next.id });
+  }
+
+  async #lastUsed(): Promise<Branch | undefined> {
+    this.#byUse ??= (await this.#branches.all()).toReversed().toSorted((a, b) => a.usedSeq - b.usedSeq);
+    for (let last = this.#byUse.at(-1); last; last = this.#byUse.at(-1)) {
+      const now = await this.#findBranch(last.id);
+      if (now && isLive(now)) return now;
+      this.#byUse.pop();
+    }
+    return undefined;
   }
 
   /** A branch that was deleted comes back, under another name where its own is taken. */
@@ -710,6 +748,7 @@ class Append {
     const { seq, rev } = this.#touch('branch', branch);
     const usedSeq = isUsed ? seq : branch.usedSeq;
     this.#branches.tell({ ...branch, ...change, updatedAt: this.#now, usedSeq, rev });
+    if (change.deletedAt === undefined) this.#byUse = undefined;
   }
 
   #setCheckpoint(checkpoint: Checkpoint, change: Partial<Checkpoint>): void {
@@ -720,6 +759,7 @@ class Append {
   /** Writes all that changed, and tells what is there now. Does not wait. */
   finish(): AppendResult {
     const seq = this.#nextSeq - 1;
+    if (this.#metadata) this.#setChat({ metadata: recordOf(this.#metadata) });
     const nodes = this.#write();
     const written: MessageNode[] = [];
     for (const { node, put } of this.#nodes.values()) {
@@ -812,9 +852,22 @@ function newChat(
 function addUsage(sum: unknown, more: unknown): unknown {
   if (typeof more === 'number') return (typeof sum === 'number' ? sum : 0) + more;
   if (typeof more !== 'object' || more === null || Array.isArray(more)) return more ?? sum;
-  const before = typeof sum === 'object' && sum !== null ? (sum as Record<string, unknown>) : {};
-  const added = Object.entries(more).map(([key, value]) => [key, addUsage(before[key], value)] as const);
-  return { ...before, ...Object.fromEntries(added) };
+  const fields = sum instanceof Map ? (sum as Fields) : fieldsOf(sum);
+  for (const [name, field] of fieldsOf(more)) fields.set(name, addUsage(fields.get(name), field));
+  return fields;
+}
+
+/** The fields of a record that grows: to copy it with each would take the square of their number. */
+type Fields = Map<string, unknown>;
+
+function fieldsOf(record: unknown): Fields {
+  return new Map(Object.entries(typeof record === 'object' ? (record ?? {}) : {}));
+}
+
+function recordOf(fields: Fields): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    [...fields].map(([name, field]) => [name, field instanceof Map ? recordOf(field as Fields) : field]),
+  );
 }
 
 // --- Messages -------------------------------------------------------------------------------------------------------
@@ -828,22 +881,41 @@ function contentOf({ role, parts, metadata }: UIMessage): string {
   return JSON.stringify([role, parts, metadata]);
 }
 
+function nextId(forkId: string, { ids }: Forks): string {
+  return ids.length === 0 ? forkId : `${forkId}+${ids.length}`;
+}
+
 type Writable<T> = { -readonly [Field in keyof T]: T[Field] };
 
 function countOf(node: MessageNode | undefined): number {
   return node && isVisible({ status: node.status, parts: node.data.parts.length }) ? 1 : 0;
 }
 
-/** The first of the new messages that end at an operation's target and begin behind its expected head. */
-function firstOfTurn(parents: ReadonlyMap<string, string | null>, head: HeadOp): string | undefined {
-  const seen = new Set<string>();
-  for (let id = head.messageId; id !== null && parents.has(id) && !seen.has(id);) {
-    const parentId = parents.get(id) ?? null;
-    if (parentId === head.expected) return id;
-    seen.add(id);
-    id = parentId;
+/** The new messages, and what each follows. */
+function parentsOf(ops: readonly StoreOp[]): Map<string, string | null> {
+  return new Map(ops.flatMap((op) => (op.op === 'insert' ? [[op.id, op.parentId]] : [])));
+}
+
+/**
+ * What is known of a message, or of the nearest one before it of which something is known; the same is known from then on
+ * of those between: one way may be gone up from each of its thousands.
+ */
+function upward<T>(
+  id: string | null,
+  known: Map<string, T | undefined>,
+  parents: { readonly get: (id: string) => string | null | undefined },
+): T | undefined {
+  const passed: string[] = [];
+  let at: string | null | undefined = id;
+  while (typeof at === 'string' && !known.has(at)) {
+    // A ring ends where it began.
+    known.set(at, undefined);
+    passed.push(at);
+    at = parents.get(at);
   }
-  return undefined;
+  const found = known.get(at ?? '');
+  for (const one of passed) known.set(one, found);
+  return found;
 }
 
 /** The messages that are to be inserted. */

@@ -304,7 +304,8 @@ async function walk(
 ): Promise<NodeInfo[]> {
   const chain: NodeInfo[] = [];
   let untold: NodeInfo[] = [];
-  let isOdd = false;
+  /** What was passed, where that has to be known. */
+  let passed: Set<string> | undefined;
   let hasLeft = true;
   let size = Math.min(limit, LONG);
   let above: NodeInfo | undefined;
@@ -320,11 +321,14 @@ async function walk(
     if (!last) break;
     // A parent was written before its children. Where damaged data say something else, the chain may be a ring.
     if (last.seq >= end) {
-      isOdd = true;
-      if (chain.some((info) => info.id === last.id)) break;
+      passed ??= new Set(chain.map((info) => info.id));
+      if (passed.has(last.id)) break;
     }
     for (const info of found.slice(0, limit - chain.length)) untold.push(info);
-    for (const info of found) chain.push(info);
+    for (const info of found) {
+      chain.push(info);
+      passed?.add(info.id);
+    }
     if (near.length > 0) {
       tell(untold);
       untold = [];
@@ -337,7 +341,7 @@ async function walk(
     id = last.parentId;
   }
   tell(untold);
-  const once = isOdd ? [...new Map(chain.map((info) => [info.id, info])).values()] : chain;
+  const once = passed ? [...new Map(chain.map((info) => [info.id, info])).values()] : chain;
   return once.slice(0, limit);
 }
 

@@ -3,6 +3,7 @@ import type { Branch, Chat, NodeInfo } from '../graph/graph.ts';
 import {
   chainIds,
   createGraph,
+  cutRings,
   dropNode,
   infoOf,
   isVisible,
@@ -152,8 +153,11 @@ class ChatIndex {
   }
 
   async #readBodies(store: Source, ids: readonly string[], rest: Rest): Promise<void> {
-    for (const node of await store.readLight(this.#id, ids)) {
-      putNode(this.#graph, infoOf(node));
+    const nodes = await store.readLight(this.#id, ids);
+    const joined: NodeInfo[] = [];
+    for (const node of nodes) putNode(this.#graph, infoOf(node), joined);
+    cutRings(this.#graph, joined);
+    for (const node of nodes) {
       await this.#words.put(node.id, eachWord(readable(node.data)), rest);
       if (node.status === 'streaming') this.#growing.add(node.id);
       else this.#growing.delete(node.id);

@@ -5,6 +5,7 @@ import {
   commonAncestor,
   contains,
   createGraph,
+  cutRings,
   dropNode,
   forksOf,
   infoOf,
@@ -188,6 +189,15 @@ describe('a graph that changes', () => {
     putNode(g, { ...infoOf(nodes[1]!), parentId: 'x1' });
     expect(g.children.get('q1')).toBeUndefined();
     expect(g.children.get('x1')).toEqual(['a1']);
+  });
+
+  it('takes many that turn a chain round for no ring, though some of them make one', () => {
+    const { graph: g, nodes } = graph('q1 > a1 > q2');
+    const joined: NodeInfo[] = [];
+    for (const [i, parentId] of ['a1', 'q2', null].entries())
+      putNode(g, { ...infoOf(nodes[i]!), parentId }, joined);
+    cutRings(g, joined);
+    expect(chainIds(g, 'q1')).toEqual(['q2', 'a1', 'q1']);
   });
 
   it('drops a node, and nothing happens for an unknown one', () => {

@@ -1,5 +1,5 @@
 // First, so that all that comes is counted.
-import { grownBeyond, stepsOf, total, type Steps } from '../support/steps.ts';
+import { grownBeyond, stepsAndCopiesOf, stepsOf, total, type Steps } from '../support/steps.ts';
 import 'fake-indexeddb/auto';
 import { describe, expect, it, vi } from 'vitest';
 import { ContextEngine } from '../../src/engine/engine.ts';
@@ -15,7 +15,7 @@ import { examine } from '../../src/graph/verify.ts';
 import { visualizeGraph } from '../../src/graph/visualize.ts';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
-import type { ContextStore, StoreOp } from '../../src/store/store.ts';
+import type { ConflictPolicy, ContextStore, StoreOp } from '../../src/store/store.ts';
 import { givenChat, head, insert, line, me, message, node } from '../support/graph.ts';
 
 it('an append may bring more messages than a call has room for arguments', { timeout: 60_000 }, async () => {
@@ -60,6 +60,17 @@ const turn = (i: number): StoreOp[] => {
   const parent = i === 0 ? 'q' : `a${i - 1}`;
   return [insert(`a${i}`, parent), head(parent, `a${i}`)];
 };
+/** One for a branch of its own, whose head is another one by now. */
+const late = (i: number): StoreOp[] => [
+  insert(`a${i}`, i === 0 ? 'q' : `a${i - 1}`),
+  { op: 'head', branchId: `b${i}`, expected: 'q', messageId: `a${i}`, forkId: 'fork' },
+];
+/** What such turns come too late for. */
+const faster = (n: number): readonly Ops[] => [
+  [question, ...each(n, (i) => branch(`b${i}`))],
+  [insert('x', 'q'), ...each(n, (i) => head('q', 'x', `b${i}`))],
+];
+const cutOff = insert('r', 'q', '', 'streaming');
 
 /** Appends of thousands of operations; the last of each is looked at. */
 const APPENDS: Readonly<Record<string, (count: number) => readonly Ops[]>> = {
@@ -88,6 +99,14 @@ const APPENDS: Readonly<Record<string, (count: number) => readonly Ops[]>> = {
     [question, ...each(n, (i) => branch(`b${i}`))],
     each(n, (i) => [insert(`a${i}`, 'q'), head('q', `a${i}`, `b${i}`)]),
   ],
+  'turns of which a part was written before': (n) => [
+    [question, head(null, 'q')],
+    [...each(n, turn), cutOff],
+    [{ op: 'drop', id: 'r' }],
+    [...each(n, turn), cutOff],
+  ],
+  'turns that come late, with one name for their branches': (n) => [...faster(n), each(n, late)],
+  'such turns that were written before': (n) => [...faster(n), each(n, late), each(n, late)],
   'branches of one message': (n) => [[question], each(n, (i) => unnamed(`b${i}`))],
   'named branches': (n) => [[question], each(n, (i) => branch(`b${i}`))],
   'renamed branches': (n) => [
@@ -101,6 +120,14 @@ const APPENDS: Readonly<Record<string, (count: number) => readonly Ops[]>> = {
   'deleted branches': (n) => [
     [question, ...each(n, (i) => branch(`b${i}`))],
     each(n, (i) => ({ op: 'delete-branch', id: `b${i}` })),
+  ],
+  'deleted branches, each the one that is shown': (n) => [
+    [
+      question,
+      ...each(n, (i) => branch(`b${i}`)),
+      ...each(n, (i): StoreOp => ({ op: 'use', branchId: `b${i}` })),
+    ],
+    each(n, (i) => ({ op: 'delete-branch', id: `b${n - 1 - i}` })),
   ],
   'branches that come back': (n) => [
     [question, ...each(n, (i) => branch(`b${i}`))],
@@ -130,24 +157,61 @@ const APPENDS: Readonly<Record<string, (count: number) => readonly Ops[]>> = {
     [question, ...each(n, (i) => checkpoint(`k${i}`))],
     each(n, (i) => ({ op: 'delete-checkpoint', id: `k${i}` })),
   ],
+};
+
+/** The same, where the last goes behind what is there. */
+const REBASES: typeof APPENDS = {
+  'turns on one branch': (n) => [...faster(1), each(n, (i) => late(i).map(onFirst))],
+  'turns on as many branches': (n) => [...faster(n), each(n, late)],
+};
+/** What brings a field after another to one record. */
+const FIELDS: typeof APPENDS = {
   'fields of a record': (n) => [
     [question],
     each(n, (i) => ({ op: 'merge', key: 'contextree:k', value: { [`f${i}`]: i } })),
   ],
+  'fields of metadata': (n) => [[question], each(n, (i) => ({ op: 'chat', metadata: { [`f${i}`]: i } }))],
+  'kinds of usage': (n) => [
+    [question],
+    each(n, (i) => ({ op: 'chat', usage: { [`f${i}`]: i, deep: { [`f${i}`]: i } } })),
+  ],
 };
+const onFirst = (op: StoreOp): StoreOp => (op.op === 'head' ? { ...op, branchId: 'b0' } : op);
 
 describe.each(STORES)('thousands in one append cost each no more than hundreds: %s', (_where, open) => {
-  it.each(Object.entries(APPENDS))('%s', async (_name, appends) => {
-    const count = async (length: number): Promise<Steps> => {
+  const found = (
+    appends: (count: number) => readonly Ops[],
+    onConflict: ConflictPolicy = 'fork',
+    measure: typeof stepsOf = stepsOf,
+  ): Promise<string[]> =>
+    steep(async (length) => {
       const store = open();
       const [last = [], ...before] = appends(length).toReversed();
       for (const ops of before.toReversed()) await store.append('c', ops.flat(), me);
-      const steps = await stepsOf(() => store.append('c', last.flat(), me));
+      const steps = await measure(() => store.append('c', last.flat(), { ...me, onConflict }));
       await store.close();
       return steps;
-    };
-    expect(await steep(count)).toEqual([]);
+    });
+  it.each(Object.entries(APPENDS))('%s', async (_name, appends) => {
+    expect(await found(appends)).toEqual([]);
   });
+  it.each(Object.entries(REBASES))('%s that were overtaken', async (_name, appends) => {
+    expect(await found(appends, 'rebase')).toEqual([]);
+  });
+  it.each(Object.entries(FIELDS))('%s, which is not copied with each', async (_name, appends) => {
+    expect(await found(appends, 'fork', stepsAndCopiesOf)).toEqual([]);
+  });
+});
+
+it('of messages that change one after another, each sealed block is read once', async () => {
+  const store = new IndexedDBContextStore('sealed');
+  await store.append('c', [question, ...each(MANY, (i) => insert(`a${i}`, 'q'))], me);
+  const replace = each(MANY, (i): StoreOp => ({ op: 'replace', id: `a${i}`, data: message(`a${i}`, 'new') }));
+  const steps = await stepsOf(() => store.append('c', replace, me));
+  const read = [...steps].filter(([where]) => where.includes(' decodePack ')).map(([, count]) => count);
+  expect(read[0]).toBeGreaterThan(1);
+  expect(read[0]).toBeLessThan(MANY / 10);
+  await store.close();
 });
 
 /** Places of thousands of messages, by their numbers, and what points at them. */
@@ -172,6 +236,10 @@ const BROKEN: Readonly<Record<string, (count: number) => Broken>> = {
   'messages, each older than the one before it': (n) => ({
     nodes: each(n, (i) => at(i, i === n - 1 ? null : `m${i + 1}`)),
   }),
+  'messages, each second one older than the one before it': (n) => ({
+    nodes: each(n, (i) => at(i, i === 1 ? null : `m${i % 2 === 0 ? i + 1 : i - 3}`)),
+  }),
+  'messages in one ring': (n) => ({ nodes: each(n, (i) => at(i, `m${(i * 7919 + 1) % n}`)) }),
   'messages that are there twice': (n) => ({
     nodes: each(n * 2, (i) => at(i % n, null, { seq: i, rev: i < n ? 1 : 2 })),
   }),
@@ -232,6 +300,12 @@ const SHAPES: Readonly<Record<string, (count: number) => Ops>> = {
     ...each(n, (i) => insert(`a${i}`, i === 0 ? 'q' : `a${i - 1}`)),
     ...each(n, (i) => [insert(`x${i}`, `a${i}`), branch(`b${i}`, `x${i}`)]),
     head(null, `a${n - 1}`),
+  ],
+  'answers that were cut off before their first word': (n) => [
+    question,
+    ...reserved(n),
+    ...each(n, (i) => branch(`b${i}`, `a${i}`)),
+    head(null, 'q'),
   ],
   'branches that end at one message': (n) => [question, ...each(n, (i) => branch(`b${i}`)), head(null, 'q')],
   'checkpoints at one message': (n) => [
@@ -315,42 +389,17 @@ it.each(STORES)(
   async (_where, open) => {
     const store = open();
     const COUNT = 2000;
+    const appends: readonly ((i: number) => StoreOp)[] = [
+      (i) => unnamed(`b${i}`),
+      (i) => branch(`n${i}`),
+      (i) => ({ op: 'rename-branch', id: `n${i}`, name: `o${i}` }),
+      (i) => ({ op: 'delete-branch', id: `n${i}` }),
+      (i) => ({ op: 'restore-branch', id: `n${i}` }),
+      (i) => checkpoint(`k${i}`),
+      (i) => ({ op: 'rename-checkpoint', id: `k${i}`, name: `l${i}` }),
+    ];
     await store.append('c', [question], me);
-    await store.append(
-      'c',
-      each(COUNT, (i) => unnamed(`b${i}`)),
-      me,
-    );
-    await store.append(
-      'c',
-      each(COUNT, (i) => branch(`n${i}`)),
-      me,
-    );
-    await store.append(
-      'c',
-      each(COUNT, (i) => ({ op: 'rename-branch', id: `n${i}`, name: `o${i}` })),
-      me,
-    );
-    await store.append(
-      'c',
-      each(COUNT, (i) => ({ op: 'delete-branch', id: `n${i}` })),
-      me,
-    );
-    await store.append(
-      'c',
-      each(COUNT, (i) => ({ op: 'restore-branch', id: `n${i}` })),
-      me,
-    );
-    await store.append(
-      'c',
-      each(COUNT, (i) => checkpoint(`k${i}`)),
-      me,
-    );
-    await store.append(
-      'c',
-      each(COUNT, (i) => ({ op: 'rename-checkpoint', id: `k${i}`, name: `l${i}` })),
-      me,
-    );
+    for (const op of appends) await store.append('c', each(COUNT, op), me);
     const names = (await store.listBranches('c')).map(({ name }) => name);
     expect(names).toEqual(['main', ...each(COUNT, (i) => `main-v${i + 2}`), ...each(COUNT, (i) => `o${i}`)]);
     const marks = (await store.listCheckpoints('c')).map(({ name }) => name);

@@ -74,6 +74,8 @@ export class PackedRows implements Rows {
   readonly #unmarked = new Map<string, Promise<Found>>();
   /** By chat, the keys of its topologies. */
   readonly #keys = new Map<string, Promise<Key[]>>();
+  /** The block that was read last for one of its messages. */
+  #unpacked: { readonly name: string; readonly content: PackContent } | undefined;
   /** By chat and block. */
   readonly #writes = new Map<string, Map<number, Writes>>();
   /** What was written to last: mostly the next message goes there, too. */
@@ -209,9 +211,15 @@ export class PackedRows implements Rows {
     return row ?? (await this.#contentOf(chatId, blockOf(seq))).bodies[seq % BLOCK] ?? undefined;
   }
 
+  /** Messages that are asked for one by one mostly lie in one block, and it takes as long to read one as all of them. */
   async #contentOf(chatId: string, block: number): Promise<PackContent> {
+    const name = nameOf(chatId, block);
+    if (this.#unpacked?.name === name) return this.#unpacked.content;
     const pack = await this.#rows.get('packs', [chatId, block]);
-    return pack ? this.#unpack(pack) : { bodies: [] };
+    const content = pack ? this.#unpack(pack) : { bodies: [] };
+    // Of what is damaged, more may be known when it is read again.
+    if (!content.damage) this.#unpacked = { name, content };
+    return content;
   }
 
   #unpack(pack: Pack): PackContent {
@@ -456,6 +464,7 @@ export class PackedRows implements Rows {
     this.#keys.clear();
     this.#lost.clear();
     this.#single.clear();
+    this.#unpacked = undefined;
   }
 
   #write(chatId: string, seq: number): Write {
