@@ -123,7 +123,7 @@ export class History {
     this.recount();
   }
 
-  #absorbBranch(branch: Branch, own: ReadonlySet<string>): void {
+  #absorbBranch(branch: Branch, own: Own): void {
     const before = this.branches.get(branch.id);
     this.branches.set(branch.id, branch);
     if (before?.deletedAt !== branch.deletedAt) this.recount();
@@ -140,7 +140,7 @@ export class History {
    * Moves each view to its branch's head, where that is settled (or `own`) and the view is free to move.
    * Returns whether one moved.
    */
-  follow(own: ReadonlySet<string>, isFree: (branchId: string) => boolean): boolean {
+  follow(own: Own, isFree: (branchId: string) => boolean): boolean {
     let hasMoved = false;
     for (const { id, headMessageId } of this.branches.values()) {
       const head = this.#spoken(headMessageId);
@@ -179,7 +179,7 @@ export class History {
     else this.recount();
   }
 
-  #isOwnOrSettled(head: string | null, own: ReadonlySet<string>): boolean {
+  #isOwnOrSettled(head: string | null, own: Own): boolean {
     return head === null || own.has(head) || this.#isSettled(head);
   }
 
@@ -335,7 +335,12 @@ export interface Busy {
    * Messages that this engine streams, or keeps for a store that refuses: their words here are newer than the
    * records, as long as their revision is not.
    */
-  readonly own: ReadonlySet<string>;
+  readonly own: Own;
+}
+
+/** The messages on which an engine has the last word for now. */
+export interface Own {
+  readonly has: (id: string) => boolean;
 }
 
 /** The versions of a message, oldest first, and which of them it is. */

@@ -25,6 +25,9 @@ import { leaveOut, type Owed } from './leaveOut.ts';
 export class Outbox {
   readonly #isReached: (id: string) => boolean;
   #writes: readonly Waiting[] = [];
+  /** How many of the waiting operations bring words of a message, and how many move the head of a branch. */
+  readonly #words = new Counts();
+  readonly #heads = new Counts();
   readonly #owed: Map<string, Owed | Field> = new Map();
   #refusal: ContextError | undefined;
 
@@ -39,7 +42,7 @@ export class Outbox {
 
   /** How many messages wait here. */
   get count(): number {
-    return new Set([...wordsIn(this.#ops), ...this.owed.flatMap(idsIn)]).size;
+    return this.#words.size + new Set(this.owed.flatMap(idsIn).filter((id) => !this.#words.has(id))).size;
   }
 
   /** The messages that are on the disk without what is large in them, as far as a branch holds them, and the fields. */
@@ -54,10 +57,12 @@ export class Outbox {
 
   add(ops: readonly StoreOp[]): void {
     this.#writes = [...this.#writes, { ops, owes: [] }];
+    this.#count(ops, 1);
   }
 
-  get #ops(): StoreOp[] {
-    return this.#writes.flatMap(({ ops }) => ops);
+  #count(ops: readonly StoreOp[], by: 1 | -1): void {
+    for (const id of wordsIn(ops)) this.#words.add(id, by);
+    for (const op of ops) if (op.op === 'head') this.#heads.add(op.branchId, by);
   }
 
   /** Hands out the first write; it is put back if `send` rejects. */
@@ -65,11 +70,13 @@ export class Outbox {
     const [first, ...rest] = this.#writes;
     if (!first) return;
     this.#writes = rest;
+    this.#count(first.ops, -1);
     try {
       await send(first.ops);
       this.settle(first.ops, first.owes);
     } catch (error) {
       this.#writes = [first, ...this.#writes];
+      this.#count(first.ops, 1);
       throw error;
     }
   }
@@ -101,14 +108,14 @@ export class Outbox {
     }
   }
 
-  /** The messages that wait here, or whose newer words do. */
-  messageIds(): Set<string> {
-    return new Set(wordsIn([...this.#ops, ...this.#owed.values()]));
+  /** Whether a message waits here, or newer words of it do. */
+  has(id: string): boolean {
+    return this.#words.has(id) || this.#owed.get(id)?.op === 'replace';
   }
 
   /** Whether a branch has another head here than in the store. */
   movesHead(branchId: string): boolean {
-    return this.#ops.some((op) => op.op === 'head' && op.branchId === branchId);
+    return this.#heads.has(branchId);
   }
 
   /** The first part of what is here went to a branch of its own: the rest follows it there. */
@@ -116,6 +123,32 @@ export class Outbox {
     const turn = (op: StoreOp): StoreOp =>
       (op.op === 'head' || op.op === 'use') && op.branchId === from ? { ...op, branchId: to } : op;
     this.#writes = this.#writes.map(({ ops, owes }) => ({ ops: ops.map(turn), owes }));
+    this.#heads.move(from, to);
+  }
+}
+
+/** How often things are there. Each write that is sent asks, and thousands may wait: nobody goes through them for that. */
+class Counts {
+  readonly #counts = new Map<string, number>();
+
+  get size(): number {
+    return this.#counts.size;
+  }
+
+  has(id: string): boolean {
+    return this.#counts.has(id);
+  }
+
+  add(id: string, by: number): void {
+    const count = (this.#counts.get(id) ?? 0) + by;
+    if (count > 0) this.#counts.set(id, count);
+    else this.#counts.delete(id);
+  }
+
+  move(from: string, to: string): void {
+    const count = this.#counts.get(from) ?? 0;
+    this.add(from, -count);
+    this.add(to, count);
   }
 }
 

@@ -67,7 +67,7 @@ export class Session {
     const history = this.#history;
     this.#desk = desk;
     this.#view = new View(desk, history, {
-      own: () => this.#sync.own(),
+      own: () => this.#sync.own,
       mayFollow: (branchId) => this.#sync.mayFollow(branchId),
     });
     this.#chains = new Chains({

@@ -10,7 +10,7 @@ import type {
   StoreOp,
 } from '../store/store.ts';
 import { asContextError, type Desk } from './desk.ts';
-import type { Busy, History } from './history.ts';
+import type { Busy, History, Own } from './history.ts';
 import { applyLocally, isRefusal, MEMORY, Outbox } from './outbox.ts';
 import type { Chains } from './resolve.ts';
 import { type RefusedSave, Safety } from './safety.ts';
@@ -39,6 +39,8 @@ export class Sync {
   readonly #streams: Streams;
   readonly #outbox: Outbox;
   readonly #safety: Safety;
+  /** The messages on which this engine has the last word for now. */
+  readonly own: Own = { has: (id) => this.#streams.get(id) !== undefined || this.#outbox.has(id) };
   #epoch = 0;
   /** The revision of the chat's row up to which all that others wrote is known. */
   #knownRev = 0;
@@ -292,13 +294,18 @@ export class Sync {
   async #flush(): Promise<void> {
     if (this.#outbox.isEmpty) return;
     await this.recover();
-    while (!this.#outbox.isEmpty) {
-      try {
-        await this.#outbox.sendFirst((ops) => this.#appendKept(ops));
-      } catch (error) {
-        if (!this.#lighten(error)) throw error;
-      }
+    try {
+      while (!this.#outbox.isEmpty) await this.#flushFirst();
+    } finally {
       this.#streams.letGo();
+    }
+  }
+
+  async #flushFirst(): Promise<void> {
+    try {
+      await this.#outbox.sendFirst((ops) => this.#appendKept(ops));
+    } catch (error) {
+      if (!this.#lighten(error)) throw error;
     }
   }
 
@@ -347,7 +354,7 @@ export class Sync {
 
   /** Whether words of a message wait for a disk that refused them. */
   isKept(id: string): boolean {
-    return this.#outbox.messageIds().has(id);
+    return this.#outbox.has(id);
   }
 
   /**
@@ -410,11 +417,11 @@ export class Sync {
 
   /** Takes in what this engine wrote and took back; the views of the branches that it `moved` go with it. */
   #absorbOwn(result: AppendResult, moved: readonly string[]): void {
-    const own = this.own();
-    for (const id of result.dropped) own.delete(id);
+    const [dropped, isMoved] = [new Set(result.dropped), new Set(moved)];
+    const own: Own = { has: (id) => !dropped.has(id) && this.own.has(id) };
     this.#absorb(withOrigin(result), { held: new Set(this.#history.foreign), own });
     this.#history.keep(result.written);
-    this.#history.follow(own, (branchId) => moved.includes(branchId) || this.mayFollow(branchId));
+    this.#history.follow(own, (branchId) => isMoved.has(branchId) || this.mayFollow(branchId));
   }
 
   /** Another tab was faster: what is still kept follows the turn to where it went, and that tab's turn is read. */
@@ -484,7 +491,7 @@ export class Sync {
   async #absorbRemote(records: ChatRecords): Promise<void> {
     const isWatched = records.nodes.some(({ status }) => status === 'streaming');
     const held = isWatched ? await this.#desk.store.held(this.#desk.chatId) : new Set<string>();
-    this.#absorb(records, { held, own: this.own() });
+    this.#absorb(records, { held, own: this.own });
     this.#history.seq = Math.max(this.#history.seq, records.seq);
     if (records.chat ?? this.#asOf) this.#asOf = records.seq;
     this.#knownRev = records.chat?.rev ?? this.#knownRev;
@@ -496,11 +503,6 @@ export class Sync {
     const changed = this.#history.absorb(records, busy);
     for (const id of changed) this.#chains.cut(id);
     if (changed.length > 0 || records.branches.length > 0) this.#view.revision += 1;
-  }
-
-  /** The messages on which this engine has the last word for now. */
-  own(): Set<string> {
-    return new Set([...this.#streams.ids(), ...this.#outbox.messageIds()]);
   }
 
   /** A view moves with another tab's turn only when nothing of this engine's is under way on the branch. */

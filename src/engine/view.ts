@@ -13,7 +13,7 @@ import {
 import type { BranchInfo, CheckpointInfo } from '../store/store.ts';
 import type { Desk } from './desk.ts';
 import { Elsewhere } from './elsewhere.ts';
-import type { History } from './history.ts';
+import type { History, Own } from './history.ts';
 import { keepIfSame } from './same.ts';
 import { sameJson } from './sameJson.ts';
 import type { EngineState } from './state.ts';
@@ -39,7 +39,7 @@ export class View {
   revision = 0;
   readonly #desk: Desk;
   readonly #history: History;
-  readonly #own: () => ReadonlySet<string>;
+  readonly #own: () => Own;
   readonly #mayFollow: (branchId: string) => boolean;
   readonly #elsewhere: Elsewhere;
   /** The ids of the active chain, root first, and the index of the first one that is loaded. */
@@ -52,7 +52,7 @@ export class View {
     history: History,
     session: {
       /** The messages on which this engine has the last word for now. */
-      readonly own: () => ReadonlySet<string>;
+      readonly own: () => Own;
       /** Whether the view of a branch may move with another tab's turn. */
       readonly mayFollow: (branchId: string) => boolean;
     },

@@ -16,6 +16,7 @@ import { visualizeGraph } from '../../src/graph/visualize.ts';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import type { ConflictPolicy, ContextStore, StoreOp } from '../../src/store/store.ts';
+import { refusing } from '../support/refusal.ts';
 import { givenChat, head, insert, line, me, message, node } from '../support/graph.ts';
 
 it('an append may bring more messages than a call has room for arguments', { timeout: 60_000 }, async () => {
@@ -42,9 +43,12 @@ const MANY = 2000;
  * What took by the square of the count: the same work, done with few and with many. A store that tends to what it holds
  * beside it takes less.
  */
-async function steep(count: (count: number) => Promise<Steps>): Promise<string[]> {
-  const [few, many] = [await count(FEW), await count(MANY)];
-  return grownBeyond((MANY / FEW) * 2, few, many, MANY * 100);
+async function steep(
+  count: (count: number) => Promise<Steps>,
+  [few, many]: readonly [few: number, many: number] = [FEW, MANY],
+): Promise<string[]> {
+  const [before, after] = [await count(few), await count(many)];
+  return grownBeyond((many / few) * 2, before, after, many * 100);
 }
 
 const each = <T>(count: number, make: (i: number) => T): T[] =>
@@ -360,6 +364,27 @@ describe('no call looks through all of thousands for each of them', () => {
     }
     for (const engine of engines.values()) engine.dispose();
   });
+});
+
+it('turns that the disk refused are written without a look at all that wait for each', async () => {
+  const count = async (turns: number): Promise<Steps> => {
+    const { store, refuse } = refusing(new InMemoryContextStore());
+    const engine = new ContextEngine({ store, chatId: 'c', userId: 'me' });
+    await engine.ready();
+    refuse('quota-exceeded');
+    for (let i = 0; i < turns; i += 1) {
+      const id = await engine.continue(message(`q${i}`));
+      await engine.updateMessage(id, message(id, 'an answer'), 'complete');
+    }
+    refuse(undefined);
+    const steps = await stepsOf(() => engine.retry());
+    expect(engine.state.getState().saveState).toMatchObject({ state: 'saved', pending: 0 });
+    engine.dispose();
+    return steps;
+  };
+  // What is shown grows with each turn, and is looked at with each write.
+  const isShowing = (where: string): boolean => where.startsWith('src/engine/history.ts body ');
+  expect((await steep(count, [50, 200])).filter((where) => !isShowing(where))).toEqual([]);
 });
 
 it('thousands of ids in no order are sorted into memory at once: each by itself would move half of all others', async () => {
