@@ -3,6 +3,7 @@ import { createId } from '../fragment/id.ts';
 import type { Chat } from '../graph/graph.ts';
 import { examine, examineBodies, type Examination, type Finding } from '../graph/verify.ts';
 import { hashIn } from '../store/blobs.ts';
+import { restNow } from '../store/rest.ts';
 import type { ChatRecords, ContextStore, Salvage, StoreOp } from '../store/store.ts';
 
 /** The one operation of a repair. */
@@ -26,10 +27,14 @@ export async function repairChat(
   chatId: string,
   write: (mend: Mend) => Promise<void>,
 ): Promise<Repair> {
+  // A long chat takes tenths of a second at each step, and the page goes on between them.
+  const pause = restNow();
   for (let attempt = 1; ; attempt += 1) {
     const saved = (await store.salvage?.(chatId)) ?? NOTHING;
     const records = withSaved(await store.load(chatId), saved);
+    await pause();
     const examined = isThere(records) ? examine(records, { now: Date.now(), createId }) : WHOLE;
+    await pause();
     const { findings, ...rest } = alsoWrite(examined, records, saved);
     const isToMend = findings.some(({ mends }) => mends);
     try {

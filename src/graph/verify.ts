@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai';
 import type { Branch, Chat, Checkpoint, MessageGraph, NodeInfo } from './graph.ts';
-import { createGraph, freeNames, isVisible, reachable } from './graph.ts';
+import { createGraph, freeNames, isVisible, putNode, reachable } from './graph.ts';
 
 /**
  * Is a chat whole, and if not, what would make it so?
@@ -20,8 +20,11 @@ import { createGraph, freeNames, isVisible, reachable } from './graph.ts';
 export function examine(records: ExaminedRecords, { now, createId }: ExamineOptions): Examination {
   const findings: Finding[] = [];
   const kept = oncePerId(records.nodes, findings);
-  const nodes = withDepths(withoutRings(withoutOrphans(kept, findings), findings), findings);
-  const graph = createGraph(nodes);
+  const graph = createGraph(kept);
+  mendOrphans(graph, kept, findings);
+  tellRings(graph, kept, findings);
+  mendDepths(graph, findings);
+  const nodes = kept.map(({ id }) => graph.nodes.get(id) as NodeInfo);
   const branches = mendBranches(graph, records.branches, { now, createId }, findings);
   const checkpoints = records.checkpoints.map((one) => mendCheckpoint(graph, one, now, findings));
   const chat = mendChat(withCheckpoints(records, findings), nodes, branches, findings);
@@ -109,7 +112,9 @@ export interface Examination {
   readonly checkpoints: readonly Checkpoint[];
 }
 
+/** Things that are not among others; mostly they are the same. */
 function without<T>(things: readonly T[], known: readonly T[]): T[] {
+  if (things.every((thing, i) => thing === known[i])) return [];
   const before = new Set(known);
   return things.filter((thing) => !before.has(thing));
 }
@@ -127,46 +132,38 @@ function oncePerId(nodes: readonly NodeInfo[], findings: Finding[]): NodeInfo[] 
   return [...best.values()].toSorted((a, b) => a.seq - b.seq);
 }
 
-function withoutOrphans(nodes: readonly NodeInfo[], findings: Finding[]): NodeInfo[] {
-  const ids = new Set(nodes.map(({ id }) => id));
-  return nodes.map((node) => {
-    if (node.parentId === null || ids.has(node.parentId)) return node;
+function mendOrphans(graph: MessageGraph, nodes: readonly NodeInfo[], findings: Finding[]): void {
+  for (const node of nodes) {
+    if (node.parentId === null || graph.nodes.has(node.parentId)) continue;
     const text = `The message before "${node.id}" is gone ("${node.parentId}"): it becomes a first message.`;
     tell(findings, 'orphan', node.id, text);
-    return { ...node, parentId: null };
-  });
+    putNode(graph, { ...node, parentId: null });
+  }
 }
 
-/** A graph takes no rings: where a message lost its parent on the way in, it was the oldest of one. */
-function withoutRings(nodes: readonly NodeInfo[], findings: Finding[]): NodeInfo[] {
-  const { nodes: byId } = createGraph(nodes);
-  return nodes.map((node) => {
-    const { parentId } = byId.get(node.id) as NodeInfo;
-    if (parentId === node.parentId) return node;
-    tell(findings, 'cycle', node.id, `Message "${node.id}" comes after itself: it becomes a first message.`);
-    return { ...node, parentId };
-  });
+/** A graph takes no rings: where a message lost a parent that is there on the way in, it was the oldest of one. */
+function tellRings({ nodes: mended }: MessageGraph, nodes: readonly NodeInfo[], findings: Finding[]): void {
+  for (const { id, parentId } of nodes)
+    if (parentId !== null && mended.get(id)?.parentId === null && mended.has(parentId))
+      tell(findings, 'cycle', id, `Message "${id}" comes after itself: it becomes a first message.`);
 }
 
 /** Depths follow from the parents. One that is off only because a message before it was, is no finding of its own. */
-function withDepths(nodes: readonly NodeInfo[], findings: Finding[]): NodeInfo[] {
-  const { children, nodes: byId } = createGraph(nodes);
+function mendDepths(graph: MessageGraph, findings: Finding[]): void {
+  const { children, nodes } = graph;
   const rerooted = new Set(findings.map(({ kind, id }) => (kind === 'duplicate-id' ? undefined : id)));
-  const depths = new Map<string | null, number>([[null, 0]]);
+  const mended = new Map<string | null, NodeInfo>();
   const ids = [...(children.get(null) ?? [])];
   for (const id of ids) {
-    const { parentId, depth } = byId.get(id) as NodeInfo;
-    const right = (depths.get(parentId) ?? 0) + 1;
-    const parent = byId.get(parentId ?? '');
-    depths.set(id, right);
+    const node = nodes.get(id) as NodeInfo;
+    const parent = node.parentId === null ? undefined : nodes.get(node.parentId);
+    const depth = ((mended.get(node.parentId) ?? parent)?.depth ?? 0) + 1;
     for (const child of children.get(id) ?? []) ids.push(child);
-    if (depth === (parent?.depth ?? 0) + 1 || rerooted.has(id)) continue;
-    tell(findings, 'wrong-count', id, `Message "${id}" is number ${right} of its chain, not ${depth}.`);
+    if (depth !== node.depth) mended.set(id, { ...node, depth });
+    if (node.depth === (parent?.depth ?? 0) + 1 || rerooted.has(id)) continue;
+    tell(findings, 'wrong-count', id, `Message "${id}" is number ${depth} of its chain, not ${node.depth}.`);
   }
-  return nodes.map((node) => {
-    const depth = depths.get(node.id) ?? node.depth;
-    return depth === node.depth ? node : { ...node, depth };
-  });
+  for (const node of mended.values()) putNode(graph, node);
 }
 
 // --- What points at them --------------------------------------------------------------------------------------------
