@@ -1,9 +1,15 @@
 import { isContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
 import type { Chat } from '../graph/graph.ts';
-import { examine, examineBodies, type Examination, type Finding } from '../graph/verify.ts';
+import {
+  examination,
+  examineBodies,
+  type Examination,
+  type ExaminedRecords,
+  type Finding,
+} from '../graph/verify.ts';
 import { hashIn } from '../store/blobs.ts';
-import { restNow } from '../store/rest.ts';
+import { type Rest, restNow } from '../store/rest.ts';
 import type { ChatRecords, ContextStore, Salvage, StoreOp } from '../store/store.ts';
 
 /** The one operation of a repair. */
@@ -27,24 +33,21 @@ export async function repairChat(
   chatId: string,
   write: (mend: Mend) => Promise<void>,
 ): Promise<Repair> {
-  // A long chat takes tenths of a second at each step, and the page goes on between them.
-  const pause = restNow();
+  const rest = restNow();
   for (let attempt = 1; ; attempt += 1) {
     const saved = (await store.salvage?.(chatId)) ?? NOTHING;
     const records = withSaved(await store.load(chatId), saved);
-    await pause();
-    const examined = isThere(records) ? examine(records, { now: Date.now(), createId }) : WHOLE;
-    await pause();
-    const { findings, ...rest } = alsoWrite(examined, records, saved);
+    const examined = isThere(records) ? await examineInSteps(records, rest) : WHOLE;
+    const { findings, ...changes } = alsoWrite(examined, records, saved);
     const isToMend = findings.some(({ mends }) => mends);
     try {
       if (isToMend)
-        await write({ op: 'mend', seq: records.seq, bodies: saved.bodies, files: saved.files, ...rest });
+        await write({ op: 'mend', seq: records.seq, bodies: saved.bodies, files: saved.files, ...changes });
       const lost = await examineWords(store, records, saved);
       // What somebody deletes meanwhile is not lost.
       const isSure = lost.length === 0 || isToMend || attempt === ATTEMPTS;
       if (isSure || !(await isWritten(store, chatId, records)))
-        return summaryOf([...findings, ...lost], rest);
+        return summaryOf([...findings, ...lost], changes);
     } catch (error) {
       if (attempt === ATTEMPTS || !isContextError(error, 'head-moved')) throw error;
     }
@@ -57,6 +60,16 @@ const ATTEMPTS = 5;
 async function isWritten(store: ContextStore, chatId: string, { seq }: ChatRecords): Promise<boolean> {
   const { chat, clearedSeq = 0 } = await store.load(chatId, seq);
   return chat !== undefined || clearedSeq > seq;
+}
+
+/** Examines records, and lets the page go on in between. */
+async function examineInSteps(records: ExaminedRecords, rest: Rest): Promise<Examination> {
+  const steps = examination(records, { now: Date.now(), createId });
+  for (;;) {
+    await rest();
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
 }
 
 /** What there is to say of a chat that is not there. */

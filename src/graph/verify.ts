@@ -17,15 +17,29 @@ import { createGraph, freeNames, isVisible, putNode, reachable } from './graph.t
  *
  * Some losses can only be told: a body that is gone, a tool that never answered.
  */
-export function examine(records: ExaminedRecords, { now, createId }: ExamineOptions): Examination {
+export function examine(records: ExaminedRecords, options: ExamineOptions): Examination {
+  const steps = examination(records, options);
+  for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
+}
+
+/** The same in steps: of 140,000 messages, each takes a tenth of a second, and a page wants to go on between them. */
+export function* examination(
+  records: ExaminedRecords,
+  { now, createId }: ExamineOptions,
+): Generator<void, Examination, void> {
   const findings: Finding[] = [];
   const kept = oncePerId(records.nodes, findings);
+  yield;
   const graph = createGraph(kept);
+  yield;
   mendOrphans(graph, kept, findings);
   tellRings(graph, kept, findings);
+  yield;
   mendDepths(graph, findings);
+  yield;
   const nodes = kept.map(({ id }) => graph.nodes.get(id) as NodeInfo);
   const branches = mendBranches(graph, records.branches, { now, createId }, findings);
+  yield;
   const checkpoints = records.checkpoints.map((one) => mendCheckpoint(graph, one, now, findings));
   const chat = mendChat(withCheckpoints(records, findings), nodes, branches, findings);
   return {
