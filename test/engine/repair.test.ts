@@ -2,6 +2,7 @@ import 'fake-indexeddb/auto';
 import { openDB, type IDBPDatabase } from 'idb';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
+import { InMemoryContextStore } from '../../src/store/memory.ts';
 import { engineOn, said, texts } from '../support/engine.ts';
 import { given, head, insert, line, me, turn } from '../support/graph.ts';
 import { countRecords, sealAll } from '../support/sealing.ts';
@@ -353,4 +354,22 @@ test('a chat of which only the words are left keeps them until a repair, whateve
   const db = await openDB(name);
   expect(await db.count('bodies')).toBe(0);
   db.close();
+});
+
+test('a check that takes long lets the page go on between its steps', async () => {
+  const store = new InMemoryContextStore();
+  await given(store, 'q1 > a1');
+  const engine = engineOn(store, { userId: 'me' });
+  await engine.verify();
+  let time = performance.now();
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => (time += 20));
+  let turns = 0;
+  const page = new MessageChannel();
+  page.port1.addEventListener('message', () => page.port2.postMessage((turns += 1)));
+  page.port1.start();
+  page.port2.postMessage(turns);
+  await engine.verify();
+  page.port1.close();
+  clock.mockRestore();
+  expect(turns).toBeGreaterThanOrEqual(5);
 });
