@@ -34,7 +34,8 @@ export function treeRows(value: unknown, open: ReadonlySet<string>): TreeRow[] {
     const { path, key, level, position, count } = child;
     const isOpen = hasChildren(child.value) ? open.has(path) : undefined;
     rows.push({ path, key, level, position, count, ...summary(child.value), isOpen });
-    if (isOpen) stack.push(...childrenOf(child.value, path, level + 1).toReversed());
+    // One by one: a call has no room for as many arguments as a record may have fields.
+    if (isOpen) for (const one of childrenOf(child.value, path, level + 1).toReversed()) stack.push(one);
   }
   return rows;
 }

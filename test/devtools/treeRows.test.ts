@@ -60,6 +60,11 @@ describe('the rows of a tree', () => {
     expect(lines([{ a: 1, b: 1, c: 1, d: 1, e: 1 }])).toEqual(['0: { a, b, c, d, … }']);
   });
 
+  it('opens a record that has more fields than a call has room for arguments', () => {
+    const value = { fields: Object.fromEntries(Array.from({ length: 150_000 }, (_, i) => [`f${i}`, i])) };
+    expect(treeRows(value, new Set(['/fields']))).toHaveLength(150_001);
+  });
+
   it('says the place of each row among its siblings', () => {
     const [, second] = treeRows({ a: 1, b: 2 }, new Set());
     expect(second).toMatchObject({ position: 2, count: 2, level: 1 });
