@@ -112,6 +112,11 @@ export class Chains {
     this.#report(message.id, reason);
   }
 
+  /** Looks at messages that are likely to be sent, while nobody waits. One that can't be is told of when it should be. */
+  check(messages: readonly UIMessage[]): void {
+    if (!this.#validate) for (const message of messages) this.#isSound(message, false);
+  }
+
   #isSound(message: UIMessage, isAsked = true): boolean {
     try {
       checkStoredMessage(message);
@@ -121,25 +126,6 @@ export class Chains {
       if (isAsked) this.#refuse(message, error as ContextError);
       return false;
     }
-  }
-
-  /** Looks at messages that are likely to be sent, while nobody waits. One that can't be is told of when it should be. */
-  check(messages: readonly UIMessage[]): void {
-    if (!this.#validate) for (const message of messages) this.#isSound(message, false);
-  }
-
-  /**
-   * Gets {@link messages} of a head ready where somebody asked for them before, and what is new is loaded and was looked
-   * at: nothing is read, and nobody is told of anything.
-   */
-  foresee(head: string | null): void {
-    if (this.#chains.length === 0) return;
-    const { chain, length } = this.#longestShared(head);
-    const from = chain.ids[length - 1];
-    if (from === undefined) return;
-    const ids = chainIds(this.#history.graph, head, from);
-    const isKnown = (id: string): boolean => this.#checked.has(this.#history.body(id)?.data as UIMessage);
-    if (ids.every(isKnown)) void this.messages(head);
   }
 
   async #refusal(messages: readonly UIMessage[]): Promise<ContextError | undefined> {

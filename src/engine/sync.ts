@@ -189,16 +189,13 @@ export class Sync {
   ): Promise<void> {
     this.#writing += 1;
     try {
-      const { store, chatId } = this.#desk;
-      const foresee = next === undefined ? undefined : (): void => this.#foresee(next);
-      // Somebody else's store may hand over what it is given to another thread, where no function gets to.
-      const isOwn = store.persistence !== 'custom';
-      const writing = store.append(chatId, this.#withMetadata(ops), {
-        ...this.#appendOptions(onConflict),
-        chatRev: isSole ? this.#knownRev : undefined,
-        meanwhile: isOwn ? foresee : undefined,
-      });
-      if (!isOwn) foresee?.();
+      const options = this.#appendOptions(onConflict);
+      const writing = this.#desk.store.append(
+        this.#desk.chatId,
+        this.#withMetadata(ops),
+        isSole ? { ...options, chatRev: this.#knownRev } : options,
+      );
+      const reading = next === undefined ? undefined : this.#view.foresee(next);
       const result = await writing;
       if (result.chat.rev === this.#knownRev + 1) this.#knownRev = result.chat.rev;
       this.#asOf = result.seq;
@@ -209,6 +206,7 @@ export class Sync {
       this.#absorbOwn(result, moved);
       if (result.conflict) await this.#followConflict(result.conflict);
       if (next === undefined) await this.#land(result, moved);
+      else await reading;
     } catch (error) {
       if (isContextError(error, 'chat-deleted')) this.#deleted(error);
       throw error;
@@ -216,12 +214,6 @@ export class Sync {
       this.#writing -= 1;
       this.#settleNotices();
     }
-  }
-
-  /** Gets ready what shows, and what is sent, once a branch is the one shown. */
-  #foresee(branchId: string): void {
-    this.#view.foresee(branchId);
-    this.#chains.foresee(this.#history.view(branchId));
   }
 
   /** Whether a branch is gone that no one could delete: the chat is written anew, and that branch is its first. */
@@ -613,8 +605,8 @@ interface SendOptions {
   /** Only one tab may do this: it is refused, see {@link isOvertaken}, where others wrote what is not known here. */
   readonly isSole?: boolean;
   /**
-   * The branch that the caller shows next. What it shows is got ready, and read, while the write is on its way; what is
-   * shown until then is not looked at again.
+   * The branch that the caller shows next. What it shows is read right behind the write, so that each waits for the
+   * other once, not twice; what is shown until then is not looked at again.
    */
   readonly next?: string | undefined;
 }

@@ -44,8 +44,6 @@ export class View {
   readonly #elsewhere: Elsewhere;
   /** The ids of the active chain, root first, and the index of the first one that is loaded. */
   #shown: Shown = { head: null, ids: [], from: 0, moves: 0 };
-  /** What was got ready to be shown next; never older than what is shown. */
-  #next: Next | undefined;
 
   constructor(
     desk: Desk,
@@ -131,27 +129,21 @@ export class View {
 
   /** Brings the shown chain up to date and loads its last messages: at least `count`, or as many as were loaded. */
   async loadShown(count: number): Promise<void> {
-    const next = this.#next;
-    const chain = this.#chainTo(this.head());
-    const { head, ids } = chain;
-    const from = this.#firstOf(chain, count);
+    const { head, ids, shared } = this.#chainTo(this.head());
+    const kept = this.#shown.from < shared ? this.#shown.from : Math.max(0, ids.length - PAGE);
+    const from = Math.min(kept, Math.max(0, ids.length - count));
     this.#shown = { head, ids, from, moves: this.#history.moves };
-    this.#next = undefined;
-    if (next) await next.reading;
     await this.loadBodies(ids.slice(from));
   }
 
-  /** The index of the first message to be loaded of a chain, where `count` are asked for. */
-  #firstOf({ ids, shared }: Chain, count: number): number {
-    const kept = this.#shown.from < shared ? this.#shown.from : Math.max(0, ids.length - PAGE);
-    return Math.min(kept, Math.max(0, ids.length - count));
-  }
-
   /** The chain of a head, made from the shown one where they share a beginning. */
-  #chainTo(head: string | null): Chain {
+  #chainTo(head: string | null): {
+    readonly head: string | null;
+    readonly ids: readonly string[];
+    readonly shared: number;
+  } {
     const { graph, moves } = this.#history;
     const { ids, head: before } = this.#shown;
-    if (this.#next?.head === head && this.#next.moves === moves) return this.#next;
     if (moves === this.#shown.moves)
       return head === before
         ? { head, ids, shared: ids.length }
@@ -171,11 +163,10 @@ export class View {
     this.#history.keep(await this.#desk.store.getNodes(this.#desk.chatId, missing, seqs));
   }
 
-  /** Gets ready what a branch would show, and begins to load it; what can't be loaded now is loaded when it is shown. */
-  foresee(branchId: string): void {
-    const chain = this.#chainTo(this.#history.view(branchId));
-    const reading = this.loadBodies(chain.ids.slice(this.#firstOf(chain, 0))).catch(() => undefined);
-    this.#next = { ...chain, moves: this.#history.moves, reading };
+  /** Begins to load what a branch would show; what can't be loaded now is loaded when it is shown. */
+  async foresee(branchId: string): Promise<void> {
+    const lacking = this.#lackingUpFrom(this.#history.view(branchId));
+    await this.loadBodies(lacking.map(({ id }) => id)).catch(() => undefined);
   }
 
   /**
@@ -324,16 +315,6 @@ interface Shown {
   readonly from: number;
   /** The {@link History.moves} for which this is true. */
   readonly moves: number;
-}
-
-/** A chain, and how many of its messages the one shown begins with, too. */
-interface Chain extends Pick<Shown, 'head' | 'ids'> {
-  readonly shared: number;
-}
-
-/** A chain that is likely to be shown next, and when what is missing of it has been read. */
-interface Next extends Chain, Pick<Shown, 'moves'> {
-  readonly reading: Promise<void>;
 }
 
 /**

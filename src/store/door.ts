@@ -142,7 +142,6 @@ export const APPEND: Fields = {
   onConflict: orNone(oneOf('fork', 'rebase', 'error')),
   chatRev: orNone(NUMBER),
   asOf: orNone(NUMBER),
-  meanwhile: orNone({ is: (value) => typeof value === 'function', what: 'a function' }),
 };
 
 /** The options of a list, and of a search. */

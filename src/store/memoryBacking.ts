@@ -45,10 +45,6 @@ class MemoryRows implements Rows {
   /** A list per table and index. In an index, the key of the row stands behind its own, so that no two are equal. */
   readonly #lists = new Map<string, SortedList>();
 
-  meanwhile(task: () => void): void {
-    void Promise.resolve().then(task);
-  }
-
   async get<T extends Table>(table: T, key: Key, index?: string): Promise<Tables[T] | undefined> {
     return (await this.list(table, { from: key, to: key }, index))[0];
   }

@@ -229,7 +229,6 @@ export class RecordStore implements ContextStore {
     const ready = whole.some(bringsFiles) ? await this.#detached(whole, files) : whole;
     const work = async (tx: RecordTransaction, rows: Rows): Promise<AppendResult> => {
       tx.expectSince(settled.asOf);
-      if (options.meanwhile) rows.meanwhile(options.meanwhile);
       const result = await applyOps(tx, ready, settled, Date.now());
       return { ...result, written: await this.#attachments.attach(rows, result.written, files) };
     };

@@ -62,8 +62,6 @@ export interface Rows {
    * is no, none of them happened, and the work is done again without. Absent where to ask costs nothing.
    */
   readonly assume?: ((check: Promise<boolean>) => void) | undefined;
-  /** Does something while the writes are on their way, and only the answer is awaited. */
-  meanwhile(task: () => void): void;
   /** The row with this key, or with this key in an index. */
   get<T extends Table>(table: T, key: Key, index?: string): Promise<Tables[T] | undefined>;
   /** The rows within a span, all of them without one, in the order of their keys; the first `limit`. */

@@ -252,17 +252,12 @@ export interface AppendOptions {
    * The revision of the chat's row up to which the caller knows all that was written: another one rejects with
    * `head-moved` (`reason: 'chat'`). For what only one tab may do, like beginning an answer. Default: any.
    */
-  readonly chatRev?: number | undefined;
+  readonly chatRev?: number;
   /**
    * The change number that what the caller knows of the chat is true for. Where everything was cleared since, the chat is
    * refused with `chat-deleted`, instead of being written again from what the caller knows. Default: any.
    */
   readonly asOf?: number | undefined;
-  /**
-   * @internal Called while this write is on its way, and only the disk is awaited: what is got ready then takes nobody's
-   * time. The write may fail after all, or be made again, with another call.
-   */
-  readonly meanwhile?: (() => void) | undefined;
 }
 
 /** How the words of a growing answer are kept. */

@@ -17,7 +17,6 @@ function kept(rows: DraftRow[]): Rows {
     get: async () => rows[0] as never,
     list: async () => rows as never[],
     lastChats: async () => [],
-    meanwhile: () => undefined,
     put: (_table, row) => void rows.push(row as DraftRow),
     delete: () => void rows.splice(0),
   };

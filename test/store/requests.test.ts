@@ -9,7 +9,6 @@ import { given, head, insert, line, me } from '../support/graph.ts';
 /** What an append asks of the database, and that it asks again where somebody else has written. */
 describe('an append behind an append', () => {
   const requests: string[] = [];
-  let writing: IDBTransaction | undefined;
   const reads = (): string[] => requests.filter((request) => request.startsWith('get'));
   beforeEach(() => {
     globalThis.indexedDB = new IDBFactory();
@@ -26,7 +25,6 @@ describe('an append behind an append', () => {
       const request = Reflect.apply(original, this, args) as IDBRequest;
       const table = (Reflect.get(this, 'objectStore') as IDBObjectStore | undefined) ?? this;
       if (table.transaction.mode !== 'readwrite') return request;
-      writing = table.transaction;
       requests.push(`${name} ${table.name}`);
       if (name !== 'put') request.addEventListener('success', () => requests.push('answer'));
       return request;
@@ -52,24 +50,6 @@ describe('an append behind an append', () => {
       'put bodies',
       'answer',
     ]);
-    await store.close();
-  });
-
-  it('leaves the time until all of it is on the disk to whoever asked', async () => {
-    const store = new IndexedDBContextStore('requests');
-    await given(store, line(3));
-    await next(store, 'm2', 'a');
-    requests.length = 0;
-    const meanwhile = (): void => {
-      requests.push('meanwhile');
-      writing?.addEventListener('complete', () => requests.push('complete'));
-    };
-    await store.append('c', [{ op: 'use', branchId: me.mainBranchId }], { ...me, meanwhile });
-    requests.push('told');
-    expect(requests.slice(-5)).toEqual(['put branches', 'answer', 'meanwhile', 'complete', 'told']);
-    const refused = store.append('c', [{ op: 'use', branchId: 'none' }], { ...me, meanwhile });
-    await expect(refused).rejects.toMatchObject({ code: 'branch-not-found' });
-    expect(requests.at(-1)).not.toBe('meanwhile');
     await store.close();
   });
 

@@ -102,8 +102,6 @@ class ListRows implements Records {
 
   send(): void {}
 
-  meanwhile(): void {}
-
   async get<T extends Table>(table: T, key: Key, index?: string): Promise<Tables[T] | undefined> {
     const [found] = this.#within(table, { from: key, to: key }, index);
     return this.#read(table, found?.value);

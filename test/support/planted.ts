@@ -275,7 +275,6 @@ function standIn(rows: Records, instead: Partial<Rows>): Records {
       return rows.damage;
     },
     assume: rows.assume,
-    meanwhile: (task) => rows.meanwhile(task),
     send: () => rows.send(),
     keys: (...args) => rows.keys(...args),
     get: (...args) => rows.get(...args),

@@ -32,10 +32,6 @@ export class ChangedRows implements Records {
     return this.#rows.assume;
   }
 
-  meanwhile(task: () => void): void {
-    this.#rows.meanwhile(task);
-  }
-
   async get<T extends Table>(table: T, key: Key, index?: string): Promise<Tables[T] | undefined> {
     const row = await this.#rows.get(table, key, index);
     return row !== undefined && isTelling(table) ? withoutNumber(row) : row;

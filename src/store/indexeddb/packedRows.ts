@@ -100,10 +100,6 @@ export class PackedRows implements Rows {
     return this.#rows.assume;
   }
 
-  meanwhile(task: () => void): void {
-    this.#rows.meanwhile(task);
-  }
-
   keys(table: 'values' | 'drafts'): Promise<Key[]> {
     return this.#rows.keys(table);
   }

@@ -44,8 +44,6 @@ export async function write<T>(
     // What was refused, too, may have been refused by mistake.
     const result = await work(rows).finally(() => rows.settle());
     if (!rows.mayBeRefused) commit(tx);
-    // One that throws fails for itself: the writes may last all the same.
-    for (const task of rows.tasks) void Promise.resolve().then(task);
     await completion;
     return result;
   } catch (error) {
@@ -130,8 +128,6 @@ class DatabaseRows implements Records {
   readonly assume: Records['assume'];
   /** Whether something was put that may be too large for a browser. */
   mayBeRefused = false;
-  /** What is done while the answer to the commit is awaited. */
-  readonly tasks: (() => void)[] = [];
   readonly #tx: IDBTransaction;
   readonly #attempt: Attempt;
   readonly #before: Before;
@@ -154,10 +150,6 @@ class DatabaseRows implements Records {
     // Where something throws meanwhile, nobody waits for it any more.
     check.catch(() => undefined);
     this.#checks.push(check);
-  }
-
-  meanwhile(task: () => void): void {
-    this.tasks.push(task);
   }
 
   send(): void {
