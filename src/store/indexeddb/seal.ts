@@ -23,8 +23,9 @@ import { read, write } from './transaction.ts';
  * moment; it happened, or it did not. It can be repeated, and done by several tabs at once: whoever comes second finds
  * no records. A Web Lock keeps tabs from doing the same work, where there are locks, but nothing depends on it. It is
  * not waited for the disk: a power cut takes nothing away but the sealing, because what a transaction deletes and what
- * it puts are lost or kept together. A block with a record that can't be read is left alone, and so are those behind it. One of large
- * messages is passed over: those are read best one by one, and a record that held them all would be too large for a browser.
+ * it puts are lost or kept together. A block with a record that can't be read is left alone, and so are those behind it.
+ * One of large messages is passed over: those are read best one by one, and a record that held them all would be too large
+ * for a browser.
  */
 export class Sealer {
   readonly #name: string;
