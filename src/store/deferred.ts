@@ -140,7 +140,7 @@ export class DeferredStore implements ContextStore {
   }
 
   putBlob(bytes: Uint8Array): Promise<string> {
-    const kept = this.#store ? bytes : copyOf(bytes);
+    const kept = this.#store || !(bytes instanceof Uint8Array) ? bytes : bytes.slice();
     return this.#use((store) => store.putBlob(kept));
   }
 
@@ -232,7 +232,7 @@ function copyOf<T>(value: T): T {
 /** An operation with its message as JSON has it, which is how a store takes it; what JSON can't hold is told of later. */
 function copyOfOp(op: StoreOp): StoreOp {
   try {
-    if ((op.op !== 'insert' && op.op !== 'replace') || !op.data) return op;
+    if ((op.op !== 'insert' && op.op !== 'replace') || !op.data) return copyOf(op);
     return { ...op, data: JSON.parse(JSON.stringify(op.data)) as UIMessage };
   } catch {
     return op;

@@ -40,9 +40,9 @@ describe.runIf(navigator.userAgent.includes('Chrome'))('what is larger than Chro
     await given(store, 'q1 > a1');
     const words = 'x'.repeat(128 * 2 ** 20);
     const ops = [insert('q2', 'a1', words), head('a1', 'q2')];
-    expect(await codeOf(store.append('c', ops, me))).toBe('invalid-messages');
-    expect(await codeOf(store.set('large', words))).toBe('invalid-messages');
-    expect(await codeOf(store.putBlob(new Uint8Array(words.length)))).toBe('invalid-messages');
+    expect(await codeOf(store.append('c', ops, me))).toBe('quota-exceeded');
+    expect(await codeOf(store.set('large', words))).toBe('quota-exceeded');
+    expect(await codeOf(store.putBlob(new Uint8Array(words.length)))).toBe('quota-exceeded');
     expect(await store.getMessages('c')).toHaveLength(2);
     await store.append('c', [insert('q2', 'a1', 'shorter'), head('a1', 'q2')], me);
     expect(await store.getMessages('c')).toHaveLength(3);

@@ -401,8 +401,14 @@ export function indexedDBSuite(freshName: () => string, points: Points = ALL_POI
         expect(commits).toHaveBeenCalledTimes(1);
         await append(store, [insert('q2', 'q1', 'x'.repeat(2 ** 24)), head('q1', 'q2')]);
         await store.putBlob(new Uint8Array(2 ** 24 + 1));
-        await store.set('large', ['x'.repeat(2 ** 24)]);
+        await store.set('large', ['x'.repeat(2 ** 24 + 1)]);
+        await store.set('unknown', { map: new Map() });
+        const own: Record<string, unknown> = { name: 'own' };
+        own['own'] = own;
+        await store.set('endless', own);
         expect(commits).toHaveBeenCalledTimes(1);
+        await store.set('small', { list: ['said', 1, null, undefined] });
+        expect(commits).toHaveBeenCalledTimes(2);
         commits.mockRestore();
         expect(await store.getMessages('c')).toHaveLength(2);
       });

@@ -187,8 +187,8 @@ function explain(error: unknown, name: string): ContextError {
   }
   if (isTooLarge(error)) {
     return new ContextError(
-      'invalid-messages',
-      `A message, a file or a value is larger than this browser can keep: nothing was saved.`,
+      'quota-exceeded',
+      `A message, a file or a value is larger than this browser takes: nothing was saved.`,
       cause,
     );
   }

@@ -87,6 +87,7 @@ function lock(locks: LockManager, name: string): Promise<() => void> {
 
 /** A page that may keep nothing, like one in a sandboxed frame, has no locks either. */
 function refused(cause: unknown): never {
+  if (!(cause instanceof DOMException && cause.name === 'SecurityError')) throw cause;
   throw new ContextError('store-unavailable', `This page may take no locks: ${String(cause)}`, { cause });
 }
 

@@ -89,14 +89,17 @@ export class Sealer {
     const passed = this.#passed.get(chatId) ?? new Set();
     this.#passed.set(chatId, passed);
     return this.#connection.run(async (db, attempt) => {
-      const look = async (rows: Rows): Promise<boolean> =>
-        (await nextDue(rows, chatId, passed)) !== undefined;
-      const isDue = await read(db, ['chats', 'nodes'], look, attempt);
-      return (
-        isDue &&
-        this.#chats.has(chatId) &&
-        write(db, SEALED, 'relaxed', (rows) => sealNext(rows, chatId, this.#cache, passed), attempt)
-      );
+      // Looked for apart from the writing: who saves something waits for that, and large words are long to read.
+      const look = async (rows: Rows): Promise<Due | undefined> => {
+        const block = await nextDue(rows, chatId, passed);
+        return block === undefined ? undefined : { block, words: await wordsOf(rows, chatId, block) };
+      };
+      const due = await read(db, ['chats', 'nodes', 'bodies'], look, attempt);
+      if (!due || !this.#chats.has(chatId)) return false;
+      if (due.words)
+        return write(db, SEALED, 'relaxed', (rows) => sealNext(rows, chatId, this.#cache, passed), attempt);
+      passed.add(due.block);
+      return true;
     });
   }
 
@@ -106,6 +109,12 @@ export class Sealer {
     if (!locks) return work();
     return locks.request(this.#name, { ifAvailable: true }, async (lock) => (lock ? work() : undefined));
   }
+}
+
+/** A block that is to be sealed, and its words; none where they are too large for that. */
+interface Due {
+  readonly block: number;
+  readonly words: readonly UIMessage[] | undefined;
 }
 
 /** How long a chat that has something to seal waits, ms. */

@@ -259,7 +259,7 @@ class DatabaseRows implements Records {
   /** Nobody waits for the answer, which is the transaction's: a failure aborts it, and that is where it is heard of. */
   put<T extends Table>(table: T, row: Tables[T], key?: Key): void {
     const record = isText(table) ? narrowed([textOf(row as object)]) : row;
-    this.mayBeRefused ||= isLarge(table, record);
+    this.mayBeRefused ||= roomBehind(record, LARGE) < 0;
     this.#writes.push(() => this.#tx.objectStore(table).put(record, key as IDBValidKey));
   }
 
@@ -290,16 +290,23 @@ interface Where {
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Whether a record may be too large for a browser. Of what an app keeps, nobody knows. */
-function isLarge(table: Table, record: unknown): boolean {
-  if (table === 'values') return true;
-  const { text, bytes } = Object(record) as { readonly text?: string; readonly bytes?: Uint8Array };
-  const size = typeof record === 'string' ? record.length : (text ?? bytes)?.length;
-  return size !== undefined && size > LARGE;
-}
-
 /** In characters, of two bytes each, or in bytes: far less than any browser refuses. */
 const LARGE = 2 ** 24;
+
+/** Deeper than this nobody looks. */
+const DEPTH = 64;
+
+/** What is left of some room behind a value, below zero where it may be larger: nobody knows what is in a `Blob` or a `Map`. */
+function roomBehind(value: unknown, room: number, depth: number = 0): number {
+  if (typeof value === 'string') return room - value.length;
+  if (value instanceof Uint8Array) return room - value.length;
+  if (typeof value !== 'object' || value === null) return room - 8;
+  if (depth > DEPTH || !(Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype))
+    return -1;
+  let left = room;
+  for (const each of Object.values(value)) if (left >= 0) left = roomBehind(each, left, depth + 1);
+  return left;
+}
 
 /** The name of a record, or what those of a table begin with. */
 function nameOf(table: Table, key?: Key): string {
