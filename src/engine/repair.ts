@@ -27,11 +27,14 @@ export interface Repair {
   readonly checkpoints: readonly string[];
 }
 
-/** Examines a chat and hands what is to be written to `write`; again, if somebody wrote to the chat meanwhile. */
+/**
+ * Examines a chat and hands what is to be written to `write`; again, if somebody wrote to the chat meanwhile. Without
+ * `write`, nothing is written.
+ */
 export async function repairChat(
   store: ContextStore,
   chatId: string,
-  write: (mend: Mend) => Promise<void>,
+  write: ((mend: Mend) => Promise<void>) | undefined,
 ): Promise<Repair> {
   const rest = restNow();
   for (let attempt = 1; ; attempt += 1) {
@@ -39,13 +42,14 @@ export async function repairChat(
     const records = withSaved(await store.load(chatId), saved);
     const examined = isThere(records) ? await examineInSteps(records, rest) : WHOLE;
     const { findings, ...changes } = alsoWrite(examined, records, saved);
-    const isToMend = findings.some(({ mends }) => mends);
+    const isToWrite = write !== undefined && findings.some(({ mends }) => mends);
+    const lost = await examineWords(store, records, saved, rest);
     try {
-      if (isToMend)
+      // It is refused where the chat was written to since it was read.
+      if (isToWrite)
         await write({ op: 'mend', seq: records.seq, bodies: saved.bodies, files: saved.files, ...changes });
-      const lost = await examineWords(store, records, saved);
       // What somebody deletes meanwhile is not lost.
-      const isSure = lost.length === 0 || isToMend || attempt === ATTEMPTS;
+      const isSure = lost.length === 0 || isToWrite || attempt === ATTEMPTS;
       if (isSure || !(await isWritten(store, chatId, records)))
         return summaryOf([...findings, ...lost], changes);
     } catch (error) {
@@ -128,14 +132,16 @@ async function examineWords(
   store: ContextStore,
   { chat, nodes }: ChatRecords,
   saved: Salvage,
+  rest: Rest,
 ): Promise<Finding[]> {
   const findings: Finding[] = [];
-  // A preview finds those that are lost only where a repair would put them, or without the words that it would bring.
+  // Those that are lost are found only where a repair will put them, or without the words that it will bring.
   const isSaved = new Set(saved.nodes.map(({ id }) => id));
   const isWorded = new Set(saved.bodies.map(({ id }) => id));
   const followed = new Set(nodes.map(({ parentId }) => parentId));
   for (let at = 0; at < nodes.length; at += MANY) {
     const block = nodes.slice(at, at + MANY);
+    await rest();
     const read = await store.getNodes(
       chat?.id ?? '',
       block.map(({ id }) => id),

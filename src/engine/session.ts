@@ -790,11 +790,12 @@ export class Session {
   repair(options: { readonly preview?: boolean } | undefined): Promise<Repair> {
     return this.#serial(async () => {
       const { repairChat } = await import('./repair.ts').catch(refuseToLoad);
-      const repair = await repairChat(this.#desk.store, this.#desk.chatId, async (mend) => {
-        if (options?.preview) return;
+      const write = async (mend: StoreOp): Promise<void> => {
         await this.#sync.commit([mend]);
         await this.#view.refresh();
-      });
+      };
+      const { store, chatId } = this.#desk;
+      const repair = await repairChat(store, chatId, options?.preview ? undefined : write);
       this.#desk.publish();
       return repair;
     });

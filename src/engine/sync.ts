@@ -133,6 +133,8 @@ export class Sync {
       await paying.catch(() => {});
       await this.#safety.refused?.repeat();
       await paying.catch(fail);
+      // The file of an answer that had ended was what it still waited for.
+      this.#streams.letGo();
       if (this.#safety.state.state === 'error') this.#safety.succeed(before);
       this.#desk.publish();
     });

@@ -602,7 +602,7 @@ class Append {
   async #lastUsed(): Promise<Branch | undefined> {
     this.#byUse ??= (await this.#branches.all()).toReversed().toSorted((a, b) => a.usedSeq - b.usedSeq);
     for (let last = this.#byUse.at(-1); last; last = this.#byUse.at(-1)) {
-      const now = await this.#findBranch(last.id);
+      const now = await this.#branches.find(last.id);
       if (now && isLive(now)) return now;
       this.#byUse.pop();
     }

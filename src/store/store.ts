@@ -178,7 +178,8 @@ export type StoreOp =
   | { readonly op: 'drop'; readonly id: string }
   /**
    * Moves a branch's head from `expected` to `messageId`. If it is elsewhere by now, or the branch is deleted, the
-   * policy decides: a new branch with id `forkId`, a rebase, or `head-moved`.
+   * policy decides: a new branch with id `forkId`, a rebase, or `head-moved`. A `forkId` is of one head operation, and
+   * the same when that is tried again.
    */
   | {
       readonly op: 'head';

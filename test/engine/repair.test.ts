@@ -238,10 +238,14 @@ describe('a damaged chat', () => {
     ['is deleted', (other) => other.deleteChat('c')],
     ['is cleared with all others', (other) => other.clear()],
     ['has an answer that is taken back', (other) => other.append('c', [{ op: 'drop', id: 'a2' }], me)],
-  ])('lacks no words where it %s meanwhile', async (_, meanwhile) => {
+  ])('lacks no words where it %s meanwhile, whatever else is wrong', async (_, meanwhile) => {
     const [store, other] = [new IndexedDBContextStore(name), new IndexedDBContextStore(name)];
     await given(store, 'q1 > a1 > q2');
     await store.append('c', [insert('a2', 'q2', '', 'streaming'), head('q2', 'a2')], me);
+    const db = await openDB(name);
+    const [branch] = (await db.getAll('branches')) as object[];
+    await db.put('branches', { ...branch, messageCount: 7 });
+    db.close();
     const release = await other.hold('c', 'a2');
     const engine = engineOn(store, { userId: 'me' });
     await engine.ready();
@@ -250,7 +254,8 @@ describe('a damaged chat', () => {
       await meanwhile(other);
       return getNodes(...args);
     });
-    expect(await engine.verify()).toEqual([]);
+    const kinds = (await engine.verify()).map(({ kind }) => kind);
+    expect(kinds.filter((kind) => kind !== 'wrong-count')).toEqual([]);
     expect(asked).toHaveBeenCalled();
     release();
   });

@@ -979,6 +979,20 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
         expect((await append([{ op: 'delete-branch', id: 'b-b1' }])).chat.activeBranchId).toBe('b-c1');
       });
 
+      it('make way for the one that a turn was meant for, when the fork that it went to is deleted with it', async () => {
+        await given(store, 'q1 > a1');
+        const late = { ...head(null, 'q2'), forkId: 'late' };
+        const ops = [insert('q2', null, 'late'), late] as const;
+        // To the rest of a late turn, its fork is the branch that it speaks of.
+        const { chat } = await append([
+          ...ops,
+          { op: 'use', branchId: 'b-main' },
+          { op: 'delete-branch', id: 'b-main' },
+        ]);
+        expect(chat.activeBranchId).toBe('b-main');
+        expect(await branchRecord('late')).toHaveProperty('deletedAt');
+      });
+
       it('keep the last of them', async () => {
         await given(store, 'q1');
         expect(await refusal(append([{ op: 'delete-branch', id: 'b-main' }]))).toMatchObject({
