@@ -342,9 +342,9 @@ export async function compared(rounds: number): Promise<Times> {
     }
   // Side by side, so none of them tells how long an import takes.
   await Promise.all(peers.map(async ([, peer]) => peer.fill(bush())));
-  for (let round = 0; round < rounds * 4; round += 1)
+  for (let round = 0; round < rounds * 3; round += 1)
     for (const [name, peer] of peers) {
-      await rest(50);
+      await rest(150);
       await timedOf('chain of 200 in a bush', name, async () => expectLength(await peer.chain?.(TIP), CHAIN));
       if (name === 'Dexie, parent by parent')
         await timedOf('chain of 200 in a bush', 'Dexie, where(chat)', async () =>
