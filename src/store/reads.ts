@@ -263,22 +263,18 @@ export async function getChain(
   const reading = findChat(rows, chatId);
   // The words of one stretch come while the next one is looked for. Who fails to come is heard of below.
   const bodies: Promise<UIMessage[]>[] = [];
-  const ask = (words: Promise<UIMessage[]>): void => {
-    words.catch(() => undefined);
-    bodies.push(words);
-  };
-  const place = headId === undefined ? undefined : rows.placeOf?.(chatId, headId);
-  const [first, last]: Run = place === undefined ? NO_RUN : [place - (place % BLOCK), place];
+  const asked = new Set<number>();
   const walkFrom = (id: string | null): Promise<NodeInfo[]> =>
-    walk(rows, chatId, id, limit, (found) => {
-      const infos = found.filter(({ seq }) => seq < first || seq > last);
-      // Asked for behind the next stretch: on that the walk waits.
-      ask(Promise.resolve().then(() => wordsOf(rows, infos)));
+    walk(rows, chatId, id, limit, (seqs, areMet) => {
+      const unasked = seqs.filter((seq) => !asked.has(seq));
+      for (const seq of unasked) asked.add(seq);
+      // Asked for behind the topology that is asked for at this moment: on that the walk waits.
+      const words = Promise.resolve().then(() => wordsAt(rows, chatId, unasked, areMet));
+      words.catch(() => undefined);
+      bodies.push(words);
     });
   const known = headId === undefined ? undefined : walkFrom(headId);
   known?.catch(() => undefined);
-  // Those around the head come while it is looked for.
-  if (last >= first) ask(rows.list('bodies', between(chatId, first, last)));
   const chat = await reading;
   if (!chat) return undefined;
   const active = known ? undefined : await rows.get('branches', [chatId, chat.activeBranchId]);
@@ -292,18 +288,18 @@ const MIDDLE = 256;
 const LONG = 4096;
 
 /**
- * The topology of a chain from its head towards the root; `tell` hears of each stretch of it that was found, and together
- * with one of the messages before it that were found alone.
+ * The topology of a chain from its head towards the root. `tell` hears where its messages lie, before they were met where
+ * it is known where they lay last, and when they were; of those that were found alone, together with those before them.
  */
 async function walk(
   rows: Rows,
   chatId: string,
   headId: string | null,
   limit: number,
-  tell: (found: readonly NodeInfo[]) => void,
+  tell: (seqs: readonly number[], areMet: boolean) => void,
 ): Promise<NodeInfo[]> {
   const chain: NodeInfo[] = [];
-  let untold: NodeInfo[] = [];
+  let untold: number[] = [];
   /** What was passed, where that has to be known. */
   let passed: Set<string> | undefined;
   let hasLeft = true;
@@ -312,10 +308,16 @@ async function walk(
   for (let id: string | null = headId; id !== null && chain.length < limit;) {
     const reach = Math.max(Math.min(size, above ? above.depth - 1 : MIDDLE), SHORT);
     const end: number = above?.seq ?? Infinity;
+    const guess: readonly number[] = hasLeft ? (rows.chainOf?.(chatId, id, limit - chain.length) ?? []) : [];
     // Where it is known where the chain goes on, what is found there brings what lies before it along.
-    const place: number | undefined = hasLeft ? rows.placeOf?.(chatId, id) : end - 1;
-    const top: number = place !== undefined && place < end ? place : -1;
-    const near: readonly NodeInfo[] = stretch(await upTo(rows, chatId, top, reach), id);
+    const place: number = guess[0] ?? (hasLeft ? -1 : end - 1);
+    const top = place < end ? place : -1;
+    const isGuessed = guess.length > 1 && top >= 0;
+    const reading = isGuessed
+      ? listRuns(rows, 'nodes', chatId, runsOf(guess, LONG))
+      : upTo(rows, chatId, top, reach);
+    if (hasLeft) tell(isGuessed ? guess : blockUpTo(top), false);
+    const near: readonly NodeInfo[] = stretch(await reading, id);
     const found = near.length > 0 ? near : present([await rows.get('nodes', [chatId, id], 'id')]);
     const last = found.at(-1);
     if (!last) break;
@@ -324,35 +326,44 @@ async function walk(
       passed ??= new Set(chain.map((info) => info.id));
       if (passed.has(last.id)) break;
     }
-    for (const info of found.slice(0, limit - chain.length)) untold.push(info);
+    for (const { seq } of found.slice(0, limit - chain.length)) untold.push(seq);
     for (const info of found) {
       chain.push(info);
       passed?.add(info.id);
     }
     if (near.length > 0) {
-      tell(untold);
+      tell(untold, true);
       untold = [];
     }
     // Where the chain ends within what was read, it goes on somewhere else.
-    hasLeft = near.length > 0 && last.seq > top + 1 - reach;
+    hasLeft = near.length > 0 && (isGuessed || last.seq > top + 1 - reach);
     // Where little of what was read belongs to the chain, less is read at once.
     if (!hasLeft) size = near.length * 2 < reach ? Math.max(size / 2, SHORT) : Math.min(size * 2, LONG);
     above = last;
     id = last.parentId;
   }
-  tell(untold);
+  tell(untold, true);
   const once = passed ? [...new Map(chain.map((info) => [info.id, info])).values()] : chain;
   return once.slice(0, limit);
 }
 
-/** These messages' bodies, which are looked for where they are known to lie. */
-async function wordsOf(rows: Rows, infos: readonly NodeInfo[]): Promise<UIMessage[]> {
-  const chatId = infos[0]?.chatId ?? '';
-  const spans = runsOf(infos.map(({ seq }) => seq)).map(([first, last]) => between(chatId, first, last));
+/** The bodies of messages at some places; `areMet`: whether these messages were read, so that it is known how they lie. */
+async function wordsAt(
+  rows: Rows,
+  chatId: string,
+  seqs: readonly number[],
+  areMet: boolean,
+): Promise<UIMessage[]> {
+  const spans = runsOf(seqs).map(([first, last]) => between(chatId, first, last));
   const found = await Promise.all(
-    spans.map((span) => (rows.words ? rows.words(span) : rows.list('bodies', span))),
+    spans.map((span) => (areMet && rows.words ? rows.words(span) : rows.list('bodies', span))),
   );
   return found.flat();
+}
+
+/** The places of a block up to one of them: where a message lies, its ancestors mostly do. */
+function blockUpTo(last: number): number[] {
+  return Array.from({ length: last < 0 ? 0 : (last % BLOCK) + 1 }, (_, i) => last - i);
 }
 
 /** The topology that lies in so many seqs, of which this is the last. */
@@ -444,13 +455,11 @@ const CUT = 256;
 /** Consecutive seqs: the first and the last. */
 type Run = [first: number, last: number];
 
-const NO_RUN: Run = [0, -1];
-
-function runsOf(seqs: readonly number[]): Run[] {
+function runsOf(seqs: readonly number[], cut: number = CUT): Run[] {
   const runs: Run[] = [];
   for (const seq of seqs.toSorted((a, b) => a - b)) {
     const run = runs.at(-1);
-    const isLong = run && seq % BLOCK === 0 && seq - run[0] > CUT - BLOCK;
+    const isLong = run && seq % BLOCK === 0 && seq - run[0] > cut - BLOCK;
     if (run && !isLong && seq - run[1] <= 1) run[1] = seq;
     else runs.push([seq, seq]);
   }

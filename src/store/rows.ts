@@ -72,10 +72,10 @@ export interface Rows {
    */
   words?(span: Span): Promise<UIMessage[]>;
   /**
-   * Where a message lay when somebody last looked: mostly it is there, and no row says so. Absent where to look costs as
-   * little.
+   * Where the messages from a head towards the root lay when somebody last looked, the head first, as far as that is
+   * known: mostly they are there, and no row says so. Absent where to look costs as little.
    */
-  placeOf?(chatId: string, id: string): number | undefined;
+  chainOf?(chatId: string, headId: string, limit: number): number[];
   /**
    * The last `many` chats within a span of the index `recent`, and those updated at the same moment as the first of them;
    * in the order of their keys. Nothing else is read.

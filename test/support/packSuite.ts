@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { isContextError } from '../../src/errors.ts';
 import type { NodeInfo } from '../../src/graph/graph.ts';
 import { marksOf } from '../../src/store/indexeddb/marks.ts';
-import { BLOCK, type MarkRecord } from '../../src/store/layout.ts';
+import { BLOCK, type MarkRecord, type Topology } from '../../src/store/layout.ts';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import { Sealer } from '../../src/store/indexeddb/seal.ts';
 import type { Change, ContextStore, StoreOp } from '../../src/store/store.ts';
@@ -443,6 +443,59 @@ export function packSuite(freshName: () => string, points: Points = ALL_POINTS):
       for (const id of ids) expect((await two.getMessage('c', id))?.id).toBe(id);
       const again = append(two, [insert('m3', 'm149', 'other words')]);
       await expect(again).rejects.toMatchObject({ details: { reason: 'id-taken' } });
+    });
+
+    it('are read as they are by a tab that read their chain before another one mended it', async () => {
+      const [one, two] = [open(), open()];
+      await append(one, imported(0, 400, null));
+      const ids = async (store: ContextStore, limit?: number): Promise<string[]> =>
+        (await store.getMessageChain('c', 'm150', limit === undefined ? {} : { limit })).map(({ id }) => id);
+      const before = Array.from({ length: 151 }, (_, i) => `m${i}`);
+      // The second time it knows where they lay.
+      for (let i = 0; i < 2; i += 1) expect(await ids(two)).toEqual(before);
+      const { seq, nodes } = await one.load('c');
+      const cut = nodes.filter((node) => node.seq >= 60 && node.seq < 70);
+      const moved = { ...(nodes[70] as NodeInfo), parentId: 'm20', depth: 22 };
+      await append(one, [
+        { op: 'mend', seq, nodes: [moved], chat: undefined, dropped: cut, branches: [], checkpoints: [] },
+      ]);
+      const after = [...before.slice(0, 21), ...before.slice(70)];
+      for (let i = 0; i < 2; i += 1) expect(await ids(two)).toEqual(after);
+      expect(await ids(two, 90)).toEqual(after.slice(-90));
+      const changed = message('m150', 'other words');
+      await append(one, [{ op: 'replace', id: 'm150', data: changed, status: 'complete' }]);
+      expect((await two.getMessageChain('c', 'm150')).at(-1)?.data).toEqual(changed);
+    });
+
+    it('are read as they are by a tab that read their chain before their chat was begun anew', async () => {
+      const [one, two] = [open(), open()];
+      await append(one, imported(0, 400, null));
+      for (let i = 0; i < 2; i += 1) expect((await two.getMessageChain('c', 'm150')).length).toBe(151);
+      await one.deleteChat('c');
+      expect(await two.getMessageChain('c', 'm150')).toEqual([]);
+      const again = ['m150', ...Array.from({ length: 200 }, (_, i) => `m${i + 400}`), 'm0'];
+      await one.append(
+        'c',
+        again.map((id, i) => insert(id, again[i - 1] ?? null)),
+        { ...me, epoch: 1 },
+      );
+      expect((await two.getMessageChain('c', 'm0')).map(({ id }) => id)).toEqual(again);
+      expect((await two.getMessageChain('c', 'm150')).map(({ id }) => id)).toEqual(['m150']);
+    });
+
+    it('end where damage made a ring of them, however often they are read', async () => {
+      const store = open();
+      await append(store, imported(0, 300, null));
+      const db = await openDB(name);
+      const record: Topology = await db.get('topologies', ['c', 0]);
+      const text = record.text.replace('[0,null,1]', '[0,"m20",1]');
+      expect(text).not.toBe(record.text);
+      await db.put('topologies', { ...record, text, sum: textSum(text, record.v) });
+      db.close();
+      for (let i = 0; i < 3; i += 1)
+        expect((await store.getMessageChain('c', 'm70')).map(({ id }) => id)).toEqual(
+          Array.from({ length: 71 }, (_, seq) => `m${seq}`),
+        );
     });
 
     it('are told from their words when the record of their places is gone', async () => {

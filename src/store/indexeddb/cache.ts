@@ -1,6 +1,7 @@
-import type { Topology } from '../layout.ts';
+import type { NodeInfo } from '../../graph/graph.ts';
+import { BLOCK, type Topology } from '../layout.ts';
 import type { Marks } from './marks.ts';
-import { type Block, decodeTopology } from './pack.ts';
+import { type Block, blockOf, decodeTopology, keyOf } from './pack.ts';
 
 /**
  * Topologies that were decoded, so that a chat that is read again is not decoded again.
@@ -14,7 +15,7 @@ import { type Block, decodeTopology } from './pack.ts';
  */
 export class TopologyCache {
   /** The one used last is last. */
-  readonly #blocks = new Map<string, Block>();
+  readonly #blocks = new Map<string, Known>();
   /** Whether there are blocks of earlier formats, which are found by keys; undefined until someone has looked. */
   hasKeys: boolean | undefined;
   /** Chats in which someone has looked for blocks whose topology is gone and whose words are there, and found none. */
@@ -46,12 +47,40 @@ export class TopologyCache {
 
   /** The block that a record keeps; undefined where that can't be told. */
   decode(record: Topology): Block | undefined {
-    const block = this.#blocks.get(record.stamp) ?? decodeTopology(record);
-    if (block?.chatId !== record.chatId || block.block !== record.block) return undefined;
-    this.#blocks.delete(record.stamp);
-    this.#blocks.set(record.stamp, block);
+    const { chatId, block, stamp } = record;
+    const name = keyOf(chatId, String(block));
+    const known = this.#blocks.get(name);
+    const decoded = known && known.stamp === stamp ? known.block : decodeTopology(record);
+    if (!decoded) return undefined;
+    this.#blocks.delete(name);
+    this.#blocks.set(name, { stamp, block: decoded });
     if (this.#blocks.size > LIMIT) this.#blocks.delete(this.#blocks.keys().next().value ?? '');
-    return block;
+    return decoded;
+  }
+
+  /**
+   * Where the messages from a head towards the root lay when their blocks were last read, the head first, up to the first
+   * whose block is not here. Where that is the head's own, the place where it was marked.
+   */
+  lastSeqsOfChain(chatId: string, headId: string, limit: number): number[] {
+    const seqs: number[] = [];
+    let near: readonly NodeInfo[] = [];
+    let id: string | null = headId;
+    let end = Infinity;
+    while (id !== null && seqs.length < limit) {
+      let info: NodeInfo | undefined = infoAt(near, id, end - 1);
+      for (const seq of info ? [] : [end - 1, ...(this.lastSeqsOf(chatId, id) ?? [])]) {
+        near = this.#blocks.get(keyOf(chatId, String(blockOf(seq))))?.block.infos ?? [];
+        info = infoAt(near, id, seq);
+        if (info) break;
+      }
+      // A parent lies before its children. Where damage says something else, the chain may be a ring.
+      if (!info || info.seq >= end) break;
+      seqs.push(info.seq);
+      id = info.parentId;
+      end = info.seq;
+    }
+    return seqs.length > 0 ? seqs : (this.lastSeqsOf(chatId, headId) ?? []).slice(0, 1);
   }
 }
 
@@ -60,3 +89,15 @@ const LIMIT = 1024;
 
 /** Of so many chats the marks are kept: some megabytes where they are long and much was looked for. */
 const CHATS = 4;
+
+/** A block, and the stamp of the record that it was decoded from. */
+interface Known {
+  readonly stamp: string;
+  readonly block: Block;
+}
+
+/** The message of a block that has this id and lies in this place. */
+function infoAt(infos: readonly NodeInfo[], id: string, seq: number): NodeInfo | undefined {
+  const info = infos.length === BLOCK ? infos[seq % BLOCK] : infos.find((each) => each.seq === seq);
+  return info?.id === id && info.seq === seq ? info : undefined;
+}

@@ -164,8 +164,8 @@ export class PackedRows implements Rows {
     return find(present(found), id);
   }
 
-  placeOf(chatId: string, id: string): number | undefined {
-    return this.#cache.lastSeqsOf(chatId, id)?.[0];
+  chainOf(chatId: string, headId: string, limit: number): number[] {
+    return this.#cache.lastSeqsOfChain(chatId, headId, limit);
   }
 
   /** What the sealed messages of a chat are found by, as it was when this transaction first asked. */
@@ -257,7 +257,18 @@ export class PackedRows implements Rows {
   }
 
   async #blocksIn(chatId: string, [first, last]: Stretch): Promise<Block[]> {
-    return this.#meetAll(await this.#rows.list('topologies', between(chatId, first, last)));
+    return this.#meetAll(await this.#recordsIn('topologies', chatId, [first, last]));
+  }
+
+  /** The records of blocks from one to another. A few are brought by as many requests sooner than by one for a range. */
+  async #recordsIn<T extends 'topologies' | 'packs'>(
+    table: T,
+    chatId: string,
+    [first, last]: Stretch,
+  ): Promise<Tables[T][]> {
+    if (last - first >= FEW) return this.#rows.list(table, between(chatId, first, last));
+    const blocks = Array.from({ length: last - first + 1 }, (_, i) => first + i);
+    return present(await Promise.all(blocks.map((block) => this.#rows.get(table, [chatId, block]))));
   }
 
   async words(span: Span): Promise<UIMessage[]> {
@@ -279,7 +290,7 @@ export class PackedRows implements Rows {
   ): Promise<UIMessage[]> {
     const [rows, packs] = await Promise.all([
       hasRows ? this.#rows.list('bodies', between(chatId, from, to)) : [],
-      hasPacks ? this.#rows.list('packs', between(chatId, blockOf(from), blockOf(to))) : [],
+      hasPacks ? this.#recordsIn('packs', chatId, [blockOf(from), blockOf(to)]) : [],
     ]);
     const packed = packs.flatMap((pack) => within(this.#unpack(pack).bodies, pack.block, from, to));
     return packed.length === 0 ? rows : packed.concat(rows);
@@ -611,6 +622,9 @@ export function putBlock(rows: Rows, block: Block, bodies: Bodies, lost: Lost | 
 
 /** Blocks from one to another, both included. */
 type Stretch = readonly [first: number, last: number];
+
+/** So few blocks are asked for one by one. */
+const FEW = 8;
 
 /** So many blocks are asked for at once: while some come, those before them are made sense of. */
 const STRETCH = 16;
