@@ -45,6 +45,12 @@ const ROWS = [
   ],
   ['sequences of steps against a chat on paper', 'unit', 'test/engine/model.test.ts', /any steps/],
   [
+    'the same over a database that is sealed after every write',
+    'unit',
+    'test/store/engines.test.ts',
+    /any steps/,
+  ],
+  [
     'sequences of steps at several tabs, in any order of events',
     'unit',
     'test/engine/rush.test.ts',

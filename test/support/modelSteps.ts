@@ -37,15 +37,20 @@ interface Tab {
 
 class World {
   readonly paper = new Paper();
-  readonly disk = new InMemoryContextStore();
+  readonly disk: ContextStore;
   readonly tabs: Tab[] = [];
   readonly history = new History();
-  readonly #refusing: RefusingStore = refusing(this.disk);
+  readonly #refusing: RefusingStore;
   #opened = 0;
   isRefusing = false;
   /** How the save() that was refused last was to be done. */
   refusedSave: { readonly inPlace: boolean; readonly pile: readonly Waiting[] } | undefined;
   #words = 0;
+
+  constructor(disk: ContextStore) {
+    this.disk = disk;
+    this.#refusing = refusing(disk);
+  }
 
   async open(): Promise<Tab> {
     this.#opened += 1;
@@ -554,9 +559,12 @@ async function check(world: World): Promise<void> {
 const isQuiet = ({ paper }: World): boolean =>
   !paper.pages.some(({ status, gone }) => status === 'streaming' && !gone);
 
-/** Plays steps; throws where an engine and the paper differ. Timers must be fake ones. */
-export async function playSteps(script: readonly Step[]): Promise<void> {
-  const world = new World();
+/** Plays steps on a disk; throws where an engine and the paper differ. Timers must be fake ones. */
+export async function playSteps(
+  script: readonly Step[],
+  disk: ContextStore = new InMemoryContextStore(),
+): Promise<void> {
+  const world = new World(disk);
   await world.open();
   for (const step of [...script, { does: 'heal', desk: 0, pick: 0, way: 0 } as const])
     await take(world, step);
@@ -619,3 +627,8 @@ export const shortScripts: fc.Arbitrary<Step[]> = fc
 
 /** Some failures need many. */
 export const longScripts: fc.Arbitrary<Step[]> = fc.array(stepArb, { maxLength: 40, size: 'max' });
+
+/** For tabs over a database: when one dies there, the others know of its fallen locks when they look, and paper at once. */
+export const endlessScripts: fc.Arbitrary<Step[]> = longScripts.map((steps) =>
+  steps.filter(({ does }) => does !== 'die'),
+);

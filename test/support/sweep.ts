@@ -484,7 +484,7 @@ export class Sweep {
       const rumours = now === before ? this.#heard.length : 0;
       expect(`${where}: ${rumours} rumours`).toBe(`${where}: 0 rumours`);
       if (!struck) return false;
-      if (ALL_PAIRS || at === 1) await judge(history, where);
+      await judge(history, where);
       await recover(told.is === 'silent' ? open() : store, now, [fault, at], where);
       return true;
     };
