@@ -79,7 +79,7 @@ export function blocksDue(nextSeq: number): number {
  * messages the time that a record takes, and large ones it would only make wait for each other. Nor does a browser take a
  * record of any size.
  */
-export const LARGEST: number = 2 ** 24;
+export const LARGEST_PACK: number = 2 ** 24;
 
 /** The characters that bodies take in a pack. */
 export function sizeOf(bodies: Iterable<UIMessage | undefined>): number {

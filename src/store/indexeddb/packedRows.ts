@@ -31,7 +31,7 @@ import {
   encodePack,
   encodeTopology,
   keyOf,
-  LARGEST,
+  LARGEST_PACK,
   numberOf,
   type PackContent,
   type Sealed,
@@ -775,7 +775,7 @@ function areNew(writes: Writes): boolean {
 
 /** Whether every message of a block is written for the first time, and all of them may lie in a pack. */
 function isWhole(writes: Writes): boolean {
-  return writes.size === BLOCK && areNew(writes) && sizeOf(bodiesOf(writes)) <= LARGEST;
+  return writes.size === BLOCK && areNew(writes) && sizeOf(bodiesOf(writes)) <= LARGEST_PACK;
 }
 
 function* bodiesOf(writes: Writes): Iterable<UIMessage | undefined> {

@@ -9,7 +9,16 @@ import type { Connection } from './connection.ts';
 import { webLocks } from './locks.ts';
 import { groupOf, Marks } from './marks.ts';
 import { putBlock } from './packedRows.ts';
-import { type Block, blockFrom, blockOf, blocksDue, decodePack, LARGEST, sealedIn, sizeOf } from './pack.ts';
+import {
+  type Block,
+  blockFrom,
+  blockOf,
+  blocksDue,
+  decodePack,
+  LARGEST_PACK,
+  sealedIn,
+  sizeOf,
+} from './pack.ts';
 import { read, write } from './transaction.ts';
 
 /**
@@ -159,13 +168,13 @@ async function wordsOf(rows: Rows, chatId: string, block: number): Promise<UIMes
   const words: UIMessage[] = [];
   const end = (block + 1) * BLOCK;
   let size = 0;
-  for (let from = block * BLOCK; from < end && size <= LARGEST; from += STRETCH) {
+  for (let from = block * BLOCK; from < end && size <= LARGEST_PACK; from += STRETCH) {
     const last = Math.min(from + STRETCH, end) - 1;
     const more = await rows.list('bodies', between(chatId, from, last));
     words.push(...more);
     size += sizeOf(more);
   }
-  return size <= LARGEST ? words : undefined;
+  return size <= LARGEST_PACK ? words : undefined;
 }
 
 /** So many words are read at once. */

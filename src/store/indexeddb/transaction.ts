@@ -259,7 +259,7 @@ class DatabaseRows implements Records {
   /** Nobody waits for the answer, which is the transaction's: a failure aborts it, and that is where it is heard of. */
   put<T extends Table>(table: T, row: Tables[T], key?: Key): void {
     const record = isText(table) ? narrowed([textOf(row as object)]) : row;
-    this.mayBeRefused ||= roomBehind(record, LARGE) < 0;
+    this.mayBeRefused ||= roomBehind(record, NEVER_REFUSED) < 0;
     this.#writes.push(() => this.#tx.objectStore(table).put(record, key as IDBValidKey));
   }
 
@@ -290,8 +290,8 @@ interface Where {
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** In characters, of two bytes each, or in bytes: far less than any browser refuses. */
-const LARGE = 2 ** 24;
+/** No browser refuses a value of this size, in characters of two bytes each, or in bytes: not by far. */
+const NEVER_REFUSED = 2 ** 24;
 
 /** Deeper than this nobody looks. */
 const DEPTH = 64;
