@@ -500,7 +500,7 @@ export class PackedRows implements Rows {
       if (sealed) {
         const [content] = await Promise.all([this.#contentOf(chatId, block), this.#marksOf(chatId)]);
         this.#putPack(sealed, content, writes);
-      } else if (block < due && isWhole(writes)) this.#import(chatId, block, writes, due);
+      } else if (block < due && isPackable(writes)) this.#import(chatId, block, writes, due);
       else this.#putRows(chatId, writes);
     }
   }
@@ -520,7 +520,7 @@ export class PackedRows implements Rows {
   #packAhead(chatId: string, block: number): void {
     const blocks = this.#writes.get(chatId);
     const writes = blocks?.get(block);
-    if (!blocks || !writes || !isWhole(writes) || this.#met.has(nameOf(chatId, block))) return;
+    if (!blocks || !writes || !isPackable(writes) || this.#met.has(nameOf(chatId, block))) return;
     const due = this.#dueOf(chatId, blocks);
     if (block >= due) return;
     for (const { change } of writes.values()) if (!change) return;
@@ -773,8 +773,8 @@ function areNew(writes: Writes): boolean {
   return true;
 }
 
-/** Whether every message of a block is written for the first time, and all of them may lie in a pack. */
-function isWhole(writes: Writes): boolean {
+/** Whether a block can be packed at once: every message of it is written for the first time, and there is room for all. */
+function isPackable(writes: Writes): boolean {
   return writes.size === BLOCK && areNew(writes) && sizeOf(bodiesOf(writes)) <= LARGEST_PACK;
 }
 
