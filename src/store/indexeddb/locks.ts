@@ -77,12 +77,11 @@ export function webLocks(): LockManager | undefined {
 }
 
 function lock(locks: LockManager, name: string): Promise<() => void> {
-  return new Promise((resolve, reject) => {
+  return new Promise<() => void>((resolve, reject) => {
     locks
       .request(name, { mode: 'shared' }, () => new Promise<void>((release) => resolve(release)))
-      .catch(refused)
       .catch(reject);
-  });
+  }).catch(refused);
 }
 
 /** A page that may keep nothing, like one in a sandboxed frame, has no locks either. */
