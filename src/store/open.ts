@@ -29,7 +29,8 @@ export function openIndexedDB(name: string, options: IndexedDBOptions): RecordSt
  */
 class BackingOrMemory implements Backing {
   #backing: Backing;
-  #mayFallBack = true;
+  /** The one that has brought rows. */
+  #proven: Backing | undefined;
 
   constructor(backing: Backing) {
     this.#backing = backing;
@@ -40,11 +41,11 @@ class BackingOrMemory implements Backing {
   }
 
   read<T>(tables: readonly Table[], work: (rows: Rows) => Promise<T>): Promise<T> {
-    return this.#use((backing) => backing.read(tables, work));
+    return this.#ask((backing) => backing.read(tables, work));
   }
 
   write<T>(tables: readonly Table[], work: (rows: Rows) => Promise<T>, isRelaxed?: boolean): Promise<T> {
-    return this.#use((backing) => backing.write(tables, work, isRelaxed));
+    return this.#ask((backing) => backing.write(tables, work, isRelaxed));
   }
 
   tend(chatId: string, nextSeq: number): void {
@@ -52,11 +53,11 @@ class BackingOrMemory implements Backing {
   }
 
   hold(chatId: string, id: string): Promise<() => void> {
-    return this.#use((backing) => backing.hold(chatId, id), false);
+    return this.#orInMemory((backing) => backing.hold(chatId, id));
   }
 
   held(chatId: string): Promise<ReadonlySet<string>> {
-    return this.#use((backing) => backing.held(chatId), false);
+    return this.#orInMemory((backing) => backing.held(chatId));
   }
 
   /** Who fell back to memory has left the tabs of the database: what happens here is no news there, nor the other way. */
@@ -80,7 +81,7 @@ class BackingOrMemory implements Backing {
   }
 
   figures(): Promise<BackingFigures> {
-    return this.#use(async (backing) => (await backing.figures?.()) ?? {});
+    return this.#ask(async (backing) => (await backing.figures?.()) ?? {});
   }
 
   async forget(): Promise<void> {
@@ -91,16 +92,23 @@ class BackingOrMemory implements Backing {
     this.#backing.close();
   }
 
-  /** Locks are the page's, and what they answer says nothing of the database. */
-  async #use<T>(call: (backing: Backing) => Promise<T>, asksDatabase: boolean = true): Promise<T> {
+  /** Asks for rows, and who brings them has proved that it can. */
+  #ask<T>(call: (backing: Backing) => Promise<T>): Promise<T> {
+    return this.#orInMemory(async (backing) => {
+      const answer = await call(backing);
+      this.#proven = backing;
+      return answer;
+    });
+  }
+
+  /** Locks prove nothing: most browsers keep them elsewhere, and a lease counts as taken in any case. */
+  async #orInMemory<T>(call: (backing: Backing) => Promise<T>): Promise<T> {
     const backing = this.#backing;
     try {
-      const result = await call(backing);
-      if (asksDatabase) this.#mayFallBack = false;
-      return result;
+      return await call(backing);
     } catch (error) {
-      if (!this.#mayFallBack || !isContextError(error, 'store-unavailable')) throw error;
-      if (this.#backing === backing) this.#backing = new MemoryBacking();
+      if (backing === this.#proven || !isContextError(error, 'store-unavailable')) throw error;
+      if (backing === this.#backing) this.#backing = new MemoryBacking();
       return call(this.#backing);
     }
   }
