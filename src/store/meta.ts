@@ -1,4 +1,4 @@
-import { createDeviceId } from './device.ts';
+import { createHexId } from './hexId.ts';
 import type { Meta, Table } from './layout.ts';
 import type { Rows } from './rows.ts';
 
@@ -11,7 +11,7 @@ export const META: readonly Table[] = ['meta', 'changes'];
 /** What a database knows about itself; a new one learns its names here, and keeps them with its first write. */
 export async function readMeta(rows: Rows): Promise<Meta> {
   const meta = await rows.get('meta', SELF);
-  return meta ?? { seq: await lastChange(rows, 0), deviceId: createDeviceId(), databaseId: createDeviceId() };
+  return meta ?? { seq: await lastChange(rows, 0), deviceId: createHexId(), databaseId: createHexId() };
 }
 
 /** Where a write goes on in the change sequence. A counter that was set back must not give out numbers twice. */

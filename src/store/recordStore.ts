@@ -9,7 +9,7 @@ import { Attachments, type Files, hasFiles } from './attachments.ts';
 import { hashOf, putBlob, sweepBlobs } from './blobs.ts';
 import type { Channel } from './channel.ts';
 import { ChatReads, type Known, knownFrom } from './chatReads.ts';
-import { createDeviceId } from './device.ts';
+import { createHexId } from './hexId.ts';
 import {
   APPEND,
   CHAIN,
@@ -70,7 +70,7 @@ export class RecordStore implements ContextStore {
   /** What the last write left, or the last one who read a whole chat found. */
   #known: Known | undefined;
   /** What its calls are told by in the database: a name of its own, and their number. */
-  readonly #name = createDeviceId();
+  readonly #name = createHexId();
   #calls = 0;
   #writing = 0;
   readonly #listeners = new Set<{ readonly hear: (notice: StoreNotice) => void }>();

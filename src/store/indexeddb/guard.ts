@@ -1,6 +1,6 @@
 import { SELF } from '../meta.ts';
 import type { Channel } from '../channel.ts';
-import { createDeviceId } from '../device.ts';
+import { createHexId } from '../hexId.ts';
 import type { BackingFigures, JournalFigures } from '../figures.ts';
 import type { Meta, Table } from '../layout.ts';
 import type { DataLoss, Restored } from '../loss.ts';
@@ -333,7 +333,7 @@ async function renew(db: Database, kind: DataLoss['kind'], mark: Mark): Promise<
   tx.done.catch(() => undefined);
   const meta: Meta | undefined = await tx.store.get(SELF);
   const names =
-    meta && kind === 'all' ? meta : { deviceId: createDeviceId(), ...meta, databaseId: createDeviceId() };
+    meta && kind === 'all' ? meta : { deviceId: createHexId(), ...meta, databaseId: createHexId() };
   await Promise.all([tx.store.put({ ...names, seq: Math.max(meta?.seq ?? 0, mark.seq) }, SELF), tx.done]);
 }
 

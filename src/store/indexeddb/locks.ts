@@ -1,5 +1,5 @@
 import { ContextError } from '../../errors.ts';
-import { createDeviceId } from '../device.ts';
+import { createHexId } from '../hexId.ts';
 import { ofChat, only } from '../layout.ts';
 import type { Backing } from '../rows.ts';
 
@@ -42,7 +42,7 @@ export class NodeLocks {
 
   /** Two tabs may say so of one node, as with locks, until it is decided which of them writes it: each has a row. */
   async #lease(chatId: string, node: string): Promise<() => void> {
-    const id = `${node}:${createDeviceId()}`;
+    const id = `${node}:${createHexId()}`;
     const stamp = (): Promise<void> => {
       const lease = { chatId, id, until: Date.now() + LEASE };
       return this.#backing

@@ -1,7 +1,7 @@
 import type { UIMessage } from 'ai';
 import { ContextError } from '../../errors.ts';
 import type { NodeInfo } from '../../graph/graph.ts';
-import { createDeviceId } from '../device.ts';
+import { createHexId } from '../hexId.ts';
 import { BLOCK, type Lost, type Pack, type Topology } from '../layout.ts';
 import { inOrder } from '../order.ts';
 import { sumOf, textSum } from '../sum.ts';
@@ -156,7 +156,7 @@ export function encodeTopology({ chatId, block, infos, changed, damage }: Block)
 
 /** A name that no other writing has: this page's, and a number. One from the system for each block would take longer. */
 function createStamp(): string {
-  pageId ??= createDeviceId();
+  pageId ??= createHexId();
   stamps += 1;
   return pageId + stamps.toString(36);
 }
@@ -164,13 +164,14 @@ function createStamp(): string {
 let pageId: string | undefined;
 let stamps = 0;
 
+/** How far each number is from the one before. Steps of one at the end are left out, but not the first step. */
 function stepsOf(numbers: readonly number[]): number[] {
   const steps = numbers.map((number, i) => number - (numbers[i - 1] ?? 0));
-  const last = steps.findLastIndex((step) => step !== 1);
-  return steps.slice(0, Math.max(last, 0) + 1);
+  const end = steps.findLastIndex((step, i) => i === 0 || step !== 1) + 1;
+  return steps.slice(0, end);
 }
 
-/** Where there are no steps at all, nothing is told. */
+/** The numbers that these steps lead to. Where there are none at all, nothing is known of any. */
 function numbersOf(steps: readonly number[], count: number): number[] {
   let number = 0;
   return Array.from({ length: steps.length > 0 ? count : 0 }, (_, i) => (number += steps[i] ?? 1));

@@ -3,7 +3,7 @@ import { freeNames, infoOf, isVisible } from '../../graph/graph.ts';
 import { RecordTransaction } from '../append.ts';
 import { referToBlob } from '../blobs.ts';
 import { ChatReads } from '../chatReads.ts';
-import { createDeviceId } from '../device.ts';
+import { createHexId } from '../hexId.ts';
 import { fragmentsKey } from '../keys.ts';
 import { ofChat } from '../layout.ts';
 import { readMeta } from '../meta.ts';
@@ -112,7 +112,7 @@ function reconcile(
   if (!isLive(kept) || holds(parents, there.headMessageId, kept.headMessageId)) return undefined;
   if (holds(parents, kept.headMessageId, there.headMessageId))
     return { ...there, ...kept, rev: Math.max(there.rev, kept.rev) + 1 };
-  return { ...kept, id: createDeviceId() };
+  return { ...kept, id: createHexId() };
 }
 
 /** Whether one message lies on the way from another one to the root. */
