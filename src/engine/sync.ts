@@ -411,11 +411,11 @@ export class Sync {
 
   /** Takes in what this engine wrote and took back; the views of the branches that it `moved` go with it. */
   #absorbOwn(result: AppendResult, moved: readonly string[]): void {
-    const [dropped, isMoved] = [new Set(result.dropped), new Set(moved)];
-    const own: Own = { has: (id) => !dropped.has(id) && this.own.has(id) };
+    const [droppedIds, movedIds] = [new Set(result.dropped), new Set(moved)];
+    const own: Own = { has: (id) => !droppedIds.has(id) && this.own.has(id) };
     this.#absorb(withOrigin(result), { held: new Set(this.#history.foreign), own });
     this.#history.keep(result.written);
-    this.#history.follow(own, (branchId) => isMoved.has(branchId) || this.mayFollow(branchId));
+    this.#history.follow(own, (branchId) => movedIds.has(branchId) || this.mayFollow(branchId));
   }
 
   /** Another tab was faster: what is still kept follows the turn to where it went, and that tab's turn is read. */
