@@ -331,14 +331,13 @@ export class History {
 export interface Busy {
   /** Messages that some tab streams. */
   readonly held: ReadonlySet<string>;
-  /**
-   * Messages that this engine streams, or keeps for a store that refuses: their words here are newer than the
-   * records, as long as their revision is not.
-   */
   readonly own: Own;
 }
 
-/** The messages on which an engine has the last word for now. */
+/**
+ * The messages on which an engine has the last word for now: those that it streams, or keeps for a store that refuses.
+ * Their words here are newer than the records, as long as their revision is not.
+ */
 export interface Own {
   readonly has: (id: string) => boolean;
 }

@@ -449,9 +449,8 @@ export class Session {
     const next = this.#nextStatus(id, before, status);
     const isBegun = next === 'streaming' && !this.#streams.get(id);
     if (isBegun) this.#refuseBeside(this.#view.node(id).parentId, id);
-    // Who writes an answer, or keeps words of it for the disk, has the last word; anyone else must not write over what
-    // another tab said in it since it was read.
-    const isOurs = this.#streams.get(id) !== undefined || this.#sync.isKept(id);
+    // Without the last word, nobody writes over what another tab said since the message was read.
+    const isOurs = this.#sync.own.has(id);
     const stream = isBegun
       ? await this.#streams.begin(id, this.#view.branchHolding(id))
       : this.#streams.get(id);

@@ -39,7 +39,6 @@ export class Sync {
   readonly #streams: Streams;
   readonly #outbox: Outbox;
   readonly #safety: Safety;
-  /** The messages on which this engine has the last word for now. */
   readonly own: Own = { has: (id) => this.#streams.get(id) !== undefined || this.#outbox.has(id) };
   #epoch = 0;
   /** The revision of the chat's row up to which all that others wrote is known. */

@@ -49,7 +49,6 @@ export class View {
     desk: Desk,
     history: History,
     session: {
-      /** The messages on which this engine has the last word for now. */
       readonly own: () => Own;
       /** Whether the view of a branch may move with another tab's turn. */
       readonly mayFollow: (branchId: string) => boolean;
