@@ -4,12 +4,12 @@ import {
   byAge,
   contains,
   createGraph,
-  cutRings,
   dropNode,
   infoOf,
   isVisible,
   markChain,
   putNode,
+  putNodes,
   reachable,
   siblingsOf,
 } from '../graph/graph.ts';
@@ -62,42 +62,27 @@ export class History {
     this.lastSeq = Math.max(this.lastSeq, records.seq);
     if (records.chat) this.chat = records.chat.deletedAt === undefined ? records.chat : undefined;
     const dropped = records.dropped.filter((id) => !busy.own.has(id));
-    const joined: NodeInfo[] = [];
-    const changed = records.nodes.filter((info) => this.#absorbNode(info, busy, joined)).map(({ id }) => id);
-    cutRings(this.graph, joined);
+    const changed = records.nodes.flatMap((info) => this.#changedTo(info, busy) ?? []);
+    putNodes(this.graph, changed);
     if (dropped.length > 0) this.forget(dropped);
     for (const branch of records.branches) this.#absorbBranch(branch, busy.own);
     for (const checkpoint of records.checkpoints) this.checkpoints.set(checkpoint.id, checkpoint);
-    return [...dropped, ...changed];
+    return [...dropped, ...changed.map(({ id }) => id)];
   }
 
-  /** `joined` are those that may have closed a ring. */
-  #absorbNode(info: NodeInfo, { held, own }: Busy, joined: NodeInfo[]): boolean {
+  /** What a message becomes in the graph; undefined where it stays as it is. */
+  #changedTo(info: NodeInfo, { held, own }: Busy): NodeInfo | undefined {
     this.nextSeq = Math.max(this.nextSeq, info.seq + 1);
     const isLeft = info.status === 'streaming' && !own.has(info.id);
     mark(this.abandoned, info.id, isLeft && !held.has(info.id));
     mark(this.foreign, info.id, isLeft && held.has(info.id));
     const seen: NodeInfo = this.abandoned.has(info.id) ? { ...info, status: 'interrupted' } : info;
     const known = this.graph.nodes.get(info.id);
-    if (known && (own.has(info.id) ? info.rev <= known.rev : isSame(known, seen)))
-      return this.#place(known, info, joined);
     // Its children came first: a turn of ours that was rebased onto what is read only now. No walk got past them.
     if (known ? known.parentId !== info.parentId : this.isFollowed(info.id)) this.#rearranged();
-    putNode(this.graph, seen, joined);
+    if (known && (own.has(info.id) ? info.rev <= known.rev : isSame(known, seen))) return moved(known, info);
     if (this.#bodies.has(info.id)) this.#stale.add(info.id);
-    return true;
-  }
-
-  /** Nothing is new about a message but, perhaps, its place: one that was kept in memory gets it when it is stored. */
-  #place(
-    known: NodeInfo,
-    { parentId, depth, seq, createdAt, deviceId }: NodeInfo,
-    joined: NodeInfo[],
-  ): boolean {
-    if (known.seq === seq && known.parentId === parentId && known.deviceId === deviceId) return false;
-    putNode(this.graph, { ...known, parentId, depth, seq, createdAt, deviceId }, joined);
-    if (known.parentId !== parentId) this.#rearranged();
-    return true;
+    return seen;
   }
 
   /** Chains that were walked before are not true any more, and neither is what they reached. */
@@ -340,6 +325,16 @@ export interface Busy {
  */
 export interface Own {
   readonly has: (id: string) => boolean;
+}
+
+/**
+ * Nothing is new about a message but, perhaps, its place: one that was kept in memory gets it when it is stored.
+ * Undefined where that is the same, too.
+ */
+function moved(known: NodeInfo, info: NodeInfo): NodeInfo | undefined {
+  const { parentId, depth, seq, createdAt, deviceId } = info;
+  const stays = known.seq === seq && known.parentId === parentId && known.deviceId === deviceId;
+  return stays ? undefined : { ...known, parentId, depth, seq, createdAt, deviceId };
 }
 
 /** The versions of a message, oldest first, and which of them it is. */

@@ -15,7 +15,7 @@ import type { UIMessage } from 'ai';
  *
  * Nodes, branches and checkpoints are values. The one thing that changes in place is the {@link MessageGraph} index
  * over them, lists of children included: an append costs the same at 10 messages and at 100,000, which no copied map
- * could promise. Only its owner (one engine, one store) writes to it, through `putNode` and `dropNode`.
+ * could promise. Only its owner (one engine, one store) writes to it, through `putNodes` and `dropNode`.
  */
 
 /** Where a message is in its life: still growing, whole, or cut short (stopped, failed, reloaded). */
@@ -137,31 +137,38 @@ interface WritableGraph extends MessageGraph {
 /** A graph of these nodes, given in any order. */
 export function createGraph(infos: Iterable<NodeInfo> = []): MessageGraph {
   const graph: WritableGraph = { nodes: new Map(), children: new Map() };
-  const joined: NodeInfo[] = [];
-  for (const info of infos) putNode(graph, info, joined);
-  cutRings(graph, joined);
+  putNodes(graph, infos);
   return graph;
 }
 
 /**
- * Adds a node, or replaces the one with its id. Its place among its siblings follows `seq`. A ring is cut at once; whoever
- * puts many collects those that have `joined` others instead, and cuts all rings behind the last: {@link cutRings}.
+ * Adds nodes, or replaces those with their ids. The place of each among its siblings follows `seq`. Rings are cut behind
+ * the last one: until then, some may seem to close one.
  */
-export function putNode(graph: MessageGraph, info: NodeInfo, joined?: NodeInfo[]): void {
+export function putNodes(graph: MessageGraph, infos: Iterable<NodeInfo>): void {
+  const joined: NodeInfo[] = [];
+  for (const info of infos) if (put(graph as WritableGraph, info)) joined.push(info);
+  cutRings(graph, joined);
+}
+
+/** Adds a node, or replaces the one with its id. */
+export function putNode(graph: MessageGraph, info: NodeInfo): void {
+  putNodes(graph, [info]);
+}
+
+/** Puts a node. Returns whether that may have closed a ring: only a new parent can, of a message which something follows. */
+function put(graph: WritableGraph, info: NodeInfo): boolean {
   const known = graph.nodes.get(info.id);
   const stays = known !== undefined && known.parentId === info.parentId && known.seq === info.seq;
-  if (known && !stays) unlink(graph as WritableGraph, known);
-  (graph as WritableGraph).nodes.set(info.id, info);
-  if (stays) return;
-  link(graph as WritableGraph, info);
-  // Only a new parent can close a ring, and only that of a message which something follows.
-  if (known?.parentId === info.parentId || !graph.children.has(info.id)) return;
-  if (joined) joined.push(info);
-  else cutRings(graph, [info]);
+  if (known && !stays) unlink(graph, known);
+  graph.nodes.set(info.id, info);
+  if (stays) return false;
+  link(graph, info);
+  return known?.parentId !== info.parentId && graph.children.has(info.id);
 }
 
 /** Lets the oldest message of each ring that these have closed be a first one. Goes each way towards a root once. */
-export function cutRings(graph: MessageGraph, joined: readonly NodeInfo[]): void {
+function cutRings(graph: MessageGraph, joined: readonly NodeInfo[]): void {
   const passedOn = new Map<string, number>();
   for (const [walk, { id }] of joined.entries()) {
     let at = graph.nodes.get(id);

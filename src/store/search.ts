@@ -3,11 +3,10 @@ import type { Branch, Chat, NodeInfo } from '../graph/graph.ts';
 import {
   chainIds,
   createGraph,
-  cutRings,
   dropNode,
   infoOf,
   isVisible,
-  putNode,
+  putNodes,
   reachable,
   textOf,
 } from '../graph/graph.ts';
@@ -154,9 +153,7 @@ class ChatIndex {
 
   async #readBodies(store: Source, ids: readonly string[], rest: Rest): Promise<void> {
     const nodes = await store.readLight(this.#id, ids);
-    const joined: NodeInfo[] = [];
-    for (const node of nodes) putNode(this.#graph, infoOf(node), joined);
-    cutRings(this.#graph, joined);
+    putNodes(this.#graph, nodes.map(infoOf));
     for (const node of nodes) {
       await this.#words.put(node.id, eachWord(readable(node.data)), rest);
       if (node.status === 'streaming') this.#growing.add(node.id);

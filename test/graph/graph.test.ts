@@ -5,7 +5,6 @@ import {
   commonAncestor,
   contains,
   createGraph,
-  cutRings,
   dropNode,
   forksOf,
   infoOf,
@@ -15,6 +14,7 @@ import {
   nextBranchName,
   previewOf,
   putNode,
+  putNodes,
   reachable,
   siblingsOf,
   textOf,
@@ -193,10 +193,11 @@ describe('a graph that changes', () => {
 
   it('takes many that turn a chain round for no ring, though some of them make one', () => {
     const { graph: g, nodes } = graph('q1 > a1 > q2');
-    const joined: NodeInfo[] = [];
-    for (const [i, parentId] of ['a1', 'q2', null].entries())
-      putNode(g, { ...infoOf(nodes[i]!), parentId }, joined);
-    cutRings(g, joined);
+    const parents = ['a1', 'q2', null];
+    putNodes(
+      g,
+      nodes.map((node, i) => ({ ...infoOf(node), parentId: parents[i]! })),
+    );
     expect(chainIds(g, 'q1')).toEqual(['q2', 'a1', 'q1']);
   });
 
