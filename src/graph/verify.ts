@@ -16,13 +16,9 @@ import { createGraph, freeNames, isVisible, putNode, reachable } from './graph.t
  * ends at the newest message that is left without one, and a checkpoint that marks nothing goes: it held no words.
  *
  * Some losses can only be told: a body that is gone, a tool that never answered.
+ *
+ * It goes in steps: of 140,000 messages, each takes a tenth of a second, and a page wants to go on between them.
  */
-export function examine(records: ExaminedRecords, options: ExamineOptions): Examination {
-  const steps = examination(records, options);
-  for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
-}
-
-/** The same in steps: of 140,000 messages, each takes a tenth of a second, and a page wants to go on between them. */
 export function* examination(
   records: ExaminedRecords,
   { now, createId }: ExamineOptions,

@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Branch, Chat, Checkpoint, NodeInfo } from '../../src/graph/graph.ts';
 import { chainIds, createGraph, infoOf, reachable } from '../../src/graph/graph.ts';
-import { examine, examineBodies, type ExaminedRecords } from '../../src/graph/verify.ts';
+import { examineBodies, type ExaminedRecords } from '../../src/graph/verify.ts';
 import { campaign } from '../support/campaign.ts';
+import { examine } from '../support/examine.ts';
 import { graph, line, message, node } from '../support/graph.ts';
 
 const branch = (name: string, headMessageId: string | null, more: Partial<Branch> = {}): Branch => ({

@@ -11,11 +11,11 @@ import {
   type MessageNode,
   type NodeInfo,
 } from '../../src/graph/graph.ts';
-import { examine } from '../../src/graph/verify.ts';
 import { visualizeGraph } from '../../src/graph/visualize.ts';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import type { ConflictPolicy, ContextStore, StoreOp } from '../../src/store/store.ts';
+import { examine } from '../support/examine.ts';
 import { refusing } from '../support/refusal.ts';
 import { givenChat, head, insert, line, me, message, node } from '../support/graph.ts';
 

@@ -3,7 +3,6 @@ import fc from 'fast-check';
 import { IDBFactory } from 'fake-indexeddb';
 import { expect } from 'vitest';
 import { isContextError } from '../../src/errors.ts';
-import { examine } from '../../src/graph/verify.ts';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import type {
   ChatRecords,
@@ -14,6 +13,7 @@ import type {
 } from '../../src/store/store.ts';
 import old from '../store/fixtures/format-1.json' with { type: 'json' };
 import { loadDatabase, withOnly } from './dump.ts';
+import { examine } from './examine.ts';
 import type { Fault, Faults } from './faults.ts';
 import { insert, me, message } from './graph.ts';
 import { findIn, type FoundChat, History, isAnswerLost } from './history.ts';
