@@ -307,7 +307,7 @@ export function lossSuite(freshName: () => string): void {
         expect(await written()).not.toContain('walrus');
       });
 
-      it('is forgotten by two tabs at once', async () => {
+      it('is cleared also where another tab has taken its folder away', async () => {
         const store = journaled();
         await append(store, turn('q1', null));
         await caughtUp(store);
@@ -323,7 +323,7 @@ export function lossSuite(freshName: () => string): void {
         expect(await store.listChats()).toEqual([]);
       });
 
-      it('says in words that it can not be deleted', async () => {
+      it('says why its folder can not be deleted when it is cleared, and has let the chats go', async () => {
         const store = journaled();
         await append(store, turn('q1', null));
         await caughtUp(store);
