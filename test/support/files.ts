@@ -120,9 +120,36 @@ export class Folder {
     return entry;
   }
 
+  put(entry: Handle | Folder): void {
+    this.#entries.set(entry.name, entry);
+  }
+
   copy(): Folder {
     const folder = new Folder(this.name);
     for (const [name, entry] of this.#entries) folder.#entries.set(name, entry.copy());
     return folder;
   }
+}
+
+/** Folders by name, and files with their text. */
+export interface Tree {
+  readonly [name: string]: string | Tree;
+}
+
+/** Folders and files as a tree says them. */
+export function folderOf(tree: Tree, name = ''): Folder {
+  const folder = new Folder(name);
+  for (const [own, content] of Object.entries(tree)) {
+    const isText = typeof content === 'string';
+    folder.put(isText ? new Handle(own, new TextEncoder().encode(content)) : folderOf(content, own));
+  }
+  return folder;
+}
+
+/** What is in a folder, as a tree. */
+export async function treeOf(folder: Folder): Promise<Tree> {
+  const tree: Record<string, string | Tree> = {};
+  for await (const entry of folder.values())
+    tree[entry.name] = entry.kind === 'file' ? await (await entry.getFile()).text() : await treeOf(entry);
+  return tree;
 }

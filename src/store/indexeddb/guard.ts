@@ -275,10 +275,10 @@ export class GuardedBacking implements Backing {
 
   /**
    * A journal that can't be written costs nobody a turn. It is said once, and stands in the figures. What the database
-   * refuses is not the journal's failure: it catches up later.
+   * refuses is not the journal's failure: it catches up later. A journal of a newer version it does not.
    */
   #fail(error: unknown): undefined {
-    if (isContextError(error)) return undefined;
+    if (isContextError(error) && error.code !== 'newer-format') return undefined;
     const isNews = this.#journalError === undefined;
     this.#journalError = error instanceof Error ? error : new Error(reasonOf(error));
     if (isNews) console.warn(`contextree: the journal of "${this.#name}" can't be kept: ${reasonOf(error)}`);

@@ -1,6 +1,6 @@
 import type { Branch, Chat, Checkpoint, MessageNode, NodeInfo } from '../../graph/graph.ts';
 import { infoOf } from '../../graph/graph.ts';
-import { isContextError } from '../../errors.ts';
+import { ContextError, isContextError } from '../../errors.ts';
 import { META, readMeta, SELF } from '../meta.ts';
 import { blobsOf, hashOf } from '../blobs.ts';
 import { fragmentsKey } from '../keys.ts';
@@ -39,7 +39,7 @@ import { putBack } from './putBack.ts';
  * can't hold as it is has none.
  *
  * A line is a record, and a check of it. One that was cut short or garbled is left out when the journal is read, and
- * counted.
+ * counted. A journal of a later version is neither read nor written on: whoever knows it finds all of it.
  */
 export class Journal {
   readonly #name: string;
@@ -75,7 +75,7 @@ export class Journal {
     if (!meta) return;
     const { databaseId, seq: end } = meta;
     const folder = await openFolder(this.#name);
-    const from = await readPosition(await unlessMissing(folder.getDirectoryHandle(databaseId)));
+    const from = await this.#readPosition(await unlessMissing(folder.getDirectoryHandle(databaseId)));
     if (from < end) await this.#writeChanges(folder, databaseId, from, end);
     await this.#writeValues(folder, databaseId);
   }
@@ -92,7 +92,7 @@ export class Journal {
     );
     for (const chatId of new Set(changes.map((change) => change.chatId)))
       await this.#writeChat(own, chatId, from);
-    await writeFile(own, POSITION, JSON.stringify({ seq: changes.at(-1)?.seq ?? end }));
+    await writeFile(own, POSITION, JSON.stringify({ v: VERSION, seq: changes.at(-1)?.seq ?? end }));
   }
 
   async #writeChat(database: FileSystemDirectoryHandle, chatId: string, since: number): Promise<void> {
@@ -151,6 +151,13 @@ export class Journal {
     }
   }
 
+  /** How far a journal has come. Throws `newer-format` for one that a later version writes. */
+  async #readPosition(folder: FileSystemDirectoryHandle | undefined): Promise<number> {
+    const { seq, v } = positionIn(folder && (await textOf(folder, POSITION)));
+    if (typeof v === 'number' && v > VERSION) throw newerFormat(this.#name, v);
+    return typeof seq === 'number' ? seq : 0;
+  }
+
   /** A chat as it is written down here. */
   async recall(chatId: string): Promise<Kept> {
     return alone(this.#name, async () => {
@@ -160,6 +167,7 @@ export class Journal {
       const name = await hashOfText(chatId);
       const folder = database && (await unlessMissing(database.getDirectoryHandle(name)));
       if (!folder) return NOTHING_KEPT;
+      await this.#readPosition(database);
       const kept = await readChat(folder);
       return { messages: messagesOf(kept), files: kept.blobs };
     });
@@ -247,8 +255,14 @@ export class Journal {
 
   /** Resolves to the names of the folders that have nothing more to say. */
   async #putDatabaseBack(database: FileSystemDirectoryHandle, sum: Restoration): Promise<string[]> {
-    const since = await readPosition(database);
     const over: string[] = [];
+    let since: number;
+    try {
+      since = await this.#readPosition(database);
+    } catch (error) {
+      sum.errors.push(error);
+      return over;
+    }
     for await (const folder of database.values()) {
       if (folder.kind !== 'directory') continue;
       try {
@@ -330,6 +344,13 @@ async function readValue(rows: Rows, key: string): Promise<[value: unknown, isLo
   return [value, value === undefined && (rows.damage ?? []).length > 0];
 }
 
+/**
+ * The version of all that is written here. The file with the position tells it, and a later version has to write that file
+ * before any other; what was written before there was a version is of the first. A journal of each is kept in
+ * `test/store/fixtures` for ever.
+ */
+const VERSION = 1;
+
 const POSITION = 'position.json';
 const BLOB = 'blob-';
 const VALUES = 'values';
@@ -343,14 +364,17 @@ const SLACK = 512 * 1024;
 /** So many messages are read at a time. */
 const MANY = 512;
 
-async function readPosition(folder: FileSystemDirectoryHandle | undefined): Promise<number> {
-  const text = folder && (await (await findFile(folder, POSITION))?.text());
+function positionIn(text: string | undefined): { readonly seq?: unknown; readonly v?: unknown } {
   try {
-    const { seq } = Object(JSON.parse(text ?? 'null')) as { seq?: unknown };
-    return typeof seq === 'number' ? seq : 0;
+    return Object(JSON.parse(text ?? 'null')) as object;
   } catch {
-    return 0;
+    return {};
   }
+}
+
+function newerFormat(database: string, format: number): ContextError {
+  const message = `The journal of database "${database}" was written by a newer version of contextree. Reload the page to get it.`;
+  return new ContextError('newer-format', message, { details: { database, format, known: VERSION } });
 }
 
 interface JournalFile {
