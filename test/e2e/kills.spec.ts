@@ -1,4 +1,5 @@
 import { type BrowserContext, expect, type Page, test } from '@playwright/test';
+import fc from 'fast-check';
 import type * as Contextree from '../../src/core.ts';
 import { type FoundChat, History } from '../support/history.ts';
 import { Demo } from './demo.ts';
@@ -12,6 +13,9 @@ import { Profile } from './profile.ts';
 
 const KILLS = Number(process.env['CONTEXTREE_KILLS'] ?? 5);
 const TURNS = KILLS * 15;
+
+/** As in `test/support/campaign.ts`: other kills each time, but in CI; `CONTEXTREE_SEED` draws the same again. */
+const SEED = Number(process.env['CONTEXTREE_SEED'] ?? (process.env['CI'] ? 1 : Date.now() % 2 ** 31));
 
 declare const contextree: typeof Contextree;
 declare const tell: (tab: string, event: 'asks' | 'told', id: string) => Promise<void>;
@@ -125,6 +129,21 @@ function writeInTwoTransactions(): void {
 
 const WAYS = ['crash', 'browser', 'close', 'crash'] as const;
 
+/** A kill: how, of which tab, and how long after the turn that it waits for, ms. */
+interface Kill {
+  readonly way: (typeof WAYS)[number];
+  readonly pick: number;
+  readonly rest: number;
+}
+
+/** So many kills, drawn by lot: every way in any order, any tab, at any moment of a write. */
+function drawn(many: number, seed: number): Kill[] {
+  const rounds = fc.shuffledSubarray([...WAYS], { minLength: WAYS.length });
+  const ways = fc.sample(rounds, { numRuns: Math.ceil(many / WAYS.length), seed }).flat();
+  const places = fc.sample(fc.record({ pick: fc.nat(59), rest: fc.nat(40) }), { numRuns: many, seed });
+  return places.map((place, i) => ({ way: ways[i] ?? 'crash', ...place }));
+}
+
 class Crowd {
   readonly #profile: Profile;
   readonly #lacks: readonly Lack[];
@@ -169,7 +188,8 @@ class Crowd {
     }
   }
 
-  async kill(way: (typeof WAYS)[number], pick: number, tabs: number): Promise<void> {
+  async kill({ way, pick, rest }: Kill, tabs: number): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, rest));
     if (way === 'browser') {
       await this.killAll();
       await this.begin(tabs);
@@ -209,7 +229,7 @@ const CROWDS: readonly (readonly [tabs: number, lacks: readonly Lack[]])[] = [
   [5, ['locks', 'channels']],
 ];
 
-for (const [tabs, lacks] of CROWDS) {
+for (const [number, [tabs, lacks]] of CROWDS.entries()) {
   test.describe(`${tabs} tabs${lacks.length > 0 ? ` without ${lacks.join(' and ')}` : ''}`, () => {
     test('that are killed while they write lose nothing that was saved', async () => {
       test.setTimeout(60_000 + KILLS * 10_000);
@@ -217,14 +237,14 @@ for (const [tabs, lacks] of CROWDS) {
       try {
         const crowd = new Crowd(profile, lacks);
         await crowd.begin(tabs);
-        for (let kill = 0; kill < KILLS; kill += 1) {
-          const wanted = (TURNS / KILLS) * (kill + 1);
+        for (const [i, kill] of drawn(KILLS, SEED + number).entries()) {
+          const wanted = (TURNS / KILLS) * (i + 1);
           await expect
             .poll(() => crowd.kept, { intervals: [20], timeout: 60_000 })
             .toBeGreaterThanOrEqual(wanted);
-          await crowd.kill(WAYS[kill % WAYS.length] ?? 'crash', kill, tabs);
+          await crowd.kill(kill, tabs);
         }
-        expect(await crowd.problems()).toEqual([]);
+        expect(await crowd.problems(), `seed ${SEED}`).toEqual([]);
         console.log(`${tabs} tabs: ${KILLS} kills, ${crowd.kept} turns told as saved, none lost`);
         test.info().annotations.push({ type: 'cases', description: String(KILLS) });
       } finally {
