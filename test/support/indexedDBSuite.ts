@@ -102,9 +102,16 @@ export function indexedDBSuite(freshName: () => string, points: Points = ALL_POI
       expect(await durabilityOf(() => store.saveDraft('c', 'a1', message('a1', 'w w'), draft))).toBe(
         'strict',
       );
-      expect(await durabilityOf(() => store.set('k', 1))).toBe('strict');
-      expect(await durabilityOf(() => store.deleteChat('c'))).toBe('strict');
-      expect(await durabilityOf(() => store.clear())).toBe('strict');
+      for (const write of [
+        () => store.set('k', 1),
+        () => store.delete('k'),
+        () => store.putBlob(new Uint8Array([1])),
+        () => store.deleteChat('c', { keepFor: 60_000 }),
+        () => store.restoreChat('c'),
+        () => store.deleteChat('c'),
+        () => store.clear(),
+      ])
+        expect([String(write), await durabilityOf(write)]).toEqual([String(write), 'strict']);
       transactions.mockRestore();
     });
 

@@ -168,6 +168,20 @@ export function lossSuite(freshName: () => string): void {
         blobs: { count: 0, bytes: 0 },
       });
       expect((figures.packs ?? 0) * 64 + (figures.singles ?? 0)).toBe(200);
+    });
+
+    it('asks the browser to keep what is there, and tells what it says', async () => {
+      const store = open();
+      const answers = [true, false];
+      Object.defineProperty(navigator, 'storage', {
+        configurable: true,
+        value: { persist: async () => answers.shift() },
+      });
+      try {
+        expect([await store.persist(), await store.persist(), answers]).toEqual([true, false, []]);
+      } finally {
+        Reflect.deleteProperty(navigator, 'storage');
+      }
       expect(typeof (await store.persist())).toBe('boolean');
     });
 
