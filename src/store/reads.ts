@@ -18,6 +18,7 @@ import { readMeta } from './meta.ts';
 import { readChat } from './rebuild.ts';
 import { tombstone } from './removal.ts';
 import type { Rows } from './rows.ts';
+import { type Run, runsOf } from './runs.ts';
 import type { Change, ChatFilter, ChatInfo, ChatRecords } from './store.ts';
 
 /**
@@ -303,21 +304,25 @@ async function walk(
   /** What was passed, where that has to be known. */
   let passed: Set<string> | undefined;
   let hasLeft = true;
+  let isAsKnown = true;
   let size = Math.min(limit, LONG);
   let above: NodeInfo | undefined;
   for (let id: string | null = headId; id !== null && chain.length < limit;) {
     const reach = Math.max(Math.min(size, above ? above.depth - 1 : MIDDLE), SHORT);
     const end: number = above?.seq ?? Infinity;
-    const guess: readonly number[] = hasLeft ? (rows.chainOf?.(chatId, id, limit - chain.length) ?? []) : [];
+    const ahead = isAsKnown ? limit - chain.length : 1;
+    const guess: readonly number[] = hasLeft ? (rows.chainOf?.(chatId, id, ahead) ?? []) : [];
     // Where it is known where the chain goes on, what is found there brings what lies before it along.
     const place: number = guess[0] ?? (hasLeft ? -1 : end - 1);
     const top = place < end ? place : -1;
     const isGuessed = guess.length > 1 && top >= 0;
     const reading = isGuessed
-      ? listRuns(rows, 'nodes', chatId, runsOf(guess, LONG))
+      ? listRuns(rows, 'nodes', chatId, runsOf(guess, LONG, BLOCK))
       : upTo(rows, chatId, top, reach);
     if (hasLeft) tell(isGuessed ? guess : blockUpTo(top), false);
     const near: readonly NodeInfo[] = stretch(await reading, id);
+    // A chain that goes elsewhere may do so at every message: nobody asks for all that is left each time.
+    if (guess.length > 1) isAsKnown = near.length >= guess.length;
     const found = near.length > 0 ? near : present([await rows.get('nodes', [chatId, id], 'id')]);
     const last = found.at(-1);
     if (!last) break;
@@ -347,18 +352,14 @@ async function walk(
   return once.slice(0, limit);
 }
 
-/** The bodies of messages at some places; `areMet`: whether these messages were read, so that it is known how they lie. */
+/** The bodies of messages at some places. */
 async function wordsAt(
   rows: Rows,
   chatId: string,
   seqs: readonly number[],
   areMet: boolean,
 ): Promise<UIMessage[]> {
-  const spans = runsOf(seqs).map(([first, last]) => between(chatId, first, last));
-  const found = await Promise.all(
-    spans.map((span) => (areMet && rows.words ? rows.words(span) : rows.list('bodies', span))),
-  );
-  return found.flat();
+  return rows.words?.(chatId, seqs, areMet) ?? listRuns(rows, 'bodies', chatId, runsOf(seqs));
 }
 
 /** The places of a block up to one of them: where a message lies, its ancestors mostly do. */
@@ -444,24 +445,4 @@ async function listRuns<T extends 'nodes' | 'bodies'>(
     runs.map(([first, last]) => rows.list(table, between(chatId, first, last))),
   );
   return found.flat();
-}
-
-/**
- * Where long runs are cut: a browser hands over several ranges side by side, four blocks each, in a third of the time
- * that one long range takes.
- */
-const CUT = 256;
-
-/** Consecutive seqs: the first and the last. */
-type Run = [first: number, last: number];
-
-function runsOf(seqs: readonly number[], cut: number = CUT): Run[] {
-  const runs: Run[] = [];
-  for (const seq of seqs.toSorted((a, b) => a - b)) {
-    const run = runs.at(-1);
-    const isLong = run && seq % BLOCK === 0 && seq - run[0] > cut - BLOCK;
-    if (run && !isLong && seq - run[1] <= 1) run[1] = seq;
-    else runs.push([seq, seq]);
-  }
-  return runs;
 }

@@ -67,10 +67,10 @@ export interface Rows {
   /** The rows within a span, all of them without one, in the order of their keys; the first `limit`. */
   list<T extends Table>(table: T, span?: Span, index?: string, limit?: number): Promise<Tables[T][]>;
   /**
-   * The bodies within a span of messages that were all met in this transaction, as far as they lie where those did. Absent
-   * where a body can lie in one place only.
+   * The bodies at some places, as far as they lie where their messages do: those were met in this transaction, or
+   * {@link chainOf} told of them. Absent where a body can lie in one place only.
    */
-  words?(span: Span): Promise<UIMessage[]>;
+  words?(chatId: string, seqs: readonly number[], areMet: boolean): Promise<UIMessage[]>;
   /**
    * Where the messages from a head towards the root lay when somebody last looked, the head first, as far as that is
    * known: mostly they are there, and no row says so. Absent where to look costs as little.

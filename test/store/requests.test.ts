@@ -2,8 +2,9 @@ import { IDBFactory } from 'fake-indexeddb';
 import 'fake-indexeddb/auto';
 import { type IDBPDatabase, openDB } from 'idb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Marks } from '../../src/store/indexeddb/marks.ts';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
-import type { AppendResult } from '../../src/store/store.ts';
+import type { AppendResult, StoreOp } from '../../src/store/store.ts';
 import { given, head, insert, line, me } from '../support/graph.ts';
 
 /** What an append asks of the database, and that it asks again where somebody else has written. */
@@ -164,10 +165,7 @@ describe('a chain of 200 in a bush of 2,000', () => {
     expect(chain.map(({ id }) => id)).toEqual([...ids('m'), ...ids('b10-')]);
     // The trunk is 0 to 99, the branch 1100 to 1199.
     const words = asked.filter((each) => / (?:packs|bodies) /.test(each));
-    const packs = words.filter((each) => each.startsWith('get packs'));
-    expect(packs.toSorted()).toEqual(['get packs c,0', 'get packs c,1', 'get packs c,17', 'get packs c,18']);
-    // Of the trunk it is known from marks where it goes on, and not yet that it is sealed.
-    expect(words.filter((each) => !packs.includes(each))).toEqual(['getAll bodies 64 to 99']);
+    expect(words.toSorted()).toEqual(['get packs c,0', 'get packs c,1', 'get packs c,17', 'get packs c,18']);
     asked.length = 0;
     expect((await store.getMessageChain('c', 'b18-99', { limit: 20 })).length).toBe(20);
     expect(asked.filter((each) => / (?:packs|bodies) /.test(each))).toEqual(['getAll bodies 1980 to 1999']);
@@ -189,12 +187,10 @@ describe('a chain of 200 in a bush of 2,000', () => {
       'getAll nodes 1100 to 1199',
       'get topologies c,17',
       'get topologies c,18',
-      'getAll bodies 0 to 99',
-      'get packs c,0',
-      'get packs c,1',
-      'getAll bodies 1100 to 1199',
-      'get packs c,17',
       'get packs c,18',
+      'get packs c,17',
+      'get packs c,1',
+      'get packs c,0',
     ]);
     asked.length = 0;
     expect((await store.getMessageChain('c', 'b10-99', { limit: 50 })).map(({ id }) => id)).toEqual(
@@ -205,11 +201,76 @@ describe('a chain of 200 in a bush of 2,000', () => {
       'getAll nodes 1150 to 1199',
       'get topologies c,17',
       'get topologies c,18',
-      'getAll bodies 1150 to 1199',
-      'get packs c,17',
       'get packs c,18',
+      'get packs c,17',
     ]);
     await store.close();
+  });
+});
+
+/** What a chain is asked from that lies here and there. */
+describe('a scattered chain', () => {
+  beforeEach(() => {
+    globalThis.indexedDB = new IDBFactory();
+  });
+  afterEach(() => void vi.restoreAllMocks());
+
+  const chainOf = async (store: IndexedDBContextStore, id: string): Promise<string[]> =>
+    (await store.getMessageChain('c', id)).map((node) => node.id);
+
+  it('of two that were written by turns takes each block once, known or not', async () => {
+    const store = new IndexedDBContextStore('requests');
+    const both = Array.from({ length: 640 }, (_, i) =>
+      ['a', 'b'].map((name) => insert(`${name}${i}`, i === 0 ? null : `${name}${i - 1}`)),
+    );
+    await store.append('c', both.flat(), me);
+    await store.close();
+    await store.get('nothing');
+    const asked = noteRequests();
+    const wanted = Array.from({ length: 512 }, (_, i) => `b${i}`);
+    for (let i = 0; i < 2; i += 1) {
+      asked.length = 0;
+      expect(await chainOf(store, 'b511')).toEqual(wanted);
+      expect(asked.filter((each) => each.startsWith('get packs')).length).toBe(16);
+      // The other half of it: the topology, and what it takes to begin.
+      expect(asked.length).toBeLessThan(48);
+    }
+    await store.close();
+  });
+
+  it('is looked for by marks only where it jumps', async () => {
+    const store = new IndexedDBContextStore('requests');
+    await given(store, line(2000));
+    await chainOf(store, 'm1500');
+    const seqsOf = vi.spyOn(Marks.prototype, 'seqsOf');
+    expect((await chainOf(store, 'm1500')).length).toBe(1501);
+    expect(seqsOf.mock.calls).toEqual([['m1500']]);
+    await store.close();
+  });
+
+  it('that goes elsewhere at every message than where it went is not looked for there each time', async () => {
+    const [one, two] = [new IndexedDBContextStore('requests'), new IndexedDBContextStore('requests')];
+    const FAR = 70;
+    const MANY = 80;
+    /** Each message of the chain follows the one so many before it; between them are others. */
+    const apart = (by: number): StoreOp[] =>
+      Array.from({ length: FAR * MANY }, (_, i) => {
+        const isFiller = i % FAR > 0;
+        const parent = isFiller ? i - 1 : i - by * FAR;
+        return insert(`m${i}`, parent < 0 ? null : `m${parent}`);
+      });
+    const last = (parity: number): string => `m${(MANY - 2 + parity) * FAR}`;
+    await one.append('c', apart(2), me);
+    expect((await chainOf(two, last(0))).concat(await chainOf(two, last(1))).length).toBe(MANY);
+    await one.deleteChat('c');
+    // In turns so short that nothing is sealed, and nobody who reads them learns of a block.
+    const again = apart(1);
+    for (let at = 0; at < again.length; at += 100)
+      await one.append('c', again.slice(at, at + 100), { ...me, epoch: 1 });
+    const asked = noteRequests();
+    expect(await chainOf(two, last(1))).toEqual(Array.from({ length: MANY }, (_, i) => `m${i * FAR}`));
+    expect(asked.length).toBeLessThan(12 * MANY);
+    await Promise.all([one.close(), two.close()]);
   });
 });
 

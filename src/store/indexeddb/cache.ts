@@ -64,16 +64,17 @@ export class TopologyCache {
    */
   lastSeqsOfChain(chatId: string, headId: string, limit: number): number[] {
     const seqs: number[] = [];
-    let near: readonly NodeInfo[] = [];
-    let id: string | null = headId;
+    let near: Block | undefined;
+    const find = (id: string, seq: number): NodeInfo | undefined => {
+      const block = blockOf(seq);
+      if (near?.block !== block) near = this.#blocks.get(keyOf(chatId, String(block)))?.block;
+      return near && infoAt(near.infos, id, seq);
+    };
     let end = Infinity;
-    while (id !== null && seqs.length < limit) {
-      let info: NodeInfo | undefined = infoAt(near, id, end - 1);
-      for (const seq of info ? [] : [end - 1, ...(this.lastSeqsOf(chatId, id) ?? [])]) {
-        near = this.#blocks.get(keyOf(chatId, String(blockOf(seq))))?.block.infos ?? [];
-        info = infoAt(near, id, seq);
-        if (info) break;
-      }
+    for (let id: string | null = headId; id !== null && seqs.length < limit;) {
+      let info = find(id, end - 1);
+      // Marks are many, and only a chain that jumps needs them.
+      if (!info) for (const seq of this.lastSeqsOf(chatId, id) ?? []) info ??= find(id, seq);
       // A parent lies before its children. Where damage says something else, the chain may be a ring.
       if (!info || info.seq >= end) break;
       seqs.push(info.seq);

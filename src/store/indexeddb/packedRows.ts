@@ -16,6 +16,7 @@ import {
 import { bySeq } from '../order.ts';
 import { rebuildInfos } from '../rebuild.ts';
 import type { Records, Rows } from '../rows.ts';
+import { runsOf } from '../runs.ts';
 import type { Change } from '../store.ts';
 import type { TopologyCache } from './cache.ts';
 import type { Damage } from './damage.ts';
@@ -271,26 +272,29 @@ export class PackedRows implements Rows {
     return present(await Promise.all(blocks.map((block) => this.#rows.get(table, [chatId, block]))));
   }
 
-  async words(span: Span): Promise<UIMessage[]> {
-    const range = rangeOf(span);
-    const first = blockOf(range.from);
-    const blocks = Array.from({ length: blockOf(range.to) - first + 1 }, (_, i) =>
-      nameOf(range.chatId, first + i),
-    );
-    const isSealed = (block: string): boolean => this.#met.has(block);
-    const hasRows = blocks.some((block) => !isSealed(block) || this.#mixed.has(block));
-    return this.#bodiesIn(range, hasRows, blocks.some(isSealed));
+  /** What is known of a message that was not met is where it was sealed. */
+  async words(chatId: string, seqs: readonly number[], areMet: boolean): Promise<UIMessage[]> {
+    const wanted = new Set(seqs);
+    const blocks = [...new Set(seqs.map(blockOf))];
+    const sealed = areMet ? blocks.filter((block) => this.#met.has(nameOf(chatId, block))) : blocks;
+    const packed = new Set(sealed.filter((block) => !this.#mixed.has(nameOf(chatId, block))));
+    const single = runsOf(seqs.filter((seq) => !packed.has(blockOf(seq))));
+    const [rows, packs] = await Promise.all([
+      Promise.all(single.map(([first, last]) => this.#rows.list('bodies', between(chatId, first, last)))),
+      Promise.all(sealed.map((block) => this.#rows.get('packs', [chatId, block]))),
+    ]);
+    const bodies = present(packs).flatMap((pack) => {
+      const isWanted = (_: unknown, place: number): boolean => wanted.has(pack.block * BLOCK + place);
+      return this.#unpack(pack).bodies.filter(isWanted);
+    });
+    return bodies.filter((body) => body !== null).concat(...rows);
   }
 
   /** Those that are sealed come first. Where a message is in both, which only damage can bring about, the row counts. */
-  async #bodiesIn(
-    { chatId, from, to }: Range,
-    hasRows: boolean = true,
-    hasPacks: boolean = true,
-  ): Promise<UIMessage[]> {
+  async #bodiesIn({ chatId, from, to }: Range): Promise<UIMessage[]> {
     const [rows, packs] = await Promise.all([
-      hasRows ? this.#rows.list('bodies', between(chatId, from, to)) : [],
-      hasPacks ? this.#recordsIn('packs', chatId, [blockOf(from), blockOf(to)]) : [],
+      this.#rows.list('bodies', between(chatId, from, to)),
+      this.#recordsIn('packs', chatId, [blockOf(from), blockOf(to)]),
     ]);
     const packed = packs.flatMap((pack) => within(this.#unpack(pack).bodies, pack.block, from, to));
     return packed.length === 0 ? rows : packed.concat(rows);
