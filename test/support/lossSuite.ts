@@ -63,6 +63,24 @@ export function lossSuite(freshName: () => string): void {
       expect(losses).toHaveLength(2);
     });
 
+    it('tells how much there was, also where a page went before its note, and the next one only read', async () => {
+      const before = open();
+      await given(before, 'q1 > a1');
+      await expect.poll(mark).toMatch(/"messages":2/);
+      const early = mark() ?? '';
+      await append(before, turn('q2', 'a1'));
+      await before.close();
+      // As it lies there when the page is closed in the second in which the note is late.
+      localStorage.setItem(`contextree:${name}:mark`, early);
+      const reader = open();
+      await reader.listChats();
+      await expect.poll(mark, { timeout: 5000 }).toMatch(/"messages":3/);
+      await reader.close();
+      await wipe(name);
+      await open().listChats();
+      await expect.poll(() => losses.map(({ messages }) => messages)).toEqual([3]);
+    });
+
     it('notices it while it is open, tells who listens, and counts on', async () => {
       const store = open();
       const { seq } = await append(store, turn('q1', null));

@@ -135,12 +135,15 @@ export class GuardedBacking implements Backing {
 
   /** Compares the database with its note. Never throws: a look must not be what keeps a database shut. */
   async #examine(db: Database, reason: string | undefined): Promise<void> {
+    const visit = this.#visit;
     try {
       const mark = readMark(this.#name) ?? this.#mark;
       const meta = await read(db, ['meta'], (rows) => rows.get('meta', SELF));
       const kind = missing(mark, meta, reason);
       if (kind && mark) await renew(db, kind, mark);
       this.#mark = mark;
+      // A page may go before its note is written, and the next one may only read.
+      if (mark && !kind && meta?.seq !== mark.seq && !visit.isOver) this.#remember();
       void this.#consider(kind && { kind, ...(reason === undefined ? {} : { reason }) }, mark);
     } catch {
       // Whatever is wrong with the connection is met by whoever asked for it.
