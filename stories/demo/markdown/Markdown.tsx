@@ -14,9 +14,12 @@ import { Table } from './Table.tsx';
  * takes its own direction, wide tables and code scroll within themselves, and headings go below that of the page.
  *
  * Long answers grow word by word. They are cut into blocks that no later word can change, so that a new word costs
- * the last block only. A block that no page can nest, or that fails to be read, is shown as it was written.
+ * the last block only. A block that no page can nest, or that fails to be read, is shown as it was written; so is a text
+ * as long as a book: the lines of a paragraph cost the square of their number, and one of a megabyte would stop the page
+ * for minutes, each time that its chat is opened.
  */
 export function Markdown({ text, growing = false }: MarkdownProps): ReactNode {
+  if (text.length > LONGEST) return <AsWritten text={text} />;
   const blocks = settledBlocks(growing ? withoutHalfTable(text) : text);
   const top = Math.min(...blocks.map(highestHeading));
   return (
@@ -34,12 +37,19 @@ interface MarkdownProps {
   readonly growing?: boolean;
 }
 
-const Block = memo(function Block({ text, top }: { readonly text: string; readonly top: number }): ReactNode {
-  const asWritten = (
+/** Characters, of the worst text read in about half a second. */
+const LONGEST = 200_000;
+
+function AsWritten({ text }: { readonly text: string }): ReactNode {
+  return (
     <p className="words" dir="auto">
       {text}
     </p>
   );
+}
+
+const Block = memo(function Block({ text, top }: { readonly text: string; readonly top: number }): ReactNode {
+  const asWritten = <AsWritten text={text} />;
   if (TOO_DEEP.test(text)) return asWritten;
   return (
     <Guard renderFailure={() => asWritten}>
