@@ -14,7 +14,7 @@ export function chatInAddress(hash: string): string | null {
   const id = /^#\/chat\/([^/?#]+)$/.exec(hash)?.[1];
   if (id === undefined) return hash;
   try {
-    return decodeURIComponent(id);
+    return decodeId(id);
   } catch {
     return id;
   }
@@ -22,8 +22,25 @@ export function chatInAddress(hash: string): string | null {
 
 /** The address of a chat, for a link. */
 export function addressOf(chatId: string): string {
-  return `#/chat/${encodeURIComponent(chatId)}`;
+  return `#/chat/${encodeId(chatId)}`;
 }
+
+/**
+ * The id of a chat as a part of an address, and of other names that are cut at colons and slashes. An id may have half a
+ * character (a lone surrogate), for which an address has no bytes and `encodeURIComponent` throws.
+ */
+export function encodeId(chatId: string): string {
+  const parts = chatId.split(/(\p{Surrogate})/u);
+  return parts.map((part, i) => (i % 2 === 0 ? encodeURIComponent(part) : `%u${hexOf(part)}`)).join('');
+}
+
+function decodeId(encoded: string): string {
+  const parts = encoded.split(/%u([\dA-F]{4})/);
+  return parts.map((part, i) => (i % 2 === 0 ? decodeURIComponent(part) : fromHex(part))).join('');
+}
+
+const hexOf = (unit: string): string => unit.charCodeAt(0).toString(16).toUpperCase();
+const fromHex = (hex: string): string => String.fromCharCode(Number.parseInt(hex, 16));
 
 /** Goes to a chat. With `replace` Back does not return to where one was. */
 export function goToChat(chatId: string, { replace = false }: { readonly replace?: boolean } = {}): void {

@@ -1,3 +1,4 @@
+import { encodeId } from './address.ts';
 import type { Fate } from './attachmentTray.ts';
 import { local, session } from './safeStorage.ts';
 import { goneOf, insteadOf, thisTab } from './tab.ts';
@@ -19,9 +20,9 @@ import { goneOf, insteadOf, thisTab } from './tab.ts';
  */
 
 /** Where this tab has its own, and where the copies of all begin: the id of the tab follows. */
-const textOf = (chatId: string): string => `demo:unsent:${encodeURIComponent(chatId)}:`;
-const sentOf = (chatId: string): string => `demo:sent:${encodeURIComponent(chatId)}:`;
-const editsOf = (chatId: string): string => `demo:edit:${encodeURIComponent(chatId)}:`;
+const textOf = (chatId: string): string => `demo:unsent:${encodeId(chatId)}:`;
+const sentOf = (chatId: string): string => `demo:sent:${encodeId(chatId)}:`;
+const editsOf = (chatId: string): string => `demo:edit:${encodeId(chatId)}:`;
 const NEW_CHAT = 'demo:new-chat';
 
 /**

@@ -1,5 +1,6 @@
 import { generateId, type FileUIPart } from 'ai';
 import type { ContextStore } from 'contextree';
+import { encodeId } from './address.ts';
 import { local } from './safeStorage.ts';
 import { goneOf, insteadOf, thisTab } from './tab.ts';
 
@@ -24,7 +25,7 @@ export interface UnsentFile {
 
 type Files = readonly UnsentFile[];
 
-const placesOf = (chatId: string): string => `demo:files:${encodeURIComponent(chatId)}:`;
+const placesOf = (chatId: string): string => `demo:files:${encodeId(chatId)}:`;
 
 /** What this tab has by chat, when all that was asked so far is done. */
 const held: WeakMap<ContextStore, Map<string, Promise<Files>>> = new WeakMap();

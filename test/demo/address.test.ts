@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { addressOf, chatInAddress } from '../../stories/demo/address.ts';
 
 test('an address names its chat, whatever the id looks like', () => {
-  for (const id of ['abc', 'a b', 'ä/ö?#%', '100%']) expect(chatInAddress(addressOf(id))).toBe(id);
+  for (const id of ['abc', 'a b', 'ä/ö?#%', '100%', '%uD800', 'half \ud800 of \udfff'])
+    expect(chatInAddress(addressOf(id))).toBe(id);
 });
 
 test('an address without a word names none', () => {

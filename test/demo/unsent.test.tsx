@@ -28,6 +28,15 @@ test('each chat keeps its own unsent words', () => {
   expect([unsentText('a'), unsentText('b'), unsentText('c')]).toEqual(['half a', 'half b', '']);
 });
 
+test('so does one whose id has half a character, which an address can not tell', () => {
+  keepUnsentText('\ud800', 'half');
+  keepSentText('\ud800', 'm1', 'sent');
+  keepEditedText('\ud800', 'm1', 'edited');
+  keepUnsentText('\udfff', 'another half');
+  expect(unsentText('\ud800')).toBe('sent\n\nhalf');
+  expect(editedText('\ud800', 'm1')).toBe('edited');
+});
+
 test('a tab goes before what another tab wrote on the same chat', () => {
   keepUnsentText('a', 'mine');
   localStorage.setItem('demo:unsent:a:other', 'theirs');
