@@ -3,6 +3,7 @@ import { IDBFactory } from 'fake-indexeddb';
 import 'fake-indexeddb/auto';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
+import { chainStories, playChains } from '../support/chainModel.ts';
 import { drawn, givenDatabase, listDisk, tell } from '../support/damage.ts';
 import { Faults } from '../support/faults.ts';
 import { endlessScripts, longScripts, playSteps, shortScripts } from '../support/modelSteps.ts';
@@ -85,6 +86,12 @@ describe('a planted bug', () => {
     return firstIn(packStories, (story) => playPacks('planted', story, faults));
   }
 
+  /** Chains against memory. */
+  function following(): Promise<string | undefined> {
+    let played = 0;
+    return firstIn(chainStories, (story) => playChains(`chains-${(played += 1)}`, story));
+  }
+
   /** Chats of which one record is damaged. */
   async function damaging(): Promise<string | undefined> {
     const whole = await givenDatabase();
@@ -108,6 +115,7 @@ describe('a planted bug', () => {
     ['does not abort when something throws', 'stories of packs', packing, differ],
     ['reads what it remembers', 'stories of packs', packing, differ],
     ['believes what it remembers', 'stories of packs', packing, differ],
+    ['believes where a chain went', 'stories of chains', following, differ],
     ['trusts every record', 'damaged chats', damaging, named],
     ['believes that every block is marked', 'damaged chats', damaging, named],
     ['takes every mark for true', 'damaged chats', damaging, named],

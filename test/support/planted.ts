@@ -5,7 +5,7 @@ import type * as Damages from '../../src/store/indexeddb/damage.ts';
 import type * as Marking from '../../src/store/indexeddb/marks.ts';
 import type * as Transactions from '../../src/store/indexeddb/transaction.ts';
 import type { Database } from '../../src/store/indexeddb/connection.ts';
-import type { MarkRecord, Table } from '../../src/store/layout.ts';
+import { between, type MarkRecord, type Table } from '../../src/store/layout.ts';
 import type * as Reads from '../../src/store/reads.ts';
 import type { Records, Rows } from '../../src/store/rows.ts';
 import type * as Salvages from '../../src/store/salvage.ts';
@@ -49,6 +49,8 @@ export type Bug =
   | 'believes that every block is marked'
   /** Marks are those of the chat, and of all that was sealed, whatever the disk did to them. */
   | 'takes every mark for true'
+  /** A chain goes where it went when somebody last looked. */
+  | 'believes where a chain went'
   /** Of what can still be read, nothing is looked for. */
   | 'repairs what it knows of';
 
@@ -153,6 +155,16 @@ export function brokenReads(original: typeof Reads): typeof Reads {
       const records = await original.load(rows, chatId, since, meta);
       const isStale = bug === 'reads what changed without the branches' && since !== undefined;
       return isStale ? { ...records, branches: [] } : records;
+    },
+    getChain: async (rows, chatId, headId, limit) => {
+      if (bug !== 'believes where a chain went' || headId === undefined)
+        return original.getChain(rows, chatId, headId, limit);
+      const seqs = rows.chainOf?.(chatId, headId, limit) ?? [];
+      const places = seqs.toReversed().map((seq) => rows.list('nodes', between(chatId, seq, seq)));
+      const infos = (await Promise.all(places)).flat();
+      const ids = infos.map(({ id }) => id);
+      const isWhole = infos[0]?.parentId === null;
+      return isWhole ? original.getNodes(rows, chatId, ids) : original.getChain(rows, chatId, headId, limit);
     },
   };
 }
