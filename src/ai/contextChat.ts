@@ -127,6 +127,8 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   #unanswered = 0;
   /** What was sent last. */
   #sending: Promise<unknown> = Promise.resolve();
+  /** How many requests are made of which nothing is saved yet. */
+  #beginning = 0;
   /** A server is asked for an answer that it still streams. */
   #resuming: Promise<unknown> | undefined;
   #watchers = 0;
@@ -396,7 +398,10 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
         return resumeStream(options);
       };
       const resumed = resume();
-      const settled = resumed.catch(() => {}).then(() => (this.#resuming = undefined));
+      // Who asks twice gives the first one up, and that ends first: StrictMode does.
+      const settled = Promise.allSettled([this.#resuming, resumed]).finally(() => {
+        if (this.#resuming === settled) this.#resuming = undefined;
+      });
       this.#resuming = settled;
       // What is sent meanwhile waits: the AI SDK would call the chat ready when there is nothing to take up.
       this.#tail = Promise.allSettled([this.#tail, resumed]);
@@ -588,13 +593,10 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   // ------------------------------------------------------------------ its requests
 
   async #send(sent: SendOptions<M>): Promise<ReadableStream<UIMessageChunk>> {
-    await this.#ready();
     const { transport, options } = this.#at.host;
+    this.#beginning += 1;
+    const turn = await this.#begin(sent).finally(() => (this.#beginning -= 1));
     const turns = await loadTurns();
-    // A call that is answered in this moment shows its result before that is saved: it would look like another version.
-    do await this.#settled();
-    while (this.#writing > 0);
-    const turn = await turns.beginTurn(this.#at, sent);
     this.#asShown = turns.joining(turn.options.read() ?? turn.options.answer);
     return turns.request(
       turn,
@@ -602,6 +604,15 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
       { ...sent, chatId: conversationOf(this.#at.host) },
       options.request,
     );
+  }
+
+  async #begin(sent: SendOptions<M>): Promise<Turn<M>> {
+    await this.#ready();
+    const { beginTurn } = await loadTurns();
+    // A call that is answered in this moment shows its result before that is saved: it would look like another version.
+    do await this.#settled();
+    while (this.#writing > 0);
+    return beginTurn(this.#at, sent);
   }
 
   /** Takes up an answer that a server still streams; null where there is none, or it is here already. */
@@ -613,19 +624,21 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     });
   }
 
-  /** A chat that says `ready` has saved everything, also after a stop. */
+  /**
+   * A chat that says `ready` has saved everything, also after a stop. That there is nothing to take up is told as `ready`,
+   * too, and means nothing to what is asked meanwhile.
+   */
   protected override setStatus(told: { status: ChatStatus; error?: Error }): void {
     const next = told.error ? { ...told, error: inWords(told.error) } : told;
-    const turn = this.#at.turn;
-    const isSaved = !turn || turn.isOpen || (turn.isSettled && !this.#at.queue?.writing);
-    if (next.status !== 'ready' || isSaved) return super.setStatus(next);
-    void this.#whenSaved(turn, () => super.setStatus(next));
-  }
-
-  async #whenSaved(turn: Turn<M>, change: () => void): Promise<void> {
-    await turn.settled;
-    await this.#at.queue?.writing;
-    if (turn === this.#at.turn) change();
+    const { turn, queue } = this.#at;
+    if (next.status !== 'ready') return super.setStatus(next);
+    if (this.#beginning > 0 || turn?.isOpen) return;
+    const saving = turn?.isSettled === false ? turn.settled : queue?.writing;
+    if (!saving) return super.setStatus(next);
+    // Something more may have been said by then.
+    void saving.finally(() => {
+      if (turn === this.#at.turn) this.setStatus(next);
+    });
   }
 }
 

@@ -129,6 +129,34 @@ describe('a question that is sent while an answer grows', () => {
     expect(await kept(store)).toContain('Four?');
   });
 
+  it('is kept before the chat says that it is ready, also when one before it is kept in that moment', async () => {
+    const store = new InMemoryContextStore();
+    const append = store.append.bind(store);
+    const { chat, first } = await waitingPage(store);
+    await settle();
+    const writes: (() => void)[] = [];
+    store.append = async (...args) => {
+      await new Promise<void>((resolve) => writes.push(resolve));
+      return append(...args);
+    };
+    const write = async (): Promise<void> => {
+      await expect.poll(() => writes.length).toBe(1);
+      writes.shift()?.();
+    };
+    void chat.stop();
+    await first.finish().catch(() => {});
+    void chat.sendMessage({ text: 'Four?' });
+    await write();
+    await expect.poll(() => writes.length).toBe(1);
+    void chat.sendMessage({ text: 'Five?' });
+    await write();
+    await expect.poll(() => writes.length).toBe(1);
+    expect([await kept(store), chat.status]).toEqual(['q: Two? | q: Three? | q: Four?', 'streaming']);
+    await write();
+    await expect.poll(() => chat.status).not.toBe('streaming');
+    expect(await kept(store)).toContain('Five?');
+  });
+
   it('is kept without what no JSON holds', async () => {
     const { page, chat } = await waitingPage();
     void chat.sendMessage({ text: 'Four?', metadata: { call: () => 1, mood: 'good' } });

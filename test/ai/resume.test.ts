@@ -5,7 +5,7 @@ import { InMemoryContextStore } from '../../src/store/memory.ts';
 import type { ContextStore } from '../../src/store/store.ts';
 import { settle, type Exchange } from '../support/transport.ts';
 import { mortal } from './person.ts';
-import { afterReload, openPage, slowly, type Page } from './story.ts';
+import { afterReload, changed, openPage, slowly, words, type Page } from './story.ts';
 
 // A page that is gone in the middle of a Continue, and a server that goes on. Most servers replay the request that they
 // are at, which is what came since Continue; some tell the whole answer.
@@ -424,4 +424,83 @@ describe('a page that asks its server for what it still streams', () => {
     await tried;
     expect(back.shown()).toBe('q: One? | a: Other.');
   });
+
+  it('is not ready before an edited question is saved, though it asked twice and there is nothing', async () => {
+    const { page, unsaved, serverHasNothing, save } = await openBefore();
+    const chat = page.chats.active;
+    const looked = [chat.resumeStream(), chat.resumeStream()];
+    // The second one gives the first one up, as StrictMode has it.
+    await looked[0];
+    const edited = chat.sendMessage({ text: 'Uno?', messageId: chat.messages[0]!.id });
+    // As far as it gets while its server says nothing.
+    await wait(50);
+    await expect.poll(serverHasNothing).toBe(true);
+    await Promise.all(looked);
+    await expect.poll(() => words(chat.messages)).toBe('q: Uno?');
+    expect([chat.status, chat.isBusy]).toEqual(['submitted', true]);
+    save();
+    await (await page.script.next()).answer('Primo.');
+    await edited;
+    expect([await page.stored('main-v2'), unsaved]).toEqual(['q: Uno? | a: Primo.', []]);
+  });
+
+  it('is not ready before a question is saved, though there is nothing when it asks beside that', async () => {
+    const { page, unsaved, serverHasNothing, save } = await openBefore();
+    const chat = page.chats.active;
+    const sent = chat.sendMessage({ text: 'Two?' });
+    await expect.poll(() => chat.status).toBe('submitted');
+    const looked = chat.resumeStream();
+    await expect.poll(serverHasNothing).toBe(true);
+    await looked;
+    expect([chat.status, chat.isBusy, unsaved]).toEqual(['submitted', true, []]);
+    save();
+    const second = await page.script.next();
+    void chat.resumeStream();
+    await expect.poll(serverHasNothing).toBe(true);
+    await settle();
+    expect(chat.status).toBe('submitted');
+    await second.answer('Second.');
+    await sent;
+    expect(chat.status).toBe('ready');
+    expect(await page.stored()).toBe('q: One? | a: First. | q: Two? | a: Second.');
+  });
 });
+
+/** A page with an answer, whose disk writes nothing before it may, and whose server has nothing and says so when it is told to. */
+async function openBefore(): Promise<Before> {
+  const disk = new InMemoryContextStore();
+  let save = (): void => {};
+  let saving: Promise<void> | undefined;
+  const append: ContextStore['append'] = async (...args) => {
+    await saving;
+    return disk.append(...args);
+  };
+  const page = await openPage(changed(disk, { append }));
+  await page.ask('One?', 'First.');
+  saving = new Promise((resolve) => (save = resolve));
+  const asked: (() => void)[] = [];
+  const reconnectToStream = (): Promise<null> => new Promise((resolve) => asked.push(() => resolve(null)));
+  page.chats.configure({ transport: { ...page.script.transport, reconnectToStream } });
+  const unsaved: string[] = [];
+  const chat = page.chats.active;
+  chat['~registerStatusCallback'](() => {
+    if (chat.status !== 'ready') return;
+    const lost = chat.messages.filter(({ id }) => !page.engine.node(id));
+    if (lost.length > 0) unsaved.push(words(lost));
+  });
+  const serverHasNothing = (): boolean => {
+    const answer = asked.shift();
+    answer?.();
+    return answer !== undefined;
+  };
+  return { page, unsaved, serverHasNothing, save: () => save() };
+}
+
+interface Before {
+  readonly page: Page;
+  /** What was shown and not saved when the chat said that it is ready. */
+  readonly unsaved: readonly string[];
+  /** Answers the look at the server that is oldest; false where there is none. */
+  readonly serverHasNothing: () => boolean;
+  readonly save: () => void;
+}
