@@ -27,8 +27,9 @@ import type { Change, ChatFilter, ChatInfo, ChatRecords } from './store.ts';
  * A request costs about as much as the record that it brings, so the rule is: few requests, each for a range. The seqs
  * of a chain are mostly consecutive, because a conversation is mostly written in one go. A walk to the root therefore
  * asks for the topology just below what it has, and finds a stretch of the chain there; only where the chain jumps
- * farther (at a fork, or where many tabs wrote by turns) it asks the index where it goes on. Bodies then come in ranges
- * of consecutive seqs.
+ * farther (at a fork, or where many tabs wrote by turns) it asks the index where it goes on. Where it is known how the
+ * chain went when somebody last looked, all of it is asked for there at once, and is believed only as far as it is found.
+ * Bodies then come in ranges of consecutive seqs.
  *
  * A chat that is deleted reads as one that is not there.
  */
@@ -240,7 +241,7 @@ export async function getNodes(
   ids: readonly string[],
   seqs: readonly number[] = [],
 ): Promise<MessageNode[]> {
-  const runs = runsOf(seqs);
+  const runs = runsOf(seqs, NEAR);
   const [chat, near, bodies] = await Promise.all([
     findChat(rows, chatId),
     listRuns(rows, 'nodes', chatId, runs),
@@ -250,6 +251,9 @@ export async function getNodes(
   const known = new Map(near.map((info) => [info.id, info]));
   return withBodies(rows, present(await findInfos(rows, chatId, ids, known)), bodies);
 }
+
+/** What lies between two messages so near to each other costs less to bring along than to ask twice. */
+const NEAR = 8;
 
 /**
  * The last `limit` messages on the way from the root to a head; without a head, to that of the active branch.
@@ -289,8 +293,8 @@ const MIDDLE = 256;
 const LONG = 4096;
 
 /**
- * The topology of a chain from its head towards the root. `tell` hears where its messages lie, before they were met where
- * it is known where they lay last, and when they were; of those that were found alone, together with those before them.
+ * The topology of a chain from its head towards the root. `tell` hears where its messages lie: where they lay last, as far
+ * as that is known, and where they were met; of those that were found alone, together with those before them.
  */
 async function walk(
   rows: Rows,
@@ -317,7 +321,7 @@ async function walk(
     const top = place < end ? place : -1;
     const isGuessed = guess.length > 1 && top >= 0;
     const reading = isGuessed
-      ? listRuns(rows, 'nodes', chatId, runsOf(guess, LONG, BLOCK))
+      ? listRuns(rows, 'nodes', chatId, runsOf(guess, BLOCK, LONG))
       : upTo(rows, chatId, top, reach);
     if (hasLeft) tell(isGuessed ? guess : blockUpTo(top), false);
     const near: readonly NodeInfo[] = stretch(await reading, id);

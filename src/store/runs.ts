@@ -10,7 +10,7 @@ export type Run = readonly [first: number, last: number];
 const CUT = 256;
 
 /** The runs in which some seqs lie, no longer than `cut`. Those that are nearer than `gap` to each other are in one. */
-export function runsOf(seqs: readonly number[], cut: number = CUT, gap: number = 2): Run[] {
+export function runsOf(seqs: readonly number[], gap: number = 2, cut: number = CUT): Run[] {
   const runs: [first: number, last: number][] = [];
   for (const seq of seqs.toSorted((a, b) => a - b)) {
     const run = runs.at(-1);

@@ -238,6 +238,22 @@ describe('a scattered chain', () => {
     await store.close();
   });
 
+  it('of two that were written by turns is found where it is known to lie in few requests', async () => {
+    const store = new IndexedDBContextStore('requests');
+    const both = Array.from({ length: 640 }, (_, i) =>
+      ['a', 'b'].map((name) => insert(`${name}${i}`, i === 0 ? null : `${name}${i - 1}`)),
+    );
+    await store.append('c', both.flat(), me);
+    const asked = noteRequests();
+    const places = Array.from({ length: 200 }, (_, i) => i);
+    const [ids, seqs] = [places.map((i) => `b${i}`), places.map((i) => 2 * i + 1)];
+    expect((await store.getNodes('c', ids, seqs)).map(({ id, seq }) => [id, seq])).toEqual(
+      places.map((i) => [ids[i], seqs[i]]),
+    );
+    expect(asked.length).toBeLessThan(24);
+    await store.close();
+  });
+
   it('is looked for by marks only where it jumps', async () => {
     const store = new IndexedDBContextStore('requests');
     await given(store, line(2000));
