@@ -15,7 +15,8 @@ vi.mock('../../src/store/layout.ts', async (original) => ({
   GROUP: 2,
 }));
 
-// The engines of `test/engine/model.test.ts` and their chat on paper, over a database that is sealed after every write.
+// The engines of `test/engine/model.test.ts` and their chat on paper, over a database that is sealed after every write: each
+// tab has a connection of its own.
 describe('engines over a database, against a chat on paper', () => {
   const unhandled = unhandledRejections();
   afterAll(quickenDisk());
@@ -27,9 +28,13 @@ describe('engines over a database, against a chat on paper', () => {
     let packs = 0;
     const play = async (steps: readonly Step[]): Promise<void> => {
       globalThis.indexedDB = new IDBFactory();
-      const store = new IndexedDBContextStore('model');
-      await playSteps(steps, sealingAlways(store, 'model'));
-      await store.close();
+      const stores: IndexedDBContextStore[] = [];
+      await playSteps(steps, () => {
+        const store = new IndexedDBContextStore('model');
+        stores.push(store);
+        return sealingAlways(store, 'model');
+      });
+      for (const store of stores) await store.close();
       packs += (await countRecords('model'))['packs'] ?? 0;
     };
     await tryAll(endlessScripts, play, options);

@@ -40,21 +40,25 @@ class World {
   readonly disk: ContextStore;
   readonly tabs: Tab[] = [];
   readonly history = new History();
-  readonly #refusing: RefusingStore;
+  readonly #connect: () => ContextStore;
+  readonly #refusing: RefusingStore[] = [];
   #opened = 0;
   isRefusing = false;
   /** How the save() that was refused last was to be done. */
   refusedSave: { readonly inPlace: boolean; readonly pile: readonly Waiting[] } | undefined;
   #words = 0;
 
-  constructor(disk: ContextStore) {
-    this.disk = disk;
-    this.#refusing = refusing(disk);
+  constructor(connect: () => ContextStore) {
+    this.disk = connect();
+    this.#connect = connect;
   }
 
   async open(): Promise<Tab> {
     this.#opened += 1;
-    const { store, die } = mortal(logged(this.#refusing.store, this.history, this.#opened));
+    const refusable = refusing(this.#connect());
+    this.#refusing.push(refusable);
+    if (this.isRefusing) refusable.refuse('quota-exceeded');
+    const { store, die } = mortal(logged(refusable.store, this.history, this.#opened));
     const engine = engineOn(store);
     const tab: Tab = { engine, desk: new Desk(this.paper), die, changes: 0, renewed: [] };
     engine.state.subscribe((now, before) => {
@@ -69,7 +73,7 @@ class World {
 
   refuse(on: boolean): void {
     this.isRefusing = on;
-    this.#refusing.refuse(on ? 'quota-exceeded' : undefined);
+    for (const one of this.#refusing) one.refuse(on ? 'quota-exceeded' : undefined);
   }
 
   /** Words that were never said before. */
@@ -84,8 +88,14 @@ class World {
 
   /** Waits until all engines have heard of everything. */
   async settle(): Promise<void> {
+    if (this.disk.persistence !== 'memory') await heard();
     for (let round = 0; round < 3; round += 1) for (const { engine } of this.tabs) await engine.loadMore(0);
   }
+}
+
+/** Tabs of a database hear of each other a few tasks later. */
+async function heard(): Promise<void> {
+  for (let turns = 0; turns < 8; turns += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
 /** A store as one tab has it: when the tab dies its locks fall, and nothing that it still does reaches the disk. */
@@ -559,12 +569,15 @@ async function check(world: World): Promise<void> {
 const isQuiet = ({ paper }: World): boolean =>
   !paper.pages.some(({ status, gone }) => status === 'streaming' && !gone);
 
-/** Plays steps on a disk; throws where an engine and the paper differ. Timers must be fake ones. */
+/**
+ * Plays steps; throws where an engine and the paper differ. Timers must be fake ones. `connect` gives each tab its store, all
+ * of one disk.
+ */
 export async function playSteps(
   script: readonly Step[],
-  disk: ContextStore = new InMemoryContextStore(),
+  connect: () => ContextStore = inMemory(),
 ): Promise<void> {
-  const world = new World(disk);
+  const world = new World(connect);
   await world.open();
   for (const step of [...script, { does: 'heal', desk: 0, pick: 0, way: 0 } as const])
     await take(world, step);
@@ -632,3 +645,8 @@ export const longScripts: fc.Arbitrary<Step[]> = fc.array(stepArb, { maxLength: 
 export const endlessScripts: fc.Arbitrary<Step[]> = longScripts.map((steps) =>
   steps.filter(({ does }) => does !== 'die'),
 );
+
+function inMemory(): () => ContextStore {
+  const disk = new InMemoryContextStore();
+  return () => disk;
+}
