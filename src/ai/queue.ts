@@ -474,8 +474,7 @@ export class Queue<M extends UIMessage> {
     const { engine } = this.#at.host;
     const { message, at, kept, isOver } = question;
     const { branchId } = this.#at;
-    // The first turn of a chat makes it, and what waits is kept then.
-    if (!message || !branchId || !engine.chat) return;
+    if (!message || !branchId) return;
     const id = message.id;
     const isWaiting = !isOver && !question.isLeft && this.#questions.includes(question);
     if (isWaiting && engine.node(id)) return this.#rename(question);

@@ -157,6 +157,21 @@ describe('a question that is sent while an answer grows', () => {
     expect(await kept(store)).toContain('Five?');
   });
 
+  it('is kept before the chat is made, while its page still asks the server for an answer to take up', async () => {
+    const page = await openPage();
+    const reconnectToStream = (): Promise<null> => new Promise(() => {});
+    page.chats.configure({ transport: { ...page.script.transport, reconnectToStream } });
+    void page.chats.active.resumeStream();
+    void page.chats.active.sendMessage({ text: 'One?' });
+    await expect.poll(() => page.shown()).toBe('q: One?');
+    expect(await kept(page.store)).toBe('q: One?');
+    const reloaded = await reload(page);
+    expect(reloaded.shown()).toBe('q: One?');
+    await reloaded.ask('Two?', 'Second.');
+    expect(await reloaded.stored()).toBe('q: One? | q: Two? | a: Second.');
+    expect(await kept(page.store)).toBe('');
+  });
+
   it('is kept without what no JSON holds', async () => {
     const { page, chat } = await waitingPage();
     void chat.sendMessage({ text: 'Four?', metadata: { call: () => 1, mood: 'good' } });

@@ -39,6 +39,8 @@ export interface Opening extends Pick<AppProps, 'settings'> {
   readonly pause?: number;
   /** Default: a server that has nothing to take up. */
   readonly reconnect?: Reconnect;
+  /** How long a server takes to say what it has to take up, in ms. Default: no time. */
+  readonly latency?: number;
   /** Default: one that says what the test says. */
   readonly transport?: ChatTransport<UIMessage>;
   /** What stands beneath each message. Default: nothing. */
@@ -64,7 +66,7 @@ export const pager = (messageId: string): ReactNode => <BranchPicker messageId={
 /** Opens the app that is plain `useChat` but for one line. */
 export async function openApp(
   store: ContextStore,
-  { pause = 0, transport, reconnect, settings, beneath }: Opening = {},
+  { pause = 0, transport, reconnect, latency = 0, settings, beneath }: Opening = {},
 ): Promise<AppPage> {
   const own = mortal(store, pause);
   const script = scriptedTransport();
@@ -72,7 +74,7 @@ export async function openApp(
     { transport: transport ?? script.transport, throttle: 10, settings, store: own.store },
     { beneathMessage: beneath },
   );
-  if (reconnect) takingUp(script.transport, engine, reconnect);
+  if (reconnect) takingUp(script.transport, engine, reconnect, latency);
   await engine.ready();
   const chats = chatsOf(engine, {});
   const placeOf = (at: number | string): Element | null | undefined =>
@@ -149,10 +151,17 @@ export async function openApp(
 }
 
 /** Lets a page take up what its server still streams of the answer at its end. */
-function takingUp(transport: ChatTransport<UIMessage>, engine: ContextEngine, reconnect: Reconnect): void {
+function takingUp(
+  transport: ChatTransport<UIMessage>,
+  engine: ContextEngine,
+  reconnect: Reconnect,
+  latency: number,
+): void {
   Object.assign(transport, {
     resumeStreamIsReplay: true,
     reconnectToStream: async ({ abortSignal }: { abortSignal?: AbortSignal }) => {
+      if (latency > 0) await wait(latency);
+      if (abortSignal?.aborted) return null;
       const { messages, elsewhere } = engine.state.getState();
       return reconnect([...messages, ...elsewhere].at(-1)?.id, abortSignal);
     },

@@ -8,6 +8,8 @@ import { loadApp, openApp, pager } from '../apps/page.tsx';
 // says what is done, and not to the millisecond when: `vitest run --project browser test/browser/appFuzz -t 9017`.
 const SEEDS = 50;
 const FIRST = 9000;
+/** How long servers take to say what they have to take up, in ms: what is said meanwhile must not be taken for saved. */
+const LATENCIES = [0, 30, 150];
 
 describe('a person who presses every button of an app in a browser', () => {
   beforeAll(loadApp);
@@ -19,7 +21,8 @@ describe('a person who presses every button of an app in a browser', () => {
       const name = `app-fuzz-${crypto.randomUUID()}`;
       const run = await Run.begin(seed, {
         store: () => new IndexedDBContextStore(name),
-        open: (store, manner) => openApp(store, { ...manner, beneath: pager }),
+        open: (store, manner) =>
+          openApp(store, { ...manner, beneath: pager, latency: LATENCIES[seed % LATENCIES.length] ?? 0 }),
       });
       for (let act = 8 + (seed % 13); act > 0; act -= 1) await run.act();
       await run.comeToRest();
