@@ -228,6 +228,7 @@ export class Sync {
   /** The same operations with a message that is not there any more written anew; undefined when we have no such one. */
   #withBack(ops: readonly StoreOp[], id: unknown): readonly StoreOp[] | undefined {
     const node = typeof id === 'string' ? this.#history.body(id) : undefined;
+    if (!node && this.#history.graph.nodes.has(id as string)) return cutOff(ops, id);
     if (!node || ops.some((op) => op.op === 'insert' && op.id === node.id)) return undefined;
     const replace = ops.find((op) => op.op === 'replace' && op.id === node.id);
     if (replace?.op !== 'replace') return [this.#insertOf(node), ...ops];
@@ -649,4 +650,10 @@ function atAnyRevision(op: StoreOp): StoreOp {
   if (op.op !== 'replace') return op;
   const { rev: _rev, ...replace } = op;
   return replace;
+}
+
+/** Begins with what hangs on a message whose words nobody has; undefined where nothing does. */
+function cutOff(ops: readonly StoreOp[], id: unknown): readonly StoreOp[] | undefined {
+  const cut = ops.map((op) => (op.op === 'insert' && op.parentId === id ? { ...op, parentId: null } : op));
+  return cut.some((op, i) => op !== ops[i]) ? cut : undefined;
 }

@@ -35,6 +35,26 @@ describe('an open chat whose database is wiped', () => {
     expect(other.state.getState().branches).toMatchObject([{ name: 'main', messageCount: 3 }]);
   });
 
+  it('is written from the first message whose words it has, where it is longer than what was read of it', async () => {
+    const ids = Array.from({ length: 300 }, (_, i) => `m${i}`);
+    const before = open();
+    await before.set(...ids.map((id) => user(id, { id }))).save();
+    before.dispose();
+    const engine = open();
+    await engine.ready();
+    const words = shown(engine);
+    expect(words).toHaveLength(200);
+    await wipe();
+    await ask(engine, 'last');
+    expect(engine.state.getState().saveState).toEqual({ state: 'saved', pending: 0 });
+    expect(shown(engine).slice(-2)).toEqual(['m299', 'last']);
+    expect(await engine.verify()).toEqual([]);
+    await ask(engine, 'and on');
+    const questions = (await store.getMessages('c')).filter(({ name }) => name === 'user');
+    expect(questions.map(({ id }) => id)).toEqual([...words, 'last', 'and on']);
+    expect(await open().verify()).toEqual([]);
+  });
+
   it('says in its state what was lost, until somebody has taken note of it', async () => {
     const engine = open();
     await engine.ready();
