@@ -30,7 +30,7 @@ export type OwnStore = ContextStore & Required<Pick<ContextStore, 'salvage' | 's
  * A store whose code comes when it is first used.
  *
  * A page paints before it reads, and a server that only renders never reads at all. So what people make is this: a
- * store by name, a few hundred bytes, that fetches the store itself with its first call and hands everything on. Who
+ * store by name, about a kilobyte, that fetches the store itself with its first call and hands everything on. Who
  * listens is kept here, so that one can listen before there is anything to hear.
  */
 export class DeferredStore implements ContextStore {

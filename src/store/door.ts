@@ -144,7 +144,7 @@ export const APPEND: Fields = {
   asOf: orNone(NUMBER),
 };
 
-/** The options of a list, and of a search. */
+/** The options of a list of chats, of a search, of a deletion, and of a chain. */
 export const LIST: Fields = {
   userId: orNone(TEXT),
   metadata: orNone({ is: (value) => isRecord(value) && isText(value['key']), what: '{ key, value }' }),

@@ -452,7 +452,7 @@ export interface StoreTransaction {
   value(key: string): Promise<unknown>;
 
   /**
-   * Forgets everything in the chat but its row: messages, drafts, revisions, branches, checkpoints, fragments, changes.
+   * Forgets everything in the chat but its row: messages, drafts, revisions, branches, checkpoints, changes, and the values that go with it.
    * `isBegun`: it is begun (again) by this write; who writes its first answer has told so already, and still does.
    */
   purge(isBegun?: boolean): void;

@@ -9,6 +9,7 @@ import { getNodes, load, MESSAGES, RECORDS } from '../reads.ts';
 import { chatOf, type Kept, type KeptMessages, keptWords, NOTHING_KEPT } from '../rebuild.ts';
 import type { Backing, Rows } from '../rows.ts';
 import type { ChatRecords, StoreNotice } from '../store.ts';
+import { sumOf } from '../sum.ts';
 import {
   alone,
   findFile,
@@ -173,7 +174,7 @@ export class Journal {
     });
   }
 
-  // --- Values of the app ---
+  // --- Values of the app -------------------------------------------------------------------------------------------
 
   async #writeValues(journals: FileSystemDirectoryHandle, databaseId: string): Promise<void> {
     const isFirst = this.#valuesOf !== databaseId;
@@ -450,11 +451,9 @@ function line(content: Line): string {
 /** Stands behind a chat that was written as a whole. */
 const END: string = line({ t: 'end' }).trimEnd();
 
-/** FNV-1a over UTF-16 units, as 8 hexadecimal digits: what a slip of the disk does not get past. */
+/** The sum of a text as 8 hexadecimal digits: what a slip of the disk does not get past. */
 function checkOf(text: string): string {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
-  return (hash >>> 0).toString(16).padStart(8, '0');
+  return sumOf(text).toString(16).padStart(8, '0');
 }
 
 /** Whether a key is the app's own: what the engine keeps with a chat is written down with it, where it is to last. */

@@ -8,8 +8,9 @@ import { escapeName, webLocks } from './locks.ts';
  *                                               / CHAT / 00000007-0-base
  *                                               / CHAT / 00000008-0
  *                                               / CHAT / blob-SHA256
+ *                                               / values / KEY
  *
- * Names of databases and chats can be anything, so folders go by their hashes. A database that was wiped comes back with
+ * Names of databases, chats and values can be anything, so folders go by their hashes. A database that was wiped comes back with
  * another id: the journal of the old one is left alone, and that it is there says that something was lost.
  *
  * A browser writes such a file beside the old one and swaps them at the end, so a kill leaves the one or the other. It

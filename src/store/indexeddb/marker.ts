@@ -7,7 +7,7 @@ import type { Meta } from '../layout.ts';
  * A database that was wiped looks like one that never was. Something outside has to remember, and all databases of a site
  * share the files that get damaged, so a second database would be wiped along. `localStorage` lies elsewhere. The note
  * holds the name that the database gave itself, its last change number, and counts; not a word of any chat. A database
- * that goes by another name, or counts less far, has lost something. The note may be late by a second or two, never
+ * that goes by another name, or counts less far, has lost something. The note may be late by some seconds, never
  * ahead, so what it says was there.
  *
  * It goes with the last chat: nobody misses an empty database. It can't tell of what takes it along: a person who clears

@@ -11,20 +11,15 @@ import { LAYOUT, type Shape } from '../layout.ts';
  *
  * - Format 1: a record per message in `nodes`, `bodies` and `changes`.
  * - Format 2: the same for the newest messages of a chat; `topologies` and `packs` for the others.
- *
  * - Format 3: the same tables; blocks that are written from now on have sums, are found by numbers instead of texts, and
  *   keep a line for each body, and messages tell the sum of their words.
- *
  * - Format 4: rows tell the numbers of their last changes (`changedRows.ts`), blocks that of their first, too, and
  *   indexes find them. What was written before has them in `changes`; blocks are found by the last one, as before.
  *   Databases of version 3 lack the index of the first one.
- *
  * - Format 5: an index finds the chats of a user by their last save (`recent`), and blocks that are written from now on keep
  *   the few values of a column once.
- *
  * - Format 6: blocks that are written from now on are found by marks (`marks.ts`) and have no keys. Those that were
  *   written before are found by their keys, as before.
- *
  * - Format 7: the same tables; blocks that are written from now on keep short texts of a column as one, and are summed by
  *   their bytes, as bodies are.
  *

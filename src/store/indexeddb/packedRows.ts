@@ -61,12 +61,12 @@ export class PackedRows implements Rows {
   readonly #cache: TopologyCache;
   /** Sealed blocks that were met in this transaction. */
   readonly #met = new Map<string, Block>();
+  /** Those of them that were found to have rows, too, which only damage can bring about. */
+  readonly #mixed = new Set<string>();
   /** By chat and block, those that were asked for one by one. */
   readonly #asked = new Map<string, Promise<Block | undefined>>();
   /** By chat, what its sealed messages are found by. */
   readonly #marks = new Map<string, Promise<Marks>>();
-  /** Those of them that were found to have rows, too, which only damage can bring about. */
-  readonly #mixed = new Set<string>();
   /** Messages that were looked up in this transaction and are rows. */
   readonly #single = new Set<string>();
   /** By chat, blocks whose topology is gone, as they are told from their words. */

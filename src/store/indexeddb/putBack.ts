@@ -7,6 +7,7 @@ import { createHexId } from '../hexId.ts';
 import { fragmentsKey } from '../keys.ts';
 import { ofChat } from '../layout.ts';
 import { readMeta } from '../meta.ts';
+import { isLive } from '../pointers.ts';
 import { loadPointers } from '../reads.ts';
 import type { Rows } from '../rows.ts';
 import type { Change } from '../store.ts';
@@ -146,10 +147,6 @@ function underFreeNames<T extends Pointer>(coming: readonly T[], there: readonly
 
 function isThing<T>(thing: T | undefined): thing is T {
   return thing !== undefined;
-}
-
-function isLive({ deletedAt }: Pick<Pointer, 'deletedAt'>): boolean {
-  return deletedAt === undefined;
 }
 
 /** The chat's row: what the newer of the two says, and counters that hold for both. */
