@@ -64,6 +64,12 @@ const ROWS = [
   ],
   ['races of two tabs, step by step over one database', 'unit', 'test/store/races.test.ts', /: 2 tabs/],
   ['races of five tabs', 'unit', 'test/store/races.test.ts', /: 5 tabs/],
+  [
+    'hooks of two tabs, for which answers and notices come in any order',
+    'unit',
+    'test/react/races.test.tsx',
+    /whatever order/,
+  ],
   ['planted bugs that the nets had to find', 'unit', 'test/store/planted', /finds it/],
   ['chats with one damaged record, no two alike', 'unit', 'test/store/mutants.test.ts'],
   ['kills of real tabs and browsers', 'end-to-end', 'test/e2e/kills.spec.ts', /killed while they write/],
