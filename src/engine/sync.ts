@@ -53,6 +53,8 @@ export class Sync {
   /** The branch that a chat begins with which has to be written anew. */
   #firstBranchId: string | undefined;
   #watchTimer: ReturnType<typeof setTimeout> | undefined;
+  /** Whether a tab died since the last look: what it wrote last may still be on its way, and nobody tells of it. */
+  #mayGrow = false;
   #isOpen = false;
   #isLooking = false;
 
@@ -485,7 +487,9 @@ export class Sync {
   async #absorbRemote(records: ChatRecords): Promise<void> {
     const isWatched = records.nodes.some(({ status }) => status === 'streaming');
     const held = isWatched ? await this.#desk.store.held(this.#desk.chatId) : new Set<string>();
+    const left = this.#history.abandoned.size;
     this.#absorb(records, { held, own: this.own });
+    this.#mayGrow ||= this.#history.abandoned.size > left;
     this.#history.seq = Math.max(this.#history.seq, records.seq);
     if (records.chat ?? this.#asOf) this.#asOf = records.seq;
     this.#knownRev = records.chat?.rev ?? this.#knownRev;
@@ -508,7 +512,8 @@ export class Sync {
 
   /** A tab that dies says nothing: while another one streams, look from time to time whether it still does. */
   #watch(): void {
-    const isIdle = this.#history.foreign.size === 0 || this.#isDeleted || this.#desk.isDisposed;
+    const isAlone = this.#history.foreign.size === 0 && !this.#mayGrow;
+    const isIdle = isAlone || this.#isDeleted || this.#desk.isDisposed;
     if (isIdle || this.#watchTimer !== undefined) return;
     this.#watchTimer = setTimeout(() => {
       this.#watchTimer = undefined;
@@ -519,7 +524,8 @@ export class Sync {
   async #lookAtForeign(): Promise<void> {
     try {
       const held = await this.#desk.store.held(this.#desk.chatId);
-      if ([...this.#history.foreign].every((id) => held.has(id))) return;
+      if (!this.#mayGrow && [...this.#history.foreign].every((id) => held.has(id))) return;
+      this.#mayGrow = false;
       await this.#readSince(undefined);
       await this.#view.refresh();
     } finally {

@@ -373,6 +373,36 @@ const step = (does: Step['does'], tab: number, turns = 0): Step => ({ does, tab,
 
 /** What went wrong once. */
 const FOUND: [Step[], number[], ConflictPolicy][] = [
+  // A tab died while its last words were on their way: nobody told the other one, which took the answer for empty.
+  [
+    [
+      step('open', 0),
+      step('ask', 0, 1),
+      step('mark', 3, 4),
+      step('say', 0, 4),
+      step('say', 0, 4),
+      step('draft', 0),
+      step('say', 0, 4),
+      step('die', 0),
+    ],
+    [2],
+    'fork',
+  ],
+  // A mistake of the log: a turn was there since it was said first, and was told only when it was said again.
+  [
+    [
+      step('open', 0),
+      step('say', 0, 4),
+      step('say', 0, 4),
+      step('say', 0, 1),
+      step('say', 1),
+      step('ask', 1),
+      step('say', 0, 4),
+      { ...step('refuse', 0), pick: 8 },
+    ],
+    [1, 3, 0, 2],
+    'rebase',
+  ],
   // Two tabs went on with one answer while the disk refused: what one of them kept could never be written.
   [
     [

@@ -46,6 +46,15 @@ describe('the log of what everyone was told', () => {
     expect(said().check([found({ ...WORDS, q5: 'fifth', a5: 'five' })])).toEqual([]);
   });
 
+  it('lets a turn stand where it was said first, though it was told only when it was said again', () => {
+    const history = new History();
+    const first = { does: 'write', chatId: 'c', words: { q1: 'first' } } as const;
+    history.ask(first)('unknown');
+    history.ask({ does: 'write', chatId: 'c', words: { q2: 'second' } })('kept');
+    history.ask(first)('kept');
+    expect(history.check([found({ q1: 'first', q2: 'second' })])).toEqual([]);
+  });
+
   const whole = found(WORDS);
   const [q1, a1, ...later] = whole.messages;
   it.each<[string, FoundChat, string]>([

@@ -172,17 +172,22 @@ export class History {
     });
   }
 
-  /** What one tab said first stands first, wherever both are in one chain. */
+  /**
+   * What one tab said first stands first, wherever both are in one chain. What was said again, because no answer came, may
+   * have been there since the first time.
+   */
   #orderProblems({ chatId, chains }: FoundChat): string[] {
-    const turns = this.#entries.filter(
-      ({ deed, outcome }) => deed.does === 'write' && (deed.kind ?? 'turn') === 'turn' && outcome === 'kept',
-    );
-    const said = new Map<string, Entry>();
-    for (const entry of turns)
-      if (entry.deed.does === 'write' && entry.deed.chatId === chatId)
-        for (const id of Object.keys(entry.deed.words)) if (!said.has(id)) said.set(id, entry);
+    const said = new Map<string, Pick<Entry, 'tab' | 'from' | 'to'>>();
+    for (const { deed, tab, from, to, outcome } of this.#entries) {
+      if (deed.does !== 'write' || deed.chatId !== chatId || outcome === 'refused') continue;
+      if ((deed.kind ?? 'turn') !== 'turn') continue;
+      for (const id of Object.keys(deed.words)) {
+        const first = said.get(id) ?? { tab, from, to };
+        said.set(id, { ...first, to: Math.min(first.to, to) });
+      }
+    }
     return chains.flatMap((chain) => {
-      const newest = new Map<string | number, Entry>();
+      const newest = new Map<string | number, Pick<Entry, 'from'>>();
       return chain.flatMap((id) => {
         const entry = said.get(id);
         if (!entry) return [];
