@@ -200,9 +200,12 @@ export class Sync {
       );
       const reading = next === undefined ? undefined : this.#view.foresee(next);
       const result = await writing;
-      if (result.chat.rev === this.#knownRev + 1) this.#knownRev = result.chat.rev;
       this.#asOf = result.seq;
-      if (result.changed) this.#ownChanges.add(result.seq);
+      if (result.changed) {
+        this.#ownChanges.add(result.seq);
+        // A write that changed nothing is told the revision of another tab's.
+        if (result.chat.rev === this.#knownRev + 1) this.#knownRev = result.chat.rev;
+      }
       this.#isMetadataMerged = true;
       this.#giveWay(result, ops);
       const moved = headsIn(ops).filter((branchId) => !this.#outbox.movesHead(branchId));

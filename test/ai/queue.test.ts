@@ -1081,4 +1081,31 @@ describe('what waits in another tab', () => {
       expect(await kept(page.store)).toBe('');
     }
   });
+
+  it('gets other words in one tab while the other one asks it: both are asked, each on a branch of its own', async () => {
+    const { page } = await waitingPage();
+    await page.chats.dispose({ stop: true });
+    page.engine.dispose();
+    const errors: unknown[] = [];
+    const onError = (error: unknown): void => void errors.push(codeOf(error));
+    const asking = await openPage(page.store, { onError });
+    // The second one does not hear of it before it has asked.
+    const saying = await openPage(changed(page.store, { subscribe: () => () => {} }), { onError });
+    await vi.waitFor(() => {
+      for (const tab of [asking, saying])
+        expect(tab.shown()).toBe('q: One? | a: Fir | q: Two? | q: Three?');
+    });
+    const { active } = saying.chats;
+    void asking.chats.active.regenerate();
+    const third = await asking.script.next();
+    void active.sendMessage({ text: 'Zwei?', messageId: idOf(active, 'Two?') }).catch(onError);
+    await expect.poll(() => [saying.script.requests.length, errors]).toEqual([1, []]);
+    await answerAll(saying, 'Zweitens.');
+    await third.answer('Third.');
+    await asking.chats.whenSettled();
+    expect([saying.shown(), errors]).toEqual(['q: One? | a: Fir | q: Zwei? | a: Zweitens.', []]);
+    expect(await page.stored()).toBe('q: One? | a: Fir | q: Two? | q: Three? | a: Third.');
+    expect(await page.stored('main-v2')).toBe(saying.shown());
+    expect(await kept(page.store)).toBe('');
+  });
 });
