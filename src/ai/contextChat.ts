@@ -468,15 +468,11 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   }
 
   /** Counts what was sent and is not answered yet: some of it may wait. */
-  async #waitingFor(task: () => Promise<void>): Promise<void> {
+  #waitingFor(task: () => Promise<void>): Promise<void> {
     this.#unanswered += 1;
-    const sending = task();
+    const sending = task().finally(() => (this.#unanswered -= 1));
     this.#sending = sending.catch(() => {});
-    try {
-      await sending;
-    } finally {
-      this.#unanswered -= 1;
-    }
+    return sending;
   }
 
   /**
@@ -630,14 +626,15 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
    */
   protected override setStatus(told: { status: ChatStatus; error?: Error }): void {
     const next = told.error ? { ...told, error: inWords(told.error) } : told;
+    const { error } = this;
     const { turn, queue } = this.#at;
     if (next.status !== 'ready') return super.setStatus(next);
     if (this.#beginning > 0 || turn?.isOpen) return;
     const saving = turn?.isSettled === false ? turn.settled : queue?.writing;
     if (!saving) return super.setStatus(next);
-    // Something more may have been said by then.
+    // Something more may have been said by then, or refused.
     void saving.finally(() => {
-      if (turn === this.#at.turn) this.setStatus(next);
+      if (turn === this.#at.turn && error === this.error) this.setStatus(next);
     });
   }
 }

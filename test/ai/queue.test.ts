@@ -157,6 +157,29 @@ describe('a question that is sent while an answer grows', () => {
     expect(await kept(store)).toContain('Five?');
   });
 
+  it('does not make a chat ready again that has failed while it was taken back', async () => {
+    const reloaded = await reload((await waitingPage()).page);
+    const chat = reloaded.chats.active;
+    const append = reloaded.store.append.bind(reloaded.store);
+    let write = (): void => {};
+    const mayWrite = new Promise<void>((resolve) => (write = resolve));
+    reloaded.store.append = async (...args) => {
+      await mayWrite;
+      return append(...args);
+    };
+    chat.messages = chat.messages.slice(0, 2);
+    await chat.resumeStream();
+    const reconnectToStream = (): Promise<null> => Promise.reject(new Error('offline'));
+    reloaded.chats.configure({ transport: { ...reloaded.script.transport, reconnectToStream } });
+    await chat.resumeStream();
+    expect([chat.status, chat.error?.message]).toEqual(['error', 'offline']);
+    write();
+    await reloaded.chats.whenSettled();
+    await settle();
+    expect(await kept(reloaded.store)).toBe('');
+    expect([chat.status, chat.error?.message]).toEqual(['error', 'offline']);
+  });
+
   it('is kept before the chat is made, while its page still asks the server for an answer to take up', async () => {
     const page = await openPage();
     const reconnectToStream = (): Promise<null> => new Promise(() => {});
@@ -1092,8 +1115,7 @@ describe('what waits in another tab', () => {
     // The second one does not hear of it before it has asked.
     const saying = await openPage(changed(page.store, { subscribe: () => () => {} }), { onError });
     await vi.waitFor(() => {
-      for (const tab of [asking, saying])
-        expect(tab.shown()).toBe('q: One? | a: Fir | q: Two? | q: Three?');
+      for (const tab of [asking, saying]) expect(tab.shown()).toBe('q: One? | a: Fir | q: Two? | q: Three?');
     });
     const { active } = saying.chats;
     void asking.chats.active.regenerate();
