@@ -529,10 +529,14 @@ export class Sync {
       const held = await this.#desk.store.held(this.#desk.chatId);
       if (!this.#mayGrow && [...this.#history.foreign].every((id) => held.has(id))) return;
       this.#mayGrow = false;
+      this.#mayGrow = false;
       await this.#readSince(undefined);
       await this.#view.refresh();
-    } finally {
+    } catch (error) {
       // What can't be read now is looked at again: somebody may wait for that answer to end.
+      this.#mayGrow = true;
+      throw error;
+    } finally {
       this.#watch();
     }
   }

@@ -252,8 +252,8 @@ export async function getNodes(
   return withBodies(rows, present(await findInfos(rows, chatId, ids, known)), bodies);
 }
 
-/** What lies between two messages so near to each other costs less to bring along than to ask twice. */
-const NEAR = 8;
+/** What lies between two messages nearer than this costs less to bring along than to ask twice, and may be large. */
+const NEAR = 3;
 
 /**
  * The last `limit` messages on the way from the root to a head; without a head, to that of the active branch.

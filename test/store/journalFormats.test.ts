@@ -63,7 +63,12 @@ describe('a journal', () => {
 
   it('of a newer version is refused in words and left as it is, and keeps no other away', async () => {
     const [[, later] = ['', {}]] = databasesIn(asNewer(first.files));
-    const loss = await visit(withJournals(first.files, [['later', later], ...databasesIn(first.files)]));
+    const flat: Tree = { 'position.json': '{"v":99}', chats: 'as nobody knows today' };
+    const newer: [string, Tree][] = [
+      ['later', later],
+      ['flat', flat],
+    ];
+    const loss = await visit(withJournals(first.files, [...newer, ...databasesIn(first.files)]));
     await expect(loss?.restore()).rejects.toMatchObject({
       code: 'newer-format',
       message: expect.stringContaining('"kept"') as string,
@@ -71,7 +76,10 @@ describe('a journal', () => {
     });
     expect(await Promise.all(['c', 'd'].map(partOf))).toEqual([first.expected.c, first.expected.d]);
     expect(store.dataLoss?.canRestore).toBe(true);
-    expect(Object.fromEntries(databasesIn(await treeOf(files.copy())))).toMatchObject({ later });
+    const left = async (): Promise<unknown> => Object.fromEntries(databasesIn(await treeOf(files.copy())));
+    expect(await left()).toMatchObject({ later, flat });
+    await expect(store.dataLoss?.dismiss()).rejects.toMatchObject({ code: 'newer-format' });
+    expect(await left()).toMatchObject({ later, flat });
   });
 
   it('of a newer version is not written on, which the figures say, and no turn is refused for it', async () => {

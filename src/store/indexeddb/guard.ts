@@ -143,7 +143,7 @@ export class GuardedBacking implements Backing {
       if (kind && mark) await renew(db, kind, mark);
       this.#mark = mark;
       // A page may go before its note is written, and the next one may only read.
-      if (mark && !kind && meta?.seq !== mark.seq && !visit.isOver) this.#remember();
+      if (meta && !kind && meta.seq !== mark?.seq && !visit.isOver) this.#remember();
       void this.#consider(kind && { kind, ...(reason === undefined ? {} : { reason }) }, mark);
     } catch {
       // Whatever is wrong with the connection is met by whoever asked for it.
@@ -281,7 +281,7 @@ export class GuardedBacking implements Backing {
    * refuses is not the journal's failure: it catches up later. A journal of a newer version it does not.
    */
   #fail(error: unknown): undefined {
-    if (isContextError(error) && error.code !== 'newer-format') return undefined;
+    if (isContextError(error) && !('journal' in error.details)) return undefined;
     const isNews = this.#journalError === undefined;
     this.#journalError = error instanceof Error ? error : new Error(reasonOf(error));
     if (isNews) console.warn(`contextree: the journal of "${this.#name}" can't be kept: ${reasonOf(error)}`);

@@ -244,7 +244,10 @@ export class Journal {
       try {
         const lost = await this.#lost();
         const over = new Map<FileSystemDirectoryHandle, readonly string[]>();
-        for (const database of lost) over.set(database, await this.#putDatabaseBack(database, sum));
+        for (const database of lost) {
+          const names = await this.#putDatabaseBack(database, sum);
+          if (names) over.set(database, names);
+        }
         await this.#catchUp();
         for (const [database, names] of over) await this.#forget(database, names);
       } catch (error) {
@@ -254,15 +257,18 @@ export class Journal {
     });
   }
 
-  /** Resolves to the names of the folders that have nothing more to say. */
-  async #putDatabaseBack(database: FileSystemDirectoryHandle, sum: Restoration): Promise<string[]> {
+  /** Resolves to the names of the folders that have nothing more to say; undefined where nobody can tell. */
+  async #putDatabaseBack(
+    database: FileSystemDirectoryHandle,
+    sum: Restoration,
+  ): Promise<string[] | undefined> {
     const over: string[] = [];
     let since: number;
     try {
       since = await this.#readPosition(database);
     } catch (error) {
       sum.errors.push(error);
-      return over;
+      return undefined;
     }
     for await (const folder of database.values()) {
       if (folder.kind !== 'directory') continue;
@@ -303,14 +309,22 @@ export class Journal {
     await (await openFolder(this.#name)).removeEntry(database.name, { recursive: true });
   }
 
-  /** Deletes the journals of lost databases. */
+  /** Deletes the journals of lost databases. Rejects where one has to stay, because a later version wrote it. */
   forgetLost(): Promise<void> {
     return alone(this.#name, () => this.#forgetLost());
   }
 
   async #forgetLost(): Promise<void> {
     const folder = await openFolder(this.#name);
-    for (const { name } of await this.#lost()) await folder.removeEntry(name, { recursive: true });
+    const refusals: unknown[] = [];
+    for (const database of await this.#lost())
+      try {
+        await this.#readPosition(database);
+        await folder.removeEntry(database.name, { recursive: true });
+      } catch (error) {
+        refusals.push(error);
+      }
+    if (refusals.length > 0) throw refusals[0];
   }
 
   async #lost(): Promise<FileSystemDirectoryHandle[]> {
@@ -375,7 +389,9 @@ function positionIn(text: string | undefined): { readonly seq?: unknown; readonl
 
 function newerFormat(database: string, format: number): ContextError {
   const message = `The journal of database "${database}" was written by a newer version of contextree. Reload the page to get it.`;
-  return new ContextError('newer-format', message, { details: { database, format, known: VERSION } });
+  return new ContextError('newer-format', message, {
+    details: { journal: database, format, known: VERSION },
+  });
 }
 
 interface JournalFile {

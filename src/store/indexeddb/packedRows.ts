@@ -279,15 +279,19 @@ export class PackedRows implements Rows {
     const sealed = areMet ? blocks.filter((block) => this.#met.has(nameOf(chatId, block))) : blocks;
     const packed = new Set(sealed.filter((block) => !this.#mixed.has(nameOf(chatId, block))));
     const single = runsOf(seqs.filter((seq) => !packed.has(blockOf(seq))));
-    const [rows, packs] = await Promise.all([
+    const [rows, bodies] = await Promise.all([
       Promise.all(single.map(([first, last]) => this.#rows.list('bodies', between(chatId, first, last)))),
-      Promise.all(sealed.map((block) => this.#rows.get('packs', [chatId, block]))),
+      Promise.all(
+        // Each is parsed as it comes: all of them behind the last would be one long task.
+        sealed.map(async (block) => {
+          const pack = await this.#rows.get('packs', [chatId, block]);
+          const all = pack ? this.#unpack(pack).bodies : [];
+          const isWanted = (place: number): boolean => wanted.has(block * BLOCK + place);
+          return all.filter((body, place): body is UIMessage => body !== null && isWanted(place));
+        }),
+      ),
     ]);
-    const bodies = present(packs).flatMap((pack) => {
-      const isWanted = (_: unknown, place: number): boolean => wanted.has(pack.block * BLOCK + place);
-      return this.#unpack(pack).bodies.filter(isWanted);
-    });
-    return bodies.filter((body) => body !== null).concat(...rows);
+    return bodies.flat().concat(...rows);
   }
 
   /** Those that are sealed come first. Where a message is in both, which only damage can bring about, the row counts. */
