@@ -403,7 +403,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
         if (this.#resuming === settled) this.#resuming = undefined;
       });
       this.#resuming = settled;
-      // What is sent meanwhile waits: the AI SDK would call the chat ready when there is nothing to take up.
+      // What is sent meanwhile waits: an answer may be taken up.
       this.#tail = Promise.allSettled([this.#tail, resumed]);
       return resumed;
     };
@@ -589,9 +589,9 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   // ------------------------------------------------------------------ its requests
 
   async #send(sent: SendOptions<M>): Promise<ReadableStream<UIMessageChunk>> {
-    const { transport, options } = this.#at.host;
     this.#beginning += 1;
     const turn = await this.#begin(sent).finally(() => (this.#beginning -= 1));
+    const { transport, options } = this.#at.host;
     const turns = await loadTurns();
     this.#asShown = turns.joining(turn.options.read() ?? turn.options.answer);
     return turns.request(
@@ -629,7 +629,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     const { error } = this;
     const { turn, queue } = this.#at;
     if (next.status !== 'ready') return super.setStatus(next);
-    if (this.#beginning > 0 || turn?.isOpen) return;
+    if (this.#beginning > 0 || (this.#resuming && turn?.isOpen)) return;
     const saving = turn?.isSettled === false ? turn.settled : queue?.writing;
     if (!saving) return super.setStatus(next);
     // Something more may have been said by then, or refused.

@@ -230,7 +230,10 @@ export class Sync {
     return true;
   }
 
-  /** The same operations with a message that is not there any more written anew; undefined when we have no such one. */
+  /**
+   * The same operations with a message that is not there any more written anew. Where its words are not here, what hangs on
+   * it begins the chat; undefined where nothing does.
+   */
   #withBack(ops: readonly StoreOp[], id: unknown): readonly StoreOp[] | undefined {
     const node = typeof id === 'string' ? this.#history.body(id) : undefined;
     if (!node && this.#history.graph.nodes.has(id as string)) return cutOff(ops, id);

@@ -103,7 +103,7 @@ export interface Topology {
   readonly last: number;
   /** The rest, as JSON. */
   readonly text: string;
-  /** The sum of `v` and `text` ({@link sumOf}); from format 3 on. */
+  /** The sum of `v` and `text` (`indexeddb/pack.ts`); from format 3 on. */
   readonly sum?: number;
   readonly lost?: Lost;
 }

@@ -222,6 +222,25 @@ describe('the end of an answer is told as plain useChat tells it', () => {
   });
 });
 
+it('a tool that a person cancels, so that its callback throws an AbortError, leaves a chat that goes on', async () => {
+  const page = await openPage(undefined, {
+    onToolCall: async () => {
+      throw new DOMException('The person closed the file picker.', 'AbortError');
+    },
+  });
+  const chat = page.chats.active;
+  const asking = chat.sendMessage({ text: 'Roll?' });
+  const exchange = await page.script.next();
+  await exchange.send({ type: 'start' }, { type: 'start-step' }, call('1'));
+  await asking;
+  await settle();
+  expect([chat.status, chat.isBusy]).toEqual(['ready', false]);
+  void chat.sendMessage({ text: 'Again?' });
+  await (await page.script.next()).answer('Six.');
+  await page.chats.whenSettled();
+  expect(words(chat.messages)).toContain('Six.');
+});
+
 it('an app whose own onError throws hears of that where it sent, sees the failure, and its next question is answered', async () => {
   const page = await openPage(undefined, {
     onError: () => {

@@ -121,6 +121,7 @@ describe('a text that no page can nest', () => {
     ['lists in lists', `${'- '.repeat(3000)}deep`],
     ['numbers in numbers', `${'1. '.repeat(3000)}deep`],
     ['stress on stress', `${'*'.repeat(5000)}deep${'*'.repeat(5000)}`],
+    ['ten thousand short lines', '*a*\n'.repeat(10_000)],
     ['tens of thousands of lines', '*a* line\n'.repeat(30_000)],
     ['hundreds of thousands of paragraphs', 'a *p*\n\n'.repeat(150_000)],
   ])('%s: is shown as it was written', (_, text) => {

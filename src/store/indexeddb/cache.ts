@@ -7,9 +7,9 @@ import { type Block, blockOf, decodeTopology, keyOf } from './pack.ts';
  * Topologies that were decoded, so that a chat that is read again is not decoded again.
  *
  * A cache of what other tabs can change has to be told of changes, and a tab that slept was not told. So this one is
- * never asked what is there. The database is: each read fetches the record, which is small and has a stamp that is new
- * with each writing; only if that stamp was met before, the work of decoding is spared, and the messages are the same
- * objects as before. What is in here can therefore be old, but never wrong.
+ * never asked what is there, only where to look for it. The database is: each read fetches the record, which is small and
+ * has a stamp that is new with each writing; only if that stamp was met before, the work of decoding is spared, and the
+ * messages are the same objects as before. What is in here can therefore be old, but never wrong.
  *
  * Bodies are not kept here. The engine keeps those that it shows, by id and revision, and asks only for what it lacks.
  */

@@ -19,7 +19,7 @@ import { Table } from './Table.tsx';
  * for minutes, each time that its chat is opened.
  */
 export function Markdown({ text, growing = false }: MarkdownProps): ReactNode {
-  if (text.length > LONGEST) return <AsWritten text={text} />;
+  if (text.length > LONGEST || text.split('\n').length > MOST_LINES) return <AsWritten text={text} />;
   const blocks = settledBlocks(growing ? withoutHalfTable(text) : text);
   const top = Math.min(...blocks.map(highestHeading));
   return (
@@ -37,8 +37,9 @@ interface MarkdownProps {
   readonly growing?: boolean;
 }
 
-/** Characters, of the worst text read in about half a second. */
+/** Characters of ordinary lines, and lines of the worst text, that are read in less than a second. */
 const LONGEST = 200_000;
+const MOST_LINES = 5000;
 
 function AsWritten({ text }: { readonly text: string }): ReactNode {
   return (
