@@ -99,8 +99,10 @@ function turnOf<M extends UIMessage>(at: Standing<M>, opened: OpenedList<M>, for
  * it, the rest is nowhere else.
  */
 export async function keepList<M extends UIMessage>(at: Standing<M>): Promise<void> {
-  const { chat, list } = at;
+  const { host, chat, list } = at;
   if (!chat.isUnsaved || isAsking(chat) || list.now.length < 2) return;
+  // What another tab writes behind nothing is in the list, too, and kept by that tab.
+  if (host.engine.node(list.now.at(-1)?.id ?? '')) return;
   await (await beginTurn(at, {})).end('complete');
 }
 

@@ -401,6 +401,8 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
       // Who asks twice gives the first one up, and that ends first: StrictMode does.
       const settled = Promise.allSettled([this.#resuming, resumed]).finally(() => {
         if (this.#resuming === settled) this.#resuming = undefined;
+        // What another tab writes was taken out for it.
+        this.#at.host.sync();
       });
       this.#resuming = settled;
       // What is sent meanwhile waits: an answer may be taken up.
@@ -458,7 +460,10 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     return async () => {
       await stopped;
       await this.#resuming;
-      return (await knownTurns())?.reveal(this.#at, messageId) ?? NONE;
+      const revealed = (await knownTurns())?.reveal(this.#at, messageId);
+      // A press of a button waits for nothing: it is said in the chat, too.
+      revealed?.catch((error: Error) => this.#tell(error));
+      return revealed ?? NONE;
     };
   }
 

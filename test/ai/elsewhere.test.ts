@@ -168,3 +168,106 @@ describe('a tab that is opened while another one waits for the first word', () =
     expect((await there.store.listBranches('c')).map(({ name }) => name)).toEqual(['main']);
   });
 });
+
+describe('the first answer of a chat, in a tab that was open before its question was saved', () => {
+  beforeEach(async () => {
+    const store = new InMemoryContextStore();
+    here = await openPage(store);
+    const look = slowLook(here);
+    void here.chats.active.resumeStream();
+    sent = here.chats.active.sendMessage({ text: 'One?' });
+    // It waits for the look, and so there is a chat, with nothing in it.
+    await vi.waitUntil(() => here.shown() === 'q: One?', 15_000);
+    there = await openPage(store);
+    look.end();
+    exchange = await here.script.next();
+    await exchange.say('Fir');
+    await vi.waitUntil(() => there.shown() === 'q: One? | a: Fir', 15_000);
+    // Nothing of it is settled here.
+    await vi.waitUntil(() => there.engine.state.getState().messages.length === 0, 15_000);
+  });
+
+  const edit = (): Promise<void> => there.chats.active.sendMessage({ text: 'Un?', messageId: list()[0]!.id });
+
+  it.each([
+    ['as it is', edit],
+    ['by a pager', () => there.engine.attached!.edit(list()[0]!.id, 'Un?')],
+    [
+      'in a list that the app made anew',
+      () => {
+        there.chats.active.messages = list().map((message) => ({ ...message }));
+        return edit();
+      },
+    ],
+    [
+      'while the server is asked for an answer to take up',
+      () => {
+        const look = slowLook(there);
+        void there.chats.active.resumeStream();
+        setTimeout(look.end, 50);
+        return edit();
+      },
+    ],
+  ])('lets its question be edited, %s', async (_, act) => {
+    const edited = act();
+    await (await there.script.next()).answer('Premier.');
+    await edited;
+    expect(there.shown()).toBe('q: Un? | a: Premier.');
+    await exchange.answer('st.');
+    await sent;
+    expect(await there.stored('main')).toBe('q: One? | a: First.');
+    expect(await there.stored('main-v2')).toBe('q: Un? | a: Premier.');
+  });
+
+  it('keeps its last words when its question is edited at their moment', async () => {
+    const answered = exchange.answer('st.');
+    const edited = edit();
+    await (await there.script.next()).answer('Premier.');
+    await Promise.all([answered, edited, sent]);
+    expect(await there.stored('main')).toBe('q: One? | a: First.');
+    expect(await there.stored('main-v2')).toBe('q: Un? | a: Premier.');
+  });
+
+  it('stays as it is where a version of it is made by hand', async () => {
+    await there.engine.attached!.edit(list()[1]!.id, 'Erstens.');
+    expect(there.shown()).toBe('q: One? | a: Erstens.');
+    await exchange.answer('st.');
+    await sent;
+    expect(await there.stored('main')).toBe('q: One? | a: First.');
+    expect(await there.stored('main-v2')).toBe('q: One? | a: Erstens.');
+  });
+
+  it('is kept, with what the app put behind it, when its question is edited', async () => {
+    const own = { id: 'own', role: 'user' as const, parts: [{ type: 'text' as const, text: 'Own.' }] };
+    there.chats.active.messages = [...list(), own];
+    const edited = edit();
+    await (await there.script.next()).answer('Premier.');
+    await edited;
+    await exchange.answer('st.');
+    await sent;
+    expect(await there.stored('main')).toBe('q: One? | a: First.');
+    expect(await there.stored('main-v2')).toBe('q: One? | a: First. | q: Own.');
+  });
+
+  it('is shown again when a server has nothing to take up, before it says more', async () => {
+    const look = slowLook(there);
+    const resumed = there.chats.active.resumeStream();
+    await expect.poll(() => there.shown()).toBe('');
+    look.end();
+    await resumed;
+    await expect.poll(() => there.shown()).toBe('q: One? | a: Fir');
+    await exchange.answer('st.');
+    await sent;
+    await expect.poll(() => there.shown()).toBe('q: One? | a: First.');
+  });
+});
+
+/** Lets the server of a page take its time to say that it has no answer to take up. */
+function slowLook({ chats, script }: Page): { readonly end: () => void } {
+  let end: () => void = () => {};
+  const looked = new Promise<null>((resolve) => {
+    end = () => resolve(null);
+  });
+  chats.configure({ transport: { ...script.transport, reconnectToStream: () => looked } });
+  return { end };
+}

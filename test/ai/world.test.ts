@@ -1,6 +1,7 @@
 import type { UIMessage } from 'ai';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { ContextError } from '../../src/errors.ts';
+import type { MessageNode } from '../../src/graph/graph.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import type { ContextStore } from '../../src/store/store.ts';
 import { settle, type Exchange } from '../support/transport.ts';
@@ -339,4 +340,31 @@ describe('what the chat shows', () => {
     expect(await page.stored('main-v2')).toMatch(/q: q9 \| a: a9 \| q: Edited \| a: Answered$/);
     expect(page.shown()).toMatch(/q: q9 \| a: a9 \| q: Edited \| a: Answered$/);
   });
+
+  it.each([
+    ['edited', (page: Page, messageId: string) => page.chats.active.sendMessage({ text: 'New', messageId })],
+    ['asked again', (page: Page, messageId: string) => page.chats.active.regenerate({ messageId })],
+  ])(
+    'says so, to the person too, where what stands before a message that is %s cannot be read',
+    async (_, act) => {
+      const disk = { isGone: false };
+      const { store } = await longChat(110);
+      const read = async (...args: Parameters<ContextStore['getNodes']>): Promise<MessageNode[]> => {
+        if (disk.isGone) throw new ContextError('store-unavailable', 'The disk is gone.');
+        return store.getNodes(...args);
+      };
+      const errors: string[] = [];
+      const page = await openPage(changed(store, { getNodes: read }), {
+        onError: ({ message }) => errors.push(message),
+      });
+      const before = page.shown();
+      disk.isGone = true;
+      const { chats, script } = page;
+      await expect(act(page, chats.active.messages[0]!.id)).rejects.toThrow('The disk is gone.');
+      expect(chats.active.status).toBe('error');
+      expect(chats.active.error).toMatchObject({ code: 'store-unavailable' });
+      expect(errors).toEqual(['The disk is gone.']);
+      expect([page.shown(), script.requests.length]).toEqual([before, 0]);
+    },
+  );
 });
