@@ -324,7 +324,10 @@ export class ContextEngine {
     return (await this.#opened()).btw();
   }
 
-  /** Shows another branch. Pending messages are dropped. */
+  /**
+   * Shows another branch as soon as its words are here, and resolves when it is stored which one is shown. Pending messages
+   * are dropped, once it is. Where it is refused, the view goes back to what was shown.
+   */
   async switchBranch(nameOrId: string): Promise<void> {
     const { pending } = this.#desk;
     return (await this.#opened()).switchBranch(nameOrId, pending);

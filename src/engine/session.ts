@@ -604,12 +604,38 @@ export class Session {
     const start = performance.now();
     const from = this.#view.active().name;
     const isOther = branchId !== this.#view.activeId;
-    if (isOther)
-      await this.#sync.commit([{ op: 'use', branchId }], { keep: true, quiet: true, next: branchId });
+    if (isOther) await this.#use(branchId, at, leaving.length > 0);
     this.#drop(leaving);
     await this.#view.show(branchId, at);
     if (isOther) this.#desk.emit({ type: 'switch', from, to: this.#view.active().name }, start);
     this.#desk.publish();
+  }
+
+  /**
+   * Marks a branch as the one in use, and shows it meanwhile: nobody waits for a mark, which may take long where another tab
+   * keeps the database busy. Messages that wait for a `save()` are seen until it is certain that they go.
+   */
+  async #use(branchId: string, at: string | null, isLeaving: boolean): Promise<void> {
+    const { activeId, at: before } = this.#view;
+    const showing = isLeaving ? this.#view.foresee(branchId, at) : this.#showSoon(branchId, at);
+    try {
+      const ops: StoreOp[] = [{ op: 'use', branchId }];
+      await this.#sync.commit(ops, { keep: true, quiet: true, isShown: true });
+    } catch (error) {
+      await showing;
+      await this.#showSoon(activeId, before);
+      throw error;
+    }
+    await showing;
+  }
+
+  /** Shows a branch as soon as its words are here. What can't be read is told when it is shown for certain. */
+  async #showSoon(branchId: string, at: string | null): Promise<void> {
+    try {
+      await this.#view.foresee(branchId, at);
+      await this.#view.show(branchId, at);
+      this.#desk.publish();
+    } catch {}
   }
 
   renameBranch(nameOrId: string, name: string): Promise<BranchInfo> {

@@ -144,14 +144,14 @@ export class Sync {
   /** One transaction, after what still waits for one. The result is taken in; the caller publishes it. */
   async commit(
     ops: readonly StoreOp[],
-    { keep = false, quiet = false, isSole = false, save, next }: CommitOptions = {},
+    { keep = false, quiet = false, isSole = false, isShown = false, save }: CommitOptions = {},
   ): Promise<void> {
     const before = this.#safety.state;
     if (!quiet) this.#safety.publish({ state: 'saving', pending: this.#outbox.count });
     if (save) this.#safety.refused = undefined;
     try {
       await this.#flush();
-      await this.#append(ops, undefined, { isSole, next });
+      await this.#append(ops, undefined, { isSole, isShown });
       this.#outbox.settle(ops);
       this.#safety.succeed(before);
     } catch (error) {
@@ -188,18 +188,16 @@ export class Sync {
   async #send(
     ops: readonly StoreOp[],
     onConflict: ConflictPolicy = this.#desk.options.onConflict ?? 'fork',
-    { isSole = false, next }: SendOptions = {},
+    { isSole = false, isShown = false }: SendOptions = {},
   ): Promise<void> {
     this.#writing += 1;
     try {
       const options = this.#appendOptions(onConflict);
-      const writing = this.#desk.store.append(
+      const result = await this.#desk.store.append(
         this.#desk.chatId,
         this.#withMetadata(ops),
         isSole ? { ...options, chatRev: this.#knownRev } : options,
       );
-      const reading = next === undefined ? undefined : this.#view.foresee(next);
-      const result = await writing;
       this.#asOf = result.seq;
       if (result.changed) {
         this.#ownChanges.add(result.seq);
@@ -211,8 +209,7 @@ export class Sync {
       const moved = headsIn(ops).filter((branchId) => !this.#outbox.movesHead(branchId));
       this.#absorbOwn(result, moved);
       if (result.conflict) await this.#followConflict(result.conflict);
-      if (next === undefined) await this.#land(result, moved);
-      else await reading;
+      if (!isShown) await this.#land(result, moved);
     } catch (error) {
       if (isContextError(error, 'chat-deleted')) this.#deleted(error);
       throw error;
@@ -532,7 +529,6 @@ export class Sync {
       const held = await this.#desk.store.held(this.#desk.chatId);
       if (!this.#mayGrow && [...this.#history.foreign].every((id) => held.has(id))) return;
       this.#mayGrow = false;
-      this.#mayGrow = false;
       await this.#readSince(undefined);
       await this.#view.refresh();
     } catch (error) {
@@ -622,11 +618,8 @@ export interface CommitOptions extends SendOptions {
 interface SendOptions {
   /** Only one tab may do this: it is refused, see {@link isOvertaken}, where others wrote what is not known here. */
   readonly isSole?: boolean;
-  /**
-   * The branch that the caller shows next. What it shows is read right behind the write, so that each waits for the
-   * other once, not twice; what is shown until then is not looked at again.
-   */
-  readonly next?: string | undefined;
+  /** The caller shows where it leads. */
+  readonly isShown?: boolean;
 }
 
 /** Whether a write was refused because others wrote to the chat before it: that is to be read first. */

@@ -162,9 +162,9 @@ export class View {
     this.#history.keep(await this.#desk.store.getNodes(this.#desk.chatId, missing, seqs));
   }
 
-  /** Begins to load what a branch would show; what can't be loaded now is loaded when it is shown. */
-  async foresee(branchId: string): Promise<void> {
-    const lacking = this.#lackingUpFrom(this.#history.view(branchId));
+  /** Loads what a branch would show, up to `at`; what can't be loaded now is loaded when it is shown. */
+  async foresee(branchId: string, at: string | null): Promise<void> {
+    const lacking = this.#lackingUpFrom(at ?? this.#history.view(branchId));
     await this.loadBodies(lacking.map(({ id }) => id)).catch(() => undefined);
   }
 

@@ -1,5 +1,6 @@
 import type { UIMessage } from 'ai';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { ContextError } from '../../src/errors.ts';
 import { assistant, user } from '../../src/fragment/message.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import type { StoreOp } from '../../src/store/store.ts';
@@ -122,7 +123,7 @@ describe('switchBranch()', () => {
     expect([reopened.branch, reopened.headMessageId]).toEqual(['main-v2', 'q1']);
   });
 
-  test('asks for what it shows right behind the mark, and waits for both at once', async () => {
+  test('asks for what it shows and for the mark right behind, and waits for both at once', async () => {
     const { store, engine } = await chat('q1', 'a1');
     await engine.rewind('q1');
     await say(engine, 'a2');
@@ -130,8 +131,56 @@ describe('switchBranch()', () => {
     await other.ready();
     const asked = callsOf(store);
     await other.switchBranch('main');
-    expect(asked).toEqual(['append', 'getNodes', 'append is done', 'getNodes is done']);
+    expect(asked.slice(0, 2)).toEqual(['getNodes', 'append']);
+    expect(asked).toHaveLength(4);
     expect(texts(other.state.getState().messages)).toBe('q1 > a1');
+  });
+
+  test('is seen before its mark is written, however long the database is busy', async () => {
+    const { store, engine, shown } = await chat('q1', 'a1');
+    await engine.rewind('q1');
+    const append = store.append.bind(store);
+    const { promise: isFree, resolve: free } = Promise.withResolvers<void>();
+    store.append = (...given) => isFree.then(() => append(...given));
+    const seen: string[] = [];
+    engine.state.subscribe(({ branch }) => seen.push(`${branch}: ${shown()}`));
+    engine.subscribe(({ type }) => seen.push(type));
+    const switching = engine.switchBranch('main');
+    await expect.poll(() => seen).toEqual(['main: q1 > a1']);
+    free();
+    await switching;
+    expect(seen).toEqual(['main: q1 > a1', 'switch', 'main: q1 > a1']);
+    expect(engine.state.getState().chat?.activeBranchId).toBe(engine.state.getState().branchId);
+  });
+
+  test('goes back to what was shown where it is refused', async () => {
+    const { store, engine, shown, branches } = await chat('q1', 'a1', 'q2');
+    await engine.rewind('a1');
+    await engine.checkout('q1');
+    const before = [engine.branch, engine.state.getState().detached, shown()];
+    const seen: string[] = [];
+    engine.state.subscribe(() => seen.push(shown()));
+    store.append = async () => Promise.reject(new ContextError('invariant', 'no'));
+    await expect(engine.switchBranch('main')).rejects.toMatchObject({ code: 'invariant' });
+    expect([engine.branch, engine.state.getState().detached, shown()]).toEqual(before);
+    expect(seen).toContain('q1 > a1 > q2');
+    expect(await branches()).toMatchObject({ main: 'q1 > a1 > q2' });
+  });
+
+  test('keeps what is pending to be seen until the mark is written, and where it is refused', async () => {
+    const { store, engine, shown } = await chat('q1', 'a1');
+    await engine.rewind('q1');
+    engine.set(user(said('q2')));
+    const append = store.append.bind(store);
+    store.append = async () => Promise.reject(new ContextError('invariant', 'no'));
+    await expect(engine.switchBranch('main')).rejects.toMatchObject({ code: 'invariant' });
+    expect([engine.branch, shown()]).toEqual(['main-v2', 'q1']);
+    expect(engine.state.getState().pending).toHaveLength(1);
+    store.append = append;
+    const seen: [string, number][] = [];
+    engine.state.subscribe(({ branch, pending }) => seen.push([branch, pending.length]));
+    await engine.switchBranch('main');
+    expect(seen).toEqual([['main', 0]]);
   });
 
   describe('where the browser tells when it has nothing to do', () => {

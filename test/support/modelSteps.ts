@@ -31,6 +31,8 @@ interface Tab {
   readonly die: () => void;
   /** How often its state changed in more than `status` and `saveState`. */
   changes: number;
+  /** How often in more than the chat's row, too. */
+  views: number;
   /** Slices that got another identity without another value. */
   readonly renewed: string[];
 }
@@ -60,11 +62,13 @@ class World {
     if (this.isRefusing) refusable.refuse('quota-exceeded');
     const { store, die } = mortal(logged(refusable.store, this.history, this.#opened));
     const engine = engineOn(store);
-    const tab: Tab = { engine, desk: new Desk(this.paper), die, changes: 0, renewed: [] };
+    const tab: Tab = { engine, desk: new Desk(this.paper), die, changes: 0, views: 0, renewed: [] };
     engine.state.subscribe((now, before) => {
       const changed = changedSlices(now, before);
       tab.renewed.push(...changed.filter((key) => isDeepStrictEqual(now[key], before[key])));
-      if (changed.some((key) => !['status', 'error', 'saveState'].includes(key))) tab.changes += 1;
+      const told = changed.filter((key) => !['status', 'error', 'saveState'].includes(key));
+      if (told.length > 0) tab.changes += 1;
+      if (told.some((key) => key !== 'chat' && key !== 'revision')) tab.views += 1;
     });
     this.tabs.push(tab);
     await engine.ready();
@@ -590,10 +594,14 @@ export async function playSteps(
 
 async function take(world: World, step: Step): Promise<void> {
   const tab = world.tab(step.desk);
-  const before = tab.changes;
+  const { changes, views } = tab;
   const does: Take = steps[step.does];
   if ((await inTime(does(world, tab, step), step)) === false) return;
-  if (step.does !== 'die' && step.does !== 'heal') same(tab.changes - before > 1, false);
+  if (step.does !== 'die' && step.does !== 'heal') {
+    // What another branch shows is told at once, and its chat's row when that is written.
+    const most = ['switch', 'checkout', 'select'].includes(step.does) ? 2 : 1;
+    same([tab.views - views > 1, tab.changes - changes > most], [false, false]);
+  }
   await inTime(world.settle(), step);
   for (const { desk } of world.isRefusing ? [tab] : world.tabs) desk.look();
   learnIds(world, tab);
