@@ -622,7 +622,7 @@ export class Run {
   }
 
   get #isUnderWay(): boolean {
-    const isBusy = this.#pages.some(({ chats, engine }) => chats.active.isBusy || growsIn(engine));
+    const isBusy = this.#pages.some(({ chats, engine }) => chats.active.hasWork || growsIn(engine));
     return isBusy || this.#running.size > 0 || this.#streams().length > 0;
   }
 

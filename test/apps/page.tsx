@@ -74,7 +74,10 @@ export async function openApp(
     { transport: transport ?? script.transport, throttle: 10, settings, store: own.store },
     { beneathMessage: beneath },
   );
-  if (reconnect) takingUp(script.transport, engine, reconnect, latency);
+  let isGone = false;
+  // A look that a page began before it died takes nothing up.
+  const find: Reconnect = (...asked) => (isGone ? null : (reconnect?.(...asked) ?? null));
+  if (reconnect) takingUp(script.transport, engine, find, latency);
   await engine.ready();
   const chats = chatsOf(engine, {});
   const placeOf = (at: number | string): Element | null | undefined =>
@@ -142,6 +145,7 @@ export async function openApp(
     pager: (id) => container.querySelector(`[data-id="${id}"] [role=group] span`)?.textContent ?? '',
     seen: () => [...container.querySelectorAll('li')].map(messageSeen).join(' | '),
     kill: () => {
+      isGone = true;
       own.kill();
       news.end();
       engine.dispose();
@@ -160,10 +164,11 @@ function takingUp(
   Object.assign(transport, {
     resumeStreamIsReplay: true,
     reconnectToStream: async ({ abortSignal }: { abortSignal?: AbortSignal }) => {
-      if (latency > 0) await wait(latency);
-      if (abortSignal?.aborted) return null;
+      // A server answers what it was asked, whatever is shown by then.
       const { messages, elsewhere } = engine.state.getState();
-      return reconnect([...messages, ...elsewhere].at(-1)?.id, abortSignal);
+      const asked = [...messages, ...elsewhere].at(-1)?.id;
+      if (latency > 0) await wait(latency);
+      return abortSignal?.aborted ? null : reconnect(asked, abortSignal);
     },
   });
 }

@@ -17,6 +17,9 @@ function isInDatabase(seed: number): boolean {
   return seed % 20 === 7;
 }
 
+/** How long servers take to say what they have to take up, in ms: people go on meanwhile, and so do other tabs. */
+const LATENCIES = [0, 30, 150, 0, 0];
+
 /** How many databases there were: a sequence that is run again begins with an empty one. */
 let databases = 0;
 
@@ -44,7 +47,8 @@ export async function problemsOf(
     const run = await Run.begin(seed, {
       store: storesOf(seed),
       time,
-      open: (on, manner) => open(on, { ...manner, beneath: pager }),
+      open: (on, manner) =>
+        open(on, { ...manner, beneath: pager, latency: LATENCIES[seed % LATENCIES.length] ?? 0 }),
     });
     for (let act = acts; act > 0; act -= 1) await run.act();
     await run.comeToRest();
