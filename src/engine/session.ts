@@ -81,7 +81,13 @@ export class Session {
       grow: (id, data) => this.#grow(id, data),
       isKept: (id) => this.#sync.isKept(id),
     });
-    this.#sync = new Sync(desk, { history, view: this.#view, chains: this.#chains, streams: this.#streams });
+    this.#sync = new Sync(desk, {
+      history,
+      view: this.#view,
+      chains: this.#chains,
+      streams: this.#streams,
+      keptBeside: () => this.#storedFragmentOps(),
+    });
     desk.ofChat = (before) => ({ ...this.#view.slices(before), saveState: this.#sync.saveState });
   }
 
@@ -117,6 +123,13 @@ export class Session {
   async #storedFragments(): Promise<unknown> {
     const { options, store, chatId } = this.#desk;
     return options.persistFragments ? store.get(fragmentsKey(chatId)) : undefined;
+  }
+
+  /** The write of the fragments that are kept, as they were. */
+  #storedFragmentOps(): StoreOp[] {
+    const value: unknown = JSON.parse(this.#keptFragments);
+    const { options, chatId } = this.#desk;
+    return options.persistFragments ? [{ op: 'set', key: fragmentsKey(chatId), value }] : [];
   }
 
   /** The write of the chat's fragments, when they are kept and changed. */

@@ -11,6 +11,7 @@ import type {
 } from '../store/store.ts';
 import { asContextError, type Desk } from './desk.ts';
 import type { Busy, History, Own } from './history.ts';
+import { writtenAgain } from './lostChat.ts';
 import { applyLocally, isRefusal, MEMORY, Outbox } from './outbox.ts';
 import type { Chains } from './resolve.ts';
 import { type RefusedSave, Safety } from './safety.ts';
@@ -39,6 +40,7 @@ export class Sync {
   readonly #streams: Streams;
   readonly #outbox: Outbox;
   readonly #safety: Safety;
+  readonly #keptBeside: () => readonly StoreOp[];
   readonly own: Own = { has: (id) => this.#streams.get(id) !== undefined || this.#outbox.has(id) };
   #epoch = 0;
   /** The revision of the chat's row up to which all that others wrote is known. */
@@ -65,6 +67,8 @@ export class Sync {
       readonly view: View;
       readonly chains: Chains;
       readonly streams: Streams;
+      /** What is kept beside the chat, to be written again with it. */
+      readonly keptBeside: () => readonly StoreOp[];
     },
   ) {
     this.#desk = desk;
@@ -72,6 +76,7 @@ export class Sync {
     this.#view = session.view;
     this.#chains = session.chains;
     this.#streams = session.streams;
+    this.#keptBeside = session.keptBeside;
     this.#outbox = new Outbox((id) => this.#history.reached().has(id));
     this.#safety = new Safety(desk, this.#outbox, () => this.retry());
   }
@@ -167,7 +172,7 @@ export class Sync {
 
   /**
    * Writes; where another tab took an answer for dead and took it back, it is put in its place again. So is the chat,
-   * as far as it is shown here, when the browser lost it under the open page.
+   * as far as it is known here, when the browser lost it under the open page.
    */
   async #append(ops: readonly StoreOp[], onConflict?: ConflictPolicy, how?: SendOptions): Promise<void> {
     let attempt = ops;
@@ -176,6 +181,10 @@ export class Sync {
         await this.#send(attempt, onConflict, how);
         return;
       } catch (error) {
+        if (isContextError(error, 'chat-missing')) {
+          attempt = await this.#behindLoss(attempt);
+          continue;
+        }
         if (this.#begunAgain(error)) continue;
         const back =
           isContextError(error, 'message-not-found') && this.#withBack(attempt, error.details['id']);
@@ -188,21 +197,22 @@ export class Sync {
   async #send(
     ops: readonly StoreOp[],
     onConflict: ConflictPolicy = this.#desk.options.onConflict ?? 'fork',
-    { isSole = false, isShown = false }: SendOptions = {},
+    { isSole = false, isShown = false, isBegun = false }: SendOptions = {},
   ): Promise<void> {
     this.#writing += 1;
     try {
-      const options = this.#appendOptions(onConflict);
+      const options = { ...this.#appendOptions(onConflict), asOf: isBegun ? undefined : this.#asOf };
+      const chatRev = isBegun ? 0 : this.#knownRev;
       const result = await this.#desk.store.append(
         this.#desk.chatId,
         this.#withMetadata(ops),
-        isSole ? { ...options, chatRev: this.#knownRev } : options,
+        isSole || isBegun ? { ...options, chatRev } : options,
       );
       this.#asOf = result.seq;
       if (result.changed) {
         this.#ownChanges.add(result.seq);
         // A write that changed nothing is told the revision of another tab's.
-        if (result.chat.rev === this.#knownRev + 1) this.#knownRev = result.chat.rev;
+        if (result.chat.rev === chatRev + 1) this.#knownRev = result.chat.rev;
       }
       this.#isMetadataMerged = true;
       this.#giveWay(result, ops);
@@ -216,6 +226,19 @@ export class Sync {
     } finally {
       this.#writing -= 1;
       this.#settleNotices();
+    }
+  }
+
+  /** Writes a chat again that the browser lost, unless another tab did so meanwhile. Gives the operations to follow it. */
+  async #behindLoss(ops: readonly StoreOp[]): Promise<readonly StoreOp[]> {
+    const { first, ops: again } = writtenAgain(this.#history, (node) => this.#insertOf(node));
+    this.#firstBranchId = first;
+    try {
+      await this.#send([...again, ...this.#keptBeside()], 'error', { isBegun: true, isShown: true });
+      return ops.map(atAnyRevision);
+    } catch (error) {
+      if (isOvertaken(error)) return ops;
+      throw error;
     }
   }
 
@@ -266,7 +289,7 @@ export class Sync {
   #appendOptions(onConflict: ConflictPolicy): AppendOptions {
     const epoch = this.#history.chat?.epoch ?? this.#epoch;
     const mainBranchId = this.#firstBranchId ?? this.#desk.mainBranchId;
-    return { userId: this.#desk.userId, epoch, mainBranchId, onConflict, asOf: this.#asOf };
+    return { userId: this.#desk.userId, epoch, mainBranchId, onConflict };
   }
 
   /** What the disk refused is carried out here, and tried again in a while. */
@@ -618,6 +641,8 @@ export interface CommitOptions extends SendOptions {
 interface SendOptions {
   /** Only one tab may do this: it is refused, see {@link isOvertaken}, where others wrote what is not known here. */
   readonly isSole?: boolean;
+  /** The chat begins with it: refused, see {@link isOvertaken}, where there is one. */
+  readonly isBegun?: boolean;
   /** The caller shows where it leads. */
   readonly isShown?: boolean;
 }

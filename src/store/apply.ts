@@ -35,7 +35,9 @@ export async function applyOps(
   now: number,
 ): Promise<AppendResult> {
   const [stored, seq] = await Promise.all([tx.chat(), tx.seq()]);
-  const append = new Append(tx, options, now, stored, seq, stored ? 0 : ((await tx.wordsEnd?.()) ?? 0));
+  const begin = stored ? 0 : ((await tx.wordsEnd?.()) ?? 0);
+  if (!stored && begin === 0 && options.asOf !== undefined) refuseLost(tx.chatId, options);
+  const append = new Append(tx, options, now, stored, seq, begin);
   if (!(await append.wasDone(ops))) await append.carryOut(ops);
   return append.finish();
 }
@@ -934,6 +936,11 @@ function isReserved({ status, data }: OpNamed<'insert'>): boolean {
 
 function refuse(code: ContextErrorCode, message: string, details: Readonly<Record<string, unknown>>): never {
   throw new ContextError(code, message, { details });
+}
+
+function refuseLost(chatId: string, { asOf }: AppendOptions): never {
+  const message = `Chat "${chatId}" is gone: the browser lost it. Write it again from what is known of it.`;
+  refuse('chat-missing', message, { chatId, asOf });
 }
 
 function messageNotFound(id: string): never {

@@ -256,7 +256,8 @@ export interface AppendOptions {
   readonly chatRev?: number;
   /**
    * The change number that what the caller knows of the chat is true for. Where everything was cleared since, the chat is
-   * refused with `chat-deleted`, instead of being written again from what the caller knows. Default: any.
+   * refused with `chat-deleted`, instead of being written again from what the caller knows. Where the disk lost it, it is
+   * refused with `chat-missing`: the caller alone knows what else is to be written again. Default: any.
    */
   readonly asOf?: number | undefined;
 }

@@ -1,7 +1,9 @@
 import { IDBFactory } from 'fake-indexeddb';
 import 'fake-indexeddb/auto';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ContextEngine } from '../../src/engine/engine.ts';
+import { ContextError } from '../../src/errors.ts';
+import { role } from '../../src/fragment/builders.ts';
 import { assistantText, user } from '../../src/fragment/message.ts';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 
@@ -9,7 +11,8 @@ import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 
 describe('an open chat whose database is wiped', () => {
   let store: IndexedDBContextStore;
-  const open = (): ContextEngine => new ContextEngine({ store, chatId: 'c', userId: 'me' });
+  const open = (options: { persistFragments?: boolean } = {}): ContextEngine =>
+    new ContextEngine({ store, chatId: 'c', userId: 'me', ...options });
   const shown = (engine: ContextEngine): string[] => engine.state.getState().messages.map(({ id }) => id);
   const ask = (engine: ContextEngine, id: string): Promise<string> =>
     engine.continue({ id, role: 'user', parts: [{ type: 'text', text: id }] });
@@ -55,6 +58,122 @@ describe('an open chat whose database is wiped', () => {
     expect(await open().verify()).toEqual([]);
   });
 
+  const firstWrites: Record<string, (engine: ContextEngine) => Promise<unknown>> = {
+    'a question that waits': (engine) => engine.keepFields('contextree:queued:c', { q9: { at: 1 } }),
+    'a checkpoint': (engine) => engine.checkpoint('here'),
+    'a title': (engine) => engine.updateChat({ title: 'Trees' }),
+    'what a call cost': (engine) => engine.trackUsage({ tokens: 3 }),
+    'another branch that is shown': (engine) => engine.switchBranch('aside'),
+    'another name for a branch': (engine) => engine.renameBranch('aside', 'beside'),
+    'a way back': (engine) => engine.rewind('q1'),
+    'other words': (engine) =>
+      engine.updateMessage('a1', (words) => ({ ...words, parts: [{ type: 'text', text: '2' }] })),
+    'fragments alone': (engine) => engine.set(role('You are terse.')).save(),
+  };
+  for (const [what, write] of Object.entries(firstWrites))
+    it(`is written again with whatever is written first: ${what}`, async () => {
+      const before = open();
+      await before.renameBranch((await before.btw()).name, 'aside');
+      before.dispose();
+      const engine = open({ persistFragments: true });
+      await engine.ready();
+      await wipe();
+      await write(engine);
+      const written = open();
+      await written.ready();
+      expect(outlineOf(written)).toEqual(outlineOf(engine));
+      expect(outlineOf(engine).branches.slice(0, 2)).toMatchObject([
+        { messageCount: 2 },
+        { messageCount: 2 },
+      ]);
+      const { branch } = engine.state.getState();
+      const words = shown(engine);
+      await ask(engine, 'q2');
+      expect(engine.state.getState().branch).toBe(branch);
+      const asked = open();
+      await asked.ready();
+      expect(shown(asked)).toEqual([...words, 'q2']);
+      expect(await asked.verify()).toEqual([]);
+    });
+
+  it('comes back with all that it was: branches and their names, checkpoints, title, cost and fragments', async () => {
+    const engine = open({ persistFragments: true });
+    await engine.set(role('You are terse.')).save();
+    await engine.checkpoint('start', { at: 'q1' });
+    await engine.updateChat({ title: 'Trees', metadata: { colour: 'green' } });
+    await engine.trackUsage({ tokens: 3 });
+    await engine.renameBranch('main', 'trunk');
+    await engine.rewind('q1');
+    await engine.set(assistantText('another', { id: 'b1' })).save();
+    await engine.renameBranch('trunk-v2', 'main');
+    const { title, metadata } = engine.state.getState().chat ?? {};
+    const before = outlineOf(engine);
+    await wipe();
+    await engine.set(user('three', { id: 'q2' })).save();
+    const other = open({ persistFragments: true });
+    await other.ready();
+    expect(shown(other)).toEqual(['q1', 'b1', 'q2']);
+    expect(outlineOf(other)).toEqual(outlineOf(engine));
+    expect(outlineOf(other).branches).toMatchObject([
+      { name: 'trunk', messageCount: 2 },
+      { name: 'main', isActive: true },
+    ]);
+    expect(outlineOf(other).checkpoints).toEqual(before.checkpoints);
+    expect(other.state.getState().chat).toMatchObject({ title, metadata });
+    expect(other.state.getState().fragments).toMatchObject([{ name: 'role', data: 'You are terse.' }]);
+    expect(other.siblings('b1').ids).toEqual(['a1', 'b1']);
+  });
+
+  it('is written again with an answer that grows', async () => {
+    const engine = open();
+    const id = await ask(engine, 'q2');
+    const say = (text: string, status: 'streaming' | 'complete'): Promise<void> =>
+      engine.updateMessage(id, { id, role: 'assistant', parts: [{ type: 'text', text }] }, status);
+    await say('thr', 'streaming');
+    await wipe();
+    await engine.checkpoint('here', { at: 'q1' });
+    const [early] = await store.getNodes('c', [id]);
+    expect(early).toMatchObject({ status: 'streaming', data: { parts: [{ text: 'thr' }] } });
+    await say('three', 'complete');
+    expect((await store.getMessages('c')).map(({ status }) => status)).toEqual(Array(4).fill('complete'));
+    expect(outlineOf(engine).branches).toMatchObject([{ name: 'main', messageCount: 4 }]);
+  });
+
+  it('is written again by one of two tabs, and both go on in it', async () => {
+    const [engine, second] = [open(), open()];
+    await Promise.all([engine.ready(), second.ready()]);
+    await wipe();
+    await Promise.all([engine.checkpoint('one'), second.checkpoint('two')]);
+    await second.set(user('and on', { id: 'q2' })).save();
+    await expect.poll(() => shown(engine)).toEqual(['q1', 'a1', 'q2']);
+    expect(outlineOf(engine)).toEqual(outlineOf(second));
+    const { branches, checkpoints } = outlineOf(engine);
+    expect(branches).toMatchObject([{ name: 'main', messageCount: 3 }]);
+    expect(checkpoints.map(({ name }) => name).toSorted()).toEqual(['one', 'two']);
+  });
+
+  it('is written again with what waited for a disk that was full', async () => {
+    const engine = open();
+    await engine.ready();
+    const append = vi
+      .spyOn(store, 'append')
+      .mockRejectedValueOnce(new ContextError('quota-exceeded', 'full'));
+    const id = await ask(engine, 'q2');
+    append.mockRestore();
+    await wipe();
+    await engine.updateMessage(
+      id,
+      { id, role: 'assistant', parts: [{ type: 'text', text: 'three' }] },
+      'complete',
+    );
+    await engine.retry();
+    expect(engine.state.getState().saveState).toEqual({ state: 'saved', pending: 0 });
+    const other = open();
+    await other.ready();
+    expect(shown(other)).toEqual(['q1', 'a1', 'q2', id]);
+    expect(outlineOf(other).branches).toMatchObject([{ name: 'main', messageCount: 4 }]);
+  });
+
   it('says in its state what was lost, until somebody has taken note of it', async () => {
     const engine = open();
     await engine.ready();
@@ -88,6 +207,13 @@ describe('an open chat whose database is wiped', () => {
     });
   });
 });
+
+/** What people see of a chat beside its words, but for the times. */
+function outlineOf({ state }: ContextEngine) {
+  const { branch, branches, checkpoints } = state.getState();
+  const timeless = <T extends object>(thing: T): T => ({ ...thing, createdAt: 0 });
+  return { branch, branches: branches.map(timeless), checkpoints: checkpoints.map(timeless) };
+}
 
 function wipe(): Promise<unknown> {
   return new Promise((resolve) => {

@@ -1990,6 +1990,20 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
         expect(await store.getMessages('c')).toHaveLength(2);
       });
 
+      it('refuses the writes of those who know a chat of which there is nothing: they alone can write it again', async () => {
+        const late = (): Promise<unknown> => store.append('c', turn('q1', null), { ...me, asOf: 1 });
+        await expect(late()).rejects.toMatchObject({
+          code: 'chat-missing',
+          details: { chatId: 'c', asOf: 1 },
+        });
+        expect(await store.listChats()).toEqual([]);
+        const again = { ...me, chatRev: 0 };
+        await store.append('c', turn('q1', null), again);
+        await late();
+        const another = store.append('c', turn('q2', null), again);
+        await expect(another).rejects.toMatchObject({ code: 'head-moved', details: { reason: 'chat' } });
+      });
+
       it('tells those who listen from the moment on in which it is closed, and none of those before', async () => {
         await given(store, 'q1');
         const told: string[] = [];
