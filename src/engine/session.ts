@@ -618,6 +618,8 @@ export class Session {
     const from = this.#view.active().name;
     const isOther = branchId !== this.#view.activeId;
     if (isOther) await this.#use(branchId, at, leaving.length > 0);
+    // What can't be read is told before anything goes, and the view stays.
+    await this.#view.foresee(branchId, at);
     this.#drop(leaving);
     await this.#view.show(branchId, at);
     if (isOther) this.#desk.emit({ type: 'switch', from, to: this.#view.active().name }, start);
@@ -626,29 +628,37 @@ export class Session {
 
   /**
    * Marks a branch as the one in use, and shows it meanwhile: nobody waits for a mark, which may take long where another tab
-   * keeps the database busy. Messages that wait for a `save()` are seen until it is certain that they go.
+   * keeps the database busy. It is shown once all of its words are here, so that a chat which is gone is not shown in parts.
+   * Messages that wait for a `save()` are seen until it is certain that they go. What a disk refused before goes first, and
+   * may lead elsewhere: the view waits for that.
    */
   async #use(branchId: string, at: string | null, isLeaving: boolean): Promise<void> {
     const { activeId, at: before } = this.#view;
-    const showing = isLeaving ? this.#view.foresee(branchId, at) : this.#showSoon(branchId, at);
-    try {
-      const ops: StoreOp[] = [{ op: 'use', branchId }];
-      await this.#sync.commit(ops, { keep: true, quiet: true, isShown: true });
-    } catch (error) {
-      await showing;
-      await this.#showSoon(activeId, before);
-      throw error;
-    }
-    await showing;
-  }
-
-  /** Shows a branch as soon as its words are here. What can't be read is told when it is shown for certain. */
-  async #showSoon(branchId: string, at: string | null): Promise<void> {
-    try {
-      await this.#view.foresee(branchId, at);
+    const mayShow = !isLeaving && this.#sync.isUpToDate;
+    let [isShown, isRefused] = [false, false];
+    const showSoon = async (): Promise<void> => {
+      const isHere = await this.#view.foresee(branchId, at).catch(() => false);
+      if (!isHere || !mayShow || isRefused) return;
+      isShown = true;
       await this.#view.show(branchId, at);
       this.#desk.publish();
-    } catch {}
+    };
+    const mark = async (): Promise<void> => {
+      try {
+        await this.#sync.commit([{ op: 'use', branchId }], { keep: true, quiet: true, isShown: true });
+      } catch (error) {
+        isRefused = true;
+        throw error;
+      }
+    };
+    const [showing, marking] = [showSoon(), mark()];
+    await Promise.allSettled([showing, marking]);
+    if (isRefused && isShown) {
+      await this.#view.show(activeId, before).catch(() => {});
+      this.#desk.publish();
+    }
+    await marking;
+    await showing;
   }
 
   renameBranch(nameOrId: string, name: string): Promise<BranchInfo> {

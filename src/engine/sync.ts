@@ -86,6 +86,11 @@ export class Sync {
     return this.#isOpen;
   }
 
+  /** Whether no write waits for a disk that refused it. */
+  get isUpToDate(): boolean {
+    return this.#outbox.isEmpty;
+  }
+
   /** Whether what was said is safe. */
   get saveState(): SaveState {
     return this.#safety.state;
@@ -162,7 +167,7 @@ export class Sync {
     } catch (error) {
       if (isOvertaken(error)) this.#safety.publish(before);
       if (isOvertaken(error)) throw error;
-      if (keep && isRefusal(error)) return this.#keepInMemory(ops, error);
+      if (keep && isRefusal(error)) return this.#keepInMemory(ops, error, isShown);
       if (save && isRefusal(error)) this.#safety.refused = save;
       this.#safety.fail(asContextError(error), before);
       this.#desk.publish();
@@ -293,21 +298,21 @@ export class Sync {
   }
 
   /** What the disk refused is carried out here, and tried again in a while. */
-  async #keepInMemory(ops: readonly StoreOp[], error: ContextError): Promise<void> {
+  async #keepInMemory(ops: readonly StoreOp[], error: ContextError, isShown: boolean): Promise<void> {
     const [first] = ops;
     if (first?.op === 'merge') this.#outbox.owe(first, error);
-    else await this.#carryOut(ops, error);
+    else await this.#carryOut(ops, error, isShown);
     this.#safety.fail(error, this.#safety.state);
     this.#safety.scheduleRetry();
   }
 
-  async #carryOut(ops: readonly StoreOp[], error: ContextError): Promise<void> {
+  async #carryOut(ops: readonly StoreOp[], error: ContextError, isShown: boolean): Promise<void> {
     const options = this.#appendOptions(this.#policyOfKept);
     const result = await applyLocally(this.#history, this.#desk.chatId, ops, options);
     const isNext = this.#outbox.isEmpty;
     this.#outbox.add(ops);
     this.#absorbOwn(result, headsIn(ops));
-    await this.#land(result, headsIn(ops));
+    if (!isShown) await this.#land(result, headsIn(ops));
     // What is there without what is large in it is safe now. If that is refused, too, all of it waits.
     if (isNext && this.#lighten(error)) await this.#flush().catch(() => {});
   }

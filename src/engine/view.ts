@@ -128,29 +128,28 @@ export class View {
 
   /** Brings the shown chain up to date and loads its last messages: at least `count`, or as many as were loaded. */
   async loadShown(count: number): Promise<void> {
-    const { head, ids, shared } = this.#chainTo(this.head());
-    const kept = this.#shown.from < shared ? this.#shown.from : Math.max(0, ids.length - PAGE);
-    const from = Math.min(kept, Math.max(0, ids.length - count));
-    this.#shown = { head, ids, from, moves: this.#history.moves };
+    const { ids, from } = (this.#shown = this.#next(this.head(), count));
     await this.loadBodies(ids.slice(from));
   }
 
+  /** What is shown when the chain shown ends at `head`. */
+  #next(head: string | null, count: number): Shown {
+    const { ids, shared } = this.#chainTo(head);
+    const kept = this.#shown.from < shared ? this.#shown.from : Math.max(0, ids.length - PAGE);
+    const from = Math.min(kept, Math.max(0, ids.length - count));
+    return { head, ids, from, moves: this.#history.moves };
+  }
+
   /** The chain of a head, made from the shown one where they share a beginning. */
-  #chainTo(head: string | null): {
-    readonly head: string | null;
-    readonly ids: readonly string[];
-    readonly shared: number;
-  } {
+  #chainTo(head: string | null): Pick<Shown, 'ids'> & { readonly shared: number } {
     const { graph, moves } = this.#history;
     const { ids, head: before } = this.#shown;
     if (moves === this.#shown.moves)
-      return head === before
-        ? { head, ids, shared: ids.length }
-        : { head, ...withBeginning(ids, graph, head) };
+      return head === before ? { ids, shared: ids.length } : withBeginning(ids, graph, head);
     const whole = chainIds(graph, head);
     let shared = 0;
     while (shared < whole.length && whole[shared] === ids[shared]) shared += 1;
-    return { head, ids: whole, shared };
+    return { ids: whole, shared };
   }
 
   /** Loads those of these messages that are not. */
@@ -162,10 +161,12 @@ export class View {
     this.#history.keep(await this.#desk.store.getNodes(this.#desk.chatId, missing, seqs));
   }
 
-  /** Loads what a branch would show, up to `at`; what can't be loaded now is loaded when it is shown. */
-  async foresee(branchId: string, at: string | null): Promise<void> {
-    const lacking = this.#lackingUpFrom(at ?? this.#history.view(branchId));
-    await this.loadBodies(lacking.map(({ id }) => id)).catch(() => undefined);
+  /** Loads what a branch would show, up to `at`. Returns whether all of it is here: words may be lost. */
+  async foresee(branchId: string, at: string | null): Promise<boolean> {
+    const { ids, from } = this.#next(at ?? this.#history.view(branchId), 0);
+    const shown = ids.slice(from);
+    await this.loadBodies(shown);
+    return this.#history.missing(shown).length === 0;
   }
 
   /**

@@ -5,6 +5,7 @@ import { assistant, user } from '../../src/fragment/message.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import type { StoreOp } from '../../src/store/store.ts';
 import { branchesIn, engineOn, said, say, texts } from '../support/engine.ts';
+import { refusing } from '../support/refusal.ts';
 
 async function chat(...words: readonly string[]) {
   const store = new InMemoryContextStore();
@@ -165,6 +166,67 @@ describe('switchBranch()', () => {
     expect([engine.branch, engine.state.getState().detached, shown()]).toEqual(before);
     expect(seen).toContain('q1 > a1 > q2');
     expect(await branches()).toMatchObject({ main: 'q1 > a1 > q2' });
+  });
+
+  /** A chat on `main-v2`, opened anew: the words of `main` are not read, and what is shown is noted. */
+  async function unread() {
+    const { store, engine: first } = await chat('q1', 'a1');
+    await first.rewind('q1');
+    await say(first, 'a2');
+    const engine = engineOn(store);
+    await engine.ready();
+    const seen: string[] = [];
+    engine.state.subscribe(({ branch, messages }) => seen.push(`${branch}: ${texts(messages)}`));
+    return { store, engine, seen };
+  }
+
+  test('shows nothing of a branch that is refused before its words are here', async () => {
+    const { store, engine, seen } = await unread();
+    const getNodes = store.getNodes.bind(store);
+    const { promise: isRefused, resolve: tell } = Promise.withResolvers<void>();
+    store.getNodes = (...given) => isRefused.then(() => getNodes(...given));
+    store.append = async () => Promise.reject(new ContextError('invariant', 'no'));
+    engine.subscribe(({ type }) => type === 'error' && tell());
+    await expect(engine.switchBranch('main')).rejects.toMatchObject({ code: 'invariant' });
+    expect([engine.branch, seen]).toEqual(['main-v2', []]);
+  });
+
+  test('shows no part of a chat that is deleted meanwhile', async () => {
+    const { store, engine, seen } = await unread();
+    const deleting = store.deleteChat('c');
+    await expect(engine.switchBranch('main')).rejects.toMatchObject({ code: 'chat-deleted' });
+    await deleting;
+    expect(new Set(seen)).toEqual(new Set(['main-v2: q1 > a2']));
+  });
+
+  test('stays, with what is pending, where the words of the other branch can not be read', async () => {
+    const { store, engine, seen } = await unread();
+    engine.set(user(said('q2')));
+    store.getNodes = async () => Promise.reject(new ContextError('store-closed', 'no'));
+    await expect(engine.switchBranch('main')).rejects.toMatchObject({ code: 'store-closed' });
+    engine.set(user(said('q3')));
+    expect(engine.state.getState().pending).toHaveLength(2);
+    expect(new Set(seen)).toEqual(new Set(['main-v2: q1 > a2']));
+  });
+
+  test('stays with words that were kept, where they went, when the mark behind them is refused', async () => {
+    const { store: disk, engine: other } = await chat('q1', 'a1');
+    const { store, refuse } = refusing(disk);
+    const engine = engineOn(store);
+    await engine.rewind('q1');
+    refuse('quota-exceeded');
+    await engine.continue(said('q2'), { id: 'a2' });
+    await engine.updateMessage('a2', said('a2'), 'complete');
+    await other.switchBranch('main-v2');
+    await say(other, 'q3');
+    refuse(undefined);
+    const append = disk.append.bind(disk);
+    disk.append = async (chatId, ops, options) => {
+      if (ops.every(({ op }) => op === 'use')) throw new ContextError('invariant', 'no');
+      return append(chatId, ops, options);
+    };
+    await expect(engine.switchBranch('main')).rejects.toMatchObject({ code: 'invariant' });
+    expect([engine.branch, texts(engine.state.getState().messages)]).toEqual(['main-v2-v2', 'q1 > q2 > a2']);
   });
 
   test('keeps what is pending to be seen until the mark is written, and where it is refused', async () => {
