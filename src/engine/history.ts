@@ -201,11 +201,6 @@ export class History {
     return byAge(live).toReversed();
   }
 
-  /** Whether a branch was deleted, perhaps by another tab. */
-  isDeleted(branchId: string): boolean {
-    return this.branches.get(branchId)?.deletedAt !== undefined;
-  }
-
   /** A live branch by its id, or else by its name. */
   findBranch(nameOrId: string): Branch | undefined {
     const byId = this.branches.get(nameOrId);

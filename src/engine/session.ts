@@ -297,11 +297,13 @@ export class Session {
     expectIds(options);
     const start = performance.now();
     await this.#sync.recover();
-    const branch = this.#view.branchOrActive(options.branch);
+    const lost = this.#deletedElsewhere(options.branch);
+    const branch = lost ?? this.#view.branchOrActive(options.branch);
     const id = options.id ?? createId();
     const forkId = options.forkId ?? createId();
     const ops = await this.#turnOps(turn, branch, { ...options, id, forkId });
-    const isActive = branch.id === this.#view.activeId;
+    const back = ops.some(({ op }) => op === 'head') ? restoring(lost) : [];
+    const isShown = lost !== undefined || branch.id === this.#view.activeId;
     const [answer, asked] = ops.filter((op) => op.op === 'insert').toReversed();
     // Where nothing is asked, it is another answer to what was asked before; not where its words are here already.
     const isAnother = asked === undefined && options.answer === undefined;
@@ -309,14 +311,16 @@ export class Session {
     if (isSole) this.#refuseBeside(answer.parentId);
     const stream = await this.#streams.begin(id, forkId);
     try {
-      await this.#sync.commit(isActive ? [...ops, showing(ops, branch.id)] : ops, { keep: true, isSole });
+      const use = isShown ? [showing(ops, branch.id)] : [];
+      await this.#sync.commit([...back, ...ops, ...use], { keep: true, isSole });
     } catch (error) {
       this.#streams.end(id);
       throw error;
     }
     await this.#sync.knowAll();
     stream.branchId = this.#landing(forkId, branch.id);
-    if (isActive) await this.#view.show(stream.branchId);
+    if (isShown) await this.#view.show(stream.branchId);
+    if (back.length > 0) this.#emitBranch('restore', branch.id);
     if (stream.branchId === forkId) this.#emitBranch('create', forkId);
     this.#emitStream('start', id, 'streaming', stream, start);
     this.#desk.publish();
@@ -514,15 +518,15 @@ export class Session {
     const op: StoreOp = isSilent
       ? this.#sync.silentEnd(id)
       : { op: 'replace', id, data: words, status, ...rev };
-    // Another tab deleted the branch meanwhile. It could not know of these words; whoever said them has not seen it go.
-    const lost = isEnd && stream && this.#isDeletedElsewhere(stream.branchId) ? [stream.branchId] : [];
-    const back = lost.map((branchId): StoreOp => ({ op: 'restore-branch', id: branchId }));
-    await this.#sync.commit([op, ...back], { keep: true, isSole: begunAt !== undefined });
-    for (const branchId of lost) this.#emitBranch('restore', branchId);
+    const lost = isEnd ? this.#deletedElsewhere(stream?.branchId) : undefined;
+    await this.#sync.commit([op, ...restoring(lost)], { keep: true, isSole: begunAt !== undefined });
+    if (lost) this.#emitBranch('restore', lost.id);
   }
 
-  #isDeletedElsewhere(branchId: string): boolean {
-    return this.#history.isDeleted(branchId) && !this.#deletedHere.has(branchId);
+  /** A branch that another tab deleted. It could not know of words for it; whoever says them has not seen it go. */
+  #deletedElsewhere(branchId = ''): Branch | undefined {
+    const branch = this.#history.branches.get(branchId);
+    return branch?.deletedAt !== undefined && !this.#deletedHere.has(branchId) ? branch : undefined;
   }
 
   edit(id: string, content: MessageContent): Promise<string> {
@@ -945,6 +949,10 @@ function insertsOf(parentId: string | null, messages: readonly UIMessage[]): Sto
     status: i === messages.length - 1 ? 'streaming' : 'complete',
     createdAt,
   }));
+}
+
+function restoring(branch: Branch | undefined): StoreOp[] {
+  return branch ? [{ op: 'restore-branch', id: branch.id }] : [];
 }
 
 /** Marks the branch that a turn goes to as the one shown last. */

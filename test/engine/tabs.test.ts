@@ -176,6 +176,49 @@ describe('a branch that another tab deletes while an answer grows on it', () => 
   });
 });
 
+describe('a branch that another tab deletes', () => {
+  test('comes back with a question that was sent to it before it was seen to go', async () => {
+    const { a, b, branches } = await tabs('q1', 'a1');
+    await b.rewind('q1');
+    await a.switchBranch('main');
+    const { branchId } = a.state.getState();
+    const events: ContextEvent[] = [];
+    a.subscribe((event) => events.push(event));
+    await b.deleteBranch('main');
+    await expect.poll(() => a.branch).toBe('main-v2');
+    await a.continue(said('q2'), { branch: branchId, id: 'a2' });
+    await a.updateMessage('a2', said('a2'), 'complete');
+    expect([a.branch, shown(a)]).toEqual(['main', 'q1 > a1 > q2 > a2']);
+    expect(await branches()).toEqual({ main: 'q1 > a1 > q2 > a2', 'main-v2': 'q1' });
+    expect(events).toContainEqual(
+      expect.objectContaining({ type: 'branch', action: 'restore', name: 'main' }),
+    );
+  });
+
+  test('stays away where the question makes a branch of its own', async () => {
+    const { a, b, branches } = await tabs('q1', 'a1');
+    await b.rewind('q1');
+    const { branchId } = a.state.getState();
+    await b.deleteBranch('main');
+    await settled();
+    await a.continue(said('q2'), { branch: branchId, parentId: 'q1', id: 'a2' });
+    await a.updateMessage('a2', said('a2'), 'complete');
+    expect(shown(a)).toBe('q1 > q2 > a2');
+    expect(Object.values(await branches()).toSorted()).toEqual(['q1', 'q1 > q2 > a2']);
+  });
+
+  test('is refused to questions in the tab that deleted it', async () => {
+    const { a, b } = await tabs('q1', 'a1');
+    const { branchId } = b.state.getState();
+    await b.rewind('q1');
+    await b.deleteBranch('main');
+    await expect(b.continue(said('q2'), { branch: branchId })).rejects.toMatchObject({
+      code: 'branch-not-found',
+    });
+    await a.ready();
+  });
+});
+
 test('an answer whose chat was deleted and brought back elsewhere reads as interrupted here, too', async () => {
   const { store, a, b } = await tabs('q1', 'a1');
   const id = await a.continue(said('q2'), { id: 'a2' });
