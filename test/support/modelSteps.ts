@@ -5,6 +5,7 @@ import type { ContextEngine } from '../../src/engine/engine.ts';
 import type { EngineState } from '../../src/engine/state.ts';
 import { assistant, lastAssistantMessage, user } from '../../src/fragment/message.ts';
 import type { ContextErrorCode } from '../../src/errors.ts';
+import { isVisible as isVisibleNode, type NodeInfo } from '../../src/graph/graph.ts';
 import type { GraphData } from '../../src/graph/visualize.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import type { ContextStore } from '../../src/store/store.ts';
@@ -35,6 +36,8 @@ interface Tab {
   views: number;
   /** Slices that got another identity without another value. */
   readonly renewed: string[];
+  /** Branches that were told with a part of their words, or with another one's. */
+  readonly torn: string[];
 }
 
 class World {
@@ -62,13 +65,18 @@ class World {
     if (this.isRefusing) refusable.refuse('quota-exceeded');
     const { store, die } = mortal(logged(refusable.store, this.history, this.#opened));
     const engine = engineOn(store);
-    const tab: Tab = { engine, desk: new Desk(this.paper), die, changes: 0, views: 0, renewed: [] };
+    const tab: Tab = { engine, desk: new Desk(this.paper), die, changes: 0, views: 0, renewed: [], torn: [] };
     engine.state.subscribe((now, before) => {
       const changed = changedSlices(now, before);
       tab.renewed.push(...changed.filter((key) => isDeepStrictEqual(now[key], before[key])));
       const told = changed.filter((key) => !['status', 'error', 'saveState'].includes(key));
       if (told.length > 0) tab.changes += 1;
       if (told.some((key) => key !== 'chat' && key !== 'revision')) tab.views += 1;
+      const isWhole = isDeepStrictEqual(
+        now.messages.map(({ id }) => id),
+        shownIds(engine),
+      );
+      if (now.status === 'ready' && !isWhole) tab.torn.push(now.branch);
     });
     this.tabs.push(tab);
     await engine.ready();
@@ -123,6 +131,15 @@ function mortal(inner: ContextStore): { store: ContextStore; die: () => void } {
     for (const release of locks) release();
   };
   return { store, die };
+}
+
+/** The ids of the messages that the head of the state leads to, as far as they are loaded and seen. */
+function shownIds(engine: ContextEngine): string[] {
+  const { headMessageId, loadedFrom } = engine.state.getState();
+  const chain: NodeInfo[] = [];
+  for (let node = engine.node(headMessageId ?? ''); node; node = engine.node(node.parentId ?? ''))
+    chain.unshift(node);
+  return chain.slice(loadedFrom).flatMap((node) => (isVisibleNode(node) ? node.id : []));
 }
 
 function changedSlices(now: EngineState, before: EngineState): (keyof EngineState)[] {
@@ -453,9 +470,9 @@ function learnIds({ paper }: World, { engine }: Tab): void {
   }
 }
 
-function checkTab({ paper, isRefusing, refusedSave }: World, { engine, desk, renewed }: Tab): void {
+function checkTab({ paper, isRefusing, refusedSave }: World, { engine, desk, renewed, torn }: Tab): void {
   const state = engine.state.getState();
-  same(renewed, []);
+  same([renewed, torn], [[], []]);
   const found = {
     status: state.status,
     branch: state.branch,
@@ -595,11 +612,15 @@ export async function playSteps(
 async function take(world: World, step: Step): Promise<void> {
   const tab = world.tab(step.desk);
   const { changes, views } = tab;
+  const before = tab.engine.state.getState();
   const does: Take = steps[step.does];
   if ((await inTime(does(world, tab, step), step)) === false) return;
   if (step.does !== 'die' && step.does !== 'heal') {
-    // What another branch shows is told at once, and its chat's row when that is written.
-    const most = ['switch', 'checkout', 'select'].includes(step.does) ? 2 : 1;
+    // What another branch shows is told at once, and its chat's row when that is written; where messages go then, all of it.
+    const { branchId } = tab.engine.state.getState();
+    const isSoon =
+      ['checkout', 'select'].includes(step.does) || (step.does === 'switch' && before.pending.length === 0);
+    const most = isSoon && branchId !== before.branchId ? 2 : 1;
     same([tab.views - views > 1, tab.changes - changes > most], [false, false]);
   }
   await inTime(world.settle(), step);
