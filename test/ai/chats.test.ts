@@ -4,6 +4,7 @@ import type { ContextChat } from '../../src/ai/contextChat.ts';
 import type { Registry } from '../../src/ai/contextChats.ts';
 import { createContextChats, withContext } from '../../src/ai/index.ts';
 import { ContextEngine } from '../../src/engine/engine.ts';
+import { ContextError } from '../../src/errors.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import { scriptedTransport, settle } from '../support/transport.ts';
 import {
@@ -636,6 +637,59 @@ describe('an answer that a server still streams', () => {
     expect(page.chats.active.status).toBe('ready');
     expect(await page.stored()).toBe('q: One? | a: First.');
     expect(page.engine.state.getState().branches).toHaveLength(1);
+  });
+});
+
+describe('a question to a branch that is shown, and whose mark is not written yet', () => {
+  /** A page that is about to switch to `main`, and what lets the mark of it be written. */
+  async function switching(mark: () => void = () => {}) {
+    const disk = new InMemoryContextStore();
+    const { promise: isFree, resolve: free } = Promise.withResolvers<void>();
+    const store = changed(disk, {
+      append: async (chatId, ops, options) => {
+        if (ops.every(({ op }) => op === 'use')) await isFree.then(mark);
+        return disk.append(chatId, ops, options);
+      },
+    });
+    const page = await openPage(store);
+    await page.ask('One?', 'First.');
+    await page.engine.rewind(page.chats.active.messages[0]!.id);
+    const switched = page.engine.switchBranch('main');
+    await expect.poll(() => page.shown()).toBe('q: One? | a: First.');
+    return { page, disk, switched, free };
+  }
+
+  it('lands there, also where that is refused then', async () => {
+    const { page, switched, free } = await switching(() => {
+      throw new ContextError('invariant', 'no');
+    });
+    const sent = page.chats.active.sendMessage({ text: 'Two?' });
+    free();
+    await expect(switched).rejects.toMatchObject({ code: 'invariant' });
+    const asked = await page.script.next();
+    expect([page.engine.branch, words(asked.sent.messages)]).toEqual([
+      'main-v2',
+      'q: One? | a: First. | q: Two?',
+    ]);
+    await asked.answer('Second.');
+    await sent;
+    expect(await page.stored()).toBe('q: One? | a: First. | q: Two? | a: Second.');
+  });
+
+  it('brings it back where another tab deleted it meanwhile', async () => {
+    const { page, disk, switched, free } = await switching();
+    const other = await openPlainly(disk);
+    await other.engine.deleteBranch('main');
+    const sent = page.chats.active.sendMessage({ text: 'Two?' });
+    free();
+    await switched;
+    await (await page.script.next()).answer('Second.');
+    await sent;
+    expect([page.engine.branch, page.shown()]).toEqual([
+      'main',
+      'q: One? | a: First. | q: Two? | a: Second.',
+    ]);
+    expect(await page.stored()).toBe(page.shown());
   });
 });
 
