@@ -78,9 +78,13 @@ interface Manner {
   readonly reconnect: Reconnect;
 }
 
-/** What a server still streams of the answer that a page shows at its end, from its beginning on; null for nothing. */
+/**
+ * What a server still streams of the answer that a page shows at its end, from its beginning on; null for nothing. The
+ * branch is the one whose chat asks.
+ */
 export type Reconnect = (
   answerId: string | undefined,
+  branchId: string,
   signal: AbortSignal | undefined,
 ) => ReadableStream<UIMessageChunk> | null;
 
@@ -366,21 +370,21 @@ export class Run {
 
   /** A page more, which takes up what a server still streams. */
   async #another(): Promise<MortalPage> {
-    const taken: Exchange[] = [];
+    const taken: (readonly [exchange: Exchange, branchId: string])[] = [];
     const own: { page?: MortalPage } = {};
-    const reconnect: Reconnect = (answerId, signal) => {
+    const reconnect: Reconnect = (answerId, branchId, signal) => {
       const running = [...this.#kept].filter((one) => !this.#ended.has(one));
       const exchange = running.find((one) => noteOf(one)['answerId'] === answerId);
       if (!exchange) return null;
       if (exchange.isStopped) {
-        taken.push(exchange);
-        if (own.page) this.#witness.takesUp(own.page, exchange);
+        taken.push([exchange, branchId]);
+        if (own.page) this.#witness.takesUp(own.page, exchange, branchId);
       }
       this.#note(`take up ${String(noteOf(exchange)['answerId']).slice(0, 4)}`);
       return exchange.replay(signal);
     };
     own.page = this.#watch(await this.#open(reconnect));
-    for (const exchange of taken) this.#witness.takesUp(own.page, exchange);
+    for (const [exchange, branchId] of taken) this.#witness.takesUp(own.page, exchange, branchId);
     return own.page;
   }
 

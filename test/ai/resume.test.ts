@@ -425,6 +425,36 @@ describe('a page that asks its server for what it still streams', () => {
     expect(back.shown()).toBe('q: One? | a: Other.');
   });
 
+  it('has it once, for the branch that asked first: an edit on another one that holds it stops neither it nor what waits', async () => {
+    const page = await openReplaying();
+    void page.chats.active.sendMessage({ text: 'One?' });
+    await (await page.script.next()).say('First ');
+    await expect.poll(() => page.stored()).toBe('q: One? | a: First ');
+    await page.engine.rewind(page.chats.active.messages[1]!.id);
+    const back = await openAnew(page);
+    const { chats, engine, script } = back;
+    const [taken, refused] = [script.offer(), script.offer()];
+    const there = chats.active;
+    void there.resumeStream();
+    await taken.say('First ');
+    await expect.poll(() => there.status).toBe('streaming');
+    const waiting = there.sendMessage({ text: 'Two?' });
+
+    await engine.switchBranch('main');
+    await chats.active.resumeStream();
+    expect([taken.isStopped, refused.isStopped]).toEqual([false, true]);
+    const edited = chats.active.sendMessage({ text: 'Uno?', messageId: chats.active.messages[0]!.id });
+    await (await script.next()).answer('Primo.');
+    await edited;
+
+    await taken.answer('and last.');
+    await (await script.next()).answer('Second.');
+    await waiting;
+    expect(await back.stored()).toBe('q: One? | a: First and last.');
+    expect(await back.stored('main-v2')).toBe('q: One? | a: First and last. | q: Two? | a: Second.');
+    expect(await back.stored('main-v3')).toBe('q: Uno? | a: Primo.');
+  });
+
   it('is not ready before an edited question is saved, though it asked twice and there is nothing', async () => {
     const { page, unsaved, serverHasNothing, save } = await openBefore();
     const chat = page.chats.active;

@@ -27,8 +27,8 @@ export class Witness {
   readonly #more: Set<Exchange> = new Set();
   /** The answers that a button, an edit or another try was to stop. */
   readonly #toBeStopped: Set<Exchange> = new Set();
-  /** The answers that were taken up again: a page looks for a moment whether it has a place for one. */
-  readonly #taken: Set<Exchange> = new Set();
+  /** The answers that were taken up again, and on which branch: a page looks for a moment whether it has a place for one. */
+  readonly #taken: Map<Exchange, string> = new Map();
   /** How the last request of each answer ended, where that is sure. */
   readonly #ends: Map<string, { readonly exchange: Exchange; readonly end: string }> = new Map();
   /** What a person said to each call that asked for leave. */
@@ -140,8 +140,8 @@ export class Witness {
     for (const other of before.filter((one) => this.#isOpen(one))) {
       const note = noteOf(other);
       if (note['answerId'] === answerId) this.found.push(`${String(answerId)} is answered twice at once`);
-      else if (note['branchId'] === branchId && this.#asked.get(other) === page)
-        this.found.push(`two answers grow at once on ${String(branchId)}`);
+      else if (this.#branchOf(other) === branchId && this.#asked.get(other) === page)
+        this.found.push(`two answers grow at once on ${branchId}`);
     }
     if (before.some((other) => noteOf(other)['answerId'] === answerId)) {
       this.#countGoingOn(page, answerId);
@@ -161,12 +161,17 @@ export class Witness {
     return this.#asked.get(exchange) === page;
   }
 
-  /** A page takes up an answer that was asked for on one that is gone. */
-  takesUp(page: MortalPage, exchange: Exchange): void {
+  /** A page takes up an answer that was asked for on one that is gone, and maybe on another branch that holds it. */
+  takesUp(page: MortalPage, exchange: Exchange, branchId: string): void {
     this.#asked.set(exchange, page);
-    this.#taken.add(exchange);
+    this.#taken.set(exchange, branchId);
     // Its server went on, though it was stopped here.
     this.#toBeStopped.delete(exchange);
+  }
+
+  /** The branch whose chat has an answer. The others that hold it are not its own: what is done there does not stop it. */
+  #branchOf(exchange: Exchange): string {
+    return this.#taken.get(exchange) ?? String(noteOf(exchange)['branchId']);
   }
 
   /** Whether an answer was ever asked of a server. */
@@ -187,7 +192,7 @@ export class Witness {
     const ended = new Set([...this.#asked.keys()].filter((exchange) => !this.#isOpen(exchange)));
     const beside = (): Exchange[] =>
       [...this.#asked].flatMap(([exchange, by]) =>
-        by !== page && !ended.has(exchange) && noteOf(exchange)['branchId'] === own ? [exchange] : [],
+        by !== page && !ended.has(exchange) && this.#branchOf(exchange) === own ? [exchange] : [],
       );
     this.#typedOn.set(text, { own, others, beside });
   }
@@ -238,7 +243,7 @@ export class Witness {
     const isVersion = (exchange: Exchange): boolean =>
       page.engine.status(String(noteOf(exchange)['answerId'])) === undefined && goesOnFrom(exchange) === last;
     return this.#openOf(page).filter(
-      (exchange) => noteOf(exchange)['branchId'] === branchId || isVersion(exchange),
+      (exchange) => this.#branchOf(exchange) === branchId || isVersion(exchange),
     );
   }
 
@@ -319,7 +324,7 @@ export class Witness {
   #hasEnded(page: MortalPage, id: string): boolean {
     const exchange = this.#ends.get(id)?.exchange;
     if (!exchange || exchange.isStopped || this.#mayGoOn.has(id)) return false;
-    return this.isFor(page, exchange) && noteOf(exchange)['branchId'] === page.chats.active.branchId;
+    return this.isFor(page, exchange) && this.#branchOf(exchange) === page.chats.active.branchId;
   }
 
   /** A call that is answered on a page that has nothing left to do is answered in the store. */

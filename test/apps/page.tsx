@@ -6,6 +6,7 @@ import { flushSync } from 'react-dom';
 import { chatsOf } from '../../src/ai/contextChats.ts';
 import { textOf } from '../../src/graph/graph.ts';
 import { mortal, type MortalPage, type Reconnect } from '../ai/person.ts';
+import { noteOf } from '../ai/story.ts';
 import { picked } from '../support/fileList.ts';
 import { scriptedTransport } from '../support/transport.ts';
 import type { Additions, AppProps } from './ChatView.tsx';
@@ -163,12 +164,13 @@ function takingUp(
 ): void {
   Object.assign(transport, {
     resumeStreamIsReplay: true,
-    reconnectToStream: async ({ abortSignal }: { abortSignal?: AbortSignal }) => {
+    reconnectToStream: async (sent: { abortSignal?: AbortSignal; metadata?: unknown }) => {
       // A server answers what it was asked, whatever is shown by then.
       const { messages, elsewhere } = engine.state.getState();
       const asked = [...messages, ...elsewhere].at(-1)?.id;
       if (latency > 0) await wait(latency);
-      return abortSignal?.aborted ? null : reconnect(asked, abortSignal);
+      const branchId = String(noteOf({ sent })['branchId']);
+      return sent.abortSignal?.aborted ? null : reconnect(asked, branchId, sent.abortSignal);
     },
   });
 }
