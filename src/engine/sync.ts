@@ -281,9 +281,10 @@ export class Sync {
     data,
     status,
     createdAt,
+    rev,
   }: MessageNode): Extract<StoreOp, { readonly op: 'insert' }> {
     const isCut = status === 'streaming' && !this.#streams.get(id);
-    return { op: 'insert', id, parentId, data, status: isCut ? 'interrupted' : status, createdAt };
+    return { op: 'insert', id, parentId, data, status: isCut ? 'interrupted' : status, createdAt, rev };
   }
 
   #withMetadata(ops: readonly StoreOp[]): readonly StoreOp[] {

@@ -363,7 +363,7 @@ class Append {
 
   /** Puts a new message at the end of the chat, behind a parent of this depth. */
   #place(
-    { id, data, status, createdAt = this.#now, sources }: OpNamed<'insert'>,
+    { id, data, status, createdAt = this.#now, sources, rev = 1 }: OpNamed<'insert'>,
     parentId: string | null,
     depth: number,
   ): void {
@@ -379,7 +379,7 @@ class Append {
       parentId,
       seq: chat.nextSeq,
       depth: depth + 1,
-      rev: 0,
+      rev: rev - 1,
       deviceId: this.#tx.deviceId,
       v: RECORD_VERSION,
       bodyHash: '',

@@ -115,7 +115,13 @@ function orNone({ is, what }: Check): Check {
 
 /** The fields of each operation, but those of messages and of the chat, which have words of their own for it. */
 const OPS: Readonly<Record<StoreOp['op'], Fields>> = {
-  insert: { parentId: PLACE, status: STATUS, createdAt: orNone(TIME), sources: orNone(TEXTS) },
+  insert: {
+    parentId: PLACE,
+    status: STATUS,
+    createdAt: orNone(TIME),
+    sources: orNone(TEXTS),
+    rev: orNone(NUMBER),
+  },
   replace: { status: orNone(STATUS), rev: orNone(NUMBER) },
   drop: { id: TEXT },
   head: { branchId: ID, expected: PLACE, messageId: PLACE, forkId: ID },

@@ -152,7 +152,10 @@ export type Persistence = 'indexeddb' | 'memory' | 'custom';
 
 /** What can be done to a chat. Ids of new things are made by the caller; missing times are now. */
 export type StoreOp =
-  /** A new message under `parentId`. One that is there already, and equal, is left alone. */
+  /**
+   * A new message under `parentId`. One that is there already, and equal, is left alone. With `rev`, one that was lost, at
+   * the revision that it was at: it is told from older and newer ones by that, should they come back, too.
+   */
   | {
       readonly op: 'insert';
       readonly id: string;
@@ -161,6 +164,7 @@ export type StoreOp =
       readonly status: MessageStatus;
       readonly createdAt?: number;
       readonly sources?: readonly string[];
+      readonly rev?: number;
     }
   /** A new body or status for a message; the replaced body is kept as a revision. With `rev`, only if it is that one. */
   | {

@@ -6,13 +6,26 @@ import { ContextError } from '../../src/errors.ts';
 import { role } from '../../src/fragment/builders.ts';
 import { assistantText, user } from '../../src/fragment/message.ts';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
+import { Folder, MemoryFiles } from '../support/files.ts';
 
 // The browser deletes the database while a chat is open.
+
+const engines: ContextEngine[] = [];
+
+function opened(engine: ContextEngine): ContextEngine {
+  engines.push(engine);
+  return engine;
+}
+
+/** One that looks from time to time would open the database of the next story. */
+function disposeAll(): void {
+  for (const engine of engines.splice(0)) engine.dispose();
+}
 
 describe('an open chat whose database is wiped', () => {
   let store: IndexedDBContextStore;
   const open = (options: { persistFragments?: boolean } = {}): ContextEngine =>
-    new ContextEngine({ store, chatId: 'c', userId: 'me', ...options });
+    opened(new ContextEngine({ store, chatId: 'c', userId: 'me', ...options }));
   const shown = (engine: ContextEngine): string[] => engine.state.getState().messages.map(({ id }) => id);
   const ask = (engine: ContextEngine, id: string): Promise<string> =>
     engine.continue({ id, role: 'user', parts: [{ type: 'text', text: id }] });
@@ -24,7 +37,10 @@ describe('an open chat whose database is wiped', () => {
     await first.set(user('one', { id: 'q1' }), assistantText('two', { id: 'a1' })).save();
     first.dispose();
   });
-  afterEach(() => store.close());
+  afterEach(async () => {
+    disposeAll();
+    await store.close();
+  });
 
   it('is written again from what is shown, with the next turn', async () => {
     const engine = open();
@@ -205,6 +221,142 @@ describe('an open chat whose database is wiped', () => {
       code: 'newer-format',
       pending: 2,
     });
+  });
+});
+
+describe('a chat that is brought back when its page has gone on', () => {
+  const files = new MemoryFiles();
+  let store: IndexedDBContextStore;
+  const open = async (chatId = 'c'): Promise<ContextEngine> => {
+    const engine = opened(new ContextEngine({ store, chatId, userId: 'me' }));
+    await engine.ready();
+    return engine;
+  };
+  const say = (engine: ContextEngine, ...ids: string[]): Promise<unknown> =>
+    engine.set(...ids.map((id) => user(id, { id }))).save();
+  const back = async (): Promise<void> => {
+    await expect.poll(() => store.dataLoss?.canRestore).toBe(true);
+    await store.dataLoss?.restore();
+  };
+  const lost = async (): Promise<void> => {
+    await store.storage();
+    await wipe();
+  };
+  /** The messages of each branch, by its name, and what is wrong with the chat. */
+  const found = async (): Promise<{ branches: Record<string, string>; findings: readonly unknown[] }> => {
+    const branches = await store.listBranches('c');
+    const words = await Promise.all(
+      branches.map(async ({ name, headMessageId }) => {
+        const chain = await store.getMessageChain('c', headMessageId ?? '');
+        return [name, chain.map(({ id }) => id).join(' ')] as const;
+      }),
+    );
+    expect(new Set(words.map(([name]) => name)).size).toBe(words.length);
+    const engine = await open();
+    return { branches: Object.fromEntries(words), findings: await engine.verify() };
+  };
+
+  beforeEach(() => {
+    globalThis.indexedDB = new IDBFactory();
+    files.install();
+    store = new IndexedDBContextStore(undefined, { journal: true });
+  });
+  afterEach(async () => {
+    disposeAll();
+    await store.close();
+    files.remove();
+    files.lay(new Folder());
+  });
+
+  it('has every branch once, with what was said since', async () => {
+    const engine = await open();
+    await say(engine, 'q1', 'a1');
+    await engine.rewind('q1');
+    await say(engine, 'b1');
+    await lost();
+    await engine.checkpoint('here');
+    await say(engine, 'q2');
+    await back();
+    expect(await found()).toEqual({ branches: { main: 'q1 a1', 'main-v2': 'q1 b1 q2' }, findings: [] });
+  });
+
+  it('is whole again where its page had only the end of it', async () => {
+    const ids = Array.from({ length: 300 }, (_, i) => `m${i}`);
+    await say(await open(), ...ids);
+    const engine = await open();
+    await lost();
+    await say(engine, 'last');
+    expect(await store.getMessages('c')).toHaveLength(201);
+    await back();
+    expect(await found()).toEqual({ branches: { main: [...ids, 'last'].join(' ') }, findings: [] });
+    await say(engine, 'and on');
+    expect((await store.getMessages('c')).at(-1)).toMatchObject({ id: 'and on', depth: 302 });
+  });
+
+  it('has a branch again whose words its page had not, under its name', async () => {
+    const first = await open();
+    await say(first, 'q1', 'a1');
+    await first.rewind('q1');
+    await say(first, 'b1', 'b2');
+    await first.switchBranch('main');
+    const engine = await open();
+    await lost();
+    await say(engine, 'q2');
+    await back();
+    expect(await found()).toEqual({ branches: { main: 'q1 a1 q2', 'main-v2': 'q1 b1 b2' }, findings: [] });
+  });
+
+  it('has both ways that a branch has gone', async () => {
+    const first = await open();
+    await say(first, 'q1', 'a1');
+    await first.rewind('q1');
+    await say(first, 'b1', 'b2');
+    await first.switchBranch('main');
+    const engine = await open();
+    await lost();
+    await engine.checkpoint('here');
+    await engine.switchBranch('main-v2');
+    await say(engine, 'c1');
+    await back();
+    expect(await found()).toEqual({
+      branches: { main: 'q1 a1', 'main-v2': 'q1 c1', 'main-v2-v2': 'q1 b1 b2' },
+      findings: [],
+    });
+  });
+
+  it('takes the place of an empty branch of its name, that a new page has begun', async () => {
+    await say(await open(), 'q1', 'a1');
+    await lost();
+    const engine = await open();
+    await engine.save();
+    expect((await found()).branches).toEqual({ main: '' });
+    await back();
+    expect(await found()).toEqual({ branches: { main: 'q1 a1' }, findings: [] });
+    await expect.poll(() => engine.state.getState().messages.map(({ id }) => id)).toEqual(['q1', 'a1']);
+    await say(engine, 'q2');
+    expect((await found()).branches).toEqual({ main: 'q1 a1 q2' });
+  });
+
+  it('stands beside what a new page has said', async () => {
+    await say(await open(), 'q1', 'a1');
+    await lost();
+    await say(await open(), 'n1');
+    await back();
+    expect(await found()).toEqual({ branches: { main: 'n1', 'main-v2': 'q1 a1' }, findings: [] });
+  });
+
+  it('keeps the words and the title that were given since', async () => {
+    const engine = await open();
+    await say(engine, 'q1');
+    for (const title of ['Trees', 'Old trees']) await engine.updateChat({ title });
+    for (const text of ['two', 'three', 'four'])
+      await engine.updateMessage('q1', { id: 'q1', role: 'user', parts: [{ type: 'text', text }] });
+    await lost();
+    await engine.updateMessage('q1', { id: 'q1', role: 'user', parts: [{ type: 'text', text: 'five' }] });
+    await engine.updateChat({ title: 'Woods' });
+    await back();
+    expect(await store.getChat('c')).toMatchObject({ title: 'Woods' });
+    expect(await store.getMessage('c', 'q1')).toMatchObject({ data: { parts: [{ text: 'five' }] } });
   });
 });
 

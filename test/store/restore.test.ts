@@ -211,6 +211,27 @@ describe('a restore that fails', () => {
     expect((await store.getMessageChain('c', 'm4')).map(({ id }) => id)).toEqual(line(5).split(' > '));
   });
 
+  it('puts what was written again in its place, at the words that were written down last', async () => {
+    globalThis.indexedDB = new IDBFactory();
+    files.lay(journal);
+    const { store, loss } = await visit();
+    await given(store, 'm1 > n1', 'm3 > n3');
+    await loss?.restore();
+    expect((await store.getMessage('c', 'm1'))?.data).toEqual(message('m1', 'better'));
+    const branches = await store.listBranches('c');
+    const chains = branches.map(async ({ name, headMessageId, messageCount }) => {
+      const chain = await store.getMessageChain('c', headMessageId ?? '');
+      expect(chain.map(({ depth }) => depth)).toEqual(chain.map((_, i) => i + 1));
+      return `${name}, ${messageCount}: ${chain.map(({ id }) => id).join(' ')}`;
+    });
+    expect((await Promise.all(chains)).toSorted()).toEqual([
+      'main, 3: m0 m1 n1',
+      'main-v2, 5: m0 m1 m2 m3 n3',
+      'main-v2-v2, 2: m0 b1',
+      'main-v3, 5: m0 m1 m2 m3 m4',
+    ]);
+  });
+
   /** A visit after the wipe, with this journal. */
   async function visitWith(folder: Folder): ReturnType<typeof visit> {
     globalThis.indexedDB = new IDBFactory();

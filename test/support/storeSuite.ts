@@ -1998,7 +1998,12 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
         });
         expect(await store.listChats()).toEqual([]);
         const again = { ...me, chatRev: 0 };
-        await store.append('c', turn('q1', null), again);
+        await store.append(
+          'c',
+          turn('q1', null).map((op) => (op.op === 'insert' ? { ...op, rev: 3 } : op)),
+          again,
+        );
+        expect(await store.getMessage('c', 'q1')).toMatchObject({ rev: 3 });
         await late();
         const another = store.append('c', turn('q2', null), again);
         await expect(another).rejects.toMatchObject({ code: 'head-moved', details: { reason: 'chat' } });

@@ -1,4 +1,4 @@
-import type { Branch, Chat, MessageNode } from '../../graph/graph.ts';
+import type { Branch, Chat, MessageNode, NodeInfo } from '../../graph/graph.ts';
 import { freeNames, infoOf, isVisible } from '../../graph/graph.ts';
 import { RecordTransaction } from '../append.ts';
 import { referToBlob } from '../blobs.ts';
@@ -12,6 +12,7 @@ import { loadPointers } from '../reads.ts';
 import type { Rows } from '../rows.ts';
 import type { Change } from '../store.ts';
 import type { KeptChat } from './journal.ts';
+import { Places } from './places.ts';
 
 /** What came back of a chat. */
 export interface PutBack {
@@ -27,9 +28,10 @@ export interface PutBack {
  *
  * The person may have gone on meanwhile, in the same chat. So nothing is overwritten that is as new: of a record that
  * is there in two revisions the higher one stays, messages that come back take their places behind those that are
- * there, a branch that has gone on in two ways becomes two, and one whose name is taken by now takes the next one. A
- * chat that was deleted since stays deleted. All that comes back gets new numbers in the change sequence, beyond those
- * that were given out before (`since`), because for every open tab it is news.
+ * there, a branch that has gone on in two ways becomes two, one whose name is taken by now takes the next one, and one
+ * that is empty gives its place to the one of its name. A chat that was deleted since stays deleted. All that comes back
+ * gets new numbers in the change sequence, beyond those that were given out before (`since`), because for every open tab
+ * it is news.
  */
 export async function putBack(
   rows: Rows,
@@ -53,22 +55,27 @@ export async function putBack(
 
   const meta = { ...stored, seq: Math.max(stored.seq, since) };
   const known = new Map(infos.map((info) => [info.id, info]));
-  const nodes = [...kept.nodes.values()]
-    .toSorted((a, b) => a.seq - b.seq)
+  const keptNodes = [...kept.nodes.values()].toSorted((a, b) => a.seq - b.seq);
+  const places = new Places(keptNodes, infos);
+  const inPlace = (node: MessageNode): MessageNode => {
+    return { ...node, parentId: places.parentOf(node.id), depth: places.depthOf(node.id) };
+  };
+  const coming = keptNodes
     .filter(({ id, rev }) => (known.get(id)?.rev ?? -1) < rev)
     .map((node) => ({ ...node, seq: known.get(node.id)?.seq ?? node.seq + (there?.nextSeq ?? 0) }));
-  const parents = new Map([...kept.nodes.values(), ...infos].map(({ id, parentId }) => [id, parentId]));
-  const branchesThere = new Map(pointers.branches.map((branch) => [branch.id, branch]));
-  const coming = [...kept.branches.values()].map((branch) => reconcile(branch, branchesThere, parents));
-  const branches = underFreeNames(coming.filter(isThing), pointers.branches);
+  const branches = branchesOf([...kept.branches.values()], pointers.branches, places);
   const checkpoints = underFreeNames(
     newer([...kept.checkpoints.values()], pointers.checkpoints),
     pointers.checkpoints,
   );
-  const back = nodes.filter(({ id }) => !known.has(id));
-  const row = chatOf(chat, there, nodes, back);
-
   const tx = new RecordTransaction(new ChatReads(rows, chat.id), meta, new Map());
+  const isComing = new Set(coming.map(({ id }) => id));
+  const others = infos.filter(({ id }) => !isComing.has(id));
+  const nodes = [...(await astray(tx, others, places)), ...coming]
+    .map(inPlace)
+    .toSorted((a, b) => a.seq - b.seq);
+  const back = coming.filter(({ id }) => !known.has(id));
+  const row = chatOf(chat, there, nodes, back);
   tx.putChat(row);
   for (const branch of branches) tx.putBranch(branch);
   for (const checkpoint of checkpoints) tx.putCheckpoint(checkpoint);
@@ -99,32 +106,70 @@ interface Pointer {
   readonly deletedAt?: number;
 }
 
-/**
- * What becomes of a branch: undefined when the one that is there holds all of it, itself when it is not there or has
- * gone on from there, and where both have gone on, one of its own.
- */
-function reconcile(
-  kept: Branch,
-  all: ReadonlyMap<string, Branch>,
-  parents: ReadonlyMap<string, string | null>,
-): Branch | undefined {
-  const there = all.get(kept.id);
-  if (!there) return kept;
-  if (!isLive(kept) || holds(parents, there.headMessageId, kept.headMessageId)) return undefined;
-  if (holds(parents, kept.headMessageId, there.headMessageId))
-    return { ...there, ...kept, rev: Math.max(there.rev, kept.rev) + 1 };
-  return { ...kept, id: createHexId() };
+/** Messages that are there, and hang elsewhere than they are to: with a revision more, so that everybody hears of it. */
+async function astray(
+  tx: RecordTransaction,
+  infos: readonly NodeInfo[],
+  places: Places,
+): Promise<MessageNode[]> {
+  const found: MessageNode[] = [];
+  for (const { id, parentId, depth } of infos) {
+    if (places.parentOf(id) === parentId && places.depthOf(id) === depth) continue;
+    const node = await tx.node(id);
+    if (node) found.push({ ...node, rev: node.rev + 1 });
+  }
+  return found;
 }
 
-/** Whether one message lies on the way from another one to the root. */
-function holds(parents: ReadonlyMap<string, string | null>, head: string | null, id: string | null): boolean {
-  const seen = new Set<string>();
-  let at = head;
-  while (at !== null && at !== id && !seen.has(at)) {
-    seen.add(at);
-    at = parents.get(at) ?? null;
-  }
-  return at === id;
+/** The branches that come back or change, each under a free name, and with the messages that it has. */
+function branchesOf(kept: readonly Branch[], there: readonly Branch[], places: Places): Branch[] {
+  const ownOf = ownBranches(kept, there, places);
+  const coming = kept.flatMap((branch) => reconcile(branch, ownOf(branch), places) ?? []);
+  const isComing = new Set(coming.map(({ id }) => id));
+  const recounted = there
+    .filter(({ id, headMessageId, messageCount }) => {
+      return !isComing.has(id) && messageCount !== (places.countTo(headMessageId) ?? messageCount);
+    })
+    .map((branch) => ({ ...branch, rev: branch.rev + 1 }));
+  return [...underFreeNames(coming, there), ...recounted].map((branch) => {
+    return { ...branch, messageCount: places.countTo(branch.headMessageId) ?? branch.messageCount };
+  });
+}
+
+/**
+ * Tells which branch that is there a branch was: the one of its id, or else the one of its name that a new page began,
+ * where one of the two goes on from the other. One without messages is such a beginning.
+ */
+function ownBranches(
+  kept: readonly Branch[],
+  there: readonly Branch[],
+  places: Places,
+): (branch: Branch) => Branch | undefined {
+  const byId = new Map(there.map((branch) => [branch.id, branch]));
+  const keptIds = new Set(kept.map(({ id }) => id));
+  const begun = there.filter((branch) => isLive(branch) && !keptIds.has(branch.id));
+  const byName = new Map(begun.map((branch) => [branch.name, branch]));
+  return (branch) => {
+    const { id, name, headMessageId: head } = branch;
+    const namesake = isLive(branch) ? byName.get(name) : undefined;
+    const other = namesake?.headMessageId ?? null;
+    return (
+      byId.get(id) ??
+      (namesake && (places.holds(head, other) || places.holds(other, head)) ? namesake : undefined)
+    );
+  };
+}
+
+/**
+ * What becomes of a branch: undefined when the one that is there holds all of it, that one with its head when it has gone
+ * on from there, itself when none is there, and where both have gone on, one of its own.
+ */
+function reconcile(kept: Branch, there: Branch | undefined, places: Places): Branch | undefined {
+  if (!there) return kept;
+  if (!isLive(kept) || places.holds(there.headMessageId, kept.headMessageId)) return undefined;
+  if (places.holds(kept.headMessageId, there.headMessageId))
+    return { ...there, ...kept, id: there.id, rev: Math.max(there.rev, kept.rev) + 1 };
+  return { ...kept, id: createHexId() };
 }
 
 /** Those that are not there, or older there. */
@@ -145,10 +190,6 @@ function underFreeNames<T extends Pointer>(coming: readonly T[], there: readonly
   });
 }
 
-function isThing<T>(thing: T | undefined): thing is T {
-  return thing !== undefined;
-}
-
 /** The chat's row: what the newer of the two says, and counters that hold for both. */
 function chatOf(
   kept: Chat,
@@ -156,11 +197,13 @@ function chatOf(
   nodes: readonly MessageNode[],
   back: readonly MessageNode[],
 ): Chat {
-  const newest = !there || kept.rev > there.rev ? { ...there, ...kept } : { ...kept, ...there };
+  const isNewer = !there || kept.updatedAt > there.updatedAt;
+  const newest = isNewer ? { ...there, ...kept } : { ...kept, ...there };
   const metadata = { ...kept.metadata, ...newest.metadata };
   return {
     ...newest,
     userId: there?.userId || kept.userId,
+    activeBranchId: there?.activeBranchId ?? kept.activeBranchId,
     ...(kept.metadata || there?.metadata ? { metadata } : {}),
     epoch: there?.epoch ?? kept.epoch,
     createdAt: Math.min(kept.createdAt, there?.createdAt ?? Infinity),
