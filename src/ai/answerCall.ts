@@ -3,6 +3,7 @@ import { sameJson } from '../engine/sameJson.ts';
 import { answered, type Given } from './answered.ts';
 import { keepList } from './begin.ts';
 import type { Standing } from './contextChat.ts';
+import { longer } from './goingOn.ts';
 import { put, withId, type IsCall } from './list.ts';
 import { isAsking } from './queue.ts';
 import { keepMessage } from './turn.ts';
@@ -54,13 +55,25 @@ async function keep<M extends UIMessage>(
   teach(at, message);
   let kept = message;
   await keepMessage(engine, message.id, (now) => (kept = answer(now)), undefined);
-  if (sameJson(kept, message)) return;
+  const isSame = sameJson(kept, message);
+  // Who read the branch meanwhile has the message as it was before.
+  teach(at, isSame ? message : kept);
   // Another tab answered another call at the same moment: only now may all of them be answered.
-  teach(at, kept);
+  if (isSame) return;
   if (!isAsking(chat) && (await options.sendAutomaticallyWhen?.({ messages: list.now }))) at.goOn?.();
 }
 
-/** All chats that show a message go on from what it is now. */
+/** All chats that show a message go on from what it is now, also one that asks for more of it at this moment. */
 function teach<M extends UIMessage>({ host, chat }: Standing<M>, message: M): void {
-  for (const one of [chat, ...host.all()]) one.learn(message);
+  for (const one of [chat, ...host.all()]) {
+    one.learn(message);
+    // The AI SDK puts what comes behind a copy of its own, which it made before it asked.
+    const copy = (one as unknown as Asking).activeResponse?.state;
+    if (copy?.message.id === message.id) copy.message = longer(message, copy.message);
+  }
+}
+
+/** What a chat of the AI SDK makes of the answer that it asks for. */
+interface Asking {
+  readonly activeResponse?: { readonly state: { message: UIMessage } };
 }

@@ -598,7 +598,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     const turn = await this.#begin(sent).finally(() => (this.#beginning -= 1));
     const { transport, options } = this.#at.host;
     const turns = await loadTurns();
-    this.#asShown = turns.joining(turn.options.read() ?? turn.options.answer);
+    this.#asShown = turns.joining(turn.options);
     return turns.request(
       turn,
       transport,
@@ -610,9 +610,11 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   async #begin(sent: SendOptions<M>): Promise<Turn<M>> {
     await this.#ready();
     const { beginTurn } = await loadTurns();
-    // A call that is answered in this moment shows its result before that is saved: it would look like another version.
-    do await this.#settled();
-    while (this.#writing > 0);
+    // A call that is answered in this moment, in any chat, shows its result before that is saved: it would look like
+    // another version.
+    const all = [this, ...this.#at.host.all()];
+    do await Promise.all([this.#settled(), ...all.map((chat) => chat.#writes)]);
+    while (all.some((chat) => chat.#writing > 0));
     return beginTurn(this.#at, sent);
   }
 

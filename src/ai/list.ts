@@ -100,7 +100,7 @@ export class List<M extends UIMessage> {
   learn(message: M): void {
     // A settled one may stand before what another tab is writing.
     const known = withId(this.whole, message.id);
-    if (!known) return;
+    if (!known || known === message) return;
     if (this.saved.includes(known)) this.saved = put(this.saved, message);
     else this.elsewhere = put(this.elsewhere, message);
     if (this.now.includes(known)) this.now = put(this.now, message);

@@ -1,4 +1,5 @@
 import type { UIMessage } from 'ai';
+import type { TurnOptions } from './turn.ts';
 
 /**
  * Where an answer that was cut off goes on.
@@ -22,8 +23,11 @@ export function seamOf(answer: UIMessage | undefined): Seam | undefined {
 }
 
 /** How an answer is shown that goes on from what it is. */
-export function joining<M extends UIMessage>(answer: M | undefined): (message: M) => M {
-  const seam = seamOf(answer);
+export function joining<M extends UIMessage>({
+  read,
+  answer,
+}: Pick<TurnOptions<M>, 'read' | 'answer'>): (message: M) => M {
+  const seam = seamOf(read() ?? answer);
   return (message) => joinAt(message, seam);
 }
 

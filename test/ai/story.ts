@@ -99,10 +99,10 @@ export function afterReload(before: ContextStore): ContextStore {
 }
 
 /** The same store, on a disk that takes its time. */
-export function slowly(store: ContextStore): ContextStore {
+export function slowly(store: ContextStore, ms = 20): ContextStore {
   return changed(store, {
     append: async (...args) => {
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await new Promise((resolve) => setTimeout(resolve, ms));
       return store.append(...args);
     },
   });

@@ -316,6 +316,31 @@ it.each(['before', 'after'])(
   },
 );
 
+it.each(['before', 'after'])(
+  'whose result is given on one branch, just %s somebody on another one asks for more, keeps it',
+  async (when) => {
+    for (let delay = 0; delay < 60; delay += 1) {
+      page = await openPage(slowly(new InMemoryContextStore(), 1));
+      await (await askForDice()).finish();
+      await page.chats.whenSettled();
+      const aside = page.chats.get((await page.engine.btw()).name)!;
+      await expect.poll(() => aside.messages.length, { interval: 1 }).toBe(2);
+      const given = async () => page.chats.active.addToolOutput(give(4));
+      const both = [given, async () => aside.sendMessage()];
+      const [first, second] = when === 'before' ? both : both.toReversed();
+      const done = [first!()];
+      for (let turn = 0; turn < delay; turn += 1) await Promise.resolve();
+      done.push(second!());
+      const exchange = await page.script.next();
+      expect(words(exchange.sent.messages), `after ${delay}`).toBe('q: Roll? | a: [dice output-available]');
+      await exchange.answer('Four.');
+      await Promise.all(done);
+      const answered = 'q: Roll? | a: [dice output-available]/Four.';
+      expect([await page.stored(), words(aside.messages)], `after ${delay}`).toEqual([answered, answered]);
+    }
+  },
+);
+
 it('whose result finds no network has something left to say', async () => {
   await (await askForDice()).finish();
   await page.chats.active.addToolOutput(give(4));
