@@ -319,7 +319,7 @@ it.each(['before', 'after'])(
 it.each(['before', 'after'])(
   'whose result is given on one branch, just %s somebody on another one asks for more, keeps it',
   async (when) => {
-    for (let delay = 0; delay < 60; delay += 1) {
+    for (let delay = 0; delay < 80; delay += 4) {
       page = await openPage(slowly(new InMemoryContextStore(), 1));
       await (await askForDice()).finish();
       await page.chats.whenSettled();
