@@ -3,9 +3,9 @@ import { sameJson } from '../engine/sameJson.ts';
 import { answered, type Given } from './answered.ts';
 import { keepList } from './begin.ts';
 import type { Standing } from './contextChat.ts';
-import { longer } from './goingOn.ts';
 import { put, withId, type IsCall } from './list.ts';
 import { isAsking } from './queue.ts';
+import { isToolPart, isWaiting } from './toolPart.ts';
 import { keepMessage } from './turn.ts';
 
 /** A call of a tool, and what it was given. */
@@ -67,13 +67,21 @@ async function keep<M extends UIMessage>(
 function teach<M extends UIMessage>({ host, chat }: Standing<M>, message: M): void {
   for (const one of [chat, ...host.all()]) {
     one.learn(message);
-    // The AI SDK puts what comes behind a copy of its own, which it made before it asked.
-    const copy = (one as unknown as Asking).activeResponse?.state;
-    if (copy?.message.id === message.id) copy.message = longer(message, copy.message);
+    // The AI SDK puts what comes behind a copy of its own, which it made before it asked; of what is said again, it has less.
+    const copy = (one as unknown as Asking).activeResponse?.state.message;
+    if (copy?.id === message.id) copy.parts = copy.parts.map((part) => callAs(part, message));
   }
 }
 
+/** A call that waits, as it is in a message that knows of it; any other part as it is. */
+function callAs(part: Part, { parts }: UIMessage): Part {
+  if (!isToolPart(part) || !isWaiting(part)) return part;
+  return parts.find((one) => isToolPart(one) && one.toolCallId === part.toolCallId) ?? part;
+}
+
+type Part = UIMessage['parts'][number];
+
 /** What a chat of the AI SDK makes of the answer that it asks for. */
 interface Asking {
-  readonly activeResponse?: { readonly state: { message: UIMessage } };
+  readonly activeResponse?: { readonly state: { readonly message: UIMessage } };
 }
