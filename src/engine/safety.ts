@@ -25,6 +25,8 @@ export class Safety {
   readonly #retry: () => Promise<void>;
   #retryTimer: ReturnType<typeof setTimeout> | undefined;
   #retryDelay: number = RETRY_FIRST;
+  /** How many messages of the chat are here and, since the browser lost it, nowhere else. */
+  #lost = 0;
 
   constructor(desk: Desk, outbox: Outbox, retry: () => Promise<void>) {
     this.#desk = desk;
@@ -41,6 +43,22 @@ export class Safety {
       this.#retry().catch(() => this.scheduleRetry());
     }, this.#retryDelay);
     this.#retryDelay = Math.min(this.#retryDelay * 2, RETRY_LAST);
+  }
+
+  /** Whether the chat is only here, because the browser lost it. */
+  get isLost(): boolean {
+    return this.#lost > 0;
+  }
+
+  /** The browser lost the chat. It is not written again by itself: a person may have meant it to go. */
+  lose(count: number, error: ContextError): void {
+    this.#lost = count;
+    this.#become({ state: 'error', error, pending: this.#unsavedCount });
+  }
+
+  /** The chat is on the disk, as far as it is here. */
+  find(): void {
+    this.#lost = 0;
   }
 
   /** The disk took it. A save() that it refused before may wait still, and what was left out of messages. */
@@ -75,7 +93,7 @@ export class Safety {
 
   /** Messages that should be saved and are not. */
   get #unsavedCount(): number {
-    return this.#outbox.count + this.#refusedCount;
+    return this.#outbox.count + this.#refusedCount + this.#lost;
   }
 
   get #refusedCount(): number {

@@ -56,7 +56,10 @@ export interface EngineState {
 export interface SaveState {
   /** `saving` while a durable write is under way; `error` while some of it is only in memory. */
   readonly state: 'idle' | 'saving' | 'saved' | 'error';
-  /** Why it could not be saved; it is tried again by itself, and by `retry()`. */
+  /**
+   * Why it could not be saved; it is tried again by itself, and by `retry()`. `data-loss`: the browser lost what was saved,
+   * and the chat is written again by `retry()`, with whatever is said next, or by {@link DataLoss.restore}.
+   */
   readonly error?: ContextError;
   /** Messages that are only in memory, or some large part of them; questions that wait for their turn, too. */
   readonly pending: number;

@@ -140,6 +140,7 @@ export class Sync {
         throw error;
       };
       await this.#flush().catch(fail);
+      if (this.#safety.isLost) await this.#append([]).catch(fail);
       const paying = this.#payOwed();
       await paying.catch(() => {});
       await this.#safety.refused?.repeat();
@@ -214,6 +215,7 @@ export class Sync {
         isSole || isBegun ? { ...options, chatRev } : options,
       );
       this.#asOf = result.seq;
+      this.#safety.find();
       if (result.changed) {
         this.#ownChanges.add(result.seq);
         // A write that changed nothing is told the revision of another tab's.
@@ -525,6 +527,7 @@ export class Sync {
     this.#history.seq = Math.max(this.#history.seq, records.seq);
     if (records.chat ?? this.#asOf) this.#asOf = records.seq;
     this.#knownRev = records.chat?.rev ?? this.#knownRev;
+    if (records.chat) this.#found();
     if (records.chat && this.#isDeleted) this.#revive();
     this.#watch();
   }
@@ -573,8 +576,25 @@ export class Sync {
   hear(notice: StoreNotice): void {
     if (notice.chatId !== undefined && notice.chatId !== this.#desk.chatId) return;
     if (notice.kind === 'draft') return this.#grew(notice.id);
+    if (notice.kind === 'loss') this.inBackground(() => this.#lookForLoss());
     this.#notices.add(notice.seq);
     this.#settleNotices();
+  }
+
+  /** The browser lost something, or it came back: tells whether this chat is on the disk. */
+  async #lookForLoss(): Promise<void> {
+    if (this.#asOf === undefined || this.#isDeleted) return;
+    const chat = await this.#desk.store.getChat(this.#desk.chatId);
+    const { size } = this.#history.reached();
+    if (chat) this.#found();
+    else if (size > 0) this.#safety.lose(size, lostChat(this.#desk.chatId));
+  }
+
+  /** The chat is on the disk again: another tab wrote it, or it was brought back. */
+  #found(): void {
+    if (!this.#safety.isLost) return;
+    this.#safety.find();
+    this.#safety.succeed(this.#safety.state);
   }
 
   /** An answer that another tab writes has more words. */
@@ -684,6 +704,11 @@ function chatDeleted(chatId: string): ContextError {
   return new ContextError('chat-deleted', 'This chat was deleted in another tab.', {
     details: { chatId },
   });
+}
+
+function lostChat(chatId: string): ContextError {
+  const message = 'The browser lost this chat: it is in this page only. Try again to save it from here.';
+  return new ContextError('data-loss', message, { details: { chatId } });
 }
 
 function atAnyRevision(op: StoreOp): StoreOp {

@@ -203,6 +203,24 @@ describe('an open chat whose database is wiped', () => {
     await expect.poll(() => engine.state.getState().dataLoss).toBeNull();
   });
 
+  it('is not saved any more, and says so, as soon as anybody looks at the database, until it is saved again', async () => {
+    const engine = open();
+    await engine.ready();
+    const light = () => engine.state.getState().saveState;
+    const second = open();
+    await second.ready();
+    await wipe();
+    await store.listChats();
+    await expect.poll(() => light().error?.code).toBe('data-loss');
+    expect(light()).toMatchObject({ state: 'error', pending: 2 });
+    expect(await store.listChats()).toEqual([]);
+    expect(second.state.getState().saveState).toEqual(light());
+    await engine.retry();
+    expect(light()).toEqual({ state: 'saved', pending: 0 });
+    await expect.poll(() => second.state.getState().saveState).toEqual(light());
+    expect(await store.getMessages('c')).toHaveLength(2);
+  });
+
   it('keeps what is said in memory, and says that it is not saved, when a newer version has taken the database', async () => {
     const engine = open();
     await engine.ready();
@@ -278,6 +296,17 @@ describe('a chat that is brought back when its page has gone on', () => {
     await say(engine, 'q2');
     await back();
     expect(await found()).toEqual({ branches: { main: 'q1 a1', 'main-v2': 'q1 b1 q2' }, findings: [] });
+  });
+
+  it('is saved then', async () => {
+    const engine = await open();
+    await say(engine, 'q1');
+    await lost();
+    await store.listChats();
+    await expect.poll(() => engine.state.getState().saveState.state).toBe('error');
+    await back();
+    await expect.poll(() => engine.state.getState().saveState).toEqual({ state: 'saved', pending: 0 });
+    expect(await found()).toEqual({ branches: { main: 'q1' }, findings: [] });
   });
 
   it('is whole again where its page had only the end of it', async () => {
@@ -367,8 +396,10 @@ function outlineOf({ state }: ContextEngine) {
   return { branch, branches: branches.map(timeless), checkpoints: checkpoints.map(timeless) };
 }
 
-function wipe(): Promise<unknown> {
-  return new Promise((resolve) => {
+/** Deletes the database, once the store has left its note about what is in it: that comes a moment after a first write. */
+async function wipe(): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  await new Promise((resolve) => {
     indexedDB.deleteDatabase('contextree').onsuccess = resolve;
   });
 }

@@ -93,6 +93,19 @@ export function lossSuite(freshName: () => string): void {
       expect((await append(store, turn('q2', null))).seq).toBeGreaterThan(seq);
     });
 
+    it.runIf(typeof document === 'object')('notices it when a person comes back to the page', async () => {
+      const store = open();
+      await append(store, turn('q1', null));
+      const heard: StoreNotice[] = [];
+      store.subscribe((notice) => heard.push(notice));
+      await expect.poll(mark).not.toBeNull();
+      await wipe(name);
+      await passed();
+      expect(heard).toEqual([]);
+      window.dispatchEvent(new Event('focus'));
+      await expect.poll(() => heard.map(({ kind }) => kind)).toContain('loss');
+    });
+
     it('says that the last changes are gone, when the disk took the database back to an earlier day', async () => {
       const store = open();
       await given(store, 'q1 > a1');
