@@ -61,6 +61,8 @@ export class Session {
   #idle: number | undefined;
   /** The fragments that are kept with the chat, as JSON. */
   #keptFragments = '[]';
+  /** The fields that were kept beside the chat, by key. */
+  readonly #keptFields: Map<string, Readonly<Record<string, unknown>>> = new Map();
 
   constructor(desk: Desk) {
     expectEngineOptions(desk.options);
@@ -86,7 +88,7 @@ export class Session {
       view: this.#view,
       chains: this.#chains,
       streams: this.#streams,
-      keptBeside: () => this.#storedFragmentOps(),
+      keptBeside: () => this.#keptOps(),
     });
     desk.ofChat = (before) => ({ ...this.#view.slices(before), saveState: this.#sync.saveState });
   }
@@ -125,11 +127,12 @@ export class Session {
     return options.persistFragments ? store.get(fragmentsKey(chatId)) : undefined;
   }
 
-  /** The write of the fragments that are kept, as they were. */
-  #storedFragmentOps(): StoreOp[] {
-    const value: unknown = JSON.parse(this.#keptFragments);
+  /** Writes what is kept beside the chat as it was: the fragments, and the fields that this engine kept. */
+  #keptOps(): StoreOp[] {
     const { options, chatId } = this.#desk;
-    return options.persistFragments ? [{ op: 'set', key: fragmentsKey(chatId), value }] : [];
+    const value: unknown = JSON.parse(this.#keptFragments);
+    const ops = [...this.#keptFields].map(([key, fields]): StoreOp => ({ op: 'merge', key, value: fields }));
+    return options.persistFragments ? [{ op: 'set', key: fragmentsKey(chatId), value }, ...ops] : ops;
   }
 
   /** The write of the chat's fragments, when they are kept and changed. */
@@ -783,6 +786,8 @@ export class Session {
   keepFields(key: string, value: Readonly<Record<string, unknown>>): Promise<void> {
     return this.#serial(async () => {
       await this.#sync.commit([{ op: 'merge', key, value }], { keep: true });
+      const fields = Object.entries({ ...this.#keptFields.get(key), ...value });
+      this.#keptFields.set(key, Object.fromEntries(fields.filter(([, field]) => field !== null)));
       this.#desk.publish();
     });
   }

@@ -140,6 +140,16 @@ describe('an open chat whose database is wiped', () => {
     expect(other.siblings('b1').ids).toEqual(['a1', 'b1']);
   });
 
+  it('is written again with the questions that wait', async () => {
+    const engine = open();
+    const key = 'contextree:queued:c';
+    await engine.keepFields(key, { q8: { at: 1 }, q9: { at: 2 } });
+    await engine.keepFields(key, { q8: null });
+    await wipe();
+    await ask(engine, 'q2');
+    expect(await store.get(key)).toEqual({ q9: { at: 2 } });
+  });
+
   it('is written again with an answer that grows', async () => {
     const engine = open();
     const id = await ask(engine, 'q2');
