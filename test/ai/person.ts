@@ -626,7 +626,10 @@ export class Run {
   }
 
   get #isUnderWay(): boolean {
-    const isBusy = this.#pages.some(({ chats, engine }) => chats.active.hasWork || growsIn(engine));
+    const isBusy = this.#pages.some(({ chats, engine }) => {
+      const { branches } = engine.state.getState();
+      return branches.some(({ id }) => chats.get(id)?.hasWork) || growsIn(engine);
+    });
     return isBusy || this.#running.size > 0 || this.#streams().length > 0;
   }
 

@@ -163,6 +163,10 @@ export class Witness {
 
   /** A page takes up an answer that was asked for on one that is gone, and maybe on another branch that holds it. */
   takesUp(page: MortalPage, exchange: Exchange, branchId: string): void {
+    const gone = this.#asked.get(exchange);
+    // What its calls were given there may let it go on here, when it ends.
+    if (gone && gone !== page && this.#mayGoOn.has(String(noteOf(exchange)['answerId'])))
+      this.#goesOn.set(page, (this.#goesOn.get(page) ?? 0) + (this.#goesOn.get(gone) ?? 0));
     this.#asked.set(exchange, page);
     this.#taken.set(exchange, branchId);
     // Its server went on, though it was stopped here.
