@@ -178,6 +178,17 @@ describe('an open chat whose database is wiped', () => {
     expect(checkpoints.map(({ name }) => name).toSorted()).toEqual(['one', 'two']);
   });
 
+  it('is followed by the other tab, also where much was written since the store left its note', async () => {
+    const [engine, second] = [open(), open()];
+    await Promise.all([engine.ready(), second.ready()]);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    for (const id of ['q2', 'q3', 'q4', 'q5']) await engine.set(user(id, { id })).save();
+    await expect.poll(() => shown(second)).toEqual(shown(engine));
+    await wipe();
+    await engine.set(user('last', { id: 'last' })).save();
+    await expect.poll(() => shown(second)).toEqual(shown(engine));
+  });
+
   it('is written again with what waited for a disk that was full', async () => {
     const engine = open();
     await engine.ready();

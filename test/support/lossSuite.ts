@@ -93,7 +93,7 @@ export function lossSuite(freshName: () => string): void {
       expect((await append(store, turn('q2', null))).seq).toBeGreaterThan(seq);
     });
 
-    it.runIf(typeof document === 'object')('notices it when a person comes back to the page', async () => {
+    it('notices it when a person comes back to the page', async () => {
       const store = open();
       await append(store, turn('q1', null));
       const heard: StoreNotice[] = [];

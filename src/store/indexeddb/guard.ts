@@ -330,6 +330,9 @@ async function markOf(rows: Rows): Promise<Mark | undefined> {
   };
 }
 
+/** More changes than are made while a note is late: what comes after a loss is numbered beyond all that came before. */
+const LATE = 1_000_000;
+
 /** Lets a database that lost something go on counting from where it was, under a new name if it had the old one. */
 async function renew(db: Database, kind: DataLoss['kind'], mark: Mark): Promise<void> {
   const tx = db.transaction('meta', 'readwrite');
@@ -337,7 +340,10 @@ async function renew(db: Database, kind: DataLoss['kind'], mark: Mark): Promise<
   const meta: Meta | undefined = await tx.store.get(SELF);
   const names =
     meta && kind === 'all' ? meta : { deviceId: createHexId(), ...meta, databaseId: createHexId() };
-  await Promise.all([tx.store.put({ ...names, seq: Math.max(meta?.seq ?? 0, mark.seq) }, SELF), tx.done]);
+  await Promise.all([
+    tx.store.put({ ...names, seq: Math.max(meta?.seq ?? 0, mark.seq + LATE) }, SELF),
+    tx.done,
+  ]);
 }
 
 function notForgotten(database: string, cause: unknown): ContextError {
