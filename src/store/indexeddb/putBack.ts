@@ -123,7 +123,7 @@ async function astray(
 
 /** The branches that come back or change, each under a free name, and with the messages that it has. */
 function branchesOf(kept: readonly Branch[], there: readonly Branch[], places: Places): Branch[] {
-  const ownOf = ownBranches(kept, there, places);
+  const ownOf = ownBranches(kept, there);
   const coming = kept.flatMap((branch) => reconcile(branch, ownOf(branch), places) ?? []);
   const isComing = new Set(coming.map(({ id }) => id));
   const recounted = there
@@ -136,28 +136,18 @@ function branchesOf(kept: readonly Branch[], there: readonly Branch[], places: P
   });
 }
 
-/**
- * Tells which branch that is there a branch was: the one of its id, or else the one of its name that a new page began,
- * where one of the two goes on from the other. One without messages is such a beginning.
- */
+/** Tells which branch that is there a branch was: the one of its id, or else an empty one of its name that a new page began. */
 function ownBranches(
   kept: readonly Branch[],
   there: readonly Branch[],
-  places: Places,
 ): (branch: Branch) => Branch | undefined {
   const byId = new Map(there.map((branch) => [branch.id, branch]));
   const keptIds = new Set(kept.map(({ id }) => id));
-  const begun = there.filter((branch) => isLive(branch) && !keptIds.has(branch.id));
-  const byName = new Map(begun.map((branch) => [branch.name, branch]));
-  return (branch) => {
-    const { id, name, headMessageId: head } = branch;
-    const namesake = isLive(branch) ? byName.get(name) : undefined;
-    const other = namesake?.headMessageId ?? null;
-    return (
-      byId.get(id) ??
-      (namesake && (places.holds(head, other) || places.holds(other, head)) ? namesake : undefined)
-    );
-  };
+  const empty = there.filter(
+    (branch) => isLive(branch) && branch.headMessageId === null && !keptIds.has(branch.id),
+  );
+  const byName = new Map(empty.map((branch) => [branch.name, branch]));
+  return (branch) => byId.get(branch.id) ?? (isLive(branch) ? byName.get(branch.name) : undefined);
 }
 
 /**
