@@ -678,7 +678,7 @@ describe('a question to a branch that is shown, and whose mark is not written ye
 
   it('brings it back where another tab deleted it meanwhile', async () => {
     const { page, disk, switched, free } = await switching();
-    const other = await openPlainly(disk);
+    const other = await openPage(disk);
     await other.engine.deleteBranch('main');
     const sent = page.chats.active.sendMessage({ text: 'Two?' });
     free();
