@@ -1,5 +1,5 @@
 import { createId } from '../fragment/id.ts';
-import type { Branch, MessageNode } from '../graph/graph.ts';
+import type { Branch, Chat, MessageNode } from '../graph/graph.ts';
 import type { StoreOp } from '../store/store.ts';
 import type { History } from './history.ts';
 import { MEMORY } from './outbox.ts';
@@ -14,6 +14,7 @@ import { MEMORY } from './outbox.ts';
  */
 export function writtenAgain(
   history: History,
+  chat: Chat | undefined,
   insertOf: (node: MessageNode) => Extract<StoreOp, { readonly op: 'insert' }>,
 ): { readonly ops: readonly StoreOp[]; readonly first: string | undefined } {
   const ops: StoreOp[] = [];
@@ -22,7 +23,7 @@ export function writtenAgain(
   if (!first) return { ops, first };
   ops.push(...begin(first, put(history.view(first.id))));
   for (const { id, name } of others) ops.push({ op: 'branch', id, name, messageId: put(history.view(id)) });
-  const { title = null, metadata, activeBranchId } = { ...history.chat };
+  const { title = null, metadata, activeBranchId } = { ...chat };
   if (others.some(({ id }) => id === activeBranchId))
     ops.push({ op: 'use', branchId: activeBranchId as string });
   for (const { id, name, messageId } of history.liveCheckpoints().toReversed())

@@ -27,6 +27,8 @@ export class Safety {
   #retryDelay: number = RETRY_FIRST;
   /** How many messages of the chat are here and, since the browser lost it, nowhere else. */
   #lost = 0;
+  /** What was told before that. */
+  #beforeLoss: SaveState = SAVED;
 
   constructor(desk: Desk, outbox: Outbox, retry: () => Promise<void>) {
     this.#desk = desk;
@@ -52,13 +54,27 @@ export class Safety {
 
   /** The browser lost the chat. It is not written again by itself: a person may have meant it to go. */
   lose(count: number, error: ContextError): void {
+    if (!isLoss(this.state)) this.#beforeLoss = this.state;
     this.#lost = count;
     this.#become({ state: 'error', error, pending: this.#unsavedCount });
   }
 
-  /** The chat is on the disk, as far as it is here. */
+  /** The chat is written again: whoever does that tells how it ends. */
   find(): void {
     this.#lost = 0;
+  }
+
+  /** The chat is nobody's loss any more. What waited before that waits still, and is tried again when it was to be. */
+  settle(): void {
+    if (!this.isLost) return;
+    this.find();
+    if (this.#outbox.isEmpty && this.#unsavedCount === 0) this.succeed(SAVED);
+    else this.#become(this.#withoutLoss(this.state));
+  }
+
+  /** What was told, but for a loss that is none any more. */
+  #withoutLoss(told: SaveState): SaveState {
+    return isLoss(told) && !this.isLost ? { ...this.#beforeLoss, pending: this.#unsavedCount } : told;
   }
 
   /** The disk took it. A save() that it refused before may wait still, and what was left out of messages. */
@@ -72,7 +88,7 @@ export class Safety {
     clearTimeout(this.#retryTimer);
     this.#retryTimer = undefined;
     this.#retryDelay = RETRY_FIRST;
-    this.#become(this.#unsavedCount === 0 ? SAVED : before);
+    this.#become(this.#unsavedCount === 0 ? SAVED : this.#withoutLoss(before));
   }
 
   /** It did not happen. That concerns what is saved only if something stays unsaved by it. */
@@ -113,6 +129,10 @@ export class Safety {
     this.#become(next);
     this.#desk.state.setState({ saveState: this.state });
   }
+}
+
+function isLoss({ error }: SaveState): boolean {
+  return error?.code === 'data-loss';
 }
 
 /** A save() that the disk refused: what it was about, and how to do it again. */

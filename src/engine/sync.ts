@@ -52,8 +52,8 @@ export class Sync {
   #writing = 0;
   /** The change number that what is known of the chat is true for; undefined while there is none in the store. */
   #asOf: number | undefined;
-  /** The branch that a chat begins with which has to be written anew. */
-  #firstBranchId: string | undefined;
+  /** The chat's row as the store last told it: without what waits for the disk. */
+  #stored: Chat | undefined;
   #watchTimer: ReturnType<typeof setTimeout> | undefined;
   /** Whether a tab died since the last look: what it wrote last may still be on its way, and nobody tells of it. */
   #mayGrow = false;
@@ -182,16 +182,21 @@ export class Sync {
    */
   async #append(ops: readonly StoreOp[], onConflict?: ConflictPolicy, how?: SendOptions): Promise<void> {
     let attempt = ops;
+    let mainBranchId: string | undefined;
     for (;;) {
       try {
-        await this.#send(attempt, onConflict, how);
+        await this.#send(attempt, onConflict, { ...how, mainBranchId });
         return;
       } catch (error) {
         if (isContextError(error, 'chat-missing')) {
           attempt = await this.#behindLoss(attempt);
           continue;
         }
-        if (this.#begunAgain(error)) continue;
+        const gone = this.#goneBranch(error, attempt);
+        if (gone !== undefined && gone !== mainBranchId) {
+          mainBranchId = gone;
+          continue;
+        }
         const back =
           isContextError(error, 'message-not-found') && this.#withBack(attempt, error.details['id']);
         if (!back) throw error;
@@ -203,11 +208,14 @@ export class Sync {
   async #send(
     ops: readonly StoreOp[],
     onConflict: ConflictPolicy = this.#desk.options.onConflict ?? 'fork',
-    { isSole = false, isShown = false, isBegun = false }: SendOptions = {},
+    { isSole = false, isShown = false, isBegun = false, mainBranchId }: SendOptions = {},
   ): Promise<void> {
     this.#writing += 1;
     try {
-      const options = { ...this.#appendOptions(onConflict), asOf: isBegun ? undefined : this.#asOf };
+      const options = {
+        ...this.#appendOptions(onConflict, mainBranchId),
+        asOf: isBegun ? undefined : this.#asOf,
+      };
       const chatRev = isBegun ? 0 : this.#knownRev;
       const result = await this.#desk.store.append(
         this.#desk.chatId,
@@ -215,6 +223,7 @@ export class Sync {
         isSole || isBegun ? { ...options, chatRev } : options,
       );
       this.#asOf = result.seq;
+      this.#stored = result.chat;
       this.#safety.find();
       if (result.changed) {
         this.#ownChanges.add(result.seq);
@@ -238,10 +247,11 @@ export class Sync {
 
   /** Writes a chat again that the browser lost, unless another tab did so meanwhile. Gives the operations to follow it. */
   async #behindLoss(ops: readonly StoreOp[]): Promise<readonly StoreOp[]> {
-    const { first, ops: again } = writtenAgain(this.#history, (node) => this.#insertOf(node));
-    this.#firstBranchId = first;
+    if (this.#isDeleted) throw chatDeleted(this.#desk.chatId);
+    const { first, ops: again } = writtenAgain(this.#history, this.#stored, (node) => this.#insertOf(node));
+    const how: SendOptions = { isBegun: true, isShown: true, mainBranchId: first };
     try {
-      await this.#send([...again, ...this.#keptBeside()], 'error', { isBegun: true, isShown: true });
+      await this.#send([...again, ...this.#keptBeside()], 'error', how);
       return ops.map(atAnyRevision);
     } catch (error) {
       if (isOvertaken(error)) return ops;
@@ -249,12 +259,14 @@ export class Sync {
     }
   }
 
-  /** Whether a branch is gone that no one could delete: the chat is written anew, and that branch is its first. */
-  #begunAgain(error: unknown): boolean {
+  /**
+   * A branch that is gone, though no one could delete it: another tab, which did not know of it, wrote the chat anew. What is
+   * said there goes to the first one. That one is neither deleted nor renamed in its place.
+   */
+  #goneBranch(error: unknown, ops: readonly StoreOp[]): string | undefined {
     const id = isContextError(error, 'branch-not-found') ? error.details['branch'] : undefined;
-    if (typeof id !== 'string' || id === this.#firstBranchId || !this.#history.branches.has(id)) return false;
-    this.#firstBranchId = id;
-    return true;
+    const isManaged = ops.some((op) => op.op === 'delete-branch' || op.op === 'rename-branch');
+    return typeof id === 'string' && !isManaged && this.#history.branches.has(id) ? id : undefined;
   }
 
   /**
@@ -294,9 +306,8 @@ export class Sync {
     return metadata && !this.#isMetadataMerged ? [...ops, { op: 'chat', metadata }] : ops;
   }
 
-  #appendOptions(onConflict: ConflictPolicy): AppendOptions {
+  #appendOptions(onConflict: ConflictPolicy, mainBranchId = this.#desk.mainBranchId): AppendOptions {
     const epoch = this.#history.chat?.epoch ?? this.#epoch;
-    const mainBranchId = this.#firstBranchId ?? this.#desk.mainBranchId;
     return { userId: this.#desk.userId, epoch, mainBranchId, onConflict };
   }
 
@@ -486,8 +497,10 @@ export class Sync {
 
   /** Reads what came before a write that knew nothing of it. */
   async pullPast({ details }: ContextError): Promise<void> {
-    await this.pull();
-    this.#knownRev = Math.max(this.#knownRev, Number(details['actual']));
+    const actual = Number(details['actual']);
+    // A chat that was lost, and that another tab wrote again, counts from the beginning.
+    await (actual < this.#knownRev ? this.#readSince(undefined) : this.pull());
+    this.#knownRev = Math.max(this.#knownRev, actual);
   }
 
   /** Reads what others wrote before a write of ours, if anything: whether they let an answer grow that it hangs on. */
@@ -498,10 +511,13 @@ export class Sync {
   }
 
   async #readSince(since: number | undefined): Promise<void> {
-    const records = await this.#desk.store.load(this.#desk.chatId, since);
+    const { store, chatId } = this.#desk;
+    let records = await store.load(chatId, since);
+    // A database that was lost goes on from its last note: what is new in it may have numbers that were heard of before.
+    if (since !== undefined && records.seq < since) records = await store.load(chatId);
     if (!this.#isGone(records)) return this.#absorbRemote(records);
     this.#history.seq = records.seq;
-    this.#deleted(chatDeleted(this.#desk.chatId));
+    this.#deleted(chatDeleted(chatId));
   }
 
   /** Whether the chat that this engine opened is deleted, even if another one has its id by now. */
@@ -524,10 +540,11 @@ export class Sync {
     const left = this.#history.abandoned.size;
     this.#absorb(records, { held, own: this.own });
     this.#mayGrow ||= this.#history.abandoned.size > left;
-    this.#history.seq = Math.max(this.#history.seq, records.seq);
+    this.#history.seq = records.seq;
     if (records.chat ?? this.#asOf) this.#asOf = records.seq;
+    this.#stored = records.chat ?? this.#stored;
     this.#knownRev = records.chat?.rev ?? this.#knownRev;
-    if (records.chat) this.#found();
+    if (records.chat) this.#safety.settle();
     if (records.chat && this.#isDeleted) this.#revive();
     this.#watch();
   }
@@ -585,16 +602,10 @@ export class Sync {
   async #lookForLoss(): Promise<void> {
     if (this.#asOf === undefined || this.#isDeleted) return;
     const chat = await this.#desk.store.getChat(this.#desk.chatId);
-    const { size } = this.#history.reached();
-    if (chat) this.#found();
-    else if (size > 0) this.#safety.lose(size, lostChat(this.#desk.chatId));
-  }
-
-  /** The chat is on the disk again: another tab wrote it, or it was brought back. */
-  #found(): void {
-    if (!this.#safety.isLost) return;
-    this.#safety.find();
-    this.#safety.succeed(this.#safety.state);
+    const here = [...this.#history.reached()].filter((id) => this.#history.body(id) && !this.#outbox.has(id));
+    // Another tab wrote it, or it was brought back.
+    if (chat) this.#safety.settle();
+    else if (here.length > 0) this.#safety.lose(here.length, lostChat(this.#desk.chatId));
   }
 
   /** An answer that another tab writes has more words. */
@@ -639,6 +650,7 @@ export class Sync {
 
   #deleted(error: ContextError): void {
     this.#streams.endAll();
+    this.#safety.settle();
     if (this.#isDeleted) return;
     this.#desk.publish({ status: 'error', error });
     this.#desk.emit({ type: 'error', code: error.code, message: error.message });
@@ -671,6 +683,8 @@ interface SendOptions {
   readonly isBegun?: boolean;
   /** The caller shows where it leads. */
   readonly isShown?: boolean;
+  /** The branch that a chat begins with which is written anew, or that the first one stands for. */
+  readonly mainBranchId?: string | undefined;
 }
 
 /** Whether a write was refused because others wrote to the chat before it: that is to be read first. */

@@ -242,6 +242,116 @@ describe('an open chat whose database is wiped', () => {
     expect(await store.getMessages('c')).toHaveLength(2);
   });
 
+  describe('and that another tab has open, too', () => {
+    let engine: ContextEngine;
+    let second: ContextEngine;
+    const light = () => engine.state.getState().saveState;
+    /** The disk has no room for what is done, and then the database goes, and somebody looks. */
+    const fullThenLost = async (write: () => Promise<unknown>): Promise<void> => {
+      const append = vi
+        .spyOn(store, 'append')
+        .mockRejectedValueOnce(new ContextError('quota-exceeded', 'full'));
+      await write();
+      append.mockRestore();
+      await wipe();
+      await store.listChats();
+      await expect.poll(() => light().error?.code).toBe('data-loss');
+    };
+
+    beforeEach(async () => {
+      [engine, second] = [open(), open()];
+      await Promise.all([engine.ready(), second.ready()]);
+    });
+
+    it('is asked in again, though what the other tab wrote has numbers that were heard of before', async () => {
+      await wait(20);
+      // The note beside the database is a second old.
+      for (const title of ['Trees', 'Old trees', 'Woods']) await engine.updateChat({ title });
+      await wait(50);
+      await removeDatabase();
+      await engine.checkpoint('here');
+      const append = vi.spyOn(store, 'append');
+      const asking = second.continue({ id: 'q1', role: 'user', parts: [{ type: 'text', text: 'one' }] });
+      await Promise.race([asking, wait(2000)]);
+      expect(append.mock.calls.length).toBeLessThan(10);
+      append.mockRestore();
+      expect(second.state.getState().checkpoints).toMatchObject([{ name: 'here' }]);
+      expect(await store.getMessage('c', await asking)).toMatchObject({ parentId: 'q1' });
+    });
+
+    it('tries again what a full disk refused, when the other tab has written the chat again', async () => {
+      await fullThenLost(() => ask(engine, 'q2'));
+      expect(light().pending).toBe(4);
+      await second.retry();
+      await expect.poll(light).toMatchObject({ error: { code: 'quota-exceeded' }, pending: 2 });
+      await expect.poll(light, { timeout: 4000 }).toEqual({ state: 'saved', pending: 0 });
+      expect((await store.getMessages('c')).map(({ id }) => id)).toEqual([
+        'q1',
+        'a1',
+        'q2',
+        expect.any(String),
+      ]);
+    });
+
+    it('still says of a save() that it was refused', async () => {
+      await fullThenLost(() =>
+        engine
+          .set(user('three', { id: 'q2' }))
+          .save()
+          .catch(() => undefined),
+      );
+      expect(light().pending).toBe(3);
+      await second.retry();
+      await expect.poll(light).toMatchObject({ error: { code: 'quota-exceeded' }, pending: 1 });
+      await engine.retry();
+      expect(light()).toEqual({ state: 'saved', pending: 0 });
+    });
+
+    it('is not taken for lost when everything is deleted on purpose', async () => {
+      await fullThenLost(() => Promise.resolve());
+      await store.clear();
+      await expect.poll(() => engine.state.getState().error?.code).toBe('chat-deleted');
+      expect(light()).toEqual({ state: 'saved', pending: 0 });
+    });
+
+    it('keeps its first branch, where another is deleted that the other tab did not know', async () => {
+      await engine.btw();
+      await expect.poll(() => second.state.getState().branches).toHaveLength(2);
+      const load = vi.spyOn(store, 'load').mockRejectedValue(new ContextError('store-blocked', 'busy'));
+      const { id } = await engine.btw();
+      await wait(20);
+      load.mockRestore();
+      await wipe();
+      await second.checkpoint('here');
+      await expect(engine.renameBranch(id, 'beside')).rejects.toMatchObject({ code: 'branch-not-found' });
+      await expect(engine.deleteBranch(id)).rejects.toMatchObject({ code: 'branch-not-found' });
+      expect((await store.listBranches('c')).map(({ name }) => name)).toEqual(['main', 'main-v2']);
+    });
+  });
+
+  it('stays deleted where it was deleted before', async () => {
+    const engine = open();
+    await engine.ready();
+    await store.deleteChat('c');
+    await expect.poll(() => engine.state.getState().error?.code).toBe('chat-deleted');
+    await wipe();
+    await expect(ask(engine, 'q2')).rejects.toMatchObject({ code: 'chat-deleted' });
+    expect(await store.listChats()).toEqual([]);
+  });
+
+  it('counts once what a call cost while the disk was full', async () => {
+    const engine = open();
+    await engine.trackUsage({ tokens: 1 });
+    const append = vi
+      .spyOn(store, 'append')
+      .mockRejectedValueOnce(new ContextError('quota-exceeded', 'full'));
+    await engine.trackUsage({ tokens: 3 });
+    append.mockRestore();
+    await wipe();
+    await engine.retry();
+    expect(await store.getChat('c')).toMatchObject({ metadata: { usage: { tokens: 4 } } });
+  });
+
   it('keeps what is said in memory, and says that it is not saved, when a newer version has taken the database', async () => {
     const engine = open();
     await engine.ready();
@@ -419,8 +529,16 @@ function outlineOf({ state }: ContextEngine) {
 
 /** Deletes the database, once the store has left its note about what is in it: that comes a moment after a first write. */
 async function wipe(): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await wait(20);
+  await removeDatabase();
+}
+
+async function removeDatabase(): Promise<void> {
   await new Promise((resolve) => {
     indexedDB.deleteDatabase('contextree').onsuccess = resolve;
   });
+}
+
+function wait(ms: number): Promise<unknown> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }
