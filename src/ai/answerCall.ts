@@ -73,10 +73,14 @@ function teach<M extends UIMessage>({ host, chat }: Standing<M>, message: M): vo
   }
 }
 
-/** A call that waits, as it is in a message that knows of it; any other part as it is. */
+/**
+ * A call that waits, as it is in a message that knows of it, and as an object of its own, which the AI SDK writes into;
+ * any other part as it is. Of two calls with one id, which some models count anew in each step, the last one waits.
+ */
 function callAs(part: Part, { parts }: UIMessage): Part {
   if (!isToolPart(part) || !isWaiting(part)) return part;
-  return parts.find((one) => isToolPart(one) && one.toolCallId === part.toolCallId) ?? part;
+  const known = parts.findLast((one) => isToolPart(one) && one.toolCallId === part.toolCallId);
+  return known ? { ...known } : part;
 }
 
 type Part = UIMessage['parts'][number];

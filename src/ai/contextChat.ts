@@ -68,6 +68,8 @@ export interface ChatHost<M extends UIMessage> {
   /** The app's options, as they are now. */
   readonly options: ContextChatOptions<M>;
   readonly transport: ChatTransport<M>;
+  /** What calls are given in chats where no answer streams, until it is saved. */
+  readonly writes: Set<PromiseLike<unknown>>;
   /** The chat of a branch: one that was let go is back then. */
   get(branchId: string): ContextChat<M> | undefined;
   /** Puts a chat on a branch: on the one that it is about to make, too, so that it is there when that is shown. */
@@ -121,8 +123,8 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   /** What takes the place of an answer, until it is answered. */
   #front: Promise<unknown> | undefined;
   #loading: Promise<void> | undefined;
-  #writes: Promise<unknown> = Promise.resolve();
-  #writing = 0;
+  /** What calls are given here, until it is saved. */
+  readonly #writes: Set<PromiseLike<unknown>> = new Set();
   /** How much was sent, and is not answered yet. */
   #unanswered = 0;
   /** What was sent last. */
@@ -225,7 +227,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
 
   /** Whether an answer is asked for, growing, or not yet saved. */
   get isBusy(): boolean {
-    return this.#isAsking || this.#at.turn?.isSettled === false || this.#writing > 0;
+    return this.#isAsking || this.#at.turn?.isSettled === false || this.#writes.size > 0;
   }
 
   /** @internal Whether something that was sent is not answered yet. */
@@ -250,7 +252,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
   }
 
   #settled(): Promise<unknown> {
-    return Promise.all([this.#at.turn?.settled, this.#writes]);
+    return Promise.allSettled([this.#at.turn?.settled, ...this.#writes]);
   }
 
   // ------------------------------------------------------------------ its place
@@ -549,13 +551,16 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     const owner = whoAsks((part) => isCall(part) && isWaiting(part)) ?? whoAsks(isCall) ?? this;
     if (owner !== this) return pass(owner);
     const answered = this.#answerOwn(isCall, given, own);
-    this.#writes = Promise.allSettled([this.#writes, answered]);
-    this.#writing += 1;
+    const { host } = this.#at;
+    // Where an answer streams, the AI SDK may wait for a tool of the page, and that for an answer on another branch.
+    if (this.status !== 'streaming') host.writes.add(answered);
+    this.#writes.add(answered);
     answered
       .catch((error: Error) => this.#tell(error))
       .finally(() => {
-        this.#writing -= 1;
-        this.#at.host.sync();
+        host.writes.delete(answered);
+        this.#writes.delete(answered);
+        host.sync();
       });
     return answered;
   }
@@ -612,9 +617,9 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     const { beginTurn } = await loadTurns();
     // A call that is answered in this moment, in any chat, shows its result before that is saved: it would look like
     // another version.
-    const all = [this, ...this.#at.host.all()];
-    do await Promise.all([this.#settled(), ...all.map((chat) => chat.#writes)]);
-    while (all.some((chat) => chat.#writing > 0));
+    const { writes } = this.#at.host;
+    do await Promise.allSettled([this.#settled(), ...writes]);
+    while (this.#writes.size + writes.size > 0);
     return beginTurn(this.#at, sent);
   }
 

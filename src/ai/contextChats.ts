@@ -73,6 +73,7 @@ export function chatsOf<M extends UIMessage>(
 export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<M> {
   readonly engine: ContextEngine;
   options: ContextChatOptions<M>;
+  readonly writes: Set<PromiseLike<unknown>> = new Set();
   #fallback: ChatTransport<M> | undefined;
   readonly #chats: Map<string, ContextChat<M>> = new Map();
   /** The chat that is shown until the engine has read the conversation. */

@@ -341,6 +341,107 @@ it.each(['before', 'after'])(
   },
 );
 
+it.each(['streams', 'was stopped'])(
+  'that asks another branch is not held up by a call beside it, which a person answers while the answer %s',
+  async (when) => {
+    let ask = (): void => {};
+    const asking = new Promise<void>((resolve) => (ask = resolve));
+    page = await openPlainly(new InMemoryContextStore(), {
+      onToolCall: async ({ toolCall }) => {
+        if (toolCall.toolCallId !== 'call-2') return;
+        await asking;
+        await page.chats.get('main-v2')!.sendMessage({ text: 'Dice?' });
+      },
+    });
+    await page.ask('Hi?', 'Hello.');
+    await page.engine.btw();
+    await page.engine.switchBranch('main');
+    const main = page.chats.active;
+    void main.sendMessage({ text: 'Roll?' });
+    const exchange = await page.script.next();
+    void exchange.send(...call('call-1').slice(0, 3), ...call('call-2').slice(2));
+    await expect.poll(() => words(main.messages)).toMatch(/input-available.*input-available/);
+    void main.addToolOutput(give(1));
+    if (when === 'was stopped') void main.stop();
+    await settle();
+    ask();
+    const aside = await page.script.next();
+    expect(words(aside.sent.messages)).toBe('q: Hi? | a: Hello. | q: Dice?');
+    await aside.answer('Two.');
+    await page.chats.get('main-v2')!.whenSettled();
+    expect(await page.stored('main-v2')).toBe('q: Hi? | a: Hello. | q: Dice? | a: Two.');
+    await exchange.finish();
+    await page.chats.whenSettled();
+    expect(await page.stored()).toContain('q: Roll? | a: [dice output-available]/[dice input-available]');
+  },
+);
+
+/** What is given on the branch that is shown, at each of many moments after another one that holds the answer went on. */
+async function givenWhileAsked(
+  chunks: readonly UIMessageChunk[],
+  then: (given: Page['chats']['active'], exchange: Exchange, delay: number) => Promise<void>,
+  act: (chat: Page['chats']['active']) => PromiseLike<void> | void,
+): Promise<void> {
+  for (let delay = 0; delay < 60; delay += 4) {
+    page = await openPage(slowly(new InMemoryContextStore(), 1));
+    void page.chats.active.sendMessage({ text: 'Roll?' });
+    const first = await page.script.next();
+    await first.send(...chunks);
+    await first.finish();
+    await page.chats.whenSettled();
+    const aside = page.chats.get((await page.engine.btw()).name)!;
+    await expect.poll(() => aside.messages.length, { interval: 1 }).toBe(2);
+    const asked = aside.sendMessage();
+    for (let turn = 0; turn < delay; turn += 1) await Promise.resolve();
+    await act(page.chats.active);
+    await then(page.chats.active, await page.script.next(), delay);
+    await asked;
+  }
+}
+
+// AI SDK 5 knows no approvals.
+it.runIf(SDK > 5)(
+  'that is allowed on one branch, while another one goes on with it, is shown with its result as news',
+  async () => {
+    const request = { type: 'tool-approval-request', toolCallId: 'call-1', approvalId: 'leave' } as const;
+    await givenWhileAsked(
+      [...call('call-1').slice(0, 3), request],
+      async (main, exchange, delay) => {
+        const before = main.messages[1]!;
+        await exchange.send(
+          { type: 'start' },
+          { type: 'tool-output-available', toolCallId: 'call-1', output: 6 },
+        );
+        expect(words([before]), `after ${delay}`).toBe('a: [dice approval-responded]');
+        await exchange.finish();
+        await page.chats.whenSettled();
+        expect(await page.stored(), `after ${delay}`).toBe('q: Roll? | a: [dice output-available]');
+        await expect.poll(() => page.shown()).toBe(await page.stored());
+      },
+      (main) => main.addToolApprovalResponse({ id: 'leave', approved: true }),
+    );
+  },
+);
+
+it('whose id was used before in its answer does not get what that one got, when one beside it is answered', async () => {
+  await givenWhileAsked(
+    [
+      ...call('call-1').slice(0, 3),
+      { type: 'tool-output-available', toolCallId: 'call-1', output: 1 },
+      ...call('call-1').slice(1, 3),
+      ...call('call-2').slice(2),
+    ],
+    async (_main, exchange, delay) => {
+      await exchange.answer('So.');
+      await page.chats.whenSettled();
+      const saved =
+        'q: Roll? | a: [dice output-available]/[dice input-available]/[dice output-available]/So.';
+      expect(await page.stored(), `after ${delay}`).toBe(saved);
+    },
+    (main) => main.addToolOutput(give(2, 'call-2')),
+  );
+});
+
 it('whose result finds no network has something left to say', async () => {
   await (await askForDice()).finish();
   await page.chats.active.addToolOutput(give(4));
