@@ -346,7 +346,7 @@ it.each(['streams', 'was stopped'])(
   async (when) => {
     let ask = (): void => {};
     const asking = new Promise<void>((resolve) => (ask = resolve));
-    page = await openPlainly(new InMemoryContextStore(), {
+    page = await openPage(new InMemoryContextStore(), {
       onToolCall: async ({ toolCall }) => {
         if (toolCall.toolCallId !== 'call-2') return;
         await asking;
