@@ -1,6 +1,6 @@
 import { createId } from '../fragment/id.ts';
-import type { Branch, Chat, MessageNode } from '../graph/graph.ts';
-import type { StoreOp } from '../store/store.ts';
+import { chainIds, type Branch, type Chat, type MessageNode } from '../graph/graph.ts';
+import type { ChatRecords, StoreOp } from '../store/store.ts';
 import type { History } from './history.ts';
 import { MEMORY } from './outbox.ts';
 
@@ -30,6 +30,41 @@ export function writtenAgain(
     if (put(messageId) === messageId) ops.push({ op: 'checkpoint', id, name, messageId });
   ops.push({ op: 'chat', title, ...(metadata ? { metadata } : {}) });
   return { ops, first: first.id };
+}
+
+/**
+ * What is here of a chat that another tab has written again, and that tab had not: the ends of branches, behind messages
+ * that are there by now. A branch that ends elsewhere by now gets one beside it.
+ */
+export function writtenBeside(
+  history: History,
+  { nodes, branches }: ChatRecords,
+  insertOf: (node: MessageNode) => Extract<StoreOp, { readonly op: 'insert' }>,
+): readonly StoreOp[] {
+  const there = new Set(nodes.map(({ id }) => id));
+  const written = new Set(there);
+  const ends = new Map(branches.map((branch) => [branch.id, branch]));
+  const ops: StoreOp[] = [];
+  for (const { id, name, deviceId } of history.liveBranches()) {
+    const chain = deviceId === MEMORY ? [] : chainIds(history.graph, history.view(id));
+    const from = chain.findLastIndex((one) => there.has(one)) + 1;
+    const before = chain[from - 1] ?? null;
+    let last = before;
+    for (const one of chain.slice(from)) {
+      const node = history.graph.nodes.get(one)?.deviceId === MEMORY ? undefined : history.body(one);
+      if (node && !written.has(one)) ops.push({ ...insertOf(node), parentId: last });
+      if (node) written.add((last = one));
+    }
+    if (last === before) continue;
+    const end = ends.get(id);
+    const isEnd = end && end.deletedAt === undefined && end.headMessageId === before;
+    ops.push(
+      isEnd
+        ? { op: 'head', branchId: id, expected: before, messageId: last, forkId: createId() }
+        : { op: 'branch', id: end ? createId() : id, base: name, messageId: last },
+    );
+  }
+  return ops;
 }
 
 /** The branch that is there with a new chat gets its place and its name. */

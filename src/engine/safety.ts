@@ -66,7 +66,7 @@ export class Safety {
 
   /** The chat is nobody's loss any more. What waited before that waits still, and is tried again when it was to be. */
   settle(): void {
-    if (!this.isLost) return;
+    if (!this.isLost && !isLoss(this.state)) return;
     this.find();
     if (this.#outbox.isEmpty && this.#unsavedCount === 0) this.succeed(SAVED);
     else this.#become(this.#withoutLoss(this.state));

@@ -11,7 +11,7 @@ import type {
 } from '../store/store.ts';
 import { asContextError, type Desk } from './desk.ts';
 import type { Busy, History, Own } from './history.ts';
-import { writtenAgain } from './lostChat.ts';
+import { writtenAgain, writtenBeside } from './lostChat.ts';
 import { applyLocally, isRefusal, MEMORY, Outbox } from './outbox.ts';
 import type { Chains } from './resolve.ts';
 import { type RefusedSave, Safety } from './safety.ts';
@@ -223,7 +223,7 @@ export class Sync {
         isSole || isBegun ? { ...options, chatRev } : options,
       );
       this.#asOf = result.seq;
-      this.#stored = result.chat;
+      if (isBegun || !this.#isAnother(result.chat)) this.#stored = result.chat;
       this.#safety.find();
       if (result.changed) {
         this.#ownChanges.add(result.seq);
@@ -515,9 +515,32 @@ export class Sync {
     let records = await store.load(chatId, since);
     // A database that was lost goes on from its last note: what is new in it may have numbers that were heard of before.
     if (since !== undefined && records.seq < since) records = await store.load(chatId);
+    if (this.#isAnother(records.chat)) records = await this.#writeBeside();
     if (!this.#isGone(records)) return this.#absorbRemote(records);
     this.#history.seq = records.seq;
     this.#deleted(chatDeleted(chatId));
+  }
+
+  /** Whether a chat was lost, and another tab wrote it again: from what that tab had of it. */
+  #isAnother(chat: Chat | undefined): boolean {
+    const { epoch, createdAt } = this.#stored ?? {};
+    return chat !== undefined && chat.epoch === epoch && chat.createdAt > (createdAt ?? Infinity);
+  }
+
+  /** Adds what is here to a chat that another tab wrote again, before anything of it is taken in. */
+  async #writeBeside(): Promise<ChatRecords> {
+    const { store, chatId } = this.#desk;
+    const records = await store.load(chatId);
+    this.#stored = records.chat;
+    const ops = writtenBeside(this.#history, records, (node) => this.#insertOf(node));
+    if (ops.length === 0) return records;
+    try {
+      await this.#send(ops, 'fork', { isShown: true });
+    } catch (error) {
+      // What is shown comes with the next turn.
+      this.#reportQuietly(error);
+    }
+    return store.load(chatId);
   }
 
   /** Whether the chat that this engine opened is deleted, even if another one has its id by now. */

@@ -314,6 +314,23 @@ describe('an open chat whose database is wiped', () => {
       expect(light()).toEqual({ state: 'saved', pending: 0 });
     });
 
+    it('has the words of both tabs, whichever writes it again', async () => {
+      await engine.rewind('q1');
+      await engine.set(user('three', { id: 'b1' }), user('four', { id: 'b2' })).save();
+      await expect.poll(() => second.state.getState().branches).toHaveLength(2);
+      await wipe();
+      await second.checkpoint('here');
+      await expect.poll(async () => (await store.getMessages('c')).map(({ id }) => id)).toContain('b2');
+      expect(await store.listBranches('c')).toMatchObject([
+        { name: 'main', messageCount: 2 },
+        { name: 'main-v2', messageCount: 3 },
+      ]);
+      expect(shown(engine)).toEqual(['q1', 'b1', 'b2']);
+      await expect.poll(light).toEqual({ state: 'saved', pending: 0 });
+      await expect.poll(() => outlineOf(second).branches[1]).toMatchObject({ messageCount: 3 });
+      expect(await second.verify()).toEqual([]);
+    });
+
     it('keeps its first branch, where another is deleted that the other tab did not know', async () => {
       await engine.btw();
       await expect.poll(() => second.state.getState().branches).toHaveLength(2);
@@ -459,6 +476,7 @@ describe('a chat that is brought back when its page has gone on', () => {
     await first.rewind('q1');
     await say(first, 'b1', 'b2');
     await first.switchBranch('main');
+    first.dispose();
     const engine = await open();
     await lost();
     await say(engine, 'q2');
@@ -472,6 +490,7 @@ describe('a chat that is brought back when its page has gone on', () => {
     await first.rewind('q1');
     await say(first, 'b1', 'b2');
     await first.switchBranch('main');
+    first.dispose();
     const engine = await open();
     await lost();
     await engine.checkpoint('here');
