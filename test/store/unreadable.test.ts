@@ -2,6 +2,7 @@ import { IDBFactory } from 'fake-indexeddb';
 import 'fake-indexeddb/auto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { isContextError } from '../../src/errors.ts';
+import { Connection, type Database } from '../../src/store/indexeddb/connection.ts';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import type { ContextStore } from '../../src/store/store.ts';
 import type { Table } from '../../src/store/layout.ts';
@@ -116,6 +117,32 @@ describe('a record that the browser has and does not give out', () => {
       expect([record, failed, words]).toEqual([record, [], []]);
     }
     expect(unreadable.failed).toBeGreaterThan(100);
+  });
+
+  it('keeps nobody from writing who met it while others did: each closes the connection of the others', async () => {
+    const connection = new Connection('shared', 5000);
+    const met = async (): Promise<never> => Promise.reject(new DOMException('', 'NotReadableError'));
+    let others = 3;
+    const count = (db: Database): Promise<number> => db.count('chats');
+    const write = connection.run(async (db, { isRepeat }) => {
+      if (!isRepeat) return met();
+      others -= 1;
+      if (others > 0) await connection.run((same, attempt) => (attempt.isRepeat ? count(same) : met()));
+      return count(db);
+    });
+    expect(await write).toBe(0);
+    expect(others).toBe(0);
+    // Where each connection is closed at once, nobody tries for ever.
+    let tries = 0;
+    const hopeless = connection.run((db) => {
+      tries += 1;
+      connection.close();
+      db.close();
+      return count(db);
+    });
+    await expect(hopeless).rejects.toMatchObject({ code: 'store-closed', details: { mayBeSaved: true } });
+    expect(tries).toBe(7);
+    connection.close();
   });
 
   it('keeps its block and those behind it from being sealed, until it is written anew', async () => {

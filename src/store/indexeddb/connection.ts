@@ -41,16 +41,19 @@ export class Connection {
     }
   }
 
-  async #attempt<T>(work: Work<T>, isRepeat: boolean): Promise<T> {
+  /** `taken`: how often another call closed the connection under this one. */
+  async #attempt<T>(work: Work<T>, isRepeat: boolean, taken: number = 0): Promise<T> {
     const db = this.#db ?? (await this.#open());
     try {
       return await work(db, { isRepeat, unreadable: this.#unreadable });
     } catch (error) {
       if (!isDead(error)) throw error;
+      // Another call found it dead, or said so of a record, and closed it in the middle of this one: no second failure.
+      const isTaken = this.#db !== db && taken < MOST_TAKEN;
       this.#forget(db);
-      if (isRepeat) throw error;
+      if (isRepeat && !isTaken) throw error;
     }
-    return this.#attempt(work, true).catch((error: unknown) => {
+    return this.#attempt(work, true, isRepeat ? taken + 1 : taken).catch((error: unknown) => {
       throw doubtful(explain(error, this.#name));
     });
   }
@@ -117,6 +120,9 @@ export class Connection {
     return db;
   }
 }
+
+/** So often a call begins again for the connections that others close: a browser may close each one at once. */
+const MOST_TAKEN = 5;
 
 /** An open database. */
 export type Database = IDBPDatabase;
