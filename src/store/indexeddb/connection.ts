@@ -20,6 +20,8 @@ export class Connection {
   readonly #patience: number;
   readonly #examine: Examine | undefined;
   readonly #unreadable: Set<string> = new Set();
+  /** Connections on which a call failed, and which it closed. */
+  readonly #failed: WeakSet<Database> = new WeakSet();
   #opening: Promise<Database> | undefined;
   #db: Database | undefined;
   /** Whether there is a database of an older version, with what somebody wrote. */
@@ -41,19 +43,19 @@ export class Connection {
     }
   }
 
-  /** `taken`: how often another call closed the connection under this one. */
-  async #attempt<T>(work: Work<T>, isRepeat: boolean, taken: number = 0): Promise<T> {
+  async #attempt<T>(work: Work<T>, isRepeat: boolean): Promise<T> {
     const db = this.#db ?? (await this.#open());
     try {
       return await work(db, { isRepeat, unreadable: this.#unreadable });
     } catch (error) {
       if (!isDead(error)) throw error;
-      // Another call found it dead, or said so of a record, and closed it in the middle of this one: no second failure.
-      const isTaken = this.#db !== db && taken < MOST_TAKEN;
+      // Another call that failed on it closed it in the middle of this one: that is no second failure of this one.
+      const isTaken = this.#failed.has(db);
+      this.#failed.add(db);
       this.#forget(db);
       if (isRepeat && !isTaken) throw error;
     }
-    return this.#attempt(work, true, isRepeat ? taken + 1 : taken).catch((error: unknown) => {
+    return this.#attempt(work, true).catch((error: unknown) => {
       throw doubtful(explain(error, this.#name));
     });
   }
@@ -120,9 +122,6 @@ export class Connection {
     return db;
   }
 }
-
-/** So often a call begins again for the connections that others close: a browser may close each one at once. */
-const MOST_TAKEN = 5;
 
 /** An open database. */
 export type Database = IDBPDatabase;
