@@ -1,9 +1,9 @@
-import { IDBFactory } from 'fake-indexeddb';
 import 'fake-indexeddb/auto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ContextEngine } from '../../src/engine/engine.ts';
 import { ContextError } from '../../src/errors.ts';
 import { role } from '../../src/fragment/builders.ts';
+import { createId } from '../../src/fragment/id.ts';
 import { assistantText, user } from '../../src/fragment/message.ts';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import { Folder, MemoryFiles } from '../support/files.ts';
@@ -22,6 +22,9 @@ function disposeAll(): void {
   for (const engine of engines.splice(0)) engine.dispose();
 }
 
+/** Each story has a database of its own: what is still on its way when one ends must not come out in the next. */
+let database: string;
+
 describe('an open chat whose database is wiped', () => {
   let store: IndexedDBContextStore;
   const open = (options: { persistFragments?: boolean } = {}): ContextEngine =>
@@ -31,8 +34,8 @@ describe('an open chat whose database is wiped', () => {
     engine.continue({ id, role: 'user', parts: [{ type: 'text', text: id }] });
 
   beforeEach(async () => {
-    globalThis.indexedDB = new IDBFactory();
-    store = new IndexedDBContextStore();
+    database = createId();
+    store = new IndexedDBContextStore(database);
     const first = open();
     await first.set(user('one', { id: 'q1' }), assistantText('two', { id: 'a1' })).save();
     first.dispose();
@@ -373,7 +376,7 @@ describe('an open chat whose database is wiped', () => {
     const engine = open();
     await engine.ready();
     await new Promise((resolve) => {
-      const request = indexedDB.open('contextree', 99);
+      const request = indexedDB.open(database, 99);
       request.onsuccess = () => {
         request.result.close();
         resolve(undefined);
@@ -423,9 +426,9 @@ describe('a chat that is brought back when its page has gone on', () => {
   };
 
   beforeEach(() => {
-    globalThis.indexedDB = new IDBFactory();
     files.install();
-    store = new IndexedDBContextStore(undefined, { journal: true });
+    database = createId();
+    store = new IndexedDBContextStore(database, { journal: true });
   });
   afterEach(async () => {
     disposeAll();
@@ -554,7 +557,7 @@ async function wipe(): Promise<void> {
 
 async function removeDatabase(): Promise<void> {
   await new Promise((resolve) => {
-    indexedDB.deleteDatabase('contextree').onsuccess = resolve;
+    indexedDB.deleteDatabase(database).onsuccess = resolve;
   });
 }
 
