@@ -2,28 +2,37 @@ import type { UIMessage } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
 import { sameItems } from '../engine/same.ts';
 import { isContextError } from '../errors.ts';
+import { headOf } from './list.ts';
 import { isToolPart, isWaiting, type ToolPart } from './toolPart.ts';
 import type { RequestNote } from './transport.ts';
 
 /**
  * Whether an answer that a server still streams has a place: after a question, also one that is about to be saved, or
  * where an answer was cut off. Not where another tab is at work: it is that tab's answer, and would be a second one here.
+ * Nor where the list ends with none of `asked` any more, as it did when the server was asked: the person went elsewhere.
  */
-export function mayGoOn(engine: ContextEngine, last: UIMessage | undefined): boolean {
-  if (!last || engine.state.getState().elsewhere.length > 0) return false;
+export function mayGoOn(
+  engine: ContextEngine,
+  last: UIMessage | undefined,
+  asked: readonly unknown[],
+): boolean {
+  if (!last || !asked.includes(last.id) || engine.state.getState().elsewhere.length > 0) return false;
   return last.role === 'user' || (engine.status(last.id) ?? 'complete') !== 'complete';
 }
 
 /**
  * What a server may still stream on a branch, behind its last message that is shown: that answer, or the one that was
- * reserved for that question, and never said a word here.
+ * reserved for that question, and never said a word here. Null where more is saved behind that message: the person looks
+ * at an earlier place.
  */
 export async function awaited(
   engine: ContextEngine,
   branchId: string | undefined,
   last: UIMessage | undefined,
-): Promise<Partial<RequestNote>> {
+): Promise<Partial<RequestNote> | null> {
   if (!last) return {};
+  const end = headOf(engine, branchId) ?? last.id;
+  if (end !== last.id && engine.status(end) !== 'streaming') return null;
   const branches = await engine.store.listBranches(engine.chatId).catch(() => []);
   const branch = branches.find(({ id }) => id === branchId);
   if (!branch) return {};
@@ -31,6 +40,13 @@ export async function awaited(
   const isReserved = last.role === 'user' && engine.node(head)?.parentId === last.id;
   const answerId = last.role === 'assistant' ? last.id : isReserved ? head : undefined;
   return { branch: branch.name, branchId: branch.id, ...(answerId === undefined ? {} : { answerId }) };
+}
+
+/** Lets go of a server whose answer is not taken up after all, however that came about: it would go on for nobody. */
+export function orLetGo<T>(source: ReadableStream<unknown>, taken: Promise<T | null>): Promise<T | null> {
+  const letGo = (): Promise<void> => source.cancel();
+  taken.then((answer) => (answer ? undefined : letGo()), letGo).catch(() => {});
+  return taken;
 }
 
 /** Leaves an answer to another tab that took it up first; anything else that went wrong is told. */

@@ -4,7 +4,7 @@ import { onLeaving } from '../engine/leaving.ts';
 import { sameItems } from '../engine/same.ts';
 import { sameJson } from '../engine/sameJson.ts';
 import { expectEngine } from '../react/provider.tsx';
-import { awaited, leave, mayGoOn } from './goingOn.ts';
+import { awaited, leave, mayGoOn, orLetGo } from './goingOn.ts';
 import { headOf, listAfter } from './list.ts';
 import { planTurn } from './plan.ts';
 import { placeOf, replaying, type Place, type Replay } from './replay.ts';
@@ -99,19 +99,21 @@ export function ownChat<M extends UIMessage>(
         const head = headOf(engine, branchId);
         return head === undefined ? [] : (await engine.resolve({ at: head })).messages;
       };
-      const note = await awaited(engine, branchId, (await chainNow()).at(-1));
+      const asked = (await chainNow()).at(-1);
+      const note = await awaited(engine, branchId, asked);
+      if (!note) return null;
       const noted = { ...withNote(sent, note), chatId: engine.chatId };
       const place = await placeOf(engine, note.answerId);
       const source = await transport.reconnectToStream(noted);
-      const chain = await chainNow();
-      const isReplay = transport.resumeStreamIsReplay ?? true;
-      const mayBegin = source && mayGoOn(engine, chain.at(-1));
-      const begun = mayBegin
-        ? await begin(chain as M[], { answerId: note.answerId, isReplay, place }).catch(leave)
-        : null;
-      if (source && begun) return passOn(begun.turn, sent.abortSignal, () => source, begun.replay);
-      await source?.cancel();
-      return null;
+      if (!source) return null;
+      const take = async (): Promise<Answer | null> => {
+        const chain = await chainNow();
+        if (!mayGoOn(engine, chain.at(-1), [asked?.id, note.answerId])) return null;
+        const isReplay = transport.resumeStreamIsReplay ?? true;
+        const { turn, replay } = await begin(chain as M[], { answerId: note.answerId, isReplay, place });
+        return passOn(turn, sent.abortSignal, () => source, replay);
+      };
+      return orLetGo(source, take().catch(leave));
     },
     release: follower.release,
   };

@@ -171,6 +171,30 @@ describe('withContext, around a transport of a chat of one’s own', () => {
     await resumed;
     expect(await page.stored()).toBe('q: One? | a: First and second.');
   });
+
+  it('lets go of an answer behind which another turn was saved before it was found', async () => {
+    void chat.sendMessage({ text: 'One?' });
+    const cut = await page.script.next();
+    await cut.say('Fir');
+    await cut.break();
+    await expect.poll(() => page.stored()).toBe('q: One? | a: Fir');
+    const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+    const { promise: found, resolve: find } = Promise.withResolvers<typeof replay.stream>();
+    const replay = page.script.offer();
+    page.script.transport.reconnectToStream = () => (ask(), found);
+    const resumed = new OwnChat(page).resumeStream();
+    await asked;
+    void page.chats.active.sendMessage({ text: 'Two?' });
+    const next = await page.script.next();
+    await next.say('Sec');
+    await next.break();
+    await page.chats.whenSettled();
+    find(replay.stream);
+    await replay.say('First.');
+    await expect.poll(() => replay.isStopped).toBe(true);
+    await resumed;
+    expect(await page.stored()).toBe('q: One? | a: Fir | q: Two? | a: Sec');
+  });
 });
 
 it('withContext keeps what an answer asks before it shows', async () => {
