@@ -24,7 +24,11 @@ import type {
 } from './store.ts';
 
 /** What the stores of this package can tell beyond the contract. */
-export type OwnStore = ContextStore & Required<Pick<ContextStore, 'salvage' | 'storage' | 'persist'>>;
+export type OwnStore = ContextStore &
+  Required<Pick<ContextStore, 'salvage' | 'storage' | 'persist'>> & {
+    /** Comes before each use: a store that was closed opens again by it, and by nothing else. */
+    open(): void;
+  };
 
 /**
  * A store whose code comes when it is first used.
@@ -187,14 +191,22 @@ export class DeferredStore implements ContextStore {
 
   async close(): Promise<void> {
     this.#listeners.clear();
-    // At once, where it is there: who listens from now on is not meant.
-    const store = this.#store ?? (await this.#opening?.catch(() => undefined));
-    await store?.close();
+    // At once, where it is there: who listens from now on is not meant. Nor is who calls while its code still comes.
+    if (this.#store) await this.#store.close();
+    else
+      await this.#opening?.then(
+        (store) => store.close(),
+        () => undefined,
+      );
   }
 
   /** Calls the store at once where it is there already, so that arguments are taken as they are now. */
   #use<T>(call: (store: OwnStore) => Promise<T>): Promise<T> {
-    return this.#store ? call(this.#store) : this.#ready().then(call);
+    const begin = (store: OwnStore): Promise<T> => {
+      store.open();
+      return call(store);
+    };
+    return this.#store ? begin(this.#store) : this.#ready().then(begin);
   }
 
   #ready(): Promise<OwnStore> {

@@ -88,6 +88,10 @@ class BackingOrMemory implements Backing {
     await this.#backing.forget?.();
   }
 
+  open(): void {
+    this.#backing.open?.();
+  }
+
   close(): void {
     this.#backing.close();
   }

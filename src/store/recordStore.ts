@@ -97,7 +97,7 @@ export class RecordStore implements ContextStore {
   async load(chatId: string, since?: number): Promise<ChatRecords> {
     expectTexts({ chatId });
     expectSince(since, false);
-    const { records, meta } = await this.#read(RECORDS, async (rows) => {
+    const { records, meta } = await this.#backing.read(RECORDS, async (rows) => {
       const reading = readMeta(rows);
       return { records: await load(rows, chatId, since, reading), meta: await reading };
     });
@@ -109,7 +109,7 @@ export class RecordStore implements ContextStore {
 
   async getChat(chatId: string): Promise<Chat | undefined> {
     expectTexts({ chatId });
-    return this.#read(TRACES, (rows) => findChat(rows, chatId));
+    return this.#backing.read(TRACES, (rows) => findChat(rows, chatId));
   }
 
   async getMessage(chatId: string, id: string): Promise<MessageNode | undefined> {
@@ -143,12 +143,12 @@ export class RecordStore implements ContextStore {
 
   /** @internal Messages as they lie there: names stand for the bytes of files. */
   readLight(chatId: string, ids: readonly string[]): Promise<MessageNode[]> {
-    return this.#read(MESSAGES, (rows) => getNodes(rows, chatId, ids));
+    return this.#backing.read(MESSAGES, (rows) => getNodes(rows, chatId, ids));
   }
 
   /** Reads messages, and their files with them. */
   #readWhole(find: (rows: Rows) => Promise<MessageNode[] | undefined>): Promise<MessageNode[] | undefined> {
-    return this.#read(MESSAGES, async (rows) => {
+    return this.#backing.read(MESSAGES, async (rows) => {
       const nodes = await find(rows);
       return nodes && [...(await this.#attachments.attach(rows, nodes))];
     });
@@ -173,7 +173,7 @@ export class RecordStore implements ContextStore {
 
   async #loadPointers(chatId: string): Promise<Pick<ChatRecords, 'chat' | 'branches' | 'checkpoints'>> {
     expectTexts({ chatId });
-    return this.#read([...TRACES, 'checkpoints'], async (rows) => {
+    return this.#backing.read([...TRACES, 'checkpoints'], async (rows) => {
       const chat = await findChat(rows, chatId);
       return chat ? { chat, ...(await loadPointers(rows, chatId)) } : { chat, branches: [], checkpoints: [] };
     });
@@ -187,7 +187,7 @@ export class RecordStore implements ContextStore {
   async listChats(filter: ChatFilter = {}): Promise<ChatInfo[]> {
     expectOptions(filter, LIST);
     this.#sweepInTime();
-    return this.#read(['chats', 'branches'], (rows) => listChats(rows, filter));
+    return this.#backing.read(['chats', 'branches'], (rows) => listChats(rows, filter));
   }
 
   async searchMessages(chatId: string, query: string, options?: SearchOptions): Promise<SearchResult[]> {
@@ -204,7 +204,7 @@ export class RecordStore implements ContextStore {
   async salvage(chatId: string): Promise<Salvage> {
     expectTexts({ chatId });
     const { salvage, withKept } = await import('./salvage.ts').catch(refuseToLoad);
-    const found = await this.#read(ALL_TABLES, (rows) => salvage(rows, chatId));
+    const found = await this.#backing.read(ALL_TABLES, (rows) => salvage(rows, chatId));
     const isWhole = found.wordless.length + found.fileless.length === 0;
     return withKept(found, (isWhole ? undefined : await this.#backing.recall?.(chatId)) ?? NOTHING_KEPT);
   }
@@ -214,7 +214,7 @@ export class RecordStore implements ContextStore {
     expectLimit(limit);
     if (limit <= 0) return [];
     const many = limit < MOST_ROWS ? limit : Infinity;
-    return this.#read(['changes'], (rows) =>
+    return this.#backing.read(['changes'], (rows) =>
       rows.list('changes', { from: seq + 1, to: Infinity }, 'seq', many),
     );
   }
@@ -291,7 +291,9 @@ export class RecordStore implements ContextStore {
 
   async get<T = unknown>(key: string): Promise<T | undefined> {
     const at = expectKey(key);
-    return cloneValue(key, await this.#read(['values'], (rows) => rows.get('values', at))) as T | undefined;
+    return cloneValue(key, await this.#backing.read(['values'], (rows) => rows.get('values', at))) as
+      | T
+      | undefined;
   }
 
   async set(key: string, value: unknown): Promise<void> {
@@ -314,7 +316,7 @@ export class RecordStore implements ContextStore {
 
   async getBlob(hash: string): Promise<Uint8Array | undefined> {
     expectTexts({ hash });
-    const bytes = (await this.#read(['blobs'], (rows) => rows.get('blobs', hash)))?.bytes.slice();
+    const bytes = (await this.#backing.read(['blobs'], (rows) => rows.get('blobs', hash)))?.bytes.slice();
     return bytes && (await hashOf(bytes)) === hash ? bytes : undefined;
   }
 
@@ -357,17 +359,29 @@ export class RecordStore implements ContextStore {
     return askToPersist();
   }
 
+  /** @internal Lets what follows open the database again: somebody uses the store. */
+  open(): void {
+    if (this.#isAwake) return;
+    this.#isAwake = true;
+    this.#backing.open?.();
+    this.#sweep();
+  }
+
   async close(): Promise<void> {
     this.#isAwake = false;
     this.#letGoOfSearch();
     clearTimeout(this.#sweeper);
     clearTimeout(this.#nextSweep);
     this.#listeners.clear();
+    this.#leave();
+    this.#backing.close();
+  }
+
+  #leave(): void {
     this.#stopLooking?.();
     this.#stopLooking = undefined;
     this.#channel?.close();
     this.#channel = undefined;
-    this.#backing.close();
   }
 
   #letGoOfSearch(): void {
@@ -375,11 +389,6 @@ export class RecordStore implements ContextStore {
       (search) => search.letGo(),
       () => undefined,
     );
-  }
-
-  #read<T>(tables: readonly Table[], work: (rows: Rows) => Promise<T>): Promise<T> {
-    this.#wake();
-    return this.#backing.read(tables, work);
   }
 
   /**
@@ -392,7 +401,6 @@ export class RecordStore implements ContextStore {
     ops: readonly StoreOp[] = [],
     files: Files = new Map(),
   ): Promise<T> {
-    this.#wake();
     const by = `${this.#name}${(this.#calls += 1)}`;
     // Who writes while another write is under way can't know what that will leave.
     const last = this.#writing > 0 ? undefined : this.#known;
@@ -425,6 +433,8 @@ export class RecordStore implements ContextStore {
   #tell(notice: StoreNotice): void {
     this.#hear(notice);
     this.#join()?.tell(notice);
+    // A write that ended after the store was closed: others hear of it, and nobody listens here any more.
+    if (!this.#isAwake && this.#listeners.size === 0) this.#leave();
   }
 
   /** A listener that throws does not keep the others from hearing. */
@@ -460,12 +470,6 @@ export class RecordStore implements ContextStore {
     if (!meta || meta.seq === this.#seenTo) return;
     this.#seenTo = meta.seq;
     this.#hear({ kind: 'change', seq: meta.seq, remote: true });
-  }
-
-  #wake(): void {
-    if (this.#isAwake) return;
-    this.#isAwake = true;
-    this.#sweep();
   }
 
   /** A page lists its chats after each change, several times in a turn: once in a second is often enough to sweep. */

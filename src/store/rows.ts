@@ -36,6 +36,9 @@ export interface Backing {
   figures?(): Promise<BackingFigures>;
   /** Forgets what it keeps beside the rows, which have just been deleted, all of them. */
   forget?(): Promise<void>;
+  /** Lets what follows open it again. */
+  open?(): void;
+  /** Closes it. What is under way finishes or is refused with `store-closed`, and opens nothing until {@link open}. */
   close(): void;
 }
 

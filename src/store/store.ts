@@ -136,7 +136,10 @@ export interface ContextStore {
   subscribe(listener: (notice: StoreNotice) => void): () => void;
   /** Forgets everything in the database, of all chats, and the app's own values. Other tabs are told. */
   clear(): Promise<void>;
-  /** Lets go of connections and listeners. A later call opens them again. */
+  /**
+   * Lets go of connections and listeners. What is under way finishes or rejects with `store-closed`, and opens nothing
+   * again; a later call does.
+   */
   close(): Promise<void>;
 
   /** What was lost since the last visit, until it is restored or dismissed; a notice `loss` tells when it changes. */

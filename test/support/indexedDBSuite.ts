@@ -1,5 +1,6 @@
-import { openDB } from 'idb';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { UIMessage } from 'ai';
+import { deleteDB, openDB } from 'idb';
+import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest';
 import { isContextError } from '../../src/errors.ts';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import type { ContextStore, StoreNotice, StoreOp } from '../../src/store/store.ts';
@@ -64,6 +65,110 @@ export function indexedDBSuite(freshName: () => string, points: Points = ALL_POI
         const chain = await second.getMessageChain('c', version);
         expect(chain.map((node) => node.data)).toEqual([message('q1'), message(version)]);
       }
+    });
+
+    describe('that is closed', () => {
+      const connections = new Set<IDBDatabase>();
+      const left = (): Promise<unknown> => new Promise((resolve) => setTimeout(resolve, 30));
+      let opens: MockInstance<IDBFactory['open']>;
+
+      beforeEach(() => {
+        const request = Reflect.get(IDBFactory.prototype, 'open');
+        const close = Reflect.get(IDBDatabase.prototype, 'close');
+        opens = vi.spyOn(IDBFactory.prototype, 'open').mockImplementation(function (
+          this: IDBFactory,
+          ...args
+        ) {
+          const opening = Reflect.apply(request, this, args);
+          opening.addEventListener('success', () => void connections.add(opening.result));
+          return opening;
+        });
+        vi.spyOn(IDBDatabase.prototype, 'close').mockImplementation(function (this: IDBDatabase) {
+          connections.delete(this);
+          Reflect.apply(close, this, []);
+        });
+      });
+      afterEach(() => {
+        vi.restoreAllMocks();
+        connections.clear();
+      });
+
+      it('refuses who still waits for it, and what is deleted behind it stays deleted', async () => {
+        const store = open();
+        await given(store, 'q1');
+        await store.close();
+        const calls = [
+          store.load('c'),
+          append(store, turn('a1', 'q1')),
+          store.listChats(),
+          store.set('k', 1),
+        ].map(codeOf);
+        await store.close();
+        await deleteDB(name);
+        expect(await Promise.all(calls)).toEqual(calls.map(() => 'store-closed'));
+        await left();
+        expect((await indexedDB.databases()).map((database) => database.name)).not.toContain(name);
+      });
+
+      it('is not opened again by what was under way, whatever that was and whenever it is closed', async () => {
+        const file = {
+          type: 'file',
+          mediaType: 'image/png',
+          url: `data:image/png;base64,${btoa('x'.repeat(5000))}`,
+        };
+        for (let wait = 0; wait < 12; wait += 1) {
+          name = freshName();
+          const before = open();
+          await given(before, 'q1');
+          await append(before, [insert('a1', 'q1', '', 'streaming')]);
+          await before.append('due', turn('d1', null), me);
+          await before.deleteChat('due', { keepFor: 1 });
+          await before.close();
+          await left();
+          const store = open();
+          const pictured = (id: string): UIMessage => ({ ...message(id), parts: [file] }) as UIMessage;
+          const calls = [
+            store.listChats(),
+            append(store, [
+              { op: 'insert', id: 'q2', data: pictured('q2'), parentId: 'q1', status: 'complete' },
+            ]),
+            append(store, turn('q3', 'q1')),
+            store.saveDraft('c', 'a1', pictured('a1'), { isDurable: true }),
+            store.putBlob(new Uint8Array([1])),
+            store.searchMessages('c', 'q1'),
+            store.salvage('c'),
+            store.set('k', 1),
+            store.storage(),
+          ].map(codeOf);
+          for (let i = 0; i < wait; i += 1) await new Promise((resolve) => setTimeout(resolve));
+          await store.close();
+          const asked = opens.mock.calls.length;
+          const codes = await Promise.all(calls);
+          expect(codes.filter((code) => code !== 'none' && code !== 'store-closed')).toEqual([]);
+          await left();
+          expect([wait, opens.mock.calls.length - asked, connections.size]).toEqual([wait, 0, 0]);
+          // Whoever uses it again opens it again.
+          expect(await store.getMessage('c', 'q1')).toBeDefined();
+          await store.close();
+        }
+      });
+
+      it.each(['its code comes', 'it opens'])(
+        'while %s, opens again for who uses it at once, on one connection',
+        async (when) => {
+          const store = open();
+          if (when === 'it opens') await store.get('k').then(() => store.close());
+          const early = codeOf(store.load('c'));
+          void store.close();
+          const later = [store.load('c'), store.listChats()];
+          expect(await early).toMatch(/none|store-closed/);
+          expect(await Promise.all([...later, store.get('k')].map(codeOf))).toEqual(['none', 'none', 'none']);
+          await left();
+          expect(connections.size).toBe(1);
+          await store.close();
+          expect(connections.size).toBe(0);
+        },
+      );
     });
 
     it('reads long chains, bushy ones and their ends', async () => {

@@ -82,6 +82,10 @@ export class IndexedDBBacking implements Backing {
     });
   }
 
+  open(): void {
+    this.#connection.open();
+  }
+
   close(): void {
     this.#sealer.stop();
     this.#connection.close();

@@ -12,6 +12,9 @@ import { DATABASE_VERSION, upgrade } from './migration.ts';
  * finds its messages there. Where it fails again, for another reason, nobody knows whether the first one was carried out,
  * and the error says so (`details.mayBeSaved`). A database that does not open is asked for once more, too.
  *
+ * Whoever closes it wants it closed, and may delete the database next: what was still under way must not open it again.
+ * It is refused with `store-closed`, until somebody uses the store again.
+ *
  * An open request can hang, behind a tab that does not step aside. Nobody waits for ever: after some seconds the call
  * fails with `store-blocked`. The request stays, and the next call waits for the same one.
  */
@@ -24,6 +27,7 @@ export class Connection {
   readonly #failed: WeakSet<Database> = new WeakSet();
   #opening: Promise<Database> | undefined;
   #db: Database | undefined;
+  #isClosed = false;
   /** Whether there is a database of an older version, with what somebody wrote. */
   #isOld = false;
 
@@ -44,7 +48,7 @@ export class Connection {
   }
 
   async #attempt<T>(work: Work<T>, isRepeat: boolean): Promise<T> {
-    const db = this.#db ?? (await this.#open());
+    const db = this.#db ?? (await this.#opened());
     try {
       return await work(db, { isRepeat, unreadable: this.#unreadable });
     } catch (error) {
@@ -60,11 +64,17 @@ export class Connection {
     });
   }
 
-  /** Closes the connection. Transactions that have begun run to their end; a later call opens another one. */
+  /** Lets the next call open a connection, after one was closed. */
+  open(): void {
+    this.#isClosed = false;
+  }
+
+  /** Closes the connection. Transactions that have begun run to their end; no call opens another one until {@link open}. */
   close(): void {
-    this.#opening?.then((db) => this.#forget(db)).catch(() => undefined);
-    this.#opening = undefined;
+    this.#isClosed = true;
+    this.#db?.close();
     this.#db = undefined;
+    this.#opening = undefined;
   }
 
   #forget(db: Database): void {
@@ -74,26 +84,35 @@ export class Connection {
     this.#db = undefined;
   }
 
-  #open(): Promise<Database> {
-    const opening = (this.#opening ??= this.#connect());
-    opening.catch(() => {
-      if (this.#opening === opening) this.#opening = undefined;
-    });
-    return new Promise((resolve, reject) => {
+  async #opened(): Promise<Database> {
+    if (this.#isClosed) throw closed(this.#name);
+    const opening = (this.#opening ??= this.#begin());
+    const db = await new Promise<Database>((resolve, reject) => {
       const timer = setTimeout(() => reject(blocked(this.#name)), this.#patience);
       opening.then(resolve, reject).finally(() => clearTimeout(timer));
     });
+    if (this.#isClosed) throw closed(this.#name);
+    return db;
+  }
+
+  /** Opens a connection. It is kept, unless it was closed while it opened. */
+  #begin(): Promise<Database> {
+    const opening = this.#connect();
+    const isWanted = (): boolean => this.#opening === opening;
+    opening.then(
+      (db) => (isWanted() ? (this.#db = db) : db.close()),
+      () => isWanted() && (this.#opening = undefined),
+    );
+    return opening;
   }
 
   /** A request that fails says little about the next one; only one that fails twice is believed. */
   async #connect(): Promise<Database> {
     try {
-      const db = await this.#request().catch((error: unknown) => {
+      return await this.#request().catch((error: unknown) => {
         if (isDead(error)) return this.#request();
         throw error;
       });
-      this.#db = db;
-      return db;
     } catch (error) {
       throw refused(error, this.#name, this.#isOld);
     }
@@ -220,6 +239,11 @@ function refused(error: unknown, name: string, isOld: boolean): ContextError {
     return new ContextError('newer-format', message, cause);
   }
   return new ContextError('store-unavailable', `Database "${name}" can't be opened: ${String(error)}`, cause);
+}
+
+function closed(name: string): ContextError {
+  const message = 'The store was closed. Use it again to open it.';
+  return new ContextError('store-closed', message, { details: { database: name } });
 }
 
 function blocked(name: string): ContextError {

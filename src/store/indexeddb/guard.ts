@@ -38,8 +38,7 @@ export class GuardedBacking implements Backing {
   #loss: DataLoss | undefined;
   #journal: Promise<Journal> | undefined;
   #journalError: Error | undefined;
-  /** From one closing to the next: what is still under way at its end must not open the database again. */
-  #visit: { isOver: boolean } = { isOver: false };
+  #isClosed = false;
   #hear: ((notice: StoreNotice) => void) | undefined;
   #channel: Channel | undefined;
 
@@ -108,11 +107,15 @@ export class GuardedBacking implements Backing {
     return this.#options.journal ? { ...figures, journal: await this.#journalFigures() } : figures;
   }
 
+  open(): void {
+    this.#isClosed = false;
+    this.#inner.open();
+  }
+
   close(): void {
+    this.#isClosed = true;
     clearTimeout(this.#marking);
     this.#marking = undefined;
-    this.#visit.isOver = true;
-    this.#visit = { isOver: false };
     this.#journal = undefined;
     this.#hear = undefined;
     this.#channel = undefined;
@@ -135,7 +138,6 @@ export class GuardedBacking implements Backing {
 
   /** Compares the database with its note. Never throws: a look must not be what keeps a database shut. */
   async #examine(db: Database, reason: string | undefined): Promise<void> {
-    const visit = this.#visit;
     try {
       const mark = readMark(this.#name) ?? this.#mark;
       const meta = await read(db, ['meta'], (rows) => rows.get('meta', SELF));
@@ -143,7 +145,7 @@ export class GuardedBacking implements Backing {
       if (kind && mark) await renew(db, kind, mark);
       this.#mark = mark;
       // A page may go before its note is written, and the next one may only read.
-      if (meta && !kind && meta.seq !== mark?.seq && !visit.isOver) this.#remember();
+      if (meta && !kind && meta.seq !== mark?.seq) this.#remember();
       void this.#consider(kind && { kind, ...(reason === undefined ? {} : { reason }) }, mark);
     } catch {
       // Whatever is wrong with the connection is met by whoever asked for it.
@@ -155,11 +157,10 @@ export class GuardedBacking implements Backing {
     found: Pick<DataLoss, 'kind' | 'reason'> | undefined,
     mark: Mark | undefined,
   ): Promise<void> {
-    const visit = this.#visit;
     const journal = await this.#openJournal();
     const canRestore = (await journal?.holdsLost().catch((error) => this.#fail(error))) ?? false;
     void journal?.follow().catch((error) => this.#fail(error));
-    if (visit.isOver || (!found && !canRestore)) return;
+    if (this.#isClosed || (!found && !canRestore)) return;
     const { chats, messages, at: lastSaved } = found && mark ? mark : ({} as Partial<Mark>);
     const noticedBy = found ? (found.reason === undefined ? 'marker' : 'browser') : 'journal';
     this.#tellOf({
@@ -190,6 +191,7 @@ export class GuardedBacking implements Backing {
   }
 
   async #restore(): Promise<Restored> {
+    this.open();
     const journal = await this.#openJournal();
     if (!journal) throw nothingToRestore(this.#name);
     const { notices, errors, ...restored } = await journal.restore();
@@ -201,6 +203,7 @@ export class GuardedBacking implements Backing {
   }
 
   async #dismiss(): Promise<void> {
+    this.open();
     await (await this.#openJournal())?.forgetLost();
     await this.#settle();
   }
@@ -248,32 +251,13 @@ export class GuardedBacking implements Backing {
   #openJournal(): Promise<Journal | undefined> {
     if (!this.#options.journal || !isWritable()) return Promise.resolve(undefined);
     const opening = (this.#journal ??= import('./journal.ts').then(
-      ({ Journal }) => new Journal(this.#name, this.#reach()),
+      ({ Journal }) => new Journal(this.#name, this.#inner),
     ));
     return opening.catch((error: unknown) => {
       if (this.#journal === opening) this.#journal = undefined;
       this.#fail(error);
       return undefined;
     });
-  }
-
-  /** The database, until it is closed. */
-  #reach(): Pick<Backing, 'read' | 'write'> {
-    const [inner, visit] = [this.#inner, this.#visit];
-    const enter = (): void => {
-      if (visit.isOver)
-        throw new ContextError('store-closed', 'The store was closed. Use it again to open it.');
-    };
-    return {
-      async read(tables, work) {
-        enter();
-        return inner.read(tables, work);
-      },
-      async write(tables, work) {
-        enter();
-        return inner.write(tables, work);
-      },
-    };
   }
 
   /**
