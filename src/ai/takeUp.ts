@@ -27,6 +27,8 @@ export async function takeUp<M extends UIMessage>(
   const source = sent.abortSignal?.aborted ? null : await transport.reconnectToStream(withNote(sent, note));
   if (!source) return null;
   const begin = async (): Promise<ReadableStream<UIMessageChunk> | null> => {
+    // A result that was given meanwhile may have let it go on here.
+    if (at.turn?.isOpen) return null;
     await at.turn?.settled;
     const list = at.list.begun;
     const isWanted = !sent.abortSignal?.aborted && mayGoOn(engine, list.at(-1), [asked, note.answerId]);

@@ -381,7 +381,9 @@ export class Run {
         if (own.page) this.#witness.takesUp(own.page, exchange, branchId);
       }
       this.#note(`take up ${String(noteOf(exchange)['answerId']).slice(0, 4)}`);
-      return exchange.replay(signal);
+      const stream = exchange.replay(signal);
+      this.#witness.finds({ exchange, stream, signal, page: () => own.page });
+      return stream;
     };
     own.page = this.#watch(await this.#open(reconnect));
     for (const [exchange, branchId] of taken) this.#witness.takesUp(own.page, exchange, branchId);
@@ -639,6 +641,7 @@ export class Run {
     const found = [
       ...this.#found,
       ...this.#witness.found,
+      ...this.#witness.left(),
       ...(await this.#hanging()),
       ...(await this.#misplaced(stored)),
       ...(await this.#misshown(stored)),

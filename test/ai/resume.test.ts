@@ -462,15 +462,9 @@ describe('a page that asks its server for what it still streams', () => {
       const page = await cutOff('First ');
       await goOn(page, 'and ');
       const back = await openAnew(page);
-      const replay = back.script.offer();
-      const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
-      const { promise: found, resolve: find } = Promise.withResolvers<Exchange['stream']>();
-      const reconnectToStream = (): typeof found => (ask(), found);
-      back.chats.configure({ transport: { ...back.script.transport, reconnectToStream } });
-      const resumed = back.chats.active.resumeStream();
-      await asked;
+      const { replay, find, resumed } = await slowLook(back);
       await back.engine.checkout(back.chats.active.messages[0]!.id);
-      find(replay.stream);
+      find();
       await resumed;
       expect([replay.isStopped, back.chats.active.error, back.shown()]).toEqual([true, undefined, 'q: One?']);
       await back.engine.switchBranch('main');
@@ -492,6 +486,23 @@ describe('a page that asks its server for what it still streams', () => {
     await back.engine.switchBranch('main');
     expect(await kept(back)).toBe('q: One? | a: First ');
   });
+
+  it.runIf(SDK > 6)(
+    'lets it go at once where a result that was given meanwhile lets it go on here',
+    async () => {
+      const page = await openReplaying();
+      void page.chats.active.sendMessage({ text: 'Roll?' });
+      await (await page.script.next()).send({ type: 'start' }, CALL);
+      const back = await openAnew(page);
+      const { replay, find } = await slowLook(back);
+      await back.chats.active.addToolOutput({ tool: 'dice' as never, toolCallId: '1', output: 6 });
+      const more = await back.script.next();
+      find();
+      await expect.poll(() => replay.isStopped).toBe(true);
+      await more.answer('Six.');
+      expect(await kept(back)).toBe('q: Roll? | a: [dice output-available]/Six.');
+    },
+  );
 
   it('lets it go when its turn is refused, and says so', async () => {
     const page = await cutOff('First ');
@@ -543,6 +554,31 @@ describe('a page that asks its server for what it still streams', () => {
     expect(await page.stored()).toBe('q: One? | a: First. | q: Two? | a: Second.');
   });
 });
+
+/** A page asks its server for an answer, which that finds when it is told to. Calls that are answered are sent on. */
+async function slowLook({ chats, script }: Page): Promise<Look> {
+  const replay = script.offer();
+  const { promise: isFound, resolve: find } = Promise.withResolvers<void>();
+  const { promise: isAsked, resolve: ask } = Promise.withResolvers<void>();
+  const reconnectToStream = async (): Promise<Exchange['stream']> => {
+    ask();
+    await isFound;
+    return replay.stream;
+  };
+  chats.configure({
+    transport: { ...script.transport, reconnectToStream },
+    sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls,
+  });
+  const resumed = chats.active.resumeStream();
+  await isAsked;
+  return { replay, find, resumed };
+}
+
+interface Look {
+  readonly replay: Exchange;
+  readonly find: () => void;
+  readonly resumed: Promise<void>;
+}
 
 /** A page with an answer, whose disk writes nothing before it may, and whose server has nothing and says so when it is told to. */
 async function openBefore(): Promise<Before> {

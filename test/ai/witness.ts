@@ -29,6 +29,8 @@ export class Witness {
   readonly #toBeStopped: Set<Exchange> = new Set();
   /** The answers that were taken up again, and on which branch: a page looks for a moment whether it has a place for one. */
   readonly #taken: Map<Exchange, string> = new Map();
+  /** The answers that pages asked for again and were given, but for those that they let go of at once. */
+  readonly #finds: Set<Find> = new Set();
   /** How the last request of each answer ended, where that is sure. */
   readonly #ends: Map<string, { readonly exchange: Exchange; readonly end: string }> = new Map();
   /** What a person said to each call that asked for leave. */
@@ -102,6 +104,7 @@ export class Witness {
     this.#listen(page, page.chats.get(String(noteOf(exchange)['branchId'])));
     const typed = this.#comparePlaces(page, exchange);
     this.#asked.set(exchange, page);
+    this.#compareAnswers(exchange);
     this.forgets(exchange);
     const { messages } = exchange.sent;
     const own = await page.store.getMessageChain('c', String(noteOf(exchange)['answerId']));
@@ -133,16 +136,55 @@ export class Witness {
       this.found.push(`${questionsIn(messages)} was typed at the end of ${own.name}, and is not on it`);
   }
 
+  /** No answer is said twice at once, and no two grow in one chat. */
+  #compareAnswers(exchange: Exchange): void {
+    const others = [...this.#asked.keys()].filter((other) => other !== exchange && this.#isHeard(other));
+    const { answerId } = noteOf(exchange);
+    const [page, branchId] = [this.#asked.get(exchange), this.#branchOf(exchange)];
+    for (const other of others)
+      if (noteOf(other)['answerId'] === answerId) this.#tell(`${String(answerId)} is answered twice at once`);
+      else if (this.#branchOf(other) === branchId && this.#asked.get(other) === page)
+        this.#tell(`two answers grow at once on ${branchId}`);
+  }
+
+  #tell(problem: string): void {
+    if (!this.found.includes(problem)) this.found.push(problem);
+  }
+
+  /** Whether an answer may still say something, and somebody hears it: a page that found one may leave it to another. */
+  #isHeard(exchange: Exchange): boolean {
+    if (!this.#isOpen(exchange)) return false;
+    const finds = [...this.#finds].filter((find) => find.exchange === exchange && this.#isAlive(find));
+    return !this.#taken.has(exchange) || finds.some(({ stream }) => stream.locked);
+  }
+
+  #isAlive({ page, signal }: Find): boolean {
+    const own = page();
+    return own !== undefined && !this.#dead.has(own) && signal?.aborted !== true;
+  }
+
+  /** A page asked for an answer that its server still streams, and was given it. */
+  finds(find: Find): void {
+    const { stream } = find;
+    const cancel = stream.cancel.bind(stream);
+    this.#finds.add(find);
+    stream.cancel = (reason) => {
+      this.#finds.delete(find);
+      return cancel(reason);
+    };
+  }
+
+  /** In the end: answers that were found, and that nobody reads or lets go of, so that their servers go on for nobody. */
+  left(): string[] {
+    const left = [...this.#finds].filter((find) => !find.stream.locked && this.#isAlive(find));
+    const ids = left.map(({ exchange }) => String(noteOf(exchange)['answerId']));
+    return ids.map((id) => `${id} was found at its server, and neither taken up nor let go`);
+  }
+
   /** Where the question was typed, if it is asked elsewhere. */
   #comparePlaces(page: MortalPage, exchange: Exchange): Typed | undefined {
     const { answerId, branchId } = noteOf(exchange);
     const before = [...this.#asked.keys()];
-    for (const other of before.filter((one) => this.#isOpen(one))) {
-      const note = noteOf(other);
-      if (note['answerId'] === answerId) this.found.push(`${String(answerId)} is answered twice at once`);
-      else if (this.#branchOf(other) === branchId && this.#asked.get(other) === page)
-        this.found.push(`two answers grow at once on ${branchId}`);
-    }
     if (before.some((other) => noteOf(other)['answerId'] === answerId)) {
       this.#countGoingOn(page, answerId);
       this.#more.add(exchange);
@@ -287,6 +329,8 @@ export class Witness {
   /** What must be true between any two acts. */
   async look(page: MortalPage, now?: number): Promise<void> {
     const { chats } = page;
+    for (const exchange of this.#openOf(page).filter((one) => this.#isHeard(one)))
+      this.#compareAnswers(exchange);
     await this.#lookForQuestions(page, now);
     for (const exchange of this.#openOf(page).filter((one) => !this.#taken.has(one))) {
       const branch = String(noteOf(exchange)['branchId']);
@@ -453,6 +497,15 @@ export async function textsOf(store: MortalPage['store']): Promise<string[]> {
   const ids = new Set(saved.map(({ id }) => id));
   const waiting = (await queued(store)).flatMap(({ message }) => (ids.has(message.id) ? [] : [message]));
   return [...saved, ...waiting].map(textOf);
+}
+
+/** An answer that a server still had when a page asked for it. */
+interface Find {
+  readonly exchange: Exchange;
+  readonly stream: Exchange['stream'];
+  readonly signal: AbortSignal | undefined;
+  /** The page that asked, once it is open. */
+  readonly page: () => MortalPage | undefined;
 }
 
 /** How long it may take until a question is seen somewhere, in ms, and how often it is looked for then. */

@@ -292,20 +292,40 @@ function withBug(plant: (page: MortalPage) => void): typeof openApp {
   };
 }
 
+/** The app with one that is there before its page is: what it finds at its server is forgotten. */
+const forgetful: typeof openApp = (store, opening) =>
+  openApp(store, {
+    ...opening,
+    reconnect: (...asked) => {
+      opening?.reconnect?.(...asked);
+      return null;
+    },
+  });
+
 describe.runIf(SDK === 7)('a person who presses every button of an app finds', () => {
   beforeAll(loadApp);
 
   describe.each(Object.entries(bugs))('where %s:', (_, planted) => {
     it.each(Object.entries(planted))('%s', async (_name, [told, plant]) => {
-      const found: string[] = [];
-      for (const seed of RUNS) {
-        found.push(...(await problemsOf(seed, withBug(plant))));
-        if (found.some((line) => told.test(line))) break;
-      }
-      expect(found).toContainEqual(expect.stringMatching(told));
+      expect(await foundUntil(told, withBug(plant))).toContainEqual(expect.stringMatching(told));
     });
   });
+
+  it('where no server goes on for nobody: an answer that is found, and forgotten', async () => {
+    const told = /neither taken up nor let go/;
+    expect(await foundUntil(told, forgetful)).toContainEqual(expect.stringMatching(told));
+  });
 });
+
+/** What is found, until a bug is told of by the words for it. */
+async function foundUntil(told: RegExp, open: typeof openApp): Promise<string[]> {
+  const found: string[] = [];
+  for (const seed of RUNS) {
+    found.push(...(await problemsOf(seed, open)));
+    if (found.some((line) => told.test(line))) break;
+  }
+  return found;
+}
 
 const NOTHING: UIMessage = { id: '', role: 'user', parts: [] };
 
