@@ -223,8 +223,9 @@ describe('the composer', () => {
     await new ContextEngine({ store, chatId: 'c', userId: 'local' }).set(user('Hello')).save();
     localStorage.setItem('demo:unsent:c:a tab that is gone', 'half a thought');
     const load = store.load.bind(store);
+    const disk = Promise.withResolvers<void>();
     vi.spyOn(store, 'load').mockImplementation(async (...args) => {
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await disk.promise;
       return load(...args);
     });
     history.replaceState(null, '', '#/chat/c');
@@ -233,6 +234,7 @@ describe('the composer', () => {
     await waitFor(() => expect(message().value).toBe('half a thought'));
     expect(screen.queryByRole('article', { name: 'You' })).toBeNull();
     expect(screen.queryByText('What is on your mind?')).toBeNull();
+    disk.resolve();
     expect(await screen.findByRole('article', { name: 'You' })).toBeDefined();
     expect(message().value).toBe('half a thought');
   });
