@@ -115,7 +115,7 @@ function withJournals(tree: Tree, journals: readonly [id: string, journal: Tree]
 /** The same as a later version would have left it. */
 function asNewer(tree: Tree): Tree {
   const later = ({ 'position.json': position, ...chats }: Tree): Tree => ({
-    'position.json': JSON.stringify({ ...(JSON.parse(position as string) as object), v: 99 }),
+    'position.json': JSON.stringify({ ...(JSON.parse(position as string) as object), v: 99, sum: undefined }),
     ...chats,
   });
   return withJournals(

@@ -10,6 +10,7 @@ import { Sealer } from '../../src/store/indexeddb/seal.ts';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import type { DataLoss } from '../../src/store/loss.ts';
 import type { ContextStore } from '../../src/store/store.ts';
+import { type DatabaseDump, dumpDatabase, loadDatabase } from '../support/dump.ts';
 import { Faults, WRITE_FAULTS } from '../support/faults.ts';
 import { Folder, type Handle, MemoryFiles } from '../support/files.ts';
 import { given, head, insert, line, me, message, turn } from '../support/graph.ts';
@@ -33,6 +34,8 @@ describe('a restore that fails', () => {
   const opened: ContextStore[] = [];
   /** The looks that were taken at a journal: whether it holds what is lost. */
   const looks = vi.spyOn(Journal.prototype, 'holdsLost');
+  /** The database and its journal, as that is written behind it. */
+  let written: DatabaseDump;
   let journal: Folder;
   let whole: string;
 
@@ -59,6 +62,7 @@ describe('a restore that fails', () => {
     whole = await textOf(store);
     await closeAll();
     journal = files.copy();
+    written = await dumpDatabase('restored');
   });
   beforeEach(() => {
     vi.spyOn(console, 'warn').mockReturnValue();
@@ -339,6 +343,35 @@ describe('a restore that fails', () => {
     expect(await textOf(store)).toEqual(whole);
   });
 
+  it('loses nothing with a letter of its position, whichever and where it was cut, and counts on as before', async () => {
+    const said = await (await positionIn(journal)).getFile().then((file) => file.text());
+    const mutants = said.split('').flatMap((letter, at) => {
+      const others = ['0', '9'].filter((other) => other !== letter);
+      return ['', ...others.map((other) => other + said.slice(at + 1))].map((end) => said.slice(0, at) + end);
+    });
+    for (const text of [...mutants, 'null', '[]', '{"v":1,"seq":1e999}', '{"v":1,"seq":-1}']) {
+      const garbled = journal.copy();
+      await rewrite(await positionIn(garbled), text);
+      // The wipe comes at once, or when more was written behind it.
+      const { store: wiped, loss } = await visitWith(garbled);
+      expect([text, await loss?.restore()]).toMatchObject([text, { chats: 2, damaged: 0, left: 0 }]);
+      expect([text, await textOf(wiped)]).toEqual([text, whole]);
+      expect((await wiped.load('c')).seq).toBeLessThan(100);
+      await closeAll();
+      globalThis.indexedDB = new IDBFactory();
+      await loadDatabase('restored', written);
+      files.lay(garbled);
+      const store = open();
+      await store.append('c', turn('next', 'm4'), me);
+      expect([text, (await store.storage()).journal?.state]).toEqual([text, 'on']);
+      await closeAll();
+      const after = await visitWith(files.copy());
+      expect([text, await after.loss?.restore()]).toMatchObject([text, { chats: 2, damaged: 0, left: 0 }]);
+      expect([text, (await after.store.getMessages('c')).at(-1)?.id]).toEqual([text, 'next']);
+      await closeAll();
+    }
+  });
+
   it('keeps the files of a chat whose id is another person’s by now, until that one is deleted', async () => {
     const { store, loss } = await visitWith(journal);
     await store.append('d', turn('x', null), { ...me, userId: 'other' });
@@ -378,6 +411,18 @@ describe('a restore that fails', () => {
 
   it('leaves no rejection unhandled', async () => expect(await unhandled()).toEqual([]));
 });
+
+/** The file that says how far the journal has come. */
+async function positionIn(all: Folder): Promise<Handle> {
+  for await (const file of filesIn(all)) if (file.name === 'position.json') return file;
+  return expect.unreachable('there is no position');
+}
+
+async function rewrite(file: Handle, text: string): Promise<void> {
+  const writable = await file.createWritable();
+  await writable.write(text);
+  await writable.close();
+}
 
 /** The folder of this name, however deep it lies. */
 async function findFolder(all: Folder, name: string): Promise<Folder> {

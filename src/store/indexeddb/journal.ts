@@ -40,7 +40,8 @@ import { putBack } from './putBack.ts';
  * can't hold as it is has none.
  *
  * A line is a record, and a check of it. One that was cut short or garbled is left out when the journal is read, and
- * counted. A journal of a later version is neither read nor written on: whoever knows it finds all of it.
+ * counted. The number has a check, too: a garbled one is none, and all is written down from its beginning again. A
+ * journal of a later version is neither read nor written on: whoever knows it finds all of it.
  */
 export class Journal {
   readonly #name: string;
@@ -93,7 +94,7 @@ export class Journal {
     );
     for (const chatId of new Set(changes.map((change) => change.chatId)))
       await this.#writeChat(own, chatId, from);
-    await writeFile(own, POSITION, JSON.stringify({ v: VERSION, seq: changes.at(-1)?.seq ?? end }));
+    await writeFile(own, POSITION, textOfPosition(changes.at(-1)?.seq ?? end));
   }
 
   async #writeChat(database: FileSystemDirectoryHandle, chatId: string, since: number): Promise<void> {
@@ -152,11 +153,14 @@ export class Journal {
     }
   }
 
-  /** How far a journal has come. Throws `newer-format` for one that a later version writes. */
+  /**
+   * How far a journal has come; 0 where that can't be read: what is written twice says the same twice. Throws `newer-format`
+   * for one that a later version writes.
+   */
   async #readPosition(folder: FileSystemDirectoryHandle | undefined): Promise<number> {
     const { seq, v } = positionIn(folder && (await textOf(folder, POSITION)));
     if (typeof v === 'number' && v > VERSION) throw newerFormat(this.#name, v);
-    return typeof seq === 'number' ? seq : 0;
+    return Number.isSafeInteger(seq) ? (seq as number) : 0;
   }
 
   /** A chat as it is written down here. */
@@ -379,12 +383,31 @@ const SLACK = 512 * 1024;
 /** So many messages are read at a time. */
 const MANY = 512;
 
-function positionIn(text: string | undefined): { readonly seq?: unknown; readonly v?: unknown } {
+interface Position {
+  readonly seq?: unknown;
+  readonly v?: unknown;
+  /** A check of both. A later version tells it in the same way, or none; the first files had none. */
+  readonly sum?: unknown;
+}
+
+function textOfPosition(seq: number): string {
+  const position: Position = { v: VERSION, seq };
+  return JSON.stringify({ ...position, sum: checkOfPosition(position) });
+}
+
+/** What a text tells of a position; nothing where it was cut short or garbled. */
+function positionIn(text: string | undefined): Position {
   try {
-    return Object(JSON.parse(text ?? 'null')) as object;
+    const position = Object(JSON.parse(text ?? 'null')) as Position;
+    const { sum = checkOfPosition(position) } = position;
+    return sum === checkOfPosition(position) ? position : {};
   } catch {
     return {};
   }
+}
+
+function checkOfPosition({ seq, v }: Position): string {
+  return checkOf(JSON.stringify({ v, seq }));
 }
 
 function newerFormat(database: string, format: number): ContextError {
