@@ -487,7 +487,7 @@ describe('a page that asks its server for what it still streams', () => {
     expect(await kept(back)).toBe('q: One? | a: First ');
   });
 
-  it.runIf(SDK > 6)(
+  it.runIf(SDK > 5)(
     'lets it go at once where a result that was given meanwhile lets it go on here',
     async () => {
       const page = await openReplaying();
