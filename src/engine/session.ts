@@ -778,7 +778,7 @@ export class Session {
 
   trackUsage(usage: Readonly<Record<string, unknown>>): Promise<void> {
     return this.#serial(async () => {
-      await this.#sync.commit([{ op: 'chat', usage }], { keep: true });
+      await this.#sync.commit([{ op: 'chat', usage, usageId: createId() }], { keep: true });
       this.#desk.publish();
     });
   }

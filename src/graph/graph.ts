@@ -115,6 +115,8 @@ export interface Chat {
   readonly messageCount: number;
   /** Checkpoints in the chat, deleted ones too; absent where none was made since they are counted. */
   readonly checkpointCount?: number;
+  /** By what ids usage was counted last: what is told again, because nobody answered, is counted once. */
+  readonly usageIds?: readonly string[];
   /** The `seq` of the next message. */
   readonly nextSeq: number;
   /** How many chats with this id were deleted before this one. */

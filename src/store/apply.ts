@@ -45,6 +45,9 @@ export async function applyOps(
 /** Format version of the records that are written here. */
 const RECORD_VERSION = 1;
 
+/** Of so many calls a chat knows that it has counted their usage. */
+const KEPT_USAGE = 8;
+
 /** Where a chat begins. */
 const ROOT = { depth: 0 };
 
@@ -435,14 +438,18 @@ class Append {
       this.#setCheckpoint(checkpoint, parentId === null ? { deletedAt: this.#now } : { messageId: parentId });
   }
 
-  #updateChat({ title, metadata, usage }: OpNamed<'chat'>): void {
+  #updateChat({ title, metadata, usage, usageId }: OpNamed<'chat'>): void {
     const { title: before, ...chat } = this.#chat;
     const after = title === undefined ? before : (title ?? undefined);
     this.#chat = after === undefined ? chat : { ...chat, title: after };
-    this.#setChat({});
+    const { usageIds = [] } = chat;
+    const isCounted = usageId !== undefined && usageIds.includes(usageId);
+    this.#setChat(
+      usageId === undefined || isCounted ? {} : { usageIds: [...usageIds, usageId].slice(-KEPT_USAGE) },
+    );
     if (!metadata && !usage) return;
     this.#metadata ??= fieldsOf(chat.metadata);
-    const sum = usage && addUsage(this.#metadata.get('usage'), usage);
+    const sum = usage && !isCounted && addUsage(this.#metadata.get('usage'), usage);
     for (const [name, field] of fieldsOf(metadata)) this.#metadata.set(name, field);
     if (sum) this.#metadata.set('usage', sum);
   }

@@ -133,7 +133,7 @@ const OPS: Readonly<Record<StoreOp['op'], Fields>> = {
   checkpoint: { id: ID, name: TEXT, messageId: TEXT },
   'rename-checkpoint': { id: TEXT, name: TEXT },
   'delete-checkpoint': { id: TEXT },
-  chat: {},
+  chat: { usageId: orNone(TEXT) },
   mend: { seq: NUMBER },
   set: { key: TEXT },
   merge: { key: TEXT, value: RECORD },

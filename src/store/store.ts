@@ -214,12 +214,16 @@ export type StoreOp =
   | { readonly op: 'checkpoint'; readonly id: string; readonly name: string; readonly messageId: string }
   | { readonly op: 'rename-checkpoint'; readonly id: string; readonly name: string }
   | { readonly op: 'delete-checkpoint'; readonly id: string }
-  /** Title (null clears it), metadata (merged, shallow) and usage (numbers are added, nested ones too). */
+  /**
+   * Title (null clears it), metadata (merged, shallow) and usage (numbers are added, nested ones too; once where it is
+   * told again under the same `usageId`).
+   */
   | {
       readonly op: 'chat';
       readonly title?: string | null;
       readonly metadata?: Readonly<Record<string, unknown>>;
       readonly usage?: Readonly<Record<string, unknown>>;
+      readonly usageId?: string;
     }
   /**
    * Puts the records of a damaged chat right, as they were examined: refused with `head-moved` if anything was written

@@ -65,7 +65,7 @@ const WRITES: Readonly<Record<string, Write>> = {
   'a branch deleted': { does: (engine) => engine.deleteBranch('main-v2') },
   'the branch that is shown deleted': { does: (engine) => engine.deleteBranch('main') },
   'a title and metadata': { does: (engine) => engine.updateChat({ title: 'T', metadata: { mood: 1 } }) },
-  usage: { does: (engine) => engine.trackUsage({ tokens: 3 }), isOnce: true },
+  usage: { does: (engine) => engine.trackUsage({ tokens: 3 }) },
 };
 
 const FAULTS: readonly Fault[] = ['throw', 'refuse', 'blobs', 'abort', 'dead', 'late', 'unheard', 'closed'];

@@ -2,7 +2,7 @@ import type { UIMessage } from 'ai';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { visualizeGraph } from '../../src/graph/visualize.ts';
 import { blobUrl } from '../../src/store/blobs.ts';
-import type { ContextStore, StoreNotice, StoreOp } from '../../src/store/store.ts';
+import type { AppendResult, ContextStore, StoreNotice, StoreOp } from '../../src/store/store.ts';
 import { given, givenChat, head, insert, me, message, turn } from './graph.ts';
 
 /**
@@ -1072,6 +1072,20 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
         expect((await store.getChat('c'))?.metadata).toEqual({
           usage: { inputTokens: 6, outputTokens: 5, details: { cached: 4 }, model: 'two' },
         });
+      });
+
+      it('counts usage once that is told again under its id, also behind what others told', async () => {
+        const tell = (usageId: string, tokens = 3): Promise<AppendResult> =>
+          append([{ op: 'chat', usage: { tokens }, usageId }]);
+        await tell('mine');
+        for (let i = 0; i < 7; i += 1) await tell(`other-${i}`, 1);
+        const again = await tell('mine');
+        expect(again.chat.metadata).toEqual({ usage: { tokens: 10 } });
+        await append([{ op: 'chat', title: 'T', usage: { tokens: 1 } }]);
+        await tell('mine');
+        expect(await store.getChat('c')).toMatchObject({ title: 'T', metadata: { usage: { tokens: 11 } } });
+        const bad = append([{ op: 'chat', usage: { tokens: 1 }, usageId: 5 as unknown as string }]);
+        await expect(bad).rejects.toMatchObject({ code: 'invalid-options' });
       });
 
       it('refuses a title that is no text, and metadata and usage that are no records: they were lost by it', async () => {
