@@ -2,6 +2,7 @@ import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
 import { ContextError, isContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
+import { longer } from './goingOn.ts';
 import { headOf } from './list.ts';
 import type { Saved, TurnPlan } from './plan.ts';
 import { toSendable } from './sendable.ts';
@@ -97,7 +98,7 @@ export interface OpenedTurn<M extends UIMessage> {
   readonly isWhole: boolean;
   /** The conversation up to it, as it is saved, oldest first; undefined where the turn changes nothing of it. */
   readonly before?: readonly M[] | undefined;
-  /** Messages of the plan that are saved as others: their ids were taken, or they held what no JSON can. */
+  /** Messages of the plan that are saved as others: their ids were taken, they held what no JSON can, or said less. */
   readonly renamed: ReadonlyMap<M, M>;
   /** Of a version that is not made yet: what makes it. */
   readonly version?: Version<M> | undefined;
@@ -197,7 +198,7 @@ async function written<M extends UIMessage>(
     renamed.set(message, own);
     return own;
   };
-  const begun = answer && !inPlace ? ownId(answer, isVersion ? answerId : undefined) : answer;
+  let begun = answer && !inPlace ? ownId(answer, isVersion ? answerId : undefined) : answer;
   const id = begun?.id ?? answerId;
   let added = fresh.map((message) => ownId(message));
   const isWhole = inPlace && engine.status(id) === 'complete' && !isResult(answer?.parts.at(-1));
@@ -214,7 +215,10 @@ async function written<M extends UIMessage>(
       return engine.continue(added, options);
     });
   }
-  if (begun && inPlace) await beginAgain(engine, begun);
+  if (begun && inPlace) {
+    begun = await beginAgain(engine, begun);
+    if (begun !== answer) renamed.set(answer as M, begun);
+  }
   return {
     id,
     branchId: landing(engine, forkId, branchId),
@@ -225,14 +229,23 @@ async function written<M extends UIMessage>(
   };
 }
 
-/** Lets an answer grow again: in one chat, though others of the same engine may show it. */
-async function beginAgain(engine: ContextEngine, answer: UIMessage): Promise<void> {
+/**
+ * Lets an answer grow again: in one chat, though others of the same engine may show it. Gives it as it is by then: another
+ * tab may have answered a call in it, and no list here shows that while it is busy, or its branch is not shown.
+ */
+async function beginAgain<M extends UIMessage>(engine: ContextEngine, answer: M): Promise<M> {
   const { id } = answer;
   const ids = beginning.get(engine) ?? new Set();
   beginning.set(engine, ids);
   if (ids.has(id) || engine.status(id) === 'streaming') throw stillGrowing(id);
   ids.add(id);
-  await keepMessage(engine, id, answer, 'streaming').finally(() => ids.delete(id));
+  let begun: M | undefined;
+  const known = (saved: UIMessage): M => {
+    if (begun) throw changedMeanwhile(id);
+    return (begun = longer(saved as M, answer));
+  };
+  await keepMessage(engine, id, known, 'streaming').finally(() => ids.delete(id));
+  return begun ?? answer;
 }
 
 /** The answers that are about to grow again. */
@@ -252,6 +265,16 @@ function stillGrowing(id: string): ContextError {
   return new ContextError('busy', 'This answer is still growing. Wait for it, or stop it first.', {
     details: { id },
   });
+}
+
+function changedMeanwhile(id: string): ContextError {
+  return new ContextError(
+    'head-moved',
+    'Another tab changed this answer at this moment. Look at it, and try again.',
+    {
+      details: { id },
+    },
+  );
 }
 
 /**

@@ -27,7 +27,7 @@ export interface UseContextChatOptions<M extends UIMessage = UIMessage> extends 
 export function useContextChat<M extends UIMessage = UIMessage>(
   options: UseContextChatOptions<M> = {},
 ): { readonly chat: ContextChat<M> } {
-  const { engine: given, stopOnUnmount = false, ...chatOptions } = options;
+  const { engine: given, stopOnUnmount, ...chatOptions } = options;
   const engine = useEngine(given);
   const chats = chatsOf(engine, chatOptions);
   useInsertionEffect(() => chats.configure(chatOptions));

@@ -1,5 +1,6 @@
 import { lastAssistantMessageIsCompleteWithToolCalls, type UIMessageChunk } from 'ai';
 import { describe, expect, it } from 'vitest';
+import type { ContextEngine } from '../../src/engine/engine.ts';
 import { goingOnKey } from '../../src/store/keys.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import type { ContextStore } from '../../src/store/store.ts';
@@ -503,6 +504,25 @@ describe('a page that asks its server for what it still streams', () => {
       expect(await kept(back)).toBe('q: Roll? | a: [dice output-available]/Six.');
     },
   );
+
+  it('keeps a result that another tab gave meanwhile, on a branch that is not shown', async () => {
+    const page = await openReplaying();
+    void page.chats.active.sendMessage({ text: 'Roll?' });
+    await (await page.script.next()).send({ type: 'start' }, CALL);
+    const back = await openAnew(page);
+    const { replay, find, resumed } = await slowLook(back);
+    const [question, answer] = back.chats.active.messages;
+    await back.engine.rewind(question!.id);
+    const other = await openPage(afterReload(page.disk));
+    await other.chats.active.addToolOutput({ tool: 'dice' as never, toolCallId: '1', output: 6 });
+    const rev = (engine: ContextEngine): unknown => engine.node(answer!.id)?.rev;
+    await expect.poll(() => rev(back.engine)).toBe(rev(other.engine));
+    find();
+    await replay.send({ type: 'start' }, CALL);
+    await replay.answer('There.');
+    await resumed;
+    expect(await back.stored()).toBe('q: Roll? | a: [dice output-available]/There.');
+  });
 
   it('lets it go when its turn is refused, and says so', async () => {
     const page = await cutOff('First ');

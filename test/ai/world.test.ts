@@ -157,6 +157,22 @@ describe('two pages on one chat', () => {
       await expect.poll(() => one!.shown()).toBe('q: Roll? | a: [dice output-available]');
     });
 
+    it('go on from a result that is known of by then, though the list shows it no more', async () => {
+      const { engine } = one!;
+      const keep = engine.updateMessage.bind(engine);
+      engine.updateMessage = async (id, ...words) => {
+        engine.updateMessage = keep;
+        await give();
+        await expect.poll(() => engine.message(id)?.parts).toMatchObject([{ output: 4 }]);
+        return keep(id, ...words);
+      };
+      const gone = goOn();
+      await (await one!.script.next()).answer('Four.');
+      await gone;
+      expect(await one!.stored()).toBe('q: Roll? | a: [dice output-available]/Four.');
+      expect(one!.shown()).toBe(await one!.stored());
+    });
+
     it('refuse the result that came second', async () => {
       const gone = goOn();
       await settle();
