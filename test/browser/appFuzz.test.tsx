@@ -8,8 +8,11 @@ import { loadApp, openApp, pager } from '../apps/page.tsx';
 // says what is done, and not to the millisecond when: `vitest run --project browser test/browser/appFuzz -t 9017`.
 const SEEDS = 50;
 const FIRST = 9000;
-/** Others that once found something: a result that was given while another branch let its answer go on. */
-const FOUND = [40750];
+/**
+ * Others that once found something: a result that was given while another branch let its answer go on, or while a page that
+ * was loaded anew took its answer up.
+ */
+const FOUND = [40750, 90388, 90421];
 /** How long servers take to say what they have to take up, in ms: what is said meanwhile must not be taken for saved. */
 const LATENCIES = [0, 30, 150];
 
