@@ -14,6 +14,7 @@ import {
   siblingsOf,
 } from '../graph/graph.ts';
 import type { ChatRecords } from '../store/store.ts';
+import { MEMORY } from './outbox.ts';
 import { keepIfSame, sameItems } from './same.ts';
 import { sameJson } from './sameJson.ts';
 import { NO_VERSIONS } from './state.ts';
@@ -155,6 +156,14 @@ export class History {
     this.recount();
   }
 
+  /** Forgets the branches and checkpoints that a chat which was written again has not; those that wait for the disk stay. */
+  keepOnly({ branches, checkpoints }: ChatRecords): void {
+    const there = new Set([...branches, ...checkpoints].map(({ id }) => id));
+    for (const { id, deviceId } of this.branches.values())
+      if (!there.has(id) && deviceId !== MEMORY) this.forgetBranch(id);
+    for (const id of this.checkpoints.keys()) if (!there.has(id)) this.checkpoints.delete(id);
+  }
+
   /** Sees the head of a branch here from now on. */
   look(branchId: string, head: string | null): void {
     const before = this.view(branchId);
@@ -162,6 +171,12 @@ export class History {
     if (this.branches.get(branchId)?.deletedAt !== undefined || !this.#reached) return;
     if (before === null || contains(this.graph, head, before)) markChain(this.graph, this.#reached, head);
     else this.recount();
+  }
+
+  /** Sees a branch as one does who comes now. */
+  lookAgain(branchId: string): void {
+    const branch = this.branches.get(branchId);
+    if (branch) this.look(branchId, this.settledAt(branch.headMessageId));
   }
 
   #isOwnOrSettled(head: string | null, own: Own): boolean {
@@ -177,6 +192,13 @@ export class History {
   settledAt(id: string | null): string | null {
     let at = id;
     while (at !== null && !this.#isSettled(at)) at = this.graph.nodes.get(at)?.parentId ?? null;
+    return at;
+  }
+
+  /** The last message on the way from `id` to the root whose words are here; null where there is none. */
+  lastWithWords(id: string): string | null {
+    let at: string | null = id;
+    while (at !== null && !this.body(at)) at = this.graph.nodes.get(at)?.parentId ?? null;
     return at;
   }
 
@@ -283,6 +305,11 @@ export class History {
       );
       this.#stale.delete(node.id);
     }
+  }
+
+  /** Newer words of these were asked for: where there are none any more, those that are here stand. */
+  makeDo(ids: readonly string[]): void {
+    for (const id of ids) this.#stale.delete(id);
   }
 
   /** The body of a message, where it is loaded. */

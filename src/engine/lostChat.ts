@@ -22,7 +22,13 @@ export function writtenAgain(
   const [first, ...others] = history.liveBranches().filter(({ deviceId }) => deviceId !== MEMORY);
   if (!first) return { ops, first };
   ops.push(...begin(first, put(history.view(first.id))));
-  for (const { id, name } of others) ops.push({ op: 'branch', id, name, messageId: put(history.view(id)) });
+  const names = new Set([first.name]);
+  for (const { id, name } of others) {
+    // Of two tabs one may have renamed a branch while the other gave its name to another one.
+    const called = names.has(name) ? { base: name } : { name };
+    names.add(name);
+    ops.push({ op: 'branch', id, ...called, messageId: put(history.view(id)) });
+  }
   const { title = null, metadata, activeBranchId } = { ...chat };
   if (others.some(({ id }) => id === activeBranchId))
     ops.push({ op: 'use', branchId: activeBranchId as string });
@@ -34,36 +40,55 @@ export function writtenAgain(
 
 /**
  * What is here of a chat that another tab has written again, and that tab had not: the ends of branches, behind messages
- * that are there by now. A branch that ends elsewhere by now gets one beside it.
+ * that are there by now, and checkpoints. Branches are as they were `seen` here; one that ends elsewhere by now gets one
+ * beside it, and `beside` learns which.
  */
 export function writtenBeside(
   history: History,
-  { nodes, branches }: ChatRecords,
+  { nodes, branches, checkpoints }: ChatRecords,
   insertOf: (node: MessageNode) => Extract<StoreOp, { readonly op: 'insert' }>,
+  seen: readonly Branch[],
+  beside: Map<string, string>,
 ): readonly StoreOp[] {
-  const there = new Set(nodes.map(({ id }) => id));
-  const written = new Set(there);
+  const there = new Map(nodes.map(({ id, rev }) => [id, rev]));
+  const written = new Set(there.keys());
   const ends = new Map(branches.map((branch) => [branch.id, branch]));
+  // A new page that had nothing of the chat began it with one.
+  const known = new Set(seen.map(({ id }) => id));
+  const empty = branches.filter(({ id, headMessageId }) => headMessageId === null && !known.has(id));
+  const free = new Map(empty.map((branch) => [branch.name, branch]));
   const ops: StoreOp[] = [];
-  for (const { id, name, deviceId } of history.liveBranches()) {
-    const chain = deviceId === MEMORY ? [] : chainIds(history.graph, history.view(id));
+  for (const { id, name, headMessageId, deviceId } of seen) {
+    const chain = deviceId === MEMORY ? [] : chainIds(history.graph, headMessageId);
     const from = chain.findLastIndex((one) => there.has(one)) + 1;
     const before = chain[from - 1] ?? null;
     let last = before;
-    for (const one of chain.slice(from)) {
+    for (const [i, one] of chain.entries()) {
       const node = history.graph.nodes.get(one)?.deviceId === MEMORY ? undefined : history.body(one);
-      if (node && !written.has(one)) ops.push({ ...insertOf(node), parentId: last });
-      if (node) written.add((last = one));
+      if (!node) continue;
+      const { data, status } = insertOf(node);
+      if ((there.get(one) ?? Infinity) < node.rev) ops.push({ op: 'replace', id: one, data, status });
+      if (i < from) continue;
+      if (!written.has(one)) ops.push({ ...insertOf(node), parentId: last });
+      written.add((last = one));
     }
-    if (last === before) continue;
-    const end = ends.get(id);
-    const isEnd = end && end.deletedAt === undefined && end.headMessageId === before;
+    const end = ends.get(beside.get(id) ?? id) ?? free.get(name);
+    free.delete(name);
+    const expected = end?.headMessageId ?? null;
+    // It may end further up, at messages that are there all the same: by way of another branch, or of a third tab.
+    const isBehind = end && end.deletedAt === undefined && (expected === null || chain.includes(expected));
+    if (last === null || (end && last === (isBehind ? expected : before))) continue;
+    const to = isBehind ? end.id : end ? createId() : id;
     ops.push(
-      isEnd
-        ? { op: 'head', branchId: id, expected: before, messageId: last, forkId: createId() }
-        : { op: 'branch', id: end ? createId() : id, base: name, messageId: last },
+      isBehind
+        ? { op: 'head', branchId: to, expected, messageId: last, forkId: createId() }
+        : { op: 'branch', id: to, base: name, messageId: last },
     );
+    if (to !== id) beside.set(id, to);
   }
+  const named = new Set(checkpoints.map(({ name }) => name));
+  for (const { id, name, messageId } of history.liveCheckpoints().toReversed())
+    if (written.has(messageId) && !named.has(name)) ops.push({ op: 'checkpoint', id, name, messageId });
   return ops;
 }
 

@@ -120,12 +120,22 @@ export class Outbox {
 
   /** The first part of what is here went to a branch of its own: the rest follows it there. */
   redirect(from: string, to: string): void {
-    const turn = (op: StoreOp): StoreOp =>
-      (op.op === 'head' || op.op === 'use') && op.branchId === from ? { ...op, branchId: to } : op;
-    this.#writes = this.#writes.map(({ ops, owes }) => ({ ops: ops.map(turn), owes }));
+    const ways = new Map([[from, to]]);
+    this.#writes = this.#writes.map(({ ops, owes }) => ({
+      ops: ops.map((op) => redirected(op, ways)),
+      owes,
+    }));
     this.#heads.move(from, to);
   }
 }
+
+/** An operation that goes to another branch than the one it was meant for. */
+export function redirected(op: StoreOp, ways: ReadonlyMap<string, string>): StoreOp {
+  const to = op.op === 'head' || op.op === 'use' ? ways.get(op.branchId) : undefined;
+  return to === undefined ? op : { ...(op as HeadOrUse), branchId: to };
+}
+
+type HeadOrUse = Extract<StoreOp, { readonly op: 'head' | 'use' }>;
 
 /** How often things are there. Each write that is sent asks, and thousands may wait: nobody goes through them for that. */
 class Counts {

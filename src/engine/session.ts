@@ -321,7 +321,7 @@ export class Session {
       throw error;
     }
     await this.#sync.knowAll();
-    stream.branchId = this.#landing(forkId, branch.id);
+    stream.branchId = this.#landing(id, forkId, branch.id);
     if (isShown) await this.#view.show(stream.branchId);
     if (back.length > 0) this.#emitBranch('restore', branch.id);
     if (stream.branchId === forkId) this.#emitBranch('create', forkId);
@@ -344,8 +344,10 @@ export class Session {
   }
 
   /** Where a turn went: to the branch made for it, to the one that it was meant for, or to the `main` of another tab. */
-  #landing(forkId: string, branchId: string): string {
-    return [forkId, branchId].find((id) => this.#history.branches.has(id)) ?? this.#view.activeId;
+  #landing(answerId: string, ...meant: readonly string[]): string {
+    const { branches } = this.#history;
+    const holds = (id: string): boolean => this.#history.view(id) === answerId;
+    return [...branches.keys()].find(holds) ?? meant.find((id) => branches.has(id)) ?? this.#view.activeId;
   }
 
   async #turnOps(

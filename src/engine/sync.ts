@@ -1,6 +1,6 @@
 import { ContextError, isContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
-import type { Chat, MessageNode } from '../graph/graph.ts';
+import type { Branch, Chat, MessageNode } from '../graph/graph.ts';
 import type {
   AppendOptions,
   AppendResult,
@@ -12,12 +12,15 @@ import type {
 import { asContextError, type Desk } from './desk.ts';
 import type { Busy, History, Own } from './history.ts';
 import { writtenAgain, writtenBeside } from './lostChat.ts';
-import { applyLocally, isRefusal, MEMORY, Outbox } from './outbox.ts';
+import { applyLocally, isRefusal, MEMORY, Outbox, redirected } from './outbox.ts';
 import type { Chains } from './resolve.ts';
 import { type RefusedSave, Safety } from './safety.ts';
 import type { SaveState } from './state.ts';
 import type { Streams } from './streams.ts';
 import type { View } from './view.ts';
+
+/** How often a chat that others write again, too, is completed before it is read as it is. */
+const MOST_TRIES = 5;
 
 /** How often an answer that another tab streams is looked at, in ms: a tab that dies sends no notice. */
 const WATCH_INTERVAL = 2000;
@@ -54,6 +57,8 @@ export class Sync {
   #asOf: number | undefined;
   /** The chat's row as the store last told it: without what waits for the disk. */
   #stored: Chat | undefined;
+  /** The branches that took in what was here of others, in the chat that another tab wrote again last. */
+  #beside: ReadonlyMap<string, string> = new Map();
   #watchTimer: ReturnType<typeof setTimeout> | undefined;
   /** Whether a tab died since the last look: what it wrote last may still be on its way, and nobody tells of it. */
   #mayGrow = false;
@@ -189,7 +194,12 @@ export class Sync {
         return;
       } catch (error) {
         if (isContextError(error, 'chat-missing')) {
-          attempt = await this.#behindLoss(attempt);
+          attempt = await this.#behindLoss(attempt, how);
+          continue;
+        }
+        const joined = isNotFound(error) && (await this.#join(attempt));
+        if (joined) {
+          attempt = joined;
           continue;
         }
         const gone = this.#goneBranch(error, attempt);
@@ -205,11 +215,12 @@ export class Sync {
     }
   }
 
+  /** Gives whether anything had to be written. */
   async #send(
     ops: readonly StoreOp[],
     onConflict: ConflictPolicy = this.#desk.options.onConflict ?? 'fork',
-    { isSole = false, isShown = false, isBegun = false, mainBranchId }: SendOptions = {},
-  ): Promise<void> {
+    { isSole = false, isShown = false, isBegun = false, isBeside = false, mainBranchId }: SendOptions = {},
+  ): Promise<boolean> {
     this.#writing += 1;
     try {
       const options = {
@@ -223,7 +234,9 @@ export class Sync {
         isSole || isBegun ? { ...options, chatRev } : options,
       );
       this.#asOf = result.seq;
-      if (isBegun || !this.#isAnother(result.chat)) this.#stored = result.chat;
+      const isAnother = this.#isAnother(result.chat) && !(isBegun && result.changed);
+      if (!isAnother) this.#stored = result.chat;
+      const seen = isAnother && !isBegun && !isBeside ? this.#history.seenBranches() : undefined;
       this.#safety.find();
       if (result.changed) {
         this.#ownChanges.add(result.seq);
@@ -235,7 +248,9 @@ export class Sync {
       const moved = headsIn(ops).filter((branchId) => !this.#outbox.movesHead(branchId));
       this.#absorbOwn(result, moved);
       if (result.conflict) await this.#followConflict(result.conflict);
+      if (seen) await this.#readSince(undefined, seen).catch((error) => this.#reportQuietly(error));
       if (!isShown) await this.#land(result, moved);
+      return result.changed;
     } catch (error) {
       if (isContextError(error, 'chat-deleted')) this.#deleted(error);
       throw error;
@@ -246,17 +261,28 @@ export class Sync {
   }
 
   /** Writes a chat again that the browser lost, unless another tab did so meanwhile. Gives the operations to follow it. */
-  async #behindLoss(ops: readonly StoreOp[]): Promise<readonly StoreOp[]> {
+  async #behindLoss(ops: readonly StoreOp[], how?: SendOptions): Promise<readonly StoreOp[]> {
     if (this.#isDeleted) throw chatDeleted(this.#desk.chatId);
     const { first, ops: again } = writtenAgain(this.#history, this.#stored, (node) => this.#insertOf(node));
-    const how: SendOptions = { isBegun: true, isShown: true, mainBranchId: first };
+    const begin: SendOptions = { isBegun: true, isShown: true, mainBranchId: first };
     try {
-      await this.#send([...again, ...this.#keptBeside()], 'error', how);
-      return ops.map(atAnyRevision);
+      if (await this.#send([...again, ...this.#keptBeside()], 'error', begin)) return ops.map(atAnyRevision);
     } catch (error) {
-      if (isOvertaken(error)) return ops;
-      throw error;
+      if (!isOvertaken(error) || how?.isSole) throw error;
     }
+    return (await this.#join(ops)) ?? ops;
+  }
+
+  /**
+   * Adds what is here to a chat that another tab wrote again after a loss, before anything is written behind it. Gives the
+   * operations as they go on from there; undefined where it is the chat that is known.
+   */
+  async #join(ops: readonly StoreOp[]): Promise<readonly StoreOp[] | undefined> {
+    const { store, chatId } = this.#desk;
+    if (!this.#isAnother(await store.getChat(chatId))) return undefined;
+    this.#beside = new Map();
+    await this.#readSince(undefined);
+    return ops.map((op) => redirected(op, this.#beside));
   }
 
   /**
@@ -271,11 +297,12 @@ export class Sync {
 
   /**
    * The same operations with a message that is not there any more written anew. Where its words are not here, what hangs on
-   * it begins the chat; undefined where nothing does.
+   * it hangs on the one before it whose words are; undefined where nothing does.
    */
   #withBack(ops: readonly StoreOp[], id: unknown): readonly StoreOp[] | undefined {
     const node = typeof id === 'string' ? this.#history.body(id) : undefined;
-    if (!node && this.#history.graph.nodes.has(id as string)) return cutOff(ops, id);
+    if (!node && this.#history.graph.nodes.has(id as string))
+      return cutOff(ops, id, this.#history.lastWithWords(id as string));
     if (!node || ops.some((op) => op.op === 'insert' && op.id === node.id)) return undefined;
     const replace = ops.find((op) => op.op === 'replace' && op.id === node.id);
     if (replace?.op !== 'replace') return [this.#insertOf(node), ...ops];
@@ -510,15 +537,31 @@ export class Sync {
     if (isBehind) await this.pull().catch(() => {});
   }
 
-  async #readSince(since: number | undefined): Promise<void> {
+  /** `seen`: the branches as they were seen here before another tab wrote the chat again, or the browser lost some of it. */
+  async #readSince(since: number | undefined, seen?: readonly Branch[]): Promise<void> {
     const { store, chatId } = this.#desk;
-    let records = await store.load(chatId, since);
+    const records = await store.load(chatId, since);
+    if (seen ?? this.#isAnother(records.chat)) return this.#joinWith(seen ?? this.#history.seenBranches());
     // A database that was lost goes on from its last note: what is new in it may have numbers that were heard of before.
-    if (since !== undefined && records.seq < since) records = await store.load(chatId);
-    if (this.#isAnother(records.chat)) records = await this.#writeBeside();
+    if (since !== undefined && records.seq < since) return this.#readSince(undefined);
+    await this.#takeIn(records);
+  }
+
+  /** Adds what is here to a chat before anything of it is taken in, and goes on showing what was seen of it. */
+  async #joinWith(seen: readonly Branch[]): Promise<void> {
+    const shown = seen.find(({ id }) => id === this.#view.activeId)?.headMessageId;
+    const records = await this.#writeBeside(seen);
+    if (!records) return;
+    await this.#takeIn(records);
+    for (const id of this.#beside.keys()) this.#history.lookAgain(id);
+    this.#view.activeId = this.#beside.get(this.#view.activeId) ?? this.#view.activeId;
+    this.#view.stayWith(shown ?? null);
+  }
+
+  async #takeIn(records: ChatRecords): Promise<void> {
     if (!this.#isGone(records)) return this.#absorbRemote(records);
     this.#history.seq = records.seq;
-    this.#deleted(chatDeleted(chatId));
+    this.#deleted(chatDeleted(this.#desk.chatId));
   }
 
   /** Whether a chat was lost, and another tab wrote it again: from what that tab had of it. */
@@ -527,20 +570,43 @@ export class Sync {
     return chat !== undefined && chat.epoch === epoch && chat.createdAt > (createdAt ?? Infinity);
   }
 
-  /** Adds what is here to a chat that another tab wrote again, before anything of it is taken in. */
-  async #writeBeside(): Promise<ChatRecords> {
+  /**
+   * Adds what is here to a chat that another tab wrote again, before anything of it is taken in, until it is there: others
+   * may do the same. Undefined where it was lost once more meanwhile: whoever writes it then tells of it.
+   */
+  async #writeBeside(seen: readonly Branch[]): Promise<ChatRecords | undefined> {
     const { store, chatId } = this.#desk;
-    const records = await store.load(chatId);
-    this.#stored = records.chat;
-    const ops = writtenBeside(this.#history, records, (node) => this.#insertOf(node));
-    if (ops.length === 0) return records;
-    try {
-      await this.#send(ops, 'fork', { isShown: true });
-    } catch (error) {
-      // What is shown comes with the next turn.
-      this.#reportQuietly(error);
+    const beside = new Map<string, string>();
+    let isAdded: boolean | undefined = true;
+    for (let tries = 0; ; tries += 1) {
+      const records = await store.load(chatId);
+      if (!records.chat || isAdded === undefined) return undefined;
+      const ops = writtenBeside(this.#history, records, (node) => this.#insertOf(node), seen, beside);
+      if (isAdded && ops.length > 0 && tries < MOST_TRIES) {
+        isAdded = await this.#add(ops, records.branches[0]?.id);
+        continue;
+      }
+      for (const op of this.#keptBeside())
+        if (op.op === 'merge' && (await this.#add([op])) === undefined) return undefined;
+      this.#stored = records.chat;
+      this.#beside = beside;
+      for (const [from, to] of beside) this.#redirect(from, to);
+      if (this.#outbox.isEmpty) this.#history.keepOnly(records);
+      return records;
     }
-    return store.load(chatId);
+  }
+
+  /** Whether the disk took it; undefined where it has lost the chat. What it refuses is kept in memory. */
+  async #add(ops: readonly StoreOp[], mainBranchId?: string): Promise<boolean | undefined> {
+    try {
+      await this.#send(ops, 'fork', { isShown: true, isBeside: true, mainBranchId });
+      return true;
+    } catch (error) {
+      if (isContextError(error, 'chat-missing')) return undefined;
+      if (isRefusal(error)) await this.#keepInMemory(ops, error, true);
+      else this.#reportQuietly(error);
+      return false;
+    }
   }
 
   /** Whether the chat that this engine opened is deleted, even if another one has its id by now. */
@@ -621,14 +687,19 @@ export class Sync {
     this.#settleNotices();
   }
 
-  /** The browser lost something, or it came back: tells whether this chat is on the disk. */
+  /** The browser lost something, or it came back: adds to the chat what is here, or tells that it is not on the disk. */
   async #lookForLoss(): Promise<void> {
-    if (this.#asOf === undefined || this.#isDeleted) return;
-    const chat = await this.#desk.store.getChat(this.#desk.chatId);
-    const here = [...this.#history.reached()].filter((id) => this.#history.body(id) && !this.#outbox.has(id));
-    // Another tab wrote it, or it was brought back.
-    if (chat) this.#safety.settle();
-    else if (here.length > 0) this.#safety.lose(here.length, lostChat(this.#desk.chatId));
+    if (this.#asOf === undefined || this.#isDeleted || this.#desk.isDisposed) return;
+    if (await this.#desk.store.getChat(this.#desk.chatId)) {
+      await this.#readSince(undefined, this.#history.seenBranches());
+      return this.#view.refresh();
+    }
+    const words = [...this.#history.reached()].filter(
+      (id) => this.#history.body(id) && !this.#outbox.has(id),
+    );
+    const fields = this.#keptBeside().flatMap((op) => (op.op === 'merge' ? Object.keys(op.value) : []));
+    const count = words.length + fields.length;
+    if (count > 0) this.#safety.lose(count, lostChat(this.#desk.chatId));
   }
 
   /** An answer that another tab writes has more words. */
@@ -706,6 +777,8 @@ interface SendOptions {
   readonly isBegun?: boolean;
   /** The caller shows where it leads. */
   readonly isShown?: boolean;
+  /** It adds what is here to a chat that another tab wrote again. */
+  readonly isBeside?: boolean;
   /** The branch that a chat begins with which is written anew, or that the first one stands for. */
   readonly mainBranchId?: string | undefined;
 }
@@ -713,6 +786,10 @@ interface SendOptions {
 /** Whether a write was refused because others wrote to the chat before it: that is to be read first. */
 export function isOvertaken(error: unknown): error is ContextError {
   return isContextError(error, 'head-moved') && error.details['reason'] === 'chat';
+}
+
+function isNotFound(error: unknown): boolean {
+  return isContextError(error, 'message-not-found') || isContextError(error, 'branch-not-found');
 }
 
 /** With the branch that a turn did not get onto, as it is in the store. */
@@ -754,8 +831,11 @@ function atAnyRevision(op: StoreOp): StoreOp {
   return replace;
 }
 
-/** Begins with what hangs on a message whose words nobody has; undefined where nothing does. */
-function cutOff(ops: readonly StoreOp[], id: unknown): readonly StoreOp[] | undefined {
-  const cut = ops.map((op) => (op.op === 'insert' && op.parentId === id ? { ...op, parentId: null } : op));
+/** Has what hangs on a message whose words nobody has hang on another one; undefined where nothing does. */
+function cutOff(ops: readonly StoreOp[], id: unknown, to: string | null): readonly StoreOp[] | undefined {
+  const cut = ops.map((op) => {
+    if (op.op === 'head' && op.expected === id) return { ...op, expected: to };
+    return op.op === 'insert' && op.parentId === id ? { ...op, parentId: to } : op;
+  });
   return cut.some((op, i) => op !== ops[i]) ? cut : undefined;
 }

@@ -2,6 +2,7 @@ import type { UIMessage } from 'ai';
 import { ContextError, reasonOf } from '../errors.ts';
 import {
   chainIds,
+  contains,
   isVisible,
   lastUsedWith,
   type Branch,
@@ -77,6 +78,17 @@ export class View {
     this.activeId = branchId;
     this.at = at;
     await this.refresh();
+  }
+
+  /** Goes on showing a message: where its branch leads elsewhere by now, on the one used last that holds it. */
+  stayWith(id: string | null): void {
+    const history = this.#history;
+    const to = history.liveBranches().map((branch) => {
+      return this.#mayFollow(branch.id) ? branch : { ...branch, headMessageId: history.view(branch.id) };
+    });
+    const active = to.find((branch) => branch.id === this.activeId);
+    if (id === null || (active && contains(history.graph, active.headMessageId, id))) return;
+    this.activeId = lastUsedWith(history.graph, to, id)?.id ?? this.activeId;
   }
 
   /** Lets the views follow what is settled elsewhere, leaves a branch that is gone, and loads what is shown. */
@@ -159,6 +171,7 @@ export class View {
     if (missing.length === 0) return;
     const seqs = missing.flatMap((id) => nodes.get(id)?.seq ?? []);
     this.#history.keep(await this.#desk.store.getNodes(this.#desk.chatId, missing, seqs));
+    this.#history.makeDo(missing);
   }
 
   /** Loads what a branch would show, up to `at`. Returns whether all of it is here: words may be lost. */

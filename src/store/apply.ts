@@ -181,6 +181,10 @@ class Append {
 
   async #isDone(op: StoreOp, inserted: ReadonlySet<string>): Promise<boolean> {
     if (op.op === 'branch') return this.#tell(await this.#findBranch(op.id)) !== undefined;
+    if (op.op === 'checkpoint')
+      return (
+        ((await this.#checkpoints.find(op.id)) ?? (await this.#checkpoints.named(op.name))) !== undefined
+      );
     if (op.op === 'head')
       return op.messageId === null || !inserted.has(op.messageId) || this.#isThere(op, op.messageId);
     if (op.op !== 'insert') return true;

@@ -6,6 +6,7 @@ import { role } from '../../src/fragment/builders.ts';
 import { createId } from '../../src/fragment/id.ts';
 import { assistantText, user } from '../../src/fragment/message.ts';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
+import { dumpDatabase, loadDatabase } from '../support/dump.ts';
 import { Folder, MemoryFiles } from '../support/files.ts';
 
 // The browser deletes the database while a chat is open.
@@ -245,6 +246,33 @@ describe('an open chat whose database is wiped', () => {
     expect(await store.getMessages('c')).toHaveLength(2);
   });
 
+  it('is not saved any more, either, where all that is lost are questions that wait', async () => {
+    const engine = opened(new ContextEngine({ store, chatId: 'd', userId: 'me' }));
+    await engine.keepFields('contextree:queued:d', { q9: { at: 1 } });
+    await wipe();
+    await store.listChats();
+    const light = () => engine.state.getState().saveState;
+    await expect.poll(light).toMatchObject({ error: { code: 'data-loss' }, pending: 1 });
+    await engine.retry();
+    expect(light()).toEqual({ state: 'saved', pending: 0 });
+    expect(await store.get('contextree:queued:d')).toEqual({ q9: { at: 1 } });
+  });
+
+  it('has its last words again when the disk took the database back to an earlier day', async () => {
+    const engine = open();
+    await engine.ready();
+    const earlier = await dumpDatabase(database);
+    const answer = await ask(engine, 'q2');
+    await wait(1200);
+    await removeDatabase();
+    await loadDatabase(database, earlier);
+    await store.listChats();
+    await expect.poll(() => engine.state.getState().dataLoss).toMatchObject({ kind: 'latest' });
+    await expect.poll(async () => (await store.getMessages('c')).map(({ id }) => id)).toContain(answer);
+    expect(shown(engine)).toEqual(['q1', 'a1', 'q2']);
+    expect(await engine.verify()).toEqual([]);
+  });
+
   describe('and that another tab has open, too', () => {
     let engine: ContextEngine;
     let second: ContextEngine;
@@ -310,6 +338,67 @@ describe('an open chat whose database is wiped', () => {
       expect(light()).toEqual({ state: 'saved', pending: 0 });
     });
 
+    it('has the questions that wait in both tabs, whichever writes it again', async () => {
+      const key = 'contextree:queued:c';
+      await engine.keepFields(key, { q8: { at: 1 } });
+      await second.keepFields(key, { q9: { at: 2 } });
+      await wipe();
+      await ask(second, 'q2');
+      await expect.poll(() => store.get(key)).toEqual({ q8: { at: 1 }, q9: { at: 2 } });
+    });
+
+    it('is shown in each tab as it was, though both asked something in the same place', async () => {
+      const end = (tab: ContextEngine, id: string): Promise<void> =>
+        tab.updateMessage(id, { id, role: 'assistant', parts: [{ type: 'text', text: 'two' }] }, 'complete');
+      const answer = await ask(engine, 'q2');
+      await wipe();
+      const other = await ask(second, 'q3');
+      const counts = async () => (await store.listBranches('c')).map(({ messageCount }) => messageCount);
+      await expect.poll(counts).toEqual([4, 4]);
+      await end(engine, answer);
+      await end(second, other);
+      await expect.poll(() => second.status(answer)).toBe('complete');
+      await expect.poll(() => engine.status(other)).toBe('complete');
+      expect(shown(engine)).toEqual(['q1', 'a1', 'q2', answer]);
+      expect(shown(second)).toEqual(['q1', 'a1', 'q3', other]);
+      expect(await second.verify()).toEqual([]);
+    });
+
+    it('has a branch that only one of them knew, without a word of its own', async () => {
+      const load = vi.spyOn(store, 'load').mockRejectedValue(new ContextError('store-blocked', 'busy'));
+      const { name } = await engine.rewind('q1');
+      await wait(20);
+      load.mockRestore();
+      await wipe();
+      await second.checkpoint('here');
+      const names = async () => (await store.listBranches('c')).map((branch) => branch.name);
+      await expect.poll(names).toHaveLength(2);
+      expect(shown(engine)).toEqual(['q1']);
+      await engine.renameBranch(engine.branch, 'beside');
+      expect(await names()).toEqual(['main', 'beside']);
+      expect(name).toBe('main-v2');
+    });
+
+    it('is not saved in a tab whose words the disk would not take', async () => {
+      await engine.set(user('three', { id: 'q2' })).save();
+      await expect.poll(() => shown(second)).toEqual(['q1', 'a1', 'q2']);
+      await second.rewind('q1');
+      await second.set(user('four', { id: 'b1' })).save();
+      await expect.poll(() => engine.state.getState().branches).toHaveLength(2);
+      await wipe();
+      await engine.checkpoint('here');
+      // What the other tab adds to it.
+      const append = vi.spyOn(store, 'append').mockRejectedValue(new ContextError('quota-exceeded', 'full'));
+      await expect
+        .poll(() => second.state.getState().saveState)
+        .toMatchObject({ error: { code: 'quota-exceeded' }, pending: 1 });
+      expect(shown(second)).toEqual(['q1', 'b1']);
+      append.mockRestore();
+      await second.retry();
+      expect(second.state.getState().saveState).toEqual({ state: 'saved', pending: 0 });
+      expect((await store.getMessages('c')).map(({ id }) => id)).toEqual(['q1', 'b1']);
+    });
+
     it('is not taken for lost when everything is deleted on purpose', async () => {
       await fullThenLost(() => Promise.resolve());
       await store.clear();
@@ -334,7 +423,7 @@ describe('an open chat whose database is wiped', () => {
       expect(await second.verify()).toEqual([]);
     });
 
-    it('keeps its first branch, where another is deleted that the other tab did not know', async () => {
+    it('has a branch again that the other tab did not know, to be renamed or deleted, and not the first one in its place', async () => {
       await engine.btw();
       await expect.poll(() => second.state.getState().branches).toHaveLength(2);
       const load = vi.spyOn(store, 'load').mockRejectedValue(new ContextError('store-blocked', 'busy'));
@@ -343,9 +432,11 @@ describe('an open chat whose database is wiped', () => {
       load.mockRestore();
       await wipe();
       await second.checkpoint('here');
-      await expect(engine.renameBranch(id, 'beside')).rejects.toMatchObject({ code: 'branch-not-found' });
-      await expect(engine.deleteBranch(id)).rejects.toMatchObject({ code: 'branch-not-found' });
-      expect((await store.listBranches('c')).map(({ name }) => name)).toEqual(['main', 'main-v2']);
+      const names = async () => (await store.listBranches('c')).map(({ name }) => name);
+      await engine.renameBranch(id, 'beside');
+      expect(await names()).toEqual(['main', 'main-v2', 'beside']);
+      await engine.deleteBranch(id);
+      expect(await names()).toEqual(['main', 'main-v2']);
     });
   });
 

@@ -93,6 +93,22 @@ export function lossSuite(freshName: () => string): void {
       expect((await append(store, turn('q2', null))).seq).toBeGreaterThan(seq);
     });
 
+    it('is told of by the next page, too, when the note was to be written anew just then', async () => {
+      const store = open();
+      await append(store, turn('q1', null));
+      await expect.poll(mark).toMatch(/"messages":1/);
+      await append(store, turn('q2', 'q1'));
+      await wipe(name);
+      await store.listChats();
+      await expect.poll(() => losses).toHaveLength(1);
+      // The note is a second late.
+      await new Promise((resolve) => setTimeout(resolve, 1200));
+      expect(mark()).toMatch(/"messages":1/);
+      await store.close();
+      await open().listChats();
+      await expect.poll(() => losses).toHaveLength(2);
+    });
+
     it('notices it when a person comes back to the page', async () => {
       const store = open();
       await append(store, turn('q1', null));

@@ -63,7 +63,7 @@ const SOON = 50;
 const HANGS = SOON + 500;
 
 /** Channels whose messages wait for their turn. */
-function channelsOver(wait: (step: () => void) => void): unknown {
+export function channelsOver(wait: (step: () => void) => void): unknown {
   const channels = new Set<Channel>();
   class Channel {
     onmessage: ((event: { readonly data: unknown }) => void) | null = null;

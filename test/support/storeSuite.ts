@@ -779,6 +779,19 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
         expect(second.written).toEqual(first.written);
       });
 
+      it('is not what names a message that is there by now', async () => {
+        await append(again);
+        const more: StoreOp[] = [
+          insert('q2', 'a1'),
+          { op: 'checkpoint', id: 'k', name: 'here', messageId: 'q2' },
+        ];
+        expect((await append(more)).changed).toBe(true);
+        expect(await store.listCheckpoints('c')).toMatchObject([{ name: 'here', messageId: 'q2' }]);
+        await append(turn('q3', 'a2'));
+        await append([{ op: 'checkpoint', id: 'other', name: 'here', messageId: 'q3' }]);
+        expect((await append(more)).changed).toBe(false);
+      });
+
       it('finds it also when the branch has grown since', async () => {
         await append(again);
         await append(turn('q3', 'a2'));

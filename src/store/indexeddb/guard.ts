@@ -210,7 +210,7 @@ export class GuardedBacking implements Backing {
 
   /** What was lost is of no concern any more: the note is about what is there now. */
   async #settle(): Promise<void> {
-    await this.#writeMark();
+    await this.#writeMark(true);
     this.#tellOf(undefined);
   }
 
@@ -227,12 +227,14 @@ export class GuardedBacking implements Backing {
     );
   }
 
-  async #writeMark(): Promise<void> {
+  /** Where all was lost, and nothing was written since, the note stays until somebody has taken note: another page may come. */
+  async #writeMark(isSettled = false): Promise<void> {
     clearTimeout(this.#marking);
     this.#marking = undefined;
     const start = performance.now();
     const mark = await this.#inner.read(['meta', 'chats'], markOf);
     this.#pause = Math.min(Math.max(MARK_AFTER, (performance.now() - start) * MARK_SHARE), MARK_LATEST);
+    if (!mark && this.#loss?.kind === 'all' && !isSettled) return;
     this.#mark = mark;
     writeMark(this.#name, mark);
   }

@@ -123,7 +123,7 @@ async function astray(
 
 /** The branches that come back or change, each under a free name, and with the messages that it has. */
 function branchesOf(kept: readonly Branch[], there: readonly Branch[], places: Places): Branch[] {
-  const ownOf = ownBranches(kept, there);
+  const ownOf = ownBranches(kept, there, places);
   const coming = kept.flatMap((branch) => reconcile(branch, ownOf(branch), places) ?? []);
   const isComing = new Set(coming.map(({ id }) => id));
   const recounted = there
@@ -136,18 +136,26 @@ function branchesOf(kept: readonly Branch[], there: readonly Branch[], places: P
   });
 }
 
-/** Tells which branch that is there a branch was: the one of its id, or else an empty one of its name that a new page began. */
+/**
+ * Tells which branch that is there a branch was: the one of its id, or else one of its name, begun since, where neither has
+ * what the other one lacks: an empty one of a new page, or one with the words of a page that was open.
+ */
 function ownBranches(
   kept: readonly Branch[],
   there: readonly Branch[],
+  places: Places,
 ): (branch: Branch) => Branch | undefined {
   const byId = new Map(there.map((branch) => [branch.id, branch]));
   const keptIds = new Set(kept.map(({ id }) => id));
-  const empty = there.filter(
-    (branch) => isLive(branch) && branch.headMessageId === null && !keptIds.has(branch.id),
-  );
-  const byName = new Map(empty.map((branch) => [branch.name, branch]));
-  return (branch) => byId.get(branch.id) ?? (isLive(branch) ? byName.get(branch.name) : undefined);
+  const begun = there.filter((branch) => isLive(branch) && !keptIds.has(branch.id));
+  const byName = new Map(begun.map((branch) => [branch.name, branch]));
+  return (branch) => {
+    const { headMessageId: head, name, id } = branch;
+    const other = isLive(branch) ? byName.get(name) : undefined;
+    const isSame =
+      other && (places.holds(head, other.headMessageId) || places.holds(other.headMessageId, head));
+    return byId.get(id) ?? (isSame ? other : undefined);
+  };
 }
 
 /**

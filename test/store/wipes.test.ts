@@ -1,0 +1,161 @@
+import 'fake-indexeddb/auto';
+import { afterAll, describe, expect, it } from 'vitest';
+import { campaign, tryAll } from '../support/campaign.ts';
+import { quickenDisk } from '../support/quickDisk.ts';
+import { unhandledRejections } from '../support/unhandled.ts';
+import { playWipes, type Step, stories, type Story } from '../support/wipeStory.ts';
+
+const step = (does: Step['does'], page: number, pick = 0, rest = -1): Step => ({ does, page, pick, rest });
+const inTabs = (...steps: readonly Step[]): Story => ({ areOne: false, steps, picks: [0] });
+const inOnePage = (...steps: readonly Step[]): Story => ({ areOne: true, steps, picks: [0] });
+
+/** Failures that were found, the smallest that found each, and what was wrong. */
+const KEPT: Readonly<Record<string, Story>> = {
+  'questions that waited were not told as lost, and not written again': inOnePage(
+    step('wait', 1, 2),
+    step('wipe', 1, 5),
+  ),
+  'those of one page were not written where another one wrote the chat first': inTabs(
+    step('wait', 1, 3),
+    step('wipe', 0, 1),
+    step('ask', 0),
+  ),
+  'nor where a third page had added the messages by then': {
+    areOne: false,
+    steps: [step('wait', 1, 3, 100), step('edit', 1, 1), step('open', 0, 1), step('wipe', 1, 4)],
+    picks: [0, 0, 0, 0, 0, 0, 0, 0, 10],
+  },
+  'nor where the disk was full just then': inOnePage(
+    step('wait', 1, 7),
+    step('wipe', 0, 1),
+    step('edit', 0, 7, 100),
+    step('full', 1, 7),
+  ),
+  'a branch without words of its own was shown for ever, and nowhere': inOnePage(
+    step('rewind', 1, 3, 10),
+    step('wipe', 0, 3),
+  ),
+  'a page that asked showed what another one asked in its place': inTabs(
+    step('begin', 1, 2),
+    step('wipe', 0, 5),
+    step('begin', 0, 5),
+  ),
+  'so did one that had come while the first one’s answer grew': inTabs(
+    step('begin', 0, 1),
+    step('open', 0, 5),
+    step('wipe', 0, 8),
+    step('begin', 1, 9),
+  ),
+  'a message that a checkpoint brought back was on no branch': inTabs(
+    step('edit', 1, 2),
+    step('wipe', 0, 1),
+    step('checkpoint', 1, 5, 1),
+    step('wait', 0, 2),
+  ),
+  'nor was one that another page had brought back under a branch that had lost its words': {
+    areOne: true,
+    steps: [
+      step('open', 0, 8),
+      step('again', 0, 1),
+      step('begin', 0, 3),
+      step('retry', 1, 0, 1500),
+      step('ask', 1, 1, 1),
+      step('again', 0, 1, 10),
+      step('retry', 1, 3, 10),
+      step('wipe', 0, 6),
+    ],
+    picks: [1],
+  },
+  'what was said behind words that this page had not read was on no branch': inOnePage(
+    step('open', 1, 8, 10),
+    step('ask', 0, 1, 100),
+    step('wipe', 1, 5),
+    step('begin', 1, 6),
+  ),
+  'a question and its answer were lost, where the chat was lost once more as they were added': inTabs(
+    step('ask', 1, 1, 0),
+    step('begin', 0, 8),
+    step('again', 0, 1, 1),
+    step('wipe', 1, 7),
+    step('wipe', 0, 2),
+    step('switch', 1, 7),
+  ),
+  'so was an edit': inTabs(
+    step('edit', 0, 4),
+    step('switch', 0, 2),
+    step('wipe', 1, 1),
+    step('edit', 1, 8, 10),
+    step('switch', 0, 1),
+  ),
+  'so was an answer, where its page renamed the branch that it was on': inTabs(
+    step('begin', 0, 5),
+    step('ask', 1, 1),
+    step('rewind', 1, 10),
+    step('wipe', 0, 8),
+    step('title', 0, 6, 100),
+    step('rename', 1, 4),
+  ),
+  'so was an answer that ended between two wipes': inOnePage(
+    step('begin', 0, 8),
+    step('wipe', 1, 4),
+    step('edit', 0, 8),
+    step('ask', 1, 5),
+    step('wipe', 1, 8),
+    step('end', 0, 3, 100),
+    step('wipe', 0, 9),
+    step('edit', 1, 11),
+  ),
+  'a page said that all was saved after a second wipe, since the note beside the database had gone': inTabs(
+    step('checkpoint', 1, 1),
+    step('wipe', 1, 1, 1500),
+    step('ask', 0, 1),
+    step('wipe', 1, 8),
+  ),
+  'a chat could not be written again while two branches had one name': inTabs(
+    step('again', 0, 5, 10),
+    step('wipe', 1, 1, 1),
+    step('ask', 1, 3),
+    step('wipe', 0, 7),
+  ),
+  'a checkpoint was taken for one that was there': {
+    areOne: true,
+    steps: [
+      step('full', 0),
+      step('ask', 1, 9, 0),
+      step('wipe', 1, 1),
+      step('ask', 0, 2, 10),
+      step('wipe', 1),
+      step('checkpoint', 1, 0, 0),
+      step('wipe', 1, 2),
+    ],
+    picks: [0, 0, 3, 0, 0],
+  },
+  'words that had just got newer ones elsewhere were not shown any more': inOnePage(
+    step('begin', 0, 7),
+    step('wipe', 0, 2),
+    step('grow', 0, 1),
+    step('ask', 0, 1),
+    step('end', 0, 2, 10),
+    step('wipe', 0, 4),
+  ),
+};
+
+// `CONTEXTREE_FUZZ` and `CONTEXTREE_SEED` as in `campaign.ts`; what a failure printed, put into `KEPT`, is played each time
+// from then on.
+describe('pages whose database is wiped under them', () => {
+  const unhandled = unhandledRejections();
+  const slowAgain = quickenDisk();
+  afterAll(slowAgain);
+
+  it('lose no word, whatever comes first', { timeout: 3_600_000 }, async () => {
+    expect.hasAssertions();
+    await tryAll(stories(14), playWipes, campaign(400));
+  });
+
+  it.each(Object.entries(KEPT))('what was found once: %s', async (_, story) => {
+    expect.hasAssertions();
+    await playWipes(story);
+  });
+
+  it('leave no rejection unhandled', async () => expect(await unhandled()).toEqual([]));
+});
