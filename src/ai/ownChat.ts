@@ -7,7 +7,7 @@ import { expectEngine } from '../react/provider.tsx';
 import { awaited, leave, mayGoOn, orLetGo } from './goingOn.ts';
 import { headOf, listAfter } from './list.ts';
 import { planTurn } from './plan.ts';
-import { placeOf, replaying, type Place, type Replay } from './replay.ts';
+import { isOvertaken, placeOf, replaying, type Place, type Replay } from './replay.ts';
 import { isToolPart, isWaiting } from './toolPart.ts';
 import {
   openTurn,
@@ -107,6 +107,7 @@ export function ownChat<M extends UIMessage>(
       const source = await transport.reconnectToStream(noted);
       if (!source) return null;
       const take = async (): Promise<Answer | null> => {
+        if (await isOvertaken(engine, note.answerId, place)) return null;
         const chain = await chainNow();
         if (!mayGoOn(engine, chain.at(-1), [asked?.id, note.answerId])) return null;
         const isReplay = transport.resumeStreamIsReplay ?? true;

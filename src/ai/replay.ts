@@ -1,5 +1,6 @@
 import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
+import { createId } from '../fragment/id.ts';
 import { goingOnKey } from '../store/keys.ts';
 import { longer, sizeOf } from './goingOn.ts';
 import { joinAt, seamOf } from './seam.ts';
@@ -19,6 +20,8 @@ export interface Place {
   readonly parts: number;
   /** The length of the last of them, if that is a text: more may be said in it. */
   readonly text: number;
+  /** The request that was made there. One that was made since says other words behind it. */
+  readonly request?: unknown;
 }
 
 /** Keeps where an answer goes on: what it is now stands before all that this request will say. */
@@ -27,7 +30,8 @@ export async function keepPlace(engine: ContextEngine, answer: UIMessage): Promi
   const isSettled = (id: string): boolean => (engine.status(id) ?? 'complete') === 'complete';
   try {
     const known = Object.entries(await placesOf(engine)).filter(([id]) => !isSettled(id));
-    await store.set(goingOnKey(chatId), Object.fromEntries([...known, [answer.id, endOf(answer)]]));
+    const place = { ...endOf(answer), request: createId() };
+    await store.set(goingOnKey(chatId), Object.fromEntries([...known, [answer.id, place]]));
   } catch {
     // A disk that refuses says so with the words. Without this, a replay is judged by what it says.
   }
@@ -36,8 +40,17 @@ export async function keepPlace(engine: ContextEngine, answer: UIMessage): Promi
 /** Where an answer went on last; undefined for one that never did. */
 export async function placeOf(engine: ContextEngine, id: string | undefined): Promise<Place | undefined> {
   const places = await placesOf(engine).catch((): Places => ({}));
-  const { parts, text } = places[id ?? ''] ?? {};
-  return typeof parts === 'number' && typeof text === 'number' ? { parts, text } : undefined;
+  const { parts, text, request } = places[id ?? ''] ?? {};
+  return typeof parts === 'number' && typeof text === 'number' ? { parts, text, request } : undefined;
+}
+
+/** Whether an answer was let go on again since that place was read, here or in another tab: what is said there counts. */
+export async function isOvertaken(
+  engine: ContextEngine,
+  id: string | undefined,
+  known: Place | undefined,
+): Promise<boolean> {
+  return (await placeOf(engine, id))?.request !== known?.request;
 }
 
 type Places = Readonly<Record<string, Partial<Place>>>;

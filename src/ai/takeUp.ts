@@ -2,7 +2,7 @@ import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
 import { beginTurn } from './begin.ts';
 import type { Standing } from './contextChat.ts';
 import { awaited, leave, mayGoOn, orLetGo } from './goingOn.ts';
-import { placeOf, replayTo, type Replay } from './replay.ts';
+import { isOvertaken, placeOf, replayTo, type Replay } from './replay.ts';
 import { passOn, withNote } from './transport.ts';
 
 /** Who asks twice takes up once: what each chat is at. */
@@ -30,6 +30,7 @@ export async function takeUp<M extends UIMessage>(
     // A result that was given meanwhile may have let it go on here.
     if (at.turn?.isOpen) return null;
     await at.turn?.settled;
+    if (await isOvertaken(engine, note.answerId, place)) return null;
     const list = at.list.begun;
     const isWanted = !sent.abortSignal?.aborted && mayGoOn(engine, list.at(-1), [asked, note.answerId]);
     const turn = isWanted ? await beginTurn(at, note, list).catch(leave) : null;

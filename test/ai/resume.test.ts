@@ -505,6 +505,22 @@ describe('a page that asks its server for what it still streams', () => {
     },
   );
 
+  it('lets it go where another tab let it go on meanwhile, and keeps what was said there', async () => {
+    const page = await cutOff('First ');
+    await goOn(page);
+    const back = await openAnew(page);
+    const { replay, find, resumed } = await slowLook(back);
+    const other = await openPage(afterReload(page.disk));
+    await (await goOn(other, 'or ')).break();
+    await other.chats.whenSettled();
+    await expect.poll(() => back.shown()).toBe('q: One? | a: First or ');
+    find();
+    await replay.answer('and ', 'second.').catch(() => {});
+    await resumed;
+    expect(replay.isStopped).toBe(true);
+    expect(await kept(back)).toBe('q: One? | a: First or ');
+  });
+
   it('keeps a result that another tab gave meanwhile, on a branch that is not shown', async () => {
     const page = await openReplaying();
     void page.chats.active.sendMessage({ text: 'Roll?' });
