@@ -238,11 +238,9 @@ export class Sync {
       if (!isAnother) this.#stored = result.chat;
       const seen = isAnother && !isBegun && !isBeside ? this.#history.seenBranches() : undefined;
       this.#safety.find();
-      if (result.changed) {
-        this.#ownChanges.add(result.seq);
-        // A write that changed nothing is told the revision of another tab's.
-        if (result.chat.rev === chatRev + 1) this.#knownRev = result.chat.rev;
-      }
+      if (result.changed) this.#ownChanges.add(result.seq);
+      // A write that leaves the chat as it is, as one that takes a reserved answer back, is told another tab's revision.
+      if (result.chatChanged && result.chat.rev === chatRev + 1) this.#knownRev = result.chat.rev;
       this.#isMetadataMerged = true;
       this.#giveWay(result, ops);
       const moved = headsIn(ops).filter((branchId) => !this.#outbox.movesHead(branchId));

@@ -783,6 +783,7 @@ class Append {
     return {
       seq,
       changed: seq > this.#seq,
+      chatChanged: this.#changes.chat.size > 0,
       chat: this.#chat,
       branches: this.#branches.told,
       checkpoints: this.#checkpoints.told,

@@ -323,6 +323,8 @@ export interface AppendResult extends ChatRecords {
   readonly chat: Chat;
   /** Whether anything had to be written. If not, `seq` is the number of an earlier change, perhaps another tab's. */
   readonly changed: boolean;
+  /** Whether the row of the chat was. If not, its `rev` is that of an earlier write, perhaps another tab's. */
+  readonly chatChanged: boolean;
   /** Bodies of the messages that were inserted or replaced, with their final places, in the order of `seq`. */
   readonly written: readonly MessageNode[];
   /** Set when the head had moved: from which branch the turn was taken, and to which it went. */

@@ -1130,4 +1130,32 @@ describe('what waits in another tab', () => {
     expect(await page.stored('main-v2')).toBe(saying.shown());
     expect(await kept(page.store)).toBe('');
   });
+
+  it('gets other words in one tab that takes an answer back, when the other one has just asked it', async () => {
+    const { page } = await waitingPage();
+    await page.chats.dispose({ stop: true });
+    page.engine.dispose();
+    const errors: unknown[] = [];
+    const onError = (error: unknown): void => void errors.push(codeOf(error));
+    // Neither hears of the other one before it has asked.
+    const deaf = { subscribe: () => () => {} };
+    const asking = await openPage(changed(page.store, deaf), { onError });
+    const saying = await openPage(changed(page.store, deaf), { onError });
+    await vi.waitFor(() => {
+      for (const tab of [asking, saying]) expect(tab.shown()).toBe('q: One? | a: Fir | q: Two? | q: Three?');
+    });
+    const { active } = saying.chats;
+    void active.regenerate({ messageId: idOf(active, 'Two?') });
+    await saying.script.next();
+    void asking.chats.active.regenerate();
+    const third = await asking.script.next();
+    // Its own answer had no word yet.
+    void active.sendMessage({ text: 'Drei?', messageId: idOf(active, 'Three?') }).catch(onError);
+    await expect.poll(() => [saying.script.requests.length, errors]).toEqual([2, []]);
+    await saying.script.requests[1]!.answer('Drittens.');
+    await third.answer('Third.');
+    await asking.chats.whenSettled();
+    expect([saying.shown(), errors]).toEqual(['q: One? | a: Fir | q: Two? | q: Drei? | a: Drittens.', []]);
+    expect(await kept(page.store)).toBe('');
+  });
 });

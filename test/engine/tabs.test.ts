@@ -271,6 +271,20 @@ test('two tabs that begin one chat at the same moment keep both first turns', as
   expect(words.toSorted()).toEqual(['q1 > a1', 'q2 > a2']);
 });
 
+test('a tab that takes its answer back asks for none beside one of which it has not heard yet', async () => {
+  const { store, b } = await tabs('q1', 'a1');
+  vi.spyOn(store, 'subscribe').mockReturnValueOnce(() => {});
+  const deaf = engineOn(store);
+  const id = await deaf.continue(said('q2'), { id: 'a2' });
+  await settled();
+  await b.continue([said('q1')], { id: 'again', parentId: null });
+  await deaf.updateMessage(id, { id, role: 'assistant', parts: [] }, 'interrupted');
+  await expect(deaf.continue([said('q1')], { id: 'beside', parentId: null })).rejects.toMatchObject({
+    code: 'busy',
+  });
+  expect(Object.keys(await branchesIn(store))).toHaveLength(2);
+});
+
 test('two tabs with fifty turns each lose none', async () => {
   const store = new InMemoryContextStore();
   const history = new History();

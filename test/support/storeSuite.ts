@@ -1087,6 +1087,23 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
         });
       });
 
+      it('tells whether the chat has another revision by a write', async () => {
+        const reserved = [...turn('q1', null), insert('a1', 'q1', '', 'streaming'), head('q1', 'a1')];
+        const told = async (ops: readonly StoreOp[]): Promise<unknown> => {
+          const { changed, chatChanged, chat } = await append(ops);
+          return [changed, chatChanged, chat.rev];
+        };
+        expect(await told(reserved)).toEqual([true, true, 1]);
+        expect(await told(reserved)).toEqual([false, false, 1]);
+        expect(await told([{ op: 'drop', id: 'a1' }])).toEqual([true, false, 1]);
+        expect(await told([{ op: 'rename-branch', id: me.mainBranchId, name: 'x' }])).toEqual([
+          true,
+          false,
+          1,
+        ]);
+        expect(await told(turn('q2', 'q1'))).toEqual([true, true, 2]);
+      });
+
       it('counts usage once that is told again under its id, also behind what others told', async () => {
         const tell = (usageId: string, tokens = 3): Promise<AppendResult> =>
           append([{ op: 'chat', usage: { tokens }, usageId }]);
