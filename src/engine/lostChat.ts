@@ -1,5 +1,6 @@
 import { createId } from '../fragment/id.ts';
-import { chainIds, type Branch, type Chat, type MessageNode } from '../graph/graph.ts';
+import type { UIMessage } from 'ai';
+import { chainIds, type Branch, type Chat, type MessageNode, type NodeInfo } from '../graph/graph.ts';
 import type { ChatRecords, StoreOp } from '../store/store.ts';
 import type { History } from './history.ts';
 import { MEMORY } from './outbox.ts';
@@ -7,8 +8,8 @@ import { MEMORY } from './outbox.ts';
 /**
  * A chat that the browser lost under the open page, as operations that write it again as far as it is here: its branches
  * under their ids and names, the messages that have their words, the checkpoints at these, its title and its metadata. A
- * message whose words nobody has is passed over, and what followed it follows the one before. What waits for the disk is
- * left out: it comes by itself.
+ * message whose words are not here keeps its place, where others are before and behind it; else what followed it begins the
+ * chat. What waits for the disk is left out: it comes by itself.
  *
  * `first` is the id of the branch that the chat begins with; undefined where no branch is known.
  */
@@ -50,7 +51,7 @@ export function writtenBeside(
   seen: readonly Branch[],
   beside: Map<string, string>,
 ): readonly StoreOp[] {
-  const there = new Map(nodes.map(({ id, rev }) => [id, rev]));
+  const there = new Map(nodes.map((info) => [info.id, info]));
   const written = new Set(there.keys());
   const ends = new Map(branches.map((branch) => [branch.id, branch]));
   // A new page that had nothing of the chat began it with one.
@@ -60,17 +61,21 @@ export function writtenBeside(
   const ops: StoreOp[] = [];
   for (const { id, name, headMessageId, deviceId } of seen) {
     const chain = deviceId === MEMORY ? [] : chainIds(history.graph, headMessageId);
-    const from = chain.findLastIndex((one) => there.has(one)) + 1;
-    const before = chain[from - 1] ?? null;
-    let last = before;
-    for (const [i, one] of chain.entries()) {
+    const before = chain.findLast((one) => there.has(one)) ?? null;
+    let last: string | null = null;
+    let isAside = false;
+    for (const one of chain) {
       const node = history.graph.nodes.get(one)?.deviceId === MEMORY ? undefined : history.body(one);
-      if (!node) continue;
-      const { data, status } = insertOf(node);
-      if ((there.get(one) ?? Infinity) < node.rev) ops.push({ op: 'replace', id: one, data, status });
-      if (i < from) continue;
-      if (!written.has(one)) ops.push({ ...insertOf(node), parentId: last });
-      written.add((last = one));
+      const info = there.get(one);
+      if (info && node && isOlder(info, node)) {
+        const { data, status } = insertOf(node);
+        ops.push({ op: 'replace', id: one, data, status });
+      }
+      // That tab had what follows, and not these words: they stand beside it.
+      if (info && isAside) ops.push({ op: 'branch', id: createId(), base: name, messageId: last });
+      isAside = !info && (isAside || (node !== undefined && !written.has(one)));
+      if (node && !written.has(one)) ops.push({ ...insertOf(node), parentId: last });
+      if (info || node) written.add((last = one));
     }
     const end = ends.get(beside.get(id) ?? id) ?? free.get(name);
     free.delete(name);
@@ -100,7 +105,15 @@ function begin({ id, name }: Branch, messageId: string | null): StoreOp[] {
   ];
 }
 
-/** Puts all messages on the way to one, each once, and gives the last of them: that one, if its words are here. */
+/** Whether what is there of a message is not the last that was said: or nothing, where a tab had none of its words. */
+function isOlder({ rev, parts, status }: NodeInfo, { rev: newer, data }: MessageNode): boolean {
+  return rev < newer || (parts === 0 && data.parts.length > 0 && status !== 'streaming');
+}
+
+/**
+ * Puts all messages on the way to one, each once, and gives the last of them: that one, if its words are here. Between others
+ * a message without words keeps its place, at a revision before all others: whoever has its words has newer ones.
+ */
 function placing(
   history: History,
   put: (node: MessageNode, parentId: string | null) => void,
@@ -116,11 +129,27 @@ function placing(
       way.push(at);
     }
     let last = lasts.get(nodes.get(way.at(-1) ?? '')?.parentId ?? '') ?? null;
+    const place = (node: MessageNode): void => {
+      put(node, last);
+      lasts.set(node.id, (last = node.id));
+    };
+    let wordless: NodeInfo[] = [];
     for (const one of way.toReversed()) {
-      const node = nodes.get(one)?.deviceId === MEMORY ? undefined : history.body(one);
-      if (node) put(node, last);
-      if (node) last = one;
+      const info = nodes.get(one);
+      const isWaiting = info?.deviceId === MEMORY;
+      const node = isWaiting ? undefined : history.body(one);
       lasts.set(one, last);
+      if (!node && info && !isWaiting && last !== null) wordless.push(info);
+      if (!node) continue;
+      for (const lost of wordless)
+        place({
+          ...lost,
+          data: { id: lost.id, role: lost.name as UIMessage['role'], parts: [] },
+          status: 'interrupted',
+          rev: 0,
+        });
+      wordless = [];
+      place(node);
     }
     return lasts.get(id ?? '') ?? null;
   };

@@ -79,6 +79,7 @@ export class Safety {
 
   /** The disk took it. A save() that it refused before may wait still, and what was left out of messages. */
   succeed(before: SaveState): void {
+    if (this.isLost) return;
     const { refusal } = this.#outbox;
     if (refusal) {
       this.#become({ state: 'error', error: refusal, pending: this.#unsavedCount });

@@ -146,6 +146,8 @@ export class Sync {
       };
       await this.#flush().catch(fail);
       if (this.#safety.isLost) await this.#append([]).catch(fail);
+      // What is here could not be added to it.
+      if (this.#safety.isLost) fail(this.#safety.state.error);
       const paying = this.#payOwed();
       await paying.catch(() => {});
       await this.#safety.refused?.repeat();
@@ -594,15 +596,19 @@ export class Sync {
     }
   }
 
-  /** Whether the disk took it; undefined where it has lost the chat. What it refuses is kept in memory. */
+  /** Whether the disk took it; undefined where it has lost the chat. Where it refuses, all that is here is lost so far. */
   async #add(ops: readonly StoreOp[], mainBranchId?: string): Promise<boolean | undefined> {
     try {
       await this.#send(ops, 'fork', { isShown: true, isBeside: true, mainBranchId });
       return true;
     } catch (error) {
       if (isContextError(error, 'chat-missing')) return undefined;
-      if (isRefusal(error)) await this.#keepInMemory(ops, error, true);
-      else this.#reportQuietly(error);
+      if (isRefusal(error)) {
+        this.#safety.lose(Math.max(1, ops.filter(({ op }) => op === 'insert').length), error);
+        this.#safety.scheduleRetry();
+        throw error;
+      }
+      this.#reportQuietly(error);
       return false;
     }
   }

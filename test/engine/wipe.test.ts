@@ -379,6 +379,35 @@ describe('an open chat whose database is wiped', () => {
       expect(name).toBe('main-v2');
     });
 
+    it('has words that only one of them had read, in their place', async () => {
+      const getNodes = store.getNodes.bind(store);
+      const reads = vi
+        .spyOn(store, 'getNodes')
+        .mockImplementation(async (...args) => (await getNodes(...args)).filter(({ id }) => id !== 'q2'));
+      await engine.set(user('three', { id: 'q2' }), user('four', { id: 'q3' })).save();
+      await expect.poll(() => shown(second)).toEqual(['q1', 'a1', 'q3']);
+      await wipe();
+      reads.mockRestore();
+      await second.checkpoint('here');
+      await expect.poll(() => shown(second)).toEqual(['q1', 'a1', 'q2', 'q3']);
+      expect(shown(engine)).toEqual(shown(second));
+      expect(outlineOf(engine).branches).toMatchObject([{ name: 'main', messageCount: 4 }]);
+      expect(await second.verify()).toEqual([]);
+    });
+
+    it('has the beginning on a branch of its own that the other tab had not read', async () => {
+      const ids = Array.from({ length: 300 }, (_, i) => `m${i}`);
+      await engine.set(...ids.map((id) => user(id, { id }))).save();
+      const third = open();
+      await third.ready();
+      second.dispose();
+      await wipe();
+      await third.checkpoint('here');
+      const counts = async () => (await store.listBranches('c')).map(({ messageCount }) => messageCount);
+      await expect.poll(counts).toEqual([200, 102]);
+      expect(await third.verify()).toEqual([]);
+    });
+
     it('is not saved in a tab whose words the disk would not take', async () => {
       await engine.set(user('three', { id: 'q2' })).save();
       await expect.poll(() => shown(second)).toEqual(['q1', 'a1', 'q2']);
@@ -553,7 +582,9 @@ describe('a chat that is brought back when its page has gone on', () => {
 
   it('is whole again where its page had only the end of it', async () => {
     const ids = Array.from({ length: 300 }, (_, i) => `m${i}`);
-    await say(await open(), ...ids);
+    const first = await open();
+    await say(first, ...ids);
+    first.dispose();
     const engine = await open();
     await lost();
     await say(engine, 'last');

@@ -130,6 +130,28 @@ const KEPT: Readonly<Record<string, Story>> = {
     ],
     picks: [0, 0, 3, 0, 0],
   },
+  'an answer was lost in the midst of a chat that a page without its words wrote again': inTabs(
+    step('begin', 1, 6),
+    step('ask', 1, 1),
+    step('edit', 0, 2),
+    step('end', 1, 6),
+    step('wipe', 1),
+  ),
+  'no question could be asked any more, where a full disk had refused older words of an answer': {
+    areOne: true,
+    steps: [
+      step('wait', 0, 2, 1500),
+      step('wipe', 1, 7, 1),
+      step('begin', 1, 4, 0),
+      step('rewind', 0, 3),
+      step('ask', 1, 1, 1),
+      step('full', 1, 11, 0),
+      step('rewind', 0, 3),
+      step('grow', 1, 6),
+      step('begin', 1, 1),
+    ],
+    picks: [6],
+  },
   'words that had just got newer ones elsewhere were not shown any more': inOnePage(
     step('begin', 0, 7),
     step('wipe', 0, 2),

@@ -60,18 +60,26 @@ class Page {
       },
     });
     this.engine = new ContextEngine({ store: counted, chatId: 'c', userId: 'me' });
-    this.engine.state.subscribe(({ messages, elsewhere }) => {
-      const now = world.machine.now;
-      // What grows in another page stands beside what is shown.
-      const seen = new Set([...messages, ...elsewhere].map(({ id }) => id));
+    this.engine.state.subscribe(({ messages }) => {
+      const { now } = world.machine;
       for (const [id, since] of this.#since) {
-        if (seen.has(id)) continue;
+        if (this.#sees(id)) continue;
         this.#since.delete(id);
-        if (this.busy === 0 && now - since > SEEN)
-          world.wrong.push(`${world.nameOf(this)} shows no ${id} any more`);
+        if (this.busy === 0 && now - since >= SEEN) void this.#miss(id, world);
       }
       for (const { id } of messages) if (!this.#since.has(id)) this.#since.set(id, now);
     });
+  }
+
+  async #miss(id: string, world: World): Promise<void> {
+    await world.machine.rest(SEEN);
+    if (!this.#sees(id) && this.busy === 0) world.wrong.push(`${world.nameOf(this)} shows no ${id} any more`);
+  }
+
+  /** What grows in another page stands beside what is shown. */
+  #sees(id: string): boolean {
+    const { messages, elsewhere } = this.engine.state.getState();
+    return [...messages, ...elsewhere].some((one) => one.id === id);
   }
 
   get light(): string {
@@ -83,7 +91,7 @@ class Page {
   }
 }
 
-/** So many ms a message is shown before anybody has seen it. */
+/** So many ms a message is shown before anybody has seen it, and gone before anybody misses it. */
 const SEEN = 200;
 
 class World {
