@@ -12,8 +12,9 @@ import { sameJson } from './sameJson.ts';
  * part of it: nothing hangs on them, and when the answer is whole the view moves on and they are gone from here.
  */
 export class Elsewhere {
-  /** The other tab's messages, oldest first; the last one grows, from nothing. */
-  messages: readonly UIMessage[] = [];
+  #messages: readonly UIMessage[] = [];
+  /** What they stand behind. */
+  #place = '';
   readonly #desk: Desk;
   readonly #history: History;
 
@@ -22,11 +23,20 @@ export class Elsewhere {
     this.#history = history;
   }
 
-  /** Reads what was written and drafted since, behind the message that a branch is shown up to. */
+  /**
+   * The other tab's messages behind the one that a branch is shown up to, as far as they are read: oldest first; the last
+   * one grows, from nothing.
+   */
+  behind(branchId: string, shownTo: string | null): readonly UIMessage[] {
+    return this.#place === placeOf(branchId, shownTo) ? this.#messages : [];
+  }
+
+  /** Reads what was written and drafted since. */
   async read(branchId: string, shownTo: string | null): Promise<void> {
     const ids = this.#idsBehind(branchId, shownTo);
-    if (ids.length === 0) this.messages = [];
-    else this.messages = await this.#load(ids);
+    const known = this.behind(branchId, shownTo);
+    const messages = ids.length === 0 ? [] : await this.#load(ids, known);
+    [this.#messages, this.#place] = [messages, placeOf(branchId, shownTo)];
   }
 
   /** The ids from the one shown to a head that another tab is writing. A message that goes on is behind itself. */
@@ -39,17 +49,21 @@ export class Elsewhere {
     return (graph.nodes.get(ids[0] ?? '')?.parentId ?? null) === shownTo ? ids : [];
   }
 
-  async #load(ids: readonly string[]): Promise<readonly UIMessage[]> {
+  async #load(ids: readonly string[], known: readonly UIMessage[]): Promise<readonly UIMessage[]> {
     try {
       const nodes = await this.#desk.store.getNodes(this.#desk.chatId, ids);
-      const known = new Map(this.messages.map((message) => [message.id, message]));
+      const byId = new Map(known.map((message) => [message.id, message]));
       return nodes.map(({ id, data }) => {
-        const before = known.get(id);
+        const before = byId.get(id);
         return before && sameJson(before, data) ? before : data;
       });
     } catch {
       // What can't be read now is read with the next word; no turn of this tab depends on it.
-      return this.messages;
+      return known;
     }
   }
+}
+
+function placeOf(branchId: string, shownTo: string | null): string {
+  return `${branchId} ${shownTo}`;
 }

@@ -60,7 +60,10 @@ export class Sync {
   /** The branches that took in what was here of others, in the chat that another tab wrote again last. */
   #beside: ReadonlyMap<string, string> = new Map();
   #watchTimer: ReturnType<typeof setTimeout> | undefined;
-  /** Whether a tab died since the last look: what it wrote last may still be on its way, and nobody tells of it. */
+  /**
+   * Whether there may be more than what was read, though nobody tells of it: a tab died, and what it wrote last may still be
+   * on its way, or something could not be read.
+   */
   #mayGrow = false;
   #isOpen = false;
   #isLooking = false;
@@ -511,9 +514,23 @@ export class Sync {
   }
 
   /** Takes in what others did. */
-  async #catchUp(): Promise<void> {
-    await this.pull();
-    await this.#view.refresh();
+  #catchUp(): Promise<void> {
+    return this.#again(async () => {
+      await this.pull();
+      await this.#view.refresh();
+    });
+  }
+
+  /** Reads what others did. What can't be read now is looked at again: somebody may wait for it. */
+  async #again(reading: () => Promise<void>): Promise<void> {
+    try {
+      await reading();
+    } catch (error) {
+      this.#mayGrow = true;
+      throw error;
+    } finally {
+      this.#watch();
+    }
   }
 
   /** Reads what changed since, whoever changed it. */
@@ -662,24 +679,16 @@ export class Sync {
     if (isIdle || this.#watchTimer !== undefined) return;
     this.#watchTimer = setTimeout(() => {
       this.#watchTimer = undefined;
-      this.inBackground(() => this.#lookAtForeign());
+      this.inBackground(() => this.#again(() => this.#lookAtForeign()));
     }, WATCH_INTERVAL);
   }
 
   async #lookAtForeign(): Promise<void> {
-    try {
-      const held = await this.#desk.store.held(this.#desk.chatId);
-      if (!this.#mayGrow && [...this.#history.foreign].every((id) => held.has(id))) return;
-      this.#mayGrow = false;
-      await this.#readSince(undefined);
-      await this.#view.refresh();
-    } catch (error) {
-      // What can't be read now is looked at again: somebody may wait for that answer to end.
-      this.#mayGrow = true;
-      throw error;
-    } finally {
-      this.#watch();
-    }
+    const held = await this.#desk.store.held(this.#desk.chatId);
+    if (!this.#mayGrow && [...this.#history.foreign].every((id) => held.has(id))) return;
+    this.#mayGrow = false;
+    await this.#readSince(undefined);
+    await this.#view.refresh();
   }
 
   /** A store's notice. */

@@ -45,6 +45,8 @@ export class View {
   readonly #elsewhere: Elsewhere;
   /** The ids of the active chain, root first, and the index of the first one that is loaded. */
   #shown: Shown = { head: null, ids: [], from: 0, moves: 0 };
+  /** Those of the chain whose words are nowhere. */
+  #lost: ReadonlySet<string> = new Set();
 
   constructor(
     desk: Desk,
@@ -73,8 +75,9 @@ export class View {
     return this.#history.branches.get(this.activeId) ?? { id: this.activeId, name: 'main' };
   }
 
-  /** Shows a branch, up to its head or to `at`, with its last messages loaded. */
+  /** Shows a branch, up to its head or to `at`, with its last messages loaded. Where they can't be read the view stays. */
   async show(branchId: string, at: string | null = null): Promise<void> {
+    await this.foresee(branchId, at);
     this.activeId = branchId;
     this.at = at;
     await this.refresh();
@@ -93,17 +96,23 @@ export class View {
 
   /** Lets the views follow what is settled elsewhere, leaves a branch that is gone, and loads what is shown. */
   async refresh(): Promise<void> {
+    const seen = this.#history.view(this.activeId);
     if (this.#history.follow(this.#own(), (branchId) => this.#mayFollow(branchId))) this.revision += 1;
-    if (this.#isAdrift) [this.activeId, this.at] = [this.branchToOpen(), null];
+    if (this.#isAdrift && this.branchToOpen() !== this.activeId) return this.show(this.branchToOpen());
     if (this.at !== null && this.#isPassed(this.at)) this.at = null;
-    await this.loadShown(0);
+    try {
+      await this.loadShown(0);
+    } catch (error) {
+      // Nobody goes on from words that can't be read.
+      this.#history.look(this.activeId, seen);
+      throw error;
+    }
     await this.look();
   }
 
   /** Looks at what another tab is writing here; not while a message before the head is checked out. */
   async look(): Promise<void> {
     if (this.at === null) await this.#elsewhere.read(this.activeId, this.head());
-    else this.#elsewhere.messages = [];
   }
 
   /** Whether the branch shown was deleted by another tab, or never came to be, because another tab made `main` first. */
@@ -140,8 +149,11 @@ export class View {
 
   /** Brings the shown chain up to date and loads its last messages: at least `count`, or as many as were loaded. */
   async loadShown(count: number): Promise<void> {
-    const { ids, from } = (this.#shown = this.#next(this.head(), count));
-    await this.loadBodies(ids.slice(from));
+    const next = this.#next(this.head(), count);
+    const ids = next.ids.slice(next.from);
+    await this.loadBodies(ids);
+    this.#shown = next;
+    this.#lost = new Set(this.#history.missing(ids));
   }
 
   /** What is shown when the chain shown ends at `head`. */
@@ -221,9 +233,16 @@ export class View {
     return lacking;
   }
 
-  /** What the state says of the chat; what did not change keeps its identity. */
+  /**
+   * What the state says of the chat; what did not change keeps its identity. Nothing new while words of it are still to be
+   * read: what was told last is whole.
+   */
   slices(before: EngineState): Partial<EngineState> {
     const history = this.#history;
+    const next = this.#next(this.head(), 0);
+    const messages = this.#messagesOf(next);
+    if (!messages) return {};
+    this.#shown = next;
     const branches = history.seenBranches().map((branch) => this.#branchInfo(branch));
     const checkpoints = history.liveCheckpoints().map(checkpointInfo);
     return {
@@ -234,19 +253,25 @@ export class View {
       detached: this.at !== null,
       branches: keepIfSame(before.branches, reuse(before.branches, branches)),
       checkpoints: keepIfSame(before.checkpoints, reuse(before.checkpoints, checkpoints)),
-      messages: keepIfSame(before.messages, this.#shownMessages()),
-      elsewhere: keepIfSame(before.elsewhere, this.#elsewhere.messages),
+      messages: keepIfSame(before.messages, messages),
+      elsewhere: keepIfSame(before.elsewhere, this.#elsewhere.behind(this.activeId, this.head())),
       loadedFrom: this.#shown.from,
       revision: this.revision,
     };
   }
 
-  #shownMessages(): UIMessage[] {
+  /** The messages of a chain that are seen; undefined while words of one are still to be read. */
+  #messagesOf({ ids, from }: Shown): UIMessage[] | undefined {
     const { nodes } = this.#history.graph;
-    return this.#shown.ids.slice(this.#shown.from).flatMap((id) => {
+    const messages: UIMessage[] = [];
+    for (const id of ids.slice(from)) {
       const info = nodes.get(id);
-      return info && isVisible(info) ? (this.#history.body(id)?.data ?? []) : [];
-    });
+      if (!info || !isVisible(info)) continue;
+      const body = this.#history.body(id);
+      if (body) messages.push(body.data);
+      else if (!this.#lost.has(id)) return undefined;
+    }
+    return messages;
   }
 
   #branchInfo(branch: Branch): BranchInfo {

@@ -5,7 +5,6 @@ import type { ContextEngine } from '../../src/engine/engine.ts';
 import type { EngineState } from '../../src/engine/state.ts';
 import { assistant, lastAssistantMessage, user } from '../../src/fragment/message.ts';
 import type { ContextErrorCode } from '../../src/errors.ts';
-import { isVisible as isVisibleNode, type NodeInfo } from '../../src/graph/graph.ts';
 import type { GraphData } from '../../src/graph/visualize.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import type { ContextStore } from '../../src/store/store.ts';
@@ -14,6 +13,7 @@ import { findIn, History, logged } from './history.ts';
 import { Desk, isVisible, type Line, type Page, Paper, pathTo, read, type Waiting } from './model.ts';
 import { refusing, type RefusingStore } from './refusal.ts';
 import { same } from './same.ts';
+import { tornIn, touch, watched, type WatchedStore } from './whole.ts';
 
 // Engines and a chat on paper (`model.ts`), step by step: each step is done to both, and must leave both looking alike.
 
@@ -37,7 +37,9 @@ interface Tab {
   /** Slices that got another identity without another value. */
   readonly renewed: string[];
   /** Branches that were told with a part of their words, or with another one's. */
-  readonly torn: string[];
+  readonly torn: readonly string[];
+  readonly failAt: WatchedStore['failAt'];
+  readonly hasFailed: WatchedStore['hasFailed'];
 }
 
 class World {
@@ -49,6 +51,8 @@ class World {
   readonly #refusing: RefusingStore[] = [];
   #opened = 0;
   isRefusing = false;
+  /** Who is at work: at the other desks people do something else whenever something is read. */
+  acting: Tab | undefined;
   /** How the save() that was refused last was to be done. */
   refusedSave: { readonly inPlace: boolean; readonly pile: readonly Waiting[] } | undefined;
   #words = 0;
@@ -63,23 +67,24 @@ class World {
     const refusable = refusing(this.#connect());
     this.#refusing.push(refusable);
     if (this.isRefusing) refusable.refuse('quota-exceeded');
-    const { store, die } = mortal(logged(refusable.store, this.history, this.#opened));
+    const { store: living, die } = mortal(logged(refusable.store, this.history, this.#opened));
+    const { store, onRead, failAt, hasFailed } = watched(living);
     const engine = engineOn(store);
-    const tab: Tab = { engine, desk: new Desk(this.paper), die, changes: 0, views: 0, renewed: [], torn: [] };
+    const torn = tornIn(engine);
+    const desk = new Desk(this.paper);
+    const tab: Tab = { engine, desk, die, changes: 0, views: 0, renewed: [], torn, failAt, hasFailed };
     engine.state.subscribe((now, before) => {
       const changed = changedSlices(now, before);
       tab.renewed.push(...changed.filter((key) => isDeepStrictEqual(now[key], before[key])));
       const told = changed.filter((key) => !['status', 'error', 'saveState'].includes(key));
       if (told.length > 0) tab.changes += 1;
       if (told.some((key) => key !== 'chat' && key !== 'revision')) tab.views += 1;
-      const isWhole = isDeepStrictEqual(
-        now.messages.map(({ id }) => id),
-        shownIds(engine),
-      );
-      if (now.status === 'ready' && !isWhole) tab.torn.push(now.branch);
     });
     this.tabs.push(tab);
     await engine.ready();
+    onRead(() => {
+      if (this.acting !== tab) touch(engine);
+    });
     return tab;
   }
 
@@ -101,9 +106,22 @@ class World {
   /** Waits until all engines have heard of everything. */
   async settle(): Promise<void> {
     if (this.disk.persistence !== 'memory') await heard();
-    for (let round = 0; round < 3; round += 1) for (const { engine } of this.tabs) await engine.loadMore(0);
+    await this.#quieten();
+    if (!this.tabs.some(({ hasFailed }) => hasFailed())) return;
+    // What could not be read is looked at again.
+    for (const { failAt } of this.tabs) failAt(0);
+    await wait();
+    await this.#quieten();
+  }
+
+  async #quieten(): Promise<void> {
+    for (let round = 0; round < 3; round += 1)
+      for (const { engine } of this.tabs) await engine.resolve({ at: NOWHERE }).catch(() => {});
   }
 }
+
+/** A message that is none: an engine says so when it has done all that it began, and reads nothing for it. */
+const NOWHERE = 'nowhere';
 
 /** Tabs of a database hear of each other a few tasks later. */
 async function heard(): Promise<void> {
@@ -131,15 +149,6 @@ function mortal(inner: ContextStore): { store: ContextStore; die: () => void } {
     for (const release of locks) release();
   };
   return { store, die };
-}
-
-/** The ids of the messages that the head of the state leads to, as far as they are loaded and seen. */
-function shownIds(engine: ContextEngine): string[] {
-  const { headMessageId, loadedFrom } = engine.state.getState();
-  const chain: NodeInfo[] = [];
-  for (let node = engine.node(headMessageId ?? ''); node; node = engine.node(node.parentId ?? ''))
-    chain.unshift(node);
-  return chain.slice(loadedFrom).flatMap((node) => (isVisibleNode(node) ? node.id : []));
 }
 
 function changedSlices(now: EngineState, before: EngineState): (keyof EngineState)[] {
@@ -380,6 +389,11 @@ const steps = {
     world.refuse(true);
   },
 
+  /** One of the tab's next reads fails, while others work. */
+  async falter(_world, { failAt }, { pick }) {
+    failAt((pick % 4) + 1);
+  },
+
   async heal(world, { engine, desk }) {
     if (!world.isRefusing) return false;
     world.refuse(false);
@@ -603,6 +617,7 @@ export async function playSteps(
   for (const step of [...script, { does: 'heal', desk: 0, pick: 0, way: 0 } as const])
     await take(world, step);
   for (const tab of world.tabs) {
+    tab.failAt(0);
     if (isQuiet(world) && tab.desk.pile.length === 0) await checkFresh(world, tab);
   }
   for (const { engine } of world.tabs) engine.dispose();
@@ -614,6 +629,8 @@ async function take(world: World, step: Step): Promise<void> {
   const { changes, views } = tab;
   const before = tab.engine.state.getState();
   const does: Take = steps[step.does];
+  world.acting = tab;
+  tab.failAt(0);
   if ((await inTime(does(world, tab, step), step)) === false) return;
   if (step.does !== 'die' && step.does !== 'heal') {
     // What another branch shows is told at once, and its chat's row when that is written; where messages go then, all of it.
@@ -623,6 +640,7 @@ async function take(world: World, step: Step): Promise<void> {
     const most = isSoon && branchId !== before.branchId ? 2 : 1;
     same([tab.views - views > 1, tab.changes - changes > most], [false, false]);
   }
+  world.acting = undefined;
   await inTime(world.settle(), step);
   for (const { desk } of world.isRefusing ? [tab] : world.tabs) desk.look();
   learnIds(world, tab);
