@@ -34,8 +34,7 @@ export class Elsewhere {
   /** Reads what was written and drafted since. */
   async read(branchId: string, shownTo: string | null): Promise<void> {
     const ids = this.#idsBehind(branchId, shownTo);
-    const known = this.behind(branchId, shownTo);
-    const messages = ids.length === 0 ? [] : await this.#load(ids, known);
+    const messages = ids.length === 0 ? [] : await this.#load(ids, this.behind(branchId, shownTo));
     [this.#messages, this.#place] = [messages, placeOf(branchId, shownTo)];
   }
 
@@ -49,17 +48,18 @@ export class Elsewhere {
     return (graph.nodes.get(ids[0] ?? '')?.parentId ?? null) === shownTo ? ids : [];
   }
 
-  async #load(ids: readonly string[], known: readonly UIMessage[]): Promise<readonly UIMessage[]> {
+  async #load(ids: readonly string[], instead: readonly UIMessage[]): Promise<readonly UIMessage[]> {
     try {
       const nodes = await this.#desk.store.getNodes(this.#desk.chatId, ids);
-      const byId = new Map(known.map((message) => [message.id, message]));
+      const told = this.#desk.state.getState().elsewhere;
+      const known = new Map(told.map((message) => [message.id, message]));
       return nodes.map(({ id, data }) => {
-        const before = byId.get(id);
+        const before = known.get(id);
         return before && sameJson(before, data) ? before : data;
       });
     } catch {
       // What can't be read now is read with the next word; no turn of this tab depends on it.
-      return known;
+      return instead;
     }
   }
 }

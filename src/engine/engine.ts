@@ -327,7 +327,8 @@ export class ContextEngine {
 
   /**
    * Shows another branch as soon as its words are here, and resolves when it is stored which one is shown. Pending messages
-   * are dropped, once it is. Where it is refused, the view goes back to what was shown.
+   * are dropped, once it is. Where it is refused, the view goes back to what was shown, or to the last switch before it that
+   * was not; it stays where a later one is shown by then.
    */
   async switchBranch(nameOrId: string): Promise<void> {
     const { pending } = this.#desk;

@@ -164,6 +164,12 @@ export class History {
     for (const id of this.checkpoints.keys()) if (!there.has(id)) this.checkpoints.delete(id);
   }
 
+  /** A branch is used here: that is known before the store says when. */
+  use(branchId: string): void {
+    const branch = this.branches.get(branchId);
+    if (branch) this.branches.set(branchId, { ...branch, usedSeq: (this.lastSeq += 1) });
+  }
+
   /** Sees the head of a branch here from now on. */
   look(branchId: string, head: string | null): void {
     const before = this.view(branchId);

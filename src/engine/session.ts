@@ -34,6 +34,7 @@ import type { RefusedSave } from './safety.ts';
 import { sameItems } from './same.ts';
 import { lastAnswer, planSave, sameContent, type PendingMessage, type SavePlan } from './save.ts';
 import { stopDrafts, Streams, type Stream } from './streams.ts';
+import { Switches } from './switches.ts';
 import { isOvertaken, Sync } from './sync.ts';
 import { checkpointInfo, messageNotFound, PAGE, View } from './view.ts';
 
@@ -55,6 +56,7 @@ export class Session {
   readonly #folds: Folds;
   readonly #streams: Streams;
   readonly #sync: Sync;
+  readonly #switches: Switches;
   /** Branches that were deleted here, while an answer may have grown on them. */
   readonly #deletedHere: Set<string> = new Set();
   /** The callback that reads ahead, while it waits. */
@@ -89,6 +91,12 @@ export class Session {
       chains: this.#chains,
       streams: this.#streams,
       keptBeside: () => this.#keptOps(),
+    });
+    this.#switches = new Switches(desk, {
+      history,
+      view: this.#view,
+      sync: this.#sync,
+      drop: (pending) => this.#drop(pending),
     });
     desk.ofChat = (before) => ({ ...this.#view.slices(before), saveState: this.#sync.saveState });
   }
@@ -608,66 +616,19 @@ export class Session {
   }
 
   switchBranch(nameOrId: string, pending: readonly Pending[]): Promise<void> {
-    return this.#serial(() => this.#switchTo(this.#view.findBranch(nameOrId).id, null, pending));
+    return this.#switches.to(() => ({ branchId: this.#view.findBranch(nameOrId).id, at: null }), pending);
   }
 
   checkout(id: string): Promise<void> {
-    return this.#serial(async () => {
+    return this.#switches.to(() => {
       this.#view.node(id);
       const seen = this.#history.seenBranches();
       const heads = seen.filter((branch) => branch.headMessageId === id);
       const branch =
         lastUsedWith(this.#history.graph, heads, id) ?? lastUsedWith(this.#history.graph, seen, id);
-      await this.#switchTo(branch?.id ?? this.#view.activeId, branch?.headMessageId === id ? null : id);
+      const at = branch?.headMessageId === id ? null : id;
+      return { branchId: branch?.id ?? this.#switches.branchId, at };
     });
-  }
-
-  async #switchTo(branchId: string, at: string | null, leaving: readonly Pending[] = []): Promise<void> {
-    const start = performance.now();
-    const from = this.#view.active().name;
-    const isOther = branchId !== this.#view.activeId;
-    if (isOther) await this.#use(branchId, at, leaving.length > 0);
-    // What can't be read is told before anything goes, and the view stays.
-    await this.#view.foresee(branchId, at);
-    this.#drop(leaving);
-    await this.#view.show(branchId, at);
-    if (isOther) this.#desk.emit({ type: 'switch', from, to: this.#view.active().name }, start);
-    this.#desk.publish();
-  }
-
-  /**
-   * Marks a branch as the one in use, and shows it meanwhile: nobody waits for a mark, which may take long where another tab
-   * keeps the database busy. It is shown once all of its words are here, so that a chat which is gone is not shown in parts.
-   * Messages that wait for a `save()` are seen until it is certain that they go. What a disk refused before goes first, and
-   * may lead elsewhere: the view waits for that.
-   */
-  async #use(branchId: string, at: string | null, isLeaving: boolean): Promise<void> {
-    const { activeId, at: before } = this.#view;
-    const mayShow = !isLeaving && this.#sync.isUpToDate;
-    let [isShown, isRefused] = [false, false];
-    const showSoon = async (): Promise<void> => {
-      const isHere = await this.#view.foresee(branchId, at).catch(() => false);
-      if (!isHere || !mayShow || isRefused) return;
-      isShown = true;
-      await this.#view.show(branchId, at);
-      this.#desk.publish();
-    };
-    const mark = async (): Promise<void> => {
-      try {
-        await this.#sync.commit([{ op: 'use', branchId }], { keep: true, quiet: true, isShown: true });
-      } catch (error) {
-        isRefused = true;
-        throw error;
-      }
-    };
-    const [showing, marking] = [showSoon(), mark()];
-    await Promise.allSettled([showing, marking]);
-    if (isRefused && isShown) {
-      await this.#view.show(activeId, before).catch(() => {});
-      this.#desk.publish();
-    }
-    await marking;
-    await showing;
   }
 
   renameBranch(nameOrId: string, name: string): Promise<BranchInfo> {
@@ -735,11 +696,11 @@ export class Session {
   }
 
   selectSibling(id: string): Promise<void> {
-    return this.#serial(async () => {
+    return this.#switches.to(() => {
       this.#view.node(id);
       const branch = lastUsedWith(this.#history.graph, this.#history.seenBranches(), id);
       if (!branch) throw messageNotFound(id);
-      await this.#switchTo(branch.id, null);
+      return { branchId: branch.id, at: null };
     });
   }
 

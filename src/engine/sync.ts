@@ -33,7 +33,8 @@ const WATCH_INTERVAL = 2000;
  * and is taken in like anything that is read. The store also tells of every change, by number: those of our own writes
  * are known and dropped, any other means that somebody else was here, and what changed since is read.
  *
- * All of it, and every method of the session, runs in one line: a task begins when the one before it has ended.
+ * All of it, and every method of the session, runs in one line: a task begins when the one before it has ended. One thing
+ * goes ahead: where only marks of switches stand in line, which write what is shown, another switch is shown at once.
  */
 export class Sync {
   readonly #desk: Desk;
@@ -50,6 +51,8 @@ export class Sync {
   #knownRev = 0;
   #isMetadataMerged = false;
   #tail: Promise<unknown> = Promise.resolve();
+  /** How many tasks stand in line, or are under way, that are no marks. */
+  #inLine = 0;
   readonly #notices: Set<number> = new Set();
   readonly #ownChanges: Set<number> = new Set();
   #writing = 0;
@@ -97,6 +100,11 @@ export class Sync {
   /** Whether no write waits for a disk that refused it. */
   get isUpToDate(): boolean {
     return this.#outbox.isEmpty;
+  }
+
+  /** Whether what is shown may change at once: nothing that reads or writes there, or may lead elsewhere, comes first. */
+  get mayShow(): boolean {
+    return this.#inLine === 0 && this.isUpToDate;
   }
 
   /** Whether what was said is safe. */
@@ -687,6 +695,8 @@ export class Sync {
     const held = await this.#desk.store.held(this.#desk.chatId);
     if (!this.#mayGrow && [...this.#history.foreign].every((id) => held.has(id))) return;
     this.#mayGrow = false;
+    // All that there is does not tell what was taken back.
+    await this.pull();
     await this.#readSince(undefined);
     await this.#view.refresh();
   }
@@ -736,6 +746,18 @@ export class Sync {
 
   /** Tasks run one after another, in the order in which they came. */
   inTurn<T>(task: () => Promise<T>): Promise<T> {
+    this.#inLine += 1;
+    return this.mark(async () => {
+      try {
+        return await task();
+      } finally {
+        this.#inLine -= 1;
+      }
+    });
+  }
+
+  /** A task that only writes what is shown already. It stands in line as any other. */
+  mark<T>(task: () => Promise<T>): Promise<T> {
     const run = this.#tail.then(task);
     this.#tail = run.catch(() => {});
     return run;

@@ -78,6 +78,11 @@ export class View {
   /** Shows a branch, up to its head or to `at`, with its last messages loaded. Where they can't be read the view stays. */
   async show(branchId: string, at: string | null = null): Promise<void> {
     await this.foresee(branchId, at);
+    await this.open(branchId, at);
+  }
+
+  /** Shows what is foreseen. */
+  async open(branchId: string, at: string | null): Promise<void> {
     this.activeId = branchId;
     this.at = at;
     await this.refresh();
@@ -96,18 +101,22 @@ export class View {
 
   /** Lets the views follow what is settled elsewhere, leaves a branch that is gone, and loads what is shown. */
   async refresh(): Promise<void> {
-    const seen = this.#history.view(this.activeId);
+    const { activeId } = this;
+    const seen = this.#history.view(activeId);
     if (this.#history.follow(this.#own(), (branchId) => this.#mayFollow(branchId))) this.revision += 1;
-    if (this.#isAdrift && this.branchToOpen() !== this.activeId) return this.show(this.branchToOpen());
+    if (this.#isAdrift && this.branchToOpen() !== activeId) return this.show(this.branchToOpen());
     if (this.at !== null && this.#isPassed(this.at)) this.at = null;
+    const head = this.head();
     try {
       await this.loadShown(0);
     } catch (error) {
       // Nobody goes on from words that can't be read.
-      this.#history.look(this.activeId, seen);
+      this.#history.look(activeId, seen);
       throw error;
     }
     await this.look();
+    // Another branch may be shown by now.
+    if (this.activeId !== activeId || this.head() !== head) await this.refresh();
   }
 
   /** Looks at what another tab is writing here; not while a message before the head is checked out. */

@@ -154,6 +154,98 @@ describe('switchBranch()', () => {
     expect(engine.state.getState().chat?.activeBranchId).toBe(engine.state.getState().branchId);
   });
 
+  /** Three versions of an answer, the last one shown, and a database that takes marks one by one, when it is told to. */
+  async function versions() {
+    const { store, engine, shown, branches } = await chat('q1', 'a1');
+    await say(engine, 'a1=a2');
+    await say(engine, 'a1=a3');
+    const ids = engine.siblings(engine.headMessageId ?? '').ids;
+    const append = store.append.bind(store);
+    const waiting: ((isRefused: boolean) => void)[] = [];
+    store.append = async (...given) => {
+      const isRefused = await new Promise<boolean>((resolve) => waiting.push(resolve));
+      if (isRefused) throw new ContextError('invariant', 'no');
+      return append(...given);
+    };
+    const decide = async (isRefused: boolean): Promise<void> => {
+      await expect.poll(() => waiting).toHaveLength(1);
+      waiting.pop()?.(isRefused);
+    };
+    const seen = [shown()];
+    engine.state.subscribe(() => shown() !== seen.at(-1) && seen.push(shown()));
+    /** Clicks on one after another, and looks at each. */
+    const click = async (...versions: readonly number[]): Promise<Promise<void>[]> => {
+      const clicks: Promise<void>[] = [];
+      for (const version of versions) {
+        clicks.push(engine.selectSibling(ids[version] ?? ''));
+        await new Promise((resolve) => setTimeout(resolve));
+      }
+      return clicks;
+    };
+    return { store, engine, shown, seen, ids, click, decide, branches };
+  }
+
+  test('is seen at once however many before it are still to be marked', async () => {
+    const { engine, seen, click, decide, store } = await versions();
+    const clicks = await click(1, 0, 1, 2);
+    expect(seen).toEqual(['q1 > a3', 'q1 > a2', 'q1 > a1', 'q1 > a2', 'q1 > a3']);
+    for (const _ of clicks) await decide(false);
+    await Promise.all(clicks);
+    expect(seen).toHaveLength(5);
+    expect((await store.getChat('c'))?.activeBranchId).toBe(engine.state.getState().branchId);
+    expect(engine.branch).toBe('main-v3');
+  });
+
+  test('takes the view back to the last one that was not refused', async () => {
+    const { engine, shown, seen, click, decide } = await versions();
+    const [first, second] = await click(1, 0);
+    const refused = second?.catch((error: unknown) => error);
+    await decide(false);
+    await first;
+    expect(shown()).toBe('q1 > a1');
+    await decide(true);
+    expect(await refused).toMatchObject({ code: 'invariant' });
+    expect([engine.branch, shown()]).toEqual(['main-v2', 'q1 > a2']);
+    expect(seen).toEqual(['q1 > a3', 'q1 > a2', 'q1 > a1', 'q1 > a2']);
+  });
+
+  test('stays where a later one is shown by the time that it is refused', async () => {
+    const { engine, shown, seen, click, decide } = await versions();
+    const [first, second] = await click(1, 0);
+    const refused = first?.catch((error: unknown) => error);
+    await decide(true);
+    expect(await refused).toMatchObject({ code: 'invariant' });
+    await decide(false);
+    await second;
+    expect([engine.branch, shown()]).toEqual(['main', 'q1 > a1']);
+    expect(seen).toEqual(['q1 > a3', 'q1 > a2', 'q1 > a1']);
+  });
+
+  test('takes the view back to the beginning where all are refused', async () => {
+    const { engine, shown, seen, click, decide } = await versions();
+    const clicks = await click(1, 0);
+    const refused = clicks.map((one) => one.catch((error: unknown) => error));
+    for (const _ of clicks) await decide(true);
+    expect(await Promise.all(refused)).toMatchObject([{ code: 'invariant' }, { code: 'invariant' }]);
+    expect([engine.branch, shown()]).toEqual(['main-v3', 'q1 > a3']);
+    expect(seen).toEqual(['q1 > a3', 'q1 > a2', 'q1 > a1', 'q1 > a3']);
+  });
+
+  test('waits behind whatever is meant for what was shown before it', async () => {
+    const { engine, seen, ids, decide, branches } = await versions();
+    const first = engine.switchBranch('main');
+    const asking = engine.continue(said('q2'), { id: 'a4' });
+    const second = engine.selectSibling(ids[1] ?? '');
+    await expect.poll(() => seen).toEqual(['q1 > a3', 'q1 > a1']);
+    await decide(false);
+    await decide(false);
+    await asking;
+    await decide(false);
+    await Promise.all([first, second]);
+    expect(seen).toEqual(['q1 > a3', 'q1 > a1', 'q1 > a1 > q2', 'q1 > a2']);
+    expect(await branches()).toMatchObject({ main: 'q1 > a1 > q2 > ', 'main-v2': 'q1 > a2' });
+  });
+
   test('goes back to what was shown where it is refused', async () => {
     const { store, engine, shown, branches } = await chat('q1', 'a1', 'q2');
     await engine.rewind('a1');

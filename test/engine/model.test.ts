@@ -22,6 +22,8 @@ const KEPT: readonly (readonly Step[])[] = [
   [step('open', 0), step('ask', 0), step('btw', 0)],
   // A save() that the disk refused was still told of when its messages had been taken back.
   [step('refuse', 0), step('set', 0, 0, 4), step('save', 0), step('unset', 0)],
+  // An answer was taken back while another tab could not read.
+  [step('open', 0), step('ask', 0), step('finish', 0, 0, 7), step('ask', 1)],
 ];
 
 describe('engines against a chat on paper', () => {
