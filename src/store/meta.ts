@@ -8,6 +8,9 @@ export const SELF = 'self';
 /** The tables that {@link readMeta} may look into. */
 export const META: readonly Table[] = ['meta', 'changes'];
 
+/** More changes than are made while a note is late: what comes after a loss is numbered beyond all that came before it. */
+export const LATE = 1_000_000;
+
 /** What a database knows about itself; a new one learns its names here, and keeps them with its first write. */
 export async function readMeta(rows: Rows): Promise<Meta> {
   const meta = await rows.get('meta', SELF);

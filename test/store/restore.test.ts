@@ -372,6 +372,42 @@ describe('a restore that fails', () => {
     }
   });
 
+  it('is of what a database lost that went back a little, which nobody noticed, and what follows is written down, too', async () => {
+    globalThis.indexedDB = new IDBFactory();
+    files.lay(new Folder());
+    const before = open();
+    await given(before, 'q1');
+    const early = await dumpDatabase('restored');
+    for (const [id, parentId] of [
+      ['a1', 'q1'],
+      ['a2', 'a1'],
+      ['a3', 'a2'],
+    ] as const)
+      await before.append('c', turn(id, parentId), me);
+    await before.storage();
+    await closeAll();
+    globalThis.indexedDB = new IDBFactory();
+    await loadDatabase('restored', early);
+    const store = open();
+    await store.append('c', turn('b1', 'q1'), me);
+    await store.storage();
+    await closeAll();
+    const { store: next, loss } = await visit();
+    expect(await loss?.restore()).toMatchObject({ chats: 1, messages: 3, damaged: 0, left: 0 });
+    const chains = async (one: ContextStore): Promise<string[]> => {
+      const branches = await one.listBranches('c');
+      const nodes = branches.map(({ headMessageId }) => one.getMessageChain('c', headMessageId ?? ''));
+      return (await Promise.all(nodes)).map((chain) => chain.map(({ id }) => id).join(' > '));
+    };
+    expect((await chains(next)).toSorted()).toEqual(['q1 > a1 > a2 > a3', 'q1 > b1']);
+    await closeAll();
+    expect((await visit()).loss).toBeUndefined();
+    await closeAll();
+    const after = await visitWith(files.copy());
+    await after.loss?.restore();
+    expect((await chains(after.store)).toSorted()).toEqual(['q1 > a1 > a2 > a3', 'q1 > b1']);
+  });
+
   it('keeps the files of a chat whose id is another person’s by now, until that one is deleted', async () => {
     const { store, loss } = await visitWith(journal);
     await store.append('d', turn('x', null), { ...me, userId: 'other' });

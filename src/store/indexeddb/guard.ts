@@ -1,4 +1,4 @@
-import { SELF } from '../meta.ts';
+import { LATE, SELF } from '../meta.ts';
 import type { Channel } from '../channel.ts';
 import { createHexId } from '../hexId.ts';
 import type { BackingFigures, JournalFigures } from '../figures.ts';
@@ -315,9 +315,6 @@ async function markOf(rows: Rows): Promise<Mark | undefined> {
     at: Math.max(...chats.map(({ updatedAt }) => updatedAt)),
   };
 }
-
-/** More changes than are made while a note is late: what comes after a loss is numbered beyond all that came before. */
-const LATE = 1_000_000;
 
 /** Lets a database that lost something go on counting from where it was, under a new name if it had the old one. */
 async function renew(db: Database, kind: DataLoss['kind'], mark: Mark): Promise<void> {

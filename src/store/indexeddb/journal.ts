@@ -1,7 +1,8 @@
 import type { Branch, Chat, Checkpoint, MessageNode, NodeInfo } from '../../graph/graph.ts';
 import { infoOf } from '../../graph/graph.ts';
 import { ContextError, isContextError } from '../../errors.ts';
-import { META, readMeta, SELF } from '../meta.ts';
+import { createHexId } from '../hexId.ts';
+import { LATE, META, nextMeta, readMeta, SELF } from '../meta.ts';
 import { blobsOf, hashOf } from '../blobs.ts';
 import { fragmentsKey } from '../keys.ts';
 import { ALL_TABLES, ofChat } from '../layout.ts';
@@ -78,8 +79,22 @@ export class Journal {
     const { databaseId, seq: end } = meta;
     const folder = await openFolder(this.#name);
     const from = await this.#readPosition(await unlessMissing(folder.getDirectoryHandle(databaseId)));
+    if (from > end && (await this.#renew(databaseId, from))) return this.#catchUp();
     if (from < end) await this.#writeChanges(folder, databaseId, from, end);
     await this.#writeValues(folder, databaseId);
+  }
+
+  /**
+   * A database that knows less than its journal has lost its latest changes, and nobody noticed. It takes another name, as
+   * if somebody had: what follows has the places of what is lost, and that is in this journal alone.
+   */
+  #renew(databaseId: string, from: number): Promise<boolean> {
+    return this.#backing.write(META, async (rows) => {
+      const meta = await nextMeta(rows);
+      const isBehind = meta.databaseId === databaseId && meta.seq < from;
+      if (isBehind) rows.put('meta', { ...meta, databaseId: createHexId(), seq: from + LATE }, SELF);
+      return isBehind;
+    });
   }
 
   async #writeChanges(
