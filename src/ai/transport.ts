@@ -2,6 +2,7 @@ import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
 import { ContextError, isContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
+import { isVisible } from '../graph/graph.ts';
 import { longer } from './goingOn.ts';
 import { headOf } from './list.ts';
 import type { Saved, TurnPlan } from './plan.ts';
@@ -68,11 +69,23 @@ export function savedIn<M extends UIMessage>(
     has: ({ id }) => engine.node(id) !== undefined,
     isAt: ({ id }, previous) => {
       const node = engine.node(id);
-      return node !== undefined && (node.parentId === (previous?.id ?? null) || (!previous && isFirst(id)));
+      const before = [node?.parentId ?? null, shownBefore(engine, id)];
+      return node !== undefined && (before.includes(previous?.id ?? null) || (!previous && isFirst(id)));
     },
     isSame: (message) =>
       known.has(message) || engine.matches(message) !== false || engine.matches(asJson(message)) !== false,
   };
+}
+
+/**
+ * The message that a list shows before another one; null where there is none. An answer that is not shown stands between:
+ * one that grows in another tab, and that somebody went on behind.
+ */
+function shownBefore(engine: ContextEngine, id: string): string | null {
+  let at = engine.node(id)?.parentId ?? null;
+  for (let info = engine.node(at ?? ''); info && !isVisible(info); info = engine.node(at ?? ''))
+    at = info.parentId;
+  return at;
 }
 
 /** Where a planned turn goes. */

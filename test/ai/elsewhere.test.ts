@@ -169,6 +169,28 @@ describe('a tab that is opened while another one waits for the first word', () =
   });
 });
 
+it('a question that was stopped behind an answer that grows in another tab is there once when more is asked here', async () => {
+  const store = new InMemoryContextStore();
+  [here, there] = [await openPage(store), await openPage(store)];
+  const first = here.chats.active.sendMessage({ text: 'One?' });
+  const growing = await here.script.next();
+  await growing.say('Fir');
+  await here.engine.rewind(here.chats.active.messages[1]!.id);
+  const second = here.chats.active.sendMessage({ text: 'Two?' });
+  const isForked = (): boolean => there.engine.state.getState().branches.length === 2;
+  await vi.waitUntil(isForked, 15_000);
+  await Promise.all([here.chats.active.stop(), second]);
+  await there.engine.switchBranch('main-v2');
+  await vi.waitUntil(() => there.shown() === 'q: One? | q: Two?', 15_000);
+  const third = there.chats.active.sendMessage({ text: 'Three?' });
+  await vi.waitUntil(async () => (await there.stored('main-v2')).includes('Three?'), 15_000);
+  await growing.answer('st.');
+  await (await there.script.next()).answer('Third.');
+  await Promise.all([first, third]);
+  expect(await there.stored('main-v2')).toBe('q: One? | a: First. | q: Two? | q: Three? | a: Third.');
+  expect(there.shown()).toBe(await there.stored('main-v2'));
+});
+
 describe('the first answer of a chat, in a tab that was open before its question was saved', () => {
   beforeEach(async () => {
     const store = new InMemoryContextStore();
