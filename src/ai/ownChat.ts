@@ -109,6 +109,8 @@ export function ownChat<M extends UIMessage>(
       const take = async (): Promise<Answer | null> => {
         if (await isOvertaken(engine, note.answerId, place)) return null;
         const chain = await chainNow();
+        // StrictMode asks twice, and gives the first one up: the second one would be refused beside it.
+        if (sent.abortSignal?.aborted) return null;
         if (!mayGoOn(engine, chain.at(-1), [asked?.id, note.answerId])) return null;
         const isReplay = transport.resumeStreamIsReplay ?? true;
         const { turn, replay } = await begin(chain as M[], { answerId: note.answerId, isReplay, place });

@@ -172,6 +172,23 @@ describe('withContext, around a transport of a chat of one’s own', () => {
     expect(await page.stored()).toBe('q: One? | a: First and second.');
   });
 
+  it('takes it up once where the chat asks twice, as StrictMode has it', async () => {
+    void chat.sendMessage({ text: 'One?' });
+    const cut = await page.script.next();
+    await cut.say('Fir');
+    await cut.break();
+    await expect.poll(() => page.stored()).toBe('q: One? | a: Fir');
+    const late = new OwnChat(page);
+    late.messages = page.engine.state.getState().messages.slice();
+    const replays = [page.script.offer(), page.script.offer()];
+    const resumed = [late.resumeStream(), late.resumeStream()];
+    await expect.poll(() => replays.some(({ stream }) => stream.locked)).toBe(true);
+    for (const replay of replays) if (!replay.isStopped) await replay.answer('Fir', 'st.');
+    await Promise.all(resumed);
+    expect(words(late.messages)).toBe('q: One? | a: First.');
+    expect(await page.stored()).toBe('q: One? | a: First.');
+  });
+
   it('lets go of an answer behind which another turn was saved before it was found', async () => {
     void chat.sendMessage({ text: 'One?' });
     const cut = await page.script.next();
