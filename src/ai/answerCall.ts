@@ -1,7 +1,7 @@
 import type { UIMessage } from 'ai';
 import { sameJson } from '../engine/sameJson.ts';
 import { answered, type Given } from './answered.ts';
-import { keepList } from './begin.ts';
+import { copyIn, keepList } from './begin.ts';
 import type { Standing } from './contextChat.ts';
 import { put, withId, type IsCall } from './list.ts';
 import { isAsking } from './queue.ts';
@@ -67,8 +67,8 @@ async function keep<M extends UIMessage>(
 function teach<M extends UIMessage>({ host, chat }: Standing<M>, message: M): void {
   for (const one of [chat, ...host.all()]) {
     one.learn(message);
-    // The AI SDK puts what comes behind a copy of its own, which it made before it asked; of what is said again, it has less.
-    const copy = (one as unknown as Asking).activeResponse?.state.message;
+    // Of what is said again, it has less.
+    const copy = copyIn(one);
     if (copy?.id === message.id) copy.parts = copy.parts.map((part) => callAs(part, message));
   }
 }
@@ -84,8 +84,3 @@ function callAs(part: Part, { parts }: UIMessage): Part {
 }
 
 type Part = UIMessage['parts'][number];
-
-/** What a chat of the AI SDK makes of the answer that it asks for. */
-interface Asking {
-  readonly activeResponse?: { readonly state: { readonly message: UIMessage } };
-}

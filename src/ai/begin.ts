@@ -54,12 +54,22 @@ async function land<M extends UIMessage>(
     list.saved = saved;
     list.forget();
     if (now !== list.now) list.now = now;
+    const copy = copyIn(chat);
+    // Another tab added to it until then.
+    if (copy && opened.renamed.size > 0 && copy.id === opened.answer?.id)
+      copy.parts = opened.answer.parts.map((part) => ({ ...part }));
     at.queue?.turned();
     return opened;
   } finally {
     host.unregister(forkId, chat);
     host.register(at.branchId ?? '', chat);
   }
+}
+
+/** The AI SDK puts what comes behind a copy of its own, which it made before it asked, and writes into. */
+export function copyIn(chat: object): UIMessage | undefined {
+  const { activeResponse } = chat as { activeResponse?: { state: { message: UIMessage } } };
+  return activeResponse?.state.message;
 }
 
 function turnOf<M extends UIMessage>(at: Standing<M>, opened: OpenedList<M>, forkId: string): Turn<M> {

@@ -252,13 +252,10 @@ async function beginAgain<M extends UIMessage>(engine: ContextEngine, answer: M)
   beginning.set(engine, ids);
   if (ids.has(id) || engine.status(id) === 'streaming') throw stillGrowing(id);
   ids.add(id);
-  let begun: M | undefined;
-  const known = (saved: UIMessage): M => {
-    if (begun) throw changedMeanwhile(id);
-    return (begun = longer(saved as M, answer));
-  };
+  let begun = answer;
+  const known = (saved: UIMessage): M => (begun = longer(saved as M, answer));
   await keepMessage(engine, id, known, 'streaming').finally(() => ids.delete(id));
-  return begun ?? answer;
+  return begun;
 }
 
 /** The answers that are about to grow again. */
@@ -278,16 +275,6 @@ function stillGrowing(id: string): ContextError {
   return new ContextError('busy', 'This answer is still growing. Wait for it, or stop it first.', {
     details: { id },
   });
-}
-
-function changedMeanwhile(id: string): ContextError {
-  return new ContextError(
-    'head-moved',
-    'Another tab changed this answer at this moment. Look at it, and try again.',
-    {
-      details: { id },
-    },
-  );
 }
 
 /**

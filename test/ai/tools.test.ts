@@ -47,6 +47,19 @@ describe("a tool's result", () => {
     expect(await page.stored()).toBe('q: Roll? | a: [dice output-available] | q: And? | a: Four.');
   });
 
+  it('lets the answer go on by itself, though no JSON can hold all of it', async () => {
+    page.chats.configure({
+      transport: page.script.transport,
+      sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls,
+    });
+    await (await askForDice()).finish();
+    await page.chats.active.addToolOutput(give({ eyes: 4, again: () => {} }));
+    await (await page.script.next()).answer('Four.');
+    await page.chats.whenSettled();
+    expect(page.chats.active.error).toBeUndefined();
+    expect(await page.stored()).toBe('q: Roll? | a: [dice output-available]/Four.');
+  });
+
   it('that comes in mid-stream is not overwritten by the words after it', async () => {
     const exchange = await askForDice();
     await page.chats.active.addToolOutput(give(4));
