@@ -29,6 +29,8 @@ export async function beginTurn<M extends UIMessage>(
     // A message that can't be kept is not part of the chat, and an answer that is not replaced still is; anything
     // else may be tried again from the list.
     if (isContextError(error, 'invalid-messages') || isContextError(error, 'busy')) {
+      // What another tab writes stands behind that again with the next look.
+      at.list.leaveElsewhere();
       // What grows here at this moment is in the list alone: another request took up the answer that this one is refused.
       const growing = at.turn?.isOpen ? withId(at.list.now, at.turn.options.id) : undefined;
       at.list.now = growing ? put(at.list.saved, growing) : at.list.saved;

@@ -191,6 +191,29 @@ it('a question that was stopped behind an answer that grows in another tab is th
   expect(there.shown()).toBe(await there.stored('main-v2'));
 });
 
+it('an answer that goes on in another tab is seen grow, also where more of an earlier one was refused here', async () => {
+  there = await openPage();
+  const call = { type: 'tool-input-available', toolCallId: '1', toolName: 'dice', input: {} } as const;
+  const first = there.chats.active.sendMessage({ text: 'Roll?' });
+  const rolling = await there.script.next();
+  await rolling.send({ type: 'start' }, call);
+  await rolling.finish();
+  await first;
+  await there.ask('Two?', 'Second ');
+  here = await openPage(there.store, { sendAutomaticallyWhen: () => true });
+  const more = there.chats.active.sendMessage();
+  const growing = await there.script.next();
+  await growing.say('and ');
+  await vi.waitUntil(() => here.shown().includes('and '), 15_000);
+  await here.chats.active.addToolOutput({ tool: 'dice' as never, toolCallId: '1', output: 6 });
+  await vi.waitUntil(() => here.chats.active.error, 15_000);
+  expect(here.chats.active.error).toMatchObject({ code: 'busy' });
+  await growing.answer('last.');
+  await more;
+  await vi.waitUntil(() => here.shown() === there.shown(), 15_000);
+  expect(here.shown()).toContain('Second /and last.');
+});
+
 describe('the first answer of a chat, in a tab that was open before its question was saved', () => {
   beforeEach(async () => {
     const store = new InMemoryContextStore();
