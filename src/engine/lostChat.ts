@@ -23,13 +23,9 @@ export function writtenAgain(
   const [first, ...others] = history.liveBranches().filter(({ deviceId }) => deviceId !== MEMORY);
   if (!first) return { ops, first };
   ops.push(...begin(first, put(history.view(first.id))));
-  const names = new Set([first.name]);
-  for (const { id, name } of others) {
-    // Of two tabs one may have renamed a branch while the other gave its name to another one.
-    const called = names.has(name) ? { base: name } : { name };
-    names.add(name);
-    ops.push({ op: 'branch', id, ...called, messageId: put(history.view(id)) });
-  }
+  // Of two tabs one may have renamed a branch while the other gave its name to another one.
+  for (const { id, name } of others)
+    ops.push({ op: 'branch', id, name, base: name, messageId: put(history.view(id)) });
   const { title = null, metadata, activeBranchId } = { ...chat };
   if (others.some(({ id }) => id === activeBranchId))
     ops.push({ op: 'use', branchId: activeBranchId as string });
@@ -41,12 +37,13 @@ export function writtenAgain(
 
 /**
  * What is here of a chat that another tab has written again, and that tab had not: the ends of branches, behind messages
- * that are there by now, and checkpoints. Branches are as they were `seen` here; one that ends elsewhere by now gets one
- * beside it, and `beside` learns which.
+ * that are there by now, and checkpoints; of the `lost` chat its title and the fields of its metadata. Branches are as they
+ * were `seen` here; one that ends elsewhere by now gets one beside it, and `beside` learns which.
  */
 export function writtenBeside(
   history: History,
-  { nodes, branches, checkpoints }: ChatRecords,
+  { chat, nodes, branches, checkpoints }: ChatRecords,
+  lost: Chat | undefined,
   insertOf: (node: MessageNode) => Extract<StoreOp, { readonly op: 'insert' }>,
   seen: readonly Branch[],
   beside: Map<string, string>,
@@ -87,13 +84,19 @@ export function writtenBeside(
     ops.push(
       isBehind
         ? { op: 'head', branchId: to, expected, messageId: last, forkId: createId() }
-        : { op: 'branch', id: to, base: name, messageId: last },
+        : { op: 'branch', id: to, name, base: name, messageId: last },
     );
     if (to !== id) beside.set(id, to);
   }
   const named = new Set(checkpoints.map(({ name }) => name));
   for (const { id, name, messageId } of history.liveCheckpoints().toReversed())
     if (written.has(messageId) && !named.has(name)) ops.push({ op: 'checkpoint', id, name, messageId });
+  const { title = lost?.title ?? null, metadata } = { ...chat };
+  const fields = Object.entries(lost?.metadata ?? {}).filter(
+    ([field]) => !Object.hasOwn(metadata ?? {}, field),
+  );
+  if (title !== (chat?.title ?? null) || fields.length > 0)
+    ops.push({ op: 'chat', title, metadata: Object.fromEntries(fields) });
   return ops;
 }
 

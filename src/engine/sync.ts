@@ -606,7 +606,8 @@ export class Sync {
     for (let tries = 0; ; tries += 1) {
       const records = await store.load(chatId);
       if (!records.chat || isAdded === undefined) return undefined;
-      const ops = writtenBeside(this.#history, records, (node) => this.#insertOf(node), seen, beside);
+      const lost = this.#isAnother(records.chat) ? this.#stored : undefined;
+      const ops = writtenBeside(this.#history, records, lost, (node) => this.#insertOf(node), seen, beside);
       if (isAdded && ops.length > 0 && tries < MOST_TRIES) {
         isAdded = await this.#add(ops, records.branches[0]?.id);
         continue;
@@ -616,7 +617,8 @@ export class Sync {
       this.#stored = records.chat;
       this.#beside = beside;
       for (const [from, to] of beside) this.#redirect(from, to);
-      if (this.#outbox.isEmpty) this.#history.keepOnly(records);
+      // What came to nothing is still here.
+      if (this.#outbox.isEmpty && ops.every(({ op }) => op === 'replace')) this.#history.keepOnly(records);
       return records;
     }
   }
@@ -633,6 +635,8 @@ export class Sync {
         this.#safety.scheduleRetry();
         throw error;
       }
+      // Others add to it at this moment: what is there by then is read first.
+      if (isNotFound(error) || isContextError(error, 'head-moved')) return true;
       this.#reportQuietly(error);
       return false;
     }

@@ -579,9 +579,10 @@ class Append {
   async #makeBranch({ id, name, base, messageId }: OpNamed<'branch'>): Promise<void> {
     const target = await this.#getTarget(messageId);
     if (this.#tell(await this.#findBranch(id))) return;
-    if (name !== undefined && (await this.#branches.named(name))) nameTaken('branch', name, this.#tx.chatId);
+    const isFree = name !== undefined && !(await this.#branches.named(name));
+    if (name !== undefined && !isFree && base === undefined) nameTaken('branch', name, this.#tx.chatId);
     const { name: active } = await this.#getBranch(this.#chat.activeBranchId);
-    this.#create(id, name ?? (await this.#branches.nextName(base ?? active)), target);
+    this.#create(id, isFree ? name : await this.#branches.nextName(base ?? active), target);
   }
 
   async #renameBranch(id: string, name: string): Promise<void> {

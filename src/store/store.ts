@@ -195,7 +195,10 @@ export type StoreOp =
       readonly messageId: string | null;
       readonly forkId: string;
     }
-  /** A new branch: named `name`, or after `base` by the naming rule. Equal and there already: left alone. */
+  /**
+   * A new branch: named `name`, or after `base` by the naming rule; with both, after `base` where that name is taken. Equal
+   * and there already: left alone.
+   */
   | {
       readonly op: 'branch';
       readonly id: string;

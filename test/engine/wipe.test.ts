@@ -372,7 +372,7 @@ describe('an open chat whose database is wiped', () => {
       await wipe();
       await second.checkpoint('here');
       const names = async () => (await store.listBranches('c')).map((branch) => branch.name);
-      await expect.poll(names).toHaveLength(2);
+      await expect.poll(names).toEqual(['main', 'main-v2']);
       expect(shown(engine)).toEqual(['q1']);
       await engine.renameBranch(engine.branch, 'beside');
       expect(await names()).toEqual(['main', 'beside']);
@@ -406,6 +406,54 @@ describe('an open chat whose database is wiped', () => {
       const counts = async () => (await store.listBranches('c')).map(({ messageCount }) => messageCount);
       await expect.poll(counts).toEqual([200, 102]);
       expect(await third.verify()).toEqual([]);
+    });
+
+    it('has its title again and what the app keeps with it, where a new page began it without', async () => {
+      await engine.updateChat({ title: 'Trees', metadata: { colour: 'green', shape: 'round' } });
+      await wipe();
+      const fresh = open();
+      await fresh.ready();
+      await fresh.updateChat({ metadata: { colour: 'blue' } });
+      await expect
+        .poll(() => store.getChat('c'))
+        .toMatchObject({
+          title: 'Trees',
+          metadata: { colour: 'blue', shape: 'round' },
+          messageCount: 2,
+        });
+      await fresh.updateChat({ title: null });
+      await ask(engine, 'q2');
+      await ask(second, 'q3');
+      expect((await store.getChat('c'))?.title).toBeUndefined();
+    });
+
+    it('has what two tabs add to it at the same moment, though one of them had not read words between', async () => {
+      await second.rewind('q1');
+      await expect.poll(() => engine.state.getState().branches).toHaveLength(2);
+      await engine.switchBranch('main-v2');
+      const getNodes = store.getNodes.bind(store);
+      const reads = vi
+        .spyOn(store, 'getNodes')
+        .mockImplementation(async (...args) => (await getNodes(...args)).filter(({ id }) => id !== 'b1'));
+      await second.set(user('three', { id: 'b1' }), user('four', { id: 'b2' })).save();
+      await expect.poll(() => shown(engine)).toEqual(['q1', 'b2']);
+      const load = vi.spyOn(store, 'load').mockRejectedValue(new ContextError('store-blocked', 'busy'));
+      await second.switchBranch('main');
+      await second.rewind('q1');
+      await second.set(user('five', { id: 'c1' })).save();
+      await wait(20);
+      load.mockRestore();
+      reads.mockRestore();
+      await wipe();
+      const fresh = open();
+      await fresh.ready();
+      await fresh.updateChat({ title: 'Trees' });
+      const ids = async () => (await store.load('c')).nodes.map(({ id }) => id).toSorted();
+      await expect.poll(ids).toEqual(['a1', 'b1', 'b2', 'c1', 'q1']);
+      expect(shown(second)).toEqual(['q1', 'c1']);
+      const names = () => outlineOf(engine).branches.map(({ name }) => name);
+      await expect.poll(names).toEqual(['main', 'main-v2', 'main-v2-v2', 'main-v3']);
+      expect(await second.verify()).toEqual([]);
     });
 
     it('is not saved in a tab whose words the disk would not take', async () => {

@@ -928,6 +928,14 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
         ]);
       });
 
+      it('are named after another one where their own name is taken', async () => {
+        await given(store, 'q1 > a1', 'q1 > b1');
+        const make = (id: string, name: string) =>
+          append([{ op: 'branch', id, name, base: 'main', messageId: 'q1' }]);
+        expect((await make('x', 'side')).branches).toMatchObject([{ name: 'side' }]);
+        expect((await make('y', 'side')).branches).toMatchObject([{ name: 'main-v3' }]);
+      });
+
       it('know how long they are', async () => {
         await given(store, 'q1 > a1 > q2', 'q1 > b1');
         expect((await store.listBranches('c')).map((branch) => branch.messageCount)).toEqual([3, 2]);
