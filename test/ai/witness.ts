@@ -31,6 +31,9 @@ export class Witness {
   readonly #taken: Map<Exchange, string> = new Map();
   /** The answers that pages asked for again and were given, but for those that they let go of at once. */
   readonly #finds: Set<Find> = new Set();
+  /** The answers that pages have places for, also where they gave them up before they asked, and whether they are over. */
+  readonly #begun: Map<string, { readonly page: MortalPage; readonly branch: string; isOver: boolean }> =
+    new Map();
   /** How the last request of each answer ended, where that is sure. */
   readonly #ends: Map<string, { readonly exchange: Exchange; readonly end: string }> = new Map();
   /** What a person said to each call that asked for leave. */
@@ -49,8 +52,13 @@ export class Witness {
     this.#isOpen = isOpen;
   }
 
-  /** Hears of each request of a page as it goes out. */
+  /** Hears of each request of a page as it goes out, and of each answer that it begins. */
   watch(page: MortalPage): MortalPage {
+    page.engine.subscribe((event) => {
+      if (event.type !== 'stream') return;
+      const { id, branch, phase } = event;
+      this.#begun.set(id, { page, branch, isOver: phase === 'end' });
+    });
     const { transport, requests } = page.script;
     const { sendMessages } = transport;
     transport.sendMessages = (sent) => {
@@ -131,7 +139,7 @@ export class Witness {
     if (own?.headMessageId !== parentId) return;
     // Another page wrote there in that moment, and its answer came to nothing: what it was reserved is taken back.
     const ids = new Set(nodes.map((node) => node.id));
-    const isTakenBack = beside().some((other) => !ids.has(String(noteOf(other)['answerId'])));
+    const isTakenBack = beside(own.name).some((answerId) => !ids.has(answerId));
     if (!isTakenBack)
       this.found.push(`${questionsIn(messages)} was typed at the end of ${own.name}, and is not on it`);
   }
@@ -235,10 +243,10 @@ export class Witness {
   types(text: string, page: MortalPage, own: string | undefined): void {
     if (own === undefined) return;
     const others = new Set(page.engine.state.getState().branches.map(({ id }) => id));
-    const ended = new Set([...this.#asked.keys()].filter((exchange) => !this.#isOpen(exchange)));
-    const beside = (): Exchange[] =>
-      [...this.#asked].flatMap(([exchange, by]) =>
-        by !== page && !ended.has(exchange) && this.#branchOf(exchange) === own ? [exchange] : [],
+    const over = new Set([...this.#begun].flatMap(([id, { isOver }]) => (isOver ? [id] : [])));
+    const beside = (name: string): string[] =>
+      [...this.#begun].flatMap(([id, { page: by, branch }]) =>
+        by !== page && !over.has(id) && branch === name ? [id] : [],
       );
     this.#typedOn.set(text, { own, others, beside });
   }
@@ -453,8 +461,8 @@ const NOTHING: UIMessage = { id: '', role: 'user', parts: [] };
 interface Typed {
   readonly own: string;
   readonly others: ReadonlySet<string>;
-  /** The answers that other pages have been writing on it since. */
-  readonly beside: () => readonly Exchange[];
+  /** The answers that other pages have begun on a branch of that name since, or had not ended. */
+  readonly beside: (name: string) => readonly string[];
 }
 
 /** A call of a tool in a message. */
