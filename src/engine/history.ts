@@ -179,10 +179,11 @@ export class History {
     else this.recount();
   }
 
-  /** Sees a branch as one does who comes now. */
+  /** Sees a branch as one does who comes now, where what was seen of it is on another one by now. */
   lookAgain(branchId: string): void {
-    const branch = this.branches.get(branchId);
-    if (branch) this.look(branchId, this.settledAt(branch.headMessageId));
+    const head = this.branches.get(branchId)?.headMessageId ?? null;
+    const seen = this.view(branchId);
+    if (seen !== null && !contains(this.graph, head, seen)) this.look(branchId, this.settledAt(head));
   }
 
   #isOwnOrSettled(head: string | null, own: Own): boolean {

@@ -748,9 +748,16 @@ export class Session {
 
   keepFields(key: string, value: Readonly<Record<string, unknown>>): Promise<void> {
     return this.#serial(async () => {
-      await this.#sync.commit([{ op: 'merge', key, value }], { keep: true });
-      const fields = Object.entries({ ...this.#keptFields.get(key), ...value });
-      this.#keptFields.set(key, Object.fromEntries(fields.filter(([, field]) => field !== null)));
+      const before = this.#keptFields.get(key);
+      const fields = Object.entries({ ...before, ...value }).filter(([, field]) => field !== null);
+      // What is written again meanwhile is not what was said before.
+      this.#keptFields.set(key, Object.fromEntries(fields));
+      try {
+        await this.#sync.commit([{ op: 'merge', key, value }], { keep: true });
+      } catch (error) {
+        this.#keptFields.set(key, before ?? {});
+        throw error;
+      }
       this.#desk.publish();
     });
   }

@@ -186,7 +186,11 @@ export class Sync {
     } catch (error) {
       if (isOvertaken(error)) this.#safety.publish(before);
       if (isOvertaken(error)) throw error;
-      if (keep && isRefusal(error)) return this.#keepInMemory(ops, error, isShown);
+      if (keep && isRefusal(error))
+        return this.#keepInMemory(ops, error, isShown).catch((reason: unknown) => {
+          this.#safety.publish(before);
+          throw reason;
+        });
       if (save && isRefusal(error)) this.#safety.refused = save;
       this.#safety.fail(asContextError(error), before);
       this.#desk.publish();
@@ -418,8 +422,11 @@ export class Sync {
     try {
       await this.#append(ops, this.#policyOfKept);
     } catch (error) {
-      if (!isContextError(error, 'head-moved') || error.details['reason'] !== 'rev') throw error;
-      await this.#append(ops.map(atAnyRevision), this.#policyOfKept);
+      const { reason, id } = isContextError(error, 'head-moved') ? error.details : {};
+      if (reason === 'rev') return this.#append(ops.map(atAnyRevision), this.#policyOfKept);
+      if (reason !== 'id-taken') throw error;
+      // It was written again, with what was said since.
+      await this.#appendKept(ops.filter((op) => op.op !== 'insert' || op.id !== id));
     }
   }
 
@@ -507,6 +514,8 @@ export class Sync {
   async #followConflict({ from, to }: NonNullable<AppendResult['conflict']>): Promise<void> {
     this.#redirect(from.id, to.id);
     await this.pull();
+    // What was kept was seen on the branch that it was meant for.
+    if (!this.#outbox.movesHead(from.id)) this.#history.lookAgain(from.id);
   }
 
   /** Shows where a write went, if it was meant for the branch shown. */

@@ -581,8 +581,10 @@ class Append {
     if (this.#tell(await this.#findBranch(id))) return;
     const isFree = name !== undefined && !(await this.#branches.named(name));
     if (name !== undefined && !isFree && base === undefined) nameTaken('branch', name, this.#tx.chatId);
-    const { name: active } = await this.#getBranch(this.#chat.activeBranchId);
-    this.#create(id, isFree ? name : await this.#branches.nextName(base ?? active), target);
+    // Where it is told what it is named after, the branch shown may be one that is not known here.
+    const free = async (): Promise<string> =>
+      this.#branches.nextName(base ?? (await this.#getBranch(this.#chat.activeBranchId)).name);
+    this.#create(id, isFree ? name : await free(), target);
   }
 
   async #renameBranch(id: string, name: string): Promise<void> {

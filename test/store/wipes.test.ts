@@ -152,6 +152,43 @@ const KEPT: Readonly<Record<string, Story>> = {
     ],
     picks: [6],
   },
+  'nor where the answer to a write was lost, and then all': inTabs(
+    step('late', 1, 7, 1),
+    step('ask', 1, 7),
+    step('wipe', 1, 2),
+  ),
+  'a page took in a part of a chat that was lost twice in a second, and counted as before': inTabs(
+    step('wipe', 0),
+    step('edit', 0, 1, 1),
+    step('open', 0, 1),
+    step('checkpoint', 1, 1),
+    step('wipe', 0, 3),
+    step('edit', 0, 6),
+  ),
+  'a question that waits got older words again': inOnePage(
+    step('wipe', 1, 4),
+    step('begin', 1, 1, 10),
+    step('wait', 1, 1, 0),
+    step('ask', 0, 5, 1),
+    step('switch', 0, 5, 0),
+    step('list', 1, 8, 100),
+    step('list', 0, 2),
+    step('wipe', 1),
+    step('wait', 1, 1),
+  ),
+  'a full disk kept no answer, and was being saved to for ever, where another page showed a new branch':
+    inOnePage(
+      step('again', 0, 1, 10),
+      step('wait', 1, 8, 0),
+      step('end', 0, 5, 10),
+      step('full', 1, 7, 1),
+      step('again', 1, 2),
+    ),
+  'a branch was shown with a question that had gone to another one': {
+    areOne: false,
+    steps: [step('begin', 0, 1), step('ask', 1, 8, 0), step('late', 1, 8, 1500), step('switch', 1)],
+    picks: [7],
+  },
   'words that had just got newer ones elsewhere were not shown any more': inOnePage(
     step('begin', 0, 7),
     step('wipe', 0, 2),

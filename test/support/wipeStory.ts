@@ -184,8 +184,20 @@ const deeds = {
     await page.engine.keepFields('contextree:queued:c', { [id]: at });
     world.fields.set(id, at);
   },
+  async unwait(world, page, pick) {
+    const id = `w${world.pages.indexOf(page)}.${pick % 3}`;
+    if (!world.fields.has(id)) return;
+    await page.engine.keepFields('contextree:queued:c', { [id]: null });
+    world.fields.delete(id);
+  },
   async full(world, page, pick) {
     page.refuse('quota-exceeded');
+    await world.machine.rest(pick * 20);
+    page.refuse(undefined);
+  },
+  /** The disk does what it is told, and its answer gets lost. */
+  async late(world, page, pick) {
+    page.refuse('store-closed', { late: true });
     await world.machine.rest(pick * 20);
     page.refuse(undefined);
   },

@@ -33,6 +33,8 @@ export class GuardedBacking implements Backing {
   /** The note as it was last read or written, for browsers that keep none. */
   #mark: Mark | undefined;
   #marking: ReturnType<typeof setTimeout> | undefined;
+  /** The number that the database last went on from when it had lost something. The note may be older. */
+  #renewed = 0;
   /** How late the note may be, ms. */
   #pause = MARK_AFTER;
   #loss: DataLoss | undefined;
@@ -142,7 +144,7 @@ export class GuardedBacking implements Backing {
       const mark = readMark(this.#name) ?? this.#mark;
       const meta = await read(db, ['meta'], (rows) => rows.get('meta', SELF));
       const kind = missing(mark, meta, reason);
-      if (kind && mark) await renew(db, kind, mark);
+      if (kind && mark) this.#renewed = await renew(db, kind, mark, this.#renewed);
       this.#mark = mark;
       // A page may go before its note is written, and the next one may only read.
       if (meta && !kind && meta.seq !== mark?.seq) this.#remember();
@@ -316,17 +318,19 @@ async function markOf(rows: Rows): Promise<Mark | undefined> {
   };
 }
 
-/** Lets a database that lost something go on counting from where it was, under a new name if it had the old one. */
-async function renew(db: Database, kind: DataLoss['kind'], mark: Mark): Promise<void> {
+/**
+ * Lets a database that lost something go on counting from where it was, under a new name if it had the old one; from where it
+ * was `before`, if it was lost twice while the note was late. Gives the number that it goes on from.
+ */
+async function renew(db: Database, kind: DataLoss['kind'], mark: Mark, before: number): Promise<number> {
   const tx = db.transaction('meta', 'readwrite');
   tx.done.catch(() => undefined);
   const meta: Meta | undefined = await tx.store.get(SELF);
   const names =
     meta && kind === 'all' ? meta : { deviceId: createHexId(), ...meta, databaseId: createHexId() };
-  await Promise.all([
-    tx.store.put({ ...names, seq: Math.max(meta?.seq ?? 0, mark.seq + LATE) }, SELF),
-    tx.done,
-  ]);
+  const seq = Math.max(meta?.seq ?? 0, Math.max(mark.seq, before) + LATE);
+  await Promise.all([tx.store.put({ ...names, seq }, SELF), tx.done]);
+  return seq;
 }
 
 function notForgotten(database: string, cause: unknown): ContextError {
