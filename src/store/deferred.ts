@@ -191,13 +191,16 @@ export class DeferredStore implements ContextStore {
 
   async close(): Promise<void> {
     this.#listeners.clear();
-    // At once, where it is there: who listens from now on is not meant. Nor is who calls while its code still comes.
-    if (this.#store) await this.#store.close();
-    else
-      await this.#opening?.then(
-        (store) => store.close(),
-        () => undefined,
-      );
+    // At once, where it is there. Who calls or listens from now on is not meant, even while its code still comes.
+    if (this.#store) return this.#store.close();
+    await this.#opening?.then(
+      (store) => {
+        const closing = store.close();
+        this.#listenTo(store);
+        return closing;
+      },
+      () => undefined,
+    );
   }
 
   /** Calls the store at once where it is there already, so that arguments are taken as they are now. */
@@ -217,12 +220,16 @@ export class DeferredStore implements ContextStore {
   async #load(): Promise<OwnStore> {
     try {
       const store = (this.#store = await this.#open());
-      for (const own of this.#listeners) own.stop = store.subscribe(own.hear);
+      this.#listenTo(store);
       return store;
     } catch (cause) {
       this.#opening = undefined;
       return refuseToLoad(cause);
     }
+  }
+
+  #listenTo(store: OwnStore): void {
+    for (const own of this.#listeners) own.stop = store.subscribe(own.hear);
   }
 }
 

@@ -169,6 +169,18 @@ export function indexedDBSuite(freshName: () => string, points: Points = ALL_POI
           expect(connections.size).toBe(0);
         },
       );
+
+      it('while its code comes, tells who listens from then on', async () => {
+        const store = open();
+        const early = codeOf(store.load('c'));
+        const closing = store.close();
+        const heard: StoreNotice[] = [];
+        store.subscribe((notice) => heard.push(notice));
+        await early;
+        await closing;
+        await given(store, 'q1');
+        expect(heard).toMatchObject([{ kind: 'change' }]);
+      });
     });
 
     it('reads long chains, bushy ones and their ends', async () => {
