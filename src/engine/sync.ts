@@ -322,13 +322,14 @@ export class Sync {
     const replace = ops.find((op) => op.op === 'replace' && op.id === node.id);
     if (replace?.op !== 'replace') return [this.#insertOf(node), ...ops];
     const { data = node.data, status = node.status } = replace;
-    const branchId = this.#view.branchHolding(node.id);
-    this.#history.forget([node.id]);
-    return [
-      { ...this.#insertOf(node), data, status },
-      { op: 'head', branchId, expected: node.parentId, messageId: node.id, forkId: createId() },
-      ...ops.filter((op) => op !== replace),
-    ];
+    const [messageId, forkId] = [node.id, createId()];
+    const branchId = this.#view.branchHolding(messageId);
+    // What no branch leads to any more takes nobody from the one shown.
+    const place: StoreOp = this.#history.reached().has(messageId)
+      ? { op: 'head', branchId, expected: node.parentId, messageId, forkId }
+      : { op: 'branch', id: forkId, base: this.#view.active().name, messageId };
+    this.#history.forget([messageId]);
+    return [{ ...this.#insertOf(node), data, status }, place, ...ops.filter((op) => op !== replace)];
   }
 
   #insertOf({

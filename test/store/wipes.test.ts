@@ -189,6 +189,17 @@ const KEPT: Readonly<Record<string, Story>> = {
     steps: [step('begin', 0, 1), step('ask', 1, 8, 0), step('late', 1, 8, 1500), step('switch', 1)],
     picks: [7],
   },
+  'a page that asked again was led to the answer before': inOnePage(
+    step('open', 0, 8),
+    step('wipe', 1, 6),
+    step('ask', 0, 0, 1),
+    step('retry', 0, 1, 100),
+    step('wipe', 0, 1, 100),
+    step('ask', 1, 9, 100),
+    step('ask', 0, 7, 10),
+    step('wipe', 1, 1),
+    step('begin', 1, 1),
+  ),
   'words that had just got newer ones elsewhere were not shown any more': inOnePage(
     step('begin', 0, 7),
     step('wipe', 0, 2),
