@@ -69,7 +69,7 @@ export function writtenBeside(
         ops.push({ op: 'replace', id: one, data, status });
       }
       // That tab had what follows, and not these words: they stand beside it.
-      if (info && isAside) ops.push({ op: 'branch', id: createId(), base: name, messageId: last });
+      if (info && isAside) ops.push({ op: 'branch', id: besideOf(id, last), base: name, messageId: last });
       isAside = !info && (isAside || (node !== undefined && !written.has(one)));
       if (node && !written.has(one)) ops.push({ ...insertOf(node), parentId: last });
       if (info || node) written.add((last = one));
@@ -80,7 +80,7 @@ export function writtenBeside(
     // It may end further up, at messages that are there all the same: by way of another branch, or of a third tab.
     const isBehind = end && end.deletedAt === undefined && (expected === null || chain.includes(expected));
     if (last === null || (end && last === (isBehind ? expected : before))) continue;
-    const to = isBehind ? end.id : end ? createId() : id;
+    const to = isBehind ? end.id : end ? besideOf(id, last) : id;
     ops.push(
       isBehind
         ? { op: 'head', branchId: to, expected, messageId: last, forkId: createId() }
@@ -98,6 +98,11 @@ export function writtenBeside(
   if (title !== (chat?.title ?? null) || fields.length > 0)
     ops.push({ op: 'chat', title, metadata: Object.fromEntries(fields) });
   return ops;
+}
+
+/** The id of a branch beside another one: the same in each tab that makes one up to that message. */
+function besideOf(id: string, last: string | null): string {
+  return `${id}:${last}`;
 }
 
 /** The branch that is there with a new chat gets its place and its name. */

@@ -599,10 +599,10 @@ export class Sync {
     this.#deleted(chatDeleted(this.#desk.chatId));
   }
 
-  /** Whether a chat was lost, and another tab wrote it again: from what that tab had of it. */
+  /** Whether a chat was lost, and another tab wrote it again, from what that tab had of it; or it was brought back behind that. */
   #isAnother(chat: Chat | undefined): boolean {
     const { epoch, createdAt } = this.#stored ?? {};
-    return chat !== undefined && chat.epoch === epoch && chat.createdAt > (createdAt ?? Infinity);
+    return chat !== undefined && chat.epoch === epoch && chat.createdAt !== createdAt;
   }
 
   /**

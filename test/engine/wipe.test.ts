@@ -427,6 +427,38 @@ describe('an open chat whose database is wiped', () => {
       expect((await store.getChat('c'))?.title).toBeUndefined();
     });
 
+    it('is followed by the other tab, too, where the clock was set back', async () => {
+      await engine.rewind('q1');
+      await engine.set(user('three', { id: 'b1' })).save();
+      await expect.poll(() => second.state.getState().branches).toHaveLength(2);
+      await wipe();
+      const now = Date.now.bind(Date);
+      const clock = vi.spyOn(Date, 'now').mockImplementation(() => now() - 3_600_000);
+      const fresh = open();
+      await fresh.ready();
+      await fresh.updateChat({ title: 'Trees' });
+      await expect.poll(async () => (await store.load('c')).nodes).toHaveLength(3);
+      clock.mockRestore();
+    });
+
+    it('has once what two tabs add to it', async () => {
+      const third = open();
+      await third.ready();
+      const load = vi.spyOn(store, 'load').mockRejectedValueOnce(new ContextError('store-blocked', 'busy'));
+      await second.set(user('three', { id: 'q2' })).save();
+      await expect.poll(() => shown(engine).length + shown(third).length).toBe(5);
+      load.mockRestore();
+      const [behind, other] = shown(engine).length === 2 ? [engine, third] : [third, engine];
+      await wipe();
+      await behind.set(user('four', { id: 'q3' })).save();
+      await expect.poll(async () => (await store.load('c')).nodes).toHaveLength(4);
+      await wait(50);
+      expect(await store.listBranches('c')).toMatchObject([{ headMessageId: 'q3' }, { headMessageId: 'q2' }]);
+      expect(shown(second)).toEqual(['q1', 'a1', 'q2']);
+      expect(shown(other)).toEqual(['q1', 'a1', 'q2']);
+      expect(await store.listBranches('c')).toHaveLength(2);
+    });
+
     it('has what two tabs add to it at the same moment, though one of them had not read words between', async () => {
       await second.rewind('q1');
       await expect.poll(() => engine.state.getState().branches).toHaveLength(2);
