@@ -21,9 +21,13 @@ const IN_DATABASE = SDK === 7 ? 2 : 20;
 /** Told of together. */
 const GROUP = 50;
 
+/** How many databases there were: a sequence that is run again begins with an empty one. */
+let databases = 0;
+
 function storesOf(seed: number): () => ContextStore {
   const shared = new InMemoryContextStore();
-  return seed % IN_DATABASE === 0 ? () => new IndexedDBContextStore(`fuzz-${seed}`) : () => shared;
+  const name = `fuzz-${(databases += 1)}`;
+  return seed % IN_DATABASE === 0 ? () => new IndexedDBContextStore(name) : () => shared;
 }
 
 async function problemsOf(seed: number): Promise<string[]> {
