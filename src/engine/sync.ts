@@ -68,6 +68,8 @@ export class Sync {
    * on its way, or something could not be read.
    */
   #mayGrow = false;
+  /** Why what others did could not be read the last time; that is told once, though it is tried again and again. */
+  #unread: string | undefined;
   #isOpen = false;
   #isLooking = false;
 
@@ -543,8 +545,12 @@ export class Sync {
   async #again(reading: () => Promise<void>): Promise<void> {
     try {
       await reading();
+      this.#unread = undefined;
     } catch (error) {
       this.#mayGrow = true;
+      const { code } = asContextError(error);
+      if (this.#unread === code) return;
+      this.#unread = code;
       throw error;
     } finally {
       this.#watch();

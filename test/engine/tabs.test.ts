@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { ContextEvent } from '../../src/engine/state.ts';
+import { ContextError } from '../../src/errors.ts';
 import { user } from '../../src/fragment/message.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import { branchesIn, engineOn, said, say, texts } from '../support/engine.ts';
@@ -59,6 +60,18 @@ describe('another tab', () => {
     await settled();
     expect([shown(a), shown(b)]).toEqual(['q1 > a1 > q2 > a2', 'q1 > a1 > q7 > a7']);
     expect(await branches()).toEqual({ main: 'q1 > a1 > q2 > a2', 'main-v2': 'q1 > a1 > q7 > a7' });
+  });
+
+  test('that can not be followed is told once, though it is tried again and again', async () => {
+    const { store, a, b } = await tabs('q1', 'a1');
+    const codes: string[] = [];
+    b.subscribe((event) => event.type === 'error' && codes.push(event.code));
+    const load = vi.spyOn(store, 'load').mockRejectedValue(new ContextError('store-blocked', 'busy'));
+    await a.updateChat({ title: 'Trees' });
+    await expect.poll(() => load.mock.calls.length, { timeout: 10_000 }).toBeGreaterThan(2);
+    load.mockRestore();
+    await expect.poll(() => b.state.getState().chat?.title, { timeout: 10_000 }).toBe('Trees');
+    expect(codes).toEqual(['store-blocked']);
   });
 
   test('opening while it streams shows what is settled, and follows when it ends', async () => {
