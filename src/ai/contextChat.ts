@@ -343,7 +343,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
       const { onBusy, experimental_queue } = this.#at.host.options;
       if (onBusy === 'reject' && !before && isLate) throw busy();
       if (!before) this.#at.queue?.pass();
-      const mayWait = (isLate || this.#resuming) && message && messageId === undefined && !experimental_queue;
+      const mayWait = this.hasWork && message && messageId === undefined && !experimental_queue;
       const wait = (): Place<M> | undefined => (mayWait ? this.#at.queue?.add(message, options) : undefined);
       await this.#waitingFor(async () => {
         let place = wait();
@@ -385,8 +385,7 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     this.stop = async () => {
       if (this.#at.queue?.pass()) return;
       // What was asked for in this moment has not begun.
-      const asked = this.#resuming ?? (this.#unanswered > 0 ? this.#sending : undefined);
-      if (asked && !this.isBusy) await Promise.race([this.#statusChange(), asked]);
+      if (!this.isBusy) await Promise.race([this.#statusChange(), this.#resuming ?? this.#sending]);
       await stop();
       await this.#at.turn?.settled;
     };
@@ -664,10 +663,7 @@ function conversationOf<M extends UIMessage>({ options, engine }: ChatHost<M>): 
 }
 
 function busy(): ContextError {
-  return new ContextError(
-    'busy',
-    'An answer still grows, here or in another tab. Wait for it, or stop it there.',
-  );
+  return new ContextError('busy', 'An answer still grows here, or in another tab. Wait for it, or stop it.');
 }
 
 /** Whether something can be sent: the AI SDK breaks on a text, and shows an object without any of these as it is. */
