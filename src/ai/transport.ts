@@ -82,10 +82,9 @@ export function savedIn<M extends UIMessage>(
  * one that grows in another tab, and that somebody went on behind.
  */
 function shownBefore(engine: ContextEngine, id: string): string | null {
-  let at = engine.node(id)?.parentId ?? null;
-  for (let info = engine.node(at ?? ''); info && !isVisible(info); info = engine.node(at ?? ''))
-    at = info.parentId;
-  return at;
+  const before = engine.node(id)?.parentId ?? null;
+  const node = engine.node(before ?? '');
+  return node && !isVisible(node) ? shownBefore(engine, node.id) : before;
 }
 
 /** Where a planned turn goes. */
