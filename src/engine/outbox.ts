@@ -25,7 +25,7 @@ import { leaveOut, type Owed } from './leaveOut.ts';
 export class Outbox {
   readonly #isReached: (id: string) => boolean;
   #writes: readonly Waiting[] = [];
-  /** How many of the waiting operations bring words of a message, and how many move the head of a branch. */
+  /** How many of the waiting operations bring words of a message, and how many move the head of a branch, or make one. */
   readonly #words = new Counts();
   readonly #heads = new Counts();
   readonly #owed: Map<string, Owed | Field> = new Map();
@@ -62,7 +62,10 @@ export class Outbox {
 
   #count(ops: readonly StoreOp[], by: 1 | -1): void {
     for (const id of wordsIn(ops)) this.#words.add(id, by);
-    for (const op of ops) if (op.op === 'head') this.#heads.add(op.branchId, by);
+    for (const op of ops) {
+      if (op.op === 'head') this.#heads.add(op.branchId, by);
+      if (op.op === 'branch') this.#heads.add(op.id, by);
+    }
   }
 
   /** Hands out the first write; it is put back if `send` rejects. */

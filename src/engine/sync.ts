@@ -608,7 +608,9 @@ export class Sync {
   /** Whether a chat was lost, and another tab wrote it again, from what that tab had of it; or it was brought back behind that. */
   #isAnother(chat: Chat | undefined): boolean {
     const { epoch, createdAt } = this.#stored ?? {};
-    return chat !== undefined && chat.epoch === epoch && chat.createdAt !== createdAt;
+    // What is left of a deleted one does not tell when it was made.
+    if (!chat || chat.deletedAt !== undefined) return false;
+    return chat.epoch === epoch && chat.createdAt !== createdAt;
   }
 
   /**

@@ -578,13 +578,23 @@ class Append {
 
   async #makeBranch({ id, name, base, messageId }: OpNamed<'branch'>): Promise<void> {
     const target = await this.#getTarget(messageId);
-    if (this.#tell(await this.#findBranch(id))) return;
+    const known = this.#tell(await this.#findBranch(id));
+    // It was lost, and written again by a tab that had not its words.
+    if (known && target && isLive(known) && (await this.#isBefore(known, target)))
+      this.#setHead(known, target);
+    if (known) return;
     const isFree = name !== undefined && !(await this.#branches.named(name));
     if (name !== undefined && !isFree && base === undefined) nameTaken('branch', name, this.#tx.chatId);
     // Where it is told what it is named after, the branch shown may be one that is not known here.
     const free = async (): Promise<string> =>
       this.#branches.nextName(base ?? (await this.#getBranch(this.#chat.activeBranchId)).name);
     this.#create(id, isFree ? name : await free(), target);
+  }
+
+  /** Whether a branch ends on the way to a message. */
+  async #isBefore(branch: Branch, { id }: NodeInfo): Promise<boolean> {
+    const { headMessageId: head } = branch;
+    return head === null || (head !== id && (await this.#holds({ ...branch, headMessageId: id }, head)));
   }
 
   async #renameBranch(id: string, name: string): Promise<void> {

@@ -196,8 +196,8 @@ export type StoreOp =
       readonly forkId: string;
     }
   /**
-   * A new branch: named `name`, or after `base` by the naming rule; with both, after `base` where that name is taken. Equal
-   * and there already: left alone.
+   * A new branch: named `name`, or after `base` by the naming rule; with both, after `base` where that name is taken. One
+   * that is there already is left alone; if it ends on the way to the message, it ends there now.
    */
   | {
       readonly op: 'branch';

@@ -189,6 +189,13 @@ const KEPT: Readonly<Record<string, Story>> = {
     steps: [step('begin', 0, 1), step('ask', 1, 8, 0), step('late', 1, 8, 1500), step('switch', 1)],
     picks: [7],
   },
+  'nor an edit, where another page had heard of its branch, and wrote that again': inOnePage(
+    step('late', 1, 1, 0),
+    step('edit', 1, 6, 10),
+    step('wipe', 1, 9, 1),
+    step('wait', 1, 3),
+    step('ask', 0, 6),
+  ),
   'a page that asked again was led to the answer before': inOnePage(
     step('open', 0, 8),
     step('wipe', 1, 6),

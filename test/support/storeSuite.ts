@@ -779,6 +779,19 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
         expect(second.written).toEqual(first.written);
       });
 
+      it('leads a branch on that is there, and ends further up', async () => {
+        const more = (id: string, parentId: string): StoreOp[] => [
+          insert(id, parentId),
+          { op: 'branch', id: 'b', name: 'aside', messageId: id },
+        ];
+        await append([{ op: 'branch', id: 'b', name: 'aside', messageId: 'q1' }]);
+        await append(more('b1', 'q1'));
+        expect((await store.listBranches('c'))[1]).toMatchObject({ headMessageId: 'b1', messageCount: 2 });
+        await append(more('c1', 'a1'));
+        await append([{ op: 'branch', id: 'b', name: 'aside', messageId: 'q1' }]);
+        expect((await store.listBranches('c'))[1]).toMatchObject({ headMessageId: 'b1' });
+      });
+
       it('is not what names a message that is there by now', async () => {
         await append(again);
         const more: StoreOp[] = [
