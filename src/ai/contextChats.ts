@@ -79,7 +79,8 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
   /** The chat that is shown until the engine has read the conversation. */
   #unbound: ContextChat<M> | undefined;
   #blank: ContextChat<M> | undefined;
-  #shown: string | undefined;
+  /** The branch that is shown; '' for none yet. */
+  #shown = '';
   #isDeleted = false;
   /** When the chats of branches that are not shown are let go. */
   readonly #timers: Map<string, ReturnType<typeof setTimeout>> = new Map();
@@ -139,14 +140,19 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
   }
 
   async whenSettled(): Promise<void> {
-    await Promise.all([...this.#chats.values()].map((chat) => chat.whenSettled()));
+    await this.#each((chat) => chat.whenSettled());
   }
 
-  async dispose({ stop = false }: { readonly stop?: boolean } = {}): Promise<void> {
+  /** Resolves when a task is done with every chat. */
+  #each(task: (chat: ContextChat<M>) => unknown): Promise<unknown> {
+    return Promise.all([...this.#chats.values()].map(task));
+  }
+
+  async dispose(options?: { readonly stop?: boolean }): Promise<void> {
     for (const release of this.#release) release();
     for (const timer of this.#timers.values()) clearTimeout(timer);
     registries.delete(this.engine);
-    if (stop) await Promise.all([...this.#chats.values()].map((chat) => chat.leave()));
+    if (options?.stop) await this.#each((chat) => chat.leave());
     await this.whenSettled();
   }
 
@@ -171,7 +177,7 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
     const state = this.engine.state.getState();
     const { status, error, branchId, messages, elsewhere } = state;
     const isDeleted = error?.code === 'chat-deleted';
-    if (isDeleted && !this.#isDeleted) this.#stopAll();
+    if (isDeleted && !this.#isDeleted) void this.#each((chat) => chat.isBusy && chat.stop());
     this.#isDeleted = isDeleted;
     if (status !== 'ready') return;
     // Whoever can read may speak next.
@@ -190,19 +196,15 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
 
   /** Another tab made this chat first, so its `main` is shown instead of ours: what was said here goes there. */
   #moveToMainOfAnother({ branchId, branches }: EngineState): void {
-    const shown = this.#shown ?? '';
-    const chat = this.#chats.get(shown);
-    if (!chat?.isUnsaved || this.#chats.has(branchId) || branches.some(({ id }) => id === shown)) return;
-    this.#chats.delete(shown);
+    const chat = this.#chats.get(this.#shown);
+    if (!chat?.isUnsaved || this.#chats.has(branchId) || branches.some(({ id }) => id === this.#shown))
+      return;
+    this.#chats.delete(this.#shown);
     this.#bind(chat, branchId);
   }
 
-  #stopAll(): void {
-    for (const chat of this.#chats.values()) if (chat.isBusy) void chat.stop();
-  }
-
   #show(branchId: string): void {
-    if (this.#shown !== undefined) this.#hide(this.#shown);
+    if (this.#shown) this.#hide(this.#shown);
     clearTimeout(this.#timers.get(branchId));
     this.#shown = branchId;
   }
