@@ -391,6 +391,8 @@ export class ContextChat<M extends UIMessage = UIMessage> extends Chat<M> {
     };
     this.resumeStream = (options) => {
       const resume = async (): Promise<void> => {
+        // It grows here already. AI SDK 5 would lose hold of it, and could stop it no more.
+        if (!this.#resuming && this.#at.turn?.isOpen) return;
         await this.#ready().catch(() => {});
         // AI SDK 5 goes on with the words that it had, and a replay would say them again.
         if (this.#at.host.transport.resumeStreamIsReplay ?? !addToolApprovalResponse)

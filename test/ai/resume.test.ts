@@ -581,15 +581,27 @@ describe('a page that asks its server for what it still streams', () => {
     await looked;
     expect([chat.status, chat.isBusy, unsaved]).toEqual(['submitted', true, []]);
     save();
-    const second = await page.script.next();
-    void chat.resumeStream();
-    await expect.poll(serverHasNothing).toBe(true);
-    await settle();
-    expect(chat.status).toBe('submitted');
-    await second.answer('Second.');
+    await (await page.script.next()).answer('Second.');
     await sent;
     expect(chat.status).toBe('ready');
     expect(await page.stored()).toBe('q: One? | a: First. | q: Two? | a: Second.');
+  });
+
+  it('asks for nothing while an answer is asked for or grows here, and can stop it', async () => {
+    const { page, serverHasNothing, save } = await openBefore();
+    const chat = page.chats.active;
+    void chat.sendMessage({ text: 'Two?' });
+    save();
+    const second = await page.script.next();
+    await chat.resumeStream();
+    expect(chat.status).toBe('submitted');
+    await second.say('Sec');
+    // As a component does that comes back.
+    await chat.resumeStream();
+    expect([chat.status, serverHasNothing()]).toEqual(['streaming', false]);
+    await chat.stop();
+    expect([chat.status, second.isStopped]).toEqual(['ready', true]);
+    expect(await page.stored()).toBe('q: One? | a: First. | q: Two? | a: Sec');
   });
 });
 
