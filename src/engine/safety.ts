@@ -96,7 +96,8 @@ export class Safety {
   fail(error: ContextError, before: SaveState): void {
     this.#desk.emit({ type: 'error', code: error.code, message: error.message });
     const pending = this.#unsavedCount;
-    if (pending > 0 || !this.#outbox.isEmpty)
+    // A question that is taken back counts as nobody's message, and waits all the same.
+    if (pending > 0 || !this.#outbox.isEmpty || this.#outbox.refusal)
       this.#become(isRefusal(error) ? { state: 'error', error, pending } : before);
     else this.#become(before.state === 'error' ? SAVED : before);
   }

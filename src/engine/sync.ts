@@ -282,8 +282,14 @@ export class Sync {
     if (this.#isDeleted) throw chatDeleted(this.#desk.chatId);
     const { first, ops: again } = writtenAgain(this.#history, this.#stored, (node) => this.#insertOf(node));
     const begin: SendOptions = { isBegun: true, isShown: true, mainBranchId: first };
+    const seen = this.#history.seenBranches();
     try {
-      if (await this.#send([...again, ...this.#keptBeside()], 'error', begin)) return ops.map(atAnyRevision);
+      if (await this.#send([...again, ...this.#keptBeside()], 'error', begin)) {
+        // What comes behind it is shown already, and may be refused.
+        for (const { id, headMessageId } of seen)
+          if (this.#history.branches.has(id)) this.#history.look(id, headMessageId);
+        return ops.map(atAnyRevision);
+      }
     } catch (error) {
       if (!isOvertaken(error) || how?.isSole) throw error;
     }
@@ -594,7 +600,7 @@ export class Sync {
     const records = await this.#writeBeside(seen);
     if (!records) return;
     await this.#takeIn(records);
-    for (const id of this.#beside.keys()) this.#history.lookAgain(id);
+    for (const { id } of seen) if (!this.#outbox.movesHead(id)) this.#history.lookAgain(id);
     this.#view.activeId = this.#beside.get(this.#view.activeId) ?? this.#view.activeId;
     this.#view.stayWith(shown ?? null);
   }

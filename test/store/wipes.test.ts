@@ -165,6 +165,20 @@ const KEPT: Readonly<Record<string, Story>> = {
     step('wipe', 0, 3),
     step('edit', 0, 6),
   ),
+  'a page that came as all was lost showed another one’s question on a branch that went on without it':
+    inOnePage(step('begin', 0, 3), step('open', 1, 9, 0), step('wipe', 0, 3), step('begin', 1, 1)),
+  'a page said for ever that it was saving, where the disk had refused to forget a question': inTabs(
+    step('wait', 0, 1),
+    step('late', 0, 8, 10),
+    step('unwait', 0, 1),
+  ),
+  'a page hid what the disk had refused before, and refused again when it took the rest': inOnePage(
+    step('wipe', 1, 8),
+    step('full', 1, 1, 1),
+    step('ask', 1, 8),
+    step('title', 1, 7, 100),
+    step('full', 1, 8),
+  ),
   'a question that waits got older words again': inOnePage(
     step('wipe', 1, 4),
     step('begin', 1, 1, 10),
