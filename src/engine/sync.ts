@@ -1,6 +1,6 @@
 import { ContextError, isContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
-import type { Branch, Chat, MessageNode } from '../graph/graph.ts';
+import { contains, type Branch, type Chat, type MessageNode } from '../graph/graph.ts';
 import type {
   AppendOptions,
   AppendResult,
@@ -265,7 +265,10 @@ export class Sync {
       const moved = headsIn(ops).filter((branchId) => !this.#outbox.movesHead(branchId));
       this.#absorbOwn(result, moved);
       if (result.conflict) await this.#followConflict(result.conflict);
-      if (seen) await this.#readSince(undefined, seen).catch((error) => this.#reportQuietly(error));
+      if (seen) {
+        const all = this.#withWritten(seen, result.written);
+        await this.#readSince(undefined, all).catch((error) => this.#reportQuietly(error));
+      }
       if (!isShown) await this.#land(result, moved);
       return result.changed;
     } catch (error) {
@@ -275,6 +278,19 @@ export class Sync {
       this.#writing -= 1;
       this.#settleNotices();
     }
+  }
+
+  /** Branches as they were seen before a write, and as they are with what it wrote: that may be lost again by now. */
+  #withWritten(seen: readonly Branch[], written: readonly MessageNode[]): readonly Branch[] {
+    const ids = new Set(written.map(({ id }) => id));
+    const own = this.#history
+      .seenBranches()
+      .filter(({ headMessageId: head }) => head !== null && ids.has(head));
+    const isCovered = ({ id, headMessageId: head }: Branch): boolean =>
+      own.some(
+        (one) => one.id === id && (head === null || contains(this.#history.graph, one.headMessageId, head)),
+      );
+    return [...seen.filter((branch) => !isCovered(branch)), ...own];
   }
 
   /** Writes a chat again that the browser lost, unless another tab did so meanwhile. Gives the operations to follow it. */
