@@ -215,7 +215,7 @@ export class Session {
     const taken = pending.filter((one) => this.#desk.pending.includes(one));
     const { ops, forkId } = await this.#saveAs(taken, inPlace);
     this.#drop(taken);
-    await this.#view.refresh();
+    await this.#show();
     const ids = ops.flatMap((op) => (op.op === 'insert' || op.op === 'replace' ? [op.id] : []));
     if (forkId !== undefined) this.#emitBranch('create', forkId);
     if (ids.length > 0) this.#desk.emit({ type: 'save', branch: this.#view.active().name, ids }, start);
@@ -237,11 +237,12 @@ export class Session {
 
   async #commitPlan(plan: SavePlan, save: RefusedSave): Promise<SavePlan> {
     const fragments = this.#fragmentOps();
+    if (plan.forkId !== undefined) await this.#foreseeFork(plan.base);
     if (plan.ops.length > 0 || fragments.length > 0 || !this.#history.chat) {
       await this.#sync.commit([...plan.ops, ...fragments], { save });
       for (const { value } of fragments) this.#keptFragments = JSON.stringify(value);
     }
-    if (plan.forkId !== undefined) await this.#view.show(plan.forkId);
+    if (plan.forkId !== undefined) await this.#show(plan.forkId);
     return plan;
   }
 
@@ -315,7 +316,9 @@ export class Session {
     const ops = await this.#turnOps(turn, branch, { ...options, id, forkId });
     const back = ops.some(({ op }) => op === 'head') ? restoring(lost) : [];
     const isShown = lost !== undefined || branch.id === this.#view.activeId;
-    const [answer, asked] = ops.filter((op) => op.op === 'insert').toReversed();
+    const inserts = ops.filter((op) => op.op === 'insert');
+    if (isShown && ops.some(({ op }) => op === 'branch')) await this.#foreseeFork(inserts[0]?.parentId);
+    const [answer, asked] = inserts.toReversed();
     // Where nothing is asked, it is another answer to what was asked before; not where its words are here already.
     const isAnother = asked === undefined && options.answer === undefined;
     const isSole = answer !== undefined && (options.isSole || isAnother);
@@ -330,7 +333,7 @@ export class Session {
     }
     await this.#sync.knowAll();
     stream.branchId = this.#landing(id, forkId, branch.id);
-    if (isShown) await this.#view.show(stream.branchId);
+    if (isShown) await this.#show(stream.branchId);
     if (back.length > 0) this.#emitBranch('restore', branch.id);
     if (stream.branchId === forkId) this.#emitBranch('create', forkId);
     this.#emitStream('start', id, 'streaming', stream, start);
@@ -491,7 +494,7 @@ export class Session {
       throw error;
     }
     if (next !== 'streaming') this.#streams.end(id);
-    await this.#view.refresh();
+    await this.#show();
     this.#emitStream(phaseOf(before, next), id, next, stream, start);
     this.#desk.publish();
   }
@@ -552,6 +555,7 @@ export class Session {
       const message = await this.#versionOf(info, words);
       const base = this.#history.forkBase(info.parentId, info.name, this.#view.active().name);
       const forkId = createId();
+      await this.#foreseeFork(info.parentId);
       const ops: StoreOp[] = [
         {
           op: 'insert',
@@ -565,7 +569,7 @@ export class Session {
         { op: 'use', branchId: forkId },
       ];
       await this.#sync.commit(ops, { keep: true });
-      await this.#view.show(forkId);
+      await this.#show(forkId);
       this.#emitBranch('create', forkId, start);
       this.#desk.publish();
       return message.id;
@@ -603,12 +607,13 @@ export class Session {
   ): Promise<BranchInfo> {
     const start = performance.now();
     await this.#sync.recover();
+    if (leaving) await this.#foreseeFork(messageId);
     const id = createId();
     const ops: StoreOp[] = [{ op: 'branch', id, base: this.#view.active().name, messageId }];
     await this.#sync.commit(leaving ? [...ops, { op: 'use', branchId: id }] : ops);
     if (leaving) {
       this.#drop(leaving);
-      await this.#view.show(id);
+      await this.#show(id);
     }
     this.#emitBranch('create', id, start);
     this.#desk.publish();
@@ -645,11 +650,13 @@ export class Session {
   deleteBranch(nameOrId: string, pending: readonly Pending[]): Promise<void> {
     return this.#serial(async () => {
       const { id } = this.#view.findBranch(nameOrId);
+      const isShown = id === this.#view.activeId;
+      if (isShown) await this.#view.foresee(this.#view.branchToOpen(id));
       await this.#sync.commit([{ op: 'delete-branch', id }]);
       this.#deletedHere.add(id);
-      if (id === this.#view.activeId) {
+      if (isShown) {
         this.#drop(pending);
-        await this.#view.show(this.#view.branchToOpen());
+        await this.#show(this.#view.branchToOpen());
       }
       this.#emitBranch('delete', id);
       this.#desk.publish();
@@ -819,7 +826,7 @@ export class Session {
       const { repairChat } = await import('./repair.ts').catch(refuseToLoad);
       const write = async (mend: StoreOp): Promise<void> => {
         await this.#sync.commit([mend]);
-        await this.#view.refresh();
+        await this.#show();
       };
       const { store, chatId } = this.#desk;
       const repair = await repairChat(store, chatId, options?.preview ? undefined : write);
@@ -882,6 +889,17 @@ export class Session {
   dispose(): void {
     if (this.#idle !== undefined) cancelIdleCallback(this.#idle);
     this.#sync.dispose();
+  }
+
+  /** What a branch that is to be shown begins with is read before it is made: what can't be read is told by then. */
+  async #foreseeFork(under: string | null | undefined): Promise<void> {
+    if (under) await this.#view.foresee(this.#view.activeId, under);
+  }
+
+  /** Shows what was written, on another branch if one is given. */
+  #show(branchId?: string): Promise<void> {
+    const view = this.#view;
+    return this.#sync.readBehind(() => (branchId === undefined ? view.refresh() : view.open(branchId)));
   }
 
   #serial<T>(task: () => Promise<T>): Promise<T> {

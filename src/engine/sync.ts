@@ -538,21 +538,30 @@ export class Sync {
   /** Another tab was faster: what is still kept follows the turn to where it went, and that tab's turn is read. */
   async #followConflict({ from, to }: NonNullable<AppendResult['conflict']>): Promise<void> {
     this.#redirect(from.id, to.id);
-    await this.pull();
-    // What was kept was seen on the branch that it was meant for.
-    if (!this.#outbox.movesHead(from.id)) this.#history.lookAgain(from.id);
+    await this.readBehind(async () => {
+      await this.pull();
+      // What was kept was seen on the branch that it was meant for.
+      if (!this.#outbox.movesHead(from.id)) this.#history.lookAgain(from.id);
+    });
   }
 
   /** Shows where a write went, if it was meant for the branch shown. */
   async #land({ conflict }: AppendResult, moved: readonly string[]): Promise<void> {
     const view = this.#view;
     const isMeant = moved.includes(view.activeId) || view.activeId === conflict?.from.id;
-    if (conflict && isMeant) await view.show(conflict.to.id);
-    else if (isMeant && !this.#history.branches.has(view.activeId)) await view.show(view.branchToOpen());
-    else await view.refresh();
+    await this.readBehind(() => {
+      if (conflict && isMeant) return view.open(conflict.to.id);
+      const isNowhere = isMeant && !this.#history.branches.has(view.activeId);
+      return isNowhere ? view.open(view.branchToOpen()) : view.refresh();
+    });
     if (!conflict) return;
     const { policy, from, to } = conflict;
     this.#desk.emit({ type: 'conflict', policy, from: from.name, to: to.name, toId: to.id });
+  }
+
+  /** Reads what is behind a write: that is told as written. What can't be read of it now is read in a while. */
+  async readBehind(reading: () => Promise<void>): Promise<void> {
+    await this.#again(reading).catch((error) => this.#reportQuietly(error));
   }
 
   /** Takes in what others did. */
@@ -596,8 +605,7 @@ export class Sync {
   /** Reads what others wrote before a write of ours, if anything: whether they let an answer grow that it hangs on. */
   async knowAll(): Promise<void> {
     const isBehind = this.#outbox.isEmpty && this.#history.chat?.rev !== this.#knownRev;
-    // It is saved; what can't be read now is read when the store tells of it.
-    if (isBehind) await this.pull().catch(() => {});
+    if (isBehind) await this.readBehind(() => this.pull());
   }
 
   /** `seen`: the branches as they were seen here before another tab wrote the chat again, or the browser lost some of it. */

@@ -81,8 +81,8 @@ export class View {
     await this.open(branchId, at);
   }
 
-  /** Shows what is foreseen. */
-  async open(branchId: string, at: string | null): Promise<void> {
+  /** Shows a branch, up to its head or to `at`: as soon as its words are here. */
+  async open(branchId: string, at: string | null = null): Promise<void> {
     this.activeId = branchId;
     this.at = at;
     await this.refresh();
@@ -138,9 +138,9 @@ export class View {
     return this.#history.view(this.activeId) === id || !this.#history.graph.nodes.has(id);
   }
 
-  /** The branch to show when none is: the one shown last in any tab, or else the one used last. */
-  branchToOpen(): string {
-    const live = this.#history.liveBranches();
+  /** The branch to show when none is, or no longer this one: the one shown last in any tab, or else the one used last. */
+  branchToOpen(but?: string): string {
+    const live = this.#history.liveBranches().filter(({ id }) => id !== but);
     const stored = this.#history.chat?.activeBranchId;
     const last = live.toSorted((a, b) => b.usedSeq - a.usedSeq)[0];
     return live.find((branch) => branch.id === stored)?.id ?? last?.id ?? this.#desk.mainBranchId;
@@ -196,7 +196,7 @@ export class View {
   }
 
   /** Loads what a branch would show, up to `at`. Returns whether all of it is here: words may be lost. */
-  async foresee(branchId: string, at: string | null): Promise<boolean> {
+  async foresee(branchId: string, at: string | null = null): Promise<boolean> {
     const { ids, from } = this.#next(at ?? this.#history.view(branchId), 0);
     const shown = ids.slice(from);
     await this.loadBodies(shown);
@@ -292,9 +292,10 @@ export class View {
     return { id, name, headMessageId, isActive: id === this.activeId, messageCount, createdAt };
   }
 
-  /** A branch as the state tells it. */
+  /** A branch as people are told of it. */
   infoOf(branchId: string): BranchInfo {
-    return this.#desk.state.getState().branches.find(({ id }) => id === branchId) as BranchInfo;
+    const branch = this.#history.branches.get(branchId) as Branch;
+    return this.#branchInfo({ ...branch, headMessageId: this.#history.view(branchId) });
   }
 
   /** What is known of a message. Throws `message-not-found`. */

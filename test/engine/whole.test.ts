@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { ContextEngine } from '../../src/engine/engine.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
-import { engineOn, said, say, texts } from '../support/engine.ts';
+import { branchesIn, engineOn, said, say, texts } from '../support/engine.ts';
 import { tornIn, touch, watched } from '../support/whole.ts';
 
 // Every state that is told shows exactly the chain of its head, whatever else is done while something is read, and whatever
@@ -81,26 +81,28 @@ describe('what is shown', () => {
     expect([engine.branch, shown(engine)]).toEqual(['main', 'q1 > a1 > q2 > a2']);
   });
 
-  const METHODS: Readonly<Record<string, (engine: ContextEngine, other: ContextEngine) => Promise<unknown>>> =
-    {
-      'another tab deletes the branch': (_, other) => other.deleteBranch('main-v2'),
-      'another tab goes on': (_, other) => say(other, 'q4', 'a4'),
-      'another tab changes its words': (_, other) => other.updateMessage('a3', said('a3', 'better')),
-      'switchBranch()': (engine) => engine.switchBranch('main'),
-      'checkout()': (engine) => engine.checkout('q2'),
-      'selectSibling()': (engine) => engine.selectSibling('a1'),
-      'rewind()': (engine) => engine.rewind('a2'),
-      'restore()': (engine) => engine.restore('long'),
-      'edit()': (engine) => engine.edit('a2', 'other words'),
-      'continue()': (engine) => engine.continue(said('q5'), { parentId: 'a2', id: 'a5' }),
-      'save()': (engine) => say(engine, 'a2=other words', 'q6'),
-      'deleteBranch()': (engine) => engine.deleteBranch('main-v2'),
-      'renameBranch()': (engine, other) =>
-        Promise.all([other.deleteBranch('main-v2'), engine.renameBranch('main', 'other')]),
-      'resolve()': (engine, other) =>
-        Promise.all([other.deleteBranch('main-v2'), engine.resolve({ branch: 'main' })]),
-      'updateMessage()': (engine) => engine.updateMessage('a2', (saved) => ({ ...saved, parts: [] })),
-    };
+  const DEEDS: Readonly<Record<string, (engine: ContextEngine, other: ContextEngine) => Promise<unknown>>> = {
+    'switchBranch()': (engine) => engine.switchBranch('main'),
+    'checkout()': (engine) => engine.checkout('q2'),
+    'selectSibling()': (engine) => engine.selectSibling('a1'),
+    'rewind()': (engine) => engine.rewind('a2'),
+    'restore()': (engine) => engine.restore('long'),
+    'edit()': (engine) => engine.edit('a2', 'other words'),
+    'continue()': (engine) => engine.continue(said('q5'), { parentId: 'a2', id: 'a5' }),
+    'save()': (engine) => say(engine, 'a2=other words', 'q6'),
+    'deleteBranch()': (engine) => engine.deleteBranch('main-v2'),
+    'updateMessage()': (engine) => engine.updateMessage('a2', (saved) => ({ ...saved, parts: [] })),
+  };
+  const METHODS: typeof DEEDS = {
+    ...DEEDS,
+    'another tab deletes the branch': (_, other) => other.deleteBranch('main-v2'),
+    'another tab goes on': (_, other) => say(other, 'q4', 'a4'),
+    'another tab changes its words': (_, other) => other.updateMessage('a3', said('a3', 'better')),
+    'renameBranch()': (engine, other) =>
+      Promise.all([other.deleteBranch('main-v2'), engine.renameBranch('main', 'other')]),
+    'resolve()': (engine, other) =>
+      Promise.all([other.deleteBranch('main-v2'), engine.resolve({ branch: 'main' })]),
+  };
 
   test.each(Object.keys(METHODS))('is whole where a read fails, and goes on from there: %s', async (name) => {
     let k = 0;
@@ -119,4 +121,61 @@ describe('what is shown', () => {
     }
     expect(k).toBeGreaterThan(1);
   });
+
+  /** What another tab has done that this one has not read. */
+  const BEFORE: Readonly<Record<string, (other: ContextEngine) => Promise<unknown>>> = {
+    nothing: async () => {},
+    'another turn': (other) => say(other, 'q4', 'a4'),
+    'a question': (other) => other.continue(said('q7'), { id: 'a7' }),
+  };
+  const HERE: typeof DEEDS = {
+    ...DEEDS,
+    'a question where one looks': (engine) => engine.continue(said('q5'), { id: 'a5' }),
+    'a message where one looks': (engine) => say(engine, 'q6'),
+  };
+  const MARKS = ['switchBranch()', 'checkout()', 'selectSibling()'];
+  const ALL = Object.keys(BEFORE).flatMap((before) =>
+    Object.keys(HERE).flatMap((name) => [
+      [name, before, 'one read'] as const,
+      [name, before, 'all reads'] as const,
+    ]),
+  );
+
+  /** What is wrong with a deed while the k-th read fails; undefined where there is no k-th. */
+  async function wrongAt(k: number, [name, before, which]: readonly string[]): Promise<string | undefined> {
+    const { disk, other, engine, torn, failAt, hasFailed } = await page();
+    onTestFinished(() => [engine, other].forEach((one) => one.dispose()));
+    failAt(k, which === 'all reads');
+    await BEFORE[before ?? '']?.(other);
+    const [{ seq }, words] = [await disk.load('c'), shown(engine)];
+    const isDone = await HERE[name ?? '']?.(engine, other).then(
+      () => true,
+      () => false,
+    );
+    if (!hasFailed()) return undefined;
+    // Whoever is told that it failed does it again.
+    if (!isDone && !MARKS.includes(name ?? '') && (await disk.load('c')).seq !== seq) return `${k}: written`;
+    if (!isDone && shown(engine) !== words) return `${k}: shown`;
+    failAt(0);
+    await vi.advanceTimersByTimeAsync(2500);
+    await quiet(engine);
+    const { saveState, branch } = engine.state.getState();
+    if (saveState.state === 'saving' || saveState.state === 'error') return `${k}: ${saveState.state}`;
+    if (!(await branchesIn(disk))[branch]?.startsWith(shown(engine))) return `${k}: not shown`;
+    return torn.length > 0 ? `${k}: torn` : '';
+  }
+
+  test.each(ALL)(
+    'is what was written, though nothing of it can be read: %s, %s before it, %s',
+    async (...story) => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      onTestFinished(() => void vi.useRealTimers());
+      const wrong: string[] = [];
+      for (let k = 1, last: string | undefined = ''; last !== undefined; k += 1) {
+        last = await wrongAt(k, story);
+        if (last) wrong.push(last);
+      }
+      expect(wrong).toEqual([]);
+    },
+  );
 });

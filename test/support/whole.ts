@@ -57,8 +57,8 @@ export interface WatchedStore {
   readonly store: ContextStore;
   /** From now on this is done right before each read, and right behind it. */
   readonly onRead: (look: () => void) => void;
-  /** The k-th read from now on fails, once; 0: none. */
-  readonly failAt: (k: number) => void;
+  /** The k-th read from now on fails, once or, `forGood`, with all behind it; 0: none. */
+  readonly failAt: (k: number, forGood?: boolean) => void;
   /** Whether it has failed. */
   readonly hasFailed: () => boolean;
 }
@@ -69,12 +69,13 @@ const READS: readonly PropertyKey[] = ['load', 'getNodes'] satisfies (keyof Cont
 export function watched(inner: ContextStore): WatchedStore {
   let look = (): void => {};
   let left = 0;
+  let isForGood = false;
   let hasFailed = false;
   const read = async (call: () => unknown): Promise<unknown> => {
     look();
     try {
       left -= 1;
-      if (left !== 0) return await call();
+      if (left !== 0 && !(isForGood && hasFailed)) return await call();
       hasFailed = true;
       throw new Error('this can not be read');
     } finally {
@@ -92,7 +93,7 @@ export function watched(inner: ContextStore): WatchedStore {
   return {
     store,
     onRead: (next) => void (look = next),
-    failAt: (k) => ([left, hasFailed] = [k, false]),
+    failAt: (k, forGood = false) => ([left, isForGood, hasFailed] = [k, forGood, false]),
     hasFailed: () => hasFailed,
   };
 }
