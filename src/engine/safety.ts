@@ -133,8 +133,9 @@ export class Safety {
   }
 }
 
+/** Whether a chat was lost; another user may have begun one under its id since. */
 function isLoss({ error }: SaveState): boolean {
-  return error?.code === 'data-loss';
+  return error?.code === 'data-loss' || error?.code === 'wrong-user';
 }
 
 /** A save() that the disk refused: what it was about, and how to do it again. */

@@ -195,6 +195,8 @@ export class Sync {
         });
       if (save && isRefusal(error)) this.#safety.refused = save;
       this.#safety.fail(asContextError(error), before);
+      // What is here of the chat is lost there.
+      if (isContextError(error, 'wrong-user')) this.#lose(error);
       this.#desk.publish();
       throw error;
     }
@@ -630,9 +632,22 @@ export class Sync {
   }
 
   async #takeIn(records: ChatRecords): Promise<void> {
+    this.#refuseStrange(records);
     if (!this.#isGone(records)) return this.#absorbRemote(records);
     this.#history.seq = records.seq;
     this.#deleted(chatDeleted(this.#desk.chatId));
+  }
+
+  /** Under the id of a chat that was lost, or that was not begun yet, another user may have begun one: it is theirs alone. */
+  #refuseStrange(records: ChatRecords): void {
+    if (this.#isGone(records)) return;
+    try {
+      this.#checkOwner(records.chat);
+    } catch (error) {
+      this.#lose(asContextError(error));
+      this.#desk.publish();
+      throw error;
+    }
   }
 
   /** Whether a chat was lost, and another tab wrote it again, from what that tab had of it; or it was brought back behind that. */
@@ -654,6 +669,7 @@ export class Sync {
     for (let tries = 0; ; tries += 1) {
       const records = await store.load(chatId);
       if (!records.chat || isAdded === undefined) return undefined;
+      this.#refuseStrange(records);
       const lost = this.#isAnother(records.chat) ? this.#stored : undefined;
       const ops = writtenBeside(this.#history, records, lost, (node) => this.#insertOf(node), seen, beside);
       if (isAdded && ops.length > 0 && tries < MOST_TRIES) {
@@ -769,12 +785,17 @@ export class Sync {
       await this.#readSince(undefined, this.#history.seenBranches());
       return this.#view.refresh();
     }
+    this.#lose(lostChat(this.#desk.chatId));
+  }
+
+  /** What is here of the chat is here only. */
+  #lose(error: ContextError): void {
     const words = [...this.#history.reached()].filter(
       (id) => this.#history.body(id) && !this.#outbox.has(id),
     );
     const fields = this.#keptBeside().flatMap((op) => (op.op === 'merge' ? Object.keys(op.value) : []));
     const count = words.length + fields.length;
-    if (count > 0) this.#safety.lose(count, lostChat(this.#desk.chatId));
+    if (count > 0) this.#safety.lose(count, error);
   }
 
   /** An answer that another tab writes has more words. */

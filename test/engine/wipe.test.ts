@@ -1,7 +1,7 @@
 import 'fake-indexeddb/auto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ContextEngine } from '../../src/engine/engine.ts';
-import { ContextError } from '../../src/errors.ts';
+import { ContextError, isContextError } from '../../src/errors.ts';
 import { role } from '../../src/fragment/builders.ts';
 import { createId } from '../../src/fragment/id.ts';
 import { assistantText, user } from '../../src/fragment/message.ts';
@@ -547,6 +547,66 @@ describe('an open chat whose database is wiped', () => {
       await engine.deleteBranch(id);
       expect(await names()).toEqual(['main', 'main-v2']);
     });
+  });
+
+  describe('and begun again by another user under its id', () => {
+    let engine: ContextEngine;
+    const light = () => engine.state.getState().saveState;
+    const isRefused = (error: unknown) => (isContextError(error) ? error.code : error);
+    const theirs = async (): Promise<string[]> => (await store.getMessages('c')).map(({ id }) => id);
+
+    beforeEach(async () => {
+      engine = open();
+      await engine.ready();
+      await wipe();
+      const other = opened(new ContextEngine({ store, chatId: 'c', userId: 'you' }));
+      await other.set(user('mine', { id: 'n1' })).save();
+    });
+
+    it('stays on the screen as it was, and says whose it is by now', async () => {
+      await expect.poll(() => light().error?.code).toBe('wrong-user');
+      expect(light()).toMatchObject({ state: 'error', pending: 2 });
+      expect(shown(engine)).toEqual(['q1', 'a1']);
+      expect(engine.state.getState().branches).toMatchObject([{ name: 'main', messageCount: 2 }]);
+    });
+
+    it('takes in nothing of theirs, and writes nothing into it, whatever is done', async () => {
+      const done = await Promise.all([
+        ask(engine, 'q2').catch(isRefused),
+        engine
+          .set(user('three', { id: 'q3' }))
+          .save()
+          .catch(isRefused),
+        engine.edit('q1', 'other words').catch(isRefused),
+        engine.rewind('q1').catch(isRefused),
+        engine.keepFields('contextree:queued:c', { q9: { at: 1 } }).catch(isRefused),
+        engine.retry().catch(isRefused),
+      ]);
+      expect(new Set(done)).toEqual(new Set(['wrong-user']));
+      await wait(50);
+      expect(shown(engine)).toEqual(['q1', 'a1']);
+      expect(light()).toMatchObject({ state: 'error', error: { code: 'wrong-user' } });
+      expect(await theirs()).toEqual(['n1']);
+      expect(await store.get('contextree:queued:c')).toBeUndefined();
+    });
+
+    it('is written again once theirs is lost, too', async () => {
+      await wipe();
+      await ask(engine, 'q2');
+      expect(light()).toEqual({ state: 'saved', pending: 0 });
+      expect((await theirs()).slice(0, 3)).toEqual(['q1', 'a1', 'q2']);
+    });
+  });
+
+  it('shows nothing of a chat that another user has begun first under its id', async () => {
+    const mine = opened(new ContextEngine({ store, chatId: 'd', userId: 'me' }));
+    await mine.ready();
+    const other = opened(new ContextEngine({ store, chatId: 'd', userId: 'you' }));
+    await other.set(user('mine', { id: 'n1' })).save();
+    await wait(20);
+    expect(shown(mine)).toEqual([]);
+    await expect(ask(mine, 'q1')).rejects.toMatchObject({ code: 'wrong-user' });
+    expect(shown(mine)).toEqual([]);
   });
 
   it('stays deleted where it was deleted before', async () => {
