@@ -623,12 +623,16 @@ export class Sync {
   /** Adds what is here to a chat before anything of it is taken in, and goes on showing what was seen of it. */
   async #joinWith(seen: readonly Branch[]): Promise<void> {
     const shown = seen.find(({ id }) => id === this.#view.activeId)?.headMessageId;
-    const records = await this.#writeBeside(seen);
-    if (!records) return;
-    await this.#takeIn(records);
-    for (const { id } of seen) if (!this.#outbox.movesHead(id)) this.#history.lookAgain(id);
-    this.#view.activeId = this.#beside.get(this.#view.activeId) ?? this.#view.activeId;
-    this.#view.stayWith(shown ?? null);
+    try {
+      const records = await this.#writeBeside(seen);
+      if (!records) return;
+      await this.#takeIn(records);
+      for (const { id } of seen) if (!this.#outbox.movesHead(id)) this.#history.lookAgain(id);
+      this.#view.activeId = this.#beside.get(this.#view.activeId) ?? this.#view.activeId;
+    } finally {
+      // A part of it may be there, on another branch, when the rest is refused or all of it is lost once more.
+      this.#view.stayWith(shown ?? null);
+    }
   }
 
   async #takeIn(records: ChatRecords): Promise<void> {

@@ -252,6 +252,32 @@ const KEPT: Readonly<Record<string, Story>> = {
     step('end', 0, 2, 10),
     step('wipe', 0, 4),
   ),
+  'an answer was gone from its page until all was written again, where it had just gone to a branch beside': {
+    areOne: false,
+    steps: [
+      step('ask', 0),
+      step('ask', 0, 0, 0),
+      step('ask', 1, 0, 1),
+      step('full', 0, 0, 100),
+      step('open', 0, 0, 100),
+      step('wipe', 0, 0, 100),
+      step('switch', 1, 3),
+      step('wipe', 0),
+      step('begin', 0),
+      step('ask', 0, 0, 0),
+      step('wipe', 0),
+    ],
+    picks: [6],
+  },
+  'who went back to an answer that grew in another page, and asked in its place, was said to miss it': inTabs(
+    step('begin', 1),
+    step('wipe', 0),
+    step('grow', 1),
+    step('ask', 1),
+    step('rewind', 0, 3),
+    step('ask', 0),
+    step('ask', 0),
+  ),
 };
 
 // `CONTEXTREE_FUZZ` and `CONTEXTREE_SEED` as in `campaign.ts`; what a failure printed, put into `KEPT`, is played each time

@@ -76,10 +76,11 @@ class Page {
     if (!this.#sees(id) && this.busy === 0) world.wrong.push(`${world.nameOf(this)} shows no ${id} any more`);
   }
 
-  /** What grows in another page stands beside what is shown. */
+  /** What grows in another page stands beside what is shown; whoever goes to such an answer asks in its place. */
   #sees(id: string): boolean {
     const { messages, elsewhere } = this.engine.state.getState();
-    return [...messages, ...elsewhere].some((one) => one.id === id);
+    const seen = this.busy === 0 ? [...messages, ...elsewhere] : messages;
+    return seen.some((one) => one.id === id);
   }
 
   get light(): string {
