@@ -81,9 +81,16 @@ export class History {
     const known = this.graph.nodes.get(info.id);
     // Its children came first: a turn of ours that was rebased onto what is read only now. No walk got past them.
     if (known ? known.parentId !== info.parentId : this.isFollowed(info.id)) this.#rearranged();
-    if (known && (own.has(info.id) ? info.rev <= known.rev : isSame(known, seen))) return moved(known, info);
+    const isOwn = own.has(info.id);
+    if (known && (isOwn ? info.rev <= known.rev : isSame(known, seen) && !this.#isMadeDo(info)))
+      return moved(known, info);
     if (this.#bodies.has(info.id)) this.#stale.add(info.id);
     return seen;
+  }
+
+  /** Whether older words stand in for a message's, which were not there when they were asked for. They may be by now. */
+  #isMadeDo({ id, rev }: NodeInfo): boolean {
+    return (this.#bodies.get(id)?.rev ?? rev) < rev;
   }
 
   /** Chains that were walked before are not true any more, and neither is what they reached. */

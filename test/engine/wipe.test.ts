@@ -515,6 +515,27 @@ describe('an open chat whose database is wiped', () => {
       expect(light()).toEqual({ state: 'saved', pending: 0 });
     });
 
+    it('has the newest words of a message in both tabs, also where it was lost before one of them had read these', async () => {
+      const textOf = (page: ContextEngine) => page.message('a1')?.parts;
+      await wait(20);
+      const read = store.getNodes.bind(store);
+      const getNodes = vi.spyOn(store, 'getNodes').mockImplementationOnce(async (...asked) => {
+        await removeDatabase();
+        return read(...asked);
+      });
+      await second.updateMessage('a1', {
+        id: 'a1',
+        role: 'assistant',
+        parts: [{ type: 'text', text: 'deux' }],
+      });
+      await expect.poll(() => getNodes.mock.calls.length).toBeGreaterThan(0);
+      await expect.poll(() => light().error?.code).toBe('data-loss');
+      await second.retry();
+      await expect.poll(light).toEqual({ state: 'saved', pending: 0 });
+      expect(textOf(second)).toEqual([{ type: 'text', text: 'deux' }]);
+      await expect.poll(() => textOf(engine), { timeout: 4000 }).toEqual(textOf(second));
+    });
+
     it('has the words of both tabs, whichever writes it again', async () => {
       await engine.rewind('q1');
       await engine.set(user('three', { id: 'b1' }), user('four', { id: 'b2' })).save();
