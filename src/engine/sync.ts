@@ -269,7 +269,7 @@ export class Sync {
       if (result.conflict) await this.#followConflict(result.conflict);
       if (seen) {
         const all = this.#withWritten(seen, result.written);
-        await this.#readSince(undefined, all).catch((error) => this.#reportQuietly(error));
+        await this.#joinWith(all).catch((error) => this.#reportQuietly(error));
       }
       if (!isShown) await this.#land(result, moved);
       return result.changed;
@@ -610,17 +610,19 @@ export class Sync {
     if (isBehind) await this.readBehind(() => this.pull());
   }
 
-  /** `seen`: the branches as they were seen here before another tab wrote the chat again, or the browser lost some of it. */
-  async #readSince(since: number | undefined, seen?: readonly Branch[]): Promise<void> {
+  async #readSince(since: number | undefined): Promise<void> {
     const { store, chatId } = this.#desk;
     const records = await store.load(chatId, since);
-    if (seen ?? this.#isAnother(records.chat)) return this.#joinWith(seen ?? this.#history.seenBranches());
+    if (this.#isAnother(records.chat)) return this.#joinWith(this.#history.seenBranches());
     // A database that was lost goes on from its last note: what is new in it may have numbers that were heard of before.
     if (since !== undefined && records.seq < since) return this.#readSince(undefined);
     await this.#takeIn(records);
   }
 
-  /** Adds what is here to a chat before anything of it is taken in, and goes on showing what was seen of it. */
+  /**
+   * Adds what is here to a chat before anything of it is taken in, and goes on showing what was seen of it. `seen`: the
+   * branches as they were seen here before another tab wrote the chat again, or the browser lost some of it.
+   */
   async #joinWith(seen: readonly Branch[]): Promise<void> {
     const shown = seen.find(({ id }) => id === this.#view.activeId)?.headMessageId;
     try {
@@ -786,7 +788,7 @@ export class Sync {
   async #lookForLoss(): Promise<void> {
     if (this.#asOf === undefined || this.#isDeleted || this.#desk.isDisposed) return;
     if (await this.#desk.store.getChat(this.#desk.chatId)) {
-      await this.#readSince(undefined, this.#history.seenBranches());
+      await this.#joinWith(this.#history.seenBranches());
       return this.#view.refresh();
     }
     this.#lose(lostChat(this.#desk.chatId));
