@@ -74,11 +74,14 @@ export class History {
   /** What a message becomes in the graph; undefined where it stays as it is. */
   #changedTo(info: NodeInfo, { held, own }: Busy): NodeInfo | undefined {
     this.nextSeq = Math.max(this.nextSeq, info.seq + 1);
+    const known = this.graph.nodes.get(info.id);
+    // Another message, under the id of one that waits for the disk: they are told apart when that is written.
+    if (known && own.has(info.id) && known.deviceId === MEMORY && known.createdAt !== info.createdAt)
+      return undefined;
     const isLeft = info.status === 'streaming' && !own.has(info.id);
     mark(this.abandoned, info.id, isLeft && !held.has(info.id));
     mark(this.foreign, info.id, isLeft && held.has(info.id));
     const seen: NodeInfo = this.abandoned.has(info.id) ? { ...info, status: 'interrupted' } : info;
-    const known = this.graph.nodes.get(info.id);
     // Its children came first: a turn of ours that was rebased onto what is read only now. No walk got past them.
     if (known ? known.parentId !== info.parentId : this.isFollowed(info.id)) this.#rearranged();
     const isOwn = own.has(info.id);
@@ -154,6 +157,26 @@ export class History {
     while (info && info.status !== 'streaming' && !isVisible(info))
       info = this.graph.nodes.get(info.parentId ?? '');
     return info?.id ?? null;
+  }
+
+  /**
+   * What waits for the disk as `ours`, under the id of another message `there`, is a message of its own from now on. What
+   * is `own` of the messages behind it hangs on ours, and the branches that are `moved` end there.
+   */
+  part(ours: MessageNode, there: MessageNode, own: Own, moved: Own): void {
+    const { graph } = this;
+    const kept = this.#bodies.get(there.id);
+    const { data, status } = kept?.deviceId === MEMORY ? kept : ours;
+    const behind = (graph.children.get(there.id) ?? []).filter((id) => own.has(id));
+    for (const node of [{ ...ours, data: { ...data, id: ours.id }, status }, there]) {
+      this.#bodies.set(node.id, node);
+      this.#stale.delete(node.id);
+      putNode(graph, infoOf(node));
+    }
+    for (const id of behind) putNode(graph, { ...(graph.nodes.get(id) as NodeInfo), parentId: ours.id });
+    for (const [branchId, view] of this.#views)
+      if (view === there.id && moved.has(branchId)) this.#views.set(branchId, ours.id);
+    this.#rearranged();
   }
 
   /** A branch is gone: no store ever took it. */

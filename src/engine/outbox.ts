@@ -25,6 +25,8 @@ import { leaveOut, type Owed } from './leaveOut.ts';
 export class Outbox {
   readonly #isReached: (id: string) => boolean;
   #writes: readonly Waiting[] = [];
+  /** The first write, while it is on its way. */
+  #sent: Waiting | undefined;
   /** How many of the waiting operations bring words of a message, and how many move the head of a branch, or make one. */
   readonly #words = new Counts();
   readonly #heads = new Counts();
@@ -73,14 +75,17 @@ export class Outbox {
     const [first, ...rest] = this.#writes;
     if (!first) return;
     this.#writes = rest;
+    this.#sent = first;
     this.#count(first.ops, -1);
     try {
       await send(first.ops);
-      this.settle(first.ops, first.owes);
+      this.settle(this.#sent.ops, this.#sent.owes);
     } catch (error) {
-      this.#writes = [first, ...this.#writes];
-      this.#count(first.ops, 1);
+      this.#writes = [this.#sent, ...this.#writes];
+      this.#count(this.#sent.ops, 1);
       throw error;
+    } finally {
+      this.#sent = undefined;
     }
   }
 
@@ -130,7 +135,40 @@ export class Outbox {
     }));
     this.#heads.move(from, to);
   }
+
+  /** A message that waits here, or is on its way, has another id from now on. */
+  rename(from: string, to: string): void {
+    const renamedIn = ({ ops, owes }: Waiting): Waiting => ({
+      ops: ops.map((op) => renamed(op, from, to)),
+      owes: owes.map((id) => (id === from ? to : id)),
+    });
+    this.#writes = this.#writes.map(renamedIn);
+    this.#sent &&= renamedIn(this.#sent);
+    this.#words.move(from, to);
+    const owed = this.#owed.get(from);
+    if (!owed) return;
+    this.#owed.delete(from);
+    this.#owed.set(to, renamed(owed, from, to));
+  }
 }
+
+/** An operation with another id for a message, wherever it names it. */
+export function renamed<Op extends StoreOp>(op: Op, from: string, to: string): Op {
+  const fields: Partial<Record<string, unknown>> = { ...op };
+  for (const field of NAMING[op.op] ?? []) if (fields[field] === from) fields[field] = to;
+  if (isWords(op) && op.id === from && op.data) fields['data'] = { ...op.data, id: to };
+  return fields as Op;
+}
+
+/** Where operations name messages. */
+const NAMING: Partial<Record<StoreOp['op'], readonly string[]>> = {
+  insert: ['id', 'parentId'],
+  replace: ['id'],
+  drop: ['id'],
+  head: ['expected', 'messageId'],
+  branch: ['messageId'],
+  checkpoint: ['messageId'],
+};
 
 /** An operation that goes to another branch than the one it was meant for. */
 export function redirected(op: StoreOp, ways: ReadonlyMap<string, string>): StoreOp {
@@ -186,7 +224,11 @@ function idsIn(op: Owed | Field): string[] {
 
 /** The messages whose words some operations bring. */
 function wordsIn(ops: readonly StoreOp[]): string[] {
-  return ops.flatMap((op) => (op.op === 'insert' || op.op === 'replace' ? [op.id] : []));
+  return ops.flatMap((op) => (isWords(op) ? [op.id] : []));
+}
+
+function isWords(op: StoreOp): op is Extract<StoreOp, { readonly op: 'insert' | 'replace' }> {
+  return op.op === 'insert' || op.op === 'replace';
 }
 
 /** Whether a store's refusal is one to wait out, with the words kept in memory. */
@@ -195,6 +237,7 @@ export function isRefusal(error: unknown): error is ContextError {
 }
 
 const REFUSALS: ReadonlySet<string> = new Set([
+  'busy',
   'quota-exceeded',
   'store-closed',
   'store-unavailable',

@@ -35,7 +35,7 @@ import { sameItems } from './same.ts';
 import { lastAnswer, planSave, sameContent, type PendingMessage, type SavePlan } from './save.ts';
 import { stopDrafts, Streams, type Stream } from './streams.ts';
 import { Switches } from './switches.ts';
-import { isOvertaken, Sync } from './sync.ts';
+import { isOvertaken, stillWritten, Sync } from './sync.ts';
 import { checkpointInfo, messageNotFound, PAGE, View } from './view.ts';
 
 /**
@@ -919,11 +919,6 @@ interface Writer {
 /** Whether a write was refused because the words of its message were changed before it. */
 function isChanged(error: unknown): boolean {
   return isContextError(error, 'head-moved') && error.details['reason'] === 'rev';
-}
-
-function stillWritten(id: string): ContextError {
-  const message = 'An answer is still growing here, or in another tab. Wait for it, or stop it there.';
-  return new ContextError('busy', message, { details: { id } });
 }
 
 function phaseOf(before: MessageStatus, after: MessageStatus): 'start' | 'draft' | 'end' {

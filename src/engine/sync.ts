@@ -12,8 +12,9 @@ import type {
 import { asContextError, type Desk } from './desk.ts';
 import type { Busy, History, Own } from './history.ts';
 import { writtenAgain, writtenBeside } from './lostChat.ts';
-import { applyLocally, isRefusal, MEMORY, Outbox, redirected } from './outbox.ts';
+import { applyLocally, isRefusal, MEMORY, Outbox, redirected, renamed } from './outbox.ts';
 import type { Chains } from './resolve.ts';
+import { sameContent } from './save.ts';
 import { type RefusedSave, Safety } from './safety.ts';
 import type { SaveState } from './state.ts';
 import type { Streams } from './streams.ts';
@@ -358,14 +359,7 @@ export class Sync {
     return [{ ...this.#insertOf(node), data, status }, place, ...ops.filter((op) => op !== replace)];
   }
 
-  #insertOf({
-    id,
-    parentId,
-    data,
-    status,
-    createdAt,
-    rev,
-  }: MessageNode): Extract<StoreOp, { readonly op: 'insert' }> {
+  #insertOf({ id, parentId, data, status, createdAt, rev }: MessageNode): Insert {
     const isCut = status === 'streaming' && !this.#streams.get(id);
     return { op: 'insert', id, parentId, data, status: isCut ? 'interrupted' : status, createdAt, rev };
   }
@@ -451,10 +445,55 @@ export class Sync {
     } catch (error) {
       const { reason, id } = isContextError(error, 'head-moved') ? error.details : {};
       if (reason === 'rev') return this.#append(ops.map(atAnyRevision), this.#policyOfKept);
-      if (reason !== 'id-taken') throw error;
-      // It was written again, with what was said since.
-      await this.#appendKept(ops.filter((op) => op.op !== 'insert' || op.id !== id));
+      const taken = reason === 'id-taken' && ops.find((op) => op.op === 'insert' && op.id === id);
+      if (!taken || taken.op !== 'insert') throw error;
+      await this.#appendKept(await this.#partedFrom(taken, ops));
     }
+  }
+
+  /**
+   * The same operations where one is `taken`: its id is that of a message with other words. That may be the same message,
+   * with what was said since; then it stands. But an app may also give one id to two messages: what was kept gets another
+   * one, the same with each try, as a conflict of branches has it get another branch.
+   */
+  async #partedFrom(taken: Insert, ops: readonly StoreOp[]): Promise<readonly StoreOp[]> {
+    const { id, parentId, data, createdAt = 0, status } = taken;
+    const there = await this.#desk.store.getMessage(this.#desk.chatId, id);
+    if (!there) return ops;
+    const isSaid = data.parts.length > 0 && sameContent(there.data, data);
+    if (isSaid || there.createdAt === createdAt) return ops.filter((op) => op !== taken);
+    if (this.#streams.get(id)) throw stillWritten(id);
+    const to = `${id}:${createdAt}`;
+    const apart = ops.map((op) => renamed(op, id, to));
+    const { depth = 0 } = this.#history.graph.nodes.get(parentId ?? '') ?? {};
+    const ours: MessageNode = {
+      ...there,
+      id: to,
+      name: data.role,
+      data,
+      status,
+      createdAt,
+      parentId,
+      seq: this.#history.nextSeq,
+      depth: depth + 1,
+      rev: 1,
+      deviceId: MEMORY,
+      bodyHash: '',
+    };
+    const [words, moved] = [
+      new Set(ops.flatMap((op) => (op.op === 'insert' ? op.id : []))),
+      new Set(headsIn(ops)),
+    ];
+    this.#history.part(
+      ours,
+      there,
+      { has: (one) => words.has(one) || this.own.has(one) },
+      { has: (branchId) => moved.has(branchId) || this.#outbox.movesHead(branchId) },
+    );
+    this.#outbox.rename(id, to);
+    this.#chains.cut(id);
+    this.#view.revision += 1;
+    return apart;
   }
 
   /**
@@ -884,6 +923,8 @@ export interface CommitOptions extends SendOptions {
   readonly save?: RefusedSave;
 }
 
+type Insert = Extract<StoreOp, { readonly op: 'insert' }>;
+
 interface SendOptions {
   /** Only one tab may do this: it is refused, see {@link isOvertaken}, where others wrote what is not known here. */
   readonly isSole?: boolean;
@@ -900,6 +941,12 @@ interface SendOptions {
 /** Whether a write was refused because others wrote to the chat before it: that is to be read first. */
 export function isOvertaken(error: unknown): error is ContextError {
   return isContextError(error, 'head-moved') && error.details['reason'] === 'chat';
+}
+
+/** What is asked of an answer that must not grow meanwhile. */
+export function stillWritten(id: string): ContextError {
+  const message = 'An answer is still growing here, or in another tab. Wait for it, or stop it there.';
+  return new ContextError('busy', message, { details: { id } });
 }
 
 function isNotFound(error: unknown): boolean {

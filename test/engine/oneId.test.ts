@@ -1,0 +1,191 @@
+import { describe, expect, test } from 'vitest';
+import type { ContextEngine } from '../../src/engine/engine.ts';
+import { InMemoryContextStore } from '../../src/store/memory.ts';
+import { branchesIn, engineOn, said, say, texts } from '../support/engine.ts';
+import { refusing } from '../support/refusal.ts';
+
+// An app that numbers its messages gives two tabs the same ids. What one of them sends is written; what the other one sends
+// meets a full disk, is kept, and comes later.
+
+async function tabs(...before: readonly string[]) {
+  const inner = new InMemoryContextStore();
+  if (before.length > 0) await say(engineOn(inner), ...before);
+  const { store, refuse } = refusing(inner);
+  const [full, other] = [engineOn(store), engineOn(inner)];
+  await Promise.all([full.ready(), other.ready()]);
+  refuse('quota-exceeded');
+  return { inner, full, other, refuse };
+}
+
+const shown = (engine: ContextEngine) => texts(engine.state.getState().messages);
+const settled = () => new Promise((resolve) => setTimeout(resolve, 5));
+
+/** A question with other words than its id, and its answer. */
+async function ask(engine: ContextEngine, id: string, words: string, answerId: string): Promise<void> {
+  // Two people never send within the same millisecond.
+  await settled();
+  await engine.continue(said(id, words), { id: answerId });
+  await engine.updateMessage(answerId, said(answerId, `to ${words}`), 'complete');
+}
+
+async function expectSound(inner: InMemoryContextStore): Promise<void> {
+  expect(await engineOn(inner).verify()).toEqual([]);
+}
+
+describe('two messages under one id, where a full disk kept the first', () => {
+  test('are both there when the disk has room again, each in its branch, and shown where they were said', async () => {
+    const { inner, full, other, refuse } = await tabs();
+    await ask(full, 'q1', 'mine', 'a-mine');
+    await ask(other, 'q1', 'yours', 'a-yours');
+    refuse(undefined);
+    await full.retry();
+    expect(full.state.getState().saveState).toEqual({ state: 'saved', pending: 0 });
+    expect(await branchesIn(inner)).toEqual({
+      main: 'yours > to yours',
+      'main-v2': 'mine > to mine',
+    });
+    expect(shown(full)).toBe('mine > to mine');
+    expect(shown(other)).toBe('yours > to yours');
+    await say(full, 'q2');
+    expect(await branchesIn(inner)).toMatchObject({ 'main-v2': 'mine > to mine > q2' });
+    await expectSound(inner);
+  });
+
+  test('stay apart behind a chat, with all that was said behind them, and with versions', async () => {
+    const { inner, full, other, refuse } = await tabs('q0', 'a0');
+    await ask(full, 'q1', 'mine', 'a-mine');
+    await ask(full, 'q2', 'my next', 'a-next');
+    await full.edit('q1', 'mine, in other words');
+    await ask(other, 'q1', 'yours', 'a-yours');
+    await ask(other, 'q2', 'your next', 'a-other');
+    // The page with the full disk has heard of it.
+    await settled();
+    refuse(undefined);
+    await full.retry();
+    expect(await branchesIn(inner)).toEqual({
+      main: 'q0 > a0 > yours > to yours > your next > to your next',
+      'main-v2': 'q0 > a0 > mine > to mine > my next > to my next',
+      'main-v3': 'q0 > a0 > mine, in other words',
+    });
+    await expectSound(inner);
+  });
+
+  test('are answers, too', async () => {
+    const { inner, full, other, refuse } = await tabs('q0', 'a0');
+    await ask(full, 'q1', 'mine', 'a1');
+    await ask(other, 'q1', 'yours', 'a1');
+    refuse(undefined);
+    await full.retry();
+    expect(await branchesIn(inner)).toEqual({
+      main: 'q0 > a0 > yours > to yours',
+      'main-v2': 'q0 > a0 > mine > to mine',
+    });
+    expect(shown(full)).toBe('q0 > a0 > mine > to mine');
+    await expectSound(inner);
+  });
+
+  test('wait for an answer that still grows under such an id', async () => {
+    const { inner, full, other, refuse } = await tabs('q0', 'a0');
+    await full.continue(said('q1', 'mine'), { id: 'a1' });
+    await full.updateMessage('a1', said('a1', 'to'), 'streaming');
+    await ask(other, 'q1', 'yours', 'a1');
+    refuse(undefined);
+    await expect(full.retry()).rejects.toMatchObject({ code: 'busy' });
+    expect(full.state.getState().saveState).toMatchObject({ state: 'error', pending: 2 });
+    expect(shown(full)).toBe('q0 > a0 > mine > to');
+    await full.updateMessage('a1', said('a1', 'to mine'), 'complete');
+    expect(shown(full)).toBe('q0 > a0 > mine > to mine');
+    await full.retry();
+    expect(await branchesIn(inner)).toEqual({
+      main: 'q0 > a0 > yours > to yours',
+      'main-v2': 'q0 > a0 > mine > to mine',
+    });
+    expect(shown(full)).toBe('q0 > a0 > mine > to mine');
+    await expectSound(inner);
+  });
+
+  test('are shown as they were said also where the disk refuses once more', async () => {
+    const { inner, full, other, refuse } = await tabs('q0', 'a0');
+    await ask(full, 'q1', 'mine', 'a1');
+    await ask(other, 'q1', 'yours', 'a1');
+    await settled();
+    // The disk is full again as soon as it has said that these ids are taken.
+    refuse(undefined);
+    const { append } = inner;
+    inner.append = async (...args) => {
+      inner.append = append;
+      return append.apply(inner, args).finally(() => refuse('quota-exceeded'));
+    };
+    await expect(full.retry()).rejects.toMatchObject({ code: 'quota-exceeded' });
+    expect(shown(full)).toBe('q0 > a0 > mine > to mine');
+    expect(full.state.getState().saveState).toMatchObject({ state: 'error', pending: 2 });
+    refuse(undefined);
+    await full.retry();
+    expect(shown(full)).toBe('q0 > a0 > mine > to mine');
+    expect(await branchesIn(inner)).toEqual({
+      main: 'q0 > a0 > yours > to yours',
+      'main-v2': 'q0 > a0 > mine > to mine',
+    });
+    await expectSound(inner);
+  });
+
+  test('are one where the first was written, though that was not told, and was changed since', async () => {
+    const { inner, full, other, refuse } = await tabs('q0', 'a0');
+    refuse('store-closed', { late: true });
+    await ask(full, 'q1', 'mine', 'a-mine');
+    await settled();
+    await other.updateMessage('q1', said('q1', 'mine, better'));
+    refuse(undefined);
+    await full.retry();
+    expect(await branchesIn(inner)).toEqual({ main: 'q0 > a0 > mine, better > to mine' });
+    await expect.poll(() => shown(full)).toBe('q0 > a0 > mine, better > to mine');
+    await expectSound(inner);
+  });
+
+  test('are one where both say the same', async () => {
+    const { inner, full, other, refuse } = await tabs('q0', 'a0');
+    await ask(full, 'q1', 'ours', 'a-mine');
+    await say(other, 'q9', 'a9');
+    await ask(other, 'q1', 'ours', 'a-yours');
+    refuse(undefined);
+    await full.retry();
+    const words = Object.values(await branchesIn(inner));
+    expect(words.join(' | ').match(/to ours/g)).toHaveLength(2);
+    await expectSound(inner);
+  });
+
+  test('keep a large file that waits for room beside them', async () => {
+    const { inner, full, other, refuse } = await tabs('q0', 'a0');
+    const file = {
+      type: 'file' as const,
+      mediaType: 'image/png',
+      url: `data:image/png;base64,${'A'.repeat(9000)}`,
+    };
+    const message = said('q1', 'mine');
+    await full.continue({ ...message, parts: [...message.parts, file] }, { id: 'a-mine' });
+    await full.updateMessage('a-mine', said('a-mine', 'to mine'), 'complete');
+    await ask(other, 'q1', 'yours', 'a-yours');
+    // There is room for words, and for no file.
+    const { append } = inner;
+    let isRoomy = false;
+    inner.append = async (chatId, ops, options) => {
+      if (!isRoomy && JSON.stringify(ops).length > 9000) {
+        refuse('quota-exceeded');
+        return full.store.append(chatId, ops, options).finally(() => refuse(undefined));
+      }
+      return append.call(inner, chatId, ops, options);
+    };
+    refuse(undefined);
+    await full.retry().catch(() => {});
+    expect(Object.values(await branchesIn(inner))[1]).toContain('mine');
+    expect(full.state.getState().saveState).toMatchObject({ state: 'error', pending: 1 });
+    isRoomy = true;
+    await full.retry();
+    expect(full.state.getState().saveState).toEqual({ state: 'saved', pending: 0 });
+    expect(await branchesIn(inner)).toEqual({
+      main: 'q0 > a0 > yours > to yours',
+      'main-v2': 'q0 > a0 > mine file > to mine',
+    });
+    await expectSound(inner);
+  });
+});
