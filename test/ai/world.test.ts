@@ -58,6 +58,32 @@ describe('a disk that fills up', () => {
     await page.engine.retry();
     expect(await page.stored()).toBe(page.shown());
   });
+
+  it('keeps what is asked apart from what another page asks, though the app gives both one id', async () => {
+    const { store, disk, memory } = fillable();
+    const numbering = () => {
+      let last = 0;
+      return { generateId: () => `m${(last += 1)}` };
+    };
+    const page = await openPage(store, numbering());
+    const other = await openPage(memory, numbering());
+    disk.isFull = true;
+    await page.ask('One?', 'First.');
+    await page.ask('Two?', 'Second.');
+    await other.ask('Uno?', 'Primero.');
+    await other.ask('Dos?', 'Segundo.');
+    disk.isFull = false;
+    await page.engine.retry();
+    expect(page.engine.state.getState().saveState).toEqual({ state: 'saved', pending: 0 });
+    expect(page.shown()).toBe('q: One? | a: First. | q: Two? | a: Second.');
+    expect(await page.stored('main-v2')).toBe(page.shown());
+    expect(other.shown()).toBe('q: Uno? | a: Primero. | q: Dos? | a: Segundo.');
+    expect(await other.stored()).toBe(other.shown());
+    await page.ask('Three?', 'Third.');
+    await other.ask('Tres?', 'Tercero.');
+    expect(await page.stored('main-v2')).toBe(page.shown());
+    expect(await other.stored()).toBe(other.shown());
+  });
 });
 
 describe('two pages on one chat', () => {
