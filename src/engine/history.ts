@@ -160,12 +160,13 @@ export class History {
   }
 
   /**
-   * What waits for the disk as `ours`, under the id of another message `there`, is a message of its own from now on. What
-   * is `own` of the messages behind it hangs on ours, and the branches that are `moved` end there.
+   * What was said here under the id of another message `there` is a message of its own from now on, `ours`. What is `own` of
+   * the messages behind it hangs on ours, and what is `moved` of the branches and checkpoints that end at it ends there.
    */
-  part(ours: MessageNode, there: MessageNode, own: Own, moved: Own): void {
+  setApart(ours: MessageNode, there: MessageNode, own: Own, moved: Own): void {
     const { graph } = this;
     const kept = this.#bodies.get(there.id);
+    // What waits for the disk may say more by now than it did first.
     const { data, status } = kept?.deviceId === MEMORY ? kept : ours;
     const behind = (graph.children.get(there.id) ?? []).filter((id) => own.has(id));
     for (const node of [{ ...ours, data: { ...data, id: ours.id }, status }, there]) {
@@ -176,6 +177,9 @@ export class History {
     for (const id of behind) putNode(graph, { ...(graph.nodes.get(id) as NodeInfo), parentId: ours.id });
     for (const [branchId, view] of this.#views)
       if (view === there.id && moved.has(branchId)) this.#views.set(branchId, ours.id);
+    for (const [id, checkpoint] of this.checkpoints)
+      if (checkpoint.messageId === there.id && moved.has(id))
+        this.checkpoints.set(id, { ...checkpoint, messageId: ours.id });
     this.#rearranged();
   }
 

@@ -1,6 +1,6 @@
 import { ContextError, isContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
-import { contains, type Branch, type Chat, type MessageNode } from '../graph/graph.ts';
+import { areTwo, contains, idApart, type Branch, type Chat, type MessageNode } from '../graph/graph.ts';
 import type {
   AppendOptions,
   AppendResult,
@@ -63,6 +63,8 @@ export class Sync {
   #stored: Chat | undefined;
   /** The branches that took in what was here of others, in the chat that another tab wrote again last. */
   #beside: ReadonlyMap<string, string> = new Map();
+  /** The messages of that chat that have another id by now: see {@link areTwo}. */
+  readonly #apart: Map<string, string> = new Map();
   #watchTimer: ReturnType<typeof setTimeout> | undefined;
   /**
    * Whether there may be more than what was read, though nobody tells of it: a tab died, and what it wrote last may still be
@@ -324,7 +326,9 @@ export class Sync {
     if (!this.#isAnother(await store.getChat(chatId))) return undefined;
     this.#beside = new Map();
     await this.#readSince(undefined);
-    return ops.map((op) => redirected(op, this.#beside));
+    const renames = [...this.#apart];
+    const known = ops.map((op) => redirected(op, this.#beside));
+    return renames.reduce((all, [from, to]) => all.map((op) => renamed(op, from, to)), known);
   }
 
   /**
@@ -463,8 +467,7 @@ export class Sync {
     const isSaid = data.parts.length > 0 && sameContent(there.data, data);
     if (isSaid || there.createdAt === createdAt) return ops.filter((op) => op !== taken);
     if (this.#streams.get(id)) throw stillWritten(id);
-    const to = `${id}:${createdAt}`;
-    const apart = ops.map((op) => renamed(op, id, to));
+    const to = idApart({ id, createdAt });
     const { depth = 0 } = this.#history.graph.nodes.get(parentId ?? '') ?? {};
     const ours: MessageNode = {
       ...there,
@@ -480,20 +483,49 @@ export class Sync {
       deviceId: MEMORY,
       bodyHash: '',
     };
-    const [words, moved] = [
-      new Set(ops.flatMap((op) => (op.op === 'insert' ? op.id : []))),
-      new Set(headsIn(ops)),
-    ];
-    this.#history.part(
-      ours,
-      there,
-      { has: (one) => words.has(one) || this.own.has(one) },
-      { has: (branchId) => moved.has(branchId) || this.#outbox.movesHead(branchId) },
-    );
-    this.#outbox.rename(id, to);
-    this.#chains.cut(id);
+    const [words, moved] = [new Set(idsOf(ops)), new Set(headsIn(ops))];
+    this.#setApart(ours, there, {
+      own: { has: (one) => words.has(one) || this.own.has(one) },
+      moved: { has: (branchId) => moved.has(branchId) || this.#outbox.movesHead(branchId) },
+    });
+    return ops.map((op) => renamed(op, id, to));
+  }
+
+  #setApart(ours: MessageNode, there: MessageNode, { own, moved } = { own: ALL, moved: ALL }): void {
+    this.#history.setApart(ours, there, own, moved);
+    this.#outbox.rename(there.id, ours.id);
+    this.#chains.cut(there.id);
     this.#view.revision += 1;
-    return apart;
+  }
+
+  /**
+   * What was said here under ids that another tab has given to other messages, in the chat that it wrote again, gets ids of
+   * its own, but for answers that grow here. Gives the branches as they end then.
+   */
+  async #seenApart({ nodes }: ChatRecords, seen: readonly Branch[]): Promise<readonly Branch[]> {
+    const taken = nodes.flatMap((there) => {
+      const ours = this.#history.body(there.id);
+      const isOther = ours && ours.deviceId !== MEMORY && !this.#streams.get(ours.id) && areTwo(ours, there);
+      return isOther ? [ours] : [];
+    });
+    if (taken.length === 0) return seen;
+    const { store, chatId } = this.#desk;
+    const found = await store.getNodes(
+      chatId,
+      taken.map(({ id }) => id),
+    );
+    const others = new Map(found.map((there) => [there.id, there]));
+    for (const ours of taken) {
+      const there = others.get(ours.id);
+      if (!there) continue;
+      this.#apart.set(ours.id, idApart(ours));
+      this.#setApart({ ...ours, id: idApart(ours), parentId: this.#idApart(ours.parentId) }, there);
+    }
+    return seen.map((branch) => ({ ...branch, headMessageId: this.#idApart(branch.headMessageId) }));
+  }
+
+  #idApart(id: string | null): string | null {
+    return this.#apart.get(id ?? '') ?? id;
   }
 
   /**
@@ -672,7 +704,7 @@ export class Sync {
       this.#view.activeId = this.#beside.get(this.#view.activeId) ?? this.#view.activeId;
     } finally {
       // A part of it may be there, on another branch, when the rest is refused or all of it is lost once more.
-      this.#view.stayWith(shown ?? null);
+      this.#view.stayWith(this.#idApart(shown ?? null));
     }
   }
 
@@ -707,14 +739,17 @@ export class Sync {
    * Adds what is here to a chat that another tab wrote again, before anything of it is taken in, until it is there: others
    * may do the same. Undefined where it was lost once more meanwhile: whoever writes it then tells of it.
    */
-  async #writeBeside(seen: readonly Branch[]): Promise<ChatRecords | undefined> {
+  async #writeBeside(before: readonly Branch[]): Promise<ChatRecords | undefined> {
     const { store, chatId } = this.#desk;
     const beside = new Map<string, string>();
+    let seen = before;
     let isAdded: boolean | undefined = true;
+    this.#apart.clear();
     for (let tries = 0; ; tries += 1) {
       const records = await store.load(chatId);
       if (!records.chat || isAdded === undefined) return undefined;
       this.#refuseStrange(records);
+      seen = await this.#seenApart(records, seen);
       const lost = this.#isAnother(records.chat) ? this.#stored : undefined;
       const ops = writtenBeside(this.#history, records, lost, (node) => this.#insertOf(node), seen, beside);
       if (isAdded && ops.length > 0 && tries < MOST_TRIES) {
@@ -923,6 +958,8 @@ export interface CommitOptions extends SendOptions {
   readonly save?: RefusedSave;
 }
 
+const ALL: Own = { has: () => true };
+
 type Insert = Extract<StoreOp, { readonly op: 'insert' }>;
 
 interface SendOptions {
@@ -957,6 +994,11 @@ function isNotFound(error: unknown): boolean {
 function withOrigin(result: AppendResult): AppendResult {
   const { branches, conflict } = result;
   return conflict?.policy === 'fork' ? { ...result, branches: [conflict.from, ...branches] } : result;
+}
+
+/** The messages that these operations bring. */
+function idsOf(ops: readonly StoreOp[]): string[] {
+  return ops.flatMap((op) => (op.op === 'insert' ? op.id : []));
 }
 
 /** The branches that these operations make, or might. */

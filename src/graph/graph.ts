@@ -58,6 +58,19 @@ export interface NodeInfo extends Omit<MessageNode, 'data'> {
   readonly parts: number;
 }
 
+/**
+ * Whether two messages under one id are two: said at different times, with different words. An app that numbers its messages
+ * gives two tabs the same ids, and begins anew where the browser has lost what was said.
+ */
+export function areTwo(a: Pick<NodeInfo, 'createdAt' | 'bodyHash'>, b: typeof a): boolean {
+  return a.createdAt !== b.createdAt && a.bodyHash !== b.bodyHash;
+}
+
+/** The id of a message where another one has its own: the same for whoever sets the two apart. */
+export function idApart({ id, createdAt }: { readonly id: string; readonly createdAt: number }): string {
+  return `${id}:${createdAt}`;
+}
+
 /** A named pointer to the end of a conversation. It moves as the conversation grows. */
 export interface Branch {
   /** Stable; survives renaming. */

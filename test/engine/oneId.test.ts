@@ -111,10 +111,10 @@ describe('two messages under one id, where a full disk kept the first', () => {
     await settled();
     // The disk is full again as soon as it has said that these ids are taken.
     refuse(undefined);
-    const { append } = inner;
+    const append = inner.append.bind(inner);
     inner.append = async (...args) => {
       inner.append = append;
-      return append.apply(inner, args).finally(() => refuse('quota-exceeded'));
+      return append(...args).finally(() => refuse('quota-exceeded'));
     };
     await expect(full.retry()).rejects.toMatchObject({ code: 'quota-exceeded' });
     expect(shown(full)).toBe('q0 > a0 > mine > to mine');
@@ -166,14 +166,14 @@ describe('two messages under one id, where a full disk kept the first', () => {
     await full.updateMessage('a-mine', said('a-mine', 'to mine'), 'complete');
     await ask(other, 'q1', 'yours', 'a-yours');
     // There is room for words, and for no file.
-    const { append } = inner;
+    const append = inner.append.bind(inner);
     let isRoomy = false;
     inner.append = async (chatId, ops, options) => {
       if (!isRoomy && JSON.stringify(ops).length > 9000) {
         refuse('quota-exceeded');
         return full.store.append(chatId, ops, options).finally(() => refuse(undefined));
       }
-      return append.call(inner, chatId, ops, options);
+      return append(chatId, ops, options);
     };
     refuse(undefined);
     await full.retry().catch(() => {});

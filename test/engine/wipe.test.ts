@@ -1,4 +1,5 @@
 import 'fake-indexeddb/auto';
+import type { UIMessage } from 'ai';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ContextEngine } from '../../src/engine/engine.ts';
 import { ContextError, isContextError } from '../../src/errors.ts';
@@ -427,6 +428,69 @@ describe('an open chat whose database is wiped', () => {
       expect((await store.getChat('c'))?.title).toBeUndefined();
     });
 
+    describe('while a new page of an app that numbers its messages says other things under the same ids', () => {
+      const words = (messages: readonly UIMessage[]): string[] =>
+        messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'text' ? part.text : [])));
+      const seenIn = (one: ContextEngine): string[] => words(one.state.getState().messages);
+      const branches = async (): Promise<Record<string, string[]>> => {
+        const live = await store.listBranches('c');
+        const chains = await Promise.all(
+          live.map(async ({ headMessageId }) => store.getMessageChain('c', headMessageId ?? '')),
+        );
+        return Object.fromEntries(
+          live.map(({ name }, i) => [name, words(chains[i]?.map(({ data }) => data) ?? [])]),
+        );
+      };
+      const beginAnew = async (): Promise<ContextEngine> => {
+        const fresh = open();
+        await fresh.ready();
+        await fresh.set(user('uno', { id: 'q1' }), assistantText('dos', { id: 'a1' })).save();
+        return fresh;
+      };
+
+      it('has the words of both', async () => {
+        await engine.checkpoint('there', { at: 'q1' });
+        await wipe();
+        const fresh = await beginAnew();
+        await expect.poll(branches).toEqual({ main: ['uno', 'dos'], 'main-v2': ['one', 'two'] });
+        for (const one of [engine, second]) await expect.poll(() => seenIn(one)).toEqual(['one', 'two']);
+        expect(seenIn(fresh)).toEqual(['uno', 'dos']);
+        await engine.restore('there');
+        expect(seenIn(engine)).toEqual(['one']);
+        await ask(second, 'three');
+        await expect.poll(branches).toMatchObject({ 'main-v2': ['one', 'two', 'three'] });
+        expect(await open().verify()).toEqual([]);
+      });
+
+      it('has them also where the open one writes first', async () => {
+        await wipe();
+        await Promise.all([
+          ask(engine, 'three'),
+          open()
+            .set(user('uno', { id: 'q1' }))
+            .save(),
+        ]);
+        await expect.poll(() => seenIn(engine)).toEqual(['one', 'two', 'three']);
+        expect(Object.values(await branches())).toContainEqual(['one', 'two', 'three']);
+        expect(await open().verify()).toEqual([]);
+      });
+
+      it('has what waited for the disk behind the words of its page', async () => {
+        const append = vi
+          .spyOn(store, 'append')
+          .mockRejectedValueOnce(new ContextError('quota-exceeded', 'full'));
+        await ask(engine, 'three');
+        append.mockRestore();
+        await wipe();
+        await beginAnew();
+        await engine.retry().catch(() => {});
+        await expect.poll(branches).toEqual({ main: ['uno', 'dos'], 'main-v2': ['one', 'two', 'three'] });
+        expect(seenIn(engine)).toEqual(['one', 'two', 'three']);
+        expect(light()).toEqual({ state: 'saved', pending: 0 });
+        expect(await open().verify()).toEqual([]);
+      });
+    });
+
     it('is followed by the other tab, too, where the clock was set back', async () => {
       await engine.rewind('q1');
       await engine.set(user('three', { id: 'b1' })).save();
@@ -706,6 +770,12 @@ describe('a chat that is brought back when its page has gone on', () => {
     return { branches: Object.fromEntries(words), findings: await engine.verify() };
   };
 
+  const words = async (branch: string): Promise<string[]> => {
+    const head = (await store.listBranches('c')).find(({ name }) => name === branch)?.headMessageId;
+    const chain = await store.getMessageChain('c', head ?? '');
+    return chain.flatMap(({ data }) => data.parts.flatMap((part) => (part.type === 'text' ? part.text : [])));
+  };
+
   beforeEach(() => {
     files.install();
     database = createId();
@@ -808,6 +878,25 @@ describe('a chat that is brought back when its page has gone on', () => {
     await say(await open(), 'n1');
     await back();
     expect(await found()).toEqual({ branches: { main: 'n1', 'main-v2': 'q1 a1' }, findings: [] });
+  });
+
+  it('stands beside what a new page has said under the same ids', async () => {
+    const before = await open();
+    await before.set(user('one', { id: 'm1' }), assistantText('two', { id: 'm2' })).save();
+    await before.checkpoint('there');
+    before.dispose();
+    await lost();
+    const engine = await open();
+    await engine.set(user('uno', { id: 'm1' })).save();
+    await back();
+    const { branches, findings } = await found();
+    expect(findings).toEqual([]);
+    expect(branches).toEqual({ main: 'm1', 'main-v2': expect.stringMatching(/^m1:\d+ m2$/) });
+    expect(await words('main')).toEqual(['uno']);
+    expect(await words('main-v2')).toEqual(['one', 'two']);
+    await engine.restore('there');
+    await say(engine, 'm3');
+    expect(await words(engine.branch)).toEqual(['one', 'two', 'm3']);
   });
 
   it('keeps the words and the title that were given since', async () => {

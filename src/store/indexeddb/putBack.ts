@@ -1,5 +1,5 @@
 import type { Branch, Chat, MessageNode, NodeInfo } from '../../graph/graph.ts';
-import { freeNames, infoOf, isVisible } from '../../graph/graph.ts';
+import { areTwo, freeNames, idApart, infoOf, isVisible } from '../../graph/graph.ts';
 import { RecordTransaction } from '../append.ts';
 import { referToBlob } from '../blobs.ts';
 import { ChatReads } from '../chatReads.ts';
@@ -35,10 +35,10 @@ export interface PutBack {
  */
 export async function putBack(
   rows: Rows,
-  kept: KeptChat,
+  journaled: KeptChat,
   since: number,
 ): Promise<PutBack | 'nothing' | 'deleted' | 'taken'> {
-  const { chat } = kept;
+  const { chat } = journaled;
   if (!chat) return 'nothing';
   const key = fragmentsKey(chat.id);
   const span = ofChat(chat.id);
@@ -55,6 +55,8 @@ export async function putBack(
 
   const meta = { ...stored, seq: Math.max(stored.seq, since) };
   const known = new Map(infos.map((info) => [info.id, info]));
+  const tx = new RecordTransaction(new ChatReads(rows, chat.id), meta, new Map());
+  const kept = await setApart({ tx, rows }, journaled, known);
   const keptNodes = [...kept.nodes.values()].toSorted((a, b) => a.seq - b.seq);
   const places = new Places(keptNodes, infos);
   const inPlace = (node: MessageNode): MessageNode => {
@@ -68,7 +70,6 @@ export async function putBack(
     newer([...kept.checkpoints.values()], pointers.checkpoints),
     pointers.checkpoints,
   );
-  const tx = new RecordTransaction(new ChatReads(rows, chat.id), meta, new Map());
   const isComing = new Set(coming.map(({ id }) => id));
   const others = infos.filter(({ id }) => !isComing.has(id));
   const nodes = [...(await astray(tx, others, places)), ...coming]
@@ -104,6 +105,52 @@ interface Pointer {
   readonly name: string;
   readonly rev: number;
   readonly deletedAt?: number;
+}
+
+/**
+ * A chat whose messages have ids of their own where those that are there are others: see {@link areTwo}. A message that was
+ * written again since, and said the same once, is no other one.
+ */
+async function setApart(
+  { tx, rows }: { readonly tx: RecordTransaction; readonly rows: Rows },
+  kept: KeptChat,
+  there: ReadonlyMap<string, NodeInfo>,
+): Promise<KeptChat> {
+  const taken = [...kept.nodes.values()].filter((node) => {
+    const other = there.get(node.id);
+    return other && areTwo(node, other);
+  });
+  if (taken.length === 0) return kept;
+  const said = new Set([...taken, ...kept.revisions].map(({ id, bodyHash }) => `${id} ${bodyHash}`));
+  const ids = new Map<string | null, string>();
+  for (const node of taken) {
+    const { id, chatId } = node;
+    const since = await rows.list('revisions', { from: [chatId, id], to: [chatId, id, []] });
+    const isSame = [there.get(id), ...since].some((one) => said.has(`${id} ${one?.bodyHash}`));
+    if (!isSame) ids.set(id, idApart(node));
+  }
+  const idOf = <Id extends string | null>(id: Id): Id => (ids.get(id) as Id | undefined) ?? id;
+  const renamed = (node: MessageNode): MessageNode => {
+    const { id, parentId } = node;
+    if (!ids.has(id)) return { ...node, parentId: idOf(parentId) };
+    const data = { ...node.data, id: idOf(id) };
+    return { ...node, id: data.id, parentId: idOf(parentId), data, bodyHash: tx.bodyHash(data) };
+  };
+  return {
+    ...kept,
+    nodes: byId([...kept.nodes.values()].map(renamed)),
+    revisions: kept.revisions.map(renamed),
+    branches: byId(
+      [...kept.branches.values()].map((branch) => ({ ...branch, headMessageId: idOf(branch.headMessageId) })),
+    ),
+    checkpoints: byId(
+      [...kept.checkpoints.values()].map((one) => ({ ...one, messageId: idOf(one.messageId) })),
+    ),
+  };
+}
+
+function byId<T extends { readonly id: string }>(all: readonly T[]): Map<string, T> {
+  return new Map(all.map((one) => [one.id, one]));
 }
 
 /** Messages that are there, and hang elsewhere than they are to: with a revision more, so that everybody hears of it. */
