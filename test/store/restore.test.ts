@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { isContextError } from '../../src/errors.ts';
 import type { Chat } from '../../src/graph/graph.ts';
 import { RecordTransaction } from '../../src/store/append.ts';
+import { IndexedDBBacking } from '../../src/store/indexeddb/backing.ts';
 import { Journal } from '../../src/store/indexeddb/journal.ts';
 import { hashOfText } from '../../src/store/indexeddb/journalFiles.ts';
 import { Sealer } from '../../src/store/indexeddb/seal.ts';
@@ -329,6 +330,37 @@ describe('a restore that fails', () => {
     await loss?.restore();
     expect((await store.load('c')).nodes.map(({ id }) => id)).toEqual(['new1']);
     expect(await textIn(files.copy())).not.toContain('old');
+  });
+
+  it('has all of a chat that was deleted and brought back while it was written down, at whichever read', async () => {
+    for (let at = 1, isStruck = true; isStruck; at += 1) {
+      globalThis.indexedDB = new IDBFactory();
+      files.lay(new Folder());
+      const store = new IndexedDBContextStore('restored');
+      opened.push(store);
+      await given(store, line(600));
+      const behind = new IndexedDBBacking('restored', 2000);
+      let reads = 0;
+      const journal = new Journal('restored', {
+        write: (...args) => behind.write(...args),
+        read: async (...args) => {
+          reads += 1;
+          if (reads === at) await store.deleteChat('c', { keepFor: 10_000 });
+          if (reads === at + 1) await store.restoreChat('c');
+          return behind.read(...args);
+        },
+      });
+      await journal.follow();
+      isStruck = reads > at;
+      await store.restoreChat('c');
+      await journal.follow();
+      behind.close();
+      await closeAll();
+      const { store: next, loss } = await visitWith(files.copy());
+      expect([at, await loss?.restore()]).toMatchObject([at, { chats: 1, messages: 600, damaged: 0 }]);
+      expect([at, (await next.getMessages('c')).map(({ id }) => id)]).toEqual([at, line(600).split(' > ')]);
+      await closeAll();
+    }
   });
 
   it('goes by the files before where the chat was not written down anew to its end', async () => {

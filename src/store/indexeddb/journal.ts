@@ -6,7 +6,8 @@ import { LATE, META, nextMeta, readMeta, SELF } from '../meta.ts';
 import { blobsOf, hashOf } from '../blobs.ts';
 import { fragmentsKey } from '../keys.ts';
 import { ALL_TABLES, ofChat } from '../layout.ts';
-import { getNodes, load, MESSAGES, RECORDS } from '../reads.ts';
+import { isLive } from '../pointers.ts';
+import { findChat, getNodes, load, MESSAGES, RECORDS } from '../reads.ts';
 import { chatOf, type Kept, type KeptMessages, keptWords, NOTHING_KEPT } from '../rebuild.ts';
 import type { Backing, Rows } from '../rows.ts';
 import type { ChatRecords, StoreNotice } from '../store.ts';
@@ -115,14 +116,16 @@ export class Journal {
   async #writeChat(database: FileSystemDirectoryHandle, chatId: string, since: number): Promise<void> {
     const name = await hashOfText(chatId);
     const chat = await this.#backing.read(['chats'], (rows) => rows.get('chats', chatId));
-    if (!chat || chat.deletedAt !== undefined) {
+    if (!chat || !isLive(chat)) {
       await unlessMissing(database.removeEntry(name, { recursive: true }));
       return;
     }
     const folder = await database.getDirectoryHandle(name, { create: true });
     const files = await filesIn(folder);
     const isBase = !canGrow(files, chat);
-    const { text, nodes } = await this.#textOf(chatId, folder, isBase ? undefined : since);
+    const said = await this.#textOf(chatId, folder, isBase ? undefined : since);
+    if (!said) return this.#writeChat(database, chatId, since);
+    const { text, nodes } = said;
     await this.#keepBlobs(folder, nodes);
     const last = files.at(-1);
     if (!isBase && last && !last.isBase && last.size < SEGMENT)
@@ -131,12 +134,15 @@ export class Journal {
     if (isBase) for (const file of files) await folder.removeEntry(file.name);
   }
 
-  /** The lines that say how a chat is, or what changed in it. */
+  /**
+   * The lines that say how a chat is, or what changed in it. Undefined where it was deleted while it was read: it may be
+   * back by now, and then only that would be told later.
+   */
   async #textOf(
     chatId: string,
     folder: FileSystemDirectoryHandle,
     since: number | undefined,
-  ): Promise<{ text: string; nodes: MessageNode[] }> {
+  ): Promise<{ text: string; nodes: MessageNode[] } | undefined> {
     const [records, value, revisions] = await this.#backing.read(
       [...RECORDS, 'values', 'revisions'],
       async (rows) => [
@@ -145,10 +151,15 @@ export class Journal {
         since === undefined ? await rows.list('revisions', ofChat(chatId)) : [],
       ],
     );
+    if (records.chat && !isLive(records.chat)) return undefined;
     const read: MessageNode[] = [];
     for (let i = 0; i < records.nodes.length; i += MANY) {
       const ids = records.nodes.slice(i, i + MANY).map(({ id }) => id);
-      read.push(...(await this.#backing.read(MESSAGES, (rows) => getNodes(rows, chatId, ids))));
+      const some = await this.#backing.read(MESSAGES, async (rows) => {
+        return (await findChat(rows, chatId)) && getNodes(rows, chatId, ids);
+      });
+      if (!some) return undefined;
+      read.push(...some);
     }
     const nodes = await withKeptWords(folder, records.nodes, read);
     const lines = [...revisions.map((node) => line({ t: 'node', node })), ...linesOf(records, nodes)];
