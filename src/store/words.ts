@@ -83,6 +83,7 @@ const STROKES: Readonly<Record<string, string>> = {
   ħ: 'h',
   ŧ: 't',
   ς: 'σ',
+  ß: 'ss',
 };
 const STROKE = new RegExp(`[${Object.keys(STROKES).join('')}]`, 'g');
 

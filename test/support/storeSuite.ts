@@ -1535,6 +1535,8 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
         ])
           expect(await found(query)).toContain('c1');
         expect(await found('full ')).toEqual(['c1']);
+        await say('c2', 'GROẞ', 'c1');
+        for (const query of ['groß', 'gross', 'GROSS', 'Groẞ']) expect(await found(query)).toEqual(['c2']);
       });
 
       it('finds Chinese, Japanese, Thai and Korean words inside of sentences', async () => {
