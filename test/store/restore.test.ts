@@ -363,6 +363,90 @@ describe('a restore that fails', () => {
     }
   });
 
+  describe.each([
+    ['and nothing is said since', async () => undefined],
+    ['and its chat is begun anew', (store: ContextStore) => store.append('c', turn('new', null), me)],
+  ])('loses nothing when the database is lost while it is written on, %s', (_, then) => {
+    it.each([
+      ['by a new page', true],
+      ['by the page that began it', false],
+    ])('%s, at whichever read', async (__, isNew) => {
+      for (let at = 1, isStruck = true; isStruck; at += 1) {
+        globalThis.indexedDB = new IDBFactory();
+        files.lay(new Folder());
+        const store = new IndexedDBContextStore('restored');
+        opened.push(store);
+        await given(store, line(5));
+        await store.set('unsent', ['some words']);
+        const behind = new IndexedDBBacking('restored', 2000);
+        let reads = -Infinity;
+        const begin = (): Journal =>
+          new Journal('restored', {
+            write: (...args) => behind.write(...args),
+            read: async (...args) => {
+              reads += 1;
+              if (reads === at) await wipe(store);
+              return behind.read(...args);
+            },
+          });
+        const first = begin();
+        await first.follow();
+        await store.append('c', turn('last', 'm4'), me);
+        await store.set('theme', 'dark');
+        reads = 0;
+        const following = (isNew ? begin() : first).follow(new Set(['theme', 'unsent']));
+        const told = await following.then(
+          () => 'kept',
+          (error: unknown) => (isContextError(error) ? error.code : String(error)),
+        );
+        isStruck = reads >= at;
+        expect([at, told]).toEqual([at, expect.toBeOneOf(isStruck ? ['kept', 'data-loss'] : ['kept'])]);
+        behind.close();
+        await closeAll();
+        const { store: next, loss } = await visitWith(files.copy());
+        expect([at, await loss?.restore()]).toMatchObject([at, { damaged: 0 }]);
+        const chain = await next.getMessageChain('c', 'm4');
+        expect([at, chain.map(({ id }) => id)]).toEqual([at, line(5).split(' > ')]);
+        expect([at, await next.get('unsent')]).toEqual([at, ['some words']]);
+        await closeAll();
+      }
+    });
+
+    async function wipe(store: ContextStore): Promise<void> {
+      await new Promise((resolve) => {
+        indexedDB.deleteDatabase('restored').addEventListener('success', resolve);
+      });
+      await then(store);
+    }
+  });
+
+  it('loses nothing when the database is lost once more while they come back, at whichever step', async () => {
+    for (let at = 1, isStruck = true; isStruck; at += 1) {
+      globalThis.indexedDB = new IDBFactory();
+      files.lay(journal);
+      const behind = new IndexedDBBacking('restored', 2000);
+      let steps = 0;
+      const step = async (): Promise<void> => {
+        steps += 1;
+        if (steps !== at) return;
+        await new Promise((resolve) => {
+          indexedDB.deleteDatabase('restored').addEventListener('success', resolve);
+        });
+      };
+      const store = new Journal('restored', {
+        read: (...args) => step().then(() => behind.read(...args)),
+        write: (...args) => step().then(() => behind.write(...args)),
+      });
+      await store.restore();
+      isStruck = steps >= at;
+      behind.close();
+      const { store: next, loss } = await visit();
+      await loss?.restore();
+      expect([at, await textOf(next)]).toEqual([at, whole]);
+      await closeAll();
+    }
+  });
+
   it('goes by the files before where the chat was not written down anew to its end', async () => {
     const torn = journal.copy();
     const folder = await findFolder(torn, await hashOfText('c'));

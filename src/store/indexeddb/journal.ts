@@ -5,7 +5,7 @@ import { createHexId } from '../hexId.ts';
 import { LATE, META, nextMeta, readMeta, SELF } from '../meta.ts';
 import { blobsOf, hashOf } from '../blobs.ts';
 import { fragmentsKey } from '../keys.ts';
-import { ALL_TABLES, ofChat } from '../layout.ts';
+import { ALL_TABLES, type Meta, ofChat, type Table } from '../layout.ts';
 import { isLive } from '../pointers.ts';
 import { findChat, getNodes, load, MESSAGES, RECORDS } from '../reads.ts';
 import { chatOf, type Kept, type KeptMessages, keptWords, NOTHING_KEPT } from '../rebuild.ts';
@@ -81,8 +81,25 @@ export class Journal {
     const folder = await openFolder(this.#name);
     const from = await this.#readPosition(await unlessMissing(folder.getDirectoryHandle(databaseId)));
     if (from > end && (await this.#renew(databaseId, from))) return this.#catchUp();
-    if (from < end) await this.#writeChanges(folder, databaseId, from, end);
-    await this.#writeValues(folder, databaseId);
+    if (from < end) await this.#writeChanges(folder, meta, from);
+    await this.#writeValues(folder, meta);
+  }
+
+  /** Reads from a database that is to be written down, and from no other one. */
+  #readOf<T>(meta: Meta, tables: readonly Table[], work: (rows: Rows) => Promise<T>): Promise<T> {
+    return this.#backing.read([...tables, 'meta'], this.#in(meta, work));
+  }
+
+  /**
+   * Work on a database. One that is lost meanwhile has another in its place, which knows no chat. None must pass for
+   * deleted here, where all is that is left of it, nor for brought back. So each piece of work asks first whose it is.
+   */
+  #in<T>({ databaseId, seq }: Meta, work: (rows: Rows) => Promise<T>): (rows: Rows) => Promise<T> {
+    return async (rows) => {
+      const meta = await rows.get('meta', SELF);
+      if (meta?.databaseId !== databaseId || meta.seq < seq) throw lostMeanwhile(this.#name);
+      return work(rows);
+    };
   }
 
   /**
@@ -98,24 +115,24 @@ export class Journal {
     });
   }
 
-  async #writeChanges(
-    folder: FileSystemDirectoryHandle,
-    databaseId: string,
-    from: number,
-    end: number,
-  ): Promise<void> {
-    const own = await folder.getDirectoryHandle(databaseId, { create: true });
-    const changes = await this.#backing.read(['changes'], (rows) =>
+  async #writeChanges(folder: FileSystemDirectoryHandle, meta: Meta, from: number): Promise<void> {
+    const own = await folder.getDirectoryHandle(meta.databaseId, { create: true });
+    const changes = await this.#readOf(meta, ['changes'], (rows) =>
       rows.list('changes', { from: from + 1, to: Infinity }, 'seq'),
     );
     for (const chatId of new Set(changes.map((change) => change.chatId)))
-      await this.#writeChat(own, chatId, from);
-    await writeFile(own, POSITION, textOfPosition(changes.at(-1)?.seq ?? end));
+      await this.#writeChat(own, meta, chatId, from);
+    await writeFile(own, POSITION, textOfPosition(changes.at(-1)?.seq ?? meta.seq));
   }
 
-  async #writeChat(database: FileSystemDirectoryHandle, chatId: string, since: number): Promise<void> {
+  async #writeChat(
+    database: FileSystemDirectoryHandle,
+    meta: Meta,
+    chatId: string,
+    since: number,
+  ): Promise<void> {
     const name = await hashOfText(chatId);
-    const chat = await this.#backing.read(['chats'], (rows) => rows.get('chats', chatId));
+    const chat = await this.#readOf(meta, ['chats'], (rows) => rows.get('chats', chatId));
     if (!chat || !isLive(chat)) {
       await unlessMissing(database.removeEntry(name, { recursive: true }));
       return;
@@ -123,10 +140,10 @@ export class Journal {
     const folder = await database.getDirectoryHandle(name, { create: true });
     const files = await filesIn(folder);
     const isBase = !canGrow(files, chat);
-    const said = await this.#textOf(chatId, folder, isBase ? undefined : since);
-    if (!said) return this.#writeChat(database, chatId, since);
+    const said = await this.#textOf(meta, chatId, folder, isBase ? undefined : since);
+    if (!said) return this.#writeChat(database, meta, chatId, since);
     const { text, nodes } = said;
-    await this.#keepBlobs(folder, nodes);
+    await this.#keepBlobs(folder, meta, nodes);
     const last = files.at(-1);
     if (!isBase && last && !last.isBase && last.size < SEGMENT)
       return writeFile(folder, last.name, text, true);
@@ -139,11 +156,13 @@ export class Journal {
    * back by now, and then only that would be told later.
    */
   async #textOf(
+    meta: Meta,
     chatId: string,
     folder: FileSystemDirectoryHandle,
     since: number | undefined,
   ): Promise<{ text: string; nodes: MessageNode[] } | undefined> {
-    const [records, value, revisions] = await this.#backing.read(
+    const [records, value, revisions] = await this.#readOf(
+      meta,
       [...RECORDS, 'values', 'revisions'],
       async (rows) => [
         await load(rows, chatId, since),
@@ -155,7 +174,7 @@ export class Journal {
     const read: MessageNode[] = [];
     for (let i = 0; i < records.nodes.length; i += MANY) {
       const ids = records.nodes.slice(i, i + MANY).map(({ id }) => id);
-      const some = await this.#backing.read(MESSAGES, async (rows) => {
+      const some = await this.#readOf(meta, MESSAGES, async (rows) => {
         return (await findChat(rows, chatId)) && getNodes(rows, chatId, ids);
       });
       if (!some) return undefined;
@@ -170,11 +189,15 @@ export class Journal {
     return { text: lines.join(''), nodes: [...revisions, ...nodes] };
   }
 
-  async #keepBlobs(folder: FileSystemDirectoryHandle, nodes: readonly MessageNode[]): Promise<void> {
+  async #keepBlobs(
+    folder: FileSystemDirectoryHandle,
+    meta: Meta,
+    nodes: readonly MessageNode[],
+  ): Promise<void> {
     for (const hash of new Set(nodes.flatMap(({ data }) => blobsOf(data)))) {
       const known = await findFile(folder, BLOB + hash);
       if (known && known.size > 0) continue;
-      const blob = await this.#backing.read(['blobs'], (rows) => rows.get('blobs', hash));
+      const blob = await this.#readOf(meta, ['blobs'], (rows) => rows.get('blobs', hash));
       if (blob) await writeFile(folder, BLOB + hash, blob.bytes.slice());
     }
   }
@@ -206,10 +229,11 @@ export class Journal {
 
   // --- Values of the app -------------------------------------------------------------------------------------------
 
-  async #writeValues(journals: FileSystemDirectoryHandle, databaseId: string): Promise<void> {
+  async #writeValues(journals: FileSystemDirectoryHandle, meta: Meta): Promise<void> {
+    const { databaseId } = meta;
     const isFirst = this.#valuesOf !== databaseId;
     if (!isFirst && this.#touched.size === 0) return;
-    const names = (await this.#backing.read(['values'], async (rows) => rows.keys?.('values'))) ?? [];
+    const names = (await this.#readOf(meta, ['values'], async (rows) => rows.keys?.('values'))) ?? [];
     const all = (names as string[]).filter(isOfApp);
     const keys = isFirst ? all : [...this.#touched].filter(isOfApp);
     this.#touched.clear();
@@ -217,14 +241,14 @@ export class Journal {
     if (all.length > 0 || !isFirst) {
       const own = await journals.getDirectoryHandle(databaseId, { create: true });
       const folder = await own.getDirectoryHandle(VALUES, { create: true });
-      for (const key of keys) await this.#writeValue(folder, key);
+      for (const key of keys) await this.#writeValue(folder, meta, key);
       if (isFirst) await removeAllBut(folder, await Promise.all(all.map(hashOfText)));
     }
     this.#valuesOf = databaseId;
   }
 
-  async #writeValue(folder: FileSystemDirectoryHandle, key: string): Promise<void> {
-    const [value, isLost] = await this.#backing.read(['values'], (rows) => readValue(rows, key));
+  async #writeValue(folder: FileSystemDirectoryHandle, meta: Meta, key: string): Promise<void> {
+    const [value, isLost] = await this.#readOf(meta, ['values'], (rows) => readValue(rows, key));
     const name = await hashOfText(key);
     if (isLost) return this.#putValueBack(folder, name, key);
     const text = lineOfValue(key, value);
@@ -243,16 +267,16 @@ export class Journal {
   }
 
   /** Puts values back that are not there. */
-  async #putValuesBack(folder: FileSystemDirectoryHandle, sum: Restoration): Promise<void> {
+  async #putValuesBack(folder: FileSystemDirectoryHandle, meta: Meta, sum: Restoration): Promise<void> {
     const texts = await Promise.all((await namesIn(folder)).map((name) => textOf(folder, name)));
     const said = texts.filter((text) => text).map((text = '') => parseLine(text.trimEnd()));
     const kept = said.flatMap((one) => (one?.t === 'value' ? [one] : []));
-    if (kept.length > 0)
-      await this.#backing.write(['values'], async (rows) => {
-        const there = await Promise.all(kept.map(({ key }) => rows.get('values', key)));
-        for (const [i, { key, value }] of kept.entries())
-          if (there[i] === undefined) rows.put('values', value, key);
-      });
+    const work = async (rows: Rows): Promise<void> => {
+      const there = await Promise.all(kept.map(({ key }) => rows.get('values', key)));
+      for (const [i, { key, value }] of kept.entries())
+        if (there[i] === undefined) rows.put('values', value, key);
+    };
+    if (kept.length > 0) await this.#backing.write(['values', 'meta'], this.#in(meta, work));
     this.#valuesOf = undefined;
     sum.damaged += said.length - kept.length;
   }
@@ -273,12 +297,15 @@ export class Journal {
       const sum: Restoration = { chats: 0, messages: 0, damaged: 0, left: 0, notices: [], errors: [] };
       try {
         const lost = await this.#lost();
+        if (lost.length === 0) return sum;
+        const meta = await this.#giveName();
         const over = new Map<FileSystemDirectoryHandle, readonly string[]>();
         for (const database of lost) {
-          const names = await this.#putDatabaseBack(database, sum);
+          const names = await this.#putDatabaseBack(database, meta, sum);
           if (names) over.set(database, names);
         }
         await this.#catchUp();
+        await this.#readOf(meta, [], async () => undefined);
         for (const [database, names] of over) await this.#forget(database, names);
       } catch (error) {
         sum.errors.push(error);
@@ -287,9 +314,19 @@ export class Journal {
     });
   }
 
+  /** The database that chats come back to, which has a name before the first of them: by that a loss is noticed. */
+  #giveName(): Promise<Meta> {
+    return this.#backing.write(META, async (rows) => {
+      const meta = await nextMeta(rows);
+      rows.put('meta', meta, SELF);
+      return meta;
+    });
+  }
+
   /** Resolves to the names of the folders that have nothing more to say; undefined where nobody can tell. */
   async #putDatabaseBack(
     database: FileSystemDirectoryHandle,
+    meta: Meta,
     sum: Restoration,
   ): Promise<string[] | undefined> {
     const over: string[] = [];
@@ -303,8 +340,8 @@ export class Journal {
     for await (const folder of database.values()) {
       if (folder.kind !== 'directory') continue;
       try {
-        if (folder.name === VALUES) await this.#putValuesBack(folder, sum);
-        else if (!(await this.#putChatBack(folder, since, sum))) continue;
+        if (folder.name === VALUES) await this.#putValuesBack(folder, meta, sum);
+        else if (!(await this.#putChatBack(folder, meta, since, sum))) continue;
         over.push(folder.name);
       } catch (error) {
         // Where nothing gets through to the database, each further chat would wait as long.
@@ -316,9 +353,15 @@ export class Journal {
   }
 
   /** Whether the files of the chat have nothing more to say. */
-  async #putChatBack(folder: FileSystemDirectoryHandle, since: number, sum: Restoration): Promise<boolean> {
+  async #putChatBack(
+    folder: FileSystemDirectoryHandle,
+    meta: Meta,
+    since: number,
+    sum: Restoration,
+  ): Promise<boolean> {
     const kept = await readChat(folder);
-    const back = await this.#backing.write(ALL_TABLES, (rows) => putBack(rows, kept, since));
+    const work = this.#in(meta, (rows) => putBack(rows, kept, since));
+    const back = await this.#backing.write(ALL_TABLES, work);
     sum.damaged += kept.damaged;
     if (typeof back === 'string') {
       // Where no line was written yet, none is missing.
@@ -434,6 +477,11 @@ function positionIn(text: string | undefined): Position {
 
 function checkOfPosition({ seq, v }: Position): string {
   return checkOf(JSON.stringify({ v, seq }));
+}
+
+function lostMeanwhile(database: string): ContextError {
+  const message = `Database "${database}" was lost in the midst of it. Its journal has what it had before.`;
+  return new ContextError('data-loss', message, { details: { database } });
 }
 
 function newerFormat(database: string, format: number): ContextError {
