@@ -696,16 +696,13 @@ export class Sync {
    */
   async #joinWith(seen: readonly Branch[]): Promise<void> {
     const shown = seen.find(({ id }) => id === this.#view.activeId)?.headMessageId;
-    try {
-      const records = await this.#writeBeside(seen);
-      if (!records) return;
+    const records = await this.#writeBeside(seen);
+    if (records) {
       await this.#takeIn(records);
       for (const { id } of seen) if (!this.#outbox.movesHead(id)) this.#history.lookAgain(id);
       this.#view.activeId = this.#beside.get(this.#view.activeId) ?? this.#view.activeId;
-    } finally {
-      // A part of it may be there, on another branch, when the rest is refused or all of it is lost once more.
-      this.#view.stayWith(this.#idApart(shown ?? null));
     }
+    this.#view.stayWith(this.#idApart(shown ?? null));
   }
 
   async #takeIn(records: ChatRecords): Promise<void> {
