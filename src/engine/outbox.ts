@@ -136,15 +136,24 @@ export class Outbox {
     this.#heads.move(from, to);
   }
 
-  /** A message that waits here, or is on its way, has another id from now on. */
+  /**
+   * A message that waits here, or is on its way, has another id from now on. Where it is taken back, what is said behind that
+   * means the other message of its id.
+   */
   rename(from: string, to: string): void {
-    const renamedIn = ({ ops, owes }: Waiting): Waiting => ({
-      ops: ops.map((op) => renamed(op, from, to)),
-      owes: owes.map((id) => (id === from ? to : id)),
-    });
-    this.#writes = this.#writes.map(renamedIn);
+    let isThere = true;
+    const renamedIn = ({ ops, owes }: Waiting): Waiting => {
+      const other = ops.map((op) => {
+        const known = isThere ? renamed(op, from, to) : op;
+        isThere &&= op.op !== 'drop' || op.id !== from;
+        return known;
+      });
+      return { ops: other, owes: owes.map((id) => (id === from ? to : id)) };
+    };
     this.#sent &&= renamedIn(this.#sent);
-    this.#words.move(from, to);
+    for (const { ops } of this.#writes) this.#count(ops, -1);
+    this.#writes = this.#writes.map(renamedIn);
+    for (const { ops } of this.#writes) this.#count(ops, 1);
     const owed = this.#owed.get(from);
     if (!owed) return;
     this.#owed.delete(from);
