@@ -229,6 +229,22 @@ describe('an open chat whose database is wiped', () => {
     await expect.poll(() => engine.state.getState().dataLoss).toBeNull();
   });
 
+  it('is told of in no tab any more when all was cleared in one, nor missed there later', async () => {
+    const tab = new IndexedDBContextStore(database);
+    const both = [open(), opened(new ContextEngine({ store: tab, chatId: 'c', userId: 'me' }))];
+    await Promise.all(both.map((engine) => engine.ready()));
+    await wipe();
+    await Promise.all([store.listChats(), tab.listChats()]);
+    for (const one of both) await expect.poll(() => one.state.getState().dataLoss).not.toBeNull();
+    await store.clear();
+    for (const one of both) await expect.poll(() => one.state.getState().dataLoss).toBeNull();
+    await wipe();
+    await tab.listChats();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect([store.dataLoss, tab.dataLoss]).toEqual([undefined, undefined]);
+    await tab.close();
+  });
+
   it('is not saved any more, and says so, as soon as anybody looks at the database, until it is saved again', async () => {
     const engine = open();
     await engine.ready();

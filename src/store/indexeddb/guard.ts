@@ -95,8 +95,17 @@ export class GuardedBacking implements Backing {
 
   join(hear: (notice: StoreNotice) => void): Channel | undefined {
     this.#hear = hear;
-    this.#channel = this.#inner.join(hear);
+    this.#channel = this.#inner.join((notice) => {
+      if (notice.kind === 'clear') this.#forgetUpTo(notice.seq);
+      hear(notice);
+    });
     return this.#channel;
+  }
+
+  /** Another tab has deleted all on purpose: nothing of it is missed here, either. */
+  #forgetUpTo(seq: number): void {
+    if (this.#mark && this.#mark.seq <= seq) this.#mark = undefined;
+    this.#loss = undefined;
   }
 
   async recall(chatId: string): Promise<Kept> {
