@@ -13,7 +13,7 @@ import type { DataLoss } from '../../src/store/loss.ts';
 import type { ContextStore } from '../../src/store/store.ts';
 import { type DatabaseDump, dumpDatabase, loadDatabase } from '../support/dump.ts';
 import { Faults, WRITE_FAULTS } from '../support/faults.ts';
-import { Folder, type Handle, MemoryFiles } from '../support/files.ts';
+import { Folder, Handle, MemoryFiles } from '../support/files.ts';
 import { given, head, insert, line, me, message, turn } from '../support/graph.ts';
 import { unhandledRejections } from '../support/unhandled.ts';
 
@@ -363,9 +363,11 @@ describe('a restore that fails', () => {
     }
   });
 
-  describe.each([
+  type Then = (store: ContextStore, early: DatabaseDump) => Promise<unknown>;
+  describe.each<[string, Then]>([
     ['and nothing is said since', async () => undefined],
-    ['and its chat is begun anew', (store: ContextStore) => store.append('c', turn('new', null), me)],
+    ['and its chat is begun anew', (store) => store.append('c', turn('new', null), me)],
+    ['and comes back as it was one day', (_, early) => loadDatabase('restored', early)],
   ])('loses nothing when the database is lost while it is written on, %s', (_, then) => {
     it.each([
       ['by a new page', true],
@@ -376,6 +378,8 @@ describe('a restore that fails', () => {
         files.lay(new Folder());
         const store = new IndexedDBContextStore('restored');
         opened.push(store);
+        await store.append('d', turn('first', null), me);
+        const early = await dumpDatabase('restored');
         await given(store, line(5));
         await store.set('unsent', ['some words']);
         const behind = new IndexedDBBacking('restored', 2000);
@@ -385,7 +389,7 @@ describe('a restore that fails', () => {
             write: (...args) => behind.write(...args),
             read: async (...args) => {
               reads += 1;
-              if (reads === at) await wipe(store);
+              if (reads === at) await wipe().then(() => then(store, early));
               return behind.read(...args);
             },
           });
@@ -411,14 +415,13 @@ describe('a restore that fails', () => {
         await closeAll();
       }
     });
-
-    async function wipe(store: ContextStore): Promise<void> {
-      await new Promise((resolve) => {
-        indexedDB.deleteDatabase('restored').addEventListener('success', resolve);
-      });
-      await then(store);
-    }
   });
+
+  async function wipe(): Promise<void> {
+    await new Promise((resolve) => {
+      indexedDB.deleteDatabase('restored').addEventListener('success', resolve);
+    });
+  }
 
   it('loses nothing when the database is lost once more while they come back, at whichever step', async () => {
     for (let at = 1, isStruck = true; isStruck; at += 1) {
@@ -428,10 +431,7 @@ describe('a restore that fails', () => {
       let steps = 0;
       const step = async (): Promise<void> => {
         steps += 1;
-        if (steps !== at) return;
-        await new Promise((resolve) => {
-          indexedDB.deleteDatabase('restored').addEventListener('success', resolve);
-        });
+        if (steps === at) await wipe();
       };
       const store = new Journal('restored', {
         read: (...args) => step().then(() => behind.read(...args)),
@@ -445,6 +445,54 @@ describe('a restore that fails', () => {
       expect([at, await textOf(next)]).toEqual([at, whole]);
       await closeAll();
     }
+  });
+
+  it('has the file of a message though a page was killed as it began to write it', async () => {
+    globalThis.indexedDB = new IDBFactory();
+    await loadDatabase('restored', written);
+    const begun = journal.copy();
+    const chat = await findFolder(begun, await hashOfText('d'));
+    const names: string[] = [];
+    for await (const name of chat.keys()) if (name.startsWith('blob-')) names.push(name);
+    for (const name of names) chat.put(new Handle(name));
+    await rewrite(await positionIn(begun), '');
+    files.lay(begun);
+    await open().storage();
+    await closeAll();
+    const { store, loss } = await visitWith(files.copy());
+    expect([names.length, await loss?.restore()]).toMatchObject([1, { chats: 2, damaged: 0 }]);
+    expect(await textOf(store)).toEqual(whole);
+  });
+
+  it.each([
+    ['the last one', async () => undefined],
+    ['one of two', (store: ContextStore) => store.set('theme', 'dark')],
+  ])('brings back no value that a page without a journal deleted: %s', async (_, more) => {
+    globalThis.indexedDB = new IDBFactory();
+    await loadDatabase('restored', written);
+    files.lay(journal);
+    const other = new IndexedDBContextStore('restored');
+    await other.delete('unsent');
+    await more(other);
+    await other.close();
+    await open().storage();
+    await closeAll();
+    const { store, loss } = await visitWith(files.copy());
+    await loss?.restore();
+    expect(await store.get('unsent')).toBeUndefined();
+    expect(await textIn(files.copy())).not.toContain('some words');
+  });
+
+  it('is news to a page that knew the chats before', async () => {
+    globalThis.indexedDB = new IDBFactory();
+    await loadDatabase('restored', written);
+    const before = await open().load('c');
+    await closeAll();
+    const { store, loss } = await visitWith(journal);
+    await loss?.restore();
+    const { seq, ...news } = await store.load('c', before.seq);
+    expect(seq).toBeGreaterThan(before.seq);
+    expect([news.chat?.id, news.nodes, news.branches]).toEqual(['c', before.nodes, before.branches]);
   });
 
   it('goes by the files before where the chat was not written down anew to its end', async () => {

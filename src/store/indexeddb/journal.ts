@@ -243,6 +243,9 @@ export class Journal {
       const folder = await own.getDirectoryHandle(VALUES, { create: true });
       for (const key of keys) await this.#writeValue(folder, meta, key);
       if (isFirst) await removeAllBut(folder, await Promise.all(all.map(hashOfText)));
+    } else {
+      const own = await unlessMissing(journals.getDirectoryHandle(databaseId));
+      if (own) await unlessMissing(own.removeEntry(VALUES, { recursive: true }));
     }
     this.#valuesOf = databaseId;
   }
