@@ -1,8 +1,9 @@
 import 'fake-indexeddb/auto';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { openDB } from 'idb';
 import { given, head, insert, me, message, node } from '../support/graph.ts';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
+import { InMemoryContextStore } from '../../src/store/memory.ts';
 import { purgeChat, type RemovedChat } from '../../src/store/removal.ts';
 import type { StoreTransaction } from '../../src/store/store.ts';
 
@@ -39,6 +40,24 @@ it('a chat that another tab deleted is buried in time, also when the chats were 
   expect(await ops()).toContain('put node');
   await expect.poll(ops).toEqual(['delete chat']);
   await two.close();
+});
+
+it('a chat whose time is over comes back no more, though nobody has buried it yet', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  try {
+    for (const store of [new IndexedDBContextStore('over'), new InMemoryContextStore()]) {
+      await given(store, 'q1 > a1');
+      await store.deleteChat('c', { keepFor: 60_000 });
+      vi.setSystemTime(Date.now() + 59_999);
+      expect(await store.restoreChat('c')).toBe(true);
+      await store.deleteChat('c', { keepFor: 60_000 });
+      vi.setSystemTime(Date.now() + 60_000);
+      expect(await store.restoreChat('c')).toBe(false);
+      await store.close();
+    }
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 // A page that is about to go writes the words of its answer last, and can't look first whether the chat is still there.
