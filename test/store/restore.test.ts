@@ -483,6 +483,22 @@ describe('a restore that fails', () => {
     expect(await textIn(files.copy())).not.toContain('some words');
   });
 
+  it('forgets a chat for good that is deleted after a loss, before anything was brought back', async () => {
+    const { store } = await visitWith(journal);
+    await given(store, 'm0 > m1');
+    await store.deleteChat('c', { keepFor: 60_000 });
+    await store.storage();
+    expect(await textIn(files.copy())).toContain('better');
+    await store.restoreChat('c');
+    await store.deleteChat('c');
+    await store.storage();
+    expect(await textIn(files.copy())).not.toContain('better');
+    await closeAll();
+    const { store: next, loss } = await visitWith(files.copy());
+    expect(await loss?.restore()).toMatchObject({ chats: 1, damaged: 0, left: 0 });
+    expect((await next.listChats()).map(({ id }) => id)).toEqual(['d']);
+  });
+
   it('is news to a page that knew the chats before', async () => {
     globalThis.indexedDB = new IDBFactory();
     await loadDatabase('restored', written);

@@ -9,6 +9,7 @@ import { ALL_TABLES, type Meta, ofChat, type Table } from '../layout.ts';
 import { isLive } from '../pointers.ts';
 import { findChat, getNodes, load, MESSAGES, RECORDS } from '../reads.ts';
 import { chatOf, type Kept, type KeptMessages, keptWords, NOTHING_KEPT } from '../rebuild.ts';
+import { isBuried } from '../removal.ts';
 import type { Backing, Rows } from '../rows.ts';
 import type { ChatRecords, StoreNotice } from '../store.ts';
 import { sumOf } from '../sum.ts';
@@ -135,6 +136,8 @@ export class Journal {
     const chat = await this.#readOf(meta, ['chats'], (rows) => rows.get('chats', chatId));
     if (!chat || !isLive(chat)) {
       await unlessMissing(database.removeEntry(name, { recursive: true }));
+      // For good: nor is it to come back from a database that was lost before.
+      if (chat && isBuried(chat)) await this.#forgetLost(name);
       return;
     }
     const folder = await database.getDirectoryHandle(name, { create: true });
@@ -380,7 +383,7 @@ export class Journal {
 
   /** Deletes some folders of a lost database, and what is beside them when they were the last. */
   async #forget(database: FileSystemDirectoryHandle, names: readonly string[]): Promise<void> {
-    for (const name of names) await database.removeEntry(name, { recursive: true });
+    for (const name of names) await unlessMissing(database.removeEntry(name, { recursive: true }));
     for await (const { kind } of database.values()) if (kind === 'directory') return;
     await (await openFolder(this.#name)).removeEntry(database.name, { recursive: true });
   }
@@ -390,15 +393,17 @@ export class Journal {
     return alone(this.#name, () => this.#forgetLost());
   }
 
-  async #forgetLost(): Promise<void> {
+  /** Deletes all journals of lost databases, or one folder in each, which a later version's has no part in. */
+  async #forgetLost(name?: string): Promise<void> {
     const folder = await openFolder(this.#name);
     const refusals: unknown[] = [];
     for (const database of await this.#lost())
       try {
         await this.#readPosition(database);
-        await folder.removeEntry(database.name, { recursive: true });
+        const [place, gone] = name === undefined ? [folder, database.name] : [database, name];
+        await unlessMissing(place.removeEntry(gone, { recursive: true }));
       } catch (error) {
-        refusals.push(error);
+        if (name === undefined || !isContextError(error, 'newer-format')) refusals.push(error);
       }
     if (refusals.length > 0) throw refusals[0];
   }
