@@ -334,7 +334,6 @@ export class Session {
     await this.#sync.knowAll();
     stream.branchId = this.#landing(id, forkId, branch.id);
     if (isShown) await this.#show(stream.branchId);
-    if (back.length > 0) this.#emitBranch('restore', branch.id);
     if (stream.branchId === forkId) this.#emitBranch('create', forkId);
     this.#emitStream('start', id, 'streaming', stream, start);
     this.#desk.publish();
@@ -534,9 +533,11 @@ export class Session {
     const op: StoreOp = isSilent
       ? this.#sync.silentEnd(id)
       : { op: 'replace', id, data: words, status, ...rev };
-    const lost = isEnd ? this.#deletedElsewhere(stream?.branchId) : undefined;
-    await this.#sync.commit([op, ...restoring(lost)], { keep: true, isSole: begunAt !== undefined });
-    if (lost) this.#emitBranch('restore', lost.id);
+    await this.#sync.commit([op], {
+      keep: true,
+      isSole: begunAt !== undefined,
+      behind: () => (isEnd ? restoring(this.#deletedElsewhere(stream?.branchId)) : []),
+    });
   }
 
   /** A branch that another tab deleted. It could not know of words for it; whoever says them has not seen it go. */
@@ -835,7 +836,7 @@ export class Session {
     });
   }
 
-  #emitBranch(action: 'create' | 'rename' | 'delete' | 'restore', id: string, start?: number): void {
+  #emitBranch(action: 'create' | 'rename' | 'delete', id: string, start?: number): void {
     const name = this.#history.branches.get(id)?.name ?? id;
     this.#desk.emit({ type: 'branch', action, name, id }, start);
   }

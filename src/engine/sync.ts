@@ -1,6 +1,14 @@
 import { ContextError, isContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
-import { areTwo, contains, idApart, type Branch, type Chat, type MessageNode } from '../graph/graph.ts';
+import {
+  areTwo,
+  contains,
+  idApart,
+  lastUsedWith,
+  type Branch,
+  type Chat,
+  type MessageNode,
+} from '../graph/graph.ts';
 import type {
   AppendOptions,
   AppendResult,
@@ -47,6 +55,8 @@ export class Sync {
   readonly #safety: Safety;
   readonly #keptBeside: () => readonly StoreOp[];
   readonly own: Own = { has: (id) => this.#streams.get(id) !== undefined || this.#outbox.has(id) };
+  /** Messages that a branch held when other words of them were kept. */
+  readonly #held: Set<string> = new Set();
   #epoch = 0;
   /** The revision of the chat's row up to which all that others wrote is known. */
   #knownRev = 0;
@@ -178,21 +188,22 @@ export class Sync {
   /** One transaction, after what still waits for one. The result is taken in; the caller publishes it. */
   async commit(
     ops: readonly StoreOp[],
-    { keep = false, quiet = false, isSole = false, isShown = false, save }: CommitOptions = {},
+    { keep = false, quiet = false, isSole = false, isShown = false, behind, save }: CommitOptions = {},
   ): Promise<void> {
     const before = this.#safety.state;
     if (!quiet) this.#safety.publish({ state: 'saving', pending: this.#outbox.count });
     if (save) this.#safety.refused = undefined;
+    const whole = (): readonly StoreOp[] => [...ops, ...(behind?.() ?? [])];
     try {
       await this.#flush();
-      await this.#append(ops, undefined, { isSole, isShown });
+      await this.#append(whole(), undefined, { isSole, isShown });
       this.#outbox.settle(ops);
       this.#safety.succeed(before);
     } catch (error) {
       if (isOvertaken(error)) this.#safety.publish(before);
       if (isOvertaken(error)) throw error;
       if (keep && isRefusal(error))
-        return this.#keepInMemory(ops, error, isShown).catch((reason: unknown) => {
+        return this.#keepInMemory(whole(), error, isShown).catch((reason: unknown) => {
           this.#safety.publish(before);
           throw reason;
         });
@@ -392,6 +403,8 @@ export class Sync {
     const result = await applyLocally(this.#history, this.#desk.chatId, ops, options);
     const isNext = this.#outbox.isEmpty;
     this.#outbox.add(ops);
+    for (const op of ops)
+      if (op.op === 'replace' && this.#history.reached().has(op.id)) this.#held.add(op.id);
     this.#absorbOwn(result, headsIn(ops));
     if (!isShown) await this.#land(result, headsIn(ops));
     // What is there without what is large in it is safe now. If that is refused, too, all of it waits.
@@ -411,10 +424,21 @@ export class Sync {
 
   async #flushFirst(): Promise<void> {
     try {
-      await this.#outbox.sendFirst((ops) => this.#appendKept(ops));
+      await this.#outbox.sendFirst((ops) => this.#appendKept([...ops, ...this.#bringingBack(ops)]));
     } catch (error) {
       if (!this.#lighten(error)) throw error;
     }
+  }
+
+  /** Words that waited were said before another tab deleted their branch, which could not know of them: it comes back. */
+  #bringingBack(ops: readonly StoreOp[]): StoreOp[] {
+    const { branches, graph } = this.#history;
+    const deleted = [...branches.values()].filter(({ deletedAt }) => deletedAt !== undefined);
+    return ops.flatMap((op) => {
+      const isAway = op.op === 'replace' && this.#held.has(op.id) && !this.#history.reached().has(op.id);
+      const branch = isAway ? lastUsedWith(graph, deleted, op.id) : undefined;
+      return branch ? [{ op: 'restore-branch', id: branch.id }] : [];
+    });
   }
 
   /** Where there is no room for the first write, it may do without what is large in it. */
@@ -603,6 +627,10 @@ export class Sync {
   #absorbOwn(result: AppendResult, moved: readonly string[]): void {
     const [droppedIds, movedIds] = [new Set(result.dropped), new Set(moved)];
     const own: Own = { has: (id) => !droppedIds.has(id) && this.own.has(id) };
+    const { branches } = this.#history;
+    for (const { id, name, deletedAt } of result.branches)
+      if (deletedAt === undefined && branches.get(id)?.deletedAt !== undefined)
+        this.#desk.emit({ type: 'branch', action: 'restore', name, id });
     this.#absorb(withOrigin(result), { held: new Set(this.#history.foreign), own });
     this.#history.keep(result.written);
     this.#history.follow(own, (branchId) => movedIds.has(branchId) || this.mayFollow(branchId));
@@ -949,6 +977,8 @@ export class Sync {
 export interface CommitOptions extends SendOptions {
   /** When the disk refuses: carry it out in memory and try again later, instead of rejecting. */
   readonly keep?: boolean;
+  /** What is to be done with it, as it stands once what was kept is written. */
+  readonly behind?: () => readonly StoreOp[];
   /** Don't say that something is being saved: nothing is. */
   readonly quiet?: boolean;
   /** The save() that this is: `retry()` repeats it when the disk refuses it. */

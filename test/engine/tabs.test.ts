@@ -189,6 +189,99 @@ describe('a branch that another tab deletes while an answer grows on it', () => 
   });
 });
 
+describe('a branch that another tab deletes while the disk takes nothing of what is said on it', () => {
+  /** The disk of one tab may refuse; each tab has a branch to go to. */
+  async function refusedTabs() {
+    const disk = new InMemoryContextStore();
+    const { store, refuse } = refusing(disk);
+    const [a, b] = [engineOn(store), engineOn(disk)];
+    await say(b, 'q1', 'a1');
+    await b.btw();
+    await a.ready();
+    return { a, b, refuse, branches: () => branchesIn(disk) };
+  }
+
+  test('comes back with the end of an answer, once the disk has it', async () => {
+    const { a, b, refuse, branches } = await refusedTabs();
+    const told: ContextEvent[] = [];
+    a.subscribe((event) => event.type === 'branch' && told.push(event));
+    await a.continue(said('q2'), { id: 'a2' });
+    await settled();
+    refuse('quota-exceeded');
+    await a.updateMessage('a2', said('a2'), 'complete');
+    await b.deleteBranch('main');
+    await settled();
+    expect(await branches()).toEqual({ 'main-v2': 'q1 > a1' });
+    refuse(undefined);
+    await a.retry();
+    expect(a.state.getState().saveState).toEqual({ state: 'saved', pending: 0 });
+    expect(await branches()).toEqual({ main: 'q1 > a1 > q2 > a2', 'main-v2': 'q1 > a1' });
+    expect(told).toMatchObject([{ action: 'restore', name: 'main' }]);
+  });
+
+  const times: Record<string, 'before' | 'after'> = {
+    'that ended while the question was not known to be saved': 'before',
+    'that ends when it is': 'after',
+  };
+  for (const [what, time] of Object.entries(times))
+    test(`comes back with an answer ${what}`, async () => {
+      const { a, b, refuse, branches } = await refusedTabs();
+      const end = () => a.updateMessage('a2', said('a2'), 'complete');
+      await b.continue(said('q3'), { branch: 'main', id: 'a3' });
+      await settled();
+      refuse('store-closed', { late: true });
+      await a.continue(said('q2'), { id: 'a2' });
+      expect(await branches()).toMatchObject({ 'main-v3': 'q1 > a1 > q2 > ' });
+      await settled();
+      await b.deleteBranch('main-v3');
+      if (time === 'before') await end();
+      await settled();
+      refuse(undefined);
+      if (time === 'after') await end();
+      await a.retry();
+      expect(a.state.getState().saveState).toEqual({ state: 'saved', pending: 0 });
+      expect(await branches()).toMatchObject({ 'main-v3': 'q1 > a1 > q2 > a2' });
+    });
+
+  test('comes back itself, and not the one that its question was sent to, which was deleted before', async () => {
+    const { a, b, refuse, branches } = await refusedTabs();
+    refuse('store-closed', { late: true });
+    await Promise.all([b.deleteBranch('main'), a.continue(said('q2'), { id: 'a2' })]);
+    await settled();
+    expect(await branches()).toEqual({ 'main-v2': 'q1 > a1', 'main-v3': 'q1 > a1 > q2 > ' });
+    await b.deleteBranch('main-v3');
+    await settled();
+    await a.updateMessage('a2', said('a2'), 'complete');
+    refuse(undefined);
+    await a.retry();
+    expect(await branches()).toEqual({ 'main-v2': 'q1 > a1', 'main-v3': 'q1 > a1 > q2 > a2' });
+  });
+
+  test('comes back with other words that were given to a message', async () => {
+    const { a, b, refuse, branches } = await refusedTabs();
+    await say(a, 'q2');
+    await settled();
+    refuse('quota-exceeded');
+    await a.updateMessage('q2', () => said('q2', 'better'));
+    await b.deleteBranch('main');
+    await settled();
+    refuse(undefined);
+    await a.retry();
+    expect(await branches()).toEqual({ main: 'q1 > a1 > better', 'main-v2': 'q1 > a1' });
+  });
+
+  test('stays away where this tab deleted it', async () => {
+    const { a, refuse, branches } = await refusedTabs();
+    await a.continue(said('q2'), { id: 'a2' });
+    await a.deleteBranch('main');
+    refuse('quota-exceeded');
+    await a.updateMessage('a2', said('a2'), 'complete');
+    refuse(undefined);
+    await a.retry();
+    expect(await branches()).toEqual({ 'main-v2': 'q1 > a1' });
+  });
+});
+
 describe('a branch that another tab deletes', () => {
   test('comes back with a question that was sent to it before it was seen to go', async () => {
     const { a, b, branches } = await tabs('q1', 'a1');
