@@ -499,6 +499,32 @@ describe('a restore that fails', () => {
     expect((await next.listChats()).map(({ id }) => id)).toEqual(['d']);
   });
 
+  // Chromium writes beside a file, and shows what it has there when it was killed.
+  it('takes nothing that a kill left beside its files for damaged, and lets go of it', async () => {
+    const left = journal.copy();
+    for (const name of [await hashOfText('c'), await hashOfText('d'), 'values']) {
+      const folder = await findFolder(left, name);
+      const names: string[] = [];
+      for await (const one of folder.keys()) names.push(one);
+      for (const one of names) folder.put(new Handle(`${one}.crswap`, new TextEncoder().encode('half')));
+    }
+    const { store, loss } = await visitWith(left);
+    expect(await loss?.restore()).toMatchObject({ chats: 2, damaged: 0, left: 0 });
+    expect(await textOf(store)).toEqual(whole);
+    await closeAll();
+    globalThis.indexedDB = new IDBFactory();
+    await loadDatabase('restored', written);
+    files.lay(left);
+    const next = open();
+    const title = 'x'.repeat(600_000);
+    for (const id of ['c', 'd'])
+      for (const end of ['1', '2']) {
+        await next.append(id, [{ op: 'chat', title: title + end }], me);
+        await next.storage();
+      }
+    expect(await textIn(files.copy())).not.toContain('half');
+  });
+
   it('is news to a page that knew the chats before', async () => {
     globalThis.indexedDB = new IDBFactory();
     await loadDatabase('restored', written);

@@ -17,6 +17,7 @@ import {
   alone,
   findFile,
   hashOfText,
+  isHalf,
   namesIn,
   openFolder,
   sizeOf,
@@ -151,7 +152,10 @@ export class Journal {
     if (!isBase && last && !last.isBase && last.size < SEGMENT)
       return writeFile(folder, last.name, text, true);
     await writeFile(folder, fileName((last?.number ?? 0) + 1, chat.epoch, isBase), text);
-    if (isBase) for (const file of files) await folder.removeEntry(file.name);
+    if (!isBase) return;
+    for (const file of files) await folder.removeEntry(file.name);
+    for (const half of (await namesIn(folder)).filter(isHalf))
+      await folder.removeEntry(half).catch(() => undefined);
   }
 
   /**
@@ -274,7 +278,8 @@ export class Journal {
 
   /** Puts values back that are not there. */
   async #putValuesBack(folder: FileSystemDirectoryHandle, meta: Meta, sum: Restoration): Promise<void> {
-    const texts = await Promise.all((await namesIn(folder)).map((name) => textOf(folder, name)));
+    const names = (await namesIn(folder)).filter((name) => !isHalf(name));
+    const texts = await Promise.all(names.map((name) => textOf(folder, name)));
     const said = texts.filter((text) => text).map((text = '') => parseLine(text.trimEnd()));
     const kept = said.flatMap((one) => (one?.t === 'value' ? [one] : []));
     const work = async (rows: Rows): Promise<void> => {
@@ -754,7 +759,8 @@ function takeNode(kept: KeptChat, node: MessageNode): void {
 
 async function takeBlobs(kept: KeptChat, folder: FileSystemDirectoryHandle): Promise<void> {
   for (const name of await namesIn(folder)) {
-    const file = name.startsWith(BLOB) ? await findFile(folder, name) : undefined;
+    const isBlob = name.startsWith(BLOB) && !isHalf(name);
+    const file = isBlob ? await findFile(folder, name) : undefined;
     if (!file) continue;
     const [hash, bytes] = [name.slice(BLOB.length), new Uint8Array(await file.arrayBuffer())];
     if ((await hashOf(bytes)) === hash) kept.blobs.set(hash, bytes);

@@ -77,6 +77,11 @@ export async function namesIn(folder: FileSystemDirectoryHandle): Promise<string
   return names.toSorted();
 }
 
+/** Whether this is what Chromium has begun to write beside a file: after a kill it stays, for all to see. */
+export function isHalf(name: string): boolean {
+  return name.endsWith('.crswap');
+}
+
 /** The file with this name; undefined where there is none. */
 export async function findFile(folder: FileSystemDirectoryHandle, name: string): Promise<File | undefined> {
   return (await unlessMissing(folder.getFileHandle(name)))?.getFile();
