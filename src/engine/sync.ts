@@ -524,13 +524,12 @@ export class Sync {
 
   /**
    * What was said here under ids that another tab has given to other messages, in the chat that it wrote again, gets ids of
-   * its own, but for answers that grow here. Gives the branches as they end then.
+   * its own, but for answers that grow here, and what waits for the disk. Gives the branches as they end then.
    */
   async #seenApart({ nodes }: ChatRecords, seen: readonly Branch[]): Promise<readonly Branch[]> {
     const taken = nodes.flatMap((there) => {
       const ours = this.#history.body(there.id);
-      const isOther = ours && ours.deviceId !== MEMORY && !this.#streams.get(ours.id) && areTwo(ours, there);
-      return isOther ? [ours] : [];
+      return ours && !this.own.has(ours.id) && areTwo(ours, there) ? [ours] : [];
     });
     if (taken.length === 0) return seen;
     const { store, chatId } = this.#desk;
@@ -543,7 +542,9 @@ export class Sync {
       const there = others.get(ours.id);
       if (!there) continue;
       this.#apart.set(ours.id, idApart(ours));
-      this.#setApart({ ...ours, id: idApart(ours), parentId: this.#idApart(ours.parentId) }, there);
+      const { deviceId } = there;
+      const parentId = this.#idApart(ours.parentId);
+      this.#setApart({ ...ours, id: idApart(ours), parentId, deviceId }, there);
     }
     return seen.map((branch) => ({ ...branch, headMessageId: this.#idApart(branch.headMessageId) }));
   }

@@ -491,6 +491,25 @@ describe('an open chat whose database is wiped', () => {
         expect(await open().verify()).toEqual([]);
       });
 
+      it('has words of which the disk did not tell at first that it took them', async () => {
+        const write = store.append.bind(store);
+        const append = vi.spyOn(store, 'append').mockImplementationOnce(async (...args) => {
+          await write(...args);
+          throw new ContextError('store-closed', 'gone');
+        });
+        await ask(engine, 'three');
+        append.mockRestore();
+        await engine.retry();
+        await wipe();
+        const fresh = await beginAnew();
+        await fresh.set(user('tres', { id: 'three' })).save();
+        await expect
+          .poll(branches)
+          .toEqual({ main: ['uno', 'dos', 'tres'], 'main-v2': ['one', 'two', 'three'] });
+        expect(seenIn(engine)).toEqual(['one', 'two', 'three']);
+        expect(await open().verify()).toEqual([]);
+      });
+
       it('has what waited for the disk behind the words of its page', async () => {
         const append = vi
           .spyOn(store, 'append')
