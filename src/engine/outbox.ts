@@ -44,7 +44,7 @@ export class Outbox {
 
   /** How many messages wait here. */
   get count(): number {
-    return this.#words.size + new Set(this.owed.flatMap(idsIn).filter((id) => !this.#words.has(id))).size;
+    return this.#words.size + new Set(this.owed.flatMap(owedIn).filter((id) => !this.#words.has(id))).size;
   }
 
   /** The messages that are on the disk without what is large in them, as far as a branch holds them, and the fields. */
@@ -161,6 +161,16 @@ export class Outbox {
   }
 }
 
+/** The branches whose heads these operations move. */
+export function headsIn(ops: readonly StoreOp[]): string[] {
+  return ops.flatMap((op) => (op.op === 'head' ? [op.branchId] : []));
+}
+
+/** The messages that these operations bring. */
+export function idsIn(ops: readonly StoreOp[]): string[] {
+  return ops.flatMap((op) => (op.op === 'insert' ? op.id : []));
+}
+
 /** An operation with another id for a message, wherever it names it. */
 export function renamed<Op extends StoreOp>(op: Op, from: string, to: string): Op {
   const fields: Partial<Record<string, unknown>> = { ...op };
@@ -227,7 +237,7 @@ function fieldKey(key: string, id: string): string {
 }
 
 /** The messages that are owed with an operation; none where something is only to be taken out. */
-function idsIn(op: Owed | Field): string[] {
+function owedIn(op: Owed | Field): string[] {
   if (op.op === 'replace') return [op.id];
   return Object.entries(op.value).flatMap(([id, field]) => (field === null ? [] : id));
 }

@@ -33,9 +33,9 @@ import { Chains } from './resolve.ts';
 import type { RefusedSave } from './safety.ts';
 import { sameItems } from './same.ts';
 import { lastAnswer, planSave, sameContent, type PendingMessage, type SavePlan } from './save.ts';
-import { stopDrafts, Streams, type Stream } from './streams.ts';
+import { stillWritten, stopDrafts, Streams, type Stream } from './streams.ts';
 import { Switches } from './switches.ts';
-import { isOvertaken, stillWritten, Sync } from './sync.ts';
+import { isOvertaken, Sync } from './sync.ts';
 import { checkpointInfo, messageNotFound, PAGE, View } from './view.ts';
 
 /**

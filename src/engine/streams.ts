@@ -1,4 +1,5 @@
 import type { UIMessage } from 'ai';
+import { ContextError } from '../errors.ts';
 import type { DraftOptions } from '../store/store.ts';
 import type { Desk } from './desk.ts';
 import type { History } from './history.ts';
@@ -184,4 +185,10 @@ export function stopDrafts(stream: Stream, words?: UIMessage): void {
   clearTimeout(stream.timer);
   stream.timer = undefined;
   stream.latest = words;
+}
+
+/** What is asked of an answer that must not grow meanwhile. */
+export function stillWritten(id: string): ContextError {
+  const message = 'An answer is still growing here, or in another tab. Wait for it, or stop it there.';
+  return new ContextError('busy', message, { details: { id } });
 }

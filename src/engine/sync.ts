@@ -1,14 +1,6 @@
 import { ContextError, isContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
-import {
-  areTwo,
-  contains,
-  idApart,
-  lastUsedWith,
-  type Branch,
-  type Chat,
-  type MessageNode,
-} from '../graph/graph.ts';
+import { contains, lastUsedWith, type Branch, type Chat, type MessageNode } from '../graph/graph.ts';
 import type {
   AppendOptions,
   AppendResult,
@@ -17,12 +9,12 @@ import type {
   StoreNotice,
   StoreOp,
 } from '../store/store.ts';
+import { Apart } from './apart.ts';
 import { asContextError, type Desk } from './desk.ts';
 import type { Busy, History, Own } from './history.ts';
 import { writtenAgain, writtenBeside } from './lostChat.ts';
-import { applyLocally, isRefusal, MEMORY, Outbox, redirected, renamed } from './outbox.ts';
+import { applyLocally, headsIn, isRefusal, MEMORY, Outbox, redirected } from './outbox.ts';
 import type { Chains } from './resolve.ts';
-import { sameContent } from './save.ts';
 import { type RefusedSave, Safety } from './safety.ts';
 import type { SaveState } from './state.ts';
 import type { Streams } from './streams.ts';
@@ -53,6 +45,7 @@ export class Sync {
   readonly #streams: Streams;
   readonly #outbox: Outbox;
   readonly #safety: Safety;
+  readonly #apart: Apart;
   readonly #keptBeside: () => readonly StoreOp[];
   readonly own: Own = { has: (id) => this.#streams.get(id) !== undefined || this.#outbox.has(id) };
   /** Messages that a branch held when other words of them were kept. */
@@ -73,8 +66,6 @@ export class Sync {
   #stored: Chat | undefined;
   /** The branches that took in what was here of others, in the chat that another tab wrote again last. */
   #beside: ReadonlyMap<string, string> = new Map();
-  /** The messages of that chat that have another id by now: see {@link areTwo}. */
-  readonly #apart: Map<string, string> = new Map();
   #watchTimer: ReturnType<typeof setTimeout> | undefined;
   /**
    * Whether there may be more than what was read, though nobody tells of it: a tab died, and what it wrote last may still be
@@ -105,6 +96,7 @@ export class Sync {
     this.#keptBeside = session.keptBeside;
     this.#outbox = new Outbox((id) => this.#history.reached().has(id));
     this.#safety = new Safety(desk, this.#outbox, () => this.retry());
+    this.#apart = new Apart(desk, { ...session, outbox: this.#outbox, own: this.own });
   }
 
   /** Whether the chat is read, and notices are followed. */
@@ -337,9 +329,7 @@ export class Sync {
     if (!this.#isAnother(await store.getChat(chatId))) return undefined;
     this.#beside = new Map();
     await this.#readSince(undefined);
-    const renames = [...this.#apart];
-    const known = ops.map((op) => redirected(op, this.#beside));
-    return renames.reduce((all, [from, to]) => all.map((op) => renamed(op, from, to)), known);
+    return this.#apart.renamed(ops.map((op) => redirected(op, this.#beside)));
   }
 
   /**
@@ -467,7 +457,7 @@ export class Sync {
    * Nobody is there to decide, and what is behind it must not wait for ever: these are written, too, and the store keeps
    * the others as the revision before.
    */
-  async #appendKept(ops: readonly StoreOp[]): Promise<void> {
+  async #appendKept(ops: readonly StoreOp[], isAgain = false): Promise<void> {
     try {
       await this.#append(ops, this.#policyOfKept);
     } catch (error) {
@@ -475,82 +465,10 @@ export class Sync {
       if (reason === 'rev') return this.#append(ops.map(atAnyRevision), this.#policyOfKept);
       const taken = reason === 'id-taken' && ops.find((op) => op.op === 'insert' && op.id === id);
       if (!taken || taken.op !== 'insert') throw error;
-      await this.#appendKept(await this.#partedFrom(taken, ops));
+      const apart = await this.#apart.fromTaken(taken, ops);
+      if (!apart && isAgain) throw error;
+      await this.#appendKept(apart ?? ops, apart === undefined);
     }
-  }
-
-  /**
-   * The same operations where one is `taken`: its id is that of a message with other words. That may be the same message,
-   * with what was said since; then it stands. But an app may also give one id to two messages: what was kept gets another
-   * one, the same with each try, as a conflict of branches has it get another branch.
-   */
-  async #partedFrom(taken: Insert, ops: readonly StoreOp[]): Promise<readonly StoreOp[]> {
-    const { id, parentId, data, createdAt = 0, status } = taken;
-    const there = await this.#desk.store.getMessage(this.#desk.chatId, id);
-    if (!there) return ops;
-    const isSaid = data.parts.length > 0 && sameContent(there.data, data);
-    if (isSaid || there.createdAt === createdAt) return ops.filter((op) => op !== taken);
-    if (this.#streams.get(id)) throw stillWritten(id);
-    const to = idApart({ id, createdAt });
-    const { depth = 0 } = this.#history.graph.nodes.get(parentId ?? '') ?? {};
-    const ours: MessageNode = {
-      ...there,
-      id: to,
-      name: data.role,
-      data,
-      status,
-      createdAt,
-      parentId,
-      seq: this.#history.nextSeq,
-      depth: depth + 1,
-      rev: 1,
-      deviceId: MEMORY,
-      bodyHash: '',
-    };
-    const [words, moved] = [new Set(idsOf(ops)), new Set(headsIn(ops))];
-    this.#setApart(ours, there, {
-      own: { has: (one) => words.has(one) || this.own.has(one) },
-      moved: { has: (branchId) => moved.has(branchId) || this.#outbox.movesHead(branchId) },
-    });
-    return ops.map((op) => renamed(op, id, to));
-  }
-
-  #setApart(ours: MessageNode, there: MessageNode, { own, moved } = { own: ALL, moved: ALL }): void {
-    this.#history.setApart(ours, there, own, moved);
-    this.#outbox.rename(there.id, ours.id);
-    this.#chains.cut(there.id);
-    this.#view.revision += 1;
-  }
-
-  /**
-   * What was said here under ids that another tab has given to other messages, in the chat that it wrote again, gets ids of
-   * its own, but for answers that grow here, and what waits for the disk. Gives the branches as they end then.
-   */
-  async #seenApart({ nodes }: ChatRecords, seen: readonly Branch[]): Promise<readonly Branch[]> {
-    const taken = nodes.flatMap((there) => {
-      const ours = this.#history.body(there.id);
-      return ours && !this.own.has(ours.id) && areTwo(ours, there) ? [ours] : [];
-    });
-    if (taken.length === 0) return seen;
-    const { store, chatId } = this.#desk;
-    const found = await store.getNodes(
-      chatId,
-      taken.map(({ id }) => id),
-    );
-    const others = new Map(found.map((there) => [there.id, there]));
-    for (const ours of taken) {
-      const there = others.get(ours.id);
-      if (!there) continue;
-      this.#apart.set(ours.id, idApart(ours));
-      const { deviceId } = there;
-      const parentId = this.#idApart(ours.parentId);
-      this.#setApart({ ...ours, id: idApart(ours), parentId, deviceId }, there);
-    }
-    return seen.map((branch) => ({ ...branch, headMessageId: this.#idApart(branch.headMessageId) }));
-  }
-
-  #idApart(id: string | null): string | null {
-    return this.#apart.get(id ?? '') ?? id;
   }
 
   /**
@@ -731,7 +649,7 @@ export class Sync {
       for (const { id } of seen) if (!this.#outbox.movesHead(id)) this.#history.lookAgain(id);
       this.#view.activeId = this.#beside.get(this.#view.activeId) ?? this.#view.activeId;
     }
-    this.#view.stayWith(this.#idApart(shown ?? null));
+    this.#view.stayWith(this.#apart.idOf(shown ?? null));
   }
 
   async #takeIn(records: ChatRecords): Promise<void> {
@@ -770,12 +688,12 @@ export class Sync {
     const beside = new Map<string, string>();
     let seen = before;
     let isAdded: boolean | undefined = true;
-    this.#apart.clear();
+    this.#apart.forget();
     for (let tries = 0; ; tries += 1) {
       const records = await store.load(chatId);
       if (!records.chat || isAdded === undefined) return undefined;
       this.#refuseStrange(records);
-      seen = await this.#seenApart(records, seen);
+      seen = await this.#apart.fromOthers(records, seen);
       const lost = this.#isAnother(records.chat) ? this.#stored : undefined;
       const ops = writtenBeside(this.#history, records, lost, (node) => this.#insertOf(node), seen, beside);
       if (isAdded && ops.length > 0 && tries < MOST_TRIES) {
@@ -986,8 +904,6 @@ export interface CommitOptions extends SendOptions {
   readonly save?: RefusedSave;
 }
 
-const ALL: Own = { has: () => true };
-
 type Insert = Extract<StoreOp, { readonly op: 'insert' }>;
 
 interface SendOptions {
@@ -1008,12 +924,6 @@ export function isOvertaken(error: unknown): error is ContextError {
   return isContextError(error, 'head-moved') && error.details['reason'] === 'chat';
 }
 
-/** What is asked of an answer that must not grow meanwhile. */
-export function stillWritten(id: string): ContextError {
-  const message = 'An answer is still growing here, or in another tab. Wait for it, or stop it there.';
-  return new ContextError('busy', message, { details: { id } });
-}
-
 function isNotFound(error: unknown): boolean {
   return isContextError(error, 'message-not-found') || isContextError(error, 'branch-not-found');
 }
@@ -1024,19 +934,9 @@ function withOrigin(result: AppendResult): AppendResult {
   return conflict?.policy === 'fork' ? { ...result, branches: [conflict.from, ...branches] } : result;
 }
 
-/** The messages that these operations bring. */
-function idsOf(ops: readonly StoreOp[]): string[] {
-  return ops.flatMap((op) => (op.op === 'insert' ? op.id : []));
-}
-
 /** The branches that these operations make, or might. */
 function madeBy(ops: readonly StoreOp[]): string[] {
   return ops.flatMap((op) => (op.op === 'branch' ? [op.id] : op.op === 'head' ? [op.forkId] : []));
-}
-
-/** The branches whose heads these operations move. */
-function headsIn(ops: readonly StoreOp[]): string[] {
-  return ops.flatMap((op) => (op.op === 'head' ? [op.branchId] : []));
 }
 
 /** How many chats with this id were deleted before the one that a first write would begin. */

@@ -1,0 +1,126 @@
+import { areTwo, idApart, type Branch, type MessageNode } from '../graph/graph.ts';
+import type { ChatRecords, StoreOp } from '../store/store.ts';
+import type { Desk } from './desk.ts';
+import type { History, Own } from './history.ts';
+import { headsIn, idsIn, MEMORY, type Outbox, renamed } from './outbox.ts';
+import type { Chains } from './resolve.ts';
+import { sameContent } from './save.ts';
+import { type Streams, stillWritten } from './streams.ts';
+import type { View } from './view.ts';
+
+/**
+ * Two messages under one id.
+ *
+ * Ids that this package makes never meet. An app may give its own, though, and number its messages: then two tabs say
+ * different things under one id. The store takes the first and refuses the second, and whoever sent that can send it again.
+ * Two messages have nobody who could: one that a full disk refused and that is written later, and one that the browser lost
+ * and that is written again. They get an id of their own here, the same with each try and in each tab, wherever they are
+ * known or waited for; what hangs on them goes along.
+ */
+export class Apart {
+  readonly #desk: Desk;
+  readonly #at: Place;
+  readonly #renames: Map<string, string> = new Map();
+
+  constructor(desk: Desk, at: Place) {
+    this.#desk = desk;
+    this.#at = at;
+  }
+
+  /**
+   * The operations of a kept write where one is `taken`: its id is that of a message with other words. That may be the same
+   * message, with what was said since; then it stands. Undefined where no message has that id any more.
+   */
+  async fromTaken(taken: Insert, ops: readonly StoreOp[]): Promise<readonly StoreOp[] | undefined> {
+    const { history, outbox, streams, own } = this.#at;
+    const { id, parentId, data, createdAt = 0, status } = taken;
+    const there = await this.#desk.store.getMessage(this.#desk.chatId, id);
+    if (!there) return undefined;
+    const isSaid = data.parts.length > 0 && sameContent(there.data, data);
+    if (isSaid || there.createdAt === createdAt) return ops.filter((op) => op !== taken);
+    if (streams.get(id)) throw stillWritten(id);
+    const { depth = 0 } = history.graph.nodes.get(parentId ?? '') ?? {};
+    const ours: MessageNode = {
+      ...there,
+      id: idApart({ id, createdAt }),
+      name: data.role,
+      data,
+      status,
+      createdAt,
+      parentId,
+      seq: history.nextSeq,
+      depth: depth + 1,
+      rev: 1,
+      deviceId: MEMORY,
+      bodyHash: '',
+    };
+    const [words, heads] = [new Set(idsIn(ops)), new Set(headsIn(ops))];
+    this.#set(ours, there, {
+      own: { has: (one) => words.has(one) || own.has(one) },
+      moved: { has: (branchId) => heads.has(branchId) || outbox.movesHead(branchId) },
+    });
+    return ops.map((op) => renamed(op, id, ours.id));
+  }
+
+  #set(ours: MessageNode, there: MessageNode, { own, moved } = { own: ALL, moved: ALL }): void {
+    const { history, outbox, chains, view } = this.#at;
+    history.setApart(ours, there, own, moved);
+    outbox.rename(there.id, ours.id);
+    chains.cut(there.id);
+    view.revision += 1;
+  }
+
+  /**
+   * What was said here under ids that another tab has given to other messages, in a chat that it wrote again: but for answers
+   * that grow here, and what waits for the disk. Gives the branches as they end then.
+   */
+  async fromOthers({ nodes }: ChatRecords, seen: readonly Branch[]): Promise<readonly Branch[]> {
+    const { history, own } = this.#at;
+    const taken = nodes.flatMap((there) => {
+      const ours = history.body(there.id);
+      return ours && !own.has(ours.id) && areTwo(ours, there) ? [ours] : [];
+    });
+    if (taken.length === 0) return seen;
+    const ids = taken.map(({ id }) => id);
+    const found = await this.#desk.store.getNodes(this.#desk.chatId, ids);
+    const others = new Map(found.map((there) => [there.id, there]));
+    for (const ours of taken) {
+      const there = others.get(ours.id);
+      if (!there) continue;
+      this.#renames.set(ours.id, idApart(ours));
+      const { deviceId } = there;
+      this.#set({ ...ours, id: idApart(ours), parentId: this.idOf(ours.parentId), deviceId }, there);
+    }
+    return seen.map((branch) => ({ ...branch, headMessageId: this.idOf(branch.headMessageId) }));
+  }
+
+  /** The id that a message of the chat that was written again last has by now. */
+  idOf(id: string | null): string | null {
+    return this.#renames.get(id ?? '') ?? id;
+  }
+
+  /** Operations that were made before that. */
+  renamed(ops: readonly StoreOp[]): readonly StoreOp[] {
+    let all = ops;
+    for (const [from, to] of this.#renames) all = all.map((op) => renamed(op, from, to));
+    return all;
+  }
+
+  /** The chat is written again once more: what was renamed in it is known under its new id. */
+  forget(): void {
+    this.#renames.clear();
+  }
+}
+
+interface Place {
+  readonly history: History;
+  readonly outbox: Outbox;
+  readonly streams: Streams;
+  readonly chains: Chains;
+  readonly view: View;
+  readonly own: Own;
+}
+
+type Insert = Extract<StoreOp, { readonly op: 'insert' }>;
+
+const ALL: Own = { has: () => true };
