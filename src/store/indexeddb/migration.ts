@@ -5,9 +5,10 @@ import { LAYOUT, type Shape } from '../layout.ts';
  * How a database of an older version becomes one of this version.
  *
  * An upgrade holds up every tab of the site, and a kill in its midst must not cost anything. So it only ever adds empty
- * tables, and indexes of fields that no record has yet, or of chats, whose rows are few and small, which takes a moment
- * whatever the size of the database. Records stay as they are: every format that was ever written can be read, and is
- * brought up to date chat by chat, later, in small transactions.
+ * tables, and indexes of fields that no record has yet, or of chats, whose rows are few and small. For an index Chromium
+ * goes through the table, 0.1 ms a row; since format 2 only the newest messages of a chat are rows. Records stay as they
+ * are: every format that was ever written can be read, and is brought up to date chat by chat, later, in small
+ * transactions.
  *
  * - Format 1: a record per message in `nodes`, `bodies` and `changes`.
  * - Format 2: the same for the newest messages of a chat; `topologies` and `packs` for the others.
