@@ -525,6 +525,24 @@ describe('a restore that fails', () => {
     expect(await textIn(files.copy())).not.toContain('half');
   });
 
+  it('has what an app keeps also where there was no chat yet', async () => {
+    globalThis.indexedDB = new IDBFactory();
+    files.lay(new Folder());
+    const before = open();
+    await before.listChats();
+    await before.storage();
+    await before.set('unsent', ['some words']);
+    await before.storage();
+    await closeAll();
+    expect((await visit()).loss).toBeUndefined();
+    await closeAll();
+    const { store, loss } = await visitWith(files.copy());
+    expect(await loss?.restore()).toMatchObject({ chats: 0, damaged: 0, left: 0 });
+    expect(await store.get('unsent')).toEqual(['some words']);
+    await closeAll();
+    expect((await visit()).loss).toBeUndefined();
+  });
+
   it('is news to a page that knew the chats before', async () => {
     globalThis.indexedDB = new IDBFactory();
     await loadDatabase('restored', written);

@@ -76,8 +76,9 @@ export class Journal {
   }
 
   async #catchUp(): Promise<void> {
-    const meta = await this.#backing.read(['meta'], (rows) => rows.get('meta', SELF));
-    // A database without a chat has no name yet, and is missed by nobody.
+    const named = await this.#backing.read(['meta'], (rows) => rows.get('meta', SELF));
+    const meta = named ?? ((await this.#hasValues()) ? await this.#giveName() : undefined);
+    // A database with nothing in it has no name yet, and is missed by nobody.
     if (!meta) return;
     const { databaseId, seq: end } = meta;
     const folder = await openFolder(this.#name);
@@ -236,6 +237,11 @@ export class Journal {
 
   // --- Values of the app -------------------------------------------------------------------------------------------
 
+  async #hasValues(): Promise<boolean> {
+    const keys = await this.#backing.read(['values'], async (rows) => rows.keys?.('values'));
+    return ((keys ?? []) as string[]).some(isOfApp);
+  }
+
   async #writeValues(journals: FileSystemDirectoryHandle, meta: Meta): Promise<void> {
     const { databaseId } = meta;
     const isFirst = this.#valuesOf !== databaseId;
@@ -325,7 +331,7 @@ export class Journal {
     });
   }
 
-  /** The database that chats come back to, which has a name before the first of them: by that a loss is noticed. */
+  /** A database gets its name with its first chat. One that is written down needs it before: by that a loss is noticed. */
   #giveName(): Promise<Meta> {
     return this.#backing.write(META, async (rows) => {
       const meta = await nextMeta(rows);
