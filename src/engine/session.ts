@@ -211,7 +211,7 @@ export class Session {
 
   async #save(inPlace: boolean, pending: readonly Pending[]): Promise<SaveResult> {
     const start = performance.now();
-    await this.#sync.recover();
+    await this.#prepare();
     const taken = pending.filter((one) => this.#desk.pending.includes(one));
     const { ops, forkId } = await this.#saveAs(taken, inPlace);
     this.#drop(taken);
@@ -308,9 +308,9 @@ export class Session {
   async #continue(turn: readonly UIMessage[], options: ContinueOptions): Promise<string> {
     expectIds(options);
     const start = performance.now();
-    await this.#sync.recover();
-    const lost = this.#deletedElsewhere(options.branch);
-    const branch = lost ?? this.#view.branchOrActive(options.branch);
+    const at = await this.#prepare(options.branch);
+    const lost = this.#deletedElsewhere(at);
+    const branch = lost ?? this.#view.branchOrActive(at);
     const id = options.id ?? createId();
     const forkId = options.forkId ?? createId();
     const ops = await this.#turnOps(turn, branch, { ...options, id, forkId });
@@ -549,7 +549,7 @@ export class Session {
   edit(id: string, content: MessageContent): Promise<string> {
     return this.#serial(async () => {
       const start = performance.now();
-      await this.#sync.recover();
+      await this.#prepare();
       const info = this.#view.node(id);
       const words =
         typeof content === 'string' ? { parts: [{ type: 'text' as const, text: content }] } : content;
@@ -607,7 +607,7 @@ export class Session {
     { leaving }: { readonly leaving?: readonly Pending[] },
   ): Promise<BranchInfo> {
     const start = performance.now();
-    await this.#sync.recover();
+    await this.#prepare();
     if (leaving) await this.#foreseeFork(messageId);
     const id = createId();
     const ops: StoreOp[] = [{ op: 'branch', id, base: this.#view.active().name, messageId }];
@@ -640,7 +640,7 @@ export class Session {
   renameBranch(nameOrId: string, name: string): Promise<BranchInfo> {
     return this.#serial(async () => {
       const to = expectName(name, 'branch');
-      const { id } = this.#view.findBranch(nameOrId);
+      const id = await this.#sync.settleKept(this.#view.findBranch(nameOrId).id);
       await this.#sync.commit([{ op: 'rename-branch', id, name: to }]);
       this.#emitBranch('rename', id);
       this.#desk.publish();
@@ -650,7 +650,7 @@ export class Session {
 
   deleteBranch(nameOrId: string, pending: readonly Pending[]): Promise<void> {
     return this.#serial(async () => {
-      const { id } = this.#view.findBranch(nameOrId);
+      const id = await this.#sync.settleKept(this.#view.findBranch(nameOrId).id);
       const isShown = id === this.#view.activeId;
       if (isShown) await this.#view.foresee(this.#view.branchToOpen(id));
       await this.#sync.commit([{ op: 'delete-branch', id }]);
@@ -890,6 +890,14 @@ export class Session {
   dispose(): void {
     if (this.#idle !== undefined) cancelIdleCallback(this.#idle);
     this.#sync.dispose();
+  }
+
+  /** Writes what was kept, and what was left behind. Gives where a branch is by then, if one is given. */
+  async #prepare(branch?: string): Promise<string | undefined> {
+    const id = this.#history.findBranch(branch ?? '')?.id ?? branch;
+    const at = await this.#sync.settleKept(id ?? '');
+    await this.#sync.recover();
+    return id === undefined ? undefined : at;
   }
 
   /** What a branch that is to be shown begins with is read before it is made: what can't be read is told by then. */

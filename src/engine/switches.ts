@@ -51,7 +51,10 @@ export class Switches {
   /** Shows the place that is found. What is `leaving` is dropped once the mark is written. */
   async to(find: () => Place, leaving: readonly Pending[] = []): Promise<void> {
     if (leaving.length > 0 || !this.#sync.mayShow)
-      return this.#sync.inTurn(async () => this.#end(this.#begin(find(), leaving)));
+      return this.#sync.inTurn(async () => {
+        const { branchId, at } = find();
+        return this.#end(this.#begin({ branchId: await this.#sync.settleKept(branchId), at }, leaving));
+      });
     const begun = this.#begin(find(), leaving);
     return this.#sync.mark(() => this.#end(begun));
   }

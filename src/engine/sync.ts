@@ -48,6 +48,8 @@ export class Sync {
   readonly #apart: Apart;
   readonly #keptBeside: () => readonly StoreOp[];
   readonly own: Own = { has: (id) => this.#streams.get(id) !== undefined || this.#outbox.has(id) };
+  /** Where what was seen of branches here went, since something was planned last. */
+  readonly #ways: Map<string, string> = new Map();
   /** Messages that a branch held when other words of them were kept. */
   readonly #held: Set<string> = new Set();
   #epoch = 0;
@@ -412,6 +414,16 @@ export class Sync {
     }
   }
 
+  /**
+   * Writes what was kept, if the disk takes it by now, before anything is planned that may hang on it. Gives where a branch is
+   * by then: another tab may have been faster, and what was seen of it here is elsewhere.
+   */
+  async settleKept(branchId: string): Promise<string> {
+    this.#ways.clear();
+    await this.#flush().catch(() => {});
+    return this.#ways.get(branchId) ?? branchId;
+  }
+
   async #flushFirst(): Promise<void> {
     try {
       await this.#outbox.sendFirst((ops) => this.#appendKept([...ops, ...this.#bringingBack(ops)]));
@@ -539,6 +551,8 @@ export class Sync {
     const view = this.#history.view(from);
     this.#outbox.redirect(from, to);
     this.#streams.redirect(from, to);
+    for (const [id, way] of this.#ways) if (way === from) this.#ways.set(id, to);
+    this.#ways.set(from, to);
     if (this.#outbox.movesHead(to)) this.#history.look(to, view);
   }
 

@@ -282,6 +282,69 @@ describe('a branch that another tab deletes while the disk takes nothing of what
   });
 });
 
+describe('a branch that waits for the disk, and goes elsewhere because another tab was faster', () => {
+  /** This tab began the chat while its disk refused, and the other one began it on the disk. */
+  async function begunTwice() {
+    const disk = new InMemoryContextStore();
+    const { store, refuse } = refusing(disk);
+    const [a, b] = [engineOn(store), engineOn(disk)];
+    await Promise.all([a.ready(), b.ready()]);
+    refuse('quota-exceeded');
+    await a.continue(said('q1'), { id: 'a1' });
+    await a.updateMessage('a1', said('a1'), 'complete');
+    await say(b, 'q7', 'a7');
+    await settled();
+    refuse(undefined);
+    return { a, b, branches: () => branchesIn(disk) };
+  }
+
+  test('is gone on with there', async () => {
+    const { a, branches } = await begunTwice();
+    await say(a, 'q2', 'a2');
+    expect(shown(a)).toBe('q1 > a1 > q2 > a2');
+    expect(await branches()).toEqual({ main: 'q7 > a7', 'main-v2': 'q1 > a1 > q2 > a2' });
+  });
+
+  test('is deleted there, and not the one of the other tab', async () => {
+    const { a, branches } = await begunTwice();
+    await a.deleteBranch(a.state.getState().branchId);
+    expect(await branches()).toEqual({ main: 'q7 > a7' });
+    expect([a.branch, shown(a)]).toEqual(['main', 'q7 > a7']);
+  });
+
+  test('gets its other name there, and not the one of the other tab', async () => {
+    const { a, branches } = await begunTwice();
+    await expect(a.renameBranch(a.state.getState().branchId, 'mine')).resolves.toMatchObject({
+      name: 'mine',
+    });
+    expect(await branches()).toEqual({ main: 'q7 > a7', mine: 'q1 > a1' });
+    expect([a.branch, shown(a)]).toEqual(['mine', 'q1 > a1']);
+  });
+
+  test('is shown there', async () => {
+    const { a, branches } = await begunTwice();
+    await a.switchBranch(a.state.getState().branchId);
+    expect([a.branch, shown(a)]).toEqual(['main-v2', 'q1 > a1']);
+    expect(await branches()).toEqual({ main: 'q7 > a7', 'main-v2': 'q1 > a1' });
+  });
+
+  test('is deleted as it was seen, where the other tab has added to it meanwhile', async () => {
+    const disk = new InMemoryContextStore();
+    const { store, refuse } = refusing(disk);
+    const [a, b] = [engineOn(store), engineOn(disk)];
+    await say(b, 'q1', 'a1');
+    await a.ready();
+    refuse('quota-exceeded');
+    await a.continue(said('q2'), { id: 'a2' });
+    await a.updateMessage('a2', said('a2'), 'complete');
+    await say(b, 'q7', 'a7');
+    refuse(undefined);
+    await a.deleteBranch('main');
+    expect(await branchesIn(disk)).toEqual({ main: 'q1 > a1 > q7 > a7' });
+    expect([a.branch, shown(a)]).toEqual(['main', 'q1 > a1 > q7 > a7']);
+  });
+});
+
 describe('a branch that another tab deletes', () => {
   test('comes back with a question that was sent to it before it was seen to go', async () => {
     const { a, b, branches } = await tabs('q1', 'a1');

@@ -30,7 +30,7 @@ async function page() {
 
 /** Until an engine has done all that it began, also what notices of other tabs made it do. */
 async function quiet(engine: ContextEngine): Promise<void> {
-  for (let i = 0; i < 3; i += 1) await engine.resolve({ at: 'q1' }).catch(() => {});
+  for (let i = 0; i < 9; i += 1) await engine.resolve({ at: 'q1' }).catch(() => {});
 }
 
 describe('what is shown', () => {
