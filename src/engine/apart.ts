@@ -36,7 +36,7 @@ export class Apart {
     const { id, parentId, data, createdAt = 0, status } = taken;
     const there = await this.#desk.store.getMessage(this.#desk.chatId, id);
     if (!there) return undefined;
-    const isSaid = data.parts.length > 0 && sameContent(there.data, data);
+    const isSaid = there.parentId === parentId && data.parts.length > 0 && sameContent(there.data, data);
     if (isSaid || there.createdAt === createdAt) return ops.filter((op) => op !== taken);
     if (streams.get(id)) throw stillWritten(id);
     const { depth = 0 } = history.graph.nodes.get(parentId ?? '') ?? {};
@@ -63,7 +63,8 @@ export class Apart {
   }
 
   #set(ours: MessageNode, there: MessageNode, { own, moved } = { own: ALL, moved: ALL }): void {
-    const { history, outbox, chains, view } = this.#at;
+    const { history, outbox, streams, chains, view } = this.#at;
+    streams.rename(there.id, ours.id);
     history.setApart(ours, there, own, moved);
     outbox.rename(there.id, ours.id);
     chains.cut(there.id);
@@ -71,15 +72,25 @@ export class Apart {
   }
 
   /**
-   * What was said here under ids that another tab has given to other messages, in a chat that it wrote again: but for answers
-   * that grow here, and what waits for the disk. Gives the branches as they end then.
+   * What was said here under ids that another tab has given to other messages, in a chat that it wrote again, and what was said
+   * behind it: but for what waits for the disk. Gives the branches as they end then.
    */
   async fromOthers({ nodes }: ChatRecords, seen: readonly Branch[]): Promise<readonly Branch[]> {
-    const { history, own } = this.#at;
+    const { history, outbox } = this.#at;
+    const two = new Set<string | null>();
+    const wordless: string[] = [];
     const taken = nodes.flatMap((there) => {
-      const ours = history.body(there.id);
-      return ours && !own.has(ours.id) && areTwo(ours, there) ? [ours] : [];
+      const info = history.graph.nodes.get(there.id);
+      if (!info || outbox.has(info.id)) return [];
+      const isBehind = info.createdAt !== there.createdAt && two.has(info.parentId);
+      if (!isBehind && !areTwo(info, there)) return [];
+      two.add(info.id);
+      const ours = history.body(info.id);
+      if (!ours) wordless.push(info.id);
+      return ours ?? [];
     });
+    // Their words are nowhere any more; what is said behind them is not said behind the others.
+    if (wordless.length > 0) history.forget(wordless);
     if (taken.length === 0) return seen;
     const ids = taken.map(({ id }) => id);
     const found = await this.#desk.store.getNodes(this.#desk.chatId, ids);

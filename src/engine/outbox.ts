@@ -31,6 +31,8 @@ export class Outbox {
   readonly #words = new Counts();
   readonly #heads = new Counts();
   readonly #owed: Map<string, Owed | Field> = new Map();
+  /** Messages that a branch held when the words of them that wait here were kept. */
+  readonly held: Set<string> = new Set();
   #refusal: ContextError | undefined;
 
   constructor(isReached: (id: string) => boolean) {
@@ -80,6 +82,7 @@ export class Outbox {
     try {
       await send(first.ops);
       this.settle(this.#sent.ops, this.#sent.owes);
+      for (const id of wordsIn(this.#sent.ops)) if (!this.#words.has(id)) this.held.delete(id);
     } catch (error) {
       this.#writes = [this.#sent, ...this.#writes];
       this.#count(this.#sent.ops, 1);
@@ -154,6 +157,7 @@ export class Outbox {
     for (const { ops } of this.#writes) this.#count(ops, -1);
     this.#writes = this.#writes.map(renamedIn);
     for (const { ops } of this.#writes) this.#count(ops, 1);
+    if (this.held.delete(from)) this.held.add(to);
     const owed = this.#owed.get(from);
     if (!owed) return;
     this.#owed.delete(from);

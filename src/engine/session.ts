@@ -414,18 +414,22 @@ export class Session {
 
   /** A message as `change` is checked already, and has this id. */
   async updateMessage(
-    id: string,
+    given: string,
     change: UIMessage | ((saved: UIMessage) => UIMessage),
     status: MessageStatus | undefined,
   ): Promise<void> {
+    const id = this.#streams.idOf(given);
     const info = this.#view.node(id);
     if (typeof change === 'function') return this.#serial(() => this.#rewrite(id, change, status));
     const stream = this.#streams.get(id);
     if (stream && info.status === 'streaming' && status === 'streaming')
-      return this.#streams.draft(id, change, stream);
+      return this.#streams.draft(id, { ...change, id }, stream);
     return this.#serial(async () => {
-      const isKept = status === undefined && (await this.#keepWords(id, change));
-      if (!isKept) await this.#settle(id, change, status);
+      // What came before this may have set the answer apart from another message of its id.
+      const own = this.#streams.idOf(given);
+      const words = { ...change, id: own };
+      const isKept = status === undefined && (await this.#keepWords(own, words));
+      if (!isKept) await this.#settle(own, words, status);
     });
   }
 

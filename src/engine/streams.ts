@@ -37,6 +37,8 @@ export class Streams {
   readonly #grow: (id: string, data: UIMessage) => void;
   readonly #isKept: (id: string) => boolean;
   readonly #streams: Map<string, Stream> = new Map();
+  /** The answers that got another id while they grew. */
+  readonly #renames: Map<string, string> = new Map();
   /** The locks of answers whose end no disk has taken yet. */
   readonly #lingering: Map<string, () => void> = new Map();
   #stopListening: (() => void) | undefined;
@@ -62,6 +64,21 @@ export class Streams {
   /** The stream of an answer; undefined when this engine does not write it. */
   get(id: string): Stream | undefined {
     return this.#streams.get(id);
+  }
+
+  /** The id that an answer has here by now, as long as it grows. */
+  idOf(id: string): string {
+    const to = this.#renames.get(id) ?? id;
+    return this.#streams.has(to) ? to : id;
+  }
+
+  /** An answer that grows has another id from now on. */
+  rename(from: string, to: string): void {
+    const stream = this.#streams.get(from);
+    if (!stream) return;
+    this.#streams.delete(from);
+    this.#streams.set(to, stream);
+    this.#renames.set(from, to);
   }
 
   /** The answers being written. */

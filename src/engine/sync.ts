@@ -50,8 +50,6 @@ export class Sync {
   readonly own: Own = { has: (id) => this.#streams.get(id) !== undefined || this.#outbox.has(id) };
   /** Where what was seen of branches here went, since something was planned last. */
   readonly #ways: Map<string, string> = new Map();
-  /** Messages that a branch held when other words of them were kept. */
-  readonly #held: Set<string> = new Set();
   #epoch = 0;
   /** The revision of the chat's row up to which all that others wrote is known. */
   #knownRev = 0;
@@ -396,7 +394,7 @@ export class Sync {
     const isNext = this.#outbox.isEmpty;
     this.#outbox.add(ops);
     for (const op of ops)
-      if (op.op === 'replace' && this.#history.reached().has(op.id)) this.#held.add(op.id);
+      if (op.op === 'replace' && this.#history.reached().has(op.id)) this.#outbox.held.add(op.id);
     this.#absorbOwn(result, headsIn(ops));
     if (!isShown) await this.#land(result, headsIn(ops));
     // What is there without what is large in it is safe now. If that is refused, too, all of it waits.
@@ -437,7 +435,8 @@ export class Sync {
     const { branches, graph } = this.#history;
     const deleted = [...branches.values()].filter(({ deletedAt }) => deletedAt !== undefined);
     return ops.flatMap((op) => {
-      const isAway = op.op === 'replace' && this.#held.has(op.id) && !this.#history.reached().has(op.id);
+      const isAway =
+        op.op === 'replace' && this.#outbox.held.has(op.id) && !this.#history.reached().has(op.id);
       const branch = isAway ? lastUsedWith(graph, deleted, op.id) : undefined;
       return branch ? [{ op: 'restore-branch', id: branch.id }] : [];
     });
@@ -612,8 +611,9 @@ export class Sync {
       await reading();
       this.#unread = undefined;
     } catch (error) {
-      this.#mayGrow = true;
       const { code } = asContextError(error);
+      // It is another user's, and stays so: their notices tell when it is gone.
+      if (code !== 'wrong-user') this.#mayGrow = true;
       if (this.#unread === code) return;
       this.#unread = code;
       throw error;

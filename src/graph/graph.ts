@@ -59,11 +59,11 @@ export interface NodeInfo extends Omit<MessageNode, 'data'> {
 }
 
 /**
- * Whether two messages under one id are two: said at different times, with different words. An app that numbers its messages
+ * Whether two messages under one id are two: said at different times, with different words or behind different ones. An app that numbers its messages
  * gives two tabs the same ids, and begins anew where the browser has lost what was said.
  */
-export function areTwo(a: Pick<NodeInfo, 'createdAt' | 'bodyHash'>, b: typeof a): boolean {
-  return a.createdAt !== b.createdAt && a.bodyHash !== b.bodyHash;
+export function areTwo(a: Pick<NodeInfo, 'createdAt' | 'bodyHash' | 'parentId'>, b: typeof a): boolean {
+  return a.createdAt !== b.createdAt && (a.bodyHash !== b.bodyHash || a.parentId !== b.parentId);
 }
 
 /** The id of a message where another one has its own: the same for whoever sets the two apart. */

@@ -188,4 +188,44 @@ describe('two messages under one id, where a full disk kept the first', () => {
     });
     await expectSound(inner);
   });
+
+  test('stay apart also where they say the same behind different questions', async () => {
+    const { inner, full, other, refuse } = await tabs();
+    await ask(full, 'q1', 'delete my files?', 'a1');
+    await ask(full, 'q2', 'yes', 'a2-mine');
+    await ask(other, 'q1', 'order a pizza?', 'a1');
+    await ask(other, 'q2', 'yes', 'a2-yours');
+    refuse(undefined);
+    await full.retry();
+    expect(await branchesIn(inner)).toEqual({
+      main: 'order a pizza? > to order a pizza? > yes > to yes',
+      'main-v2': 'delete my files? > to delete my files? > yes > to yes',
+    });
+    expect(shown(full)).toBe('delete my files? > to delete my files? > yes > to yes');
+    await expectSound(inner);
+  });
+
+  test('come back with their branch where another tab deletes it before the last words are written', async () => {
+    const { inner, full, other, refuse } = await tabs('q0', 'a0');
+    await ask(full, 'q1', 'mine', 'a1');
+    await ask(other, 'q1', 'yours', 'a1');
+    await settled();
+    refuse(undefined);
+    // There is room for the question alone.
+    const append = inner.append.bind(inner);
+    inner.append = async (...args) => {
+      const result = await append(...args);
+      refuse('quota-exceeded');
+      return result;
+    };
+    await expect(full.retry()).rejects.toMatchObject({ code: 'quota-exceeded' });
+    inner.append = append;
+    expect(await branchesIn(inner)).toMatchObject({ 'main-v2': 'q0 > a0 > mine > ' });
+    await other.deleteBranch('main-v2');
+    await settled();
+    refuse(undefined);
+    await full.retry();
+    expect(Object.values(await branchesIn(inner))).toContain('q0 > a0 > mine > to mine');
+    await expectSound(inner);
+  });
 });

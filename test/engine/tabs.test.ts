@@ -553,6 +553,23 @@ describe('when the disk says no', () => {
     expect([engine.branch, shown(engine)]).toEqual(['main', 'q1 > a1']);
   });
 
+  test('what was kept and written once brings no branch back that is deleted here later', async () => {
+    const { inner, engine, refuse } = await full();
+    refuse(undefined);
+    await engine.continue(said('q2'), { id: 'a2' });
+    await engine.updateMessage('a2', said('a2'), 'complete');
+    for (const words of ['better', 'best']) {
+      refuse('quota-exceeded');
+      await engine.updateMessage('a2', said('a2', words), 'complete');
+      refuse(undefined);
+      await engine.retry();
+      if (words === 'best') break;
+      await engine.rewind('q1');
+      await engine.deleteBranch('main');
+    }
+    expect(await branchesIn(inner)).toEqual({ 'main-v2': 'q1' });
+  });
+
   test('save() rejects and keeps what is pending', async () => {
     const { engine, refuse } = await full();
     engine.set(user(said('q2')));
@@ -653,4 +670,20 @@ describe('a chat that is deleted elsewhere', () => {
     await say(late, 'q2');
     expect(await branchesIn(store)).toEqual({ main: 'q1 > a1 > q2' });
   });
+});
+
+test('a page whose chat is begun by another user reads it once, and not again and again', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const store = new InMemoryContextStore();
+    const [mine, theirs] = [engineOn(store), engineOn(store, { userId: 'somebody else' })];
+    await Promise.all([mine.ready(), theirs.ready()]);
+    await say(theirs, 'q1', 'a1');
+    const load = vi.spyOn(store, 'load');
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(load.mock.calls.length).toBeLessThan(3);
+    expect(shown(mine)).toBe('');
+  } finally {
+    vi.useRealTimers();
+  }
 });

@@ -510,6 +510,60 @@ describe('an open chat whose database is wiped', () => {
         expect(await open().verify()).toEqual([]);
       });
 
+      it('has words that are the same behind other ones', async () => {
+        await engine.set(user('yes', { id: 'q2' }), assistantText('deleted', { id: 'a2' })).save();
+        await expect.poll(() => seenIn(second)).toEqual(['one', 'two', 'yes', 'deleted']);
+        await wipe();
+        const fresh = await beginAnew();
+        await fresh.set(user('yes', { id: 'q2' }), assistantText('ordered', { id: 'a2' })).save();
+        await expect.poll(branches).toEqual({
+          main: ['uno', 'dos', 'yes', 'ordered'],
+          'main-v2': ['one', 'two', 'yes', 'deleted'],
+        });
+        for (const one of [engine, second])
+          await expect.poll(() => seenIn(one)).toEqual(['one', 'two', 'yes', 'deleted']);
+        expect(await open().verify()).toEqual([]);
+      });
+
+      it('has an answer that grows meanwhile where it was asked', async () => {
+        const answer = (text: string): UIMessage => ({
+          id: 'a2',
+          role: 'assistant',
+          parts: [{ type: 'text', text }],
+        });
+        await engine.continue(
+          { id: 'q2', role: 'user', parts: [{ type: 'text', text: 'three' }] },
+          { id: 'a2' },
+        );
+        await engine.updateMessage('a2', answer('fo'), 'streaming');
+        await wipe();
+        const fresh = await beginAnew();
+        await fresh.set(user('tres', { id: 'q2' }), assistantText('cuatro', { id: 'a2' })).save();
+        await wait(100);
+        await engine.updateMessage('a2', answer('four'), 'complete');
+        await expect.poll(branches).toEqual({
+          main: ['uno', 'dos', 'tres', 'cuatro'],
+          'main-v2': ['one', 'two', 'three', 'four'],
+        });
+        expect(seenIn(engine)).toEqual(['one', 'two', 'three', 'four']);
+        expect(await open().verify()).toEqual([]);
+      });
+
+      it('has the words that its page had read of a long one, and none of the others before them', async () => {
+        second.dispose();
+        await engine.set(...Array.from({ length: 300 }, (_, i) => user(`m${i}`, { id: `m${i}` }))).save();
+        engine.dispose();
+        const third = open();
+        await third.ready();
+        const read = seenIn(third);
+        await wipe();
+        const fresh = open();
+        await fresh.ready();
+        await fresh.set(...['uno', 'dos', 'tres'].map((text, i) => user(text, { id: `m${i + 1}` }))).save();
+        await expect.poll(branches).toEqual({ main: ['uno', 'dos', 'tres'], 'main-v2': read });
+        expect(seenIn(third)).toEqual(read);
+      });
+
       it('has what waited for the disk behind the words of its page', async () => {
         const append = vi
           .spyOn(store, 'append')
@@ -932,6 +986,19 @@ describe('a chat that is brought back when its page has gone on', () => {
     await engine.restore('there');
     await say(engine, 'm3');
     expect(await words(engine.branch)).toEqual(['one', 'two', 'm3']);
+  });
+
+  it('keeps its words apart also where a new page has said the same behind other ones', async () => {
+    const before = await open();
+    await before.set(user('delete?', { id: 'm1' }), user('yes', { id: 'm2' })).save();
+    before.dispose();
+    await lost();
+    const engine = await open();
+    await engine.set(user('pizza?', { id: 'm1' }), user('yes', { id: 'm2' })).save();
+    await back();
+    expect((await found()).findings).toEqual([]);
+    expect(await words('main')).toEqual(['pizza?', 'yes']);
+    expect(await words('main-v2')).toEqual(['delete?', 'yes']);
   });
 
   it('keeps the words and the title that were given since', async () => {

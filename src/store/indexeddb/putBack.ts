@@ -116,18 +116,19 @@ async function setApart(
   kept: KeptChat,
   there: ReadonlyMap<string, NodeInfo>,
 ): Promise<KeptChat> {
-  const taken = [...kept.nodes.values()].filter((node) => {
-    const other = there.get(node.id);
-    return other && areTwo(node, other);
-  });
-  if (taken.length === 0) return kept;
+  const nodes = [...kept.nodes.values()].toSorted((a, b) => a.seq - b.seq);
+  const taken = nodes.filter((node) => node.createdAt !== (there.get(node.id)?.createdAt ?? node.createdAt));
+  if (!taken.some((node) => areTwo(node, there.get(node.id) as NodeInfo))) return kept;
   const said = new Set([...taken, ...kept.revisions].map(({ id, bodyHash }) => `${id} ${bodyHash}`));
   const ids = new Map<string | null, string>();
   for (const node of taken) {
     const { id, chatId } = node;
     const since = await rows.list('revisions', { from: [chatId, id], to: [chatId, id, []] });
     const isSame = [there.get(id), ...since].some((one) => said.has(`${id} ${one?.bodyHash}`));
-    if (!isSame) ids.set(id, idApart(node));
+    // A page that had only the end of the chat began it with what followed.
+    const under = there.get(id)?.parentId ?? node.parentId;
+    const isElsewhere = ids.has(node.parentId) || under !== node.parentId;
+    if (!isSame || isElsewhere) ids.set(id, idApart(node));
   }
   const idOf = <Id extends string | null>(id: Id): Id => (ids.get(id) as Id | undefined) ?? id;
   const renamed = (node: MessageNode): MessageNode => {
