@@ -202,7 +202,9 @@ export function packSuite(freshName: () => string, points: Points = ALL_POINTS):
       await append(store, [{ op: 'replace', id: 'm5', data: message('m5', 'better'), status: 'streaming' }]);
       const tables = puts.mock.contexts.map((table) => (table as IDBObjectStore).name);
       puts.mockRestore();
-      expect(tables.toSorted()).toEqual(['chats', 'meta', 'packs', 'revisions', 'topologies']);
+      // A store of another story may still renew a lease.
+      const written = tables.filter((table) => table !== 'leases');
+      expect(written.toSorted()).toEqual(['chats', 'meta', 'packs', 'revisions', 'topologies']);
       await store.saveDraft('c', 'm5', message('m5', 'better and better'));
       expect((await store.getMessage('c', 'm5'))?.data).toEqual(message('m5', 'better and better'));
       await append(store, [{ op: 'replace', id: 'm5', status: 'complete' }]);
