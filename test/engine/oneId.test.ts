@@ -32,6 +32,25 @@ async function expectSound(inner: InMemoryContextStore): Promise<void> {
   expect(await engineOn(inner).verify()).toEqual([]);
 }
 
+/** Both have said `q1` and answered it under `a1`, and have heard of each other. */
+async function asked() {
+  const world = await tabs('q0', 'a0');
+  await ask(world.full, 'q1', 'mine', 'a1');
+  await ask(world.other, 'q1', 'yours', 'a1');
+  await settled();
+  world.refuse(undefined);
+  return world;
+}
+
+async function expectApart(inner: InMemoryContextStore, full: ContextEngine): Promise<void> {
+  expect(await branchesIn(inner)).toEqual({
+    main: 'q0 > a0 > yours > to yours',
+    'main-v2': 'q0 > a0 > mine > to mine',
+  });
+  expect(shown(full)).toBe('q0 > a0 > mine > to mine');
+  await expectSound(inner);
+}
+
 describe('two messages under one id, where a full disk kept the first', () => {
   test('are both there when the disk has room again, each in its branch, and shown where they were said', async () => {
     const { inner, full, other, refuse } = await tabs();
@@ -71,17 +90,9 @@ describe('two messages under one id, where a full disk kept the first', () => {
   });
 
   test('are answers, too', async () => {
-    const { inner, full, other, refuse } = await tabs('q0', 'a0');
-    await ask(full, 'q1', 'mine', 'a1');
-    await ask(other, 'q1', 'yours', 'a1');
-    refuse(undefined);
+    const { inner, full } = await asked();
     await full.retry();
-    expect(await branchesIn(inner)).toEqual({
-      main: 'q0 > a0 > yours > to yours',
-      'main-v2': 'q0 > a0 > mine > to mine',
-    });
-    expect(shown(full)).toBe('q0 > a0 > mine > to mine');
-    await expectSound(inner);
+    await expectApart(inner, full);
   });
 
   test('wait for an answer that still grows under such an id', async () => {
@@ -96,21 +107,12 @@ describe('two messages under one id, where a full disk kept the first', () => {
     await full.updateMessage('a1', said('a1', 'to mine'), 'complete');
     expect(shown(full)).toBe('q0 > a0 > mine > to mine');
     await full.retry();
-    expect(await branchesIn(inner)).toEqual({
-      main: 'q0 > a0 > yours > to yours',
-      'main-v2': 'q0 > a0 > mine > to mine',
-    });
-    expect(shown(full)).toBe('q0 > a0 > mine > to mine');
-    await expectSound(inner);
+    await expectApart(inner, full);
   });
 
   test('are shown as they were said also where the disk refuses once more', async () => {
-    const { inner, full, other, refuse } = await tabs('q0', 'a0');
-    await ask(full, 'q1', 'mine', 'a1');
-    await ask(other, 'q1', 'yours', 'a1');
-    await settled();
+    const { inner, full, refuse } = await asked();
     // The disk is full again as soon as it has said that these ids are taken.
-    refuse(undefined);
     const append = inner.append.bind(inner);
     inner.append = async (...args) => {
       inner.append = append;
@@ -121,12 +123,7 @@ describe('two messages under one id, where a full disk kept the first', () => {
     expect(full.state.getState().saveState).toMatchObject({ state: 'error', pending: 2 });
     refuse(undefined);
     await full.retry();
-    expect(shown(full)).toBe('q0 > a0 > mine > to mine');
-    expect(await branchesIn(inner)).toEqual({
-      main: 'q0 > a0 > yours > to yours',
-      'main-v2': 'q0 > a0 > mine > to mine',
-    });
-    await expectSound(inner);
+    await expectApart(inner, full);
   });
 
   test('are one where the first was written, though that was not told, and was changed since', async () => {
@@ -206,11 +203,7 @@ describe('two messages under one id, where a full disk kept the first', () => {
   });
 
   test('come back with their branch where another tab deletes it before the last words are written', async () => {
-    const { inner, full, other, refuse } = await tabs('q0', 'a0');
-    await ask(full, 'q1', 'mine', 'a1');
-    await ask(other, 'q1', 'yours', 'a1');
-    await settled();
-    refuse(undefined);
+    const { inner, full, other, refuse } = await asked();
     // There is room for the question alone.
     const append = inner.append.bind(inner);
     inner.append = async (...args) => {
