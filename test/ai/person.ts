@@ -8,7 +8,7 @@ import { realTime, type Time } from '../support/clock.ts';
 import type { Exchange } from '../support/transport.ts';
 import { listenTo, noteAnswer, stateOf } from './hanging.ts';
 import { noteOf, openPlainly, SDK, words, type Page } from './story.ts';
-import { allOf, callsIn, queued, textsOf, waits, Witness, type Call } from './witness.ts';
+import { allOf, callsIn, keyOf, queued, textsOf, waits, Witness, type Call } from './witness.ts';
 
 /**
  * Somebody who presses every button, on two pages of one chat, in any order and at any moment, while tools are called, the network
@@ -149,7 +149,7 @@ export class Run {
   readonly #calls: Map<string, string> = new Map();
   /** The calls that ask for leave. */
   readonly #asking: Set<string> = new Set();
-  /** The calls that were answered, and were told that this is kept. */
+  /** The calls that were answered, and were told that this is kept, by {@link keyOf}. */
   readonly #answered: Set<string> = new Set();
   /** The calls that were answered by a button, which tells nothing. */
   readonly #pressed: Pressed[] = [];
@@ -326,11 +326,11 @@ export class Run {
     this.#note(`answer ${toolCallId} ${approval ? approved : ''}`);
     const button = approval ? (approved ? 'Approve' : 'Deny') : 'Give';
     if (from === chat && this.#press(button, toolCallId))
-      return this.#pressed.push({ toolCallId, page, told: page.notices?.().length ?? 0 }) > 0;
+      return this.#pressed.push({ owner, toolCallId, page, told: page.notices?.().length ?? 0 }) > 0;
     const given = async (): Promise<void> => {
       if (approval) await chat.addToolApprovalResponse({ id: approval.id, approved });
       else await chat.addToolOutput({ tool: 'dice' as never, toolCallId, output: input.sides });
-      this.#answered.add(toolCallId);
+      this.#answered.add(keyOf(owner, toolCallId));
       await this.#witness.isKept(page, owner, toolCallId);
     };
     return this.#run(given());
@@ -731,14 +731,12 @@ export class Run {
   /** A result that was taken must stand beside its call. */
   #unanswered(stored: readonly MessageNode[]): string[] {
     const waiting = stored.flatMap(({ id, data }) =>
-      callsIn(data)
-        .filter(waits)
-        .filter(({ toolCallId }) => this.#calls.get(toolCallId) === id),
+      callsIn(data).flatMap((call) => (waits(call) ? keyOf(id, call.toolCallId) : [])),
     );
-    const ids = new Set(waiting.map(({ toolCallId }) => toolCallId));
+    const keys = new Set(waiting);
     const ignored = this.#pressed.filter(
-      ({ toolCallId, page, told }) =>
-        ids.has(toolCallId) &&
+      ({ owner, toolCallId, page, told }) =>
+        keys.has(keyOf(owner, toolCallId)) &&
         this.#pages.includes(page) &&
         !page
           .notices?.()
@@ -746,8 +744,8 @@ export class Run {
           .some((line) => line.startsWith('error')),
     );
     return [
-      ...[...ids].flatMap((id) =>
-        this.#answered.has(id) || this.#witness.kept.has(id) ? [`the result of ${id} is lost`] : [],
+      ...[...keys].flatMap((key) =>
+        this.#answered.has(key) || this.#witness.kept.has(key) ? [`the result of ${key} is lost`] : [],
       ),
       ...ignored.map(({ toolCallId }) => `${toolCallId} was answered, and nothing came of it`),
     ];
@@ -867,6 +865,8 @@ interface Question {
 
 /** An answer to a call, by a button. */
 interface Pressed {
+  /** The answer, of several that have this call, on which it was answered. */
+  readonly owner: string;
   readonly toolCallId: string;
   readonly page: MortalPage;
   /** How many lines the page had been called back with by then. */

@@ -11,7 +11,7 @@ import { noteOf, words } from './story.ts';
  */
 export class Witness {
   readonly found: string[] = [];
-  /** The calls that were seen answered on a page that said that all of it is saved. */
+  /** The calls that were seen answered on a page that said that all of it is saved, by {@link keyOf}. */
   readonly kept: Set<string> = new Set();
   /** Every request, with the page that it came from. */
   readonly #asked: Map<Exchange, MortalPage> = new Map();
@@ -388,7 +388,7 @@ export class Witness {
     const saved = new Map(callsIn(stored ?? NOTHING).map((call) => [call.toolCallId, call]));
     for (const call of callsIn(shown).filter((one) => !waits(one))) {
       const own = saved.get(call.toolCallId);
-      if (own && !waits(own)) this.kept.add(call.toolCallId);
+      if (own && !waits(own)) this.kept.add(keyOf(shown.id, call.toolCallId));
       else this.found.push(`ready, and the result of ${call.toolCallId} is not saved`);
     }
   }
@@ -474,6 +474,11 @@ export interface Call {
   readonly input: { readonly sides: number };
   readonly output?: unknown;
   readonly approval?: { readonly id: string; readonly approved?: boolean };
+}
+
+/** A call as one answer has it: versions of that answer have the same call, and results of their own. */
+export function keyOf(answerId: string, toolCallId: string): string {
+  return `${answerId} ${toolCallId}`;
 }
 
 /** The calls of tools in a message. */
