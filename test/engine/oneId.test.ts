@@ -92,6 +92,7 @@ describe('two messages under one id, where a full disk kept the first', () => {
   test('are answers, too', async () => {
     const { inner, full } = await asked();
     await full.retry();
+    expect(full.state.getState().saveState).toEqual({ state: 'saved', pending: 0 });
     await expectApart(inner, full);
   });
 
