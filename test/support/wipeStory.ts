@@ -1,9 +1,11 @@
+import type { UIMessage } from 'ai';
 import fc from 'fast-check';
 import { IDBFactory } from 'fake-indexeddb';
 import { expect } from 'vitest';
 import { ContextEngine } from '../../src/engine/engine.ts';
 import { isContextError } from '../../src/errors.ts';
 import { openIndexedDB } from '../../src/store/open.ts';
+import type { MessageNode } from '../../src/graph/graph.ts';
 import type { ContextStore } from '../../src/store/store.ts';
 import { examine } from './examine.ts';
 import { given, message } from './graph.ts';
@@ -21,6 +23,8 @@ import { refusing } from './refusal.ts';
 export interface Story {
   /** Whether the pages share a store, as parts of one page do; else each is a tab. */
   readonly areOne: boolean;
+  /** Whether each page numbers its questions: then two pages say different things under one id. */
+  readonly areNumbered?: boolean;
   readonly steps: readonly Step[];
   readonly picks: readonly number[];
 }
@@ -43,6 +47,8 @@ class Page {
   /** How many calls of its own may change what it shows. */
   busy = 0;
   appends = 0;
+  /** How many questions were asked here. */
+  asked = 0;
   /** Since when it shows each message. */
   readonly #since: Map<string, number> = new Map();
 
@@ -62,25 +68,26 @@ class Page {
     this.engine = new ContextEngine({ store: counted, chatId: 'c', userId: 'me' });
     this.engine.state.subscribe(({ messages }) => {
       const { now } = world.machine;
-      for (const [id, since] of this.#since) {
-        if (this.#sees(id)) continue;
-        this.#since.delete(id);
-        if (this.busy === 0 && now - since >= SEEN) void this.#miss(id, world);
+      for (const [key, since] of this.#since) {
+        if (this.#sees(key)) continue;
+        this.#since.delete(key);
+        if (this.busy === 0 && now - since >= SEEN) void this.#miss(key, world);
       }
-      for (const { id } of messages) if (!this.#since.has(id)) this.#since.set(id, now);
+      for (const key of messages.map(keyOf)) if (!this.#since.has(key)) this.#since.set(key, now);
     });
   }
 
-  async #miss(id: string, world: World): Promise<void> {
+  async #miss(key: string, world: World): Promise<void> {
     await world.machine.rest(SEEN);
-    if (!this.#sees(id) && this.busy === 0) world.wrong.push(`${world.nameOf(this)} shows no ${id} any more`);
+    if (!this.#sees(key) && this.busy === 0)
+      world.wrong.push(`${world.nameOf(this)} shows no ${key} any more`);
   }
 
   /** What grows in another page stands beside what is shown; whoever goes to such an answer asks in its place. */
-  #sees(id: string): boolean {
+  #sees(key: string): boolean {
     const { messages, elsewhere } = this.engine.state.getState();
     const seen = this.busy === 0 ? [...messages, ...elsewhere] : messages;
-    return seen.some((one) => one.id === id);
+    return seen.some((one) => keyOf(one) === key);
   }
 
   get light(): string {
@@ -92,6 +99,15 @@ class Page {
   }
 }
 
+/** What a message is known by: a question by its words, since another one may have its id; an answer grows. */
+function keyOf(one: UIMessage): string {
+  return one.role === 'user' ? wordsOf(one) : one.id;
+}
+
+function wordsOf({ parts: [part] }: UIMessage): string {
+  return part?.type === 'text' ? part.text : '';
+}
+
 /** So many ms a message is shown before anybody has seen it, and gone before anybody misses it. */
 const SEEN = 200;
 
@@ -99,19 +115,20 @@ class World {
   readonly machine: Machine;
   readonly pages: Page[] = [];
   readonly wrong: string[] = [];
-  /** What the pages were told is saved, or kept: words by message, and fields. */
-  readonly words: Map<string, string> = new Map();
+  /** What the pages were told is saved, or kept: words, no two of them the same, and fields. */
+  readonly words: Set<string> = new Set();
   readonly fields: Map<string, number> = new Map();
-  readonly #areOne: boolean;
+  readonly story: Story;
   #count = 0;
+  #askedAt = 0;
 
-  constructor(machine: Machine, areOne: boolean) {
+  constructor(machine: Machine, story: Story) {
     this.machine = machine;
-    this.#areOne = areOne;
+    this.story = story;
   }
 
   open(): Page {
-    const store = this.#areOne ? this.pages[0]?.store : undefined;
+    const store = this.story.areOne ? this.pages[0]?.store : undefined;
     const page = new Page(this, store ?? openIndexedDB('contextree', {}));
     this.pages.push(page);
     return page;
@@ -124,19 +141,29 @@ class World {
   next(): number {
     return (this.#count += 1);
   }
+
+  /** A question of a page. Two under one id in the very same millisecond would be taken for one. */
+  async questionOf(page: Page, n: number): Promise<UIMessage> {
+    page.asked += 1;
+    if (!this.story.areNumbered) return message(`q${n}`);
+    while (this.machine.now <= this.#askedAt) await this.machine.rest(1);
+    this.#askedAt = this.machine.now;
+    return message(`q${page.asked}`, `word ${n}`);
+  }
 }
 
 /** Asks, and remembers the question once it is kept; gives the answer's id. */
-async function ask(world: World, { engine }: Page): Promise<string> {
+async function ask(world: World, page: Page): Promise<string> {
   const n = world.next();
-  const id = await engine.continue(message(`q${n}`), { id: `a${n}` });
-  world.words.set(`q${n}`, `q${n}`);
+  const question = await world.questionOf(page, n);
+  const id = await page.engine.continue(question, { id: `a.${n}` });
+  world.words.add(wordsOf(question));
   return id;
 }
 
 async function finish(world: World, { engine }: Page, id: string): Promise<void> {
   await engine.updateMessage(id, message(id, `to ${id}`), 'complete');
-  world.words.set(id, `to ${id}`);
+  world.words.add(`to ${id}`);
 }
 
 const deeds = {
@@ -156,12 +183,15 @@ const deeds = {
   },
   async again(world, page) {
     const question = page.engine.state.getState().messages.findLast(({ role }) => role === 'user');
-    if (question) await finish(world, page, await page.engine.continue(question, { id: `a${world.next()}` }));
+    if (question)
+      await finish(world, page, await page.engine.continue(question, { id: `a.${world.next()}` }));
   },
   async edit(world, page, pick) {
     const id = one(page.shown(), pick);
     const words = `edit ${world.next()}`;
-    if (id !== undefined) world.words.set(await page.engine.edit(id, words), words);
+    if (id === undefined) return;
+    await page.engine.edit(id, words);
+    world.words.add(words);
   },
   async rewind(_, page, pick) {
     const id = one(page.shown(), pick);
@@ -213,6 +243,9 @@ const deeds = {
 /** What changes what a page shows, because somebody asks it to. */
 const MOVES: readonly string[] = ['again', 'edit', 'rewind', 'switch'];
 
+/** Who numbers a question as one that is known here gets a version of that. */
+const ASKS: readonly string[] = ['ask', 'begin'];
+
 /** The browser deletes the database; a person who deletes all that a site has deletes the notes beside it, too. */
 async function wipe(pick: number): Promise<void> {
   if (pick % 4 === 0) localStorage.clear();
@@ -229,9 +262,10 @@ const KINDS = Object.keys(deeds) as (keyof typeof deeds)[];
 const OFTEN = ['ask', 'ask', 'ask', 'wipe', 'wipe', 'wipe', 'begin', 'end', 'full', 'list'] as const;
 
 /** Stories of two pages and at most so many steps. */
-export const stories = (most: number): fc.Arbitrary<Story> =>
+export const stories = (most: number, areNumbered = false): fc.Arbitrary<Story> =>
   fc.record({
     areOne: fc.boolean(),
+    areNumbered: fc.constant(areNumbered),
     steps: fc.array(
       fc.record({
         does: fc.constantFrom<keyof typeof deeds>(...KINDS, ...OFTEN),
@@ -245,14 +279,14 @@ export const stories = (most: number): fc.Arbitrary<Story> =>
   });
 
 /** Plays a story and looks at what is left; throws where something is lost, wrong or unsaid. */
-export async function playWipes({ areOne, steps, picks }: Story): Promise<void> {
+export async function playWipes(story: Story): Promise<void> {
   globalThis.indexedDB = new IDBFactory();
-  const machine = new Machine(picks);
-  const world = new World(machine, areOne);
+  const machine = new Machine(story.picks);
+  const world = new World(machine, story);
   machine.install();
   try {
     const isDone = await machine.during(
-      tell(world, steps).catch((error: unknown) => world.wrong.push(String(error))),
+      tell(world, story.steps).catch((error: unknown) => world.wrong.push(String(error))),
     );
     expect([isDone ? 'all came to rest' : 'somebody hangs', ...world.wrong]).toEqual(['all came to rest']);
   } finally {
@@ -288,7 +322,7 @@ async function begin(machine: Machine): Promise<void> {
 }
 
 async function take(world: World, page: Page, does: Step['does'], pick: number): Promise<void> {
-  const isMove = MOVES.includes(does);
+  const isMove = MOVES.includes(does) || (world.story.areNumbered && ASKS.includes(does));
   if (isMove) page.busy += 1;
   try {
     await deeds[does](world, page, pick);
@@ -307,6 +341,9 @@ function isExpected(error: unknown, does: Step['does']): boolean {
 }
 
 const EXPECTED: Partial<Record<Step['does'], readonly string[]>> = {
+  // Another page has asked something else under that number.
+  ask: ['head-moved'],
+  begin: ['head-moved'],
   // Another page lets an answer to this question grow.
   again: ['busy'],
   // The browser lost it before its words were read here.
@@ -331,9 +368,11 @@ async function comeToRest(world: World): Promise<void> {
 /** Who says that all is saved has it on the disk: somebody has just looked. */
 async function checkLights({ pages, wrong }: World): Promise<void> {
   for (const [i, page] of pages.entries()) {
-    const { nodes } = await page.store.load('c');
-    const there = new Set(nodes.map(({ id }) => id));
-    const lacking = page.shown().filter((id) => !there.has(id));
+    const there = new Set((await nodesOf(page.store)).map(({ data }) => keyOf(data)));
+    const lacking = page.engine.state
+      .getState()
+      .messages.map(keyOf)
+      .filter((key) => !there.has(key));
     if (page.light === 'saved' && lacking.length > 0)
       wrong.push(`page ${i} says saved, and ${lacking.join()} is not`);
   }
@@ -345,11 +384,10 @@ async function checkDisk(world: World): Promise<void> {
   const fresh = world.open();
   await fresh.engine.ready();
   const { chat, ...records } = await first.store.load('c');
-  for (const [id, words] of world.words) {
-    const node = await first.store.getMessage('c', id);
-    const [part] = node?.data.parts ?? [];
-    if (part?.type !== 'text' || part.text !== words)
-      wrong.push(`${id} says ${JSON.stringify(part?.type === 'text' ? part.text : node)}, not "${words}"`);
+  const said = (await nodesOf(first.store)).map(({ data }) => wordsOf(data));
+  for (const words of world.words) {
+    const count = said.filter((one) => one === words).length;
+    if (count !== 1) wrong.push(`"${words}" is there ${count} times`);
   }
   const fields = (await first.store.get<Record<string, number>>('contextree:queued:c')) ?? {};
   for (const [id, at] of world.fields) if (fields[id] !== at) wrong.push(`${id} is ${fields[id]}, not ${at}`);
@@ -363,6 +401,15 @@ async function checkDisk(world: World): Promise<void> {
     const own = outlineOf(page);
     if (own !== outline) wrong.push(`${world.nameOf(page)} shows ${own}, a new one ${outline}`);
   }
+}
+
+/** The messages of the chat as they are on the disk; a message that no branch reaches is told of by what examines it. */
+async function nodesOf(store: ContextStore): Promise<MessageNode[]> {
+  const { nodes } = await store.load('c');
+  return store.getNodes(
+    'c',
+    nodes.map(({ id }) => id),
+  );
 }
 
 /** What a page tells of the chat, but for what is shown of it. */
