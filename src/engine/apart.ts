@@ -1,4 +1,5 @@
-import { areTwo, idApart, type Branch, type MessageNode } from '../graph/graph.ts';
+import type { UIMessage } from 'ai';
+import { areTwo, idApart, infoOf, type Branch, type MessageNode, type NodeInfo } from '../graph/graph.ts';
 import type { ChatRecords, StoreOp } from '../store/store.ts';
 import type { Desk } from './desk.ts';
 import type { History, Own } from './history.ts';
@@ -21,6 +22,8 @@ export class Apart {
   readonly #desk: Desk;
   readonly #at: Place;
   readonly #renames: Map<string, string> = new Map();
+  /** The same of all that was ever renamed here. */
+  readonly #ids: Map<string, string> = new Map();
 
   constructor(desk: Desk, at: Place) {
     this.#desk = desk;
@@ -55,15 +58,16 @@ export class Apart {
       bodyHash: '',
     };
     const [words, heads] = [new Set(idsIn(ops)), new Set(headsIn(ops))];
-    this.#set(ours, there, {
+    this.#set(ours, infoOf(there), {
       own: { has: (one) => words.has(one) || own.has(one) },
       moved: { has: (branchId) => heads.has(branchId) || outbox.movesHead(branchId) },
     });
     return ops.map((op) => renamed(op, id, ours.id));
   }
 
-  #set(ours: MessageNode, there: MessageNode, { own, moved } = { own: ALL, moved: ALL }): void {
+  #set(ours: MessageNode, there: NodeInfo, { own, moved } = { own: ALL, moved: ALL }): void {
     const { history, outbox, streams, chains, view } = this.#at;
+    this.#ids.set(there.id, ours.id);
     streams.rename(there.id, ours.id);
     history.setApart(ours, there, own, moved);
     outbox.rename(there.id, ours.id);
@@ -75,29 +79,24 @@ export class Apart {
    * What was said here under ids that another tab has given to other messages, in a chat that it wrote again, and what was said
    * behind it: but for what waits for the disk. Gives the branches as they end then.
    */
-  async fromOthers({ nodes }: ChatRecords, seen: readonly Branch[]): Promise<readonly Branch[]> {
-    const { history, outbox } = this.#at;
+  fromOthers({ nodes }: ChatRecords, seen: readonly Branch[]): readonly Branch[] {
+    const { history } = this.#at;
     const two = new Set<string | null>();
     const wordless: string[] = [];
-    const taken = nodes.flatMap((there) => {
+    const taken: (readonly [MessageNode, NodeInfo])[] = [];
+    for (const there of nodes) {
       const info = history.graph.nodes.get(there.id);
-      if (!info || outbox.has(info.id)) return [];
+      if (!info || info.deviceId === MEMORY) continue;
       const isBehind = info.createdAt !== there.createdAt && two.has(info.parentId);
-      if (!isBehind && !areTwo(info, there)) return [];
+      if (!isBehind && !areTwo(info, there)) continue;
       two.add(info.id);
       const ours = history.body(info.id);
-      if (!ours) wordless.push(info.id);
-      return ours ?? [];
-    });
+      if (ours) taken.push([ours, there]);
+      else wordless.push(info.id);
+    }
     // Their words are nowhere any more; what is said behind them is not said behind the others.
     if (wordless.length > 0) history.forget(wordless);
-    if (taken.length === 0) return seen;
-    const ids = taken.map(({ id }) => id);
-    const found = await this.#desk.store.getNodes(this.#desk.chatId, ids);
-    const others = new Map(found.map((there) => [there.id, there]));
-    for (const ours of taken) {
-      const there = others.get(ours.id);
-      if (!there) continue;
+    for (const [ours, there] of taken) {
       this.#renames.set(ours.id, idApart(ours));
       const { deviceId } = there;
       this.#set({ ...ours, id: idApart(ours), parentId: this.idOf(ours.parentId), deviceId }, there);
@@ -108,6 +107,13 @@ export class Apart {
   /** The id that a message of the chat that was written again last has by now. */
   idOf(id: string | null): string | null {
     return this.#renames.get(id ?? '') ?? id;
+  }
+
+  /** A message as somebody gives it who knows it under the id that it had here: with the one that it has by now. */
+  asKnown(message: UIMessage): UIMessage {
+    const id = this.#ids.get(message.id);
+    const isIt = id !== undefined && sameContent(this.#at.history.body(id)?.data, message);
+    return isIt ? { ...message, id } : message;
   }
 
   /** Operations that were made before that. */

@@ -163,17 +163,18 @@ export class History {
    * What was said here under the id of another message `there` is a message of its own from now on, `ours`. What is `own` of
    * the messages behind it hangs on ours, and what is `moved` of the branches and checkpoints that end at it ends there.
    */
-  setApart(ours: MessageNode, there: MessageNode, own: Own, moved: Own): void {
+  setApart(ours: MessageNode, there: NodeInfo, own: Own, moved: Own): void {
     const { graph } = this;
     const kept = this.#bodies.get(there.id);
     // What waits for the disk may say more by now than it did first.
     const { data, status } = kept?.deviceId === MEMORY ? kept : ours;
     const behind = (graph.children.get(there.id) ?? []).filter((id) => own.has(id));
-    for (const node of [{ ...ours, data: { ...data, id: ours.id }, status }, there]) {
-      this.#bodies.set(node.id, node);
-      this.#stale.delete(node.id);
-      putNode(graph, infoOf(node));
-    }
+    const node = { ...ours, data: { ...data, id: ours.id }, status };
+    this.#bodies.set(ours.id, node);
+    this.#bodies.delete(there.id);
+    this.#stale.delete(there.id);
+    putNode(graph, infoOf(node));
+    putNode(graph, there);
     for (const id of behind) putNode(graph, { ...(graph.nodes.get(id) as NodeInfo), parentId: ours.id });
     for (const [branchId, view] of this.#views)
       if (view === there.id && moved.has(branchId)) this.#views.set(branchId, ours.id);

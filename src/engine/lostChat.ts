@@ -1,6 +1,13 @@
 import { createId } from '../fragment/id.ts';
 import type { UIMessage } from 'ai';
-import { chainIds, type Branch, type Chat, type MessageNode, type NodeInfo } from '../graph/graph.ts';
+import {
+  chainIds,
+  reachable,
+  type Branch,
+  type Chat,
+  type MessageNode,
+  type NodeInfo,
+} from '../graph/graph.ts';
 import type { ChatRecords, StoreOp } from '../store/store.ts';
 import type { History } from './history.ts';
 import { MEMORY } from './outbox.ts';
@@ -8,8 +15,8 @@ import { MEMORY } from './outbox.ts';
 /**
  * A chat that the browser lost under the open page, as operations that write it again as far as it is here: its branches
  * under their ids and names, the messages that have their words, the checkpoints at these, its title and its metadata. A
- * message whose words are not here keeps its place, where others are before and behind it; else what followed it begins the
- * chat. What waits for the disk is left out: it comes by itself.
+ * message whose words are not here keeps its place, where others are behind it; but for the first of a long chat, which then
+ * begins with what followed them. What waits for the disk is left out: it comes by itself.
  *
  * `first` is the id of the branch that the chat begins with; undefined where no branch is known.
  */
@@ -50,15 +57,24 @@ export function writtenBeside(
 ): readonly StoreOp[] {
   const there = new Map(nodes.map((info) => [info.id, info]));
   const written = new Set(there.keys());
+  // Only a checkpoint may hold a message, where the page that wrote it saw it on no branch.
+  const heads = branches.map(({ headMessageId }) => headMessageId);
+  const held = reachable({ nodes: there }, heads);
   const ends = new Map(branches.map((branch) => [branch.id, branch]));
   // A new page that had nothing of the chat began it with one.
   const known = new Set(seen.map(({ id }) => id));
   const empty = branches.filter(({ id, headMessageId }) => headMessageId === null && !known.has(id));
   const free = new Map(empty.map((branch) => [branch.name, branch]));
+  // What is there under the id of a message that waits for the disk may be another one.
+  const isWaiting = (id: string): boolean => {
+    const info = history.graph.nodes.get(id);
+    return info?.deviceId === MEMORY && info.createdAt !== there.get(id)?.createdAt;
+  };
   const ops: StoreOp[] = [];
   for (const { id, name, headMessageId, deviceId } of seen) {
-    const chain = deviceId === MEMORY ? [] : chainIds(history.graph, headMessageId);
-    const before = chain.findLast((one) => there.has(one)) ?? null;
+    const chain =
+      deviceId === MEMORY ? [] : chainIds(history.graph, headMessageId).filter((one) => !isWaiting(one));
+    const before = chain.findLast((one) => held.has(one)) ?? null;
     let last: string | null = null;
     let isAside = false;
     for (const one of chain) {
@@ -74,6 +90,8 @@ export function writtenBeside(
       if (node && !written.has(one)) ops.push({ ...insertOf(node), parentId: last });
       if (info || node) written.add((last = one));
     }
+    // It came to nothing: others wrote at that moment.
+    if (!ends.has(beside.get(id) ?? '')) beside.delete(id);
     const end = ends.get(beside.get(id) ?? id) ?? free.get(name);
     free.delete(name);
     const expected = end?.headMessageId ?? null;
@@ -119,8 +137,9 @@ function isOlder({ rev, parts, status }: NodeInfo, { rev: newer, data }: Message
 }
 
 /**
- * Puts all messages on the way to one, each once, and gives the last of them: that one, if its words are here. Between others
- * a message without words keeps its place, at a revision before all others: whoever has its words has newer ones.
+ * Puts all messages on the way to one, each once, and gives the last of them: that one, if its words are here. Before others a
+ * message without words keeps its place, at a revision before all others: whoever has its words has newer ones. So do the
+ * first of a chat, where they are few: who has read only the end of a long one does not write thousands that say nothing.
  */
 function placing(
   history: History,
@@ -129,36 +148,49 @@ function placing(
   const { nodes } = history.graph;
   /** The last message that was put on the way to each. */
   const lasts = new Map<string, string | null>();
+  const parentOf = (id: string): string | null => nodes.get(id)?.parentId ?? null;
+  const isPut = (id: string): boolean => lasts.get(id) === id;
+  const place = (node: MessageNode, last: string | null): string => {
+    put(node, last);
+    lasts.set(node.id, node.id);
+    return node.id;
+  };
+  const placeBefore = (id: string): string | null => {
+    const lacking = new Set<string>();
+    let last = parentOf(id);
+    // A ring ends where it began.
+    while (last !== null && !isPut(last) && !lacking.has(last)) {
+      lacking.add(last);
+      last = parentOf(last);
+    }
+    if (last !== null && !isPut(last)) return null;
+    if (last === null && lacking.size > MOST_FIRST) return null;
+    for (const one of [...lacking].toReversed()) {
+      const info = nodes.get(one);
+      if (info && info.deviceId !== MEMORY) last = place(wordless(info), last);
+    }
+    return last;
+  };
   return (id) => {
     const way: string[] = [];
-    for (let at = id; at !== null && !lasts.has(at); at = nodes.get(at)?.parentId ?? null) {
-      // A ring ends where it began.
+    for (let at = id; at !== null && !lasts.has(at); at = parentOf(at)) {
       lasts.set(at, null);
       way.push(at);
     }
-    let last = lasts.get(nodes.get(way.at(-1) ?? '')?.parentId ?? '') ?? null;
-    const place = (node: MessageNode): void => {
-      put(node, last);
-      lasts.set(node.id, (last = node.id));
-    };
-    let wordless: NodeInfo[] = [];
+    let last = lasts.get(parentOf(way.at(-1) ?? '') ?? '') ?? null;
     for (const one of way.toReversed()) {
-      const info = nodes.get(one);
-      const isWaiting = info?.deviceId === MEMORY;
-      const node = isWaiting ? undefined : history.body(one);
-      lasts.set(one, last);
-      if (!node && info && !isWaiting && last !== null) wordless.push(info);
-      if (!node) continue;
-      for (const lost of wordless)
-        place({
-          ...lost,
-          data: { id: lost.id, role: lost.name as UIMessage['role'], parts: [] },
-          status: 'interrupted',
-          rev: 0,
-        });
-      wordless = [];
-      place(node);
+      const node = nodes.get(one)?.deviceId === MEMORY ? undefined : history.body(one);
+      if (node) last = place(node, placeBefore(one));
+      else lasts.set(one, last);
     }
     return lasts.get(id ?? '') ?? null;
   };
+}
+
+/** So many messages without words may begin a chat that is written again. */
+const MOST_FIRST = 64;
+
+function wordless(info: NodeInfo): MessageNode {
+  const { id, name } = info;
+  return { ...info, data: { id, role: name as UIMessage['role'], parts: [] }, status: 'interrupted', rev: 0 };
 }

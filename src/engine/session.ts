@@ -313,7 +313,8 @@ export class Session {
     const branch = lost ?? this.#view.branchOrActive(at);
     const id = options.id ?? createId();
     const forkId = options.forkId ?? createId();
-    const ops = await this.#turnOps(turn, branch, { ...options, id, forkId });
+    const known = turn.map((message) => this.#sync.asKnown(message));
+    const ops = await this.#turnOps(known, branch, { ...options, id, forkId });
     const back = ops.some(({ op }) => op === 'head') ? restoring(lost) : [];
     const isShown = lost !== undefined || branch.id === this.#view.activeId;
     const inserts = ops.filter((op) => op.op === 'insert');

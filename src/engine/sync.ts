@@ -1,3 +1,4 @@
+import type { UIMessage } from 'ai';
 import { ContextError, isContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
 import { contains, lastUsedWith, type Branch, type Chat, type MessageNode } from '../graph/graph.ts';
@@ -66,6 +67,8 @@ export class Sync {
   #stored: Chat | undefined;
   /** The branches that took in what was here of others, in the chat that another tab wrote again last. */
   #beside: ReadonlyMap<string, string> = new Map();
+  /** The branches as they were seen here before that, until all that is on them is in it. */
+  #toJoin: readonly Branch[] = [];
   #watchTimer: ReturnType<typeof setTimeout> | undefined;
   /**
    * Whether there may be more than what was read, though nobody tells of it: a tab died, and what it wrote last may still be
@@ -274,8 +277,8 @@ export class Sync {
       this.#absorbOwn(result, moved);
       if (result.conflict) await this.#followConflict(result.conflict);
       if (seen) {
-        const all = this.#withWritten(seen, result.written);
-        await this.#joinWith(all).catch((error) => this.#reportQuietly(error));
+        this.#addToJoin(seen);
+        await this.#joinWith(this.#writtenOn(result.written)).catch((error) => this.#reportQuietly(error));
       }
       if (!isShown) await this.#land(result, moved);
       return result.changed;
@@ -288,17 +291,18 @@ export class Sync {
     }
   }
 
-  /** Branches as they were seen before a write, and as they are with what it wrote: that may be lost again by now. */
-  #withWritten(seen: readonly Branch[], written: readonly MessageNode[]): readonly Branch[] {
+  /** The branches that end at what was just written, which may be lost again by now. */
+  #writtenOn(written: readonly MessageNode[]): readonly Branch[] {
     const ids = new Set(written.map(({ id }) => id));
-    const own = this.#history
-      .seenBranches()
-      .filter(({ headMessageId: head }) => head !== null && ids.has(head));
+    return this.#history.seenBranches().filter(({ headMessageId: head }) => head !== null && ids.has(head));
+  }
+
+  /** What was seen is to be joined: where a branch goes on from where it was seen before, that once. */
+  #addToJoin(seen: readonly Branch[]): void {
+    const { graph } = this.#history;
     const isCovered = ({ id, headMessageId: head }: Branch): boolean =>
-      own.some(
-        (one) => one.id === id && (head === null || contains(this.#history.graph, one.headMessageId, head)),
-      );
-    return [...seen.filter((branch) => !isCovered(branch)), ...own];
+      seen.some((one) => one.id === id && (head === null || contains(graph, one.headMessageId, head)));
+    this.#toJoin = [...this.#toJoin.filter((branch) => !isCovered(branch)), ...seen];
   }
 
   /** Writes a chat again that the browser lost, unless another tab did so meanwhile. Gives the operations to follow it. */
@@ -312,6 +316,8 @@ export class Sync {
         // What comes behind it is shown already, and may be refused.
         for (const { id, headMessageId } of seen)
           if (this.#history.branches.has(id)) this.#history.look(id, headMessageId);
+        // What was seen before that, and could not be added to a chat that was lost once more.
+        if (this.#toJoin.length > 0) await this.#joinWith([]);
         return ops.map(atAnyRevision);
       }
     } catch (error) {
@@ -490,6 +496,11 @@ export class Sync {
     return this.#desk.options.onConflict === 'rebase' ? 'rebase' : 'fork';
   }
 
+  /** A message that is given by the id that it had before it was set apart from another one, as it is known by now. */
+  asKnown(message: UIMessage): UIMessage {
+    return this.#apart.asKnown(message);
+  }
+
   /** Whether words of a message wait for a disk that refused them. */
   isKept(id: string): boolean {
     return this.#outbox.has(id);
@@ -656,11 +667,14 @@ export class Sync {
    * branches as they were seen here before another tab wrote the chat again, or the browser lost some of it.
    */
   async #joinWith(seen: readonly Branch[]): Promise<void> {
-    const shown = seen.find(({ id }) => id === this.#view.activeId)?.headMessageId;
-    const records = await this.#writeBeside(seen);
+    this.#addToJoin(seen);
+    const shown = this.#toJoin.find(({ id }) => id === this.#view.activeId)?.headMessageId;
+    const records = await this.#writeBeside();
     if (records) {
+      const joined = this.#toJoin;
+      this.#toJoin = [];
       await this.#takeIn(records);
-      for (const { id } of seen) if (!this.#outbox.movesHead(id)) this.#history.lookAgain(id);
+      for (const { id } of joined) if (!this.#outbox.movesHead(id)) this.#history.lookAgain(id);
       this.#view.activeId = this.#beside.get(this.#view.activeId) ?? this.#view.activeId;
     }
     this.#view.stayWith(this.#apart.idOf(shown ?? null));
@@ -697,19 +711,25 @@ export class Sync {
    * Adds what is here to a chat that another tab wrote again, before anything of it is taken in, until it is there: others
    * may do the same. Undefined where it was lost once more meanwhile: whoever writes it then tells of it.
    */
-  async #writeBeside(before: readonly Branch[]): Promise<ChatRecords | undefined> {
+  async #writeBeside(): Promise<ChatRecords | undefined> {
     const { store, chatId } = this.#desk;
     const beside = new Map<string, string>();
-    let seen = before;
     let isAdded: boolean | undefined = true;
     this.#apart.forget();
     for (let tries = 0; ; tries += 1) {
       const records = await store.load(chatId);
       if (!records.chat || isAdded === undefined) return undefined;
       this.#refuseStrange(records);
-      seen = await this.#apart.fromOthers(records, seen);
+      this.#toJoin = this.#apart.fromOthers(records, this.#toJoin);
       const lost = this.#isAnother(records.chat) ? this.#stored : undefined;
-      const ops = writtenBeside(this.#history, records, lost, (node) => this.#insertOf(node), seen, beside);
+      const ops = writtenBeside(
+        this.#history,
+        records,
+        lost,
+        (node) => this.#insertOf(node),
+        this.#toJoin,
+        beside,
+      );
       if (isAdded && ops.length > 0 && tries < MOST_TRIES) {
         isAdded = await this.#add(ops, records.branches[0]?.id);
         continue;

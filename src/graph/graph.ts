@@ -59,8 +59,8 @@ export interface NodeInfo extends Omit<MessageNode, 'data'> {
 }
 
 /**
- * Whether two messages under one id are two: said at different times, with different words or behind different ones. An app that numbers its messages
- * gives two tabs the same ids, and begins anew where the browser has lost what was said.
+ * Whether two messages under one id are two: said at different times, with different words or behind different ones. An app
+ * that numbers its messages gives two tabs the same ids, and begins anew where the browser has lost what was said.
  */
 export function areTwo(a: Pick<NodeInfo, 'createdAt' | 'bodyHash' | 'parentId'>, b: typeof a): boolean {
   return a.createdAt !== b.createdAt && (a.bodyHash !== b.bodyHash || a.parentId !== b.parentId);
@@ -294,14 +294,18 @@ export function isVisible(info: Pick<NodeInfo, 'status' | 'parts'>): boolean {
 }
 
 /** The ids that some branch reaches, given the heads of the live branches. Costs each reached node once. */
-export function reachable(graph: MessageGraph, heads: Iterable<string | null>): Set<string> {
+export function reachable(graph: Pick<MessageGraph, 'nodes'>, heads: Iterable<string | null>): Set<string> {
   const reached = new Set<string>();
   for (const head of heads) markChain(graph, reached, head);
   return reached;
 }
 
 /** Adds the chain of one more head to a set made by {@link reachable}. Stops at the first id that is in it already. */
-export function markChain(graph: MessageGraph, reached: Set<string>, headId: string | null): void {
+export function markChain(
+  graph: Pick<MessageGraph, 'nodes'>,
+  reached: Set<string>,
+  headId: string | null,
+): void {
   for (let id = headId; id !== null && !reached.has(id);) {
     const node = graph.nodes.get(id);
     if (!node) return;

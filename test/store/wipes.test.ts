@@ -7,6 +7,7 @@ import { playWipes, type Step, stories, type Story } from '../support/wipeStory.
 
 const step = (does: Step['does'], page: number, pick = 0, rest = -1): Step => ({ does, page, pick, rest });
 const inTabs = (...steps: readonly Step[]): Story => ({ areOne: false, steps, picks: [0] });
+const numbered = (...steps: readonly Step[]): Story => ({ ...inTabs(...steps), areNumbered: true });
 const inOnePage = (...steps: readonly Step[]): Story => ({ areOne: true, steps, picks: [0] });
 
 /** Failures that were found, the smallest that found each, and what was wrong. */
@@ -278,6 +279,88 @@ const KEPT: Readonly<Record<string, Story>> = {
     step('ask', 0),
     step('ask', 0),
   ),
+  'what waited in a page, though the disk had taken it, was written behind another page’s question of its number':
+    numbered(
+      step('late', 0, 3, 0),
+      step('ask', 0, 0, 1),
+      step('full', 1, 1, 10),
+      step('ask', 1),
+      step('ask', 1, 0, 1),
+      step('wipe', 0),
+    ),
+  'words were lost that could not be added to a chat before it was lost once more': numbered(
+    step('ask', 0),
+    step('ask', 1),
+    step('ask', 0),
+    step('ask', 1),
+    step('ask', 0),
+    step('rename', 1, 0, 10),
+    step('ask', 0, 0, 10),
+    step('wipe', 0),
+    step('wipe', 0, 0, 1),
+    step('switch', 1, 4),
+  ),
+  'a page that had set two questions apart knew words in the midst of a chat, and began it with these':
+    numbered(step('edit', 0), step('begin', 1, 0, 0), step('wipe', 0), step('ask', 0), step('wipe', 0)),
+  'so did one that had asked under a known number': numbered(
+    step('edit', 1),
+    step('ask', 1),
+    step('wipe', 0, 0, 0),
+    step('ask', 0),
+    step('ask', 0),
+  ),
+  'words between others lost their place where an earlier branch ended at them': numbered(
+    step('ask', 0),
+    step('ask', 1),
+    step('begin', 1),
+    step('again', 1),
+    step('ask', 0, 0, 0),
+    step('wipe', 0),
+    step('ask', 0),
+    step('ask', 0),
+  ),
+  'who asked again for an answer to a question that was set apart just then asked it a second time': {
+    ...numbered(
+      step('full', 0, 5, 100),
+      step('ask', 0),
+      step('ask', 1),
+      step('again', 0),
+      step('ask', 0),
+      step('ask', 0),
+    ),
+    picks: [3],
+  },
+  'a page that waited for the disk led a branch to another page’s question of its number': numbered(
+    step('open', 0),
+    step('edit', 1),
+    step('wipe', 0),
+    step('ask', 1, 0, 0),
+    step('ask', 0, 0, 0),
+    step('full', 0, 1),
+    step('ask', 0),
+    step('ask', 0),
+  ),
+  'a page followed its branch to another question, since a checkpoint held its own': numbered(
+    step('begin', 0),
+    step('checkpoint', 0),
+    step('open', 0),
+    step('ask', 1, 0, 0),
+    step('wipe', 0),
+  ),
+  'an answer was on no branch, where others had written as it was added': {
+    ...numbered(
+      step('ask', 1),
+      step('ask', 0, 0, 1),
+      step('late', 0, 6, 100),
+      step('ask', 0),
+      step('ask', 1),
+      step('wipe', 0, 0, 1),
+      step('ask', 1, 0, 10),
+      step('ask', 0),
+      step('ask', 0),
+    ),
+    picks: [3],
+  },
 };
 
 // `CONTEXTREE_FUZZ` and `CONTEXTREE_SEED` as in `campaign.ts`; what a failure printed, put into `KEPT`, is played each time
@@ -290,6 +373,11 @@ describe('pages whose database is wiped under them', () => {
   it('lose no word, whatever comes first', { timeout: 3_600_000 }, async () => {
     expect.hasAssertions();
     await tryAll(stories(14), playWipes, campaign(400));
+  });
+
+  it('lose none, either, where each numbers its questions', { timeout: 3_600_000 }, async () => {
+    expect.hasAssertions();
+    await tryAll(stories(14, true), playWipes, campaign(400));
   });
 
   it.each(Object.entries(KEPT))('what was found once: %s', async (_, story) => {
