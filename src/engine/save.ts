@@ -41,7 +41,8 @@ export interface SaveInput {
   readonly isShared: (id: string) => boolean;
   /** The name that a fork beside the children of a message is made from. */
   readonly forkBase: (parentId: string | null, role: string) => string;
-  readonly newId: () => string;
+  /** An id for what gets one: the same for the same thing, each time that a save which was refused is planned. */
+  readonly newId: (thing: string) => string;
 }
 
 /** What a save would do. */
@@ -107,7 +108,9 @@ function resolveLast(
   if (pending) return { ...pending, message: { ...pending.message, parts } };
   const last = lastAnswer(input.graph, input.chain);
   const body = last && input.messageOf(last.id);
-  const message: UIMessage = body ? { ...body, parts } : { id: input.newId(), role: 'assistant', parts };
+  const message: UIMessage = body
+    ? { ...body, parts }
+    : { id: input.newId('answer'), role: 'assistant', parts };
   return { message, persist: lazy.persist, overwrite: last !== undefined && isReplaceable(input, last) };
 }
 
@@ -141,7 +144,7 @@ class Plan {
 
   constructor(input: SaveInput) {
     this.#input = input;
-    this.#branch = input.detached ? { id: input.newId(), base: input.branch.name } : undefined;
+    this.#branch = input.detached ? { id: input.newId('branch'), base: input.branch.name } : undefined;
     this.#base = input.head;
     this.#cursor = input.head;
   }
@@ -174,7 +177,7 @@ class Plan {
   }
 
   #renamed(message: UIMessage): UIMessage {
-    return { ...message, id: this.#input.newId() };
+    return { ...message, id: this.#input.newId(`version ${message.id}`) };
   }
 
   #insert(message: UIMessage): void {
@@ -200,7 +203,7 @@ class Plan {
     const { graph, forkBase, newId } = this.#input;
     const parentId = graph.nodes.get(message.id)?.parentId ?? null;
     this.#close();
-    this.#branch = { id: newId(), base: forkBase(parentId, message.role) };
+    this.#branch = { id: newId('fork'), base: forkBase(parentId, message.role) };
     this.#isFork = true;
     this.#base = parentId;
     this.#tail = [];
@@ -214,7 +217,7 @@ class Plan {
     const messageId = this.#cursor;
     if (!this.#isWritten) return;
     if (this.#branch) this.#ops.push({ op: 'branch', ...this.#branch, messageId });
-    else this.#ops.push({ op: 'head', branchId: branch.id, expected, messageId, forkId: newId() });
+    else this.#ops.push({ op: 'head', branchId: branch.id, expected, messageId, forkId: newId('conflict') });
   }
 
   get #isWritten(): boolean {

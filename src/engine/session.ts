@@ -28,10 +28,12 @@ import type { ContextSnapshot, EstimateOptions, InspectOptions, Subject } from '
 import { readKept, writeKept } from './keptFragments.ts';
 import { expectOption } from './expect.ts';
 import { expectEngineOptions, expectIds, expectName, expectStatus } from './options.ts';
+import { isRefusal } from './outbox.ts';
 import type { Repair } from './repair.ts';
 import { Chains } from './resolve.ts';
 import type { RefusedSave } from './safety.ts';
 import { sameItems } from './same.ts';
+import { sameJson } from './sameJson.ts';
 import { lastAnswer, planSave, sameContent, type PendingMessage, type SavePlan } from './save.ts';
 import { stillWritten, stopDrafts, Streams, type Stream } from './streams.ts';
 import { Switches } from './switches.ts';
@@ -63,6 +65,8 @@ export class Session {
   #idle: number | undefined;
   /** The fragments that are kept with the chat, as JSON. */
   #keptFragments = '[]';
+  /** The last save() that is not known to be written: the disk may have taken it, and not told so. */
+  #planned: Planned = NOTHING_PLANNED;
   /** The fields that were kept beside the chat, by key. */
   readonly #keptFields: Map<string, Readonly<Record<string, unknown>>> = new Map();
 
@@ -229,6 +233,7 @@ export class Session {
     try {
       return await this.#commitPlan(await this.#plan(pending, inPlace), save);
     } catch (error) {
+      if (!isRefusal(error)) this.#planned = NOTHING_PLANNED;
       if (!isContextError(error, 'head-moved') || this.#desk.options.onConflict === 'error') throw error;
       await this.#sync.pull();
       return this.#commitPlan(await this.#plan(pending, false), save);
@@ -242,19 +247,32 @@ export class Session {
       await this.#sync.commit([...plan.ops, ...fragments], { save });
       for (const { value } of fragments) this.#keptFragments = JSON.stringify(value);
     }
+    this.#planned = NOTHING_PLANNED;
     if (plan.forkId !== undefined) await this.#show(plan.forkId);
     return plan;
   }
 
-  /** What a save does, with the reminders that go with what is asked. */
-  async #plan(pending: readonly Pending[], inPlace: boolean): Promise<SavePlan> {
-    const plain = await this.#planOf(pending, inPlace);
-    if (plain.asked.length === 0) return plain;
-    const folded = await this.#folds.pending(pending, plain.asked);
-    return sameItems(folded, pending) ? plain : this.#planOf(folded, inPlace);
+  /** What is planned here: what was planned before and is planned again gets the same ids. */
+  #plannedAs(pending: readonly Pending[], inPlace: boolean): Planned {
+    // Of what was set twice, the later one counts.
+    const contents = new Map(
+      pending.map(({ content }) => [content.kind === 'message' ? content.message.id : content, content]),
+    );
+    const what = [inPlace, this.#view.activeId, this.#view.head(), [...contents.values()]];
+    if (!sameJson(what, this.#planned.what)) this.#planned = { what, ids: new Map() };
+    return this.#planned;
   }
 
-  async #planOf(pending: readonly Pending[], inPlace: boolean): Promise<SavePlan> {
+  /** What a save does, with the reminders that go with what is asked. */
+  async #plan(pending: readonly Pending[], inPlace: boolean): Promise<SavePlan> {
+    const { ids } = this.#plannedAs(pending, inPlace);
+    const plain = await this.#planOf(pending, inPlace, ids);
+    if (plain.asked.length === 0) return plain;
+    const folded = await this.#folds.pending(pending, plain.asked);
+    return sameItems(folded, pending) ? plain : this.#planOf(folded, inPlace, ids);
+  }
+
+  async #planOf(pending: readonly Pending[], inPlace: boolean, ids: Map<string, string>): Promise<SavePlan> {
     const history = this.#history;
     const messages = pending.map(({ content }) => content);
     const head = this.#view.head();
@@ -272,7 +290,11 @@ export class Session {
       inPlace,
       isShared: (message) => history.isShared(message, id),
       forkBase: (parentId, role) => history.forkBase(parentId, role, name),
-      newId: createId,
+      newId: (thing) => {
+        const id = ids.get(thing) ?? createId();
+        ids.set(thing, id);
+        return id;
+      },
     });
   }
 
@@ -962,3 +984,11 @@ function showing(ops: readonly StoreOp[], branchId: string): StoreOp {
   const made = ops.find((op) => op.op === 'branch');
   return { op: 'use', branchId: made?.id ?? branchId };
 }
+
+/** A save() that was planned: what it is about, and the ids of what it makes. */
+interface Planned {
+  readonly what: unknown;
+  readonly ids: Map<string, string>;
+}
+
+const NOTHING_PLANNED: Planned = { what: undefined, ids: new Map() };
