@@ -54,6 +54,7 @@ export class History {
   readonly #stale: Set<string> = new Set();
   readonly #versions: Map<string, Versions> = new Map();
   #reached: Set<string> | undefined;
+  readonly #ways: Map<string, string> = new Map();
 
   /**
    * Takes in records that the store read or wrote. Views stay where they are: {@link follow} moves them.
@@ -192,10 +193,13 @@ export class History {
   }
 
   /** Forgets the branches and checkpoints that a chat which was written again has not; those that wait for the disk stay. */
-  keepOnly({ branches, checkpoints }: ChatRecords): void {
+  keepOnly(
+    { branches, checkpoints }: Record<'branches' | 'checkpoints', readonly { id: string }[]>,
+    isWaiting: (branchId: string) => boolean,
+  ): void {
     const there = new Set([...branches, ...checkpoints].map(({ id }) => id));
     for (const { id, deviceId } of this.branches.values())
-      if (!there.has(id) && deviceId !== MEMORY) this.forgetBranch(id);
+      if (!there.has(id) && deviceId !== MEMORY && !isWaiting(id)) this.forgetBranch(id);
     for (const id of this.checkpoints.keys()) if (!there.has(id)) this.checkpoints.delete(id);
   }
 
@@ -265,11 +269,19 @@ export class History {
     return byAge(live).toReversed();
   }
 
-  /** A live branch by its id, or else by its name. */
+  /** A live branch by its id, or else by its name, or else by the id that it had before. */
   findBranch(nameOrId: string): Branch | undefined {
     const byId = this.branches.get(nameOrId);
     if (byId && byId.deletedAt === undefined) return byId;
-    return this.liveBranches().find((branch) => branch.name === nameOrId);
+    const byName = this.liveBranches().find((branch) => branch.name === nameOrId);
+    const way = byId ? undefined : this.#ways.get(nameOrId);
+    return byName ?? (way === undefined ? undefined : this.findBranch(way));
+  }
+
+  /** What was on a branch is on another one by now. */
+  lead(from: string, to: string): void {
+    this.#ways.delete(to);
+    this.#ways.set(from, to);
   }
 
   /** A live checkpoint by its name, or else by its id. */

@@ -195,7 +195,8 @@ const NAMING: Partial<Record<StoreOp['op'], readonly string[]>> = {
 
 /** An operation that goes to another branch than the one it was meant for. */
 export function redirected(op: StoreOp, ways: ReadonlyMap<string, string>): StoreOp {
-  if (op.op === 'restore-branch') return { ...op, id: ways.get(op.id) ?? op.id };
+  if (op.op === 'restore-branch' || op.op === 'rename-branch' || op.op === 'delete-branch')
+    return { ...op, id: ways.get(op.id) ?? op.id };
   const to = op.op === 'head' || op.op === 'use' ? ways.get(op.branchId) : undefined;
   return to === undefined ? op : { ...(op as HeadOrUse), branchId: to };
 }

@@ -669,9 +669,10 @@ export class Session {
       const to = expectName(name, 'branch');
       const id = await this.#sync.settleKept(this.#view.findBranch(nameOrId).id);
       await this.#sync.commit([{ op: 'rename-branch', id, name: to }]);
-      this.#emitBranch('rename', id);
+      const at = this.#sync.wayOf(id);
+      this.#emitBranch('rename', at);
       this.#desk.publish();
-      return this.#view.infoOf(id);
+      return this.#view.infoOf(at);
     });
   }
 
@@ -681,12 +682,12 @@ export class Session {
       const isShown = id === this.#view.activeId;
       if (isShown) await this.#view.foresee(this.#view.branchToOpen(id));
       await this.#sync.commit([{ op: 'delete-branch', id }]);
-      this.#deletedHere.add(id);
+      this.#deletedHere.add(this.#sync.wayOf(id));
       if (isShown) {
         this.#drop(pending);
         await this.#show(this.#view.branchToOpen());
       }
-      this.#emitBranch('delete', id);
+      this.#emitBranch('delete', this.#sync.wayOf(id));
       this.#desk.publish();
     });
   }

@@ -318,6 +318,12 @@ export class Sync {
           if (this.#history.branches.has(id)) this.#history.look(id, headMessageId);
         // What was seen before that, and could not be added to a chat that was lost once more.
         if (this.#toJoin.length > 0) await this.#joinWith([]);
+        // A checkpoint whose words nobody has leads nowhere.
+        else
+          this.#history.keepOnly(
+            { branches: [], checkpoints: again.filter((op) => op.op === 'checkpoint') },
+            () => true,
+          );
         return ops.map(atAnyRevision);
       }
     } catch (error) {
@@ -332,7 +338,10 @@ export class Sync {
    */
   async #join(ops: readonly StoreOp[]): Promise<readonly StoreOp[] | undefined> {
     const { store, chatId } = this.#desk;
-    if (!this.#isAnother(await store.getChat(chatId))) return undefined;
+    const chat = await store.getChat(chatId);
+    // Lost once more by now: it is written again first.
+    if (!chat && this.#asOf !== undefined) return ops;
+    if (!this.#isAnother(chat)) return undefined;
     this.#beside = new Map();
     await this.#readSince(undefined);
     return this.#apart.renamed(ops.map((op) => redirected(op, this.#beside)));
@@ -345,7 +354,7 @@ export class Sync {
   #goneBranch(error: unknown, ops: readonly StoreOp[]): string | undefined {
     const id = isContextError(error, 'branch-not-found') ? error.details['branch'] : undefined;
     const isManaged = ops.some((op) => op.op === 'delete-branch' || op.op === 'rename-branch');
-    return typeof id === 'string' && !isManaged && this.#history.branches.has(id) ? id : undefined;
+    return typeof id === 'string' && !isManaged ? id : undefined;
   }
 
   /**
@@ -425,6 +434,11 @@ export class Sync {
   async settleKept(branchId: string): Promise<string> {
     this.#ways.clear();
     await this.#flush().catch(() => {});
+    return this.wayOf(branchId);
+  }
+
+  /** Where a branch is by now that something was planned for. */
+  wayOf(branchId: string): string {
     return this.#ways.get(branchId) ?? branchId;
   }
 
@@ -559,6 +573,7 @@ export class Sync {
   /** The rest of what is kept for a branch, and what streams on it, goes to another one. */
   #redirect(from: string, to: string): void {
     const view = this.#history.view(from);
+    this.#history.lead(from, to);
     this.#outbox.redirect(from, to);
     this.#streams.redirect(from, to);
     for (const [id, way] of this.#ways) if (way === from) this.#ways.set(id, to);
@@ -656,7 +671,11 @@ export class Sync {
   async #readSince(since: number | undefined): Promise<void> {
     const { store, chatId } = this.#desk;
     const records = await store.load(chatId, since);
-    if (this.#isAnother(records.chat)) return this.#joinWith(this.#history.seenBranches());
+    const { chat, branches, nodes } = records;
+    // Of a chat that was written again, a part may be new by its numbers: its row tells which one it is.
+    const isPart = !chat && branches.length + nodes.length > 0;
+    if (this.#isAnother(isPart ? await store.getChat(chatId) : chat))
+      return this.#joinWith(this.#history.seenBranches());
     // A database that was lost goes on from its last note: what is new in it may have numbers that were heard of before.
     if (since !== undefined && records.seq < since) return this.#readSince(undefined);
     await this.#takeIn(records);
@@ -668,7 +687,8 @@ export class Sync {
    */
   async #joinWith(seen: readonly Branch[]): Promise<void> {
     this.#addToJoin(seen);
-    const shown = this.#toJoin.find(({ id }) => id === this.#view.activeId)?.headMessageId;
+    const head = this.#toJoin.find(({ id }) => id === this.#view.activeId)?.headMessageId ?? null;
+    const shown = head && this.#history.lastWithWords(head);
     const records = await this.#writeBeside();
     if (records) {
       const joined = this.#toJoin;
@@ -677,7 +697,7 @@ export class Sync {
       for (const { id } of joined) if (!this.#outbox.movesHead(id)) this.#history.lookAgain(id);
       this.#view.activeId = this.#beside.get(this.#view.activeId) ?? this.#view.activeId;
     }
-    this.#view.stayWith(this.#apart.idOf(shown ?? null));
+    this.#view.stayWith(this.#apart.idOf(shown));
   }
 
   async #takeIn(records: ChatRecords): Promise<void> {
@@ -740,7 +760,8 @@ export class Sync {
       this.#beside = beside;
       for (const [from, to] of beside) this.#redirect(from, to);
       // What came to nothing is still here.
-      if (this.#outbox.isEmpty && ops.every(({ op }) => op === 'replace')) this.#history.keepOnly(records);
+      if (ops.every(({ op }) => op === 'replace'))
+        this.#history.keepOnly(records, (id) => this.#outbox.movesHead(id));
       return records;
     }
   }

@@ -361,6 +361,72 @@ const KEPT: Readonly<Record<string, Story>> = {
     ),
     picks: [3],
   },
+  'a checkpoint at words that had gone with a closed page was shown for ever': inTabs(
+    step('begin', 1),
+    step('checkpoint', 1),
+    step('close', 1),
+    step('wipe', 0),
+  ),
+  'a branch could not be renamed, where a page that came after the loss had begun the chat anew': {
+    areOne: false,
+    steps: [step('wipe', 0), step('close', 0), step('open', 0), step('title', 1, 0, 0), step('rename', 0)],
+    picks: [6],
+  },
+  'nor could a question be asked, where nothing was left of the branch that it was for': {
+    areOne: true,
+    steps: [
+      step('close', 0),
+      step('wipe', 0, 0, 0),
+      step('close', 0, 0, 0),
+      step('open', 0),
+      step('ask', 0, 0, 10),
+      step('ask', 1),
+    ],
+    picks: [7],
+  },
+  'a question was cut off from those before it, where all was lost once more as an answer among them ended': {
+    areOne: false,
+    steps: [
+      step('ask', 1, 0, 10),
+      step('begin', 1, 0, 0),
+      step('rename', 0, 0, 1),
+      step('list', 0, 0, 1),
+      step('wipe', 0),
+      step('wipe', 0),
+    ],
+    picks: [11, 3, 0],
+  },
+  'a page that had come to an empty database did not know of what was lost of what others wrote there':
+    inTabs(step('wipe', 0), step('reload', 0), step('again', 0), step('wipe', 0), step('close', 0)),
+  'a page took in a part of a chat that another one had written again, under numbers that it had heard of before':
+    inTabs(step('wipe', 0), step('reload', 0), step('ask', 1), step('wipe', 0), step('wait', 1)),
+  'a branch was not found any more, where it got another id as somebody went there': inOnePage(
+    step('wipe', 0),
+    step('reload', 0),
+    step('wait', 1, 0, 0),
+    step('rewind', 0, 0, 1),
+    step('switch', 0),
+  ),
+  'a branch was shown twice, where a page that the disk refused took in what a new page had begun': inTabs(
+    step('close', 0),
+    step('open', 0, 0, 0),
+    step('wipe', 0),
+    step('ask', 0, 0, 0),
+    step('full', 0),
+    step('title', 1),
+  ),
+  'a page that had read a question, and not its answer, left it for what others had asked in its place': {
+    areOne: true,
+    steps: [
+      step('open', 0),
+      step('ask', 0, 0, 10),
+      step('reload', 0, 0, 100),
+      step('full', 0, 0, 1),
+      step('wipe', 0),
+      step('ask', 0, 0, 10),
+    ],
+    picks: [8, 5, 2, 11, 8, 6, 10, 10, 11, 1],
+  },
 };
 
 // `CONTEXTREE_FUZZ` and `CONTEXTREE_SEED` as in `campaign.ts`; what a failure printed, put into `KEPT`, is played each time

@@ -6,7 +6,7 @@ import { ContextEngine } from '../../src/engine/engine.ts';
 import { isContextError } from '../../src/errors.ts';
 import { openIndexedDB } from '../../src/store/open.ts';
 import type { MessageNode } from '../../src/graph/graph.ts';
-import type { ContextStore } from '../../src/store/store.ts';
+import type { BranchInfo, ContextStore, StoreOp } from '../../src/store/store.ts';
 import { examine } from './examine.ts';
 import { given, message } from './graph.ts';
 import { Machine } from './machine.ts';
@@ -49,25 +49,43 @@ class Page {
   appends = 0;
   /** How many questions were asked here. */
   asked = 0;
+  isOpen = true;
+  /** The words that it has shown. */
+  readonly read: Set<string> = new Set();
+  /** Resolves when it is closed. */
+  readonly closing: Promise<void>;
+  #tellClosing = (): void => {};
+  readonly #world: World;
+  /** What gives back the locks that it holds. */
+  readonly #locks: (() => void)[] = [];
   /** Since when it shows each message. */
   readonly #since: Map<string, number> = new Map();
 
   constructor(world: World, store: ContextStore) {
     this.store = store;
-    const disk = refusing(store);
+    this.#world = world;
+    this.closing = new Promise((resolve) => {
+      this.#tellClosing = resolve;
+    });
+    const disk = refusing(world.disk.watched(store));
     const loaded = world.machine.loading();
+    if (!world.story.areOne) void this.closing.then(loaded);
     this.refuse = disk.refuse;
     const counted = new Proxy(disk.store, {
       get: (target, key) => {
         if (key === 'append') this.appends += 1;
         // The first thing that the engine's code does when it has come.
-        if (key === 'subscribe') loaded();
-        return Reflect.get(target, key, target);
+        if (key === 'subscribe' || key === 'load') loaded();
+        const value: unknown = Reflect.get(target, key, target);
+        if (typeof value !== 'function') return value;
+        return (...args: readonly unknown[]): unknown => this.#call(key, value.bind(target), args);
       },
     });
     this.engine = new ContextEngine({ store: counted, chatId: 'c', userId: 'me' });
     this.engine.state.subscribe(({ messages }) => {
       const { now } = world.machine;
+      if (!this.isOpen) return;
+      for (const one of messages) this.read.add(wordsOf(one));
       for (const [key, since] of this.#since) {
         if (this.#sees(key)) continue;
         this.#since.delete(key);
@@ -77,9 +95,31 @@ class Page {
     });
   }
 
+  /** A tab that is closed asks nothing of its store any more; a part of a page that is gone goes on with what it does. */
+  #call(
+    key: string | symbol,
+    call: (...args: readonly unknown[]) => unknown,
+    args: readonly unknown[],
+  ): unknown {
+    if (!this.isOpen && !this.#world.story.areOne) return new Promise(() => {});
+    const answer = call(...args);
+    if (key === 'hold') void (answer as Promise<() => void>).then((release) => this.#locks.push(release));
+    return answer;
+  }
+
+  /** Closes it, without waiting for anything. */
+  close(): void {
+    this.isOpen = false;
+    this.engine.dispose();
+    this.#tellClosing();
+    if (this.#world.story.areOne) return;
+    void this.store.close();
+    for (const release of this.#locks) release();
+  }
+
   async #miss(key: string, world: World): Promise<void> {
     await world.machine.rest(SEEN);
-    if (!this.#sees(key) && this.busy === 0)
+    if (this.isOpen && !this.#sees(key) && this.busy === 0)
       world.wrong.push(`${world.nameOf(this)} shows no ${key} any more`);
   }
 
@@ -97,6 +137,18 @@ class Page {
   shown(): string[] {
     return this.engine.state.getState().messages.map(({ id }) => id);
   }
+
+  /** The branches on which it sees a message. */
+  branchesWith(id: string): string[] {
+    const { branches } = this.engine.state.getState();
+    return branches.filter((one) => this.#chain(one.headMessageId).includes(id)).map((one) => one.id);
+  }
+
+  #chain(head: string | null): string[] {
+    const ids: string[] = [];
+    for (let at = head; at !== null; at = this.engine.node(at)?.parentId ?? null) ids.push(at);
+    return ids;
+  }
 }
 
 /** What a message is known by: a question by its words, since another one may have its id; an answer grows. */
@@ -108,6 +160,47 @@ function wordsOf({ parts: [part] }: UIMessage): string {
   return part?.type === 'text' ? part.text : '';
 }
 
+/**
+ * What is on the disk for sure: the writes that it has taken, and told so, since the last wipe. Only that is left of what
+ * was said in a page which is closed by now, and what another one has read.
+ */
+class Disk {
+  readonly words: Set<string> = new Set();
+  readonly fields: Map<string, unknown> = new Map();
+  #wipes = 0;
+
+  wiped(): void {
+    this.#wipes += 1;
+    this.words.clear();
+    this.fields.clear();
+  }
+
+  /** A store whose writes are taken down here. */
+  watched(store: ContextStore): ContextStore {
+    const append: ContextStore['append'] = async (chatId, ops, options) => {
+      const wipes = this.#wipes;
+      const result = await store.append(chatId, ops, options);
+      // What was there already as a whole brings nothing else along.
+      const isWritten = result.changed || ops.every(({ op }) => op !== 'insert');
+      if (wipes === this.#wipes && isWritten) for (const op of ops) this.#takeDown(op);
+      return result;
+    };
+    return new Proxy(store, {
+      get: (target, key) => (key === 'append' ? append : bound(target, Reflect.get(target, key, target))),
+    });
+  }
+
+  #takeDown(op: StoreOp): void {
+    if ((op.op === 'insert' || op.op === 'replace') && op.data) this.words.add(wordsOf(op.data));
+    if (op.op !== 'merge') return;
+    for (const [id, field] of Object.entries(op.value)) this.fields.set(id, field);
+  }
+}
+
+function bound(to: object, value: unknown): unknown {
+  return typeof value === 'function' ? value.bind(to) : value;
+}
+
 /** So many ms a message is shown before anybody has seen it, and gone before anybody misses it. */
 const SEEN = 200;
 
@@ -115,9 +208,10 @@ class World {
   readonly machine: Machine;
   readonly pages: Page[] = [];
   readonly wrong: string[] = [];
-  /** What the pages were told is saved, or kept: words, no two of them the same, and fields. */
-  readonly words: Set<string> = new Set();
-  readonly fields: Map<string, number> = new Map();
+  readonly disk: Disk = new Disk();
+  /** What the pages were told is saved, or kept: words, no two of them the same, and fields; and which page. */
+  readonly words: Map<string, Page> = new Map();
+  readonly fields: Map<string, { readonly at: number; readonly page: Page }> = new Map();
   readonly story: Story;
   #count = 0;
   #askedAt = 0;
@@ -132,6 +226,27 @@ class World {
     const page = new Page(this, store ?? openIndexedDB('contextree', {}));
     this.pages.push(page);
     return page;
+  }
+
+  get openPages(): readonly Page[] {
+    return this.pages.filter(({ isOpen }) => isOpen);
+  }
+
+  /** The page of a step. Who has closed all comes back. */
+  async pageAt(index: number): Promise<Page> {
+    if (this.openPages.length === 0) await this.enter();
+    return one(this.openPages, index) as Page;
+  }
+
+  /** Whether words must be there at the end: they are known to a page that is open, or were written and not lost since. */
+  owes(words: string, page: Page): boolean {
+    return page.isOpen || this.disk.words.has(words) || this.openPages.some(({ read }) => read.has(words));
+  }
+
+  /** Opens a page, which may be closed before it has read anything. */
+  async enter(): Promise<void> {
+    const page = this.open();
+    await Promise.race([page.engine.ready(), page.closing]);
   }
 
   nameOf(page: Page): string {
@@ -157,13 +272,13 @@ async function ask(world: World, page: Page): Promise<string> {
   const n = world.next();
   const question = await world.questionOf(page, n);
   const id = await page.engine.continue(question, { id: `a.${n}` });
-  world.words.add(wordsOf(question));
+  world.words.set(wordsOf(question), page);
   return id;
 }
 
-async function finish(world: World, { engine }: Page, id: string): Promise<void> {
-  await engine.updateMessage(id, message(id, `to ${id}`), 'complete');
-  world.words.add(`to ${id}`);
+async function finish(world: World, page: Page, id: string): Promise<void> {
+  await page.engine.updateMessage(id, message(id, `to ${id}`), 'complete');
+  world.words.set(`to ${id}`, page);
 }
 
 const deeds = {
@@ -191,7 +306,7 @@ const deeds = {
     const words = `edit ${world.next()}`;
     if (id === undefined) return;
     await page.engine.edit(id, words);
-    world.words.add(words);
+    world.words.set(words, page);
   },
   async rewind(_, page, pick) {
     const id = one(page.shown(), pick);
@@ -206,14 +321,14 @@ const deeds = {
   },
   title: (world, { engine }) => engine.updateChat({ title: `t${world.next()}` }),
   async rename(world, page, pick) {
-    const id = one(page.engine.state.getState().branches, pick)?.id;
-    if (id !== undefined) await page.engine.renameBranch(id, `n${world.next()}`);
+    const branch = one(page.engine.state.getState().branches, pick);
+    if (branch) await orGone(page, branch, page.engine.renameBranch(branch.id, `n${world.next()}`));
   },
   async wait(world, page, pick) {
     const id = `w${world.pages.indexOf(page)}.${pick % 3}`;
     const at = world.next();
     await page.engine.keepFields('contextree:queued:c', { [id]: at });
-    world.fields.set(id, at);
+    world.fields.set(id, { at, page });
   },
   async unwait(world, page, pick) {
     const id = `w${world.pages.indexOf(page)}.${pick % 3}`;
@@ -232,13 +347,29 @@ const deeds = {
     await world.machine.rest(pick * 20);
     page.refuse(undefined);
   },
-  wipe: (_, __, pick) => wipe(pick),
+  wipe: (world, _, pick) => wipe(world, pick),
   list: (_, { store }) => store.listChats(),
   retry: (_, { engine }) => engine.retry(),
   async open(world) {
-    if (world.pages.length < 3) await world.open().engine.ready();
+    if (world.openPages.length < 3) await world.enter();
+  },
+  /** A tab is closed, or a part of a page is gone. */
+  async close(_, page) {
+    page.close();
+  },
+  async reload(world, page) {
+    page.close();
+    await world.enter();
   },
 } satisfies Record<string, (world: World, page: Page, pick: number) => unknown>;
+
+/** A branch may be lost: then none leads to its words here. */
+async function orGone(page: Page, { headMessageId }: BranchInfo, deed: Promise<unknown>): Promise<void> {
+  await deed.catch((error: unknown) => {
+    const isGone = headMessageId === null || page.branchesWith(headMessageId).length === 0;
+    if (!isGone || !isContextError(error, 'branch-not-found')) throw error;
+  });
+}
 
 /** What changes what a page shows, because somebody asks it to. */
 const MOVES: readonly string[] = ['again', 'edit', 'rewind', 'switch'];
@@ -247,11 +378,12 @@ const MOVES: readonly string[] = ['again', 'edit', 'rewind', 'switch'];
 const ASKS: readonly string[] = ['ask', 'begin'];
 
 /** The browser deletes the database; a person who deletes all that a site has deletes the notes beside it, too. */
-async function wipe(pick: number): Promise<void> {
+async function wipe({ disk }: World, pick: number): Promise<void> {
   if (pick % 4 === 0) localStorage.clear();
   await new Promise((resolve) => {
     indexedDB.deleteDatabase('contextree').onsuccess = resolve;
   });
+  disk.wiped();
 }
 
 function one<T>(things: readonly T[], pick: number): T | undefined {
@@ -303,8 +435,9 @@ async function tell(world: World, steps: readonly Step[]): Promise<void> {
   await world.open().engine.ready();
   const calls: Promise<void>[] = [];
   for (const { does, page: index, pick, rest } of steps) {
-    const page = world.pages[index % world.pages.length] as Page;
-    const call = take(world, page, does, pick);
+    const page = await world.pageAt(index);
+    const done = take(world, page, does, pick);
+    const call = world.story.areOne ? done : Promise.race([done, page.closing]);
     calls.push(call);
     if (rest < 0) await call;
     if (rest !== 0) await world.machine.rest(rest < 0 ? 200 : rest);
@@ -327,7 +460,8 @@ async function take(world: World, page: Page, does: Step['does'], pick: number):
   try {
     await deeds[does](world, page, pick);
   } catch (error) {
-    if (!isExpected(error, does)) world.wrong.push(`${world.nameOf(page)}, ${does}: ${String(error)}`);
+    if (page.isOpen && !isExpected(error, does))
+      world.wrong.push(`${world.nameOf(page)}, ${does}: ${String(error)}`);
   } finally {
     // It may show what others have done there meanwhile.
     if (isMove) void world.machine.rest(100).then(() => (page.busy -= 1));
@@ -351,8 +485,10 @@ const EXPECTED: Partial<Record<Step['does'], readonly string[]>> = {
 };
 
 async function comeToRest(world: World): Promise<void> {
-  const { machine, pages, wrong } = world;
-  for (const page of pages) for (const id of page.growing.splice(0)) await finish(world, page, id);
+  const { machine, openPages: pages, wrong } = world;
+  // Where a part of a page is gone, its answers grow on.
+  for (const page of world.story.areOne ? world.pages : pages)
+    for (const id of page.growing.splice(0)) await finish(world, page, id);
   for (const { store } of pages) await store.listChats();
   await machine.rest(2000);
   await checkLights(world);
@@ -366,37 +502,39 @@ async function comeToRest(world: World): Promise<void> {
 }
 
 /** Who says that all is saved has it on the disk: somebody has just looked. */
-async function checkLights({ pages, wrong }: World): Promise<void> {
-  for (const [i, page] of pages.entries()) {
+async function checkLights(world: World): Promise<void> {
+  for (const page of world.openPages) {
     const there = new Set((await nodesOf(page.store)).map(({ data }) => keyOf(data)));
     const lacking = page.engine.state
       .getState()
       .messages.map(keyOf)
       .filter((key) => !there.has(key));
     if (page.light === 'saved' && lacking.length > 0)
-      wrong.push(`page ${i} says saved, and ${lacking.join()} is not`);
+      world.wrong.push(`${world.nameOf(page)} says saved, and ${lacking.join()} is not`);
   }
 }
 
 async function checkDisk(world: World): Promise<void> {
-  const { pages, wrong } = world;
-  const [first] = pages as [Page];
+  const { disk, openPages: pages, wrong } = world;
   const fresh = world.open();
   await fresh.engine.ready();
-  const { chat, ...records } = await first.store.load('c');
-  const said = (await nodesOf(first.store)).map(({ data }) => wordsOf(data));
-  for (const words of world.words) {
+  const { chat, ...records } = await fresh.store.load('c');
+  const said = (await nodesOf(fresh.store)).map(({ data }) => wordsOf(data));
+  for (const [words, page] of world.words) {
     const count = said.filter((one) => one === words).length;
-    if (count !== 1) wrong.push(`"${words}" is there ${count} times`);
+    if (count > 1 || (count === 0 && world.owes(words, page)))
+      wrong.push(`"${words}" is there ${count} times`);
   }
-  const fields = (await first.store.get<Record<string, number>>('contextree:queued:c')) ?? {};
-  for (const [id, at] of world.fields) if (fields[id] !== at) wrong.push(`${id} is ${fields[id]}, not ${at}`);
+  const fields = (await fresh.store.get<Record<string, number>>('contextree:queued:c')) ?? {};
+  for (const [id, { at, page }] of world.fields)
+    if (fields[id] !== at && (page.isOpen || disk.fields.get(id) === at))
+      wrong.push(`${id} is ${fields[id]}, not ${at}`);
   if (chat)
     for (const { text } of examine({ chat, ...records }, { now: 1, createId: () => 'new' }).findings)
       wrong.push(text);
   const outline = outlineOf(fresh);
   if (!chat) return;
-  for (const page of pages.slice(0, -1)) {
+  for (const page of pages) {
     if (!['saved', 'idle'].includes(page.light)) wrong.push(`${world.nameOf(page)} says ${page.light}`);
     const own = outlineOf(page);
     if (own !== outline) wrong.push(`${world.nameOf(page)} shows ${own}, a new one ${outline}`);

@@ -97,6 +97,8 @@ export class GuardedBacking implements Backing {
     this.#hear = hear;
     this.#channel = this.#inner.join((notice) => {
       if (notice.kind === 'clear') this.#forgetUpTo(notice.seq);
+      // Nothing was there yet to be noted when it was opened here.
+      else if (!this.#mark) this.#remember();
       hear(notice);
     });
     return this.#channel;
