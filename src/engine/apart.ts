@@ -1,12 +1,12 @@
 import type { UIMessage } from 'ai';
-import { areTwo, idApart, infoOf, type Branch, type MessageNode, type NodeInfo } from '../graph/graph.ts';
+import { areTwo, idApart, infoOf, type MessageNode, type NodeInfo } from '../graph/graph.ts';
 import type { ChatRecords, StoreOp } from '../store/store.ts';
 import type { Desk } from './desk.ts';
 import type { History, Own } from './history.ts';
 import { headsIn, idsIn, MEMORY, type Outbox, renamed } from './outbox.ts';
 import type { Chains } from './resolve.ts';
 import { sameContent } from './save.ts';
-import { type Streams, stillWritten } from './streams.ts';
+import type { Streams } from './streams.ts';
 import type { View } from './view.ts';
 
 /**
@@ -21,9 +21,8 @@ import type { View } from './view.ts';
 export class Apart {
   readonly #desk: Desk;
   readonly #at: Place;
-  readonly #renames: Map<string, string> = new Map();
-  /** The same of all that was ever renamed here. */
-  readonly #ids: Map<string, string> = new Map();
+  /** What was set apart here, in this order. */
+  readonly #renames: { readonly from: string; readonly to: string }[] = [];
 
   constructor(desk: Desk, at: Place) {
     this.#desk = desk;
@@ -35,13 +34,12 @@ export class Apart {
    * message, with what was said since; then it stands. Undefined where no message has that id any more.
    */
   async fromTaken(taken: Insert, ops: readonly StoreOp[]): Promise<readonly StoreOp[] | undefined> {
-    const { history, outbox, streams, own } = this.#at;
+    const { history, outbox, own } = this.#at;
     const { id, parentId, data, createdAt = 0, status } = taken;
     const there = await this.#desk.store.getMessage(this.#desk.chatId, id);
     if (!there) return undefined;
     const isSaid = there.parentId === parentId && data.parts.length > 0 && sameContent(there.data, data);
     if (isSaid || there.createdAt === createdAt) return ops.filter((op) => op !== taken);
-    if (streams.get(id)) throw stillWritten(id);
     const { depth = 0 } = history.graph.nodes.get(parentId ?? '') ?? {};
     const ours: MessageNode = {
       ...there,
@@ -67,7 +65,7 @@ export class Apart {
 
   #set(ours: MessageNode, there: NodeInfo, { own, moved } = { own: ALL, moved: ALL }): void {
     const { history, outbox, streams, chains, view } = this.#at;
-    this.#ids.set(there.id, ours.id);
+    this.#renames.push({ from: there.id, to: ours.id });
     streams.rename(there.id, ours.id);
     history.setApart(ours, there, own, moved);
     outbox.rename(there.id, ours.id);
@@ -76,56 +74,54 @@ export class Apart {
   }
 
   /**
-   * What was said here under ids that another tab has given to other messages, in a chat that it wrote again, and what was said
-   * behind it: but for what waits for the disk. Gives the branches as they end then.
+   * What was said here under ids that another tab has given to other messages, and what was said behind it: what waits for the
+   * disk, and all of it in a chat that another tab wrote again.
    */
-  fromOthers({ nodes }: ChatRecords, seen: readonly Branch[]): readonly Branch[] {
-    const { history } = this.#at;
-    const two = new Set<string | null>();
-    const wordless: string[] = [];
-    const taken: (readonly [MessageNode, NodeInfo])[] = [];
+  fromOthers({ nodes }: ChatRecords): void {
+    const { history, outbox, own } = this.#at;
+    const waiting = { own, moved: { has: (id: string) => outbox.movesHead(id) } };
+    const wordless = new Set<string | null>();
     for (const there of nodes) {
       const info = history.graph.nodes.get(there.id);
-      if (!info || info.deviceId === MEMORY) continue;
-      const isBehind = info.createdAt !== there.createdAt && two.has(info.parentId);
-      if (!isBehind && !areTwo(info, there)) continue;
-      two.add(info.id);
+      if (!info || info.createdAt === there.createdAt) continue;
+      if (!areTwo(info, there) && !wordless.has(info.parentId)) continue;
       const ours = history.body(info.id);
-      if (ours) taken.push([ours, there]);
-      else wordless.push(info.id);
+      if (!ours) {
+        wordless.add(info.id);
+        continue;
+      }
+      const { parentId, deviceId } = info;
+      const apart = { ...ours, id: idApart(ours), parentId, deviceId };
+      this.#set(apart, there, deviceId === MEMORY ? waiting : undefined);
     }
     // Their words are nowhere any more; what is said behind them is not said behind the others.
-    if (wordless.length > 0) history.forget(wordless);
-    for (const [ours, there] of taken) {
-      this.#renames.set(ours.id, idApart(ours));
-      const { deviceId } = there;
-      this.#set({ ...ours, id: idApart(ours), parentId: this.idOf(ours.parentId), deviceId }, there);
-    }
-    return seen.map((branch) => ({ ...branch, headMessageId: this.idOf(branch.headMessageId) }));
+    if (wordless.size > 0) history.forget([...wordless] as string[]);
   }
 
-  /** The id that a message of the chat that was written again last has by now. */
-  idOf(id: string | null): string | null {
-    return this.#renames.get(id ?? '') ?? id;
+  /** How many messages were set apart here so far. */
+  get count(): number {
+    return this.#renames.length;
+  }
+
+  /** The id that a message has by now that had this one when so many had been set apart. */
+  idOf(id: string | null, since: number): string | null {
+    let now = id;
+    for (const { from, to } of this.#renames.slice(since)) if (from === now) now = to;
+    return now;
+  }
+
+  /** Operations that were made when so many had been set apart. */
+  renamed(ops: readonly StoreOp[], since: number): readonly StoreOp[] {
+    let all = ops;
+    for (const { from, to } of this.#renames.slice(since)) all = all.map((op) => renamed(op, from, to));
+    return all;
   }
 
   /** A message as somebody gives it who knows it under the id that it had here: with the one that it has by now. */
   asKnown(message: UIMessage): UIMessage {
-    const id = this.#ids.get(message.id);
+    const id = this.#renames.findLast(({ from }) => from === message.id)?.to;
     const isIt = id !== undefined && sameContent(this.#at.history.body(id)?.data, message);
     return isIt ? { ...message, id } : message;
-  }
-
-  /** Operations that were made before that. */
-  renamed(ops: readonly StoreOp[]): readonly StoreOp[] {
-    let all = ops;
-    for (const [from, to] of this.#renames) all = all.map((op) => renamed(op, from, to));
-    return all;
-  }
-
-  /** The chat is written again once more: what was renamed in it is known under its new id. */
-  forget(): void {
-    this.#renames.clear();
   }
 }
 

@@ -262,7 +262,6 @@ export function isRefusal(error: unknown): error is ContextError {
 }
 
 const REFUSALS: ReadonlySet<string> = new Set([
-  'busy',
   'quota-exceeded',
   'store-closed',
   'store-unavailable',

@@ -79,6 +79,12 @@ export class Streams {
     this.#streams.delete(from);
     this.#streams.set(to, stream);
     this.#renames.set(from, to);
+    const { release } = stream;
+    const lock = this.#hold(to);
+    stream.release = () => {
+      release();
+      void lock.then((letGo) => letGo());
+    };
   }
 
   /** The answers being written. */
@@ -107,16 +113,18 @@ export class Streams {
     };
     this.#streams.set(id, stream);
     this.#stopListening ??= onLeaving(() => this.#leave());
-    try {
-      stream.release = await this.#desk.store.hold(this.#desk.chatId, id);
-    } catch {
-      // Without a lock other tabs may take the answer for interrupted; nothing that is written can be lost by that.
-    }
+    stream.release = await this.#hold(id);
     return stream;
   }
 
+  /** Without a lock other tabs may take the answer for interrupted; nothing that is written can be lost by that. */
+  #hold(id: string): Promise<() => void> {
+    return this.#desk.store.hold(this.#desk.chatId, id).catch(() => () => {});
+  }
+
   /** Lets go of an answer, and of drafts not yet written. */
-  end(id: string): void {
+  end(given: string): void {
+    const id = this.idOf(given);
     const stream = this.#streams.get(id);
     if (!stream) return;
     stopDrafts(stream);

@@ -1,7 +1,7 @@
 import type { UIMessage } from 'ai';
 import { ContextError, isContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
-import { contains, lastUsedWith, type Branch, type Chat, type MessageNode } from '../graph/graph.ts';
+import { lastUsedWith, type Branch, type Chat, type MessageNode } from '../graph/graph.ts';
 import type {
   AppendOptions,
   AppendResult,
@@ -67,8 +67,6 @@ export class Sync {
   #stored: Chat | undefined;
   /** The branches that took in what was here of others, in the chat that another tab wrote again last. */
   #beside: ReadonlyMap<string, string> = new Map();
-  /** The branches as they were seen here before that, until all that is on them is in it. */
-  #toJoin: readonly Branch[] = [];
   #watchTimer: ReturnType<typeof setTimeout> | undefined;
   /**
    * Whether there may be more than what was read, though nobody tells of it: a tab died, and what it wrote last may still be
@@ -188,11 +186,14 @@ export class Sync {
     const before = this.#safety.state;
     if (!quiet) this.#safety.publish({ state: 'saving', pending: this.#outbox.count });
     if (save) this.#safety.refused = undefined;
-    const whole = (): readonly StoreOp[] => [...ops, ...(behind?.() ?? [])];
+    const known = this.#apart.count;
+    // What waited is written first, and may be set apart then.
+    const own = (): readonly StoreOp[] => this.#apart.renamed(ops, known);
+    const whole = (): readonly StoreOp[] => [...own(), ...(behind?.() ?? [])];
     try {
       await this.#flush();
       await this.#append(whole(), undefined, { isSole, isShown });
-      this.#outbox.settle(ops);
+      this.#outbox.settle(own());
       this.#safety.succeed(before);
     } catch (error) {
       if (isOvertaken(error)) this.#safety.publish(before);
@@ -224,7 +225,8 @@ export class Sync {
         return;
       } catch (error) {
         if (isContextError(error, 'chat-missing')) {
-          attempt = await this.#behindLoss(attempt, how);
+          const isAnother = error.details['reason'] === 'another';
+          attempt = await (isAnother ? this.#behindOther(attempt, how) : this.#behindLoss(attempt, how));
           continue;
         }
         const joined = isNotFound(error) && (await this.#join(attempt));
@@ -249,13 +251,20 @@ export class Sync {
   async #send(
     ops: readonly StoreOp[],
     onConflict: ConflictPolicy = this.#desk.options.onConflict ?? 'fork',
-    { isSole = false, isShown = false, isBegun = false, isBeside = false, mainBranchId }: SendOptions = {},
+    {
+      isSole = false,
+      isShown = false,
+      isBegun = false,
+      createdAt = this.#stored?.createdAt,
+      mainBranchId,
+    }: SendOptions = {},
   ): Promise<boolean> {
     this.#writing += 1;
     try {
       const options = {
         ...this.#appendOptions(onConflict, mainBranchId),
         asOf: isBegun ? undefined : this.#asOf,
+        chatCreatedAt: isBegun ? undefined : createdAt,
       };
       const chatRev = isBegun ? 0 : this.#knownRev;
       const result = await this.#desk.store.append(
@@ -264,9 +273,7 @@ export class Sync {
         isSole || isBegun ? { ...options, chatRev } : options,
       );
       this.#asOf = result.seq;
-      const isAnother = this.#isAnother(result.chat) && !(isBegun && result.changed);
-      if (!isAnother) this.#stored = result.chat;
-      const seen = isAnother && !isBegun && !isBeside ? this.#history.seenBranches() : undefined;
+      if (!this.#isAnother(result.chat) || (isBegun && result.changed)) this.#stored = result.chat;
       this.#safety.find();
       if (result.changed) this.#ownChanges.add(result.seq);
       // A write that leaves the chat as it is, as one that takes a reserved answer back, is told another tab's revision.
@@ -276,10 +283,6 @@ export class Sync {
       const moved = headsIn(ops).filter((branchId) => !this.#outbox.movesHead(branchId));
       this.#absorbOwn(result, moved);
       if (result.conflict) await this.#followConflict(result.conflict);
-      if (seen) {
-        this.#addToJoin(seen);
-        await this.#joinWith(this.#writtenOn(result.written)).catch((error) => this.#reportQuietly(error));
-      }
       if (!isShown) await this.#land(result, moved);
       return result.changed;
     } catch (error) {
@@ -289,20 +292,6 @@ export class Sync {
       this.#writing -= 1;
       this.#settleNotices();
     }
-  }
-
-  /** The branches that end at what was just written, which may be lost again by now. */
-  #writtenOn(written: readonly MessageNode[]): readonly Branch[] {
-    const ids = new Set(written.map(({ id }) => id));
-    return this.#history.seenBranches().filter(({ headMessageId: head }) => head !== null && ids.has(head));
-  }
-
-  /** What was seen is to be joined: where a branch goes on from where it was seen before, that once. */
-  #addToJoin(seen: readonly Branch[]): void {
-    const { graph } = this.#history;
-    const isCovered = ({ id, headMessageId: head }: Branch): boolean =>
-      seen.some((one) => one.id === id && (head === null || contains(graph, one.headMessageId, head)));
-    this.#toJoin = [...this.#toJoin.filter((branch) => !isCovered(branch)), ...seen];
   }
 
   /** Writes a chat again that the browser lost, unless another tab did so meanwhile. Gives the operations to follow it. */
@@ -316,20 +305,24 @@ export class Sync {
         // What comes behind it is shown already, and may be refused.
         for (const { id, headMessageId } of seen)
           if (this.#history.branches.has(id)) this.#history.look(id, headMessageId);
-        // What was seen before that, and could not be added to a chat that was lost once more.
-        if (this.#toJoin.length > 0) await this.#joinWith([]);
         // A checkpoint whose words nobody has leads nowhere.
-        else
-          this.#history.keepOnly(
-            { branches: [], checkpoints: again.filter((op) => op.op === 'checkpoint') },
-            () => true,
-          );
+        this.#history.keepOnly(
+          { branches: [], checkpoints: again.filter((op) => op.op === 'checkpoint') },
+          () => true,
+        );
         return ops.map(atAnyRevision);
       }
     } catch (error) {
       if (!isOvertaken(error) || how?.isSole) throw error;
     }
     return (await this.#join(ops)) ?? ops;
+  }
+
+  /** Adds what is here to a chat that another tab wrote again meanwhile. Gives the operations to follow it. */
+  async #behindOther(ops: readonly StoreOp[], how?: SendOptions): Promise<readonly StoreOp[]> {
+    const after = await this.#join(ops);
+    if (after && how?.isSole) throw overtaken(this.#knownRev);
+    return after ?? ops;
   }
 
   /**
@@ -343,8 +336,12 @@ export class Sync {
     if (!chat && this.#asOf !== undefined) return ops;
     if (!this.#isAnother(chat)) return undefined;
     this.#beside = new Map();
+    const before = this.#apart.count;
     await this.#readSince(undefined);
-    return this.#apart.renamed(ops.map((op) => redirected(op, this.#beside)));
+    return this.#apart.renamed(
+      ops.map((op) => redirected(op, this.#beside)),
+      before,
+    );
   }
 
   /**
@@ -686,18 +683,16 @@ export class Sync {
    * branches as they were seen here before another tab wrote the chat again, or the browser lost some of it.
    */
   async #joinWith(seen: readonly Branch[]): Promise<void> {
-    this.#addToJoin(seen);
-    const head = this.#toJoin.find(({ id }) => id === this.#view.activeId)?.headMessageId ?? null;
+    const before = this.#apart.count;
+    const head = seen.find(({ id }) => id === this.#view.activeId)?.headMessageId ?? null;
     const shown = head && this.#history.lastWithWords(head);
-    const records = await this.#writeBeside();
+    const records = await this.#writeBeside(seen);
     if (records) {
-      const joined = this.#toJoin;
-      this.#toJoin = [];
       await this.#takeIn(records);
-      for (const { id } of joined) if (!this.#outbox.movesHead(id)) this.#history.lookAgain(id);
+      for (const { id } of seen) if (!this.#outbox.movesHead(id)) this.#history.lookAgain(id);
       this.#view.activeId = this.#beside.get(this.#view.activeId) ?? this.#view.activeId;
     }
-    this.#view.stayWith(this.#apart.idOf(shown));
+    this.#view.stayWith(this.#apart.idOf(shown, before));
   }
 
   async #takeIn(records: ChatRecords): Promise<void> {
@@ -731,31 +726,28 @@ export class Sync {
    * Adds what is here to a chat that another tab wrote again, before anything of it is taken in, until it is there: others
    * may do the same. Undefined where it was lost once more meanwhile: whoever writes it then tells of it.
    */
-  async #writeBeside(): Promise<ChatRecords | undefined> {
+  async #writeBeside(known: readonly Branch[]): Promise<ChatRecords | undefined> {
     const { store, chatId } = this.#desk;
     const beside = new Map<string, string>();
+    const before = this.#apart.count;
     let isAdded: boolean | undefined = true;
-    this.#apart.forget();
     for (let tries = 0; ; tries += 1) {
       const records = await store.load(chatId);
       if (!records.chat || isAdded === undefined) return undefined;
       this.#refuseStrange(records);
-      this.#toJoin = this.#apart.fromOthers(records, this.#toJoin);
+      this.#apart.fromOthers(records);
+      const seen = known.map((branch) => ({
+        ...branch,
+        headMessageId: this.#apart.idOf(branch.headMessageId, before),
+      }));
       const lost = this.#isAnother(records.chat) ? this.#stored : undefined;
-      const ops = writtenBeside(
-        this.#history,
-        records,
-        lost,
-        (node) => this.#insertOf(node),
-        this.#toJoin,
-        beside,
-      );
+      const ops = writtenBeside(this.#history, records, lost, (node) => this.#insertOf(node), seen, beside);
       if (isAdded && ops.length > 0 && tries < MOST_TRIES) {
-        isAdded = await this.#add(ops, records.branches[0]?.id);
+        isAdded = await this.#add(ops, records.chat, records.branches[0]?.id);
         continue;
       }
       for (const op of this.#keptBeside())
-        if (op.op === 'merge' && (await this.#add([op])) === undefined) return undefined;
+        if (op.op === 'merge' && (await this.#add([op], records.chat)) === undefined) return undefined;
       this.#stored = records.chat;
       this.#beside = beside;
       for (const [from, to] of beside) this.#redirect(from, to);
@@ -767,9 +759,13 @@ export class Sync {
   }
 
   /** Whether the disk took it; undefined where it has lost the chat. Where it refuses, all that is here is lost so far. */
-  async #add(ops: readonly StoreOp[], mainBranchId?: string): Promise<boolean | undefined> {
+  async #add(
+    ops: readonly StoreOp[],
+    { createdAt }: Chat,
+    mainBranchId?: string,
+  ): Promise<boolean | undefined> {
     try {
-      await this.#send(ops, 'fork', { isShown: true, isBeside: true, mainBranchId });
+      await this.#send(ops, 'fork', { isShown: true, createdAt, mainBranchId });
       return true;
     } catch (error) {
       if (isContextError(error, 'chat-missing')) return undefined;
@@ -803,6 +799,7 @@ export class Sync {
     const isWatched = records.nodes.some(({ status }) => status === 'streaming');
     const held = isWatched ? await this.#desk.store.held(this.#desk.chatId) : new Set<string>();
     const left = this.#history.abandoned.size;
+    this.#apart.fromOthers(records);
     this.#absorb(records, { held, own: this.own });
     this.#mayGrow ||= this.#history.abandoned.size > left;
     this.#history.seq = records.seq;
@@ -968,8 +965,8 @@ interface SendOptions {
   readonly isBegun?: boolean;
   /** The caller shows where it leads. */
   readonly isShown?: boolean;
-  /** It adds what is here to a chat that another tab wrote again. */
-  readonly isBeside?: boolean;
+  /** When the chat was created that it is for. Default: the one that is known. */
+  readonly createdAt?: number;
   /** The branch that a chat begins with which is written anew, or that the first one stands for. */
   readonly mainBranchId?: string | undefined;
 }
@@ -977,6 +974,12 @@ interface SendOptions {
 /** Whether a write was refused because others wrote to the chat before it: that is to be read first. */
 export function isOvertaken(error: unknown): error is ContextError {
   return isContextError(error, 'head-moved') && error.details['reason'] === 'chat';
+}
+
+function overtaken(actual: number): ContextError {
+  return new ContextError('head-moved', 'Another tab wrote the chat again.', {
+    details: { reason: 'chat', actual },
+  });
 }
 
 function isNotFound(error: unknown): boolean {

@@ -37,6 +37,7 @@ export async function applyOps(
   const [stored, seq] = await Promise.all([tx.chat(), tx.seq()]);
   const begin = stored ? 0 : ((await tx.wordsEnd?.()) ?? 0);
   if (!stored && begin === 0 && options.asOf !== undefined) refuseLost(tx.chatId, options);
+  if (stored && isAnother(stored, options)) refuseAnother(tx.chatId);
   const append = new Append(tx, options, now, stored, seq, begin);
   if (!(await append.wasDone(ops))) await append.carryOut(ops);
   return append.finish();
@@ -966,6 +967,17 @@ function refuse(code: ContextErrorCode, message: string, details: Readonly<Recor
 function refuseLost(chatId: string, { asOf }: AppendOptions): never {
   const message = `Chat "${chatId}" is gone: the browser lost it. Write it again from what is known of it.`;
   refuse('chat-missing', message, { chatId, asOf });
+}
+
+function refuseAnother(chatId: string): never {
+  const message = `The browser lost chat "${chatId}", and another tab wrote it again. Add what is known of it first.`;
+  refuse('chat-missing', message, { chatId, reason: 'another' });
+}
+
+/** Whether a chat is not the one that a caller knows, but was written again behind a loss. */
+function isAnother({ createdAt, epoch, deletedAt }: Chat, options: AppendOptions): boolean {
+  const { chatCreatedAt: known = createdAt } = options;
+  return createdAt !== known && epoch === options.epoch && deletedAt === undefined;
 }
 
 function messageNotFound(id: string): never {

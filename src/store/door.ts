@@ -148,6 +148,7 @@ export const APPEND: Fields = {
   onConflict: orNone(oneOf('fork', 'rebase', 'error')),
   chatRev: orNone(NUMBER),
   asOf: orNone(NUMBER),
+  chatCreatedAt: orNone(NUMBER),
 };
 
 /** The options of a list of chats, of a search, of a deletion, and of a chain. */

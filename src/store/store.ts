@@ -274,6 +274,12 @@ export interface AppendOptions {
    * refused with `chat-missing`: the caller alone knows what else is to be written again. Default: any.
    */
   readonly asOf?: number | undefined;
+  /**
+   * When the chat was created, as the caller knows it, in ms since epoch. Where the disk lost that one, and another tab has
+   * written it again, it is refused with `chat-missing`, too (`reason: 'another'`): what the caller knows may mean other
+   * messages there. Default: any.
+   */
+  readonly chatCreatedAt?: number | undefined;
 }
 
 /** How the words of a growing answer are kept. */

@@ -74,7 +74,7 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
         },
       );
 
-      it.each(['userId', 'epoch', 'mainBranchId', 'onConflict', 'chatRev'])(
+      it.each(['userId', 'epoch', 'mainBranchId', 'onConflict', 'chatRev', 'asOf', 'chatCreatedAt'])(
         'is refused as %s of a write',
         async (name) => {
           for (const value of [null, {}, [7], true, Number.NaN])
@@ -2074,6 +2074,26 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
         await late();
         const another = store.append('c', turn('q2', null), again);
         await expect(another).rejects.toMatchObject({ code: 'head-moved', details: { reason: 'chat' } });
+      });
+
+      it('refuses the writes of those who know a chat that was lost, and that another one wrote again', async () => {
+        const { chat } = await given(store, 'q1');
+        const known = { ...me, chatCreatedAt: chat.createdAt };
+        await store.append('c', turn('a1', 'q1'), known);
+        const other = store.append('c', turn('q2', 'a1'), { ...me, chatCreatedAt: chat.createdAt - 1 });
+        await expect(other).rejects.toMatchObject({
+          code: 'chat-missing',
+          details: { chatId: 'c', reason: 'another' },
+        });
+        expect(await store.getMessages('c')).toHaveLength(2);
+        await store.deleteChat('c');
+        await expect(store.append('c', turn('q2', 'a1'), known)).rejects.toMatchObject({
+          code: 'chat-deleted',
+        });
+        await store.append('c', turn('q1', null), { ...me, epoch: 1 });
+        await expect(store.append('c', turn('a1', 'q1'), known)).rejects.toMatchObject({
+          code: 'chat-deleted',
+        });
       });
 
       it('tells those who listen from the moment on in which it is closed, and none of those before', async () => {

@@ -23,7 +23,7 @@ import { refusing } from './refusal.ts';
 export interface Story {
   /** Whether the pages share a store, as parts of one page do; else each is a tab. */
   readonly areOne: boolean;
-  /** Whether each page numbers its questions: then two pages say different things under one id. */
+  /** Whether each page numbers its messages: then two pages say different things under one id. */
   readonly areNumbered?: boolean;
   readonly steps: readonly Step[];
   readonly picks: readonly number[];
@@ -151,9 +151,12 @@ class Page {
   }
 }
 
-/** What a message is known by: a question by its words, since another one may have its id; an answer grows. */
+/**
+ * What a message is known by: a question by its words, since another one may have its id; an answer grows, and is known by
+ * its number.
+ */
 function keyOf(one: UIMessage): string {
-  return one.role === 'user' ? wordsOf(one) : one.id;
+  return one.role === 'user' ? wordsOf(one) : one.id.replace(/:\d+$/, '');
 }
 
 function wordsOf({ parts: [part] }: UIMessage): string {
@@ -257,28 +260,29 @@ class World {
     return (this.#count += 1);
   }
 
-  /** A question of a page. Two under one id in the very same millisecond would be taken for one. */
-  async questionOf(page: Page, n: number): Promise<UIMessage> {
-    page.asked += 1;
-    if (!this.story.areNumbered) return message(`q${n}`);
+  /** Two messages under one id in the very same millisecond would be taken for one. */
+  async newMoment(): Promise<void> {
     while (this.machine.now <= this.#askedAt) await this.machine.rest(1);
     this.#askedAt = this.machine.now;
-    return message(`q${page.asked}`, `word ${n}`);
   }
 }
 
 /** Asks, and remembers the question once it is kept; gives the answer's id. */
 async function ask(world: World, page: Page): Promise<string> {
   const n = world.next();
-  const question = await world.questionOf(page, n);
-  const id = await page.engine.continue(question, { id: `a.${n}` });
+  const { areNumbered } = world.story;
+  const number = areNumbered ? (page.asked += 1) : n;
+  if (areNumbered) await world.newMoment();
+  const question = message(`q${number}`, `word ${n}`);
+  const id = await page.engine.continue(question, { id: `a${number}` });
   world.words.set(wordsOf(question), page);
   return id;
 }
 
 async function finish(world: World, page: Page, id: string): Promise<void> {
-  await page.engine.updateMessage(id, message(id, `to ${id}`), 'complete');
-  world.words.set(`to ${id}`, page);
+  const words = `to ${id}, ${world.next()}`;
+  await page.engine.updateMessage(id, message(id, words), 'complete');
+  world.words.set(words, page);
 }
 
 const deeds = {
@@ -298,8 +302,7 @@ const deeds = {
   },
   async again(world, page) {
     const question = page.engine.state.getState().messages.findLast(({ role }) => role === 'user');
-    if (question)
-      await finish(world, page, await page.engine.continue(question, { id: `a.${world.next()}` }));
+    if (question) await finish(world, page, await page.engine.continue(question, { id: `b${world.next()}` }));
   },
   async edit(world, page, pick) {
     const id = one(page.shown(), pick);
@@ -470,8 +473,8 @@ async function take(world: World, page: Page, does: Step['does'], pick: number):
 
 /** What may be said of a deed. */
 function isExpected(error: unknown, does: Step['does']): boolean {
-  const codes = EXPECTED[does] ?? [];
-  return isContextError(error) && ['quota-exceeded', 'store-closed', ...codes].includes(error.code);
+  const codes = ['quota-exceeded', 'store-closed', ...(EXPECTED[does] ?? [])];
+  return isContextError(error) && codes.includes(error.code);
 }
 
 const EXPECTED: Partial<Record<Step['does'], readonly string[]>> = {
@@ -504,12 +507,11 @@ async function comeToRest(world: World): Promise<void> {
 /** Who says that all is saved has it on the disk: somebody has just looked. */
 async function checkLights(world: World): Promise<void> {
   for (const page of world.openPages) {
+    const { light } = page;
+    const keys = page.engine.state.getState().messages.map(keyOf);
     const there = new Set((await nodesOf(page.store)).map(({ data }) => keyOf(data)));
-    const lacking = page.engine.state
-      .getState()
-      .messages.map(keyOf)
-      .filter((key) => !there.has(key));
-    if (page.light === 'saved' && lacking.length > 0)
+    const lacking = keys.filter((key) => !there.has(key));
+    if (light === 'saved' && lacking.length > 0)
       world.wrong.push(`${world.nameOf(page)} says saved, and ${lacking.join()} is not`);
   }
 }
