@@ -54,6 +54,7 @@ export class History {
   readonly #stale: Set<string> = new Set();
   readonly #versions: Map<string, Versions> = new Map();
   #reached: Set<string> | undefined;
+  /** Where branches are by now that are known by another id. */
   readonly #ways: Map<string, string> = new Map();
 
   /**
@@ -193,13 +194,15 @@ export class History {
   }
 
   /** Forgets the branches and checkpoints that a chat which was written again has not; those that wait for the disk stay. */
-  keepOnly(
-    { branches, checkpoints }: Record<'branches' | 'checkpoints', readonly { id: string }[]>,
-    isWaiting: (branchId: string) => boolean,
-  ): void {
-    const there = new Set([...branches, ...checkpoints].map(({ id }) => id));
+  keepOnly({ branches, checkpoints }: ChatRecords, isWaiting: (branchId: string) => boolean): void {
+    const there = new Set(branches.map(({ id }) => id));
     for (const { id, deviceId } of this.branches.values())
       if (!there.has(id) && deviceId !== MEMORY && !isWaiting(id)) this.forgetBranch(id);
+    this.keepCheckpoints(new Set(checkpoints.map(({ id }) => id)));
+  }
+
+  /** Forgets the other checkpoints. */
+  keepCheckpoints(there: ReadonlySet<string>): void {
     for (const id of this.checkpoints.keys()) if (!there.has(id)) this.checkpoints.delete(id);
   }
 

@@ -306,10 +306,8 @@ export class Sync {
         for (const { id, headMessageId } of seen)
           if (this.#history.branches.has(id)) this.#history.look(id, headMessageId);
         // A checkpoint whose words nobody has leads nowhere.
-        this.#history.keepOnly(
-          { branches: [], checkpoints: again.filter((op) => op.op === 'checkpoint') },
-          () => true,
-        );
+        const kept = again.flatMap((op) => (op.op === 'checkpoint' ? op.id : []));
+        this.#history.keepCheckpoints(new Set(kept));
         return ops.map(atAnyRevision);
       }
     } catch (error) {
