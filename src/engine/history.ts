@@ -245,8 +245,8 @@ export class History {
   }
 
   /** The last message on the way from `id` to the root whose words are here; null where there is none. */
-  lastWithWords(id: string): string | null {
-    let at: string | null = id;
+  lastWithWords(id: string | null): string | null {
+    let at = id;
     while (at !== null && !this.body(at)) at = this.graph.nodes.get(at)?.parentId ?? null;
     return at;
   }

@@ -303,8 +303,8 @@ export class Sync {
     try {
       if (await this.#send([...again, ...this.#keptBeside()], 'error', begin)) {
         // What comes behind it is shown already, and may be refused.
-        for (const { id, headMessageId } of seen)
-          if (this.#history.branches.has(id)) this.#history.look(id, headMessageId);
+        for (const { id, headMessageId: head } of seen)
+          if (this.#history.branches.has(id)) this.#history.look(id, this.#history.lastWithWords(head));
         // A checkpoint whose words nobody has leads nowhere.
         const kept = again.flatMap((op) => (op.op === 'checkpoint' ? op.id : []));
         this.#history.keepCheckpoints(new Set(kept));
@@ -683,7 +683,7 @@ export class Sync {
   async #joinWith(seen: readonly Branch[]): Promise<void> {
     const before = this.#apart.count;
     const head = seen.find(({ id }) => id === this.#view.activeId)?.headMessageId ?? null;
-    const shown = head && this.#history.lastWithWords(head);
+    const shown = this.#history.lastWithWords(head);
     const records = await this.#writeBeside(seen);
     if (records) {
       await this.#takeIn(records);

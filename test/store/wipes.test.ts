@@ -477,6 +477,14 @@ const KEPT: Readonly<Record<string, Story>> = {
     ),
     picks: [7, 10, 9, 0],
   },
+  'a page told of an answer that had gone with the page which had asked for it': numbered(
+    step('ask', 0),
+    step('again', 0),
+    step('checkpoint', 1),
+    step('wipe', 0),
+    step('reload', 0, 0, 1500),
+    step('ask', 0),
+  ),
 };
 
 // `CONTEXTREE_FUZZ` and `CONTEXTREE_SEED` as in `campaign.ts`; what a failure printed, put into `KEPT`, is played each time
