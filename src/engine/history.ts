@@ -186,6 +186,13 @@ export class History {
     this.#rearranged();
   }
 
+  /** A deleted branch is none any more. */
+  revive(branchId: string): void {
+    const { deletedAt: _deleted, ...live } = this.branches.get(branchId) as Branch;
+    this.branches.set(branchId, live);
+    this.recount();
+  }
+
   /** A branch is gone: no store ever took it. */
   forgetBranch(id: string): void {
     this.branches.delete(id);

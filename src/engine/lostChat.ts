@@ -2,6 +2,7 @@ import { createId } from '../fragment/id.ts';
 import type { UIMessage } from 'ai';
 import {
   chainIds,
+  lastUsedWith,
   reachable,
   type Branch,
   type Chat,
@@ -36,8 +37,11 @@ export function writtenAgain(
   const { title = null, metadata, activeBranchId } = { ...chat };
   if (others.some(({ id }) => id === activeBranchId))
     ops.push({ op: 'use', branchId: activeBranchId as string });
-  for (const { id, name, messageId } of history.liveCheckpoints().toReversed())
-    if (put(messageId) === messageId) ops.push({ op: 'checkpoint', id, name, messageId });
+  for (const { id, name, messageId } of history.liveCheckpoints().toReversed()) {
+    if (put(messageId) !== messageId) continue;
+    if (!history.reached().has(messageId)) ops.push(...deletedWith(history, messageId));
+    ops.push({ op: 'checkpoint', id, name, messageId });
+  }
   ops.push({ op: 'chat', title, ...(metadata ? { metadata } : {}) });
   return { ops, first: first.id };
 }
@@ -121,6 +125,18 @@ export function writtenBeside(
 /** The id of a branch beside another one: the same in each tab that makes one up to that message. */
 function besideOf(id: string, last: string | null): string {
   return `${id}:${last}`;
+}
+
+/** A checkpoint may hold what is on a deleted branch only: there it is again. */
+function deletedWith({ branches, graph }: History, messageId: string): StoreOp[] {
+  const deleted = [...branches.values()].filter(({ deletedAt }) => deletedAt !== undefined);
+  const branch = lastUsedWith(graph, deleted, messageId);
+  if (!branch) return [];
+  const { id, name } = branch;
+  return [
+    { op: 'branch', id, name, base: name, messageId },
+    { op: 'delete-branch', id },
+  ];
 }
 
 /** The branch that is there with a new chat gets its place and its name. */

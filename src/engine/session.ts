@@ -95,6 +95,7 @@ export class Session {
       chains: this.#chains,
       streams: this.#streams,
       keptBeside: () => this.#keptOps(),
+      deletedElsewhere: (branchId) => this.#deletedElsewhere(branchId),
     });
     this.#switches = new Switches(desk, {
       history,

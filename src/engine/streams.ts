@@ -92,9 +92,14 @@ export class Streams {
     return [...this.#streams.keys()];
   }
 
+  /** The branches on which answers are being written. */
+  branchIds(): string[] {
+    return [...this.#streams.values()].map(({ branchId }) => branchId);
+  }
+
   /** Whether an answer on this branch is being written. */
   isOn(branchId: string): boolean {
-    return [...this.#streams.values()].some((stream) => stream.branchId === branchId);
+    return this.branchIds().includes(branchId);
   }
 
   /** The answers on a branch are on another one by now. */

@@ -48,6 +48,7 @@ export class Sync {
   readonly #safety: Safety;
   readonly #apart: Apart;
   readonly #keptBeside: () => readonly StoreOp[];
+  readonly #deletedElsewhere: (branchId: string) => Branch | undefined;
   readonly own: Own = { has: (id) => this.#streams.get(id) !== undefined || this.#outbox.has(id) };
   /** Where what was seen of branches here went, since something was planned last. */
   readonly #ways: Map<string, string> = new Map();
@@ -87,6 +88,7 @@ export class Sync {
       readonly streams: Streams;
       /** What is kept beside the chat, to be written again with it. */
       readonly keptBeside: () => readonly StoreOp[];
+      readonly deletedElsewhere: (branchId: string) => Branch | undefined;
     },
   ) {
     this.#desk = desk;
@@ -95,6 +97,7 @@ export class Sync {
     this.#chains = session.chains;
     this.#streams = session.streams;
     this.#keptBeside = session.keptBeside;
+    this.#deletedElsewhere = session.deletedElsewhere;
     this.#outbox = new Outbox((id) => this.#history.reached().has(id));
     this.#safety = new Safety(desk, this.#outbox, () => this.retry());
     this.#apart = new Apart(desk, { ...session, outbox: this.#outbox, own: this.own });
@@ -294,12 +297,22 @@ export class Sync {
     }
   }
 
+  /**
+   * The branches as they are seen here when the chat is lost. One on which an answer grows here was to come back at its end,
+   * though another tab deleted it: so it does now.
+   */
+  #seen(): Branch[] {
+    for (const branchId of this.#streams.branchIds())
+      if (this.#deletedElsewhere(branchId)) this.#history.revive(branchId);
+    return this.#history.seenBranches();
+  }
+
   /** Writes a chat again that the browser lost, unless another tab did so meanwhile. Gives the operations to follow it. */
   async #behindLoss(ops: readonly StoreOp[], how?: SendOptions): Promise<readonly StoreOp[]> {
     if (this.#isDeleted) throw chatDeleted(this.#desk.chatId);
+    const seen = this.#seen();
     const { first, ops: again } = writtenAgain(this.#history, this.#stored, (node) => this.#insertOf(node));
     const begin: SendOptions = { isBegun: true, isShown: true, mainBranchId: first };
-    const seen = this.#history.seenBranches();
     try {
       if (await this.#send([...again, ...this.#keptBeside()], 'error', begin)) {
         // What comes behind it is shown already, and may be refused.
@@ -669,8 +682,7 @@ export class Sync {
     const { chat, branches, nodes } = records;
     // Of a chat that was written again, a part may be new by its numbers: its row tells which one it is.
     const isPart = !chat && branches.length + nodes.length > 0;
-    if (this.#isAnother(isPart ? await store.getChat(chatId) : chat))
-      return this.#joinWith(this.#history.seenBranches());
+    if (this.#isAnother(isPart ? await store.getChat(chatId) : chat)) return this.#joinWith(this.#seen());
     // A database that was lost goes on from its last note: what is new in it may have numbers that were heard of before.
     if (since !== undefined && records.seq < since) return this.#readSince(undefined);
     await this.#takeIn(records);
@@ -856,7 +868,7 @@ export class Sync {
   async #lookForLoss(): Promise<void> {
     if (this.#asOf === undefined || this.#isDeleted || this.#desk.isDisposed) return;
     if (await this.#desk.store.getChat(this.#desk.chatId)) {
-      await this.#joinWith(this.#history.seenBranches());
+      await this.#joinWith(this.#seen());
       return this.#view.refresh();
     }
     this.#lose(lostChat(this.#desk.chatId));

@@ -56,6 +56,10 @@ class Page {
   readonly closing: Promise<void>;
   #tellClosing = (): void => {};
   readonly #world: World;
+  /** The branches on which messages were seen here. */
+  readonly #places: Map<string, readonly string[]> = new Map();
+  /** The branches that were deleted here. */
+  readonly deleted: Set<string> = new Set();
   /** What gives back the locks that it holds. */
   readonly #locks: (() => void)[] = [];
   /** Since when it shows each message. */
@@ -119,7 +123,8 @@ class Page {
 
   async #miss(key: string, world: World): Promise<void> {
     await world.machine.rest(SEEN);
-    if (this.isOpen && !this.#sees(key) && this.busy === 0)
+    const isDeleted = world.deleted.has(world.words.get(key)?.id ?? key) || world.going.size > 0;
+    if (this.isOpen && !isDeleted && !this.#sees(key) && this.busy === 0)
       world.wrong.push(`${world.nameOf(this)} shows no ${key} any more`);
   }
 
@@ -136,6 +141,19 @@ class Page {
 
   shown(): string[] {
     return this.engine.state.getState().messages.map(({ id }) => id);
+  }
+
+  /** The branches on which it sees a message, and those on which it was seen when this was asked before. */
+  placesOf(id: string): readonly string[] {
+    const places = [...(this.#places.get(id) ?? []), ...this.branchesWith(id)];
+    this.#places.set(id, places);
+    return places;
+  }
+
+  /** The messages that it sees on a branch. */
+  messagesOn(branchId: string): string[] {
+    const branch = this.engine.state.getState().branches.find(({ id }) => id === branchId);
+    return this.#chain(branch?.headMessageId ?? null);
   }
 
   /** The branches on which it sees a message. */
@@ -207,14 +225,28 @@ function bound(to: object, value: unknown): unknown {
 /** So many ms a message is shown before anybody has seen it, and gone before anybody misses it. */
 const SEEN = 200;
 
+/** Words that a page was told are saved, or kept, as a message of that id. */
+interface Kept {
+  readonly page: Page;
+  readonly id: string;
+}
+
 class World {
   readonly machine: Machine;
   readonly pages: Page[] = [];
   readonly wrong: string[] = [];
   readonly disk: Disk = new Disk();
-  /** What the pages were told is saved, or kept: words, no two of them the same, and fields; and which page. */
-  readonly words: Map<string, Page> = new Map();
+  /** What the pages were told is saved, or kept: words, no two of them the same, and fields. */
+  readonly words: Map<string, Kept> = new Map();
   readonly fields: Map<string, { readonly at: number; readonly page: Page }> = new Map();
+  /** The messages that were on branches which somebody deleted, and on no other one there; and in which pages. */
+  readonly deleted: Map<string, ReadonlySet<Page>> = new Map();
+  /** The branches that somebody deleted. */
+  readonly gone: Set<string> = new Set();
+  /** Those that are being deleted, until all pages have heard of it. */
+  readonly going: Set<string> = new Set();
+  /** What was on a deleted branch only when all was lost: nobody writes that again. */
+  readonly #forsaken: Set<string> = new Set();
   readonly story: Story;
   #count = 0;
   #askedAt = 0;
@@ -231,6 +263,30 @@ class World {
     return page;
   }
 
+  /** A page was told that words are kept. A branch that is deleted at this moment may take them along. */
+  keep(words: string, page: Page, id: string): void {
+    this.words.set(words, { page, id });
+    const places = page.placesOf(id);
+    const isLive = places.some((branchId) => !this.going.has(branchId));
+    const isOwn = page.branchesWith(id).length === 0 && places.some((branchId) => page.deleted.has(branchId));
+    if (isOwn || (this.going.size > 0 && !isLive)) this.delete([id], page);
+    // Who has not deleted it has its branch come back.
+    if (!page.isOpen || this.going.size > 0 || this.deleted.get(id)?.has(page)) return;
+    this.deleted.delete(id);
+    this.#forsaken.delete(id);
+  }
+
+  /** Messages are deleted with their branch. */
+  delete(ids: readonly string[], page: Page): void {
+    for (const id of ids) this.deleted.set(id, new Set(this.deleted.get(id)).add(page));
+  }
+
+  /** All is lost: what is on no branch any more stays so, but for what is shown, since its branch has come back. */
+  lose(): void {
+    const shown = new Set(this.going.size > 0 ? [] : this.openPages.flatMap((page) => page.shown()));
+    for (const id of this.deleted.keys()) if (!shown.has(id)) this.#forsaken.add(id);
+  }
+
   get openPages(): readonly Page[] {
     return this.pages.filter(({ isOpen }) => isOpen);
   }
@@ -242,7 +298,8 @@ class World {
   }
 
   /** Whether words must be there at the end: they are known to a page that is open, or were written and not lost since. */
-  owes(words: string, page: Page): boolean {
+  owes(words: string, { page, id }: Kept): boolean {
+    if (this.#forsaken.has(id)) return false;
     return page.isOpen || this.disk.words.has(words) || this.openPages.some(({ read }) => read.has(words));
   }
 
@@ -275,14 +332,15 @@ async function ask(world: World, page: Page): Promise<string> {
   if (areNumbered) await world.newMoment();
   const question = message(`q${number}`, `word ${n}`);
   const id = await page.engine.continue(question, { id: `a${number}` });
-  world.words.set(wordsOf(question), page);
+  world.keep(wordsOf(question), page, question.id);
+  page.placesOf(id);
   return id;
 }
 
 async function finish(world: World, page: Page, id: string): Promise<void> {
   const words = `to ${id}, ${world.next()}`;
   await page.engine.updateMessage(id, message(id, words), 'complete');
-  world.words.set(words, page);
+  world.keep(words, page, id);
 }
 
 const deeds = {
@@ -308,16 +366,15 @@ const deeds = {
     const id = one(page.shown(), pick);
     const words = `edit ${world.next()}`;
     if (id === undefined) return;
-    await page.engine.edit(id, words);
-    world.words.set(words, page);
+    world.keep(words, page, await page.engine.edit(id, words));
   },
   async rewind(_, page, pick) {
     const id = one(page.shown(), pick);
     if (id !== undefined) await page.engine.rewind(id);
   },
-  async switch(_, page, pick) {
-    const id = one(page.engine.state.getState().branches, pick)?.id;
-    if (id !== undefined) await page.engine.switchBranch(id);
+  async switch(world, page, pick) {
+    const branch = one(page.engine.state.getState().branches, pick);
+    if (branch) await orGone(world, page, branch, page.engine.switchBranch(branch.id));
   },
   async checkpoint(world, page) {
     if (page.shown().length > 0) await page.engine.checkpoint(`c${world.next()}`);
@@ -325,7 +382,27 @@ const deeds = {
   title: (world, { engine }) => engine.updateChat({ title: `t${world.next()}` }),
   async rename(world, page, pick) {
     const branch = one(page.engine.state.getState().branches, pick);
-    if (branch) await orGone(page, branch, page.engine.renameBranch(branch.id, `n${world.next()}`));
+    if (branch) await orGone(world, page, branch, page.engine.renameBranch(branch.id, `n${world.next()}`));
+  },
+  async delete(world, page, pick) {
+    const { branches } = page.engine.state.getState();
+    const branch = one(branches, pick);
+    if (!branch || branches.length < 2) return;
+    const others = branches.filter(({ id }) => id !== branch.id);
+    const elsewhere = new Set(others.flatMap(({ id }) => page.messagesOn(id)));
+    const all = world.pages.flatMap((each) => each.messagesOn(branch.id));
+    world.delete(
+      all.filter((id) => !elsewhere.has(id)),
+      page,
+    );
+    world.going.add(branch.id);
+    world.gone.add(branch.id);
+    page.deleted.add(branch.id);
+    try {
+      await orGone(world, page, branch, page.engine.deleteBranch(branch.id));
+    } finally {
+      void world.machine.rest(500).then(() => world.going.delete(branch.id));
+    }
   },
   async wait(world, page, pick) {
     const id = `w${world.pages.indexOf(page)}.${pick % 3}`;
@@ -366,27 +443,35 @@ const deeds = {
   },
 } satisfies Record<string, (world: World, page: Page, pick: number) => unknown>;
 
-/** A branch may be lost: then none leads to its words here. */
-async function orGone(page: Page, { headMessageId }: BranchInfo, deed: Promise<unknown>): Promise<void> {
+/** A branch may be deleted; or lost: then none leads to its words here. */
+async function orGone(
+  { gone }: World,
+  page: Page,
+  { id, headMessageId }: BranchInfo,
+  deed: Promise<unknown>,
+): Promise<void> {
   await deed.catch((error: unknown) => {
-    const isGone = headMessageId === null || page.branchesWith(headMessageId).length === 0;
+    const isLost = headMessageId === null || page.branchesWith(headMessageId).length === 0;
+    const isGone = isLost || gone.has(id);
     if (!isGone || !isContextError(error, 'branch-not-found')) throw error;
   });
 }
 
 /** What changes what a page shows, because somebody asks it to. */
-const MOVES: readonly string[] = ['again', 'edit', 'rewind', 'switch'];
+const MOVES: readonly string[] = ['again', 'delete', 'edit', 'rewind', 'switch'];
 
 /** Who numbers a question as one that is known here gets a version of that. */
 const ASKS: readonly string[] = ['ask', 'begin'];
 
 /** The browser deletes the database; a person who deletes all that a site has deletes the notes beside it, too. */
-async function wipe({ disk }: World, pick: number): Promise<void> {
+async function wipe(world: World, pick: number): Promise<void> {
+  world.lose();
   if (pick % 4 === 0) localStorage.clear();
   await new Promise((resolve) => {
     indexedDB.deleteDatabase('contextree').onsuccess = resolve;
   });
-  disk.wiped();
+  world.disk.wiped();
+  world.lose();
 }
 
 function one<T>(things: readonly T[], pick: number): T | undefined {
@@ -403,7 +488,11 @@ export const stories = (most: number, areNumbered = false): fc.Arbitrary<Story> 
     areNumbered: fc.constant(areNumbered),
     steps: fc.array(
       fc.record({
-        does: fc.constantFrom<keyof typeof deeds>(...KINDS, ...OFTEN),
+        // What is deleted is known by its id, which two messages may have.
+        does: fc.constantFrom<keyof typeof deeds>(
+          ...KINDS.filter((kind) => !areNumbered || kind !== 'delete'),
+          ...OFTEN,
+        ),
         page: fc.nat(1),
         pick: fc.nat(11),
         rest: fc.constantFrom(-1, -1, -1, 0, 1, 10, 100, 1500),
@@ -483,6 +572,7 @@ const EXPECTED: Partial<Record<Step['does'], readonly string[]>> = {
   begin: ['head-moved'],
   // Another page lets an answer to this question grow.
   again: ['busy'],
+  delete: ['last-branch'],
   // The browser lost it before its words were read here.
   checkpoint: ['message-not-found', 'empty-branch'],
 };
@@ -521,11 +611,14 @@ async function checkDisk(world: World): Promise<void> {
   const fresh = world.open();
   await fresh.engine.ready();
   const { chat, ...records } = await fresh.store.load('c');
-  const said = (await nodesOf(fresh.store)).map(({ data }) => wordsOf(data));
-  for (const [words, page] of world.words) {
-    const count = said.filter((one) => one === words).length;
-    if (count > 1 || (count === 0 && world.owes(words, page)))
-      wrong.push(`"${words}" is there ${count} times`);
+  const said = await nodesOf(fresh.store);
+  for (const [words, kept] of world.words) {
+    const found = said.filter(({ data }) => wordsOf(data) === words);
+    const isOwed = world.owes(words, kept);
+    if (found.length > 1 || (found.length === 0 && isOwed))
+      wrong.push(`"${words}" is there ${found.length} times`);
+    const isSeen = world.deleted.has(kept.id) || found.some(({ id }) => fresh.branchesWith(id).length > 0);
+    if (isOwed && !isSeen) wrong.push(`"${words}" is on no branch`);
   }
   const fields = (await fresh.store.get<Record<string, number>>('contextree:queued:c')) ?? {};
   for (const [id, { at, page }] of world.fields)

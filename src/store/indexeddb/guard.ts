@@ -33,6 +33,8 @@ export class GuardedBacking implements Backing {
   /** The note as it was last read or written, for browsers that keep none. */
   #mark: Mark | undefined;
   #marking: ReturnType<typeof setTimeout> | undefined;
+  /** Whether chats were written here, or heard of, that the note may not tell of yet. */
+  #isUsed = false;
   /** The number that the database last went on from when it had lost something. The note may be older. */
   #renewed = 0;
   /** How late the note may be, ms. */
@@ -107,6 +109,7 @@ export class GuardedBacking implements Backing {
   /** Another tab has deleted all on purpose: nothing of it is missed here, either. */
   #forgetUpTo(seq: number): void {
     if (this.#mark && this.#mark.seq <= seq) this.#mark = undefined;
+    this.#isUsed = false;
     this.#loss = undefined;
   }
 
@@ -140,6 +143,7 @@ export class GuardedBacking implements Backing {
     clearTimeout(this.#marking);
     this.#marking = undefined;
     this.#mark = undefined;
+    this.#isUsed = false;
     this.#loss = undefined;
     writeMark(this.#name, undefined);
     await removeJournals(this.#name).catch((error: unknown) => {
@@ -154,7 +158,7 @@ export class GuardedBacking implements Backing {
     try {
       const mark = readMark(this.#name) ?? this.#mark;
       const meta = await read(db, ['meta'], (rows) => rows.get('meta', SELF));
-      const kind = missing(mark, meta, reason);
+      const kind = missing(mark, meta, reason) ?? (this.#isUsed && !meta ? 'all' : undefined);
       if (kind && mark) this.#renewed = await renew(db, kind, mark, this.#renewed);
       this.#mark = mark;
       // A page may go before its note is written, and the next one may only read.
@@ -235,6 +239,7 @@ export class GuardedBacking implements Backing {
   // --- After each commit -------------------------------------------------------------------------------------------
 
   #remember(): void {
+    this.#isUsed = true;
     this.#marking ??= unobtrusive(
       setTimeout(() => void this.#writeMark().catch(() => undefined), this.#mark ? this.#pause : 0),
     );
@@ -249,6 +254,7 @@ export class GuardedBacking implements Backing {
     this.#pause = Math.min(Math.max(MARK_AFTER, (performance.now() - start) * MARK_SHARE), MARK_LATEST);
     if (!mark && this.#loss?.kind === 'all' && !isSettled) return;
     this.#mark = mark;
+    this.#isUsed = mark !== undefined;
     writeMark(this.#name, mark);
   }
 
