@@ -3,6 +3,7 @@ import type { UIMessage } from 'ai';
 import {
   chainIds,
   lastUsedWith,
+  markChain,
   reachable,
   type Branch,
   type Chat,
@@ -30,16 +31,22 @@ export function writtenAgain(
   const put = placing(history, (node, parentId) => ops.push({ ...insertOf(node), parentId }));
   const [first, ...others] = history.liveBranches().filter(({ deviceId }) => deviceId !== MEMORY);
   if (!first) return { ops, first };
-  ops.push(...begin(first, put(history.view(first.id))));
+  const held = new Set<string>();
+  const putHead = (id: string): string | null => {
+    const head = put(history.view(id));
+    markChain(history.graph, held, head);
+    return head;
+  };
+  ops.push(...begin(first, putHead(first.id)));
   // Of two tabs one may have renamed a branch while the other gave its name to another one.
-  for (const { id, name } of others)
-    ops.push({ op: 'branch', id, name, base: name, messageId: put(history.view(id)) });
+  for (const { id, name } of others) ops.push({ op: 'branch', id, name, base: name, messageId: putHead(id) });
   const { title = null, metadata, activeBranchId } = { ...chat };
   if (others.some(({ id }) => id === activeBranchId))
     ops.push({ op: 'use', branchId: activeBranchId as string });
   for (const { id, name, messageId } of history.liveCheckpoints().toReversed()) {
     if (put(messageId) !== messageId) continue;
-    if (!history.reached().has(messageId)) ops.push(...deletedWith(history, messageId));
+    if (!held.has(messageId))
+      ops.push(...(deletedWith(history, messageId) ?? [besideBranch(first, messageId)]));
     ops.push({ op: 'checkpoint', id, name, messageId });
   }
   ops.push({ op: 'chat', title, ...(metadata ? { metadata } : {}) });
@@ -89,7 +96,7 @@ export function writtenBeside(
         ops.push({ op: 'replace', id: one, data, status });
       }
       // That tab had what follows, and not these words: they stand beside it.
-      if (info && isAside) ops.push({ op: 'branch', id: besideOf(id, last), base: name, messageId: last });
+      if (info && isAside) ops.push(besideBranch({ id, name }, last));
       isAside = !info && (isAside || (node !== undefined && !written.has(one)));
       if (node && !written.has(one)) ops.push({ ...insertOf(node), parentId: last });
       if (info || node) written.add((last = one));
@@ -122,16 +129,23 @@ export function writtenBeside(
   return ops;
 }
 
+function besideBranch({ id, name }: Pick<Branch, 'id' | 'name'>, last: string | null): StoreOp {
+  return { op: 'branch', id: besideOf(id, last), base: name, messageId: last };
+}
+
 /** The id of a branch beside another one: the same in each tab that makes one up to that message. */
 function besideOf(id: string, last: string | null): string {
   return `${id}:${last}`;
 }
 
-/** A checkpoint may hold what is on a deleted branch only: there it is again. */
-function deletedWith({ branches, graph }: History, messageId: string): StoreOp[] {
+/**
+ * A checkpoint may hold what is on a deleted branch only: there it is again. Where no branch had it, it is at what another
+ * tab was asked.
+ */
+function deletedWith({ branches, graph }: History, messageId: string): StoreOp[] | undefined {
   const deleted = [...branches.values()].filter(({ deletedAt }) => deletedAt !== undefined);
   const branch = lastUsedWith(graph, deleted, messageId);
-  if (!branch) return [];
+  if (!branch) return undefined;
   const { id, name } = branch;
   return [
     { op: 'branch', id, name, base: name, messageId },

@@ -224,7 +224,7 @@ export class Sync {
     let mainBranchId: string | undefined;
     for (;;) {
       try {
-        await this.#send(attempt, onConflict, { ...how, mainBranchId });
+        await this.#send(attempt, onConflict, { ...how, mainBranchId, gone: mainBranchId });
         return;
       } catch (error) {
         if (isContextError(error, 'chat-missing')) {
@@ -260,6 +260,7 @@ export class Sync {
       isBegun = false,
       createdAt = this.#stored?.createdAt,
       mainBranchId,
+      gone,
     }: SendOptions = {},
   ): Promise<boolean> {
     this.#writing += 1;
@@ -282,7 +283,7 @@ export class Sync {
       // A write that leaves the chat as it is, as one that takes a reserved answer back, is told another tab's revision.
       if (result.chatChanged && result.chat.rev === chatRev + 1) this.#knownRev = result.chat.rev;
       this.#isMetadataMerged = true;
-      this.#giveWay(result, ops);
+      this.#giveWay(result, ops, gone);
       const moved = headsIn(ops).filter((branchId) => !this.#outbox.movesHead(branchId));
       this.#absorbOwn(result, moved);
       if (result.conflict) await this.#followConflict(result.conflict);
@@ -562,16 +563,17 @@ export class Sync {
 
   /**
    * A branch that was only made in memory may turn out not to be needed: another tab began the chat first, or the
-   * store found the head where it should be. What was meant for it goes where the store put the turn.
+   * store found the head where it should be. So may one that is `gone`, after a loss. What was meant for it goes where the
+   * store put the turn.
    */
-  #giveWay({ branches, conflict }: AppendResult, ops: readonly StoreOp[]): void {
+  #giveWay({ branches, conflict }: AppendResult, ops: readonly StoreOp[], gone = ''): void {
     const target = ops.findLast((op) => op.op === 'head')?.messageId;
     const landed = branches.find(({ headMessageId }) => headMessageId === target) ?? branches[0];
     const to = conflict?.to.id ?? landed?.id;
-    for (const id of [this.#desk.mainBranchId, ...madeBy(ops)]) {
-      const isStray =
-        this.#history.branches.get(id)?.deviceId === MEMORY && !branches.some((one) => one.id === id);
-      if (!isStray) continue;
+    for (const id of [this.#desk.mainBranchId, gone, ...madeBy(ops)]) {
+      const known = this.#history.branches.get(id);
+      const isOnlyHere = known && (id === gone || known.deviceId === MEMORY);
+      if (!isOnlyHere || branches.some((one) => one.id === id)) continue;
       if (to !== undefined) this.#redirect(id, to);
       if (to !== undefined && this.#view.activeId === id) this.#view.activeId = to;
       this.#history.forgetBranch(id);
@@ -979,6 +981,8 @@ interface SendOptions {
   readonly createdAt?: number;
   /** The branch that a chat begins with which is written anew, or that the first one stands for. */
   readonly mainBranchId?: string | undefined;
+  /** The branch that it was meant for, and that is not there any more. */
+  readonly gone?: string | undefined;
 }
 
 /** Whether a write was refused because others wrote to the chat before it: that is to be read first. */

@@ -486,7 +486,7 @@ const KEPT: Readonly<Record<string, Story>> = {
     step('ask', 0),
   ),
   'a page did not show its question any more, where all was lost with a branch deleted elsewhere before its answer ended':
-    inTabs(step('begin', 0), step('begin', 1), step('delete', 1), step('wipe', 0)),
+    inTabs(step('begin', 0), step('begin', 1), step('delete', 1, 0, 1500), step('wipe', 0)),
   'a message was on no branch, where a checkpoint held it and its branch was deleted': inOnePage(
     step('checkpoint', 0),
     step('again', 0),
@@ -495,6 +495,29 @@ const KEPT: Readonly<Record<string, Story>> = {
   ),
   'what a page had written first was nowhere, and the page did not say so, where all was lost before it was noted':
     inTabs(step('wipe', 0), step('reload', 0), step('close', 0), step('wait', 0, 0, 10), step('wipe', 0)),
+  'a message was on no branch, where a checkpoint held it that another page had asked behind': {
+    ...numbered(
+      step('begin', 0),
+      step('ask', 1),
+      step('checkpoint', 0),
+      step('close', 0),
+      step('wipe', 0),
+      step('ask', 0),
+    ),
+    picks: [0],
+  },
+  'a branch had two names in turn, where a page with a full disk asked on what others had written again': {
+    ...inTabs(
+      step('close', 0),
+      step('wipe', 0, 0, 0),
+      step('close', 0, 0, 0),
+      step('open', 0),
+      step('full', 0, 0, 0),
+      step('ask', 0, 0, 10),
+      step('ask', 1),
+    ),
+    picks: [7],
+  },
 };
 
 // `CONTEXTREE_FUZZ` and `CONTEXTREE_SEED` as in `campaign.ts`; what a failure printed, put into `KEPT`, is played each time

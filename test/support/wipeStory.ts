@@ -44,6 +44,8 @@ class Page {
   readonly refuse: ReturnType<typeof refusing>['refuse'];
   /** The answers that grow. */
   readonly growing: string[] = [];
+  /** What each answer was asked with. */
+  readonly questions: Map<string, string> = new Map();
   /** How many calls of its own may change what it shows. */
   busy = 0;
   appends = 0;
@@ -123,7 +125,9 @@ class Page {
 
   async #miss(key: string, world: World): Promise<void> {
     await world.machine.rest(SEEN);
-    const isDeleted = world.deleted.has(world.words.get(key)?.id ?? key) || world.going.size > 0;
+    const by = world.deleted.get(world.words.get(key)?.id ?? key);
+    const isAnswered = !this.growing.some((id) => this.questions.get(id) === key);
+    const isDeleted = world.going.size > 0 || by?.has(this) || (by && isAnswered);
     if (this.isOpen && !isDeleted && !this.#sees(key) && this.busy === 0)
       world.wrong.push(`${world.nameOf(this)} shows no ${key} any more`);
   }
@@ -334,6 +338,7 @@ async function ask(world: World, page: Page): Promise<string> {
   const id = await page.engine.continue(question, { id: `a${number}` });
   world.keep(wordsOf(question), page, question.id);
   page.placesOf(id);
+  page.questions.set(id, wordsOf(question));
   return id;
 }
 
