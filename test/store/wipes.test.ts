@@ -518,6 +518,20 @@ const KEPT: Readonly<Record<string, Story>> = {
     ),
     picks: [7],
   },
+  'a page that had just looked at its chat was said to be wrong about it, where the page that deleted all was closed over that':
+    { ...inTabs(step('ask', 0, 0, 1500), step('wipe', 1, 0, 1), step('close', 1, 0, 1)), picks: [2, 8] },
+  'so was one that another had asked in': inTabs(
+    step('ask', 1),
+    step('ask', 0, 0, 1500),
+    step('wipe', 0, 0, 0),
+    step('close', 0, 0, 0),
+  ),
+  'so was one that numbers its messages': numbered(
+    step('ask', 1),
+    step('ask', 0, 0, 1500),
+    step('wipe', 0, 0, 0),
+    step('close', 0, 0, 0),
+  ),
 };
 
 // `CONTEXTREE_FUZZ` and `CONTEXTREE_SEED` as in `campaign.ts`; what a failure printed, put into `KEPT`, is played each time

@@ -534,7 +534,8 @@ async function tell(world: World, steps: readonly Step[]): Promise<void> {
   for (const { does, page: index, pick, rest } of steps) {
     const page = await world.pageAt(index);
     const done = take(world, page, does, pick);
-    const call = world.story.areOne ? done : Promise.race([done, page.closing]);
+    // What a page has begun ends with it; the browser deletes all the same.
+    const call = world.story.areOne || does === 'wipe' ? done : Promise.race([done, page.closing]);
     calls.push(call);
     if (rest < 0) await call;
     if (rest !== 0) await world.machine.rest(rest < 0 ? 200 : rest);
