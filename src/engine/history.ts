@@ -54,8 +54,8 @@ export class History {
   readonly #stale: Set<string> = new Set();
   readonly #versions: Map<string, Versions> = new Map();
   #reached: Set<string> | undefined;
-  /** Where branches are by now that are known by another id. */
-  readonly #ways: Map<string, string> = new Map();
+  /** The branches that took the place of others, which may still be asked for. None leads back to where it came from. */
+  readonly #successors: Map<string, string> = new Map();
 
   /**
    * Takes in records that the store read or wrote. Views stay where they are: {@link follow} moves them.
@@ -284,14 +284,14 @@ export class History {
     const byId = this.branches.get(nameOrId);
     if (byId && byId.deletedAt === undefined) return byId;
     const byName = this.liveBranches().find((branch) => branch.name === nameOrId);
-    const way = byId ? undefined : this.#ways.get(nameOrId);
-    return byName ?? (way === undefined ? undefined : this.findBranch(way));
+    const successor = byId ? undefined : this.#successors.get(nameOrId);
+    return byName ?? (successor === undefined ? undefined : this.findBranch(successor));
   }
 
-  /** What was on a branch is on another one by now. */
+  /** What was on a branch is on another one by now; or on the same one, where it was rebased. From there, nothing leads on. */
   lead(from: string, to: string): void {
-    this.#ways.delete(to);
-    this.#ways.set(from, to);
+    this.#successors.delete(to);
+    if (from !== to) this.#successors.set(from, to);
   }
 
   /** A live checkpoint by its name, or else by its id. */
