@@ -54,6 +54,10 @@ export class History {
   readonly #stale: Set<string> = new Set();
   readonly #versions: Map<string, Versions> = new Map();
   #reached: Set<string> | undefined;
+  /** Messages without a word that nobody writes any more... */
+  readonly #silent: Set<string> = new Set();
+  /** ...and how many of them stand on the way to each message, as far as somebody asked. */
+  readonly #silentTo: Map<string, number> = new Map();
   /** The branches that took the place of others, which may still be asked for. None leads back to where it came from. */
   readonly #successors: Map<string, string> = new Map();
 
@@ -67,6 +71,7 @@ export class History {
     const dropped = records.dropped.filter((id) => !busy.own.has(id));
     const changed = records.nodes.flatMap((info) => this.#changedTo(info, busy) ?? []);
     putNodes(this.graph, changed);
+    for (const info of changed) this.#noteSilence(info);
     if (dropped.length > 0) this.forget(dropped);
     for (const branch of records.branches) this.#absorbBranch(branch, busy.own);
     for (const checkpoint of records.checkpoints) this.checkpoints.set(checkpoint.id, checkpoint);
@@ -101,7 +106,33 @@ export class History {
   /** Chains that were walked before are not true any more, and neither is what they reached. */
   #rearranged(): void {
     this.moves += 1;
+    this.#silentTo.clear();
     this.recount();
+  }
+
+  #noteSilence(info: NodeInfo): void {
+    if (this.#silent.has(info.id) === isSilent(info)) return;
+    mark(this.#silent, info.id, isSilent(info));
+    this.#silentTo.clear();
+  }
+
+  /**
+   * How many messages up to this one nobody sees: they have no words, and keep their place because others stand behind
+   * them. A chat that was lost and written again may begin with such.
+   */
+  silentTo(id: string | null): number {
+    if (this.#silent.size === 0) return 0;
+    const { nodes } = this.graph;
+    const way: string[] = [];
+    let at = nodes.get(id ?? '');
+    // A ring ends where it began.
+    for (; at && !this.#silentTo.has(at.id); at = nodes.get(at.parentId ?? '')) {
+      this.#silentTo.set(at.id, 0);
+      way.push(at.id);
+    }
+    let count = this.#silentTo.get(at?.id ?? '') ?? 0;
+    for (const one of way.toReversed()) this.#silentTo.set(one, (count += this.#silent.has(one) ? 1 : 0));
+    return count;
   }
 
   /** Messages are gone: they were reserved, and nothing was ever said. Whoever looked at one looks at its parent. */
@@ -117,7 +148,9 @@ export class History {
       this.#bodies.delete(id);
       this.abandoned.delete(id);
       this.foreign.delete(id);
+      this.#silent.delete(id);
     }
+    this.#silentTo.clear();
     this.recount();
   }
 
@@ -156,8 +189,7 @@ export class History {
   #spoken(head: string | null): string | null {
     let info = this.graph.nodes.get(head ?? '');
     if (!info) return head;
-    while (info && info.status !== 'streaming' && !isVisible(info))
-      info = this.graph.nodes.get(info.parentId ?? '');
+    while (info && isSilent(info)) info = this.graph.nodes.get(info.parentId ?? '');
     return info?.id ?? null;
   }
 
@@ -177,6 +209,7 @@ export class History {
     this.#stale.delete(there.id);
     putNode(graph, infoOf(node));
     putNode(graph, there);
+    this.#noteSilence(there);
     for (const id of behind) putNode(graph, { ...(graph.nodes.get(id) as NodeInfo), parentId: ours.id });
     for (const [branchId, view] of this.#views)
       if (view === there.id && moved.has(branchId)) this.#views.set(branchId, ours.id);
@@ -390,6 +423,7 @@ export class History {
     this.#bodies.set(id, node);
     this.#stale.delete(id);
     putNode(this.graph, infoOf(node));
+    this.#noteSilence(infoOf(node));
   }
 
   /** Those of these ids whose bodies are not loaded. */
@@ -434,6 +468,11 @@ export interface Versions {
 function mark(set: Set<string>, id: string, on: boolean): void {
   if (on) set.add(id);
   else if (set.size > 0) set.delete(id);
+}
+
+/** Whether a message has no words, and nobody writes it any more. */
+export function isSilent(info: NodeInfo): boolean {
+  return info.status !== 'streaming' && !isVisible(info);
 }
 
 function isSame(a: NodeInfo, b: NodeInfo): boolean {

@@ -37,7 +37,7 @@ export interface EngineState {
    * among `messages` is an answer that the other tab goes on with. Empty while nobody else writes here.
    */
   readonly elsewhere: readonly UIMessage[];
-  /** How many messages of the active chain stand before the first loaded one. */
+  /** How many messages of the active chain stand before the first loaded one: what `loadMore()` may still bring. */
   readonly loadedFrom: number;
   /** Messages set and not yet saved, in order. */
   readonly pending: readonly ContextFragment[];

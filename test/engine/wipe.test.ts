@@ -79,6 +79,45 @@ describe('an open chat whose database is wiped', () => {
     expect(await open().verify()).toEqual([]);
   });
 
+  it('counts what is there to be shown, where the first words of it are nowhere any more', async () => {
+    const first = open();
+    await first.set(...questions(250)).save();
+    first.dispose();
+    const engine = open();
+    await engine.ready();
+    await wipe();
+    await engine.set(user('last'), user('and on')).save();
+    const other = open();
+    await other.ready();
+    expect(seenOf(other)).toEqual({ earlier: 2, messages: 200, all: 202 });
+    expect(seenOf(engine)).toEqual({ earlier: 0, messages: 202, all: 202 });
+    await other.loadMore();
+    expect(seenOf(other)).toEqual({ earlier: 0, messages: 202, all: 202 });
+  });
+
+  it('brings earlier messages each time that somebody asks for some, past those whose words are nowhere', async () => {
+    const first = open();
+    await first.set(...questions(300)).save();
+    const { name } = await first.rewind('m9');
+    await first.switchBranch('main');
+    first.dispose();
+    const engine = open();
+    await engine.ready();
+    await engine.resolve({ branch: name });
+    await wipe();
+    await engine.set(user('last'), user('and on')).save();
+    const other = open();
+    await other.ready();
+    await other.loadMore(2);
+    const { earlier, messages } = seenOf(other);
+    expect(earlier).toBeGreaterThan(0);
+    await other.loadMore(1);
+    expect(seenOf(other)).toMatchObject({ earlier: earlier - 1, messages: messages + 1 });
+    await other.loadMore(50);
+    expect(seenOf(other)).toMatchObject({ earlier: 0, messages: earlier + messages });
+    expect(await other.verify()).toEqual([]);
+  });
+
   const firstWrites: Record<string, (engine: ContextEngine) => Promise<unknown>> = {
     'a question that waits': (engine) => engine.keepFields('contextree:queued:c', { q9: { at: 1 } }),
     'a checkpoint': (engine) => engine.checkpoint('here'),
@@ -1021,6 +1060,16 @@ function outlineOf({ state }: ContextEngine) {
   const { branch, branches, checkpoints } = state.getState();
   const timeless = <T extends object>(thing: T): T => ({ ...thing, createdAt: 0 });
   return { branch, branches: branches.map(timeless), checkpoints: checkpoints.map(timeless) };
+}
+
+/** How many messages people see of a chat's branch, how many they are told stand before these, and how many it has. */
+function seenOf({ state }: ContextEngine) {
+  const { loadedFrom: earlier, messages, branches } = state.getState();
+  return { earlier, messages: messages.length, all: branches.find(({ isActive }) => isActive)?.messageCount };
+}
+
+function questions(count: number) {
+  return Array.from({ length: count }, (_, i) => user(`m${i}`, { id: `m${i}` }));
 }
 
 /** Deletes the database, once the store has left its note about what is in it: that comes a moment after a first write. */

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ContextEngine } from '../../src/engine/engine.ts';
 import type { EngineState } from '../../src/engine/state.ts';
 import { hint } from '../../src/fragment/builders.ts';
-import { isVisible, type NodeInfo } from '../../src/graph/graph.ts';
+import { isVisible } from '../../src/graph/graph.ts';
 import type { ContextStore } from '../../src/store/store.ts';
 import { texts } from './engine.ts';
 
@@ -46,10 +46,10 @@ function isWhole(engine: ContextEngine): boolean {
 /** The ids of the messages that the head of the state leads to, as far as they are loaded and seen. */
 function shownIds(engine: ContextEngine): string[] {
   const { headMessageId, loadedFrom } = engine.state.getState();
-  const chain: NodeInfo[] = [];
+  const ids: string[] = [];
   for (let node = engine.node(headMessageId ?? ''); node; node = engine.node(node.parentId ?? ''))
-    chain.unshift(node);
-  return chain.slice(loadedFrom).flatMap((node) => (isVisible(node) ? node.id : []));
+    if (isVisible(node)) ids.unshift(node.id);
+  return ids.slice(loadedFrom);
 }
 
 /** A store whose reads are looked at. */
