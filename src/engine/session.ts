@@ -352,7 +352,7 @@ export class Session {
       const use = isShown ? [showing(ops, branch.id)] : [];
       await this.#sync.commit([...back, ...ops, ...use], { keep: true, isSole });
     } catch (error) {
-      this.#streams.end(id);
+      this.#streams.end(stream);
       throw error;
     }
     await this.#sync.knowAll();
@@ -517,10 +517,10 @@ export class Session {
     try {
       await this.#commitWords(id, data, next, { stream, isOurs, begunAt: isBegun ? rev : undefined });
     } catch (error) {
-      if (isBegun) this.#streams.end(id);
+      if (isBegun) this.#streams.end(stream);
       throw error;
     }
-    if (next !== 'streaming') this.#streams.end(id);
+    if (next !== 'streaming') this.#streams.end(stream);
     await this.#show();
     this.#emitStream(phaseOf(before, next), id, next, stream, start);
     this.#desk.publish();

@@ -107,8 +107,9 @@ export class Streams {
     for (const stream of this.#streams.values()) if (stream.branchId === from) stream.branchId = to;
   }
 
-  /** Takes an answer's lock. */
+  /** Takes an answer's lock. Rejects with `busy` where one grows here already that is known by this id. */
   async begin(id: string, branchId: string): Promise<Stream> {
+    if (this.#streams.has(this.idOf(id))) throw stillWritten(id);
     const stream: Stream = {
       branchId,
       timer: undefined,
@@ -127,11 +128,10 @@ export class Streams {
     return this.#desk.store.hold(this.#desk.chatId, id).catch(() => () => {});
   }
 
-  /** Lets go of an answer, and of drafts not yet written. */
-  end(given: string): void {
-    const id = this.idOf(given);
-    const stream = this.#streams.get(id);
-    if (!stream) return;
+  /** Lets go of an answer, by whatever id it is known by now, and of drafts not yet written. */
+  end(stream: Stream | undefined): void {
+    const id = this.ids().find((one) => this.#streams.get(one) === stream);
+    if (!stream || id === undefined) return;
     stopDrafts(stream);
     this.#streams.delete(id);
     if (this.#streams.size === 0) {
@@ -144,7 +144,7 @@ export class Streams {
 
   /** Ends all of them, and lets go of every lock. */
   endAll(): void {
-    for (const id of this.ids()) this.end(id);
+    for (const stream of this.#streams.values()) this.end(stream);
     for (const release of this.#lingering.values()) release();
     this.#lingering.clear();
   }

@@ -120,6 +120,19 @@ describe('two messages under one id, where a full disk kept the first', () => {
     await expectApart(inner, full);
   });
 
+  test('are an answer that grows on where one more is asked for under its number', async () => {
+    const { inner, full, other, refuse } = await tabs('q0', 'a0');
+    await full.continue(said('q1', 'mine'), { id: 'a1' });
+    await full.updateMessage('a1', said('a1', 'to'), 'streaming');
+    await ask(other, 'q1', 'yours', 'a1');
+    await settled();
+    refuse(undefined);
+    await full.retry();
+    await expect(full.continue(said('q5', 'more'), { id: 'a1' })).rejects.toMatchObject({ code: 'busy' });
+    await full.updateMessage('a1', said('a1', 'to mine'), 'complete');
+    await expectApart(inner, full);
+  });
+
   test('are each behind its own question while the disk still refuses one of them', async () => {
     const { full, other } = await tabs('q0', 'a0');
     await ask(full, 'q1', 'mine', 'a-mine');

@@ -127,6 +127,16 @@ describe('continue()', () => {
     expect(texts((await engine.resolve({ branch: side })).messages)).toBe('q1 > a1 > q5 > hidden words');
   });
 
+  test.each(['q1', 'q2'])('leaves an answer alone that grows under the same id: %s, again', async (asked) => {
+    const { store, engine, shown, branches } = await chat();
+    await engine.continue(said('q1'), { id: 'a1' });
+    await expect(engine.continue(said(asked), { id: 'a1' })).rejects.toMatchObject({ code: 'busy' });
+    await engine.updateMessage('a1', said('a1', 'whole'), 'complete');
+    expect(shown()).toBe('q1 > whole');
+    expect(await branches()).toEqual({ main: 'q1 > whole' });
+    expect(await store.held('c')).toEqual(new Set());
+  });
+
   test('refuses what is no message, an unknown parent and an unknown branch', async () => {
     const { engine } = await chat('q1');
     await expect(engine.continue({ role: 'user' } as never)).rejects.toMatchObject({
