@@ -1,6 +1,7 @@
 import type { ContextError } from '../errors.ts';
-import type { Desk, Pending } from './desk.ts';
+import type { Desk } from './desk.ts';
 import { isRefusal, type Outbox } from './outbox.ts';
+import type { RefusedSave } from './refusedSave.ts';
 import { sameItems } from './same.ts';
 import type { SaveState } from './state.ts';
 
@@ -119,11 +120,11 @@ export class Safety {
   }
 
   #become({ leftOut: _past, ...next }: SaveState): void {
-    const { state, error, pending, leftOut: before = [] } = this.state;
     const leftOut = this.#outbox.owed.flatMap((op) => (op.op === 'replace' ? [op.id] : []));
-    const isSame = state === next.state && pending === next.pending && error?.message === next.error?.message;
-    if (isSame && sameItems(before, leftOut)) return;
-    this.state = leftOut.length > 0 ? { ...next, leftOut } : next;
+    const wanted = leftOut.length > 0 ? { ...next, leftOut } : next;
+    // What was told last, and is told again, is told as it was.
+    const told = this.#desk.state.getState().saveState;
+    this.state = [this.state, told].find((one) => isSame(one, wanted)) ?? wanted;
   }
 
   /** Shows at once that a write is under way, before it is known how it ends. */
@@ -133,13 +134,12 @@ export class Safety {
   }
 }
 
+function isSame(a: SaveState, b: SaveState): boolean {
+  const isSameState = a.state === b.state && a.pending === b.pending;
+  return isSameState && a.error?.message === b.error?.message && sameItems(a.leftOut ?? [], b.leftOut ?? []);
+}
+
 /** Whether a chat was lost; another user may have begun one under its id since. */
 function isLoss({ error }: SaveState): boolean {
   return error?.code === 'data-loss' || error?.code === 'wrong-user';
-}
-
-/** A save() that the disk refused: what it was about, and how to do it again. */
-export interface RefusedSave {
-  readonly messages: readonly Pending[];
-  readonly repeat: () => Promise<unknown>;
 }

@@ -41,8 +41,7 @@ export interface SaveInput {
   readonly isShared: (id: string) => boolean;
   /** The name that a fork beside the children of a message is made from. */
   readonly forkBase: (parentId: string | null, role: string) => string;
-  /** An id for what gets one: the same for the same thing, each time that a save which was refused is planned. */
-  readonly newId: (thing: string) => string;
+  readonly newId: () => string;
 }
 
 /** What a save would do. */
@@ -108,9 +107,7 @@ function resolveLast(
   if (pending) return { ...pending, message: { ...pending.message, parts } };
   const last = lastAnswer(input.graph, input.chain);
   const body = last && input.messageOf(last.id);
-  const message: UIMessage = body
-    ? { ...body, parts }
-    : { id: input.newId('answer'), role: 'assistant', parts };
+  const message: UIMessage = body ? { ...body, parts } : { id: input.newId(), role: 'assistant', parts };
   return { message, persist: lazy.persist, overwrite: last !== undefined && isReplaceable(input, last) };
 }
 
@@ -144,7 +141,7 @@ class Plan {
 
   constructor(input: SaveInput) {
     this.#input = input;
-    this.#branch = input.detached ? { id: input.newId('branch'), base: input.branch.name } : undefined;
+    this.#branch = input.detached ? { id: input.newId(), base: input.branch.name } : undefined;
     this.#base = input.head;
     this.#cursor = input.head;
   }
@@ -177,7 +174,7 @@ class Plan {
   }
 
   #renamed(message: UIMessage): UIMessage {
-    return { ...message, id: this.#input.newId(`version ${message.id}`) };
+    return { ...message, id: this.#input.newId() };
   }
 
   #insert(message: UIMessage): void {
@@ -203,7 +200,7 @@ class Plan {
     const { graph, forkBase, newId } = this.#input;
     const parentId = graph.nodes.get(message.id)?.parentId ?? null;
     this.#close();
-    this.#branch = { id: newId('fork'), base: forkBase(parentId, message.role) };
+    this.#branch = { id: newId(), base: forkBase(parentId, message.role) };
     this.#isFork = true;
     this.#base = parentId;
     this.#tail = [];
@@ -217,7 +214,7 @@ class Plan {
     const messageId = this.#cursor;
     if (!this.#isWritten) return;
     if (this.#branch) this.#ops.push({ op: 'branch', ...this.#branch, messageId });
-    else this.#ops.push({ op: 'head', branchId: branch.id, expected, messageId, forkId: newId('conflict') });
+    else this.#ops.push({ op: 'head', branchId: branch.id, expected, messageId, forkId: newId() });
   }
 
   get #isWritten(): boolean {

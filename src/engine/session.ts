@@ -31,9 +31,8 @@ import { expectEngineOptions, expectIds, expectName, expectStatus } from './opti
 import { isRefusal } from './outbox.ts';
 import type { Repair } from './repair.ts';
 import { Chains } from './resolve.ts';
-import type { RefusedSave } from './safety.ts';
+import { partsOf, planAgain, type Place, type RefusedSave } from './refusedSave.ts';
 import { sameItems } from './same.ts';
-import { sameJson } from './sameJson.ts';
 import { lastAnswer, planSave, sameContent, type PendingMessage, type SavePlan } from './save.ts';
 import { stillWritten, stopDrafts, Streams, type Stream } from './streams.ts';
 import { Switches } from './switches.ts';
@@ -65,8 +64,6 @@ export class Session {
   #idle: number | undefined;
   /** The fragments that are kept with the chat, as JSON. */
   #keptFragments = '[]';
-  /** The last save() that is not known to be written: the disk may have taken it, and not told so. */
-  #planned: Planned = NOTHING_PLANNED;
   /** The fields that were kept beside the chat, by key. */
   readonly #keptFields: Map<string, Readonly<Record<string, unknown>>> = new Map();
 
@@ -218,27 +215,47 @@ export class Session {
     const start = performance.now();
     await this.#prepare();
     const taken = pending.filter((one) => this.#desk.pending.includes(one));
-    const { ops, forkId } = await this.#saveAs(taken, inPlace);
-    this.#drop(taken);
-    await this.#show();
-    const ids = ops.flatMap((op) => (op.op === 'insert' || op.op === 'replace' ? [op.id] : []));
-    if (forkId !== undefined) this.#emitBranch('create', forkId);
-    if (ids.length > 0) this.#desk.emit({ type: 'save', branch: this.#view.active().name, ids }, start);
+    for (const part of partsOf(taken, this.#sync.refusedSave)) {
+      const { ops, forkId } = await this.#saveAs(part, { inPlace, messages: taken });
+      this.#drop(part);
+      await this.#show();
+      const ids = ops.flatMap((op) => (op.op === 'insert' || op.op === 'replace' ? [op.id] : []));
+      if (forkId !== undefined) this.#emitBranch('create', forkId);
+      if (ids.length > 0) this.#desk.emit({ type: 'save', branch: this.#view.active().name, ids }, start);
+    }
     this.#desk.publish();
     return { headMessageId: this.#view.head() ?? undefined };
   }
 
   /** Carries a plan out; another one, if a message has changed elsewhere since it was made. */
-  async #saveAs(pending: readonly Pending[], inPlace: boolean): Promise<SavePlan> {
-    const save: RefusedSave = { messages: pending, repeat: () => this.#save(inPlace, pending) };
+  async #saveAs(planned: readonly Pending[], { inPlace, messages }: SaveCall): Promise<SavePlan> {
+    const place = this.#placeOf(planned, inPlace);
+    const repeat = (): Promise<SaveResult> => this.#save(inPlace, messages);
+    const carryOut = (plan: SavePlan): Promise<SavePlan> =>
+      this.#commitPlan(plan, { messages, planned, plan, place, repeat });
+    const again = planAgain(this.#sync.refusedSave, planned, place);
     try {
-      return await this.#commitPlan(await this.#plan(pending, inPlace), save);
+      if (again) return await carryOut(again);
     } catch (error) {
-      if (!isRefusal(error)) this.#planned = NOTHING_PLANNED;
+      // What others wrote since may stand against it: it is planned anew then.
+      if (isRefusal(error)) throw error;
+    }
+    try {
+      return await carryOut(await this.#plan(planned, inPlace));
+    } catch (error) {
       if (!isContextError(error, 'head-moved') || this.#desk.options.onConflict === 'error') throw error;
       await this.#sync.pull();
-      return this.#commitPlan(await this.#plan(pending, false), save);
+      return carryOut(await this.#plan(planned, false));
     }
+  }
+
+  /** What a plan for these is made for. */
+  #placeOf(planned: readonly Pending[], inPlace: boolean): Place {
+    const head = this.#view.head();
+    const { nodes } = this.#history.graph;
+    const compared = this.#comparedIds(planned.map(({ content }) => content));
+    const revs = new Map(compared.map((id) => [id, nodes.get(id)?.rev ?? 0]));
+    return { branchId: this.#view.activeId, head, detached: this.#view.at !== null, revs, inPlace };
   }
 
   async #commitPlan(plan: SavePlan, save: RefusedSave): Promise<SavePlan> {
@@ -248,37 +265,23 @@ export class Session {
       await this.#sync.commit([...plan.ops, ...fragments], { save });
       for (const { value } of fragments) this.#keptFragments = JSON.stringify(value);
     }
-    this.#planned = NOTHING_PLANNED;
     if (plan.forkId !== undefined) await this.#show(plan.forkId);
     return plan;
   }
 
-  /** What is planned here: what was planned before and is planned again gets the same ids. */
-  #plannedAs(pending: readonly Pending[], inPlace: boolean): Planned {
-    // Of what was set twice, the later one counts.
-    const contents = new Map(
-      pending.map(({ content }) => [content.kind === 'message' ? content.message.id : content, content]),
-    );
-    const what = [inPlace, this.#view.activeId, this.#view.head(), [...contents.values()]];
-    if (!sameJson(what, this.#planned.what)) this.#planned = { what, ids: new Map() };
-    return this.#planned;
-  }
-
   /** What a save does, with the reminders that go with what is asked. */
   async #plan(pending: readonly Pending[], inPlace: boolean): Promise<SavePlan> {
-    const { ids } = this.#plannedAs(pending, inPlace);
-    const plain = await this.#planOf(pending, inPlace, ids);
+    const plain = await this.#planOf(pending, inPlace);
     if (plain.asked.length === 0) return plain;
     const folded = await this.#folds.pending(pending, plain.asked);
-    return sameItems(folded, pending) ? plain : this.#planOf(folded, inPlace, ids);
+    return sameItems(folded, pending) ? plain : this.#planOf(folded, inPlace);
   }
 
-  async #planOf(pending: readonly Pending[], inPlace: boolean, ids: Map<string, string>): Promise<SavePlan> {
+  async #planOf(pending: readonly Pending[], inPlace: boolean): Promise<SavePlan> {
     const history = this.#history;
     const messages = pending.map(({ content }) => content);
     const head = this.#view.head();
-    const chain = messages.some(({ kind }) => kind === 'last-assistant') ? chainIds(history.graph, head) : [];
-    await this.#view.loadBodies(this.#comparedIds(messages, chain));
+    await this.#view.loadBodies(this.#comparedIds(messages));
     const { id, name } = this.#view.active();
     return planSave({
       graph: history.graph,
@@ -286,27 +289,29 @@ export class Session {
       branch: { id, name },
       head,
       detached: this.#view.at !== null,
-      chain,
+      chain: this.#chainFor(messages),
       pending: messages,
       inPlace,
       isShared: (message) => history.isShared(message, id),
       forkBase: (parentId, role) => history.forkBase(parentId, role, name),
-      newId: (thing) => {
-        const id = ids.get(thing) ?? createId();
-        ids.set(thing, id);
-        return id;
-      },
+      newId: createId,
     });
   }
 
   /** The saved messages that a plan compares with: those pending again, and the last assistant's. */
-  #comparedIds(pending: readonly PendingMessage[], chain: readonly string[]): string[] {
-    const { nodes } = this.#history.graph;
+  #comparedIds(pending: readonly PendingMessage[]): string[] {
+    const { graph } = this.#history;
     const known = pending.flatMap((one) =>
-      one.kind === 'message' && nodes.has(one.message.id) ? [one.message.id] : [],
+      one.kind === 'message' && graph.nodes.has(one.message.id) ? [one.message.id] : [],
     );
-    const last = lastAnswer(this.#history.graph, chain);
+    const last = lastAnswer(graph, this.#chainFor(pending));
     return last ? [...known, last.id] : known;
+  }
+
+  /** The chain shown, where somebody asks what its last answer is. */
+  #chainFor(pending: readonly PendingMessage[]): readonly string[] {
+    const isAsked = pending.some(({ kind }) => kind === 'last-assistant');
+    return isAsked ? chainIds(this.#history.graph, this.#view.head()) : [];
   }
 
   async continue(turn: readonly UIMessage[], given: ContinueOptions | undefined): Promise<string> {
@@ -987,10 +992,8 @@ function showing(ops: readonly StoreOp[], branchId: string): StoreOp {
   return { op: 'use', branchId: made?.id ?? branchId };
 }
 
-/** A save() that was planned: what it is about, and the ids of what it makes. */
-interface Planned {
-  readonly what: unknown;
-  readonly ids: Map<string, string>;
+/** A call of save(): with `branch: false` in place, and all that it is to save. */
+interface SaveCall {
+  readonly inPlace: boolean;
+  readonly messages: readonly Pending[];
 }
-
-const NOTHING_PLANNED: Planned = { what: undefined, ids: new Map() };

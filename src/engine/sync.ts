@@ -16,7 +16,8 @@ import type { Busy, History, Own } from './history.ts';
 import { writtenAgain, writtenBeside } from './lostChat.ts';
 import { applyLocally, headsIn, isRefusal, MEMORY, Outbox, redirected } from './outbox.ts';
 import type { Chains } from './resolve.ts';
-import { type RefusedSave, Safety } from './safety.ts';
+import type { RefusedSave } from './refusedSave.ts';
+import { Safety } from './safety.ts';
 import type { SaveState } from './state.ts';
 import type { Streams } from './streams.ts';
 import type { View } from './view.ts';
@@ -121,6 +122,11 @@ export class Sync {
   /** Whether what was said is safe. */
   get saveState(): SaveState {
     return this.#safety.state;
+  }
+
+  /** The save() that the disk refused last, as long as some of its messages wait. */
+  get refusedSave(): RefusedSave | undefined {
+    return this.#safety.refused;
   }
 
   /** Some messages wait no longer, and a save() that was refused may go with them. */

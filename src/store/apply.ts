@@ -182,6 +182,7 @@ class Append {
 
   async #isDone(op: StoreOp, inserted: ReadonlySet<string>): Promise<boolean> {
     if (op.op === 'branch') return this.#tell(await this.#findBranch(op.id)) !== undefined;
+    if (op.op === 'restore-branch') return (await this.#findBranch(op.id))?.deletedAt === undefined;
     if (op.op === 'checkpoint')
       return (
         ((await this.#checkpoints.find(op.id)) ?? (await this.#checkpoints.named(op.name))) !== undefined

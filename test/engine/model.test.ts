@@ -24,6 +24,47 @@ const KEPT: readonly (readonly Step[])[] = [
   [step('refuse', 0), step('set', 0, 0, 4), step('save', 0), step('unset', 0)],
   // An answer was taken back while another tab could not read.
   [step('open', 0), step('ask', 0), step('finish', 0, 0, 7), step('ask', 1)],
+  // Something was asked before a save() was repeated that the disk had refused: it went where the branch had ended before.
+  [
+    step('set', 0),
+    step('save', 0),
+    step('set', 0, 0, 4),
+    step('set', 0, 0, 2),
+    step('refuse', 0),
+    step('save', 0, 0, 4),
+    step('ask', 0),
+  ],
+  // "Saving" was told twice, where a save() that the disk had refused was followed by what was set since.
+  [step('refuse', 0), step('set', 0, 0, 4), step('save', 0), step('set', 0), step('save', 0)],
+  // New words for an answer that the disk had refused became a version of it.
+  [
+    step('set', 0, 0, 7),
+    step('set', 0, 0, 6),
+    step('refuse', 0),
+    step('save', 0),
+    step('set', 0),
+    step('save', 0, 0, 1),
+  ],
+  // New words for the last answer went to the one that had been the last when the disk refused them.
+  [
+    step('refuse', 0),
+    step('ask', 0),
+    step('ask', 0),
+    step('set', 0),
+    step('set', 0, 0, 4),
+    step('finish', 0),
+    step('save', 0),
+    step('finish', 0),
+  ],
+  // A question got other words before a save() was repeated that had known it by its first ones.
+  [
+    step('refuse', 0),
+    step('set', 0, 0, 4),
+    step('ask', 0),
+    step('set', 0, 0, 1),
+    step('save', 0),
+    step('amend', 0),
+  ],
 ];
 
 describe('engines against a chat on paper', () => {

@@ -500,43 +500,6 @@ describe('when the disk says no', () => {
     expect(await branchesIn(inner)).toEqual({ main: 'q1 > a1 > q2 > words of an answer' });
   });
 
-  const repetitions: Record<string, (engine: ReturnType<typeof engineOn>) => Promise<unknown>> = {
-    'with retry()': (engine) => engine.retry(),
-    'with another save()': (engine) => engine.save(),
-    'with set() and another save()': (engine) => engine.set(user(said('q1', 'better'))).save(),
-  };
-  test.each(Object.entries(repetitions))(
-    'other words that it took all the same are there once when they are saved again %s',
-    async (_, repeat) => {
-      const { inner, engine, refuse } = await full();
-      refuse('store-closed', { late: true });
-      engine.set(user(said('q1', 'better')));
-      await expect(engine.save()).rejects.toMatchObject({ code: 'store-closed' });
-      await expect(engine.save()).rejects.toMatchObject({ code: 'store-closed' });
-      await settled();
-      refuse(undefined);
-      await repeat(engine);
-      expect(await branchesIn(inner)).toEqual({ main: 'q1 > a1', 'main-v2': 'better' });
-      expect(shown(engine)).toBe('better');
-      engine.set(user(said('q1', 'best')));
-      await engine.save();
-      expect(Object.values(await branchesIn(inner))).toEqual(['q1 > a1', 'better', 'best']);
-    },
-  );
-
-  test('other words that it took all the same stay beside those that are saved in their place', async () => {
-    const { inner, engine, refuse } = await full();
-    refuse('store-closed', { late: true });
-    engine.set(user(said('q1', 'better')));
-    await expect(engine.save()).rejects.toMatchObject({ code: 'store-closed' });
-    refuse(undefined);
-    engine.set(user(said('q1', 'best')));
-    await engine.save();
-    expect(Object.values(await branchesIn(inner))).toEqual(['q1 > a1', 'better', 'best']);
-    expect(shown(engine)).toBe('best');
-    expect(engine.state.getState().saveState).toEqual({ state: 'saved', pending: 0 });
-  });
-
   test('it is tried again by itself', async () => {
     const { inner, engine, refuse } = await full();
     await engine.continue(said('q2'), { id: 'a2' });

@@ -1,0 +1,87 @@
+import type { StoreOp } from '../store/store.ts';
+import type { Pending } from './desk.ts';
+import { sameJson } from './sameJson.ts';
+import type { SavePlan } from './save.ts';
+
+/**
+ * A `save()` that is repeated.
+ *
+ * A disk that says no may have taken it all the same. Planned anew, the same words would then be other words than those
+ * that are there, and make a second version of them, on a second branch. So a save that was refused is repeated as it was
+ * planned: with the ids of its messages and branches the store knows what it has already. What was set since is planned by
+ * itself, and follows it.
+ */
+export interface RefusedSave {
+  /** What was to be saved... */
+  readonly messages: readonly Pending[];
+  /** ...and those of it that the plan is about. */
+  readonly planned: readonly Pending[];
+  readonly plan: SavePlan;
+  readonly place: Place;
+  readonly repeat: () => Promise<unknown>;
+}
+
+/** What a plan is made for: what is shown, what is known of the messages, and the option of `save()`. */
+export interface Place {
+  readonly branchId: string;
+  readonly head: string | null;
+  readonly detached: boolean;
+  /** The revisions of the saved messages that the plan compares with. */
+  readonly revs: ReadonlyMap<string, number>;
+  readonly inPlace: boolean;
+}
+
+/** Messages that are to be saved, in the parts to be saved one after another: first what was refused before, if it is among them. */
+export function partsOf(
+  messages: readonly Pending[],
+  refused: RefusedSave | undefined,
+): (readonly Pending[])[] {
+  if (!refused) return [messages];
+  const known = lastOnes(refused.planned);
+  const first = messages.filter((one) => known.has(keyOf(one)));
+  const rest = messages.filter((one) => !known.has(keyOf(one)));
+  // New words for the last answer may be for one that was refused.
+  const isApart = rest.length > 0 && rest.every(({ content }) => content.kind === 'message');
+  return isApart && areSame(first, refused.planned) ? [first, rest] : [messages];
+}
+
+/** The plan of a save that was refused, if this is the same one: what it made is there by the end, even if it was deleted. */
+export function planAgain(
+  refused: RefusedSave | undefined,
+  messages: readonly Pending[],
+  place: Place,
+): SavePlan | undefined {
+  if (!refused || !areSame(messages, refused.planned)) return undefined;
+  const { plan, place: before } = refused;
+  // What it replaces, it finds replaced.
+  if (plan.replaced.size > 0) return undefined;
+  // What it made itself is known by now.
+  const made = new Set(plan.ops.flatMap((op) => (op.op === 'insert' ? op.id : [])));
+  const revs = [...place.revs].filter(([id]) => !made.has(id));
+  // A version stands beside what it changes, whatever is shown by now; what is new goes behind that.
+  const isVersion = !before.detached && plan.ops.every(({ op }) => op !== 'head');
+  const { branchId, head, detached, inPlace } = isVersion ? { ...before, inPlace: place.inPlace } : place;
+  const isSame = sameJson(
+    [branchId, head, detached, inPlace, revs],
+    [before.branchId, before.head, before.detached, before.inPlace, [...before.revs]],
+  );
+  if (!isSame) return undefined;
+  return { ...plan, ops: plan.ops.flatMap(making) };
+}
+
+function making(op: StoreOp): StoreOp[] {
+  return op.op === 'branch' ? [op, { op: 'restore-branch', id: op.id }] : [op];
+}
+
+function areSame(some: readonly Pending[], others: readonly Pending[]): boolean {
+  return sameJson([...lastOnes(some).values()], [...lastOnes(others).values()]);
+}
+
+/** Of what was set twice, the later one counts, in the place of the first. */
+function lastOnes(messages: readonly Pending[]): Map<unknown, Pending['content']> {
+  return new Map(messages.map((one) => [keyOf(one), one.content]));
+}
+
+function keyOf({ content }: Pending): unknown {
+  return content.kind === 'message' ? content.message.id : content.kind;
+}
