@@ -1,5 +1,4 @@
-import type { UIMessage } from 'ai';
-import { areTwo, idApart, infoOf, type MessageNode, type NodeInfo } from '../graph/graph.ts';
+import { areTwo, contains, idApart, infoOf, type MessageNode, type NodeInfo } from '../graph/graph.ts';
 import type { ChatRecords, StoreOp } from '../store/store.ts';
 import type { Desk } from './desk.ts';
 import type { History, Own } from './history.ts';
@@ -104,9 +103,9 @@ export class Apart {
   }
 
   /** The id that a message has by now that had this one when so many had been set apart. */
-  idOf(id: string | null, since: number): string | null {
+  idOf<Id extends string | null>(id: Id, since: number): Id {
     let now = id;
-    for (const { from, to } of this.#renames.slice(since)) if (from === now) now = to;
+    for (const { from, to } of this.#renames.slice(since)) if (from === now) now = to as Id;
     return now;
   }
 
@@ -117,11 +116,17 @@ export class Apart {
     return all;
   }
 
-  /** A message as somebody gives it who knows it under the id that it had here: with the one that it has by now. */
-  asKnown(message: UIMessage): UIMessage {
-    const id = this.#renames.findLast(({ from }) => from === message.id)?.to;
-    const isIt = id !== undefined && sameContent(this.#at.history.body(id)?.data, message);
-    return isIt ? { ...message, id } : message;
+  /**
+   * The id of the message that is meant by one that it may have had before it was set apart, by whoever looks at a branch: of
+   * the two, the one that stands there. Where both do, that is the one whose id it is by now. So it is where neither does,
+   * unless nobody here has read that one: then the one is meant that was said here.
+   */
+  meant(id: string, branchId: string): string {
+    const { history } = this.#at;
+    const own = this.#renames.flatMap(({ from, to }) => (from === id ? to : []));
+    const isShown = (one: string): boolean => contains(history.graph, history.view(branchId), one);
+    if (own.length === 0 || isShown(id)) return id;
+    return own.findLast(isShown) ?? (history.body(id) ? id : own.at(-1)) ?? id;
   }
 }
 

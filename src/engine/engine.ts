@@ -288,10 +288,11 @@ export class ContextEngine {
    * result, a finished step). A function makes the new words of those that are saved; it is called again when another
    * tab has changed them first.
    * A settled message becomes `streaming` again when an answer is continued: in one tab, the others are refused with
-   * `busy` until it ends. An answer that ends without a word is taken back, and the head with it. Rejects with
-   * `message-not-found`, with `invalid-messages`, with `head-moved` for words that another tab has changed meanwhile, and
-   * with `invalid-options` for a settled message that is to end once more; a refusing disk does not reject: the words
-   * stay in memory and are tried again.
+   * `busy` until it ends. An answer that ends without a word is taken back, and the head with it. One that got another id,
+   * because its own is that of another tab's message, may be given by the old one while it grows, and where it is shown and
+   * that message is not. Rejects with `message-not-found`, with `invalid-messages`, with `head-moved` for words that another
+   * tab has changed meanwhile, and with `invalid-options` for a settled message that is to end once more; a refusing disk
+   * does not reject: the words stay in memory and are tried again.
    */
   async updateMessage(
     id: string,

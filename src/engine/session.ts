@@ -341,8 +341,11 @@ export class Session {
     const branch = lost ?? this.#view.branchOrActive(at);
     const id = options.id ?? createId();
     const forkId = options.forkId ?? createId();
-    const known = turn.map((message) => this.#sync.asKnown(message));
-    const ops = await this.#turnOps(known, branch, { ...options, id, forkId });
+    const meant = turn.map((message) => ({
+      ...message,
+      id: this.#sync.apart.meant(message.id, branch.id),
+    }));
+    const ops = await this.#turnOps(meant, branch, { ...options, id, forkId });
     const back = ops.some(({ op }) => op === 'head') ? restoring(lost) : [];
     const isShown = lost !== undefined || branch.id === this.#view.activeId;
     const inserts = ops.filter((op) => op.op === 'insert');
@@ -447,19 +450,26 @@ export class Session {
     change: UIMessage | ((saved: UIMessage) => UIMessage),
     status: MessageStatus | undefined,
   ): Promise<void> {
-    const id = this.#streams.idOf(given);
+    const { apart } = this.#sync;
+    const [id, known] = [this.#meant(given), apart.count];
     const info = this.#view.node(id);
-    if (typeof change === 'function') return this.#serial(() => this.#rewrite(id, change, status));
     const stream = this.#streams.get(id);
-    if (stream && info.status === 'streaming' && status === 'streaming')
+    if (typeof change !== 'function' && stream && info.status === 'streaming' && status === 'streaming')
       return this.#streams.draft(id, { ...change, id }, stream);
+    // What comes before it in line may set it apart from another message of its id.
+    const own = (): string => apart.idOf(id, known);
     return this.#serial(async () => {
-      // What came before this may have set the answer apart from another message of its id.
-      const own = this.#streams.idOf(given);
-      const words = { ...change, id: own };
-      const isKept = status === undefined && (await this.#keepWords(own, words));
-      if (!isKept) await this.#settle(own, words, status);
+      if (typeof change === 'function') return this.#rewrite(own, change, status);
+      const words = { ...change, id: own() };
+      const isKept = status === undefined && (await this.#keepWords(words.id, words));
+      if (!isKept) await this.#settle(words.id, words, status);
     });
+  }
+
+  /** The message that is meant by whoever has words for it: one that grows here, or else one of those shown. */
+  #meant(given: string): string {
+    const id = this.#streams.idOf(given);
+    return this.#streams.get(id) ? id : this.#sync.apart.meant(given, this.#view.activeId);
   }
 
   /** Durable words of an answer that grows here are a draft that lasts; false for what is to be written in another way. */
@@ -475,12 +485,13 @@ export class Session {
 
   /** Changes the words that are saved, whoever changes them meanwhile. */
   async #rewrite(
-    id: string,
+    own: () => string,
     change: (saved: UIMessage) => UIMessage,
     status: MessageStatus | undefined,
   ): Promise<void> {
     for (;;) {
-      if (this.#history.abandoned.has(id)) await this.#sync.recover();
+      if (this.#history.abandoned.has(own())) await this.#sync.recover();
+      const id = own();
       if (this.#view.node(id).status === 'streaming' && !this.#streams.get(id)) throw stillWritten(id);
       await this.#view.loadBodies([id]);
       const saved = this.#history.body(id)?.data ?? { id, role: 'assistant', parts: [] };
@@ -509,7 +520,7 @@ export class Session {
     data: UIMessage,
     status: MessageStatus | undefined,
   ): Promise<void> {
-    const start = performance.now();
+    const [start, known] = [performance.now(), this.#sync.apart.count];
     const { status: before } = this.#view.node(id);
     const next = this.#nextStatus(id, before, status);
     const isBegun = next === 'streaming' && !this.#streams.get(id);
@@ -527,7 +538,7 @@ export class Session {
     }
     if (next !== 'streaming') this.#streams.end(stream);
     await this.#show();
-    this.#emitStream(phaseOf(before, next), id, next, stream, start);
+    this.#emitStream(phaseOf(before, next), this.#sync.apart.idOf(id, known), next, stream, start);
     this.#desk.publish();
   }
 

@@ -10,6 +10,8 @@ const DRAFT_INTERVAL = 500;
 
 /** An answer that this engine streams. */
 export interface Stream {
+  /** The id that it began with: whoever writes it may know it by no other. */
+  readonly givenId: string;
   /** The branch that it is on. */
   branchId: string;
   timer: ReturnType<typeof setTimeout> | undefined;
@@ -37,8 +39,6 @@ export class Streams {
   readonly #grow: (id: string, data: UIMessage) => void;
   readonly #isKept: (id: string) => boolean;
   readonly #streams: Map<string, Stream> = new Map();
-  /** The answers that got another id while they grew. */
-  readonly #renames: Map<string, string> = new Map();
   /** The locks of answers whose end no disk has taken yet. */
   readonly #lingering: Map<string, () => void> = new Map();
   #stopListening: (() => void) | undefined;
@@ -66,10 +66,9 @@ export class Streams {
     return this.#streams.get(id);
   }
 
-  /** The id that an answer has here by now, as long as it grows. */
-  idOf(id: string): string {
-    const to = this.#renames.get(id) ?? id;
-    return this.#streams.has(to) ? to : id;
+  /** The id that an answer has by now which began with this one, as long as it grows. */
+  idOf(givenId: string): string {
+    return this.ids().find((id) => this.#streams.get(id)?.givenId === givenId) ?? givenId;
   }
 
   /** An answer that grows has another id from now on. */
@@ -78,7 +77,6 @@ export class Streams {
     if (!stream) return;
     this.#streams.delete(from);
     this.#streams.set(to, stream);
-    this.#renames.set(from, to);
     const { release } = stream;
     const lock = this.#hold(to);
     stream.release = () => {
@@ -111,6 +109,7 @@ export class Streams {
   async begin(id: string, branchId: string): Promise<Stream> {
     if (this.#streams.has(this.idOf(id))) throw stillWritten(id);
     const stream: Stream = {
+      givenId: id,
       branchId,
       timer: undefined,
       latest: undefined,

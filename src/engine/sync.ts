@@ -1,4 +1,3 @@
-import type { UIMessage } from 'ai';
 import { ContextError, isContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
 import { lastUsedWith, type Branch, type Chat, type MessageNode } from '../graph/graph.ts';
@@ -525,9 +524,9 @@ export class Sync {
     return this.#desk.options.onConflict === 'rebase' ? 'rebase' : 'fork';
   }
 
-  /** A message that is given by the id that it had before it was set apart from another one, as it is known by now. */
-  asKnown(message: UIMessage): UIMessage {
-    return this.#apart.asKnown(message);
+  /** What was set apart from other messages of its id. */
+  get apart(): Apart {
+    return this.#apart;
   }
 
   /** Whether words of a message wait for a disk that refused them. */

@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { ContextEngine } from '../../src/engine/engine.ts';
+import type { ContextEvent } from '../../src/engine/state.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import { branchesIn, engineOn, said, say, texts } from '../support/engine.ts';
 import { refusing } from '../support/refusal.ts';
@@ -118,6 +119,22 @@ describe('two messages under one id, where a full disk kept the first', () => {
     expect(shown(full)).toBe('q0 > a0 > mine > to');
     await full.updateMessage('a1', said('a1', 'to mine'), 'complete');
     await expectApart(inner, full);
+  });
+
+  test('are an answer of which all is told under its own id, also where it gets that with its last words', async () => {
+    const { inner, full, other, refuse } = await deafTabs('q0', 'a0');
+    await full.continue(said('q1', 'mine'), { id: 'a1' });
+    await ask(other, 'q1', 'yours', 'a1');
+    refuse(undefined);
+    const events: ContextEvent[] = [];
+    full.subscribe((event) => events.push(event));
+    await full.updateMessage('a1', said('a1', 'to mine'), 'complete');
+    await expectApart(inner, full);
+    expect(events.findLast(({ type }) => type === 'stream')).toMatchObject({
+      phase: 'end',
+      branch: 'main-v2',
+      id: full.headMessageId,
+    });
   });
 
   test('are an answer that grows on where one more is asked for under its number', async () => {
@@ -255,5 +272,150 @@ describe('two messages under one id, where a full disk kept the first', () => {
     await full.retry();
     expect(Object.values(await branchesIn(inner))).toContain('q0 > a0 > mine > to mine');
     await expectSound(inner);
+  });
+});
+
+// A page may know a message by the number that it had, when that is another tab's by now.
+describe('a number that two messages had', () => {
+  /** The tab whose disk was full has written its own, and shows them. */
+  async function apart(open = tabs) {
+    const world = await asked(open);
+    await world.full.retry();
+    return world;
+  }
+
+  /** Both answered their first question, and then a second one of the very same words. */
+  async function apartTwice() {
+    const world = await tabs();
+    for (const [engine, whose] of [
+      [world.full, 'mine'],
+      [world.other, 'yours'],
+    ] as const) {
+      await ask(engine, 'q1', whose, 'a1');
+      await ask(engine, 'q2', 'sure?', 'a2');
+    }
+    world.refuse(undefined);
+    await world.full.retry();
+    return world;
+  }
+
+  const finished = (engine: ContextEngine, id: string, words: string) =>
+    engine.updateMessage(id, said(id, words), 'complete');
+
+  test('is that of the question which is shown, where it is asked again', async () => {
+    const { full, inner } = await apartTwice();
+    await full.switchBranch('main');
+    await full.continue(said('q2', 'sure?'), { id: 'a9' });
+    await finished(full, 'a9', 'yes');
+    expect(shown(full)).toBe('yours > to yours > sure? > yes');
+    await full.switchBranch('main-v2');
+    await full.continue(said('q2', 'sure?'), { id: 'a10' });
+    await finished(full, 'a10', 'yes, sir');
+    expect(shown(full)).toBe('mine > to mine > sure? > yes, sir');
+    await expectSound(inner);
+  });
+
+  test('is that of the question on the branch that is named, where it is asked again', async () => {
+    const { full, inner } = await apartTwice();
+    await full.continue(said('q2', 'sure?'), { id: 'a9', branch: 'main' });
+    await finished(full, 'a9', 'yes');
+    expect(Object.values(await branchesIn(inner))).toContain('yours > to yours > sure? > yes');
+    expect(shown(full)).toBe('mine > to mine > sure? > to sure?');
+    await expectSound(inner);
+  });
+
+  test('is that of the question which is shown, where it is asked in other words', async () => {
+    const { full, inner } = await apartTwice();
+    await full.continue(said('q2', 'really?'), { id: 'a9' });
+    await finished(full, 'a9', 'yes');
+    expect(shown(full)).toBe('mine > to mine > really? > yes');
+    await full.switchBranch('main');
+    await full.continue(said('q2', 'why?'), { id: 'a10' });
+    await finished(full, 'a10', 'so');
+    expect(shown(full)).toBe('yours > to yours > why? > so');
+    await expectSound(inner);
+  });
+
+  const result = (engine: ContextEngine) =>
+    engine.updateMessage('a1', (saved) => ({
+      ...saved,
+      parts: [...saved.parts, { type: 'text', text: 'with a result' }],
+    }));
+
+  test.each([
+    ['a result', result],
+    [
+      'other words',
+      (engine: ContextEngine) => engine.updateMessage('a1', said('a1', 'to mine with a result')),
+    ],
+    [
+      'more words',
+      async (engine: ContextEngine) => {
+        await engine.updateMessage('a1', said('a1', 'to mine with'), 'streaming');
+        await finished(engine, 'a1', 'to mine with a result');
+      },
+    ],
+  ])('is that of the answer which is shown, where it is given %s', async (_, give) => {
+    for (const open of [asked, apart]) {
+      const { inner, full, refuse } = await open();
+      if (open === asked) refuse('quota-exceeded');
+      await give(full);
+      refuse(undefined);
+      await full.retry();
+      expect(await branchesIn(inner)).toEqual({
+        main: 'q0 > a0 > yours > to yours',
+        'main-v2': 'q0 > a0 > mine > to mine with a result',
+      });
+      await full.switchBranch('main');
+      await result(full);
+      expect(shown(full)).toBe('q0 > a0 > yours > to yours with a result');
+      await expectSound(inner);
+    }
+  });
+
+  test.each([
+    ['is shown', undefined],
+    ['is not', 'q0, in other words'],
+  ])('is that of the answer that has it when words are given for it, whether it %s', async (_, aside) => {
+    const { inner, full, refuse } = await asked(deafTabs);
+    refuse('quota-exceeded');
+    if (aside) await full.edit('q0', aside);
+    refuse(undefined);
+    await Promise.all([full.retry(), result(full)]);
+    expect(Object.values(await branchesIn(inner))).toEqual(
+      expect.arrayContaining(['q0 > a0 > yours > to yours', 'q0 > a0 > mine > to mine with a result']),
+    );
+    await expectSound(inner);
+  });
+
+  test('is that of the answer that was given here, where none of them is shown, until the other one is read', async () => {
+    const { inner, full } = await apart();
+    await full.edit('q0', 'q0, in other words');
+    await result(full);
+    const both = {
+      main: 'q0 > a0 > yours > to yours',
+      'main-v2': 'q0 > a0 > mine > to mine with a result',
+    };
+    expect(await branchesIn(inner)).toMatchObject(both);
+    await full.switchBranch('main');
+    await full.switchBranch('main-v3');
+    await result(full);
+    expect(await branchesIn(inner)).toMatchObject({ ...both, main: `${both.main} with a result` });
+  });
+
+  test('is its own where both are shown, one behind the other', async () => {
+    const inner = new InMemoryContextStore();
+    await say(engineOn(inner), 'q0', 'a0');
+    const { store, refuse } = refusing(inner);
+    const [full, other] = [engineOn(store, { onConflict: 'rebase' }), engineOn(inner)];
+    await Promise.all([full.ready(), other.ready()]);
+    refuse('quota-exceeded');
+    await ask(full, 'q1', 'mine', 'a1');
+    await ask(other, 'q1', 'yours', 'a1');
+    refuse(undefined);
+    await full.retry();
+    expect(shown(full)).toBe('q0 > a0 > yours > to yours > mine > to mine');
+    await result(full);
+    expect(shown(full)).toBe('q0 > a0 > yours > to yours with a result > mine > to mine');
   });
 });
