@@ -733,10 +733,11 @@ export class Sync {
 
   /** Whether a chat was lost, and another tab wrote it again, from what that tab had of it; or it was brought back behind that. */
   #isAnother(chat: Chat | undefined): boolean {
-    const { epoch, createdAt } = this.#stored ?? {};
+    const { epoch = -1, createdAt } = this.#stored ?? {};
     // What is left of a deleted one does not tell when it was made.
     if (!chat || chat.deletedAt !== undefined) return false;
-    return chat.epoch === epoch && chat.createdAt !== createdAt;
+    // Whoever begins one behind a loss knows of none that was deleted before.
+    return chat.epoch <= epoch && chat.createdAt !== createdAt;
   }
 
   /**

@@ -975,10 +975,13 @@ function refuseAnother(chatId: string): never {
   refuse('chat-missing', message, { chatId, reason: 'another' });
 }
 
-/** Whether a chat is not the one that a caller knows, but was written again behind a loss. */
+/**
+ * Whether a chat is not the one that a caller knows, but was written again behind a loss: perhaps by one who knew nothing of
+ * those that were deleted before.
+ */
 function isAnother({ createdAt, epoch, deletedAt }: Chat, options: AppendOptions): boolean {
   const { chatCreatedAt: known = createdAt } = options;
-  return createdAt !== known && epoch === options.epoch && deletedAt === undefined;
+  return createdAt !== known && epoch <= options.epoch && deletedAt === undefined;
 }
 
 function messageNotFound(id: string): never {

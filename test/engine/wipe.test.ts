@@ -530,6 +530,24 @@ describe('an open chat whose database is wiped', () => {
         expect(await open().verify()).toEqual([]);
       });
 
+      it.each(['by itself', 'with the next turn'])(
+        'has them, %s, also where another chat had its id before, and was deleted',
+        async (how) => {
+          for (const one of [engine, second]) one.dispose();
+          await store.deleteChat('c');
+          const later = open();
+          await later.set(user('one', { id: 'q1' }), assistantText('two', { id: 'a1' })).save();
+          await wipe();
+          const fresh = await beginAnew();
+          const asked = how === 'by itself' ? [] : ['three'];
+          for (const question of asked) await ask(later, question);
+          await expect.poll(branches).toEqual({ main: ['uno', 'dos'], 'main-v2': ['one', 'two', ...asked] });
+          await expect.poll(() => seenIn(later)).toEqual(['one', 'two', ...asked]);
+          expect(seenIn(fresh)).toEqual(['uno', 'dos']);
+          expect(await open().verify()).toEqual([]);
+        },
+      );
+
       it('has words of which the disk did not tell at first that it took them', async () => {
         const write = store.append.bind(store);
         const append = vi.spyOn(store, 'append').mockImplementationOnce(async (...args) => {

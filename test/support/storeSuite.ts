@@ -2085,6 +2085,13 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
           code: 'chat-missing',
           details: { chatId: 'c', reason: 'another' },
         });
+        // Whoever wrote it again knew of none that was deleted before.
+        const later = store.append('c', turn('q2', 'a1'), {
+          ...me,
+          epoch: 1,
+          chatCreatedAt: chat.createdAt - 1,
+        });
+        await expect(later).rejects.toMatchObject({ details: { reason: 'another' } });
         expect(await store.getMessages('c')).toHaveLength(2);
         await store.deleteChat('c');
         await expect(store.append('c', turn('q2', 'a1'), known)).rejects.toMatchObject({
