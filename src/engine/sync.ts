@@ -351,6 +351,7 @@ export class Sync {
     const chat = await store.getChat(chatId);
     // Lost once more by now: it is written again first.
     if (!chat && this.#asOf !== undefined) return ops;
+    if (this.#isBegunSince(chat)) throw chatDeleted(chatId);
     if (!this.#isAnother(chat)) return undefined;
     this.#beside = new Map();
     const before = this.#apart.count;
@@ -735,7 +736,7 @@ export class Sync {
   #isAnother(chat: Chat | undefined): boolean {
     const { epoch = -1, createdAt } = this.#stored ?? {};
     // What is left of a deleted one does not tell when it was made.
-    if (!chat || chat.deletedAt !== undefined) return false;
+    if (!chat || chat.deletedAt !== undefined || this.#isBegunSince(chat)) return false;
     // Whoever begins one behind a loss knows of none that was deleted before.
     return chat.epoch <= epoch && chat.createdAt !== createdAt;
   }
@@ -801,11 +802,18 @@ export class Sync {
 
   /** Whether the chat that this engine opened is deleted, even if another one has its id by now. */
   #isGone({ chat, clearedSeq = 0 }: ChatRecords): boolean {
-    if (clearedSeq > (this.#asOf ?? Infinity)) return true;
+    if (clearedSeq > (this.#asOf ?? Infinity) || this.#isBegunSince(chat)) return true;
     const epoch = this.#history.chat?.epoch ?? this.#epoch;
     return (
       chat !== undefined && (chat.epoch > epoch || (chat.epoch === epoch && chat.deletedAt !== undefined))
     );
+  }
+
+  /** Whether a chat is not the deleted one, brought back, but was begun since: behind a loss nothing else tells of that. */
+  #isBegunSince(chat: Chat | undefined): boolean {
+    const { createdAt } = this.#stored ?? {};
+    if (!this.#isDeleted || createdAt === undefined || chat?.createdAt === undefined) return false;
+    return chat.createdAt !== createdAt;
   }
 
   /** Whether this engine knows that its chat is deleted. */

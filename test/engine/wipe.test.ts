@@ -850,6 +850,64 @@ describe('an open chat whose database is wiped', () => {
     expect(await store.listChats()).toEqual([]);
   });
 
+  describe('and that was deleted before, while a new page begins one under its id', () => {
+    const keepFor = 60_000;
+    const codeOf = ({ state }: ContextEngine): string | undefined => state.getState().error?.code;
+    const there = async (): Promise<string[]> => (await store.getMessages('c')).map(({ id }) => id);
+    const begin = async (): Promise<ContextEngine> => {
+      await wipe();
+      const fresh = open();
+      await fresh.ready();
+      await fresh.set(user('mine', { id: 'n1' })).save();
+      return fresh;
+    };
+    let engine: ContextEngine;
+
+    beforeEach(async () => {
+      engine = open();
+      await engine.ready();
+    });
+
+    const removals: Record<string, () => Promise<unknown>> = {
+      deleted: () => store.deleteChat('c'),
+      'deleted, and could have been brought back': () => store.deleteChat('c', { keepFor }),
+      'cleared with all others': () => store.clear(),
+    };
+    for (const [how, remove] of Object.entries(removals))
+      it(`adds nothing to that, whatever is done in its page: ${how}`, async () => {
+        await remove();
+        await expect.poll(() => codeOf(engine)).toBe('chat-deleted');
+        const fresh = await begin();
+        await wait(50);
+        const isRefused = (error: unknown) => (isContextError(error) ? error.code : error);
+        const done = await Promise.all([
+          ask(engine, 'q2').catch(isRefused),
+          engine.edit('q1', 'other words').catch(isRefused),
+          engine.updateChat({ title: 'Trees' }).catch(isRefused),
+          engine.keepFields('contextree:queued:c', { q9: { at: 1 } }).catch(isRefused),
+        ]);
+        expect(new Set(done)).toEqual(new Set(['chat-deleted']));
+        await engine.retry().catch(() => {});
+        await wait(50);
+        expect([await there(), shown(engine), shown(fresh)]).toEqual([['n1'], ['q1', 'a1'], ['n1']]);
+        expect(codeOf(engine)).toBe('chat-deleted');
+        expect(await store.get('contextree:queued:c')).toBeUndefined();
+      });
+
+    it('stays deleted, too, where the one of the new page is deleted and brought back', async () => {
+      await store.deleteChat('c', { keepFor });
+      await expect.poll(() => codeOf(engine)).toBe('chat-deleted');
+      const fresh = await begin();
+      await wait(50);
+      await store.deleteChat('c', { keepFor });
+      await expect.poll(() => codeOf(fresh)).toBe('chat-deleted');
+      await store.restoreChat('c');
+      await expect.poll(() => codeOf(fresh)).toBeUndefined();
+      await wait(50);
+      expect([await there(), codeOf(engine)]).toEqual([['n1'], 'chat-deleted']);
+    });
+  });
+
   it('counts once what a call cost while the disk was full', async () => {
     const engine = open();
     await engine.trackUsage({ tokens: 1 });
