@@ -803,10 +803,11 @@ export class Sync {
   /** Whether the chat that this engine opened is deleted, even if another one has its id by now. */
   #isGone({ chat, clearedSeq = 0 }: ChatRecords): boolean {
     if (clearedSeq > (this.#asOf ?? Infinity) || this.#isBegunSince(chat)) return true;
+    if (!chat) return false;
     const epoch = this.#history.chat?.epoch ?? this.#epoch;
-    return (
-      chat !== undefined && (chat.epoch > epoch || (chat.epoch === epoch && chat.deletedAt !== undefined))
-    );
+    // Who knows of none has nothing that could be deleted; behind a loss, a known one may be of more deletions than this.
+    if (chat.deletedAt === undefined) return this.#stored !== undefined && chat.epoch > epoch;
+    return this.#stored !== undefined || chat.epoch >= epoch;
   }
 
   /** Whether a chat is not the deleted one, brought back, but was begun since: behind a loss nothing else tells of that. */
@@ -830,7 +831,7 @@ export class Sync {
     this.#mayGrow ||= this.#history.abandoned.size > left;
     this.#history.seq = records.seq;
     if (records.chat ?? this.#asOf) this.#asOf = records.seq;
-    this.#stored = records.chat ?? this.#stored;
+    if (records.chat?.deletedAt === undefined) this.#stored = records.chat ?? this.#stored;
     this.#knownRev = records.chat?.rev ?? this.#knownRev;
     if (records.chat) this.#safety.settle();
     if (records.chat && this.#isDeleted) this.#revive();

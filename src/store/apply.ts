@@ -842,13 +842,14 @@ class Append {
 // --- Chats ----------------------------------------------------------------------------------------------------------
 
 /** Whether the chat was deleted and begins anew. Refuses writers to another's chat, and those of before the deletion. */
-function admit(stored: Chat, { userId, epoch }: AppendOptions): boolean {
+function admit(stored: Chat, { userId, epoch, chatCreatedAt }: AppendOptions): boolean {
   const isDeleted = !isLive(stored);
   if (!isDeleted && stored.userId !== userId && stored.userId !== '') {
     const message = `chat "${stored.id}" belongs to user "${stored.userId}", not "${userId}"`;
     refuse('wrong-user', message, { chatId: stored.id, owner: stored.userId, userId });
   }
-  if (isDeleted ? epoch <= stored.epoch : epoch < stored.epoch) {
+  // Who knows a chat of more deletions knows one that was lost: this one was begun behind that.
+  if (isDeleted ? epoch <= stored.epoch || chatCreatedAt !== undefined : epoch < stored.epoch) {
     const message = 'This chat was deleted. Open it anew to begin another one with its id.';
     refuse('chat-deleted', message, { chatId: stored.id, epoch, stored: stored.epoch });
   }

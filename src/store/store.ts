@@ -277,7 +277,7 @@ export interface AppendOptions {
   /**
    * When the chat was created, as the caller knows it, in ms since epoch. Where the disk lost that one, and another tab has
    * written it again, it is refused with `chat-missing`, too (`reason: 'another'`): what the caller knows may mean other
-   * messages there. Default: any.
+   * messages there. Where that one was deleted by now, it is refused with `chat-deleted`. Default: any.
    */
   readonly chatCreatedAt?: number | undefined;
 }

@@ -850,6 +850,57 @@ describe('an open chat whose database is wiped', () => {
     expect(await store.listChats()).toEqual([]);
   });
 
+  describe('and whose id had another one before, which was deleted', () => {
+    const codeOf = ({ state }: ContextEngine): string | undefined => state.getState().error?.code;
+    let engine: ContextEngine;
+
+    beforeEach(async () => {
+      await store.deleteChat('c');
+      engine = open();
+      await engine.set(user('one', { id: 'q1' }), assistantText('two', { id: 'a1' })).save();
+      await wipe();
+    });
+
+    it('is shown in a new page, too, when it is written again: nothing of that was deleted', async () => {
+      const fresh = open();
+      await fresh.ready();
+      await engine.set(user('three', { id: 'q2' })).save();
+      await expect.poll(() => shown(fresh)).toEqual(['q1', 'a1', 'q2']);
+      expect(codeOf(fresh)).toBeUndefined();
+      const answer = await ask(fresh, 'q3');
+      expect(shown(fresh)).toEqual(['q1', 'a1', 'q2', 'q3']);
+      expect(await store.getMessage('c', answer)).toMatchObject({ parentId: 'q3' });
+    });
+
+    it('is deleted, too, where one that a new page began was, before anybody else heard of it', async () => {
+      const load = vi.spyOn(store, 'load').mockRejectedValue(new ContextError('store-blocked', 'busy'));
+      await store.append('c', [{ op: 'chat', title: 'Trees' }], {
+        userId: 'me',
+        epoch: 0,
+        mainBranchId: 'm',
+      });
+      await store.deleteChat('c');
+      await wait(20);
+      load.mockRestore();
+      await expect(ask(engine, 'q2')).rejects.toMatchObject({ code: 'chat-deleted' });
+      expect(codeOf(engine)).toBe('chat-deleted');
+      expect(await store.listChats()).toEqual([]);
+    });
+
+    it('says that it is deleted where it hears only of that', async () => {
+      const load = vi.spyOn(store, 'load').mockRejectedValue(new ContextError('store-blocked', 'busy'));
+      await store.append('c', [{ op: 'chat', title: 'Trees' }], {
+        userId: 'me',
+        epoch: 0,
+        mainBranchId: 'm',
+      });
+      await wait(20);
+      load.mockRestore();
+      await store.deleteChat('c');
+      await expect.poll(() => codeOf(engine)).toBe('chat-deleted');
+    });
+  });
+
   describe('and that was deleted before, while a new page begins one under its id', () => {
     const keepFor = 60_000;
     const codeOf = ({ state }: ContextEngine): string | undefined => state.getState().error?.code;

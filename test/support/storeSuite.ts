@@ -2097,6 +2097,9 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
         await expect(store.append('c', turn('q2', 'a1'), known)).rejects.toMatchObject({
           code: 'chat-deleted',
         });
+        await expect(store.append('c', turn('q2', null), { ...known, epoch: 1 })).rejects.toMatchObject({
+          code: 'chat-deleted',
+        });
         await store.append('c', turn('q1', null), { ...me, epoch: 1 });
         await expect(store.append('c', turn('a1', 'q1'), known)).rejects.toMatchObject({
           code: 'chat-deleted',
