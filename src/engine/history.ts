@@ -404,8 +404,11 @@ export class History {
     }
   }
 
-  /** Newer words of these were asked for: where there are none any more, those that are here stand. */
-  makeDo(ids: readonly string[]): void {
+  /**
+   * Newer words of these were asked for: where there are none any more, those that are here stand. Without ids, they were
+   * lost with the chat.
+   */
+  makeDo(ids: Iterable<string> = this.#stale): void {
     for (const id of ids) this.#stale.delete(id);
   }
 

@@ -305,9 +305,11 @@ export class Sync {
 
   /**
    * The branches as they are seen here when the chat is lost. One on which an answer grows here was to come back at its end,
-   * though another tab deleted it: so it does now.
+   * though another tab deleted it: so it does now. And of words that were changed elsewhere, and not read since, those before
+   * are what there is.
    */
   #seen(): Branch[] {
+    this.#history.makeDo();
     for (const branchId of this.#streams.branchIds())
       if (this.#deletedElsewhere(branchId)) this.#history.revive(branchId);
     return this.#history.seenBranches();
@@ -893,6 +895,7 @@ export class Sync {
 
   /** What is here of the chat is here only. */
   #lose(error: ContextError): void {
+    this.#history.makeDo();
     const words = [...this.#history.reached()].filter(
       (id) => this.#history.body(id) && !this.#outbox.has(id),
     );

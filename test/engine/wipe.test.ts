@@ -746,6 +746,56 @@ describe('an open chat whose database is wiped', () => {
       await expect.poll(() => textOf(engine), { timeout: 4000 }).toEqual(textOf(second));
     });
 
+    it.each(['with the next turn', 'where a new page has begun it'])(
+      'has the words before those that another tab had given a message aside, %s',
+      async (how) => {
+        await engine.rewind('q1');
+        await engine.set(user('three', { id: 'b1' })).save();
+        await second.updateMessage('a1', {
+          id: 'a1',
+          role: 'assistant',
+          parts: [{ type: 'text', text: 'deux' }],
+        });
+        await wait(20);
+        second.dispose();
+        await wipe();
+        await store.listChats();
+        await expect.poll(light).toMatchObject({ error: { code: 'data-loss' }, pending: 3 });
+        if (how === 'with the next turn') await ask(engine, 'b2');
+        else
+          await open()
+            .set(user('uno', { id: 'n1' }))
+            .save();
+        await expect
+          .poll(async () => (await store.load('c')).nodes.map(({ id }) => id))
+          .toEqual(expect.arrayContaining(['q1', 'a1', 'b1']));
+        expect(await store.getMessage('c', 'a1')).toMatchObject({
+          data: { parts: [{ text: 'two' }] },
+          rev: 1,
+        });
+        expect(engine.message('a1')?.parts).toEqual([{ type: 'text', text: 'two' }]);
+        expect(await open().verify()).toEqual([]);
+      },
+    );
+
+    it('has the newest of them, too, from the other tab', async () => {
+      await engine.rewind('q1');
+      await engine.set(user('three', { id: 'b1' })).save();
+      await expect.poll(() => second.state.getState().branches).toHaveLength(2);
+      await second.updateMessage('a1', {
+        id: 'a1',
+        role: 'assistant',
+        parts: [{ type: 'text', text: 'deux' }],
+      });
+      await wait(20);
+      await wipe();
+      await ask(engine, 'b2');
+      const words = async () => (await store.getMessage('c', 'a1'))?.data.parts;
+      await expect.poll(words).toEqual([{ type: 'text', text: 'deux' }]);
+      await engine.switchBranch('main');
+      await expect.poll(() => engine.message('a1')?.parts).toEqual([{ type: 'text', text: 'deux' }]);
+    });
+
     it('has the words of both tabs, whichever writes it again', async () => {
       await engine.rewind('q1');
       await engine.set(user('three', { id: 'b1' }), user('four', { id: 'b2' })).save();
