@@ -1,6 +1,6 @@
 import { ContextError, isContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
-import { lastUsedWith, type Branch, type Chat, type MessageNode } from '../graph/graph.ts';
+import { chainIds, lastUsedWith, type Branch, type Chat, type MessageNode } from '../graph/graph.ts';
 import type {
   AppendOptions,
   AppendResult,
@@ -751,16 +751,19 @@ export class Sync {
     const { store, chatId } = this.#desk;
     const beside = new Map<string, string>();
     const before = this.#apart.count;
+    const { graph } = this.#history;
+    // What nobody has the words of may be gone by then: what was said before it is not.
+    const chains = known.map(({ headMessageId }) => chainIds(graph, headMessageId));
+    const lastIn = (chain: readonly string[]): string | null =>
+      chain.map((id) => this.#apart.idOf(id, before)).findLast((id) => id !== null && graph.nodes.has(id)) ??
+      null;
     let isAdded: boolean | undefined = true;
     for (let tries = 0; ; tries += 1) {
       const records = await store.load(chatId);
       if (!records.chat || isAdded === undefined) return undefined;
       this.#refuseStrange(records);
       this.#apart.fromOthers(records);
-      const seen = known.map((branch) => ({
-        ...branch,
-        headMessageId: this.#apart.idOf(branch.headMessageId, before),
-      }));
+      const seen = known.map((branch, i) => ({ ...branch, headMessageId: lastIn(chains[i] ?? []) }));
       const lost = this.#isAnother(records.chat) ? this.#stored : undefined;
       const ops = writtenBeside(this.#history, records, lost, (node) => this.#insertOf(node), seen, beside);
       if (isAdded && ops.length > 0 && tries < MOST_TRIES) {

@@ -532,6 +532,16 @@ const KEPT: Readonly<Record<string, Story>> = {
     step('wipe', 0, 0, 0),
     step('close', 0, 0, 0),
   ),
+  'what had been said before words that were nowhere was not written, where a new page had begun under their numbers':
+    numbered(
+      step('ask', 0, 0, 10),
+      step('wipe', 0),
+      step('wipe', 0),
+      step('reload', 0),
+      step('ask', 1),
+      step('ask', 0),
+      step('switch', 0),
+    ),
 };
 
 // `CONTEXTREE_FUZZ` and `CONTEXTREE_SEED` as in `campaign.ts`; what a failure printed, put into `KEPT`, is played each time
