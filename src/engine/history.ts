@@ -54,10 +54,10 @@ export class History {
   readonly #stale: Set<string> = new Set();
   readonly #versions: Map<string, Versions> = new Map();
   #reached: Set<string> | undefined;
-  /** Messages without a word that nobody writes any more... */
-  readonly #silent: Set<string> = new Set();
+  /** Messages that nobody sees... */
+  readonly #unseen: Set<string> = new Set();
   /** ...and how many of them stand on the way to each message, as far as somebody asked. */
-  readonly #silentTo: Map<string, number> = new Map();
+  readonly #unseenTo: Map<string, number> = new Map();
   /** The branches that took the place of others, which may still be asked for. None leads back to where it came from. */
   readonly #successors: Map<string, string> = new Map();
 
@@ -71,7 +71,7 @@ export class History {
     const dropped = records.dropped.filter((id) => !busy.own.has(id));
     const changed = records.nodes.flatMap((info) => this.#changedTo(info, busy) ?? []);
     putNodes(this.graph, changed);
-    for (const info of changed) this.#noteSilence(info);
+    for (const info of changed) this.#noteSeen(info);
     if (dropped.length > 0) this.forget(dropped);
     for (const branch of records.branches) this.#absorbBranch(branch, busy.own);
     for (const checkpoint of records.checkpoints) this.checkpoints.set(checkpoint.id, checkpoint);
@@ -106,32 +106,32 @@ export class History {
   /** Chains that were walked before are not true any more, and neither is what they reached. */
   #rearranged(): void {
     this.moves += 1;
-    this.#silentTo.clear();
+    this.#unseenTo.clear();
     this.recount();
   }
 
-  #noteSilence(info: NodeInfo): void {
-    if (this.#silent.has(info.id) === isSilent(info)) return;
-    mark(this.#silent, info.id, isSilent(info));
-    this.#silentTo.clear();
+  #noteSeen(info: NodeInfo): void {
+    if (this.#unseen.has(info.id) !== isVisible(info)) return;
+    mark(this.#unseen, info.id, !isVisible(info));
+    this.#unseenTo.clear();
   }
 
   /**
-   * How many messages up to this one nobody sees: they have no words, and keep their place because others stand behind
-   * them. A chat that was lost and written again may begin with such.
+   * How many messages up to this one nobody sees: they have no words, and keep their place for what stands behind them. A
+   * chat that was lost and written again may begin with such.
    */
-  silentTo(id: string | null): number {
-    if (this.#silent.size === 0) return 0;
+  unseenTo(id: string | null): number {
+    if (![...this.#unseen].some((one) => this.isFollowed(one))) return 0;
     const { nodes } = this.graph;
     const way: string[] = [];
     let at = nodes.get(id ?? '');
     // A ring ends where it began.
-    for (; at && !this.#silentTo.has(at.id); at = nodes.get(at.parentId ?? '')) {
-      this.#silentTo.set(at.id, 0);
+    for (; at && !this.#unseenTo.has(at.id); at = nodes.get(at.parentId ?? '')) {
+      this.#unseenTo.set(at.id, 0);
       way.push(at.id);
     }
-    let count = this.#silentTo.get(at?.id ?? '') ?? 0;
-    for (const one of way.toReversed()) this.#silentTo.set(one, (count += this.#silent.has(one) ? 1 : 0));
+    let count = this.#unseenTo.get(at?.id ?? '') ?? 0;
+    for (const one of way.toReversed()) this.#unseenTo.set(one, (count += this.#unseen.has(one) ? 1 : 0));
     return count;
   }
 
@@ -148,9 +148,9 @@ export class History {
       this.#bodies.delete(id);
       this.abandoned.delete(id);
       this.foreign.delete(id);
-      this.#silent.delete(id);
+      this.#unseen.delete(id);
     }
-    this.#silentTo.clear();
+    this.#unseenTo.clear();
     this.recount();
   }
 
@@ -189,7 +189,8 @@ export class History {
   #spoken(head: string | null): string | null {
     let info = this.graph.nodes.get(head ?? '');
     if (!info) return head;
-    while (info && isSilent(info)) info = this.graph.nodes.get(info.parentId ?? '');
+    while (info && info.status !== 'streaming' && !isVisible(info))
+      info = this.graph.nodes.get(info.parentId ?? '');
     return info?.id ?? null;
   }
 
@@ -209,7 +210,7 @@ export class History {
     this.#stale.delete(there.id);
     putNode(graph, infoOf(node));
     putNode(graph, there);
-    this.#noteSilence(there);
+    this.#noteSeen(there);
     for (const id of behind) putNode(graph, { ...(graph.nodes.get(id) as NodeInfo), parentId: ours.id });
     for (const [branchId, view] of this.#views)
       if (view === there.id && moved.has(branchId)) this.#views.set(branchId, ours.id);
@@ -425,8 +426,9 @@ export class History {
     const node: MessageNode = { ...rest, name: data.role, data };
     this.#bodies.set(id, node);
     this.#stale.delete(id);
-    putNode(this.graph, infoOf(node));
-    this.#noteSilence(infoOf(node));
+    const grown = infoOf(node);
+    putNode(this.graph, grown);
+    this.#noteSeen(grown);
   }
 
   /** Those of these ids whose bodies are not loaded. */
@@ -471,11 +473,6 @@ export interface Versions {
 function mark(set: Set<string>, id: string, on: boolean): void {
   if (on) set.add(id);
   else if (set.size > 0) set.delete(id);
-}
-
-/** Whether a message has no words, and nobody writes it any more. */
-export function isSilent(info: NodeInfo): boolean {
-  return info.status !== 'streaming' && !isVisible(info);
 }
 
 function isSame(a: NodeInfo, b: NodeInfo): boolean {

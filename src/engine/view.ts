@@ -14,7 +14,7 @@ import {
 import type { BranchInfo, CheckpointInfo } from '../store/store.ts';
 import type { Desk } from './desk.ts';
 import { Elsewhere } from './elsewhere.ts';
-import { isSilent, type History, type Own } from './history.ts';
+import type { History, Own } from './history.ts';
 import { keepIfSame } from './same.ts';
 import { sameJson } from './sameJson.ts';
 import type { EngineState } from './state.ts';
@@ -171,13 +171,13 @@ export class View {
     const kept = this.#shown.from < shared ? this.#shown.from : Math.max(0, ids.length - PAGE);
     let from = Math.min(kept, Math.max(0, ids.length - count));
     // Who asks for earlier ones gets some.
-    while (this.#isSilent(ids[from - 1])) from -= 1;
+    while (this.#isUnseen(ids[from - 1])) from -= 1;
     return { head, ids, from, moves: this.#history.moves };
   }
 
-  #isSilent(id: string | undefined): boolean {
-    const info = id === undefined ? undefined : this.#history.graph.nodes.get(id);
-    return info !== undefined && isSilent(info);
+  #isUnseen(id: string | null = null): boolean {
+    const info = nodeAt(this.#history.graph, id);
+    return info !== undefined && !isVisible(info);
   }
 
   /** The chain of a head, made from the shown one where they share a beginning. */
@@ -271,7 +271,7 @@ export class View {
       checkpoints: keepIfSame(before.checkpoints, reuse(before.checkpoints, checkpoints)),
       messages: keepIfSame(before.messages, messages),
       elsewhere: keepIfSame(before.elsewhere, this.#elsewhere.behind(this.activeId, this.head())),
-      loadedFrom: next.from - history.silentTo(next.ids[next.from - 1] ?? null),
+      loadedFrom: next.from - history.unseenTo(next.ids[next.from - 1] ?? null),
       revision: this.revision,
     };
   }
@@ -292,8 +292,8 @@ export class View {
 
   #branchInfo(branch: Branch): BranchInfo {
     const { id, name, headMessageId, createdAt } = branch;
-    const depth = nodeAt(this.#history.graph, headMessageId)?.depth ?? branch.messageCount;
-    const messageCount = headMessageId === null ? 0 : depth - this.#history.silentTo(headMessageId);
+    const { depth = branch.messageCount, parentId = null } = nodeAt(this.#history.graph, headMessageId) ?? {};
+    const messageCount = headMessageId === null ? 0 : depth - this.#history.unseenTo(parentId);
     return { id, name, headMessageId, isActive: id === this.activeId, messageCount, createdAt };
   }
 

@@ -369,7 +369,7 @@ export interface BranchInfo {
   readonly name: string;
   readonly headMessageId: string | null;
   readonly isActive: boolean;
-  /** Messages from the root to the head; an engine leaves out those that never said a word, and are not seen. */
+  /** Messages from the root to the head; an engine leaves out those before it that have no words, and are not seen. */
   readonly messageCount: number;
   /** Milliseconds since epoch. */
   readonly createdAt: number;

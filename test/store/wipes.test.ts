@@ -542,6 +542,15 @@ const KEPT: Readonly<Record<string, Story>> = {
       step('ask', 0),
       step('switch', 0),
     ),
+  'a page counted an answer without words that had gone with its page, and a new one did not': numbered(
+    step('begin', 1, 0, 10),
+    step('unwait', 0, 0, 10),
+    step('list', 0, 0, 0),
+    step('wipe', 0, 0, 100),
+    step('ask', 0, 0, 10),
+    step('ask', 1),
+    step('reload', 1),
+  ),
 };
 
 // `CONTEXTREE_FUZZ` and `CONTEXTREE_SEED` as in `campaign.ts`; what a failure printed, put into `KEPT`, is played each time
