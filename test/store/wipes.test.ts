@@ -551,6 +551,13 @@ const KEPT: Readonly<Record<string, Story>> = {
     step('ask', 1),
     step('reload', 1),
   ),
+  'who deleted two branches one right after the other was said to have kept what was on both': inTabs(
+    step('edit', 0),
+    step('ask', 0),
+    step('again', 0),
+    step('delete', 0, 8, 1),
+    step('delete', 0, 4),
+  ),
 };
 
 // `CONTEXTREE_FUZZ` and `CONTEXTREE_SEED` as in `campaign.ts`; what a failure printed, put into `KEPT`, is played each time

@@ -393,7 +393,7 @@ const deeds = {
     const { branches } = page.engine.state.getState();
     const branch = one(branches, pick);
     if (!branch || branches.length < 2) return;
-    const others = branches.filter(({ id }) => id !== branch.id);
+    const others = branches.filter(({ id }) => id !== branch.id && !world.going.has(id));
     const elsewhere = new Set(others.flatMap(({ id }) => page.messagesOn(id)));
     const all = world.pages.flatMap((each) => each.messagesOn(branch.id));
     world.delete(
