@@ -220,6 +220,17 @@ export class History {
     this.#rearranged();
   }
 
+  /** An answer is not written here after all: one that streams under its id is another engine's. Returns whether one does. */
+  leave(id: string): boolean {
+    const info = this.graph.nodes.get(id);
+    if (info?.status !== 'streaming' || this.abandoned.has(id)) return false;
+    this.foreign.add(id);
+    // As long as it has no words, only who writes it looks at it.
+    if (!isVisible(info))
+      for (const [branchId, view] of this.#views) if (view === id) this.look(branchId, this.settledAt(id));
+    return true;
+  }
+
   /** A deleted branch is none any more. */
   revive(branchId: string): void {
     const { deletedAt: _deleted, ...live } = this.branches.get(branchId) as Branch;

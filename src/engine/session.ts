@@ -360,7 +360,7 @@ export class Session {
       const use = isShown ? [showing(ops, branch.id)] : [];
       await this.#sync.commit([...back, ...ops, ...use], { keep: true, isSole });
     } catch (error) {
-      this.#streams.end(stream);
+      this.#giveUp(stream, id);
       throw error;
     }
     await this.#sync.knowAll();
@@ -370,6 +370,11 @@ export class Session {
     this.#emitStream('start', id, 'streaming', stream, start);
     this.#desk.publish();
     return id;
+  }
+
+  #giveUp(stream: Stream | undefined, id: string): void {
+    this.#streams.end(stream);
+    this.#sync.leave(id);
   }
 
   /**
@@ -533,7 +538,7 @@ export class Session {
     try {
       await this.#commitWords(id, data, next, { stream, isOurs, begunAt: isBegun ? rev : undefined });
     } catch (error) {
-      if (isBegun) this.#streams.end(stream);
+      if (isBegun) this.#giveUp(stream, id);
       throw error;
     }
     if (next !== 'streaming') this.#streams.end(stream);

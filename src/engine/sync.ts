@@ -641,6 +641,12 @@ export class Sync {
     await this.#again(reading).catch((error) => this.#reportQuietly(error));
   }
 
+  /** An answer was not begun here after all: what was read under its id meanwhile, and taken for ours, is another tab's. */
+  leave(id: string): void {
+    if (!this.own.has(id) && this.#history.leave(id))
+      this.inBackground(() => this.#again(() => this.#view.refresh()));
+  }
+
   /** Takes in what others did. */
   #catchUp(): Promise<void> {
     return this.#again(async () => {

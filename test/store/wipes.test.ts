@@ -558,6 +558,16 @@ const KEPT: Readonly<Record<string, Story>> = {
     step('delete', 0, 8, 1),
     step('delete', 0, 4),
   ),
+  'a page that was refused an answer’s number took the one that had it for its own, also when nobody wrote that any more':
+    numbered(
+      step('begin', 1, 0, 10),
+      step('unwait', 0, 0, 10),
+      step('list', 0, 0, 0),
+      step('wipe', 0, 0, 100),
+      step('ask', 0, 0, 10),
+      step('title', 1),
+      step('reload', 1),
+    ),
 };
 
 // `CONTEXTREE_FUZZ` and `CONTEXTREE_SEED` as in `campaign.ts`; what a failure printed, put into `KEPT`, is played each time
