@@ -54,20 +54,20 @@ export class Apart {
       deviceId: MEMORY,
       bodyHash: '',
     };
-    const [words, heads] = [new Set(idsIn(ops)), new Set(headsIn(ops))];
+    const [words, heads, ids] = [new Set(idsIn(ops)), new Set(headsIn(ops)), new Map([[id, ours.id]])];
     this.#set(ours, infoOf(there), {
       own: { has: (one) => words.has(one) || own.has(one) },
       moved: { has: (branchId) => heads.has(branchId) || outbox.movesHead(branchId) },
     });
-    return ops.map((op) => renamed(op, id, ours.id));
+    outbox.rename(ids);
+    return ops.map((op) => renamed(op, ids));
   }
 
   #set(ours: MessageNode, there: NodeInfo, { own, moved } = { own: ALL, moved: ALL }): void {
-    const { history, outbox, streams, chains, view } = this.#at;
+    const { history, streams, chains, view } = this.#at;
     this.#renames.push({ from: there.id, to: ours.id });
     streams.rename(there.id, ours.id);
     history.setApart(ours, there, own, moved);
-    outbox.rename(there.id, ours.id);
     chains.cut(there.id);
     view.revision += 1;
   }
@@ -78,23 +78,32 @@ export class Apart {
    */
   fromOthers({ nodes }: ChatRecords): void {
     const { history, outbox, own } = this.#at;
-    const waiting = { own, moved: { has: (id: string) => outbox.movesHead(id) } };
-    const wordless = new Set<string | null>();
+    const ids = new Map<string, string>();
+    const apart = new Set<string>();
+    const waiting = {
+      own: { has: (id: string) => apart.has(id) || (own.has(id) && !ids.has(id)) },
+      moved: { has: (branchId: string) => outbox.movesHead(branchId) },
+    };
+    const wordless = new Set<string>();
     for (const there of nodes) {
       const info = history.graph.nodes.get(there.id);
       if (!info || info.createdAt === there.createdAt) continue;
-      if (!areTwo(info, there) && !wordless.has(info.parentId)) continue;
-      const ours = history.body(info.id);
-      if (!ours) {
+      if (!areTwo(info, there) && !wordless.has(info.parentId ?? '')) continue;
+      const body = history.body(info.id);
+      if (!body) {
         wordless.add(info.id);
         continue;
       }
       const { parentId, deviceId } = info;
-      const apart = { ...ours, id: idApart(ours), parentId, deviceId };
-      this.#set(apart, there, deviceId === MEMORY ? waiting : undefined);
+      const ours = { ...body, id: idApart(body), parentId, deviceId };
+      this.#set(ours, there, deviceId === MEMORY ? waiting : undefined);
+      ids.set(there.id, ours.id);
+      apart.add(ours.id);
     }
+    // All at once: hundreds may be told of, and hundreds wait.
+    outbox.rename(ids);
     // Their words are nowhere any more; what is said behind them is not said behind the others.
-    if (wordless.size > 0) history.forget([...wordless] as string[]);
+    if (wordless.size > 0) history.forget([...wordless]);
   }
 
   /** How many messages were set apart here so far. */
@@ -112,7 +121,8 @@ export class Apart {
   /** Operations that were made when so many had been set apart. */
   renamed(ops: readonly StoreOp[], since: number): readonly StoreOp[] {
     let all = ops;
-    for (const { from, to } of this.#renames.slice(since)) all = all.map((op) => renamed(op, from, to));
+    for (const { from, to } of this.#renames.slice(since))
+      all = all.map((op) => renamed(op, new Map([[from, to]])));
     return all;
   }
 

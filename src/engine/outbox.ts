@@ -6,6 +6,7 @@ import type { AppendOptions, AppendResult, StoreOp, StoreTransaction } from '../
 import { bodySum } from '../store/sum.ts';
 import type { History } from './history.ts';
 import { leaveOut, type Owed } from './leaveOut.ts';
+import { sameItems } from './same.ts';
 
 /**
  * Turns that the disk would not take.
@@ -140,28 +141,35 @@ export class Outbox {
   }
 
   /**
-   * A message that waits here, or is on its way, has another id from now on. Where it is taken back, what is said behind that
-   * means the other message of its id.
+   * Messages that wait here, or are on their way, have other ids from now on. Where one is taken back, what is said behind that
+   * means the other message of its id. Of thousands that wait, few may name them: the rest is left as it is.
    */
-  rename(from: string, to: string): void {
-    let isThere = true;
-    const renamedIn = ({ ops, owes }: Waiting): Waiting => {
-      const other = ops.map((op) => {
-        const known = isThere ? renamed(op, from, to) : op;
-        isThere &&= op.op !== 'drop' || op.id !== from;
+  rename(ids: ReadonlyMap<string, string>): void {
+    const left = new Map(ids);
+    const renamedIn = (waiting: Waiting): Waiting => {
+      const ops = waiting.ops.map((op) => {
+        const known = renamed(op, left);
+        if (op.op === 'drop') left.delete(op.id);
         return known;
       });
-      return { ops: other, owes: owes.map((id) => (id === from ? to : id)) };
+      return sameItems(ops, waiting.ops)
+        ? waiting
+        : { ops, owes: waiting.owes.map((id) => ids.get(id) ?? id) };
     };
     this.#sent &&= renamedIn(this.#sent);
-    for (const { ops } of this.#writes) this.#count(ops, -1);
-    this.#writes = this.#writes.map(renamedIn);
-    for (const { ops } of this.#writes) this.#count(ops, 1);
-    if (this.held.delete(from)) this.held.add(to);
-    const owed = this.#owed.get(from);
-    if (!owed) return;
-    this.#owed.delete(from);
-    this.#owed.set(to, renamed(owed, from, to));
+    this.#writes = this.#writes.map((waiting) => {
+      const other = renamedIn(waiting);
+      if (other !== waiting) this.#count(waiting.ops, -1);
+      if (other !== waiting) this.#count(other.ops, 1);
+      return other;
+    });
+    for (const [from, to] of ids) {
+      if (this.held.delete(from)) this.held.add(to);
+      const owed = this.#owed.get(from);
+      if (!owed) continue;
+      this.#owed.delete(from);
+      this.#owed.set(to, renamed(owed, ids));
+    }
   }
 }
 
@@ -175,11 +183,13 @@ export function idsIn(ops: readonly StoreOp[]): string[] {
   return ops.flatMap((op) => (op.op === 'insert' ? op.id : []));
 }
 
-/** An operation with another id for a message, wherever it names it. */
-export function renamed<Op extends StoreOp>(op: Op, from: string, to: string): Op {
+/** An operation with other ids for messages, wherever it names them; the same one where it names none of them. */
+export function renamed<Op extends StoreOp>(op: Op, ids: ReadonlyMap<string, string>): Op {
   const fields: Partial<Record<string, unknown>> = { ...op };
-  for (const field of NAMING[op.op] ?? []) if (fields[field] === from) fields[field] = to;
-  if (isWords(op) && op.id === from && op.data) fields['data'] = { ...op.data, id: to };
+  const names = (NAMING[op.op] ?? []).filter((field) => ids.has(fields[field] as string));
+  if (names.length === 0) return op;
+  for (const field of names) fields[field] = ids.get(fields[field] as string);
+  if (isWords(op) && op.data && ids.has(op.id)) fields['data'] = { ...op.data, id: fields['id'] };
   return fields as Op;
 }
 
