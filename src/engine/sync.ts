@@ -233,8 +233,10 @@ export class Sync {
         return;
       } catch (error) {
         if (isContextError(error, 'chat-missing')) {
-          const isAnother = error.details['reason'] === 'another';
-          attempt = await (isAnother ? this.#behindOther(attempt, how) : this.#behindLoss(attempt, how));
+          const { reason, epoch } = error.details;
+          attempt = await (reason === 'another'
+            ? this.#behindOther(attempt, how)
+            : this.#behindLoss(attempt, Number(epoch ?? 0), how));
           continue;
         }
         const joined = isNotFound(error) && (await this.#join(attempt));
@@ -266,12 +268,14 @@ export class Sync {
       createdAt = this.#stored?.createdAt,
       mainBranchId,
       gone,
+      epoch = this.#knownEpoch,
     }: SendOptions = {},
   ): Promise<boolean> {
     this.#writing += 1;
     try {
       const options = {
         ...this.#appendOptions(onConflict, mainBranchId),
+        epoch,
         asOf: isBegun ? undefined : this.#asOf,
         chatCreatedAt: isBegun ? undefined : createdAt,
       };
@@ -315,12 +319,15 @@ export class Sync {
     return this.#history.seenBranches();
   }
 
-  /** Writes a chat again that the browser lost, unless another tab did so meanwhile. Gives the operations to follow it. */
-  async #behindLoss(ops: readonly StoreOp[], how?: SendOptions): Promise<readonly StoreOp[]> {
+  /**
+   * Writes a chat again that the browser lost, unless another tab did so meanwhile. Gives the operations to follow it. `epoch`:
+   * how many chats of its id were deleted behind the loss; nobody counts those before it.
+   */
+  async #behindLoss(ops: readonly StoreOp[], epoch: number, how?: SendOptions): Promise<readonly StoreOp[]> {
     if (this.#isDeleted) throw chatDeleted(this.#desk.chatId);
     const seen = this.#seen();
     const { first, ops: again } = writtenAgain(this.#history, this.#stored, (node) => this.#insertOf(node));
-    const begin: SendOptions = { isBegun: true, isShown: true, mainBranchId: first };
+    const begin: SendOptions = { isBegun: true, isShown: true, mainBranchId: first, epoch };
     try {
       if (await this.#send([...again, ...this.#keptBeside()], 'error', begin)) {
         // What comes behind it is shown already, and may be refused.
@@ -407,8 +414,11 @@ export class Sync {
   }
 
   #appendOptions(onConflict: ConflictPolicy, mainBranchId = this.#desk.mainBranchId): AppendOptions {
-    const epoch = this.#history.chat?.epoch ?? this.#epoch;
-    return { userId: this.#desk.userId, epoch, mainBranchId, onConflict };
+    return { userId: this.#desk.userId, epoch: this.#knownEpoch, mainBranchId, onConflict };
+  }
+
+  get #knownEpoch(): number {
+    return this.#history.chat?.epoch ?? this.#epoch;
   }
 
   /** What the disk refused is carried out here, and tried again in a while. */
@@ -723,9 +733,13 @@ export class Sync {
 
   async #takeIn(records: ChatRecords): Promise<void> {
     this.#refuseStrange(records);
-    if (!this.#isGone(records)) return this.#absorbRemote(records);
-    this.#history.seq = records.seq;
-    this.#deleted(chatDeleted(this.#desk.chatId));
+    if (this.#isGone(records)) {
+      this.#history.seq = records.seq;
+      return this.#deleted(chatDeleted(this.#desk.chatId));
+    }
+    const isOther = this.#stored !== undefined && records.chat?.deletedAt !== undefined;
+    // The one that is known here is lost: nobody who deleted that knew it.
+    return isOther ? this.#lose(lostChat(this.#desk.chatId)) : this.#absorbRemote(records);
   }
 
   /** Under the id of a chat that was lost, or that was not begun yet, another user may have begun one: it is theirs alone. */
@@ -815,10 +829,9 @@ export class Sync {
   #isGone({ chat, clearedSeq = 0 }: ChatRecords): boolean {
     if (clearedSeq > (this.#asOf ?? Infinity) || this.#isBegunSince(chat)) return true;
     if (!chat) return false;
-    const epoch = this.#history.chat?.epoch ?? this.#epoch;
-    // Who knows of none has nothing that could be deleted; behind a loss, a known one may be of more deletions than this.
-    if (chat.deletedAt === undefined) return this.#stored !== undefined && chat.epoch > epoch;
-    return this.#stored !== undefined || chat.epoch >= epoch;
+    if (chat.deletedAt !== undefined) return this.#isDeleted || chat.epoch >= this.#knownEpoch;
+    // Who knows of none has nothing that could be deleted.
+    return this.#stored !== undefined && chat.epoch > this.#knownEpoch;
   }
 
   /** Whether a chat is not the deleted one, brought back, but was begun since: behind a loss nothing else tells of that. */
@@ -1010,6 +1023,8 @@ interface SendOptions {
   readonly mainBranchId?: string | undefined;
   /** The branch that it was meant for, and that is not there any more. */
   readonly gone?: string | undefined;
+  /** How many chats with this id were deleted before. Default: as is known. */
+  readonly epoch?: number;
 }
 
 /** Whether a write was refused because others wrote to the chat before it: that is to be read first. */

@@ -36,7 +36,7 @@ export async function applyOps(
 ): Promise<AppendResult> {
   const [stored, seq] = await Promise.all([tx.chat(), tx.seq()]);
   const begin = stored ? 0 : ((await tx.wordsEnd?.()) ?? 0);
-  if (!stored && begin === 0 && options.asOf !== undefined) refuseLost(tx.chatId, options);
+  if (begin === 0 && isLost(stored, options)) refuseLost(tx.chatId, stored, options);
   if (stored && isAnother(stored, options)) refuseAnother(tx.chatId);
   const append = new Append(tx, options, now, stored, seq, begin);
   if (!(await append.wasDone(ops))) await append.carryOut(ops);
@@ -842,14 +842,13 @@ class Append {
 // --- Chats ----------------------------------------------------------------------------------------------------------
 
 /** Whether the chat was deleted and begins anew. Refuses writers to another's chat, and those of before the deletion. */
-function admit(stored: Chat, { userId, epoch, chatCreatedAt }: AppendOptions): boolean {
+function admit(stored: Chat, { userId, epoch }: AppendOptions): boolean {
   const isDeleted = !isLive(stored);
   if (!isDeleted && stored.userId !== userId && stored.userId !== '') {
     const message = `chat "${stored.id}" belongs to user "${stored.userId}", not "${userId}"`;
     refuse('wrong-user', message, { chatId: stored.id, owner: stored.userId, userId });
   }
-  // Who knows a chat of more deletions knows one that was lost: this one was begun behind that.
-  if (isDeleted ? epoch <= stored.epoch || chatCreatedAt !== undefined : epoch < stored.epoch) {
+  if (isDeleted ? epoch <= stored.epoch : epoch < stored.epoch) {
     const message = 'This chat was deleted. Open it anew to begin another one with its id.';
     refuse('chat-deleted', message, { chatId: stored.id, epoch, stored: stored.epoch });
   }
@@ -966,9 +965,15 @@ function refuse(code: ContextErrorCode, message: string, details: Readonly<Recor
   throw new ContextError(code, message, { details });
 }
 
-function refuseLost(chatId: string, { asOf }: AppendOptions): never {
+/** Whether there is nothing of the chat that a caller knows: but, perhaps, of one that was begun and deleted behind the loss. */
+function isLost(stored: Chat | undefined, { asOf, epoch, chatCreatedAt }: AppendOptions): boolean {
+  if (!stored) return asOf !== undefined;
+  return !isLive(stored) && stored.epoch < epoch && chatCreatedAt !== undefined;
+}
+
+function refuseLost(chatId: string, stored: Chat | undefined, { asOf }: AppendOptions): never {
   const message = `Chat "${chatId}" is gone: the browser lost it. Write it again from what is known of it.`;
-  refuse('chat-missing', message, { chatId, asOf });
+  refuse('chat-missing', message, { chatId, asOf, epoch: stored ? stored.epoch + 1 : 0 });
 }
 
 function refuseAnother(chatId: string): never {

@@ -271,13 +271,14 @@ export interface AppendOptions {
   /**
    * The change number that what the caller knows of the chat is true for. Where everything was cleared since, the chat is
    * refused with `chat-deleted`, instead of being written again from what the caller knows. Where the disk lost it, it is
-   * refused with `chat-missing`: the caller alone knows what else is to be written again. Default: any.
+   * refused with `chat-missing`: the caller alone knows what else is to be written again, and the `epoch` in the details is
+   * that of the chat that this begins. Default: any.
    */
   readonly asOf?: number | undefined;
   /**
    * When the chat was created, as the caller knows it, in ms since epoch. Where the disk lost that one, and another tab has
    * written it again, it is refused with `chat-missing`, too (`reason: 'another'`): what the caller knows may mean other
-   * messages there. Where that one was deleted by now, it is refused with `chat-deleted`. Default: any.
+   * messages there. Where one of fewer deletions was deleted there, it is refused as lost. Default: any.
    */
   readonly chatCreatedAt?: number | undefined;
 }

@@ -922,7 +922,7 @@ describe('an open chat whose database is wiped', () => {
       expect(await store.getMessage('c', answer)).toMatchObject({ parentId: 'q3' });
     });
 
-    it('is deleted, too, where one that a new page began was, before anybody else heard of it', async () => {
+    it('is none of those that were deleted, where a new page had begun one and deleted that at once', async () => {
       const load = vi.spyOn(store, 'load').mockRejectedValue(new ContextError('store-blocked', 'busy'));
       await store.append('c', [{ op: 'chat', title: 'Trees' }], {
         userId: 'me',
@@ -932,22 +932,27 @@ describe('an open chat whose database is wiped', () => {
       await store.deleteChat('c');
       await wait(20);
       load.mockRestore();
-      await expect(ask(engine, 'q2')).rejects.toMatchObject({ code: 'chat-deleted' });
-      expect(codeOf(engine)).toBe('chat-deleted');
-      expect(await store.listChats()).toEqual([]);
+      await store.listChats();
+      await expect.poll(() => engine.state.getState().saveState.error?.code).toBe('data-loss');
+      await ask(engine, 'q2');
+      expect((await store.getMessages('c')).slice(0, 3).map(({ id }) => id)).toEqual(['q1', 'a1', 'q2']);
+      expect(shown(engine)).toEqual(['q1', 'a1', 'q2']);
+      expect([codeOf(engine), engine.state.getState().saveState.state]).toEqual([undefined, 'saved']);
     });
 
-    it('says that it is deleted where it hears only of that', async () => {
+    it('has the words of a new page, where that had begun one and that is lost, too', async () => {
       const load = vi.spyOn(store, 'load').mockRejectedValue(new ContextError('store-blocked', 'busy'));
-      await store.append('c', [{ op: 'chat', title: 'Trees' }], {
-        userId: 'me',
-        epoch: 0,
-        mainBranchId: 'm',
-      });
-      await wait(20);
+      const other = new IndexedDBContextStore(database);
+      const fresh = opened(new ContextEngine({ store: other, chatId: 'c', userId: 'me' }));
+      await fresh.set(user('mine', { id: 'n1' })).save();
+      await wipe();
       load.mockRestore();
-      await store.deleteChat('c');
-      await expect.poll(() => codeOf(engine)).toBe('chat-deleted');
+      await engine.set(user('three', { id: 'q2' })).save();
+      const ids = async () => (await store.load('c')).nodes.map(({ id }) => id).toSorted();
+      await expect.poll(ids).toEqual(['a1', 'n1', 'q1', 'q2']);
+      expect([codeOf(fresh), shown(fresh)]).toEqual([undefined, ['n1']]);
+      fresh.dispose();
+      await other.close();
     });
   });
 
@@ -994,6 +999,21 @@ describe('an open chat whose database is wiped', () => {
         expect(codeOf(engine)).toBe('chat-deleted');
         expect(await store.get('contextree:queued:c')).toBeUndefined();
       });
+
+    it('stays deleted, too, where it was not the first one of its id, and that of the new page is deleted', async () => {
+      await store.deleteChat('c');
+      const later = open();
+      await later.set(user('two', { id: 'q2' })).save();
+      await store.deleteChat('c');
+      await expect.poll(() => codeOf(later)).toBe('chat-deleted');
+      await begin();
+      await store.deleteChat('c');
+      await wait(50);
+      expect([codeOf(engine), codeOf(later)]).toEqual(['chat-deleted', 'chat-deleted']);
+      await later.retry().catch(() => {});
+      await expect(ask(later, 'q3')).rejects.toMatchObject({ code: 'chat-deleted' });
+      expect(await store.listChats()).toEqual([]);
+    });
 
     it('stays deleted, too, where the one of the new page is deleted and brought back', async () => {
       await store.deleteChat('c', { keepFor });

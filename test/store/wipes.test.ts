@@ -568,6 +568,30 @@ const KEPT: Readonly<Record<string, Story>> = {
       step('title', 1),
       step('reload', 1),
     ),
+  'what a new page had said was nowhere, where an old one whose chat was not the first of its id wrote that again':
+    {
+      ...numbered(
+        step('wipe', 0),
+        step('reload', 0),
+        step('ask', 1, 0, 10),
+        step('ask', 0, 0, 100),
+        step('wipe', 0),
+        step('ask', 0),
+      ),
+      isSecond: true,
+    },
+  'a new page was said to have a deleted chat, where an old one wrote again that was not the first of its id':
+    {
+      ...inTabs(
+        step('wipe', 0),
+        step('reload', 0),
+        step('begin', 1, 0, 10),
+        step('wipe', 0),
+        step('ask', 0),
+        step('ask', 0),
+      ),
+      isSecond: true,
+    },
 };
 
 // `CONTEXTREE_FUZZ` and `CONTEXTREE_SEED` as in `campaign.ts`; what a failure printed, put into `KEPT`, is played each time

@@ -8,7 +8,7 @@ import { openIndexedDB } from '../../src/store/open.ts';
 import type { MessageNode } from '../../src/graph/graph.ts';
 import type { BranchInfo, ContextStore, StoreOp } from '../../src/store/store.ts';
 import { examine } from './examine.ts';
-import { given, message } from './graph.ts';
+import { given, head, insert, me, message } from './graph.ts';
 import { Machine } from './machine.ts';
 import { refusing } from './refusal.ts';
 
@@ -25,6 +25,8 @@ export interface Story {
   readonly areOne: boolean;
   /** Whether each page numbers its messages: then two pages say different things under one id. */
   readonly areNumbered?: boolean;
+  /** Whether the chat's id had another one before, which was deleted: a page that comes behind a loss knows nothing of that. */
+  readonly isSecond?: boolean;
   readonly steps: readonly Step[];
   readonly picks: readonly number[];
 }
@@ -491,6 +493,7 @@ export const stories = (most: number, areNumbered = false): fc.Arbitrary<Story> 
   fc.record({
     areOne: fc.boolean(),
     areNumbered: fc.constant(areNumbered),
+    isSecond: fc.boolean(),
     steps: fc.array(
       fc.record({
         // What is deleted is known by its id, which two messages may have.
@@ -526,7 +529,7 @@ export async function playWipes(story: Story): Promise<void> {
 }
 
 async function tell(world: World, steps: readonly Step[]): Promise<void> {
-  await begin(world.machine);
+  await begin(world);
   const first = world.open();
   await first.engine.ready();
   await world.open().engine.ready();
@@ -545,9 +548,15 @@ async function tell(world: World, steps: readonly Step[]): Promise<void> {
 }
 
 /** An earlier page has begun the chat, and the note about it has been left. */
-async function begin(machine: Machine): Promise<void> {
+async function begin({ machine, story }: World): Promise<void> {
   const store = openIndexedDB('contextree', {});
-  await given(store, 'q0 > a0');
+  const { isSecond = false } = story;
+  if (isSecond) {
+    await given(store, 'p0');
+    await store.deleteChat('c');
+  }
+  const turn = [insert('q0', null), insert('a0', 'q0'), head(null, 'a0')];
+  await store.append('c', turn, { ...me, epoch: isSecond ? 1 : 0 });
   await machine.rest(50);
   await store.close();
 }
