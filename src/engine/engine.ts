@@ -272,10 +272,11 @@ export class ContextEngine {
    * A turn (usually one user message) and a reserved answer, in one durable transaction; resolves to the answer's id,
    * which is then the head. The answer shows nowhere until its first part. A last message that is known and equal is
    * not written again: only an answer is reserved beneath it; nor need there be any where `parentId` tells what is
-   * answered. Where the turn does not hang on the branch's head, a new branch is made; a branch that another tab deleted
-   * comes back with it, and is shown. On a disk that refuses it resolves all the same, and the turn is kept in memory.
-   * Rejects with `busy` where another answer to a saved question is asked for while another tab is writing one, or where an
-   * answer grows here under the id that this one is to have.
+   * answered. Other words under a known id make a version of that message, where it hangs on one of the branch, or else a
+   * new message behind the branch's head. Where the turn does not hang on that head, a new branch is made; a branch that
+   * another tab deleted comes back with it, and is shown. On a disk that refuses it resolves all the same, and the turn is
+   * kept in memory. Rejects with `busy` where another answer to a saved question is asked for while another tab is writing
+   * one, or where an answer grows here under the id that this one is to have.
    */
   async continue(message: UIMessage | readonly UIMessage[], options?: ContinueOptions): Promise<string> {
     const turn = [message].flat().map((one) => normaliseMessage(one));

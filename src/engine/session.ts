@@ -402,13 +402,8 @@ export class Session {
     branch: Branch,
     options: ContinueOptions & { id: string; forkId: string },
   ): Promise<StoreOp[]> {
-    const known = this.#history.graph.nodes.get(turn[0]?.id ?? '');
     const parentId =
-      options.parentId !== undefined
-        ? options.parentId
-        : known
-          ? known.parentId
-          : this.#view.headOf(branch.id);
+      options.parentId === undefined ? await this.#parentOf(turn[0], branch) : options.parentId;
     if (parentId !== null) this.#view.node(parentId);
     const { under, fresh } = await this.#newOnesOf(turn, parentId);
     const at = fresh.findLastIndex(({ role }) => role === 'user');
@@ -429,6 +424,20 @@ export class Session {
       ];
     const base = this.#history.forkBase(under, (fresh[0] ?? answer).role, branch.name);
     return [...ops, { op: 'branch', id: options.forkId, base, messageId: answer.id }];
+  }
+
+  /**
+   * What a turn hangs on: the head of its branch, or what a message of its id hangs on, to be asked again or in other words.
+   * Other words under an id that is known from another conversation only are a new message: an app may number its own.
+   */
+  async #parentOf(first: UIMessage | undefined, branch: Branch): Promise<string | null> {
+    const { graph } = this.#history;
+    const known = graph.nodes.get(first?.id ?? '');
+    if (!first || !known) return this.#view.headOf(branch.id);
+    const { id, parentId } = known;
+    if (parentId === null || contains(graph, this.#history.view(branch.id), parentId)) return parentId;
+    await this.#view.loadBodies([id]);
+    return sameContent(this.#history.body(id)?.data, first) ? parentId : this.#view.headOf(branch.id);
   }
 
   /** The messages of a turn that are not saved yet, and what they hang on. A changed one gets an id of its own. */

@@ -336,6 +336,20 @@ describe('a number that two messages had', () => {
     await expectSound(inner);
   });
 
+  test('is that of a new question, where it is another tab’s in a conversation that is not shown', async () => {
+    const { inner, full, other } = await apart();
+    await ask(other, 'q2', 'your next', 'a2');
+    await settled();
+    await full.continue(said('q2', 'my next'), { id: 'a9' });
+    await finished(full, 'a9', 'to my next');
+    expect(shown(full)).toBe('q0 > a0 > mine > to mine > my next > to my next');
+    expect(await branchesIn(inner)).toEqual({
+      main: 'q0 > a0 > yours > to yours > your next > to your next',
+      'main-v2': 'q0 > a0 > mine > to mine > my next > to my next',
+    });
+    await expectSound(inner);
+  });
+
   const result = (engine: ContextEngine) =>
     engine.updateMessage('a1', (saved) => ({
       ...saved,

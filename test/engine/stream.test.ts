@@ -116,6 +116,17 @@ describe('continue()', () => {
     expect(await branches()).toEqual({ main: 'q1 > a1', 'main-v2': 'q9 > a9' });
   });
 
+  test('asks in other words, again and again: each is a version beside the question with that id', async () => {
+    const { engine, branches } = await chat('q1', 'a1', 'q2', 'a2');
+    for (const words of ['second try', 'third try'])
+      await engine.updateMessage(await engine.continue(said('q2', words)), said('a', words), 'complete');
+    expect(await branches()).toEqual({
+      main: 'q1 > a1 > q2 > a2',
+      'main-v2': 'q1 > a1 > second try > second try',
+      'main-v3': 'q1 > a1 > third try > third try',
+    });
+  });
+
   test('works on a branch that is not shown, and leaves the shown one alone', async () => {
     const { engine, shown, branches } = await chat('q1', 'a1');
     const { id: side } = await engine.btw();
