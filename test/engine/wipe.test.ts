@@ -1237,6 +1237,29 @@ describe('a chat that is brought back when its page has gone on', () => {
     expect(await words('main-v2')).toEqual(['delete?', 'yes']);
   });
 
+  it('is no deleted one in the page of what was begun in between, where its id had one before and all was lost twice', async () => {
+    await say(await open(), 'p1');
+    await store.deleteChat('c');
+    const engine = await open();
+    await say(engine, 'q1');
+    await lost();
+    const fresh = await open();
+    await say(fresh, 'n1');
+    await expect.poll(async () => (await store.load('c')).nodes).toHaveLength(2);
+    await lost();
+    await store.listChats();
+    await back();
+    const codes = () => [engine, fresh].map(({ state }) => state.getState().error?.code);
+    const lights = () => [engine, fresh].map(({ state }) => state.getState().saveState.state);
+    await expect.poll(lights).toEqual(['saved', 'saved']);
+    await say(engine, 'q2');
+    await say(fresh, 'n2');
+    expect(codes()).toEqual([undefined, undefined]);
+    const { branches, findings } = await found();
+    expect(Object.values(branches).toSorted()).toEqual(['n1 n2', 'q1 q2']);
+    expect(findings).toEqual([]);
+  });
+
   it('keeps the words and the title that were given since', async () => {
     const engine = await open();
     await say(engine, 'q1');

@@ -251,7 +251,8 @@ function chatOf(
     userId: there?.userId || kept.userId,
     activeBranchId: there?.activeBranchId ?? kept.activeBranchId,
     ...(kept.metadata || there?.metadata ? { metadata } : {}),
-    epoch: there?.epoch ?? kept.epoch,
+    // Behind a loss deletions are counted anew: a page of what was begun in between would take it for one of those.
+    epoch: there?.epoch ?? 0,
     createdAt: Math.min(kept.createdAt, there?.createdAt ?? Infinity),
     updatedAt: Math.max(kept.updatedAt, there?.updatedAt ?? 0),
     nextSeq: nodes.reduce((next, { seq }) => Math.max(next, seq + 1), there?.nextSeq ?? 0),
