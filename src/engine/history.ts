@@ -58,6 +58,8 @@ export class History {
   readonly #unseen: Set<string> = new Set();
   /** ...and how many of them stand on the way to each message, as far as somebody asked. */
   readonly #unseenTo: Map<string, number> = new Map();
+  /** Whether anything stands behind one of them, when there were so many messages: each branch that is told of asks. */
+  #unseenBefore: { readonly of: number; readonly any: boolean } | undefined;
   /** The branches that took the place of others, which may still be asked for. None leads back to where it came from. */
   readonly #successors: Map<string, string> = new Map();
 
@@ -106,14 +108,26 @@ export class History {
   /** Chains that were walked before are not true any more, and neither is what they reached. */
   #rearranged(): void {
     this.moves += 1;
-    this.#unseenTo.clear();
+    this.#countUnseenAnew();
     this.recount();
   }
 
   #noteSeen(info: NodeInfo): void {
     if (this.#unseen.has(info.id) !== isVisible(info)) return;
     mark(this.#unseen, info.id, !isVisible(info));
+    this.#countUnseenAnew();
+  }
+
+  #countUnseenAnew(): void {
     this.#unseenTo.clear();
+    this.#unseenBefore = undefined;
+  }
+
+  get #hasUnseenBefore(): boolean {
+    const { size: of } = this.graph.nodes;
+    if (this.#unseenBefore?.of !== of)
+      this.#unseenBefore = { of, any: [...this.#unseen].some((id) => this.isFollowed(id)) };
+    return this.#unseenBefore.any;
   }
 
   /**
@@ -121,7 +135,7 @@ export class History {
    * chat that was lost and written again may begin with such.
    */
   unseenTo(id: string | null): number {
-    if (![...this.#unseen].some((one) => this.isFollowed(one))) return 0;
+    if (!this.#hasUnseenBefore) return 0;
     const { nodes } = this.graph;
     const way: string[] = [];
     let at = nodes.get(id ?? '');
@@ -150,7 +164,7 @@ export class History {
       this.foreign.delete(id);
       this.#unseen.delete(id);
     }
-    this.#unseenTo.clear();
+    this.#countUnseenAnew();
     this.recount();
   }
 
