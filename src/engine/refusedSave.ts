@@ -45,28 +45,32 @@ export function partsOf(
   return isApart && areSame(first, refused.planned) ? [first, rest] : [messages];
 }
 
-/** The plan of a save that was refused, if this is the same one: what it made is there by the end, even if it was deleted. */
+/**
+ * The plan of a save that was refused, if it is still what this one asks for. What it made is there by the end, even if
+ * somebody deleted it.
+ */
 export function planAgain(
   refused: RefusedSave | undefined,
   messages: readonly Pending[],
   place: Place,
 ): SavePlan | undefined {
   if (!refused || !areSame(messages, refused.planned)) return undefined;
-  const { plan, place: before } = refused;
-  // What it replaces, it finds replaced.
-  if (plan.replaced.size > 0) return undefined;
-  // What it made itself is known by now.
+  const { plan } = refused;
+  // What it replaced is found replaced, by any plan.
+  if (plan.replaced.size > 0 || !isPlaceOf(refused, place)) return undefined;
+  return { ...plan, ops: plan.ops.flatMap(making) };
+}
+
+/** Whether what the plan was made from still holds. */
+function isPlaceOf({ plan, place: before }: RefusedSave, now: Place): boolean {
+  // What it made itself may be known by now.
   const made = new Set(plan.ops.flatMap((op) => (op.op === 'insert' ? op.id : [])));
-  const revs = [...place.revs].filter(([id]) => !made.has(id));
+  const revs = [...now.revs].filter(([id]) => !made.has(id));
+  if (now.inPlace !== before.inPlace || !sameJson(revs, [...before.revs])) return false;
   // A version stands beside what it changes, whatever is shown by now; what is new goes behind that.
   const isVersion = !before.detached && plan.ops.every(({ op }) => op !== 'head');
-  const { branchId, head, detached, inPlace } = isVersion ? { ...before, inPlace: place.inPlace } : place;
-  const isSame = sameJson(
-    [branchId, head, detached, inPlace, revs],
-    [before.branchId, before.head, before.detached, before.inPlace, [...before.revs]],
-  );
-  if (!isSame) return undefined;
-  return { ...plan, ops: plan.ops.flatMap(making) };
+  const isShown = now.branchId === before.branchId && now.head === before.head;
+  return isVersion || (isShown && now.detached === before.detached);
 }
 
 function making(op: StoreOp): StoreOp[] {
