@@ -186,6 +186,8 @@ const steps = {
     if (isGrowing(desk.shown)) return false;
     const inPlace = way % 3 === 0;
     if (world.isRefusing) {
+      // Words that the disk refused while they grew are not there for other tabs: nothing is to hang on them.
+      if (desk.answers.some(({ isUndrafted }) => isUndrafted)) return false;
       if (!desk.pile.some(({ id }) => id !== undefined && !world.paper.find(id))) return false;
       world.refusedSave = { inPlace, pile: [...desk.pile] };
       return refuses(engine.save({ branch: !inPlace }));
