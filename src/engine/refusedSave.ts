@@ -1,4 +1,3 @@
-import type { StoreOp } from '../store/store.ts';
 import type { Pending } from './desk.ts';
 import { sameJson } from './sameJson.ts';
 import type { SavePlan } from './save.ts';
@@ -45,20 +44,16 @@ export function partsOf(
   return isApart && areSame(first, refused.planned) ? [first, rest] : [messages];
 }
 
-/**
- * The plan of a save that was refused, if it is still what this one asks for. What it made is there by the end, even if
- * somebody deleted it.
- */
+/** The plan of a save that was refused, if it is still what this one asks for. */
 export function planAgain(
   refused: RefusedSave | undefined,
   messages: readonly Pending[],
   place: Place,
 ): SavePlan | undefined {
   if (!refused || !areSame(messages, refused.planned)) return undefined;
-  const { plan } = refused;
   // What it replaced is found replaced, by any plan.
-  if (plan.replaced.size > 0 || !isPlaceOf(refused, place)) return undefined;
-  return { ...plan, ops: plan.ops.flatMap(making) };
+  const isStill = refused.plan.replaced.size === 0 && isPlaceOf(refused, place);
+  return isStill ? refused.plan : undefined;
 }
 
 /** Whether what the plan was made from still holds. */
@@ -71,10 +66,6 @@ function isPlaceOf({ plan, place: before }: RefusedSave, now: Place): boolean {
   const isVersion = !before.detached && plan.ops.every(({ op }) => op !== 'head');
   const isShown = now.branchId === before.branchId && now.head === before.head;
   return isVersion || (isShown && now.detached === before.detached);
-}
-
-function making(op: StoreOp): StoreOp[] {
-  return op.op === 'branch' ? [op, { op: 'restore-branch', id: op.id }] : [op];
 }
 
 function areSame(some: readonly Pending[], others: readonly Pending[]): boolean {

@@ -200,7 +200,7 @@ export class Sync {
     const whole = (): readonly StoreOp[] => [...own(), ...(behind?.() ?? [])];
     try {
       await this.#flush();
-      await this.#append(whole(), undefined, { isSole, isShown });
+      await this.#append([...this.#remaking(own()), ...whole()], undefined, { isSole, isShown });
       this.#outbox.settle(own());
       this.#safety.succeed(before);
     } catch (error) {
@@ -471,7 +471,7 @@ export class Sync {
 
   async #flushFirst(): Promise<void> {
     try {
-      await this.#outbox.sendFirst((ops) => this.#appendKept([...ops, ...this.#bringingBack(ops)]));
+      await this.#outbox.sendFirst((ops) => this.#appendKept([...this.#bringingBack(ops), ...ops]));
     } catch (error) {
       if (!this.#lighten(error)) throw error;
     }
@@ -479,14 +479,26 @@ export class Sync {
 
   /** Words that waited were said before another tab deleted their branch, which could not know of them: it comes back. */
   #bringingBack(ops: readonly StoreOp[]): StoreOp[] {
-    const { branches, graph } = this.#history;
-    const deleted = [...branches.values()].filter(({ deletedAt }) => deletedAt !== undefined);
-    return ops.flatMap((op) => {
+    const away = ops.flatMap((op) => {
       const isAway =
         op.op === 'replace' && this.#outbox.held.has(op.id) && !this.#history.reached().has(op.id);
-      const branch = isAway ? lastUsedWith(graph, deleted, op.id) : undefined;
-      return branch ? [{ op: 'restore-branch', id: branch.id }] : [];
+      const branch = isAway ? lastUsedWith(this.#history.graph, this.#deletedBranches, op.id) : undefined;
+      return branch ? [restoring(branch)] : [];
     });
+    return [...this.#remaking(ops), ...away];
+  }
+
+  /**
+   * A branch that is made here, and is known as deleted, was made before: the disk took that and did not say so, and another
+   * tab did not want it. Here it was shown as not saved all the time, so it comes back before anything goes there.
+   */
+  #remaking(ops: readonly StoreOp[]): StoreOp[] {
+    const made = new Set(madeBy(ops));
+    return this.#deletedBranches.filter(({ id }) => made.has(id)).map(restoring);
+  }
+
+  get #deletedBranches(): Branch[] {
+    return [...this.#history.branches.values()].filter(({ deletedAt }) => deletedAt !== undefined);
   }
 
   /** Where there is no room for the first write, it may do without what is large in it. */
@@ -1046,6 +1058,10 @@ function isNotFound(error: unknown): boolean {
 function withOrigin(result: AppendResult): AppendResult {
   const { branches, conflict } = result;
   return conflict?.policy === 'fork' ? { ...result, branches: [conflict.from, ...branches] } : result;
+}
+
+function restoring({ id }: Branch): StoreOp {
+  return { op: 'restore-branch', id };
 }
 
 /** The branches that these operations make, or might. */

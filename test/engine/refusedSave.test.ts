@@ -105,6 +105,21 @@ describe('a save() that the disk took and did not say so', () => {
     await isSafe({ engine, inner });
   });
 
+  test('comes back with the branch that it was sent to, where another tab deleted that', async () => {
+    const { inner, engine, branches, saveUnheard, answer } = await mute(['q1', 'a1']);
+    engine.set(user(said('mine')));
+    await say(engineOn(inner), 'yours');
+    await saveUnheard();
+    expect(await branches()).toEqual({ main: 'q1 > a1 > yours', 'main-v2': 'q1 > a1 > mine' });
+    answer();
+    await engineOn(inner).deleteBranch('main-v2');
+    await settled();
+    await engine.retry();
+    expect(await branches()).toEqual({ main: 'q1 > a1 > yours', 'main-v2': 'q1 > a1 > mine' });
+    expect(shown(engine)).toBe('q1 > a1 > mine');
+    await isSafe({ engine, inner });
+  });
+
   test('stands beside what another tab made of it since', async () => {
     const { inner, engine, branches, saveUnheard, answer } = await mute(['q1', 'a1']);
     engine.set(user(said('q1', 'better')));

@@ -522,6 +522,21 @@ describe('when the disk says no', () => {
     });
   });
 
+  test('what it took all the same is there with its branch, where another tab deleted that', async () => {
+    const { inner, engine, refuse } = await full();
+    refuse('store-closed', { late: true });
+    await engine.edit('q1', 'better');
+    await settled();
+    expect(shown(engine)).toBe('better');
+    await engineOn(inner).deleteBranch('main-v2');
+    await settled();
+    refuse(undefined);
+    await engine.retry();
+    expect(await branchesIn(inner)).toEqual({ main: 'q1 > a1', 'main-v2': 'better' });
+    expect(shown(engine)).toBe('better');
+    expect(engine.state.getState().saveState).toEqual({ state: 'saved', pending: 0 });
+  });
+
   test('another tab may write meanwhile: the kept turns go to a branch together', async () => {
     const { inner, engine, refuse } = await full();
     for (const n of [2, 3]) {

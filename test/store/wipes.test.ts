@@ -592,6 +592,18 @@ const KEPT: Readonly<Record<string, Story>> = {
       ),
       isSecond: true,
     },
+  'a page showed what another one had asked in place of its own question, which the disk had taken late, on a branch that was deleted there':
+    {
+      ...inTabs(
+        step('begin', 0),
+        step('late', 1, 3, 1),
+        step('ask', 1),
+        step('delete', 0, 3),
+        step('rewind', 0),
+        step('ask', 0),
+      ),
+      picks: [0],
+    },
 };
 
 // `CONTEXTREE_FUZZ` and `CONTEXTREE_SEED` as in `campaign.ts`; what a failure printed, put into `KEPT`, is played each time
