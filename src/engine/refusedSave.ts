@@ -1,3 +1,4 @@
+import type { NodeInfo } from '../graph/graph.ts';
 import type { Pending } from './desk.ts';
 import { sameJson } from './sameJson.ts';
 import type { SavePlan } from './save.ts';
@@ -25,8 +26,8 @@ export interface Place {
   readonly branchId: string;
   readonly head: string | null;
   readonly detached: boolean;
-  /** The revisions of the saved messages that the plan compares with. */
-  readonly revs: ReadonlyMap<string, number>;
+  /** The saved messages that the plan compares with. */
+  readonly compared: readonly NodeInfo[];
   readonly inPlace: boolean;
 }
 
@@ -39,9 +40,9 @@ export function partsOf(
   const known = lastOnes(refused.planned);
   const first = messages.filter((one) => known.has(keyOf(one)));
   const rest = messages.filter((one) => !known.has(keyOf(one)));
-  // New words for the last answer may be for one that was refused.
-  const isApart = rest.length > 0 && rest.every(({ content }) => content.kind === 'message');
-  return isApart && areSame(first, refused.planned) ? [first, rest] : [messages];
+  // New words for the last answer may be for one that is among the others.
+  const areNamed = messages.every(({ content }) => content.kind === 'message');
+  return areNamed && rest.length > 0 && areSame(first, refused.planned) ? [first, rest] : [messages];
 }
 
 /** The plan of a save that was refused, if it is still what this one asks for. */
@@ -57,15 +58,19 @@ export function planAgain(
 }
 
 /** Whether what the plan was made from still holds. */
-function isPlaceOf({ plan, place: before }: RefusedSave, now: Place): boolean {
+function isPlaceOf({ plan, planned, place: before }: RefusedSave, now: Place): boolean {
   // What it made itself may be known by now.
   const made = new Set(plan.ops.flatMap((op) => (op.op === 'insert' ? op.id : [])));
-  const revs = [...now.revs].filter(([id]) => !made.has(id));
-  if (now.inPlace !== before.inPlace || !sameJson(revs, [...before.revs])) return false;
+  const compared = now.compared.filter(({ id }) => !made.has(id));
+  if (now.inPlace !== before.inPlace || !sameJson(states(compared), states(before.compared))) return false;
   // A version stands beside what it changes, whatever is shown by now; what is new goes behind that.
-  const isVersion = !before.detached && plan.ops.every(({ op }) => op !== 'head');
-  const isShown = now.branchId === before.branchId && now.head === before.head;
-  return isVersion || (isShown && now.detached === before.detached);
+  const isNamed = planned.every(({ content }) => content.kind === 'message');
+  if (isNamed && !before.detached && plan.ops.every(({ op }) => op !== 'head')) return true;
+  return now.branchId === before.branchId && now.head === before.head && now.detached === before.detached;
+}
+
+function states(infos: readonly NodeInfo[]): unknown {
+  return infos.map(({ id, rev, status }) => [id, rev, status]);
 }
 
 function areSame(some: readonly Pending[], others: readonly Pending[]): boolean {

@@ -253,9 +253,9 @@ export class Session {
   #placeOf(planned: readonly Pending[], inPlace: boolean): Place {
     const head = this.#view.head();
     const { nodes } = this.#history.graph;
-    const compared = this.#comparedIds(planned.map(({ content }) => content));
-    const revs = new Map(compared.map((id) => [id, nodes.get(id)?.rev ?? 0]));
-    return { branchId: this.#view.activeId, head, detached: this.#view.at !== null, revs, inPlace };
+    const ids = this.#comparedIds(planned.map(({ content }) => content));
+    const compared = [...new Set(ids)].flatMap((id) => nodes.get(id) ?? []);
+    return { branchId: this.#view.activeId, head, detached: this.#view.at !== null, compared, inPlace };
   }
 
   async #commitPlan(plan: SavePlan, save: RefusedSave): Promise<SavePlan> {

@@ -65,6 +65,17 @@ const KEPT: readonly (readonly Step[])[] = [
     step('save', 0),
     step('amend', 0),
   ],
+  // Words that were set for an answer by its id became a version beside those that were set for the last answer, and refused.
+  [
+    step('set', 0, 0, 4),
+    step('refuse', 0),
+    step('ask', 0),
+    step('set', 0),
+    step('save', 0),
+    step('finish', 0),
+    step('set', 0, 7, 1),
+    step('save', 0, 0, 1),
+  ],
 ];
 
 describe('engines against a chat on paper', () => {
