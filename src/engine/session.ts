@@ -253,7 +253,7 @@ export class Session {
   #placeOf(planned: readonly Pending[], inPlace: boolean): Place {
     const head = this.#view.head();
     const { nodes } = this.#history.graph;
-    const ids = this.#comparedIds(planned.map(({ content }) => content));
+    const ids = this.#comparedIds(this.#asMeant(planned).map(({ content }) => content));
     const compared = [...new Set(ids)].flatMap((id) => nodes.get(id) ?? []);
     return { branchId: this.#view.activeId, head, detached: this.#view.at !== null, compared, inPlace };
   }
@@ -270,7 +270,8 @@ export class Session {
   }
 
   /** What a save does, with the reminders that go with what is asked. */
-  async #plan(pending: readonly Pending[], inPlace: boolean): Promise<SavePlan> {
+  async #plan(given: readonly Pending[], inPlace: boolean): Promise<SavePlan> {
+    const pending = this.#asMeant(given);
     const plain = await this.#planOf(pending, inPlace);
     if (plain.asked.length === 0) return plain;
     const folded = await this.#folds.pending(pending, plain.asked);
@@ -295,6 +296,16 @@ export class Session {
       isShared: (message) => history.isShared(message, id),
       forkBase: (parentId, role) => history.forkBase(parentId, role, name),
       newId: createId,
+    });
+  }
+
+  /** What waits, under the ids that its messages have by now. */
+  #asMeant(pending: readonly Pending[]): readonly Pending[] {
+    return pending.map((one) => {
+      if (one.content.kind !== 'message') return one;
+      const { message } = one.content;
+      const id = this.#sync.apart.meant(message.id, this.#view.activeId);
+      return id === message.id ? one : { ...one, content: { ...one.content, message: { ...message, id } } };
     });
   }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { ContextEngine } from '../../src/engine/engine.ts';
 import type { ContextEvent } from '../../src/engine/state.ts';
+import { user } from '../../src/fragment/message.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import { branchesIn, engineOn, said, say, texts } from '../support/engine.ts';
 import { refusing } from '../support/refusal.ts';
@@ -335,6 +336,22 @@ describe('a number that two messages had', () => {
     expect(shown(full)).toBe('yours > to yours > why? > so');
     await expectSound(inner);
   });
+
+  test.each([{ branch: false }, { branch: true }])(
+    'is that of the message shown where a save() has other words for it: %o',
+    async (options) => {
+      const { inner, full } = await apart();
+      full.set(user(said('q1', 'mine, better')));
+      expect(texts((await full.resolve()).messages)).toContain('mine, better');
+      await full.save(options);
+      const branches = await branchesIn(inner);
+      expect(branches['main']).toBe('q0 > a0 > yours > to yours');
+      expect(Object.values(branches)).toContain(
+        options.branch ? 'q0 > a0 > mine, better' : 'q0 > a0 > mine, better > to mine',
+      );
+      await expectSound(inner);
+    },
+  );
 
   test('is that of a new question, where it is another tab’s in a conversation that is not shown', async () => {
     const { inner, full, other } = await apart();
