@@ -132,7 +132,7 @@ export interface Chat {
   readonly usageIds?: readonly string[];
   /** The `seq` of the next message. */
   readonly nextSeq: number;
-  /** How many chats with this id were deleted before this one. */
+  /** How many chats with this id were deleted before this one: since the browser lost one, if it did. */
   readonly epoch: number;
   /** Milliseconds since epoch; what is left of a deleted chat is `{ id, userId, rev, epoch, deletedAt }`. */
   readonly deletedAt?: number;
