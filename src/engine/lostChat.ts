@@ -7,6 +7,7 @@ import {
   reachable,
   type Branch,
   type Chat,
+  type Checkpoint,
   type MessageNode,
   type NodeInfo,
 } from '../graph/graph.ts';
@@ -43,12 +44,16 @@ export function writtenAgain(
   const { title = null, metadata, activeBranchId } = { ...chat };
   if (others.some(({ id }) => id === activeBranchId))
     ops.push({ op: 'use', branchId: activeBranchId as string });
-  for (const { id, name, messageId } of history.liveCheckpoints().toReversed()) {
-    if (put(messageId) !== messageId) continue;
-    if (!held.has(messageId))
-      ops.push(...(deletedWith(history, messageId) ?? [besideBranch(first, messageId)]));
-    ops.push({ op: 'checkpoint', id, name, messageId });
+  const checkpoints = history.liveCheckpoints().filter(({ messageId }) => put(messageId) === messageId);
+  const depthOf = ({ messageId }: Checkpoint): number => history.graph.nodes.get(messageId)?.depth ?? 0;
+  // The branch of one that stands further on holds those before it, too.
+  for (const { messageId } of checkpoints.toSorted((a, b) => depthOf(b) - depthOf(a))) {
+    if (held.has(messageId)) continue;
+    ops.push(...(deletedWith(history, messageId) ?? [besideBranch(first, messageId)]));
+    markChain(history.graph, held, messageId);
   }
+  for (const { id, name, messageId } of checkpoints.toReversed())
+    ops.push({ op: 'checkpoint', id, name, messageId });
   ops.push({ op: 'chat', title, ...(metadata ? { metadata } : {}) });
   return { ops, first: first.id };
 }

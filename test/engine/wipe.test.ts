@@ -156,6 +156,24 @@ describe('an open chat whose database is wiped', () => {
       expect(await asked.verify()).toEqual([]);
     });
 
+  it('comes back with each checkpoint of a deleted branch', async () => {
+    const engine = open();
+    await engine.checkpoint('early');
+    await engine.set(user('three', { id: 'q3' })).save();
+    await engine.checkpoint('late');
+    await engine.rewind('q1');
+    await engine.set(assistantText('another', { id: 'b1' })).save();
+    await engine.deleteBranch('main');
+    await wipe();
+    await ask(engine, 'q4');
+    expect(await open().verify()).toEqual([]);
+    const again = open();
+    await again.restore('late');
+    expect(shown(again)).toEqual(['q1', 'a1', 'q3']);
+    await again.restore('early');
+    expect(shown(again)).toEqual(['q1', 'a1']);
+  });
+
   it('comes back with all that it was: branches and their names, checkpoints, title, cost and fragments', async () => {
     const engine = open({ persistFragments: true });
     await engine.set(role('You are terse.')).save();
