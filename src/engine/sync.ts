@@ -786,9 +786,9 @@ export class Sync {
     const { graph } = this.#history;
     // What nobody has the words of may be gone by then: what was said before it is not.
     const chains = known.map(({ headMessageId }) => chainIds(graph, headMessageId));
+    const isThere = (id: string): boolean => graph.nodes.has(this.#apart.idOf(id, before));
     const lastIn = (chain: readonly string[]): string | null =>
-      chain.map((id) => this.#apart.idOf(id, before)).findLast((id) => id !== null && graph.nodes.has(id)) ??
-      null;
+      this.#apart.idOf(chain.findLast(isThere) ?? null, before);
     let isAdded: boolean | undefined = true;
     for (let tries = 0; ; tries += 1) {
       const records = await store.load(chatId);
