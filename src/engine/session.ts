@@ -31,7 +31,7 @@ import { expectEngineOptions, expectIds, expectName, expectStatus } from './opti
 import { isRefusal } from './outbox.ts';
 import type { Repair } from './repair.ts';
 import { Chains } from './resolve.ts';
-import { partsOf, planAgain, type Place, type RefusedSave } from './refusedSave.ts';
+import { partsOf, planAgain, type PlanPlace, type RefusedSave } from './refusedSave.ts';
 import { sameItems } from './same.ts';
 import { lastAnswer, planSave, sameContent, type PendingMessage, type SavePlan } from './save.ts';
 import { stillWritten, stopDrafts, Streams, type Stream } from './streams.ts';
@@ -215,7 +215,8 @@ export class Session {
     const start = performance.now();
     await this.#prepare();
     const taken = pending.filter((one) => this.#desk.pending.includes(one));
-    for (const part of partsOf(taken, this.#sync.refusedSave)) {
+    const isSaved = (id: string): boolean => this.#history.graph.nodes.has(id);
+    for (const part of partsOf(taken, this.#sync.refusedSave, isSaved)) {
       const { ops, forkId } = await this.#saveAs(part, { inPlace, messages: taken });
       this.#drop(part);
       await this.#show();
@@ -250,12 +251,17 @@ export class Session {
   }
 
   /** What a plan for these is made for. */
-  #placeOf(planned: readonly Pending[], inPlace: boolean): Place {
+  #placeOf(planned: readonly Pending[], inPlace: boolean): PlanPlace {
     const head = this.#view.head();
     const { nodes } = this.#history.graph;
     const ids = this.#comparedIds(this.#asMeant(planned).map(({ content }) => content));
     const compared = [...new Set(ids)].flatMap((id) => nodes.get(id) ?? []);
-    return { branchId: this.#view.activeId, head, detached: this.#view.at !== null, compared, inPlace };
+    const [branchId, detached, renames] = [
+      this.#view.activeId,
+      this.#view.at !== null,
+      this.#sync.apart.count,
+    ];
+    return { branchId, head, detached, compared, inPlace, renames };
   }
 
   async #commitPlan(plan: SavePlan, save: RefusedSave): Promise<SavePlan> {
@@ -352,11 +358,10 @@ export class Session {
     const branch = lost ?? this.#view.branchOrActive(at);
     const id = options.id ?? createId();
     const forkId = options.forkId ?? createId();
-    const meant = turn.map((message) => ({
-      ...message,
-      id: this.#sync.apart.meant(message.id, branch.id),
-    }));
-    const ops = await this.#turnOps(meant, branch, { ...options, id, forkId });
+    const asMeant = (one: string): string => this.#sync.apart.meant(one, branch.id);
+    const parentId = options.parentId && asMeant(options.parentId);
+    const meant = turn.map((message) => ({ ...message, id: asMeant(message.id) }));
+    const ops = await this.#turnOps(meant, branch, { ...options, parentId, id, forkId });
     const back = ops.some(({ op }) => op === 'head') ? restoring(lost) : [];
     const isShown = lost !== undefined || branch.id === this.#view.activeId;
     const inserts = ops.filter((op) => op.op === 'insert');

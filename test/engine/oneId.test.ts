@@ -353,6 +353,32 @@ describe('a number that two messages had', () => {
     },
   );
 
+  test('leaves other words where they belong that the disk refused before', async () => {
+    const { inner, full, other, refuse } = await tabs();
+    await ask(full, 'q1', 'mine', 'a1');
+    await ask(full, 'q2', 'my next', 'a2');
+    full.set(user(said('q2', 'my next, better')));
+    await expect(full.save()).rejects.toMatchObject({ code: 'quota-exceeded' });
+    await ask(other, 'q1', 'yours', 'a1');
+    refuse(undefined);
+    await full.retry();
+    expect(shown(full)).toBe('mine > to mine > my next, better');
+    expect(Object.values(await branchesIn(inner)).toSorted()).toEqual([
+      'mine > to mine > my next > to my next',
+      'mine > to mine > my next, better',
+      'yours > to yours',
+    ]);
+    await expectSound(inner);
+  });
+
+  test('is that of the answer shown where something is asked behind it', async () => {
+    const { inner, full } = await apart();
+    await full.continue(said('q7', 'on'), { id: 'a7', parentId: 'a1' });
+    await finished(full, 'a7', 'to on');
+    expect(shown(full)).toBe('q0 > a0 > mine > to mine > on > to on');
+    await expectSound(inner);
+  });
+
   test('is that of a new question, where it is another tab’s in a conversation that is not shown', async () => {
     const { inner, full, other } = await apart();
     await ask(other, 'q2', 'your next', 'a2');

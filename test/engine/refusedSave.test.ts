@@ -93,6 +93,27 @@ describe('a save() that the disk took and did not say so', () => {
     }
   });
 
+  test('has both once where it is taken twice', async () => {
+    const { inner, engine, branches, saveUnheard, answer } = await mute(['q1', 'a1']);
+    engine.set(user(said('q1', 'better')), assistant(said('a9', 'new')));
+    await saveUnheard();
+    await saveUnheard();
+    answer();
+    await engine.retry();
+    expect(await branches()).toEqual({ main: 'q1 > a1', 'main-v2': 'better > new' });
+    await isSafe({ engine, inner });
+  });
+
+  test('makes one version beside an answer that it replaces', async () => {
+    const { inner, engine, branches, saveUnheard, answer } = await mute(['q1', 'a1']);
+    engine.set(lastAssistantMessage('better answer'), user(said('q1', 'better')));
+    await saveUnheard();
+    answer();
+    await engine.retry();
+    expect(await branches()).toEqual({ main: 'q1 > better answer', 'main-v2': 'better' });
+    await isSafe({ engine, inner });
+  });
+
   test('comes back with its branch where another tab deleted that', async () => {
     const { inner, engine, branches, saveUnheard, answer } = await mute(['q1', 'a1']);
     engine.set(user(said('q1', 'better')));
@@ -158,6 +179,19 @@ describe('a save() that the disk took and did not say so', () => {
     await engine.updateMessage('a2', said('a2'), 'complete');
     await engine.retry();
     expect(await branches()).toEqual({ main: 'q1 > a1 > q2 > a2', 'main-v2': 'better' });
+    await isSafe({ engine, inner });
+  });
+
+  test('is saved as resolve() has it where other words are set for what stands before it', async () => {
+    const { inner, engine, saveUnheard, answer } = await mute(['q1', 'a1']);
+    engine.set(user(said('q1', 'better')));
+    await saveUnheard();
+    engine.set(assistant(said('a1', 'other')));
+    answer();
+    const { messages } = await engine.resolve();
+    expect(texts(messages)).toBe('better > other');
+    await engine.save();
+    expect(shown(engine)).toBe('better > other');
     await isSafe({ engine, inner });
   });
 
