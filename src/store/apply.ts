@@ -176,7 +176,8 @@ class Append {
       this.#conflict = undefined;
       return false;
     }
-    for (const id of inserted) await this.#findNode(id);
+    // The caller may not have heard of what it replaced, either.
+    for (const op of ops) if (op.op === 'insert' || op.op === 'replace') await this.#findNode(op.id);
     return true;
   }
 

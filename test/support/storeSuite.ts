@@ -1125,6 +1125,21 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
         expect(await told(turn('q2', 'q1'))).toEqual([true, true, 2]);
       });
 
+      it('tells a caller who repeats a turn what it replaced, as it is there', async () => {
+        await append(turn('q1', null));
+        const data = { ...message('q1'), parts: [{ type: 'text' as const, text: 'better' }] };
+        const ops: StoreOp[] = [{ op: 'replace', id: 'q1', data, rev: 1 }, ...turn('q2', 'q1')];
+        await append(ops);
+        const { changed, written } = await append(ops);
+        expect(changed).toBe(false);
+        expect(new Map(written.map(({ id, rev }) => [id, rev]))).toEqual(
+          new Map([
+            ['q1', 2],
+            ['q2', 1],
+          ]),
+        );
+      });
+
       it('counts usage once that is told again under its id, also behind what others told', async () => {
         const tell = (usageId: string, tokens = 3): Promise<AppendResult> =>
           append([{ op: 'chat', usage: { tokens }, usageId }]);
