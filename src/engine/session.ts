@@ -621,10 +621,11 @@ export class Session {
   }
 
   edit(id: string, content: MessageContent): Promise<string> {
+    const named = this.#named(id);
     return this.#serial(async () => {
       const start = performance.now();
       await this.#prepare();
-      const info = this.#view.node(id);
+      const info = this.#view.node(named());
       const words =
         typeof content === 'string' ? { parts: [{ type: 'text' as const, text: content }] } : content;
       const message = await this.#versionOf(info, words);
@@ -657,7 +658,8 @@ export class Session {
   }
 
   rewind(messageId: string, pending: readonly Pending[]): Promise<BranchInfo> {
-    return this.#serial(async () => this.#branchAt(this.#view.node(messageId).id, { leaving: pending }));
+    const named = this.#named(messageId);
+    return this.#serial(async () => this.#branchAt(this.#view.node(named()).id, { leaving: pending }));
   }
 
   restore(checkpoint: string, pending: readonly Pending[]): Promise<BranchInfo> {
@@ -681,10 +683,11 @@ export class Session {
     { leaving }: { readonly leaving?: readonly Pending[] },
   ): Promise<BranchInfo> {
     const start = performance.now();
+    const named = this.#named(messageId);
     await this.#prepare();
-    if (leaving) await this.#foreseeFork(messageId);
+    if (leaving) await this.#foreseeFork(named());
     const id = createId();
-    const ops: StoreOp[] = [{ op: 'branch', id, base: this.#view.active().name, messageId }];
+    const ops: StoreOp[] = [{ op: 'branch', id, base: this.#view.active().name, messageId: named() }];
     await this.#sync.commit(leaving ? [...ops, { op: 'use', branchId: id }] : ops);
     if (leaving) {
       this.#drop(leaving);
@@ -699,9 +702,10 @@ export class Session {
     return this.#switches.to(() => ({ branchId: this.#view.findBranch(nameOrId).id, at: null }), pending);
   }
 
-  checkout(id: string): Promise<void> {
+  checkout(given: string): Promise<void> {
+    const named = this.#named(given);
     return this.#switches.to(() => {
-      this.#view.node(id);
+      const { id } = this.#view.node(named());
       const seen = this.#history.seenBranches();
       const heads = seen.filter((branch) => branch.headMessageId === id);
       const branch =
@@ -740,11 +744,10 @@ export class Session {
   }
 
   checkpoint(name: string, options: { readonly at?: string } | undefined): Promise<CheckpointInfo> {
+    const named = options?.at === undefined ? undefined : this.#named(options.at);
     return this.#serial(async () => {
       const to = expectName(name, 'checkpoint');
-      const at = options?.at;
-      const messageId =
-        at === undefined ? this.#history.settledAt(this.#view.head()) : this.#view.node(at).id;
+      const messageId = named ? this.#view.node(named()).id : this.#history.settledAt(this.#view.head());
       if (messageId === null)
         throw new ContextError('empty-branch', 'Cannot create checkpoint: no messages in conversation');
       await this.#sync.commit([{ op: 'checkpoint', id: createId(), name: to, messageId }]);
@@ -778,9 +781,10 @@ export class Session {
     return this.#history.versions(id);
   }
 
-  selectSibling(id: string): Promise<void> {
+  selectSibling(given: string): Promise<void> {
+    const named = this.#named(given);
     return this.#switches.to(() => {
-      this.#view.node(id);
+      const { id } = this.#view.node(named());
       const branch = lastUsedWith(this.#history.graph, this.#history.seenBranches(), id);
       if (!branch) throw messageNotFound(id);
       return { branchId: branch.id, at: null };
@@ -965,6 +969,13 @@ export class Session {
   dispose(): void {
     if (this.#idle !== undefined) cancelIdleCallback(this.#idle);
     this.#sync.dispose();
+  }
+
+  /** The id that a message has by then which is named now: what waits before it may be set apart from another tab's. */
+  #named(id: string): () => string {
+    const { apart } = this.#sync;
+    const known = apart.count;
+    return () => apart.idOf(id, known);
   }
 
   /** Writes what was kept, and what was left behind. Gives where a branch is by then, if one is given. */

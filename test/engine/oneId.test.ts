@@ -371,6 +371,26 @@ describe('a number that two messages had', () => {
     await expectSound(inner);
   });
 
+  test.each<[string, (full: ContextEngine) => Promise<unknown>, string]>([
+    ['rewind()', (full) => full.rewind('q1'), 'q0 > a0 > mine'],
+    ['edit()', (full) => full.edit('q1', 'mine, better'), 'q0 > a0 > mine, better'],
+    ['checkout()', (full) => full.checkout('q1'), 'q0 > a0 > mine'],
+    ['selectSibling()', (full) => full.selectSibling('q1'), 'q0 > a0 > mine > to mine'],
+    [
+      'checkpoint()',
+      async (full) => {
+        await full.checkpoint('here', { at: 'q1' });
+        await full.restore('here');
+      },
+      'q0 > a0 > mine',
+    ],
+  ])('is that of the message which was shown when %s was called', async (_, deed, words) => {
+    const { inner, full } = await asked(deafTabs);
+    await Promise.all([full.retry(), deed(full)]);
+    expect(shown(full)).toBe(words);
+    await expectSound(inner);
+  });
+
   test('is that of the answer shown where something is asked behind it', async () => {
     const { inner, full } = await apart();
     await full.continue(said('q7', 'on'), { id: 'a7', parentId: 'a1' });
