@@ -373,13 +373,19 @@ export function examineBodies(
   return findings;
 }
 
-/** The names of the tools that a message called and that gave neither a result nor an error. */
+/** The names of the tools that a message called and that gave neither a result nor an error, and were not denied. */
 function unanswered(body: UIMessage | undefined): string[] {
   return (body?.parts ?? []).flatMap((part) => {
-    const isOpen = 'state' in part && ['input-streaming', 'input-available'].includes(part.state ?? '');
-    if (!isOpen || !('toolCallId' in part)) return [];
+    if (!('toolCallId' in part) || !isOpen(part)) return [];
     return [part.type === 'dynamic-tool' ? part.toolName : part.type.replace(/^tool-/, '')];
   });
+}
+
+/** Whether a tool that was called has still to answer; one that asks first, also where nobody said yes or no. */
+function isOpen({ state, approval }: { readonly state?: string; readonly approval?: unknown }): boolean {
+  const { approved } = Object(approval) as { readonly approved?: unknown };
+  if (state === 'approval-responded') return approved === true;
+  return /^(input-streaming|input-available|approval-requested)$/.test(state ?? '');
 }
 
 /** What stands in a message in the place of files whose bytes are gone. */

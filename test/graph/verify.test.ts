@@ -1,3 +1,4 @@
+import type { UIMessage } from 'ai';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Branch, Chat, Checkpoint, NodeInfo } from '../../src/graph/graph.ts';
@@ -230,6 +231,25 @@ test('tells what words are gone, and which tools never answered', () => {
     ['tool-without-result', 'a1', false],
     ['missing-body', 'q2', false],
   ]);
+});
+
+test.each([
+  ['that nobody gave leave to', { state: 'approval-requested', approval: { id: 'w' } }, true],
+  [
+    'that was given leave, and never ran',
+    { state: 'approval-responded', approval: { id: 'w', approved: true } },
+    true,
+  ],
+  ['that was denied', { state: 'approval-responded', approval: { id: 'w', approved: false } }, false],
+  ['that was told to be denied', { state: 'output-denied', approval: { id: 'w', approved: false } }, false],
+])('tells which tools never answered, of those that ask first: one %s', (_, fields, isTold) => {
+  const { nodes } = chat('q1 > a1 > q2');
+  const part = { type: 'tool-roll', toolCallId: 't', input: {}, ...fields } as UIMessage['parts'][number];
+  const bodies = new Map(nodes.map(({ id }) => [id, message(id)]));
+  bodies.set('a1', { ...message('a1'), parts: [part] });
+  const followed = new Set(nodes.map(({ parentId }) => parentId));
+  const findings = examineBodies(nodes, bodies, followed);
+  expect(findings.map(({ kind, id }) => [kind, id])).toEqual(isTold ? [['tool-without-result', 'a1']] : []);
 });
 
 test('takes a chat of 100,000 messages, and a ring of as many', { timeout: 60_000 }, () => {
