@@ -37,7 +37,12 @@ export async function removeChat(
   const removed = { ...chat, deletedAt: now, rev: chat.rev + 1 };
   const seq = await tx.seq();
   if (keepFor === undefined) return bury(tx, removed, seq);
-  return enter(tx, { ...removed, purgeAt: now + keepFor }, seq, 'delete');
+  return enter(tx, { ...removed, purgeAt: momentIn(now, keepFor) }, seq, 'delete');
+}
+
+/** A moment that a row can tell: one that is infinitely far away reads as none, and the chat as gone for good. */
+function momentIn(now: number, ms: number): number {
+  return Math.min(now + Math.max(ms, 0), Number.MAX_VALUE);
 }
 
 /** Takes the content of a deleted chat whose time is over; undefined when it was brought back, or is gone already. */

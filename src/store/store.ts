@@ -98,8 +98,9 @@ export interface ContextStore {
   saveDraft(chatId: string, id: string, message: UIMessage, options?: DraftOptions): Promise<void>;
   /**
    * Deletes a chat with everything in it; false when there is none (or it is not `userId`'s).
-   * With `keepFor` (ms) it disappears at once and its bytes go when that time has passed; `restoreChat` brings it
-   * back until then, also in another tab. What stays is `{ id, userId, rev, epoch, deletedAt }`.
+   * With `keepFor` (ms) it disappears at once and its bytes go when that time has passed, with `Infinity` never by
+   * themselves; `restoreChat` brings it back until then, also in another tab. What stays is
+   * `{ id, userId, rev, epoch, deletedAt }`.
    */
   deleteChat(
     chatId: string,

@@ -1317,6 +1317,26 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
         expect(await chain('q2')).toEqual(['q1', 'a1', 'q2']);
       });
 
+      it('can wait for ever: the chat comes back as long as nobody deletes it for good', async () => {
+        const before = await store.getGraph('c');
+        expect(await store.deleteChat('c', { keepFor: Infinity })).toBe(true);
+        await isGone();
+        expect(await store.restoreChat('c')).toBe(true);
+        expect(await store.getGraph('c')).toEqual(before);
+        await store.deleteChat('c', { keepFor: Infinity });
+        expect(await store.deleteChat('c')).toBe(true);
+        expect(await store.restoreChat('c')).toBe(false);
+        await isGone();
+      });
+
+      it('waits for nothing where it is told less than that', async () => {
+        expect(await store.deleteChat('c', { keepFor: -Infinity })).toBe(true);
+        expect(await store.restoreChat('c')).toBe(false);
+        await expect
+          .poll(async () => (await store.changesSince(0)).map(({ kind, op }) => `${op} ${kind}`))
+          .toEqual(['delete chat']);
+      });
+
       it('forgets the content when the time has passed', async () => {
         await store.deleteChat('c', { keepFor: 20 });
         await expect
