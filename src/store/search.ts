@@ -188,7 +188,10 @@ class ChatIndex {
 
   /** The ids that are looked at; undefined for all. */
   #scope({ branch, deleted = false }: SearchOptions): ReadonlySet<string> | undefined {
-    const open = [...this.#branches.values()].filter((one) => deleted || one.deletedAt === undefined);
+    const all = [...this.#branches.values()];
+    const live = all.filter(({ deletedAt }) => deletedAt === undefined);
+    // A name that is free again may have a new owner: those that are there come first.
+    const open = deleted ? [...live, ...all] : live;
     if (branch !== undefined) {
       const named = open.find(({ id }) => id === branch) ?? open.find(({ name }) => name === branch);
       return new Set(chainIds(this.#graph, named?.headMessageId ?? null));

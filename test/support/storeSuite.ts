@@ -1691,6 +1691,16 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
         expect(await found('cafe', { branch: 'b-b1', deleted: true })).toEqual(['b1']);
       });
 
+      it('means the branch that is there by a name that a deleted one had before it', async () => {
+        await append([
+          { op: 'rename-branch', id: 'b-b1', name: 'aside' },
+          { op: 'delete-branch', id: 'b-b1' },
+          { op: 'branch', id: 'b-now', name: 'aside', messageId: 'a1' },
+        ]);
+        expect((await found('grow', { branch: 'aside', deleted: true })).toSorted()).toEqual(['a1', 'q1']);
+        expect(await found('cafe', { branch: 'aside', deleted: true })).toEqual([]);
+      });
+
       it('follows each change: new words, taken back ones, answers that grow', async () => {
         expect(await found('zebra')).toEqual([]);
         await append([{ op: 'replace', id: 'a1', data: message('a1', 'A zebra now.') }]);
