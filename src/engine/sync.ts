@@ -12,6 +12,7 @@ import type {
 import { Apart } from './apart.ts';
 import { asContextError, type Desk } from './desk.ts';
 import type { Busy, History, Own } from './history.ts';
+import { KnownChat } from './knownChat.ts';
 import { writtenAgain, writtenBeside } from './lostChat.ts';
 import { applyLocally, headsIn, isRefusal, MEMORY, Outbox, redirected } from './outbox.ts';
 import type { Chains } from './resolve.ts';
@@ -47,14 +48,12 @@ export class Sync {
   readonly #outbox: Outbox;
   readonly #safety: Safety;
   readonly #apart: Apart;
+  readonly #chat: KnownChat;
   readonly #keptBeside: () => readonly StoreOp[];
   readonly #deletedElsewhere: (branchId: string) => Branch | undefined;
   readonly own: Own = { has: (id) => this.#streams.get(id) !== undefined || this.#outbox.has(id) };
   /** Where what was seen of branches here went, since something was planned last. */
   readonly #ways: Map<string, string> = new Map();
-  #epoch = 0;
-  /** The revision of the chat's row up to which all that others wrote is known. */
-  #knownRev = 0;
   #isMetadataMerged = false;
   #tail: Promise<unknown> = Promise.resolve();
   /** How many tasks stand in line, or are under way, that are no marks. */
@@ -62,10 +61,6 @@ export class Sync {
   readonly #notices: Set<number> = new Set();
   readonly #ownChanges: Set<number> = new Set();
   #writing = 0;
-  /** The change number that what is known of the chat is true for; undefined while there is none in the store. */
-  #asOf: number | undefined;
-  /** The chat's row as the store last told it: without what waits for the disk. */
-  #stored: Chat | undefined;
   /** The branches that took in what was here of others, in the chat that another tab wrote again last. */
   #beside: ReadonlyMap<string, string> = new Map();
   #watchTimer: ReturnType<typeof setTimeout> | undefined;
@@ -101,6 +96,7 @@ export class Sync {
     this.#outbox = new Outbox((id) => this.#history.reached().has(id));
     this.#safety = new Safety(desk, this.#outbox, () => this.retry());
     this.#apart = new Apart(desk, { ...session, outbox: this.#outbox, own: this.own });
+    this.#chat = new KnownChat(desk, session.history);
   }
 
   /** Whether the chat is read, and notices are followed. */
@@ -138,7 +134,7 @@ export class Sync {
     const records = await this.#desk.store.load(this.#desk.chatId);
     const chat = records.chat?.deletedAt === undefined ? records.chat : undefined;
     this.#checkOwner(chat);
-    this.#epoch = nextEpoch(records.chat);
+    this.#chat.open(records.chat);
     this.#history.seq = records.seq;
     if (chat) await this.#absorbRemote(records);
     return chat;
@@ -204,8 +200,10 @@ export class Sync {
       this.#outbox.settle(own());
       this.#safety.succeed(before);
     } catch (error) {
-      if (isOvertaken(error)) this.#safety.publish(before);
-      if (isOvertaken(error)) throw error;
+      if (isOvertaken(error)) {
+        this.#safety.publish(before);
+        throw error;
+      }
       if (keep && isRefusal(error))
         return this.#keepInMemory(whole(), error, isShown).catch((reason: unknown) => {
           this.#safety.publish(before);
@@ -265,10 +263,10 @@ export class Sync {
       isSole = false,
       isShown = false,
       isBegun = false,
-      createdAt = this.#stored?.createdAt,
+      createdAt = this.#chat.row?.createdAt,
       mainBranchId,
       gone,
-      epoch = this.#knownEpoch,
+      epoch = this.#chat.epoch,
     }: SendOptions = {},
   ): Promise<boolean> {
     this.#writing += 1;
@@ -276,21 +274,18 @@ export class Sync {
       const options = {
         ...this.#appendOptions(onConflict, mainBranchId),
         epoch,
-        asOf: isBegun ? undefined : this.#asOf,
+        asOf: isBegun ? undefined : this.#chat.asOf,
         chatCreatedAt: isBegun ? undefined : createdAt,
       };
-      const chatRev = isBegun ? 0 : this.#knownRev;
+      const chatRev = isBegun ? 0 : this.#chat.rev;
       const result = await this.#desk.store.append(
         this.#desk.chatId,
         this.#withMetadata(ops),
         isSole || isBegun ? { ...options, chatRev } : options,
       );
-      this.#asOf = result.seq;
-      if (!this.#isAnother(result.chat) || (isBegun && result.changed)) this.#stored = result.chat;
+      this.#chat.wrote(result, chatRev, isBegun);
       this.#safety.find();
       if (result.changed) this.#ownChanges.add(result.seq);
-      // A write that leaves the chat as it is, as one that takes a reserved answer back, is told another tab's revision.
-      if (result.chatChanged && result.chat.rev === chatRev + 1) this.#knownRev = result.chat.rev;
       this.#isMetadataMerged = true;
       this.#giveWay(result, ops, gone);
       const moved = headsIn(ops).filter((branchId) => !this.#outbox.movesHead(branchId));
@@ -324,9 +319,9 @@ export class Sync {
    * how many chats of its id were deleted behind the loss; nobody counts those before it.
    */
   async #behindLoss(ops: readonly StoreOp[], epoch: number, how?: SendOptions): Promise<readonly StoreOp[]> {
-    if (this.#isDeleted) throw chatDeleted(this.#desk.chatId);
+    if (this.#chat.isDeleted) throw chatDeleted(this.#desk.chatId);
     const seen = this.#seen();
-    const { first, ops: again } = writtenAgain(this.#history, this.#stored, (node) => this.#insertOf(node));
+    const { first, ops: again } = writtenAgain(this.#history, this.#chat.row, (node) => this.#insertOf(node));
     const begin: SendOptions = { isBegun: true, isShown: true, mainBranchId: first, epoch };
     try {
       if (await this.#send([...again, ...this.#keptBeside()], 'error', begin)) {
@@ -347,7 +342,7 @@ export class Sync {
   /** Adds what is here to a chat that another tab wrote again meanwhile. Gives the operations to follow it. */
   async #behindOther(ops: readonly StoreOp[], how?: SendOptions): Promise<readonly StoreOp[]> {
     const after = await this.#join(ops);
-    if (after && how?.isSole) throw overtaken(this.#knownRev);
+    if (after && how?.isSole) throw overtaken(this.#chat.rev);
     return after ?? ops;
   }
 
@@ -359,9 +354,9 @@ export class Sync {
     const { store, chatId } = this.#desk;
     const chat = await store.getChat(chatId);
     // Lost once more by now: it is written again first.
-    if (!chat && this.#asOf !== undefined) return ops;
-    if (this.#isBegunSince(chat)) throw chatDeleted(chatId);
-    if (!this.#isAnother(chat)) return undefined;
+    if (!chat && this.#chat.asOf !== undefined) return ops;
+    if (this.#chat.isBegunSince(chat)) throw chatDeleted(chatId);
+    if (!this.#chat.isAnother(chat)) return undefined;
     this.#beside = new Map();
     const before = this.#apart.count;
     await this.#readSince(undefined);
@@ -414,11 +409,7 @@ export class Sync {
   }
 
   #appendOptions(onConflict: ConflictPolicy, mainBranchId = this.#desk.mainBranchId): AppendOptions {
-    return { userId: this.#desk.userId, epoch: this.#knownEpoch, mainBranchId, onConflict };
-  }
-
-  get #knownEpoch(): number {
-    return this.#history.chat?.epoch ?? this.#epoch;
+    return { userId: this.#desk.userId, epoch: this.#chat.epoch, mainBranchId, onConflict };
   }
 
   /** What the disk refused is carried out here, and tried again in a while. */
@@ -697,20 +688,20 @@ export class Sync {
   /** Reads what changed since, whoever changed it. */
   async pull(): Promise<void> {
     // A chat that was not there may come with a past: one whose deletion was undone. Its answers stream no more.
-    await this.#readSince(this.#history.chat && !this.#isDeleted ? this.#history.seq : undefined);
+    await this.#readSince(this.#history.chat && !this.#chat.isDeleted ? this.#history.seq : undefined);
   }
 
   /** Reads what came before a write that knew nothing of it. */
   async pullPast({ details }: ContextError): Promise<void> {
     const actual = Number(details['actual']);
     // A chat that was lost, and that another tab wrote again, counts from the beginning.
-    await (actual < this.#knownRev ? this.#readSince(undefined) : this.pull());
-    this.#knownRev = Math.max(this.#knownRev, actual);
+    await (actual < this.#chat.rev ? this.#readSince(undefined) : this.pull());
+    this.#chat.rev = Math.max(this.#chat.rev, actual);
   }
 
   /** Reads what others wrote before a write of ours, if anything: whether they let an answer grow that it hangs on. */
   async knowAll(): Promise<void> {
-    const isBehind = this.#outbox.isEmpty && this.#history.chat?.rev !== this.#knownRev;
+    const isBehind = this.#outbox.isEmpty && this.#history.chat?.rev !== this.#chat.rev;
     if (isBehind) await this.readBehind(() => this.pull());
   }
 
@@ -720,7 +711,8 @@ export class Sync {
     const { chat, branches, nodes } = records;
     // Of a chat that was written again, a part may be new by its numbers: its row tells which one it is.
     const isPart = !chat && branches.length + nodes.length > 0;
-    if (this.#isAnother(isPart ? await store.getChat(chatId) : chat)) return this.#joinWith(this.#seen());
+    if (this.#chat.isAnother(isPart ? await store.getChat(chatId) : chat))
+      return this.#joinWith(this.#seen());
     // A database that was lost goes on from its last note: what is new in it may have numbers that were heard of before.
     if (since !== undefined && records.seq < since) return this.#readSince(undefined);
     await this.#takeIn(records);
@@ -745,18 +737,18 @@ export class Sync {
 
   async #takeIn(records: ChatRecords): Promise<void> {
     this.#refuseStrange(records);
-    if (this.#isGone(records)) {
+    if (this.#chat.isGone(records)) {
       this.#history.seq = records.seq;
       return this.#deleted(chatDeleted(this.#desk.chatId));
     }
-    const isOther = this.#stored !== undefined && records.chat?.deletedAt !== undefined;
+    const isOther = this.#chat.row !== undefined && records.chat?.deletedAt !== undefined;
     // The one that is known here is lost: nobody who deleted that knew it.
     return isOther ? this.#lose(lostChat(this.#desk.chatId)) : this.#absorbRemote(records);
   }
 
   /** Under the id of a chat that was lost, or that was not begun yet, another user may have begun one: it is theirs alone. */
   #refuseStrange(records: ChatRecords): void {
-    if (this.#isGone(records)) return;
+    if (this.#chat.isGone(records)) return;
     try {
       this.#checkOwner(records.chat);
     } catch (error) {
@@ -764,15 +756,6 @@ export class Sync {
       this.#desk.publish();
       throw error;
     }
-  }
-
-  /** Whether a chat was lost, and another tab wrote it again, from what that tab had of it; or it was brought back behind that. */
-  #isAnother(chat: Chat | undefined): boolean {
-    const { epoch = -1, createdAt } = this.#stored ?? {};
-    // What is left of a deleted one does not tell when it was made.
-    if (!chat || chat.deletedAt !== undefined || this.#isBegunSince(chat)) return false;
-    // Whoever begins one behind a loss knows of none that was deleted before.
-    return chat.epoch <= epoch && chat.createdAt !== createdAt;
   }
 
   /**
@@ -796,7 +779,7 @@ export class Sync {
       this.#refuseStrange(records);
       this.#apart.fromOthers(records);
       const seen = known.map((branch, i) => ({ ...branch, headMessageId: lastIn(chains[i] ?? []) }));
-      const lost = this.#isAnother(records.chat) ? this.#stored : undefined;
+      const lost = this.#chat.isAnother(records.chat) ? this.#chat.row : undefined;
       const ops = writtenBeside(this.#history, records, lost, (node) => this.#insertOf(node), seen, beside);
       if (isAdded && ops.length > 0 && tries < MOST_TRIES) {
         isAdded = await this.#add(ops, records.chat, records.branches[0]?.id);
@@ -804,7 +787,7 @@ export class Sync {
       }
       for (const op of this.#keptBeside())
         if (op.op === 'merge' && (await this.#add([op], records.chat)) === undefined) return undefined;
-      this.#stored = records.chat;
+      this.#chat.row = records.chat;
       this.#beside = beside;
       for (const [from, to] of beside) this.#redirect(from, to);
       // What came to nothing is still here.
@@ -837,27 +820,6 @@ export class Sync {
     }
   }
 
-  /** Whether the chat that this engine opened is deleted, even if another one has its id by now. */
-  #isGone({ chat, clearedSeq = 0 }: ChatRecords): boolean {
-    if (clearedSeq > (this.#asOf ?? Infinity) || this.#isBegunSince(chat)) return true;
-    if (!chat) return false;
-    if (chat.deletedAt !== undefined) return this.#isDeleted || chat.epoch >= this.#knownEpoch;
-    // Who knows of none has nothing that could be deleted.
-    return this.#stored !== undefined && chat.epoch > this.#knownEpoch;
-  }
-
-  /** Whether a chat is not the deleted one, brought back, but was begun since: behind a loss nothing else tells of that. */
-  #isBegunSince(chat: Chat | undefined): boolean {
-    const { createdAt } = this.#stored ?? {};
-    if (!this.#isDeleted || createdAt === undefined || chat?.createdAt === undefined) return false;
-    return chat.createdAt !== createdAt;
-  }
-
-  /** Whether this engine knows that its chat is deleted. */
-  get #isDeleted(): boolean {
-    return this.#desk.state.getState().error?.code === 'chat-deleted';
-  }
-
   async #absorbRemote(records: ChatRecords): Promise<void> {
     const isWatched = records.nodes.some(({ status }) => status === 'streaming');
     const held = isWatched ? await this.#desk.store.held(this.#desk.chatId) : new Set<string>();
@@ -866,11 +828,9 @@ export class Sync {
     this.#absorb(records, { held, own: this.own });
     this.#mayGrow ||= this.#history.abandoned.size > left;
     this.#history.seq = records.seq;
-    if (records.chat ?? this.#asOf) this.#asOf = records.seq;
-    if (records.chat?.deletedAt === undefined) this.#stored = records.chat ?? this.#stored;
-    this.#knownRev = records.chat?.rev ?? this.#knownRev;
+    this.#chat.read(records);
     if (records.chat) this.#safety.settle();
-    if (records.chat && this.#isDeleted) this.#revive();
+    if (records.chat && this.#chat.isDeleted) this.#revive();
     this.#watch();
   }
 
@@ -890,7 +850,7 @@ export class Sync {
   /** A tab that dies says nothing: while another one streams, look from time to time whether it still does. */
   #watch(): void {
     const isAlone = this.#history.foreign.size === 0 && !this.#mayGrow;
-    const isIdle = isAlone || this.#isDeleted || this.#desk.isDisposed;
+    const isIdle = isAlone || this.#chat.isDeleted || this.#desk.isDisposed;
     if (isIdle || this.#watchTimer !== undefined) return;
     this.#watchTimer = setTimeout(() => {
       this.#watchTimer = undefined;
@@ -919,7 +879,7 @@ export class Sync {
 
   /** The browser lost something, or it came back: adds to the chat what is here, or tells that it is not on the disk. */
   async #lookForLoss(): Promise<void> {
-    if (this.#asOf === undefined || this.#isDeleted || this.#desk.isDisposed) return;
+    if (this.#chat.asOf === undefined || this.#chat.isDeleted || this.#desk.isDisposed) return;
     if (await this.#desk.store.getChat(this.#desk.chatId)) {
       await this.#joinWith(this.#seen());
       return this.#view.refresh();
@@ -993,7 +953,7 @@ export class Sync {
   #deleted(error: ContextError): void {
     this.#streams.endAll();
     this.#safety.settle();
-    if (this.#isDeleted) return;
+    if (this.#chat.isDeleted) return;
     this.#desk.publish({ status: 'error', error });
     this.#desk.emit({ type: 'error', code: error.code, message: error.message });
   }
@@ -1067,12 +1027,6 @@ function restoring({ id }: Branch): StoreOp {
 /** The branches that these operations make, or might. */
 function madeBy(ops: readonly StoreOp[]): string[] {
   return ops.flatMap((op) => (op.op === 'branch' ? [op.id] : op.op === 'head' ? [op.forkId] : []));
-}
-
-/** How many chats with this id were deleted before the one that a first write would begin. */
-function nextEpoch(chat: Chat | undefined): number {
-  if (!chat) return 0;
-  return chat.deletedAt === undefined ? chat.epoch : chat.epoch + 1;
 }
 
 function chatDeleted(chatId: string): ContextError {
