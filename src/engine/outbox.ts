@@ -32,8 +32,8 @@ export class Outbox {
   readonly #words = new Counts();
   readonly #heads = new Counts();
   readonly #owed: Map<string, Owed | Field> = new Map();
-  /** Messages that a branch held when the words of them that wait here were kept. */
-  readonly held: Set<string> = new Set();
+  /** Messages that a branch held when other words for them were kept here. */
+  readonly #reached: Set<string> = new Set();
   #refusal: ContextError | undefined;
 
   constructor(isReached: (id: string) => boolean) {
@@ -63,6 +63,7 @@ export class Outbox {
   add(ops: readonly StoreOp[]): void {
     this.#writes = [...this.#writes, { ops, owes: [] }];
     this.#count(ops, 1);
+    for (const op of ops) if (op.op === 'replace' && this.#isReached(op.id)) this.#reached.add(op.id);
   }
 
   #count(ops: readonly StoreOp[], by: 1 | -1): void {
@@ -83,7 +84,7 @@ export class Outbox {
     try {
       await send(first.ops);
       this.settle(this.#sent.ops, this.#sent.owes);
-      for (const id of wordsIn(this.#sent.ops)) if (!this.#words.has(id)) this.held.delete(id);
+      for (const id of wordsIn(this.#sent.ops)) if (!this.#words.has(id)) this.#reached.delete(id);
     } catch (error) {
       this.#writes = [this.#sent, ...this.#writes];
       this.#count(this.#sent.ops, 1);
@@ -125,6 +126,11 @@ export class Outbox {
     return this.#words.has(id) || this.#owed.get(id)?.op === 'replace';
   }
 
+  /** Whether a branch held a message when other words for it were kept here. */
+  wasReached(id: string): boolean {
+    return this.#reached.has(id);
+  }
+
   /** Whether a branch has another head here than in the store. */
   movesHead(branchId: string): boolean {
     return this.#heads.has(branchId);
@@ -164,7 +170,7 @@ export class Outbox {
       return other;
     });
     for (const [from, to] of ids) {
-      if (this.held.delete(from)) this.held.add(to);
+      if (this.#reached.delete(from)) this.#reached.add(to);
       const owed = this.#owed.get(from);
       if (!owed) continue;
       this.#owed.delete(from);

@@ -36,7 +36,7 @@ import { sameItems } from './same.ts';
 import { lastAnswer, planSave, sameContent, type PendingMessage, type SavePlan } from './save.ts';
 import { stillWritten, stopDrafts, Streams, type Stream } from './streams.ts';
 import { Switches } from './switches.ts';
-import { isOvertaken, Sync } from './sync.ts';
+import { isOvertaken, restoring, Sync } from './sync.ts';
 import { checkpointInfo, messageNotFound, PAGE, View } from './view.ts';
 
 /**
@@ -252,16 +252,16 @@ export class Session {
 
   /** What a plan for these is made for. */
   #placeOf(planned: readonly Pending[], inPlace: boolean): PlanPlace {
-    const head = this.#view.head();
     const { nodes } = this.#history.graph;
     const ids = this.#comparedIds(this.#asMeant(planned).map(({ content }) => content));
-    const compared = [...new Set(ids)].flatMap((id) => nodes.get(id) ?? []);
-    const [branchId, detached, renames] = [
-      this.#view.activeId,
-      this.#view.at !== null,
-      this.#sync.apart.count,
-    ];
-    return { branchId, head, detached, compared, inPlace, renames };
+    return {
+      branchId: this.#view.activeId,
+      head: this.#view.head(),
+      detached: this.#view.at !== null,
+      compared: [...new Set(ids)].flatMap((id) => nodes.get(id) ?? []),
+      inPlace,
+      renames: this.#sync.apart.count,
+    };
   }
 
   async #commitPlan(plan: SavePlan, save: RefusedSave): Promise<SavePlan> {
@@ -1032,10 +1032,6 @@ function insertsOf(parentId: string | null, messages: readonly UIMessage[]): Sto
     status: i === messages.length - 1 ? 'streaming' : 'complete',
     createdAt,
   }));
-}
-
-function restoring(branch: Branch | undefined): StoreOp[] {
-  return branch ? [{ op: 'restore-branch', id: branch.id }] : [];
 }
 
 /** Marks the branch that a turn goes to as the one shown last. */

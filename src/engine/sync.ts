@@ -222,12 +222,12 @@ export class Sync {
    * Writes; where another tab took an answer for dead and took it back, it is put in its place again. So is the chat,
    * as far as it is known here, when the browser lost it under the open page.
    */
-  async #append(ops: readonly StoreOp[], onConflict?: ConflictPolicy, how?: SendOptions): Promise<void> {
+  async #append(ops: readonly StoreOp[], onConflict?: ConflictPolicy, how?: WriteOptions): Promise<void> {
     let attempt = ops;
-    let mainBranchId: string | undefined;
+    let gone: string | undefined;
     for (;;) {
       try {
-        await this.#send(attempt, onConflict, { ...how, mainBranchId, gone: mainBranchId });
+        await this.#send(attempt, onConflict, { ...how, mainBranchId: gone, gone });
         return;
       } catch (error) {
         if (isContextError(error, 'chat-missing')) {
@@ -242,9 +242,9 @@ export class Sync {
           attempt = joined;
           continue;
         }
-        const gone = this.#goneBranch(error, attempt);
-        if (gone !== undefined && gone !== mainBranchId) {
-          mainBranchId = gone;
+        const missing = this.#goneBranch(error, attempt);
+        if (missing !== undefined && missing !== gone) {
+          gone = missing;
           continue;
         }
         const back =
@@ -318,7 +318,7 @@ export class Sync {
    * Writes a chat again that the browser lost, unless another tab did so meanwhile. Gives the operations to follow it. `epoch`:
    * how many chats of its id were deleted behind the loss; nobody counts those before it.
    */
-  async #behindLoss(ops: readonly StoreOp[], epoch: number, how?: SendOptions): Promise<readonly StoreOp[]> {
+  async #behindLoss(ops: readonly StoreOp[], epoch: number, how?: WriteOptions): Promise<readonly StoreOp[]> {
     if (this.#chat.isDeleted) throw chatDeleted(this.#desk.chatId);
     const seen = this.#seen();
     const { first, ops: again } = writtenAgain(this.#history, this.#chat.row, (node) => this.#insertOf(node));
@@ -340,7 +340,7 @@ export class Sync {
   }
 
   /** Adds what is here to a chat that another tab wrote again meanwhile. Gives the operations to follow it. */
-  async #behindOther(ops: readonly StoreOp[], how?: SendOptions): Promise<readonly StoreOp[]> {
+  async #behindOther(ops: readonly StoreOp[], how?: WriteOptions): Promise<readonly StoreOp[]> {
     const after = await this.#join(ops);
     if (after && how?.isSole) throw overtaken(this.#chat.rev);
     return after ?? ops;
@@ -426,8 +426,6 @@ export class Sync {
     const result = await applyLocally(this.#history, this.#desk.chatId, ops, options);
     const isNext = this.#outbox.isEmpty;
     this.#outbox.add(ops);
-    for (const op of ops)
-      if (op.op === 'replace' && this.#history.reached().has(op.id)) this.#outbox.held.add(op.id);
     this.#absorbOwn(result, headsIn(ops));
     if (!isShown) await this.#land(result, headsIn(ops));
     // What is there without what is large in it is safe now. If that is refused, too, all of it waits.
@@ -472,9 +470,9 @@ export class Sync {
   #bringingBack(ops: readonly StoreOp[]): StoreOp[] {
     const away = ops.flatMap((op) => {
       const isAway =
-        op.op === 'replace' && this.#outbox.held.has(op.id) && !this.#history.reached().has(op.id);
+        op.op === 'replace' && this.#outbox.wasReached(op.id) && !this.#history.reached().has(op.id);
       const branch = isAway ? lastUsedWith(this.#history.graph, this.#deletedBranches, op.id) : undefined;
-      return branch ? [restoring(branch)] : [];
+      return restoring(branch);
     });
     return [...this.#remaking(ops), ...away];
   }
@@ -485,7 +483,7 @@ export class Sync {
    */
   #remaking(ops: readonly StoreOp[]): StoreOp[] {
     const made = new Set(madeBy(ops));
-    return this.#deletedBranches.filter(({ id }) => made.has(id)).map(restoring);
+    return this.#deletedBranches.filter(({ id }) => made.has(id)).flatMap(restoring);
   }
 
   get #deletedBranches(): Branch[] {
@@ -969,7 +967,7 @@ export class Sync {
 }
 
 /** How a write is made. */
-export interface CommitOptions extends SendOptions {
+export interface CommitOptions extends WriteOptions {
   /** When the disk refuses: carry it out in memory and try again later, instead of rejecting. */
   readonly keep?: boolean;
   /** What is to be done with it, as it stands once what was kept is written. */
@@ -982,13 +980,16 @@ export interface CommitOptions extends SendOptions {
 
 type Insert = Extract<StoreOp, { readonly op: 'insert' }>;
 
-interface SendOptions {
+interface WriteOptions {
   /** Only one tab may do this: it is refused, see {@link isOvertaken}, where others wrote what is not known here. */
   readonly isSole?: boolean;
-  /** The chat begins with it: refused, see {@link isOvertaken}, where there is one. */
-  readonly isBegun?: boolean;
   /** The caller shows where it leads. */
   readonly isShown?: boolean;
+}
+
+interface SendOptions extends WriteOptions {
+  /** The chat begins with it: refused, see {@link isOvertaken}, where there is one. */
+  readonly isBegun?: boolean;
   /** When the chat was created that it is for. Default: the one that is known. */
   readonly createdAt?: number;
   /** The branch that a chat begins with which is written anew, or that the first one stands for. */
@@ -1020,8 +1021,9 @@ function withOrigin(result: AppendResult): AppendResult {
   return conflict?.policy === 'fork' ? { ...result, branches: [conflict.from, ...branches] } : result;
 }
 
-function restoring({ id }: Branch): StoreOp {
-  return { op: 'restore-branch', id };
+/** Brings a branch back that was deleted, if there is one. */
+export function restoring(branch: Branch | undefined): StoreOp[] {
+  return branch ? [{ op: 'restore-branch', id: branch.id }] : [];
 }
 
 /** The branches that these operations make, or might. */
