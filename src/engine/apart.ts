@@ -1,5 +1,5 @@
 import { areTwo, contains, idApart, infoOf, type MessageNode, type NodeInfo } from '../graph/graph.ts';
-import type { ChatRecords, StoreOp } from '../store/store.ts';
+import type { ChatRecords, OpNamed, StoreOp } from '../store/store.ts';
 import type { Desk } from './desk.ts';
 import type { History, Own } from './history.ts';
 import { headsIn, idsIn, MEMORY, type Outbox, renamed } from './outbox.ts';
@@ -149,6 +149,6 @@ interface Place {
   readonly own: Own;
 }
 
-type Insert = Extract<StoreOp, { readonly op: 'insert' }>;
+type Insert = OpNamed<'insert'>;
 
 const ALL: Own = { has: () => true };

@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import type { StoreOp } from '../store/store.ts';
+import type { OpNamed, StoreOp } from '../store/store.ts';
 
 /** Files of so many characters and more are left out, and whatever else is as large as this. */
 const LARGE_FILE = 4096;
@@ -33,7 +33,7 @@ function lighterChange({ data, ...op }: Owed): Owed {
 }
 
 /** The whole words of a message that was written without what is large in it. */
-export type Owed = Extract<StoreOp, { readonly op: 'replace' }>;
+export type Owed = OpNamed<'replace'>;
 
 type Part = UIMessage['parts'][number];
 

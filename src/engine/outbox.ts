@@ -2,7 +2,7 @@ import type { UIMessage } from 'ai';
 import { isContextError, type ContextError } from '../errors.ts';
 import type { Branch, Chat, Checkpoint, MessageNode, NodeInfo } from '../graph/graph.ts';
 import { applyOps } from '../store/apply.ts';
-import type { AppendOptions, AppendResult, StoreOp, StoreTransaction } from '../store/store.ts';
+import type { AppendOptions, AppendResult, OpNamed, StoreOp, StoreTransaction } from '../store/store.ts';
 import { bodySum } from '../store/sum.ts';
 import type { History } from './history.ts';
 import { leaveOut, type Owed } from './leaveOut.ts';
@@ -217,7 +217,7 @@ export function redirected(op: StoreOp, ways: ReadonlyMap<string, string>): Stor
   return to === undefined ? op : { ...(op as HeadOrUse), branchId: to };
 }
 
-type HeadOrUse = Extract<StoreOp, { readonly op: 'head' | 'use' }>;
+type HeadOrUse = OpNamed<'head' | 'use'>;
 
 /** How often things are there. Each write that is sent asks, and thousands may wait: nobody goes through them for that. */
 class Counts {
@@ -251,7 +251,7 @@ interface Waiting {
 }
 
 /** Fields of a record beside the chat: null takes one out. */
-type Field = Extract<StoreOp, { readonly op: 'merge' }>;
+type Field = OpNamed<'merge'>;
 
 function fieldKey(key: string, id: string): string {
   return `${key} ${id}`;
@@ -268,7 +268,7 @@ function wordsIn(ops: readonly StoreOp[]): string[] {
   return ops.flatMap((op) => (isWords(op) ? [op.id] : []));
 }
 
-function isWords(op: StoreOp): op is Extract<StoreOp, { readonly op: 'insert' | 'replace' }> {
+function isWords(op: StoreOp): op is OpNamed<'insert' | 'replace'> {
   return op.op === 'insert' || op.op === 'replace';
 }
 

@@ -10,10 +10,10 @@ import {
 } from '../graph/verify.ts';
 import { hashIn } from '../store/blobs.ts';
 import { type Rest, restNow } from '../store/rest.ts';
-import type { ChatRecords, ContextStore, Salvage, StoreOp } from '../store/store.ts';
+import type { ChatRecords, ContextStore, Salvage, OpNamed } from '../store/store.ts';
 
 /** The one operation of a repair. */
-type Mend = Extract<StoreOp, { readonly op: 'mend' }>;
+type Mend = OpNamed<'mend'>;
 
 // Examining a chat where it lies, not as an engine remembers it. Loaded when first asked for.
 

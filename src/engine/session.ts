@@ -18,7 +18,7 @@ import {
 import { graphData } from '../graph/graphData.ts';
 import type { GraphData } from '../graph/visualize.ts';
 import { fragmentsKey } from '../store/keys.ts';
-import type { BranchInfo, CheckpointInfo, StoreNotice, StoreOp } from '../store/store.ts';
+import type { BranchInfo, CheckpointInfo, StoreNotice, OpNamed, StoreOp } from '../store/store.ts';
 import type { EstimateResult } from '../tokens/estimate.ts';
 import { expectRenderer, type Desk, type Pending } from './desk.ts';
 import type { ContinueOptions, MessageContent, ResolveOptions, ResolveResult, SaveResult } from './engine.ts';
@@ -146,7 +146,7 @@ export class Session {
   }
 
   /** The write of the chat's fragments, when they are kept and changed. */
-  #fragmentOps(): Extract<StoreOp, { readonly op: 'set' }>[] {
+  #fragmentOps(): OpNamed<'set'>[] {
     if (!this.#desk.options.persistFragments) return [];
     const value = writeKept(this.#desk.prompt.kept(), (name, reason) => {
       this.#desk.emit({

@@ -1,7 +1,7 @@
 import type { UIMessage } from 'ai';
 import { ContextError, reasonOf } from '../errors.ts';
 import { copyBeside } from './attachments.ts';
-import type { StoreOp } from './store.ts';
+import type { OpNamed, StoreOp } from './store.ts';
 
 /**
  * The operations as they will be stored: cut loose from the caller's objects, and without anything that a store could
@@ -21,7 +21,7 @@ function normaliseOp(op: StoreOp): StoreOp {
 }
 
 /** A title that is no text, or metadata and usage that are no records, would take what was there with them. */
-function normaliseChange(op: Extract<StoreOp, { readonly op: 'chat' }>): StoreOp {
+function normaliseChange(op: OpNamed<'chat'>): StoreOp {
   const { title = null, metadata, usage } = op;
   expect(title === null || typeof title === 'string', 'title', 'a text or null', title);
   expect(isRecordOrNone(metadata), 'metadata', 'a record', metadata);

@@ -54,6 +54,7 @@ import type {
   SearchOptions,
   SearchResult,
   StoreNotice,
+  OpNamed,
   StoreOp,
 } from './store.ts';
 
@@ -523,7 +524,7 @@ interface Done<T> {
 }
 
 /** Whether an operation brings a message with files. */
-function bringsFiles(op: StoreOp): op is Extract<StoreOp, { readonly op: 'insert' }> {
+function bringsFiles(op: StoreOp): op is OpNamed<'insert'> {
   return (op.op === 'insert' || op.op === 'replace') && op.data !== undefined && hasFiles(op.data);
 }
 

@@ -247,6 +247,9 @@ export type StoreOp =
    */
   | { readonly op: 'merge'; readonly key: string; readonly value: Readonly<Record<string, unknown>> };
 
+/** The operations of one name, or of some. */
+export type OpNamed<Name extends StoreOp['op']> = Extract<StoreOp, { readonly op: Name }>;
+
 /** What to do when another tab moved the head first. */
 export type ConflictPolicy = 'fork' | 'rebase' | 'error';
 
