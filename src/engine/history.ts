@@ -246,7 +246,7 @@ export class History {
   }
 
   /** A deleted branch is none any more. */
-  revive(branchId: string): void {
+  reviveBranch(branchId: string): void {
     const { deletedAt: _deleted, ...live } = this.branches.get(branchId) as Branch;
     this.branches.set(branchId, live);
     this.recount();

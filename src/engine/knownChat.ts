@@ -44,6 +44,7 @@ export class KnownChat {
   /** Learns what the store answered to a write that took the row to be at `rev`. `isBegun`: the chat was to begin with it. */
   wrote({ chat, seq, changed, chatChanged }: AppendResult, rev: number, isBegun: boolean): void {
     this.asOf = seq;
+    // Another one is not known before all that is here was added to it, unless it is the one that was begun.
     if (!this.isAnother(chat) || (isBegun && changed)) this.row = chat;
     // A write that leaves the chat as it is, as one that takes a reserved answer back, is told another tab's revision.
     if (chatChanged && chat.rev === rev + 1) this.rev = chat.rev;

@@ -1,5 +1,5 @@
-import { createId } from '../fragment/id.ts';
 import type { UIMessage } from 'ai';
+import { createId } from '../fragment/id.ts';
 import {
   chainIds,
   lastUsedWith,
@@ -11,7 +11,7 @@ import {
   type MessageNode,
   type NodeInfo,
 } from '../graph/graph.ts';
-import type { ChatRecords, StoreOp } from '../store/store.ts';
+import type { ChatRecords, OpNamed, StoreOp } from '../store/store.ts';
 import type { History } from './history.ts';
 import { MEMORY } from './outbox.ts';
 
@@ -26,16 +26,16 @@ import { MEMORY } from './outbox.ts';
 export function writtenAgain(
   history: History,
   chat: Chat | undefined,
-  insertOf: (node: MessageNode) => Extract<StoreOp, { readonly op: 'insert' }>,
+  insertOf: InsertOf,
 ): { readonly ops: readonly StoreOp[]; readonly first: string | undefined } {
   const ops: StoreOp[] = [];
   const put = placing(history, (node, parentId) => ops.push({ ...insertOf(node), parentId }));
   const [first, ...others] = history.liveBranches().filter(({ deviceId }) => deviceId !== MEMORY);
   if (!first) return { ops, first };
-  const held = new Set<string>();
+  const reached = new Set<string>();
   const putHead = (id: string): string | null => {
     const head = put(history.view(id));
-    markChain(history.graph, held, head);
+    markChain(history.graph, reached, head);
     return head;
   };
   ops.push(...begin(first, putHead(first.id)));
@@ -48,9 +48,9 @@ export function writtenAgain(
   const depthOf = ({ messageId }: Checkpoint): number => history.graph.nodes.get(messageId)?.depth ?? 0;
   // The branch of one that stands further on holds those before it, too.
   for (const { messageId } of checkpoints.toSorted((a, b) => depthOf(b) - depthOf(a))) {
-    if (held.has(messageId)) continue;
+    if (reached.has(messageId)) continue;
     ops.push(...(deletedWith(history, messageId) ?? [besideBranch(first, messageId)]));
-    markChain(history.graph, held, messageId);
+    markChain(history.graph, reached, messageId);
   }
   for (const { id, name, messageId } of checkpoints.toReversed())
     ops.push({ op: 'checkpoint', id, name, messageId });
@@ -66,54 +66,61 @@ export function writtenAgain(
 export function writtenBeside(
   history: History,
   { chat, nodes, branches, checkpoints }: ChatRecords,
-  lost: Chat | undefined,
-  insertOf: (node: MessageNode) => Extract<StoreOp, { readonly op: 'insert' }>,
-  seen: readonly Branch[],
-  beside: Map<string, string>,
+  { lost, insertOf, seen, beside }: Here,
 ): readonly StoreOp[] {
   const there = new Map(nodes.map((info) => [info.id, info]));
   const written = new Set(there.keys());
   // Only a checkpoint may hold a message, where the page that wrote it saw it on no branch.
-  const heads = branches.map(({ headMessageId }) => headMessageId);
-  const held = reachable({ nodes: there }, heads);
+  const reached = reachable(
+    { nodes: there },
+    branches.map(({ headMessageId }) => headMessageId),
+  );
   const ends = new Map(branches.map((branch) => [branch.id, branch]));
   // A new page that had nothing of the chat began it with one.
   const known = new Set(seen.map(({ id }) => id));
   const empty = branches.filter(({ id, headMessageId }) => headMessageId === null && !known.has(id));
   const free = new Map(empty.map((branch) => [branch.name, branch]));
-  // What is there under the id of a message that waits for the disk may be another one.
-  const isWaiting = (id: string): boolean => {
-    const info = history.graph.nodes.get(id);
-    return info?.deviceId === MEMORY && info.createdAt !== there.get(id)?.createdAt;
-  };
   const ops: StoreOp[] = [];
-  for (const { id, name, headMessageId, deviceId } of seen) {
-    const chain =
-      deviceId === MEMORY ? [] : chainIds(history.graph, headMessageId).filter((one) => !isWaiting(one));
-    const before = chain.findLast((one) => held.has(one)) ?? null;
+
+  /** Puts what is lacking of a branch's chain, and gives the last of its messages that is there then. */
+  const put = (branch: Branch, chain: readonly string[]): string | null => {
     let last: string | null = null;
     let isAside = false;
-    for (const one of chain) {
-      const node = history.graph.nodes.get(one)?.deviceId === MEMORY ? undefined : history.body(one);
-      const info = there.get(one);
+    for (const id of chain) {
+      const node = history.graph.nodes.get(id)?.deviceId === MEMORY ? undefined : history.body(id);
+      const info = there.get(id);
       if (info && node && isOlder(info, node)) {
         const { data, status } = insertOf(node);
-        ops.push({ op: 'replace', id: one, data, status });
+        ops.push({ op: 'replace', id, data, status });
       }
       // That tab had what follows, and not these words: they stand beside it.
-      if (info && isAside) ops.push(besideBranch({ id, name }, last));
-      isAside = !info && (isAside || (node !== undefined && !written.has(one)));
-      if (node && !written.has(one)) ops.push({ ...insertOf(node), parentId: last });
-      if (info || node) written.add((last = one));
+      if (info && isAside) ops.push(besideBranch(branch, last));
+      isAside = !info && (isAside || (node !== undefined && !written.has(id)));
+      if (node && !written.has(id)) ops.push({ ...insertOf(node), parentId: last });
+      if (info || node) written.add((last = id));
     }
+    return last;
+  };
+
+  /** The branch there that stands for one: itself, the one beside it, or an empty one of its name. */
+  const endOf = ({ id, name }: Branch): Branch | undefined => {
     // It came to nothing: others wrote at that moment.
     if (!ends.has(beside.get(id) ?? '')) beside.delete(id);
     const end = ends.get(beside.get(id) ?? id) ?? free.get(name);
     free.delete(name);
+    return end;
+  };
+
+  for (const branch of seen) {
+    const { id, name } = branch;
+    const chain = writtenChain(history, branch, there);
+    const last = put(branch, chain);
+    const end = endOf(branch);
     const expected = end?.headMessageId ?? null;
     // It may end further up, at messages that are there all the same: by way of another branch, or of a third tab.
     const isBehind = end && end.deletedAt === undefined && (expected === null || chain.includes(expected));
-    if (last === null || (end && last === (isBehind ? expected : before))) continue;
+    const before = isBehind ? expected : (chain.findLast((one) => reached.has(one)) ?? null);
+    if (last === null || (end && last === before)) continue;
     const to = isBehind ? end.id : end ? besideOf(id, last) : id;
     ops.push(
       isBehind
@@ -125,13 +132,42 @@ export function writtenBeside(
   const named = new Set(checkpoints.map(({ name }) => name));
   for (const { id, name, messageId } of history.liveCheckpoints().toReversed())
     if (written.has(messageId) && !named.has(name)) ops.push({ op: 'checkpoint', id, name, messageId });
+  return [...ops, ...lackingIn(chat, lost)];
+}
+
+/** What is here of a chat. */
+interface Here {
+  /** The one that was lost; undefined where it is the one that is there. */
+  readonly lost: Chat | undefined;
+  readonly seen: readonly Branch[];
+  readonly beside: Map<string, string>;
+  readonly insertOf: InsertOf;
+}
+
+/** A message as it is to be written again. */
+type InsertOf = (node: MessageNode) => OpNamed<'insert'>;
+
+/** The chain of a branch, but for what waits for the disk: there another message may have its id. */
+function writtenChain(
+  { graph }: History,
+  { headMessageId, deviceId }: Branch,
+  there: ReadonlyMap<string, NodeInfo>,
+): readonly string[] {
+  if (deviceId === MEMORY) return [];
+  return chainIds(graph, headMessageId).filter((id) => {
+    const info = graph.nodes.get(id);
+    return info?.deviceId !== MEMORY || info.createdAt === there.get(id)?.createdAt;
+  });
+}
+
+/** The title and the fields of a lost chat that the one which is there has not. */
+function lackingIn(chat: Chat | undefined, lost: Chat | undefined): StoreOp[] {
   const { title = lost?.title ?? null, metadata } = { ...chat };
   const fields = Object.entries(lost?.metadata ?? {}).filter(
     ([field]) => !Object.hasOwn(metadata ?? {}, field),
   );
-  if (title !== (chat?.title ?? null) || fields.length > 0)
-    ops.push({ op: 'chat', title, metadata: Object.fromEntries(fields) });
-  return ops;
+  const isWhole = title === (chat?.title ?? null) && fields.length === 0;
+  return isWhole ? [] : [{ op: 'chat', title, metadata: Object.fromEntries(fields) }];
 }
 
 function besideBranch({ id, name }: Pick<Branch, 'id' | 'name'>, last: string | null): StoreOp {

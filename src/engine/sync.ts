@@ -7,6 +7,7 @@ import type {
   ChatRecords,
   ConflictPolicy,
   StoreNotice,
+  OpNamed,
   StoreOp,
 } from '../store/store.ts';
 import { Apart } from './apart.ts';
@@ -310,7 +311,7 @@ export class Sync {
   #seen(): Branch[] {
     this.#history.makeDo();
     for (const branchId of this.#streams.branchIds())
-      if (this.#deletedElsewhere(branchId)) this.#history.revive(branchId);
+      if (this.#deletedElsewhere(branchId)) this.#history.reviveBranch(branchId);
     return this.#history.seenBranches();
   }
 
@@ -778,7 +779,8 @@ export class Sync {
       this.#apart.fromOthers(records);
       const seen = known.map((branch, i) => ({ ...branch, headMessageId: lastIn(chains[i] ?? []) }));
       const lost = this.#chat.isAnother(records.chat) ? this.#chat.row : undefined;
-      const ops = writtenBeside(this.#history, records, lost, (node) => this.#insertOf(node), seen, beside);
+      const here = { lost, seen, beside, insertOf: (node: MessageNode) => this.#insertOf(node) };
+      const ops = writtenBeside(this.#history, records, here);
       if (isAdded && ops.length > 0 && tries < MOST_TRIES) {
         isAdded = await this.#add(ops, records.chat, records.branches[0]?.id);
         continue;
@@ -978,7 +980,7 @@ export interface CommitOptions extends WriteOptions {
   readonly save?: RefusedSave;
 }
 
-type Insert = Extract<StoreOp, { readonly op: 'insert' }>;
+type Insert = OpNamed<'insert'>;
 
 interface WriteOptions {
   /** Only one tab may do this: it is refused, see {@link isOvertaken}, where others wrote what is not known here. */
