@@ -4,7 +4,7 @@ import type { Branch, Chat, Checkpoint, MessageNode, NodeInfo } from '../graph/g
 import { infoOf, isVisible } from '../graph/graph.ts';
 import { bySeq } from './order.ts';
 import { isLive, Pointers } from './pointers.ts';
-import type { AppendOptions, AppendResult, Change, StoreOp, StoreTransaction } from './store.ts';
+import type { AppendOptions, AppendResult, Change, OpNamed, StoreOp, StoreTransaction } from './store.ts';
 
 /**
  * What the operations of an append mean, once, for every store.
@@ -21,6 +21,8 @@ import type { AppendOptions, AppendResult, Change, StoreOp, StoreTransaction } f
  * Three questions come before the operations:
  * - Is this the chat that the caller means? Another user's is refused. So is one that was deleted since the caller
  *   opened it: `epoch` counts the deletions, and a write of an older epoch must not bring a deleted chat back to life.
+ *   And where the disk has lost the chat, only the caller knows what else is to be written again, or to be added first to
+ *   what another tab has written of it: a write that was meant for what is lost is refused, too.
  * - Has this been done before? When the answer to a call got lost, the caller repeats it. All its messages are there
  *   then, and its heads are where it wanted them or beyond. The result describes what is there; nothing is written,
  *   and usage is not counted twice. If somebody took its reserved answer back meanwhile, the turn goes on where it is.
@@ -37,7 +39,7 @@ export async function applyOps(
   const [stored, seq] = await Promise.all([tx.chat(), tx.seq()]);
   const begin = stored ? 0 : ((await tx.wordsEnd?.()) ?? 0);
   if (begin === 0 && isLost(stored, options)) refuseLost(tx.chatId, stored, options);
-  if (stored && isAnother(stored, options)) refuseAnother(tx.chatId);
+  if (isAnother(stored, options)) refuseAnother(tx.chatId);
   const append = new Append(tx, options, now, stored, seq, begin);
   if (!(await append.wasDone(ops))) await append.carryOut(ops);
   return append.finish();
@@ -54,7 +56,6 @@ const ROOT = { depth: 0 };
 
 const NONE: ReadonlySet<string> = new Set();
 
-type OpNamed<Name> = Extract<StoreOp, { readonly op: Name }>;
 type HeadOp = OpNamed<'head'>;
 
 /** How far the way from a head to the root was gone. */
@@ -986,9 +987,9 @@ function refuseAnother(chatId: string): never {
  * Whether a chat is not the one that a caller knows, but was written again behind a loss: perhaps by one who knew nothing of
  * those that were deleted before.
  */
-function isAnother({ createdAt, epoch, deletedAt }: Chat, options: AppendOptions): boolean {
-  const { chatCreatedAt: known = createdAt } = options;
-  return createdAt !== known && epoch <= options.epoch && deletedAt === undefined;
+function isAnother(stored: Chat | undefined, { epoch, chatCreatedAt }: AppendOptions): boolean {
+  if (!stored || !isLive(stored) || chatCreatedAt === undefined) return false;
+  return stored.createdAt !== chatCreatedAt && stored.epoch <= epoch;
 }
 
 function messageNotFound(id: string): never {
