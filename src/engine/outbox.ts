@@ -74,6 +74,11 @@ export class Outbox {
     }
   }
 
+  /** The heads that the first write moves. */
+  get firstHeads(): OpNamed<'head'>[] {
+    return (this.#writes[0]?.ops ?? []).filter((op) => op.op === 'head');
+  }
+
   /** Hands out the first write; it is put back if `send` rejects. */
   async sendFirst(send: (ops: readonly StoreOp[]) => Promise<unknown>): Promise<void> {
     const [first, ...rest] = this.#writes;
@@ -139,10 +144,13 @@ export class Outbox {
   /** The first part of what is here went to a branch of its own: the rest follows it there. */
   redirect(from: string, to: string): void {
     const ways = new Map([[from, to]]);
-    this.#writes = this.#writes.map(({ ops, owes }) => ({
+    const redirectedIn = ({ ops, owes }: Waiting): Waiting => ({
       ops: ops.map((op) => redirected(op, ways)),
       owes,
-    }));
+    });
+    // It may come back.
+    this.#sent &&= redirectedIn(this.#sent);
+    this.#writes = this.#writes.map(redirectedIn);
     this.#heads.move(from, to);
   }
 
@@ -165,8 +173,10 @@ export class Outbox {
     this.#sent &&= renamedIn(this.#sent);
     this.#writes = this.#writes.map((waiting) => {
       const other = renamedIn(waiting);
-      if (other !== waiting) this.#count(waiting.ops, -1);
-      if (other !== waiting) this.#count(other.ops, 1);
+      if (other !== waiting) {
+        this.#count(waiting.ops, -1);
+        this.#count(other.ops, 1);
+      }
       return other;
     });
     for (const [from, to] of ids) {

@@ -1,6 +1,13 @@
 import { ContextError, isContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
-import { chainIds, lastUsedWith, type Branch, type Chat, type MessageNode } from '../graph/graph.ts';
+import {
+  chainIds,
+  contains,
+  lastUsedWith,
+  type Branch,
+  type Chat,
+  type MessageNode,
+} from '../graph/graph.ts';
 import type {
   AppendOptions,
   AppendResult,
@@ -463,7 +470,17 @@ export class Sync {
     try {
       await this.#outbox.sendFirst((ops) => this.#appendKept([...this.#bringingBack(ops), ...ops]));
     } catch (error) {
+      this.#lookAtKept();
       if (!this.#lighten(error)) throw error;
+    }
+  }
+
+  /** What was to be written, and waits still, is seen where it was said: behind a loss other words were looked at there. */
+  #lookAtKept(): void {
+    const { graph } = this.#history;
+    for (const { branchId, messageId } of this.#outbox.firstHeads) {
+      const isSeen = messageId !== null && contains(graph, this.#history.view(branchId), messageId);
+      if (!isSeen && graph.nodes.has(messageId ?? '')) this.#history.look(branchId, messageId);
     }
   }
 

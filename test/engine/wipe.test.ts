@@ -9,6 +9,7 @@ import { assistantText, user } from '../../src/fragment/message.ts';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
 import { dumpDatabase, loadDatabase } from '../support/dump.ts';
 import { Folder, MemoryFiles } from '../support/files.ts';
+import { head, insert, me, message } from '../support/graph.ts';
 
 // The browser deletes the database while a chat is open.
 
@@ -438,6 +439,49 @@ describe('an open chat whose database is wiped', () => {
       expect(await second.verify()).toEqual([]);
     });
 
+    it.each(['more', 'less'])(
+      'shows what the disk refused where it was said, also where it is refused once more: another page has %s words',
+      async (how) => {
+        const answer = await ask(engine, 'q2');
+        await engine.updateMessage(answer, message(answer, 'three'), 'complete');
+        await expect.poll(() => shown(second)).toContain(answer);
+        second.dispose();
+        const write = store.append.bind(store);
+        let isFull = true;
+        const append = vi.spyOn(store, 'append').mockImplementation(async (...args) => {
+          const isKept = args[1].some((op) => op.op === 'insert' && op.id === 'q3');
+          // A disk says first that it has lost a chat.
+          if (isKept && isFull && (await store.getChat('c'))?.createdAt === args[2].chatCreatedAt)
+            throw new ContextError('quota-exceeded', 'full');
+          return write(...args);
+        });
+        await ask(engine, 'q3');
+        const load = vi.spyOn(store, 'load').mockRejectedValue(new ContextError('store-blocked', 'busy'));
+        await wipe();
+        const { branchId } = engine.state.getState();
+        const other = new IndexedDBContextStore(database);
+        const further = how === 'more' ? [insert('n1', 'q1')] : [];
+        const turn = [
+          insert('q1', null, 'one'),
+          ...further,
+          head(null, how === 'more' ? 'n1' : 'q1', branchId),
+        ];
+        await other.append('c', turn, { ...me, mainBranchId: branchId });
+        await other.close();
+        await wait(20);
+        load.mockRestore();
+        const whole = ['q1', 'a1', 'q2', answer, 'q3'];
+        await expect(engine.retry()).rejects.toMatchObject({ code: 'quota-exceeded' });
+        expect(shown(engine)).toEqual(whole);
+        isFull = false;
+        await engine.retry();
+        expect(shown(engine)).toEqual(whole);
+        expect(engine.state.getState().branches).toHaveLength(1 + further.length);
+        append.mockRestore();
+        expect(await engine.verify()).toEqual([]);
+      },
+    );
+
     it('has a branch that only one of them knew, without a word of its own', async () => {
       const load = vi.spyOn(store, 'load').mockRejectedValue(new ContextError('store-blocked', 'busy'));
       const { name } = await engine.rewind('q1');
@@ -851,7 +895,7 @@ describe('an open chat whose database is wiped', () => {
   describe('and begun again by another user under its id', () => {
     let engine: ContextEngine;
     const light = () => engine.state.getState().saveState;
-    const isRefused = (error: unknown) => (isContextError(error) ? error.code : error);
+    const codeIn = (error: unknown) => (isContextError(error) ? error.code : error);
     const theirs = async (): Promise<string[]> => (await store.getMessages('c')).map(({ id }) => id);
 
     beforeEach(async () => {
@@ -871,15 +915,15 @@ describe('an open chat whose database is wiped', () => {
 
     it('takes in nothing of theirs, and writes nothing into it, whatever is done', async () => {
       const done = await Promise.all([
-        ask(engine, 'q2').catch(isRefused),
+        ask(engine, 'q2').catch(codeIn),
         engine
           .set(user('three', { id: 'q3' }))
           .save()
-          .catch(isRefused),
-        engine.edit('q1', 'other words').catch(isRefused),
-        engine.rewind('q1').catch(isRefused),
-        engine.keepFields('contextree:queued:c', { q9: { at: 1 } }).catch(isRefused),
-        engine.retry().catch(isRefused),
+          .catch(codeIn),
+        engine.edit('q1', 'other words').catch(codeIn),
+        engine.rewind('q1').catch(codeIn),
+        engine.keepFields('contextree:queued:c', { q9: { at: 1 } }).catch(codeIn),
+        engine.retry().catch(codeIn),
       ]);
       expect(new Set(done)).toEqual(new Set(['wrong-user']));
       await wait(50);
@@ -1003,12 +1047,12 @@ describe('an open chat whose database is wiped', () => {
         await expect.poll(() => codeOf(engine)).toBe('chat-deleted');
         const fresh = await begin();
         await wait(50);
-        const isRefused = (error: unknown) => (isContextError(error) ? error.code : error);
+        const codeIn = (error: unknown) => (isContextError(error) ? error.code : error);
         const done = await Promise.all([
-          ask(engine, 'q2').catch(isRefused),
-          engine.edit('q1', 'other words').catch(isRefused),
-          engine.updateChat({ title: 'Trees' }).catch(isRefused),
-          engine.keepFields('contextree:queued:c', { q9: { at: 1 } }).catch(isRefused),
+          ask(engine, 'q2').catch(codeIn),
+          engine.edit('q1', 'other words').catch(codeIn),
+          engine.updateChat({ title: 'Trees' }).catch(codeIn),
+          engine.keepFields('contextree:queued:c', { q9: { at: 1 } }).catch(codeIn),
         ]);
         expect(new Set(done)).toEqual(new Set(['chat-deleted']));
         await engine.retry().catch(() => {});
