@@ -73,8 +73,8 @@ export class Apart {
   }
 
   /**
-   * What was said here under ids that another tab has given to other messages, and what was said behind it: what waits for the
-   * disk, and all of it in a chat that another tab wrote again.
+   * Sets apart what was said here under ids that another tab has given to other messages. What hangs on a message that waits for
+   * the disk goes along as far as it waits, too; in a chat that another tab wrote again, all of it does.
    */
   fromOthers({ nodes }: ChatRecords): void {
     const { history, outbox, own } = this.#at;
@@ -127,16 +127,16 @@ export class Apart {
   }
 
   /**
-   * The id of the message that is meant by one that it may have had before it was set apart, by whoever looks at a branch: of
-   * the two, the one that stands there. Where both do, that is the one whose id it is by now. So it is where neither does,
-   * unless nobody here has read that one: then the one is meant that was said here.
+   * The message that whoever looks at a branch means by an id which two may have had: the one of them that stands there. Where
+   * both do, or neither, it is the one that has the id by now; but where neither does and that one was never read here, it is
+   * the one that was said here.
    */
   meant(id: string, branchId: string): string {
     const { history } = this.#at;
-    const own = this.#renames.flatMap(({ from, to }) => (from === id ? to : []));
-    const isShown = (one: string): boolean => contains(history.graph, history.view(branchId), one);
-    if (own.length === 0 || isShown(id)) return id;
-    return own.findLast(isShown) ?? (history.body(id) ? id : own.at(-1)) ?? id;
+    const ours = this.#renames.flatMap(({ from, to }) => (from === id ? to : []));
+    const isThere = (one: string): boolean => contains(history.graph, history.view(branchId), one);
+    if (ours.length === 0 || isThere(id)) return id;
+    return ours.findLast(isThere) ?? (history.body(id) ? id : ours.at(-1)) ?? id;
   }
 }
 

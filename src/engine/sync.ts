@@ -44,6 +44,9 @@ const WATCH_INTERVAL = 2000;
  * and is taken in like anything that is read. The store also tells of every change, by number: those of our own writes
  * are known and dropped, any other means that somebody else was here, and what changed since is read.
  *
+ * The browser may lose the chat under the open page, too. Then what is here is written again, or added to what another tab
+ * has written again, before anything else is written or taken in: see `lostChat.ts`, and {@link KnownChat} for how that is told.
+ *
  * All of it, and every method of the session, runs in one line: a task begins when the one before it has ended. One thing
  * goes ahead: where only marks of switches stand in line, which write what is shown, another switch is shown at once.
  */
