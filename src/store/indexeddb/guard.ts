@@ -33,7 +33,7 @@ export class GuardedBacking implements Backing {
   /** The note as it was last read or written, for browsers that keep none. */
   #mark: Mark | undefined;
   #marking: ReturnType<typeof setTimeout> | undefined;
-  /** Whether chats were written here, or heard of, that the note may not tell of yet. */
+  /** Whether there was anything, as far as this page knows: it wrote it, or heard of it. The note may not tell of that yet. */
   #isUsed = false;
   /** The number that the database last went on from when it had lost something. The note may be older. */
   #renewed = 0;
