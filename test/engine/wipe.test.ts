@@ -840,6 +840,18 @@ describe('an open chat whose database is wiped', () => {
       },
     );
 
+    it('takes other words for a message to which another tab had given some that nobody has any more', async () => {
+      await engine.rewind('q1');
+      await engine.set(user('three', { id: 'b1' })).save();
+      await second.updateMessage('a1', message('a1', 'deux'));
+      await wait(20);
+      second.dispose();
+      await wipe();
+      await engine.updateMessage('a1', message('a1', 'drei'));
+      expect(await store.getMessage('c', 'a1')).toMatchObject({ data: message('a1', 'drei') });
+      expect(await open().verify()).toEqual([]);
+    });
+
     it('has the newest of them, too, from the other tab', async () => {
       await engine.rewind('q1');
       await engine.set(user('three', { id: 'b1' })).save();
