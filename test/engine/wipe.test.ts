@@ -1014,6 +1014,16 @@ describe('an open chat whose database is wiped', () => {
       expect([codeOf(engine), engine.state.getState().saveState.state]).toEqual([undefined, 'saved']);
     });
 
+    it('is not saved, and says so, where it hears only that one which a new page had begun is deleted', async () => {
+      const load = vi.spyOn(store, 'load').mockRejectedValue(new ContextError('store-blocked', 'busy'));
+      await store.append('c', [{ op: 'chat', title: 'Trees' }], me);
+      await wait(20);
+      load.mockRestore();
+      await store.deleteChat('c');
+      await wait(20);
+      expect(engine.state.getState().saveState).toMatchObject({ error: { code: 'data-loss' }, pending: 2 });
+    });
+
     it('has the words of a new page, where that had begun one and that is lost, too', async () => {
       const load = vi.spyOn(store, 'load').mockRejectedValue(new ContextError('store-blocked', 'busy'));
       const other = new IndexedDBContextStore(database);
