@@ -713,7 +713,7 @@ export class Sync {
   /** Reads what came before a write that knew nothing of it. */
   async pullPast({ details }: ContextError): Promise<void> {
     const actual = Number(details['actual']);
-    // A chat that was lost, and that another tab wrote again, counts from the beginning.
+    // Where the disk took the chat back to an earlier day, nothing is newer than what is known.
     await (actual < this.#chat.rev ? this.#readSince(undefined) : this.pull());
     this.#chat.rev = Math.max(this.#chat.rev, actual);
   }

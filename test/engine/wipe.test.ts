@@ -348,6 +348,23 @@ describe('an open chat whose database is wiped', () => {
     expect(await engine.verify()).toEqual([]);
   });
 
+  it('is asked in again, too, when the disk took the database back to an earlier day', async () => {
+    const engine = open();
+    await engine.ready();
+    const earlier = await dumpDatabase(database);
+    for (const title of ['Trees', 'Old trees', 'Woods']) await engine.updateChat({ title });
+    await wait(1200);
+    await removeDatabase();
+    await loadDatabase(database, earlier);
+    const append = vi.spyOn(store, 'append');
+    const asking = engine.continue(message('q1', 'one'));
+    await Promise.race([asking, wait(1000)]);
+    expect(append.mock.calls.length).toBeLessThan(10);
+    append.mockRestore();
+    expect(await store.getMessage('c', await asking)).toMatchObject({ parentId: 'q1' });
+    expect(await engine.verify()).toEqual([]);
+  });
+
   describe('and that another tab has open, too', () => {
     let engine: ContextEngine;
     let second: ContextEngine;
