@@ -18,6 +18,7 @@ import { MEMORY } from './outbox.ts';
 import { keepIfSame, sameItems } from './same.ts';
 import { sameJson } from './sameJson.ts';
 import { NO_VERSIONS } from './state.ts';
+import { Unseen } from './unseen.ts';
 
 /**
  * What one engine knows of its chat: the records as the store last told them, the bodies that were loaded, and, for
@@ -36,6 +37,7 @@ export class History {
   readonly graph: MessageGraph = createGraph();
   readonly branches: Map<string, Branch> = new Map();
   readonly checkpoints: Map<string, Checkpoint> = new Map();
+  readonly unseen: Unseen = new Unseen(this.graph);
   /** The change number up to which everything is known... */
   seq = 0;
   /** ...and the largest that was heard of: what is only kept in memory counts on from here. */
@@ -54,12 +56,6 @@ export class History {
   readonly #stale: Set<string> = new Set();
   readonly #versions: Map<string, Versions> = new Map();
   #reached: Set<string> | undefined;
-  /** Messages that nobody sees... */
-  readonly #unseen: Set<string> = new Set();
-  /** ...and how many of them stand on the way to each message, as far as somebody asked. */
-  readonly #unseenTo: Map<string, number> = new Map();
-  /** Whether anything stands behind one of them, when there were so many messages: each branch that is told of asks. */
-  #unseenBefore: { readonly of: number; readonly any: boolean } | undefined;
   /** The branches that took the place of others, which may still be asked for. None leads back to where it came from. */
   readonly #successors: Map<string, string> = new Map();
 
@@ -73,7 +69,7 @@ export class History {
     const dropped = records.dropped.filter((id) => !busy.own.has(id));
     const changed = records.nodes.flatMap((info) => this.#changedTo(info, busy) ?? []);
     putNodes(this.graph, changed);
-    for (const info of changed) this.#noteSeen(info);
+    for (const info of changed) this.unseen.note(info);
     if (dropped.length > 0) this.forget(dropped);
     for (const branch of records.branches) this.#absorbBranch(branch, busy.own);
     for (const checkpoint of records.checkpoints) this.checkpoints.set(checkpoint.id, checkpoint);
@@ -108,45 +104,8 @@ export class History {
   /** Chains that were walked before are not true any more, and neither is what they reached. */
   #rearranged(): void {
     this.moves += 1;
-    this.#countUnseenAnew();
+    this.unseen.countAnew();
     this.recount();
-  }
-
-  #noteSeen(info: NodeInfo): void {
-    if (this.#unseen.has(info.id) !== isVisible(info)) return;
-    mark(this.#unseen, info.id, !isVisible(info));
-    this.#countUnseenAnew();
-  }
-
-  #countUnseenAnew(): void {
-    this.#unseenTo.clear();
-    this.#unseenBefore = undefined;
-  }
-
-  get #hasUnseenBefore(): boolean {
-    const { size: of } = this.graph.nodes;
-    if (this.#unseenBefore?.of !== of)
-      this.#unseenBefore = { of, any: [...this.#unseen].some((id) => this.isFollowed(id)) };
-    return this.#unseenBefore.any;
-  }
-
-  /**
-   * How many messages up to this one nobody sees: they have no words, and keep their place for what stands behind them. A
-   * chat that was lost and written again may begin with such.
-   */
-  unseenTo(id: string | null): number {
-    if (!this.#hasUnseenBefore) return 0;
-    const { nodes } = this.graph;
-    const way: string[] = [];
-    let at = nodes.get(id ?? '');
-    // A ring ends where it began.
-    for (; at && !this.#unseenTo.has(at.id); at = nodes.get(at.parentId ?? '')) {
-      this.#unseenTo.set(at.id, 0);
-      way.push(at.id);
-    }
-    let count = this.#unseenTo.get(at?.id ?? '') ?? 0;
-    for (const one of way.toReversed()) this.#unseenTo.set(one, (count += this.#unseen.has(one) ? 1 : 0));
-    return count;
   }
 
   /** Messages are gone: they were reserved, and nothing was ever said. Whoever looked at one looks at its parent. */
@@ -162,9 +121,8 @@ export class History {
       this.#bodies.delete(id);
       this.abandoned.delete(id);
       this.foreign.delete(id);
-      this.#unseen.delete(id);
     }
-    this.#countUnseenAnew();
+    this.unseen.forget(ids);
     this.recount();
   }
 
@@ -224,7 +182,7 @@ export class History {
     this.#stale.delete(there.id);
     putNode(graph, infoOf(node));
     putNode(graph, there);
-    this.#noteSeen(there);
+    this.unseen.note(there);
     for (const id of behind) putNode(graph, { ...(graph.nodes.get(id) as NodeInfo), parentId: ours.id });
     for (const [branchId, view] of this.#views)
       if (view === there.id && moved.has(branchId)) this.#views.set(branchId, ours.id);
@@ -453,7 +411,7 @@ export class History {
     this.#stale.delete(id);
     const grown = infoOf(node);
     putNode(this.graph, grown);
-    this.#noteSeen(grown);
+    this.unseen.note(grown);
   }
 
   /** Those of these ids whose bodies are not loaded. */

@@ -180,8 +180,8 @@ function besideOf(id: string, last: string | null): string {
 }
 
 /**
- * A checkpoint may hold what is on a deleted branch only: there it is again. Where no branch had it, it is at what another
- * tab was asked.
+ * A checkpoint may hold what is on a deleted branch only: that one is written again, and deleted. Undefined where no branch
+ * had it: it may stand at what another tab was asked.
  */
 function deletedWith({ branches, graph }: History, messageId: string): StoreOp[] | undefined {
   const deleted = [...branches.values()].filter(({ deletedAt }) => deletedAt !== undefined);

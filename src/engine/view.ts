@@ -271,7 +271,7 @@ export class View {
       checkpoints: keepIfSame(before.checkpoints, reuse(before.checkpoints, checkpoints)),
       messages: keepIfSame(before.messages, messages),
       elsewhere: keepIfSame(before.elsewhere, this.#elsewhere.behind(this.activeId, this.head())),
-      loadedFrom: next.from - history.unseenTo(next.ids[next.from - 1] ?? null),
+      loadedFrom: next.from - history.unseen.upTo(next.ids[next.from - 1] ?? null),
       revision: this.revision,
     };
   }
@@ -293,7 +293,7 @@ export class View {
   #branchInfo(branch: Branch): BranchInfo {
     const { id, name, headMessageId, createdAt } = branch;
     const { depth = branch.messageCount, parentId = null } = nodeAt(this.#history.graph, headMessageId) ?? {};
-    const messageCount = headMessageId === null ? 0 : depth - this.#history.unseenTo(parentId);
+    const messageCount = headMessageId === null ? 0 : depth - this.#history.unseen.upTo(parentId);
     return { id, name, headMessageId, isActive: id === this.activeId, messageCount, createdAt };
   }
 
