@@ -1111,6 +1111,7 @@ describe('an open chat whose database is wiped', () => {
       await store.deleteChat('c');
       await wait(50);
       expect([codeOf(engine), codeOf(later)]).toEqual(['chat-deleted', 'chat-deleted']);
+      expect(later.state.getState().saveState).toEqual({ state: 'saved', pending: 0 });
       await later.retry().catch(() => {});
       await expect(ask(later, 'q3')).rejects.toMatchObject({ code: 'chat-deleted' });
       expect(await store.listChats()).toEqual([]);
