@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { ContextError, refuseToLoad } from '../errors.ts';
+import { ContextError, isContextError, refuseToLoad } from '../errors.ts';
 import type { Chat, MessageNode } from '../graph/graph.ts';
 import { graphData } from '../graph/graphData.ts';
 import type { GraphData } from '../graph/visualize.ts';
@@ -25,7 +25,7 @@ import {
   REMOVAL,
   SEARCH,
 } from './door.ts';
-import { ALL_TABLES, only, type Table } from './layout.ts';
+import { ALL_TABLES, type Meta, only, type Table } from './layout.ts';
 import { nextMeta, readMeta, SELF } from './meta.ts';
 import { askToPersist, figuresOf, type StorageFigures } from './figures.ts';
 import type { DataLoss } from './loss.ts';
@@ -339,13 +339,27 @@ export class RecordStore implements ContextStore {
   }
 
   async clear(): Promise<void> {
-    const seq = await this.#backing.write(ALL_TABLES, forgetAll);
+    const seq = await this.#forgetAll();
     this.#letGoOfSearch();
     try {
       await this.#backing.forget?.();
     } finally {
       this.#tell({ kind: 'clear', seq, remote: false });
     }
+  }
+
+  /**
+   * A full disk takes no note, however short, but lets go of what is there: that goes first then. Where there is no room for the
+   * note even so, what is left is an empty database.
+   */
+  async #forgetAll(): Promise<number> {
+    try {
+      return await this.#backing.write(ALL_TABLES, (rows) => forgetAll(rows));
+    } catch (error) {
+      if (!isContextError(error, 'quota-exceeded')) throw error;
+    }
+    const meta = await this.#backing.write(ALL_TABLES, emptyAll);
+    return this.#backing.write(ALL_TABLES, (rows) => forgetAll(rows, meta)).catch(() => meta.seq);
   }
 
   get dataLoss(): DataLoss | undefined {
@@ -548,11 +562,20 @@ function notGrowing(chatId: string, id: string): ContextError {
   return new ContextError('message-not-found', message, { details: { id, chatId } });
 }
 
-/** Empties every table; the counter goes on, because other tabs remember its numbers, and what they know from before. */
-async function forgetAll(rows: Rows): Promise<number> {
+/**
+ * Empties every table; the counter goes on, because other tabs remember its numbers, and what they know from before: from
+ * where it was `before`, if it went already.
+ */
+async function forgetAll(rows: Rows, before?: Meta): Promise<number> {
+  const meta = await emptyAll(rows);
+  const seq = Math.max(meta.seq, before?.seq ?? 0) + 1;
+  rows.put('meta', { ...meta, ...before, seq, clearedSeq: seq }, SELF);
+  return seq;
+}
+
+/** Empties every table, and puts nothing; tells what the database knew of itself. */
+async function emptyAll(rows: Rows): Promise<Meta> {
   const meta = await nextMeta(rows);
   for (const table of ALL_TABLES) rows.delete(table);
-  const seq = meta.seq + 1;
-  rows.put('meta', { ...meta, seq, clearedSeq: seq }, SELF);
-  return seq;
+  return meta;
 }

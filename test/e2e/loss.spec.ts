@@ -93,6 +93,47 @@ test('a turn for which there is no room is kept, told as quota-exceeded, and sav
   }
 });
 
+test('all data can be cleared where there is not even room to note that', async () => {
+  const profile = await Profile.create();
+  try {
+    await profile.start();
+    const page = await profile.context.newPage();
+    const session = await profile.context.newCDPSession(page);
+    await session.send('Storage.overrideQuotaForOrigin', { origin: profile.origin, quotaSize: 8_000_000 });
+    await page.goto(profile.origin);
+    await page.waitForFunction(() => 'contextree' in globalThis);
+    const told = await page.evaluate(talkUntilFull);
+    expect(told).toEqual({ refused: 'quota-exceeded', before: 1, after: 0, next: ['q1'] });
+  } finally {
+    await profile.remove();
+  }
+});
+
+/** Talks until nothing more is taken, in the end in turns of a kilobyte; clears all, and begins anew. */
+async function talkUntilFull() {
+  const store = new contextree.IndexedDBContextStore('full');
+  const engine = new contextree.ContextEngine({ store, chatId: 'old', userId: 'me' });
+  const say = (bytes: number): Promise<boolean> => {
+    const words = btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(bytes))));
+    return engine
+      .set(contextree.user(words))
+      .save()
+      .then(
+        () => true,
+        () => false,
+      );
+  };
+  for (const bytes of [60_000, 10_000, 750]) while (await say(bytes));
+  engine.dispose();
+  const refused = await store.set('a', 1).catch((error: unknown) => (error as { code?: string }).code);
+  const before = (await store.listChats()).length;
+  await store.clear();
+  const after = (await store.listChats()).length;
+  const anew = new contextree.ContextEngine({ store, chatId: 'new', userId: 'me' });
+  await anew.set(contextree.user('next', { id: 'q1' })).save();
+  return { refused, before, after, next: (await store.getMessages('new')).map(({ id }) => id) };
+}
+
 /** Writes what can't be compressed until there is no more room, says something then, and makes room again. */
 async function fillUp() {
   const store = new contextree.IndexedDBContextStore('full');

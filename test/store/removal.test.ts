@@ -93,3 +93,36 @@ it('what a page said last in a chat that was deleted meanwhile goes with it, and
   db.close();
   await store.close();
 });
+
+// As Chromium has it when a site's share is used up: what only deletes is taken, and nothing is that puts a byte.
+it.each([
+  ['goes first and makes room for the note of it, which other pages read', 1, true],
+  ['goes also where there is never room for that', Infinity, false],
+])('all that a full disk holds %s', async (name, refusals, isNoted) => {
+  const store = new IndexedDBContextStore(name);
+  await given(store, 'q1 > a1');
+  await store.set('theme', 'dark');
+  const heard: string[] = [];
+  store.subscribe(({ kind }) => heard.push(kind));
+  const put = Reflect.get(IDBObjectStore.prototype, 'put');
+  const puts = vi.spyOn(IDBObjectStore.prototype, 'put').mockImplementation(function (
+    this: IDBObjectStore,
+    ...args: Parameters<IDBObjectStore['put']>
+  ) {
+    const request = put.apply(this, args);
+    if (puts.mock.calls.length > refusals) return request;
+    this.transaction.abort();
+    const error = new DOMException('no room', 'QuotaExceededError');
+    Object.defineProperty(this.transaction, 'error', { get: () => error });
+    return request;
+  });
+  const { seq } = await store.load('c');
+  await store.clear();
+  puts.mockRestore();
+  const { clearedSeq, nodes } = await store.load('c');
+  expect([await store.get('theme'), nodes, heard]).toEqual([undefined, [], ['clear']]);
+  expect(clearedSeq).toBe(isNoted ? seq + 1 : undefined);
+  await given(store, 'q2');
+  expect((await store.load('c')).nodes.map(({ id }) => id)).toEqual(['q2']);
+  await store.close();
+});
