@@ -254,6 +254,11 @@ export class Sync {
           continue;
         }
         const missing = this.#goneBranch(error, attempt);
+        const made = this.#withoutRestoring(missing, attempt);
+        if (made) {
+          attempt = made;
+          continue;
+        }
         if (missing !== undefined && missing !== gone) {
           gone = missing;
           continue;
@@ -301,7 +306,7 @@ export class Sync {
       this.#giveWay(result, ops, gone);
       const moved = headsIn(ops).filter((branchId) => !this.#outbox.movesHead(branchId));
       this.#absorbOwn(result, moved);
-      if (result.conflict) await this.#followConflict(result.conflict);
+      if (result.conflict) await this.#followConflict(result.conflict, ops);
       if (!isShown) await this.#land(result, moved);
       return result.changed;
     } catch (error) {
@@ -385,6 +390,16 @@ export class Sync {
     const id = isContextError(error, 'branch-not-found') ? error.details['branch'] : undefined;
     const isManaged = ops.some((op) => op.op === 'delete-branch' || op.op === 'rename-branch');
     return typeof id === 'string' && !isManaged ? id : undefined;
+  }
+
+  /**
+   * The same operations, which make a branch, without bringing it back first: it was deleted, and its deletion was lost.
+   * Undefined where they do not.
+   */
+  #withoutRestoring(id: string | undefined, ops: readonly StoreOp[]): readonly StoreOp[] | undefined {
+    const others = ops.filter((op) => op.op !== 'restore-branch' || op.id !== id);
+    const isMade = others.some((op) => op.op === 'branch' && op.id === id);
+    return isMade && others.length < ops.length ? others : undefined;
   }
 
   /**
@@ -644,9 +659,15 @@ export class Sync {
     this.#history.follow(own, (branchId) => movedIds.has(branchId) || this.mayFollow(branchId));
   }
 
-  /** Another tab was faster: what is still kept follows the turn to where it went, and that tab's turn is read. */
-  async #followConflict({ from, to }: NonNullable<AppendResult['conflict']>): Promise<void> {
-    this.#redirect(from.id, to.id);
+  /**
+   * Another tab was faster: what is still kept follows the turn to where it went, and that tab's turn is read. A turn for a
+   * branch that was only made in memory met that tab's first one; what is meant for that one stays there.
+   */
+  async #followConflict(
+    { from, to }: NonNullable<AppendResult['conflict']>,
+    ops: readonly StoreOp[],
+  ): Promise<void> {
+    if (headsIn(ops).includes(from.id)) this.#redirect(from.id, to.id);
     await this.readBehind(async () => {
       await this.pull();
       // What was kept was seen on the branch that it was meant for.
