@@ -186,6 +186,12 @@ export class History {
     for (const id of behind) putNode(graph, { ...(graph.nodes.get(id) as NodeInfo), parentId: ours.id });
     for (const [branchId, view] of this.#views)
       if (view === there.id && moved.has(branchId)) this.#views.set(branchId, ours.id);
+    // One that only this page has is led to by nobody else.
+    for (const [id, branch] of this.branches)
+      if (branch.headMessageId === there.id && branch.deviceId === MEMORY) {
+        this.branches.set(id, { ...branch, headMessageId: ours.id });
+        if (this.view(id) === there.id) this.#views.set(id, ours.id);
+      }
     for (const [id, checkpoint] of this.checkpoints)
       if (checkpoint.messageId === there.id && moved.has(id))
         this.checkpoints.set(id, { ...checkpoint, messageId: ours.id });
