@@ -198,7 +198,11 @@ export class View {
     const missing = this.#history.missing(ids);
     if (missing.length === 0) return;
     const seqs = missing.flatMap((id) => nodes.get(id)?.seq ?? []);
-    this.#history.keep(await this.#desk.store.getNodes(this.#desk.chatId, missing, seqs));
+    const found = await this.#desk.store.getNodes(this.#desk.chatId, missing, seqs);
+    // Where the browser lost the chat, and another tab began it anew, an app that numbers its messages has others there.
+    this.#history.keep(
+      found.filter(({ id, createdAt }) => (nodes.get(id)?.createdAt ?? createdAt) === createdAt),
+    );
     this.#history.makeDo(missing);
   }
 
@@ -221,7 +225,10 @@ export class View {
     if (ids.length === 0) return [];
     const seqs = infos.map(({ seq }) => seq);
     const read = await this.#desk.store.getNodes(this.#desk.chatId, ids, seqs);
-    const isAsKnown = ({ id, rev }: MessageNode): boolean => nodes.get(id)?.rev === rev;
+    const isAsKnown = ({ id, rev, createdAt }: MessageNode): boolean => {
+      const info = nodes.get(id);
+      return info?.rev === rev && info.createdAt === createdAt;
+    };
     const settled = read.filter((node) => isAsKnown(node) && node.status !== 'streaming');
     this.#history.keep(settled);
     return settled.map(({ data }) => data);
