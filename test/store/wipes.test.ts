@@ -604,6 +604,58 @@ const KEPT: Readonly<Record<string, Story>> = {
       ),
       picks: [0],
     },
+  'who deleted another page’s branch lost what waited in this one, where both had begun the chat anew':
+    numbered(
+      step('wipe', 0),
+      step('reload', 0),
+      step('full', 1, 0, 0),
+      step('ask', 1),
+      step('ask', 0),
+      step('delete', 1, 3),
+      step('ask', 0),
+      step('ask', 0),
+    ),
+  'an edit that waited, though the disk had taken it, was on no branch, where that was deleted elsewhere and all was lost':
+    inTabs(step('late', 0, 0, 0), step('edit', 0), step('delete', 1, 1), step('wipe', 0), step('ask', 0)),
+  'a page showed what another one had asked in place of what waited in it, on a branch that only it had': {
+    ...numbered(
+      step('wipe', 0, 0, 1),
+      step('begin', 1),
+      step('ask', 0),
+      step('delete', 0, 7),
+      step('full', 1, 0, 0),
+      step('ask', 1),
+      step('ask', 0),
+    ),
+    picks: [2],
+  },
+  'a page that had not read its words took what another one had asked under their number for them, and wrote that a second time':
+    numbered(
+      step('full', 0, 0, 0),
+      step('ask', 0),
+      step('ask', 1),
+      step('ask', 0),
+      step('reload', 0),
+      step('wipe', 0),
+      step('reload', 0),
+      step('full', 0, 0, 0),
+      step('ask', 0, 0, 1),
+      step('ask', 1),
+      step('ask', 0),
+      step('ask', 0),
+    ),
+  'who deleted a branch while a page took in what others had written was said to have kept what was on it':
+    numbered(
+      step('again', 0),
+      step('ask', 0),
+      step('wipe', 0),
+      step('ask', 1, 0, 10),
+      step('wipe', 0),
+      step('ask', 0, 0, 100),
+      step('delete', 0),
+      step('ask', 0),
+      step('ask', 0),
+    ),
 };
 
 // `CONTEXTREE_FUZZ` and `CONTEXTREE_SEED` as in `campaign.ts`; what a failure printed, put into `KEPT`, is played each time

@@ -60,6 +60,10 @@ class Page {
   readonly closing: Promise<void>;
   #tellClosing = (): void => {};
   readonly #world: World;
+  /** What the answers that were asked for here are known by. */
+  readonly marks: Map<string, string> = new Map();
+  /** What was on each branch when this was last told of. */
+  #branches: ReadonlyMap<string, readonly string[]> = new Map();
   /** The branches on which messages were seen here. */
   readonly #places: Map<string, readonly string[]> = new Map();
   /** The branches that were deleted here. */
@@ -90,8 +94,9 @@ class Page {
       },
     });
     this.engine = new ContextEngine({ store: counted, chatId: 'c', userId: 'me' });
-    this.engine.state.subscribe(({ messages }) => {
+    this.engine.state.subscribe(({ branches, messages }) => {
       const { now } = world.machine;
+      this.#branches = new Map(branches.map((one) => [one.id, this.#chain(one.headMessageId)]));
       if (!this.isOpen) return;
       for (const one of messages) this.read.add(wordsOf(one));
       for (const [key, since] of this.#since) {
@@ -99,7 +104,8 @@ class Page {
         this.#since.delete(key);
         if (this.busy === 0 && now - since >= SEEN) void this.#miss(key, world);
       }
-      for (const key of messages.map(keyOf)) if (!this.#since.has(key)) this.#since.set(key, now);
+      for (const key of messages.map((one) => this.keyOf(one)))
+        if (!this.#since.has(key)) this.#since.set(key, now);
     });
   }
 
@@ -110,6 +116,7 @@ class Page {
     args: readonly unknown[],
   ): unknown {
     if (!this.isOpen && !this.#world.story.areOne) return new Promise(() => {});
+    if (key === 'append') this.#world.hear(args[1] as readonly StoreOp[]);
     const answer = call(...args);
     if (key === 'hold') void (answer as Promise<() => void>).then((release) => this.#locks.push(release));
     return answer;
@@ -127,7 +134,7 @@ class Page {
 
   async #miss(key: string, world: World): Promise<void> {
     await world.machine.rest(SEEN);
-    const by = world.deleted.get(world.words.get(key)?.id ?? key);
+    const by = world.deleted.get(world.words.get(key)?.mark ?? key);
     const isAnswered = !this.growing.some((id) => this.questions.get(id) === key);
     const isDeleted = world.going.size > 0 || by?.has(this) || (by && isAnswered);
     if (this.isOpen && !isDeleted && !this.#sees(key) && this.busy === 0)
@@ -138,7 +145,22 @@ class Page {
   #sees(key: string): boolean {
     const { messages, elsewhere } = this.engine.state.getState();
     const seen = this.busy === 0 ? [...messages, ...elsewhere] : messages;
-    return seen.some((one) => keyOf(one) === key);
+    return seen.some((one) => this.keyOf(one) === key);
+  }
+
+  keyOf(one: UIMessage): string {
+    return keyOf(one, this.markOf(one.id));
+  }
+
+  /** The message with these words that it shows. */
+  saidAs(words: string): Said | undefined {
+    const { messages } = this.engine.state.getState();
+    return this.engine.node(messages.find((one) => wordsOf(one) === words)?.id ?? '');
+  }
+
+  /** What the message is known by that has this id here. */
+  markOf(id: string): string {
+    return markOf({ id, createdAt: this.engine.node(id)?.createdAt }, this.#world.story);
   }
 
   get light(): string {
@@ -150,37 +172,41 @@ class Page {
   }
 
   /** The branches on which it sees a message, and those on which it was seen when this was asked before. */
-  placesOf(id: string): readonly string[] {
-    const places = [...(this.#places.get(id) ?? []), ...this.branchesWith(id)];
-    this.#places.set(id, places);
+  placesOf(mark: string): readonly string[] {
+    const places = [...(this.#places.get(mark) ?? []), ...this.branchesWith(mark)];
+    this.#places.set(mark, places);
     return places;
   }
 
   /** The messages that it sees on a branch. */
-  messagesOn(branchId: string): string[] {
-    const branch = this.engine.state.getState().branches.find(({ id }) => id === branchId);
-    return this.#chain(branch?.headMessageId ?? null);
+  messagesOn(branchId: string): readonly string[] {
+    return this.#branches.get(branchId) ?? [];
   }
 
   /** The branches on which it sees a message. */
-  branchesWith(id: string): string[] {
-    const { branches } = this.engine.state.getState();
-    return branches.filter((one) => this.#chain(one.headMessageId).includes(id)).map((one) => one.id);
+  branchesWith(mark: string): string[] {
+    return [...this.#branches].filter(([, marks]) => marks.includes(mark)).map(([id]) => id);
   }
 
   #chain(head: string | null): string[] {
-    const ids: string[] = [];
-    for (let at = head; at !== null; at = this.engine.node(at)?.parentId ?? null) ids.push(at);
-    return ids;
+    const marks: string[] = [];
+    for (let at = head; at !== null; at = this.engine.node(at)?.parentId ?? null) marks.push(this.markOf(at));
+    return marks;
   }
 }
 
+/** What a message is known by: a question by its words, since another one may have its id; an answer grows. */
+function keyOf(one: UIMessage, mark: string): string {
+  return one.role === 'user' ? wordsOf(one) : mark;
+}
+
 /**
- * What a message is known by: a question by its words, since another one may have its id; an answer grows, and is known by
- * its number.
+ * What a message is known by that grows, or whose words nobody has read here: its id. Where two may have one id, that and
+ * when it was said; a page may have given it another id for that.
  */
-function keyOf(one: UIMessage): string {
-  return one.role === 'user' ? wordsOf(one) : one.id.replace(/:\d+$/, '');
+function markOf({ id, createdAt }: Said, { areNumbered = false }: Story): string {
+  const given = id.replace(/:\d+$/, '');
+  return areNumbered && /^[aq]\d+$/.test(given) ? `${given}:${createdAt}` : given;
 }
 
 function wordsOf({ parts: [part] }: UIMessage): string {
@@ -231,10 +257,16 @@ function bound(to: object, value: unknown): unknown {
 /** So many ms a message is shown before anybody has seen it, and gone before anybody misses it. */
 const SEEN = 200;
 
-/** Words that a page was told are saved, or kept, as a message of that id. */
+/** A message: what it is called, and when it was said. */
+interface Said {
+  readonly id: string;
+  readonly createdAt?: number | undefined;
+}
+
+/** Words that a page was told are saved, or kept, as the message that is known by that. */
 interface Kept {
   readonly page: Page;
-  readonly id: string;
+  readonly mark: string;
 }
 
 class World {
@@ -245,6 +277,8 @@ class World {
   /** What the pages were told is saved, or kept: words, no two of them the same, and fields. */
   readonly words: Map<string, Kept> = new Map();
   readonly fields: Map<string, { readonly at: number; readonly page: Page }> = new Map();
+  /** The questions that were sent to a store, by their words. */
+  readonly said: Map<string, Said> = new Map();
   /** The messages that were on branches which somebody deleted, and on no other one there; and in which pages. */
   readonly deleted: Map<string, ReadonlySet<Page>> = new Map();
   /** The branches that somebody deleted. */
@@ -270,27 +304,36 @@ class World {
   }
 
   /** A page was told that words are kept. A branch that is deleted at this moment may take them along. */
-  keep(words: string, page: Page, id: string): void {
-    this.words.set(words, { page, id });
-    const places = page.placesOf(id);
+  keep(words: string, page: Page, mark: string): void {
+    this.words.set(words, { page, mark });
+    const places = page.placesOf(mark);
     const isLive = places.some((branchId) => !this.going.has(branchId));
-    const isOwn = page.branchesWith(id).length === 0 && places.some((branchId) => page.deleted.has(branchId));
-    if (isOwn || (this.going.size > 0 && !isLive)) this.delete([id], page);
+    const isOwn =
+      page.branchesWith(mark).length === 0 && places.some((branchId) => page.deleted.has(branchId));
+    if (isOwn || (this.going.size > 0 && !isLive)) this.delete([mark], page);
     // Who has not deleted it has its branch come back.
-    if (!page.isOpen || this.going.size > 0 || this.deleted.get(id)?.has(page)) return;
-    this.deleted.delete(id);
-    this.#forsaken.delete(id);
+    if (!page.isOpen || this.going.size > 0 || this.deleted.get(mark)?.has(page)) return;
+    this.deleted.delete(mark);
+    this.#forsaken.delete(mark);
   }
 
   /** Messages are deleted with their branch. */
-  delete(ids: readonly string[], page: Page): void {
-    for (const id of ids) this.deleted.set(id, new Set(this.deleted.get(id)).add(page));
+  delete(marks: readonly string[], page: Page): void {
+    for (const mark of marks) this.deleted.set(mark, new Set(this.deleted.get(mark)).add(page));
+  }
+
+  /** What a page writes is the last that it says of its messages. */
+  hear(ops: readonly StoreOp[]): void {
+    for (const op of ops)
+      if (op.op === 'insert' && op.data.role === 'user') this.said.set(wordsOf(op.data), op);
   }
 
   /** All is lost: what is on no branch any more stays so, but for what is shown, since its branch has come back. */
   lose(): void {
-    const shown = new Set(this.going.size > 0 ? [] : this.openPages.flatMap((page) => page.shown()));
-    for (const id of this.deleted.keys()) if (!shown.has(id)) this.#forsaken.add(id);
+    const shown = new Set(
+      this.going.size > 0 ? [] : this.openPages.flatMap((page) => page.shown().map((id) => page.markOf(id))),
+    );
+    for (const mark of this.deleted.keys()) if (!shown.has(mark)) this.#forsaken.add(mark);
   }
 
   get openPages(): readonly Page[] {
@@ -304,8 +347,8 @@ class World {
   }
 
   /** Whether words must be there at the end: they are known to a page that is open, or were written and not lost since. */
-  owes(words: string, { page, id }: Kept): boolean {
-    if (this.#forsaken.has(id)) return false;
+  owes(words: string, { page, mark }: Kept): boolean {
+    if (this.#forsaken.has(mark)) return false;
     return page.isOpen || this.disk.words.has(words) || this.openPages.some(({ read }) => read.has(words));
   }
 
@@ -338,16 +381,22 @@ async function ask(world: World, page: Page): Promise<string> {
   if (areNumbered) await world.newMoment();
   const question = message(`q${number}`, `word ${n}`);
   const id = await page.engine.continue(question, { id: `a${number}` });
-  world.keep(wordsOf(question), page, question.id);
-  page.placesOf(id);
-  page.questions.set(id, wordsOf(question));
+  const words = wordsOf(question);
+  // Where the disk is full it may wait in the page without being sent.
+  const said = world.said.get(words) ?? page.saidAs(words) ?? question;
+  world.keep(words, page, markOf(said, world.story));
+  // Both are said at once.
+  const mark = markOf({ ...said, id }, world.story);
+  page.marks.set(id, mark);
+  page.placesOf(mark);
+  page.questions.set(id, words);
   return id;
 }
 
 async function finish(world: World, page: Page, id: string): Promise<void> {
   const words = `to ${id}, ${world.next()}`;
   await page.engine.updateMessage(id, message(id, words), 'complete');
-  world.keep(words, page, id);
+  world.keep(words, page, page.marks.get(id) ?? id);
 }
 
 const deeds = {
@@ -399,7 +448,7 @@ const deeds = {
     const elsewhere = new Set(others.flatMap(({ id }) => page.messagesOn(id)));
     const all = world.pages.flatMap((each) => each.messagesOn(branch.id));
     world.delete(
-      all.filter((id) => !elsewhere.has(id)),
+      all.filter((mark) => !elsewhere.has(mark)),
       page,
     );
     world.going.add(branch.id);
@@ -458,7 +507,7 @@ async function orGone(
   deed: Promise<unknown>,
 ): Promise<void> {
   await deed.catch((error: unknown) => {
-    const isLost = headMessageId === null || page.branchesWith(headMessageId).length === 0;
+    const isLost = headMessageId === null || page.branchesWith(page.markOf(headMessageId)).length === 0;
     const isGone = isLost || gone.has(id);
     if (!isGone || !isContextError(error, 'branch-not-found')) throw error;
   });
@@ -496,11 +545,7 @@ export const stories = (most: number, areNumbered = false): fc.Arbitrary<Story> 
     isSecond: fc.boolean(),
     steps: fc.array(
       fc.record({
-        // What is deleted is known by its id, which two messages may have.
-        does: fc.constantFrom<keyof typeof deeds>(
-          ...KINDS.filter((kind) => !areNumbered || kind !== 'delete'),
-          ...OFTEN,
-        ),
+        does: fc.constantFrom<keyof typeof deeds>(...KINDS, ...OFTEN),
         page: fc.nat(1),
         pick: fc.nat(11),
         rest: fc.constantFrom(-1, -1, -1, 0, 1, 10, 100, 1500),
@@ -613,8 +658,9 @@ async function comeToRest(world: World): Promise<void> {
 async function checkLights(world: World): Promise<void> {
   for (const page of world.openPages) {
     const { light } = page;
-    const keys = page.engine.state.getState().messages.map(keyOf);
-    const there = new Set((await nodesOf(page.store)).map(({ data }) => keyOf(data)));
+    const keys = page.engine.state.getState().messages.map((one) => page.keyOf(one));
+    const nodes = await nodesOf(page.store);
+    const there = new Set(nodes.map((node) => keyOf(node.data, markOf(node, world.story))));
     const lacking = keys.filter((key) => !there.has(key));
     if (light === 'saved' && lacking.length > 0)
       world.wrong.push(`${world.nameOf(page)} says saved, and ${lacking.join()} is not`);
@@ -632,7 +678,8 @@ async function checkDisk(world: World): Promise<void> {
     const isOwed = world.owes(words, kept);
     if (found.length > 1 || (found.length === 0 && isOwed))
       wrong.push(`"${words}" is there ${found.length} times`);
-    const isSeen = world.deleted.has(kept.id) || found.some(({ id }) => fresh.branchesWith(id).length > 0);
+    const isSeen =
+      world.deleted.has(kept.mark) || found.some(({ id }) => fresh.branchesWith(fresh.markOf(id)).length > 0);
     if (isOwed && !isSeen) wrong.push(`"${words}" is on no branch`);
   }
   const fields = (await fresh.store.get<Record<string, number>>('contextree:queued:c')) ?? {};
