@@ -4,6 +4,7 @@ import { ContextError } from '../../src/errors.ts';
 import { user } from '../../src/fragment/message.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import { branchesIn, engineOn, said, say, texts } from '../support/engine.ts';
+import { head, insert, me } from '../support/graph.ts';
 import { findIn, History, logged } from '../support/history.ts';
 import { refusing } from '../support/refusal.ts';
 
@@ -672,6 +673,21 @@ describe('a chat that is deleted elsewhere', () => {
     await expect.poll(() => b.state.getState()).toMatchObject({ status: 'ready', error: null });
     await say(b, 'q2');
     expect(await branchesIn(store)).toEqual({ main: 'q1 > a1 > q2' });
+  });
+
+  test('is none of one that had not heard of it: what is begun there next is shown', async () => {
+    const { store, b } = await tabs();
+    const first = { ...me, userId: 'u' };
+    const second = { ...first, epoch: 1 };
+    const load = vi.spyOn(store, 'load').mockRejectedValue(new ContextError('store-blocked', 'busy'));
+    await store.append('c', [insert('q1', null), head(null, 'q1')], first);
+    await store.deleteChat('c');
+    await store.append('c', [insert('q2', null), head(null, 'q2')], second);
+    await settled();
+    load.mockRestore();
+    await store.append('c', [{ op: 'chat', title: 'Trees' }], second);
+    await expect.poll(() => shown(b)).toBe('q2');
+    expect(b.state.getState().error).toBeNull();
   });
 
   test('comes back whole to an engine that found it deleted', async () => {
