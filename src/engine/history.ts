@@ -105,7 +105,7 @@ export class History {
   #rearranged(): void {
     this.moves += 1;
     this.unseen.countAnew();
-    this.recount();
+    this.#recount();
   }
 
   /** Messages are gone: they were reserved, and nothing was ever said. Whoever looked at one looks at its parent. */
@@ -123,13 +123,13 @@ export class History {
       this.foreign.delete(id);
     }
     this.unseen.forget(ids);
-    this.recount();
+    this.#recount();
   }
 
   #absorbBranch(branch: Branch, own: Own): void {
     const before = this.branches.get(branch.id);
     this.branches.set(branch.id, branch);
-    if (before?.deletedAt !== branch.deletedAt) this.recount();
+    if (before?.deletedAt !== branch.deletedAt) this.#recount();
     if (!this.#views.has(branch.id))
       this.look(
         branch.id,
@@ -213,14 +213,14 @@ export class History {
   reviveBranch(branchId: string): void {
     const { deletedAt: _deleted, ...live } = this.branches.get(branchId) as Branch;
     this.branches.set(branchId, live);
-    this.recount();
+    this.#recount();
   }
 
   /** A branch is gone: no store ever took it. */
   forgetBranch(id: string): void {
     this.branches.delete(id);
     this.#views.delete(id);
-    this.recount();
+    this.#recount();
   }
 
   /** Forgets the branches and checkpoints that a chat which was written again has not; those that wait for the disk stay. */
@@ -248,7 +248,7 @@ export class History {
     this.#views.set(branchId, head);
     if (this.branches.get(branchId)?.deletedAt !== undefined || !this.#reached) return;
     if (before === null || contains(this.graph, head, before)) markChain(this.graph, this.#reached, head);
-    else this.recount();
+    else this.#recount();
   }
 
   /** Sees a branch as one does who comes now, where what was seen of it is on another one by now. */
@@ -333,7 +333,7 @@ export class History {
   }
 
   /** Counts anew what is reachable, after a branch or a message went. */
-  recount(): void {
+  #recount(): void {
     this.#reached = undefined;
   }
 
