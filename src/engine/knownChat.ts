@@ -52,7 +52,8 @@ export class KnownChat {
 
   /** Learns what was read of it. */
   read({ chat, seq }: ChatRecords): void {
-    if (chat ?? this.asOf) this.asOf = seq;
+    // Where there was none so far, there is nothing yet that could be cleared or lost.
+    if (chat || this.asOf !== undefined) this.asOf = seq;
     if (!chat) return;
     if (chat.deletedAt === undefined) this.row = chat;
     this.rev = chat.rev;

@@ -690,6 +690,18 @@ describe('a chat that is deleted elsewhere', () => {
     expect(b.state.getState().error).toBeNull();
   });
 
+  test('is none of one that had none, where everything is cleared again and again', async () => {
+    const { store, b } = await tabs();
+    for (const id of ['d', 'e']) {
+      await store.append(id, [insert('q1', null), head(null, 'q1')], me);
+      await store.clear();
+      await settled();
+    }
+    expect(b.state.getState().error).toBeNull();
+    await say(b, 'q2');
+    expect(await branchesIn(store)).toEqual({ main: 'q2' });
+  });
+
   test('comes back whole to an engine that found it deleted', async () => {
     const { store } = await tabs('q1', 'a1');
     await store.deleteChat('c', { keepFor: 10_000 });
