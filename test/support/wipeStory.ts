@@ -537,21 +537,49 @@ function one<T>(things: readonly T[], pick: number): T | undefined {
 const KINDS = Object.keys(deeds) as (keyof typeof deeds)[];
 const OFTEN = ['ask', 'ask', 'ask', 'wipe', 'wipe', 'wipe', 'begin', 'end', 'full', 'list'] as const;
 
-/** Stories of two pages and at most so many steps. */
+const RESTS = [-1, -1, -1, 0, 1, 10, 100, 1500] as const;
+
+const stepOf = (...kinds: readonly Step['does'][]): fc.Arbitrary<Step> =>
+  fc.record({
+    does: fc.constantFrom(...kinds),
+    page: fc.nat(1),
+    pick: fc.nat(11),
+    rest: fc.constantFrom(...RESTS),
+  });
+
+/** A page whose disk is full asks, and another one asks something else under that number. */
+const clash: fc.Arbitrary<readonly Step[]> = fc
+  .record({
+    page: fc.nat(1),
+    pick: fc.nat(11),
+    rests: fc.tuple(...[0, 1, 2].map(() => fc.constantFrom(...RESTS))),
+  })
+  .map(({ page, pick, rests: [first = 0, second = 0, third = 0] }) => [
+    { does: 'full', page, pick, rest: Math.max(first, 0) },
+    { does: 'ask', page, pick: 0, rest: second },
+    { does: 'ask', page: 1 - page, pick: 0, rest: third },
+  ]);
+
+/** Steps among which two messages get one id, and branches are deleted, more often than by chance. */
+const numberedSteps = (most: number): fc.Arbitrary<readonly Step[]> => {
+  const single = stepOf(...KINDS, ...OFTEN, 'delete', 'delete', 'delete').map((step) => [step]);
+  return fc
+    .array(fc.oneof({ weight: 6, arbitrary: single }, { weight: 1, arbitrary: clash }), {
+      minLength: 2,
+      maxLength: most,
+    })
+    .map((parts) => parts.flat());
+};
+
+/** Stories of two pages and at most so many steps, or turns of events. */
 export const stories = (most: number, areNumbered = false): fc.Arbitrary<Story> =>
   fc.record({
     areOne: fc.boolean(),
     areNumbered: fc.constant(areNumbered),
     isSecond: fc.boolean(),
-    steps: fc.array(
-      fc.record({
-        does: fc.constantFrom<keyof typeof deeds>(...KINDS, ...OFTEN),
-        page: fc.nat(1),
-        pick: fc.nat(11),
-        rest: fc.constantFrom(-1, -1, -1, 0, 1, 10, 100, 1500),
-      }),
-      { minLength: 2, maxLength: most },
-    ),
+    steps: areNumbered
+      ? numberedSteps(most)
+      : fc.array(stepOf(...KINDS, ...OFTEN), { minLength: 2, maxLength: most }),
     picks: fc.array(fc.nat(12), { minLength: 1, maxLength: 31 }),
   });
 
