@@ -1,5 +1,5 @@
 import { createStore, type StoreApi } from 'zustand/vanilla';
-import { ContextError } from '../errors.ts';
+import { ContextError, isContextError } from '../errors.ts';
 import type { ChatInfo, ContextStore } from '../store/store.ts';
 
 /**
@@ -9,7 +9,8 @@ import type { ChatInfo, ContextStore } from '../store/store.ts';
  * bursts, and one read covers all that happened before it began: while one is under way, at most one more waits.
  * A chat that did not change keeps its object, so its row does not render.
  *
- * A chat that a person removes is gone at once, before the disk has answered, and is back if the disk refuses.
+ * A chat that a person removes is gone at once, before the disk has answered, and is back if the disk refuses. A full one
+ * refuses to keep it for a while: then this list does, and the chat goes for good when its time is over, which makes room.
  */
 export class ChatList {
   readonly state: Pick<StoreApi<ChatListState>, 'getState' | 'getInitialState' | 'subscribe'>;
@@ -87,16 +88,46 @@ export class ChatList {
 
   /** Removes a chat. For {@link UNDO_WITHIN} ms the result brings it back: true if it did, false when it was too late. */
   async remove(chatId: string): Promise<() => Promise<boolean>> {
-    this.#leaving = new Set([...this.#leaving, chatId]);
-    this.#show();
+    this.#setLeaving(chatId, true);
     try {
       await this.#store.deleteChat(chatId, { userId: this.#userId, keepFor: UNDO_WITHIN });
       await this.refresh();
-    } finally {
-      this.#leaving = new Set([...this.#leaving].filter((id) => id !== chatId));
-      this.#show();
+    } catch (error) {
+      if (isContextError(error, 'quota-exceeded')) return this.#removeInTime(chatId);
+      this.#setLeaving(chatId, false);
+      throw error;
     }
+    this.#setLeaving(chatId, false);
     return () => this.#bringBack(chatId);
+  }
+
+  /** A full disk takes no note of when a chat is to go, only that it goes: until then it is gone from this list alone. */
+  #removeInTime(chatId: string): () => Promise<boolean> {
+    let isOver = false;
+    const end = (): void => {
+      isOver = true;
+      clearTimeout(timer);
+    };
+    const timer = setTimeout(() => {
+      end();
+      void this.#store
+        .deleteChat(chatId, { userId: this.#userId })
+        .catch(() => undefined)
+        .then(() => this.refresh())
+        .then(() => this.#setLeaving(chatId, false));
+    }, UNDO_WITHIN);
+    return async () => {
+      if (isOver) return false;
+      end();
+      this.#setLeaving(chatId, false);
+      return true;
+    };
+  }
+
+  #setLeaving(chatId: string, isLeaving: boolean): void {
+    const others = [...this.#leaving].filter((id) => id !== chatId);
+    this.#leaving = new Set(isLeaving ? [...others, chatId] : others);
+    this.#show();
   }
 
   async #bringBack(chatId: string): Promise<boolean> {

@@ -29,7 +29,8 @@ export interface UseChatsResult extends Pending {
   readonly rename: (chatId: string, title: string | null) => Promise<void>;
   /**
    * Removes a chat: from the list at once, from the disk after 10 seconds. Resolves to a function that undoes it
-   * until then, and tells whether the chat is back.
+   * until then, and tells whether the chat is back. A full disk takes no note of that: there the page has to stay open
+   * until then.
    */
   readonly remove: (chatId: string) => Promise<() => Promise<boolean>>;
 }

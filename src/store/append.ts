@@ -175,6 +175,11 @@ export class RecordTransaction implements StoreTransaction {
     this.#rows.put('chats', chat);
   }
 
+  /** Nothing is left of the chat's row. */
+  dropChat(): void {
+    this.#rows.delete('chats', only(this.chatId));
+  }
+
   bodyHash(body: UIMessage): string {
     return bodySum(rememberText(body));
   }

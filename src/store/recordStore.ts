@@ -33,7 +33,16 @@ import { asJson, cloneValue, expectKey, normaliseMessage, normaliseOps } from '.
 import { findChat, getChain, getNodes, listChats, load, loadPointers, MESSAGES, RECORDS } from './reads.ts';
 import { keepFile, RecordTransaction } from './append.ts';
 import { NOTHING_KEPT, TRACES } from './rebuild.ts';
-import { bringBack, purgeChat, type RemovedChat, removeChat } from './removal.ts';
+import {
+  bringBack,
+  isBuried,
+  leave,
+  purge,
+  removal,
+  type Removal,
+  type RemovedChat,
+  takeAway,
+} from './removal.ts';
 import { onReturning } from './returning.ts';
 import type { Backing, Rows } from './rows.ts';
 import type { MessageSearch } from './search.ts';
@@ -280,9 +289,10 @@ export class RecordStore implements ContextStore {
   ): Promise<boolean> {
     expectTexts({ chatId });
     expectOptions(options, REMOVAL);
-    const change = await this.#write(chatId, (tx) => removeChat(tx, options, Date.now()));
+    const now = Date.now();
+    const isRemoved = await this.#remove(chatId, removal(options, now), now);
     this.#sweep();
-    return change !== undefined;
+    return isRemoved;
   }
 
   async restoreChat(chatId: string): Promise<boolean> {
@@ -349,9 +359,35 @@ export class RecordStore implements ContextStore {
   }
 
   /**
-   * A full disk takes no note, however short, but lets go of what is there: that goes first then. Where there is no room for the
-   * note even so, what is left is an empty database.
+   * Removes a chat, or the content of one. A full disk takes no note of it, however short, but lets go of what is there: what
+   * is to go at once goes first then, and makes room. Where there is none even so, nothing is left of the chat.
    */
+  async #remove(chatId: string, plan: Removal, now: number): Promise<boolean> {
+    const carryOut = async (tx: RecordTransaction, gone?: RemovedChat): Promise<boolean> => {
+      const left = (await plan(tx)) ?? ((await tx.chat()) ? undefined : gone);
+      if (left) await leave(tx, left);
+      return left !== undefined;
+    };
+    try {
+      return await this.#write(chatId, (tx) => carryOut(tx));
+    } catch (error) {
+      if (!isContextError(error, 'quota-exceeded')) throw error;
+      const gone = await this.#write(chatId, async (tx) => {
+        const left = await plan(tx);
+        return left && isBuried(left) ? { left, isWhole: await takeAway(tx, now) } : undefined;
+      });
+      if (!gone) throw error;
+      // Nothing tells of that by its number.
+      this.#known = undefined;
+      await this.#write(chatId, (tx) => carryOut(tx, gone.left)).catch((refusal: unknown) => {
+        if (!gone.isWhole) throw refusal;
+        this.#tell({ kind: 'change', chatId, seq: this.#seq, remote: false });
+      });
+      return true;
+    }
+  }
+
+  /** The same for all there is. Where there is no room for the note even so, what is left is an empty database. */
   async #forgetAll(): Promise<number> {
     try {
       return await this.#backing.write(ALL_TABLES, (rows) => forgetAll(rows));
@@ -519,7 +555,7 @@ export class RecordStore implements ContextStore {
 
   async #purge(chats: readonly RemovedChat[], now: number): Promise<void> {
     for (const { id, purgeAt = 0 } of chats) {
-      if (purgeAt <= now) await this.#write(id, (tx) => purgeChat(tx, now));
+      if (purgeAt <= now) await this.#remove(id, purge(now), now);
     }
     const next = Math.min(...chats.map(({ purgeAt = 0 }) => purgeAt).filter((at) => at > now));
     clearTimeout(this.#sweeper);

@@ -23,21 +23,32 @@ export function isBuried({ deletedAt, purgeAt }: RemovedChat): boolean {
   return deletedAt !== undefined && purgeAt === undefined;
 }
 
-/** Deletes the chat, at once or in `keepFor` ms; undefined when there is nothing (of this user) to delete. */
-export async function removeChat(
-  tx: StoreTransaction,
+/** What deleting a chat leaves of it; undefined when there is nothing to delete. */
+export type Removal = (tx: StoreTransaction) => Promise<RemovedChat | undefined>;
+
+/** Deletes a chat (of this user), at once or in `keepFor` ms. */
+export function removal(
   { userId, keepFor }: { readonly userId?: string; readonly keepFor?: number },
   now: number,
-): Promise<Change | undefined> {
-  const chat: RemovedChat | undefined = await tx.chat();
-  // Words of which nobody knows whose they are go where nobody is named.
-  if (!chat && userId === undefined && (await tx.wordsEnd?.())) tx.purge();
-  if (!chat || (userId !== undefined && chat.userId !== userId)) return undefined;
-  if (chat.deletedAt !== undefined && (chat.purgeAt === undefined || keepFor !== undefined)) return undefined;
-  const removed = { ...chat, deletedAt: now, rev: chat.rev + 1 };
-  const seq = await tx.seq();
-  if (keepFor === undefined) return bury(tx, removed, seq);
-  return enter(tx, { ...removed, purgeAt: momentIn(now, keepFor) }, seq, 'delete');
+): Removal {
+  return async (tx) => {
+    const chat: RemovedChat | undefined = await tx.chat();
+    // Words of which nobody knows whose they are go where nobody is named.
+    if (!chat && userId === undefined && (await tx.wordsEnd?.())) tx.purge();
+    if (!chat || (userId !== undefined && chat.userId !== userId)) return undefined;
+    if (chat.deletedAt !== undefined && (chat.purgeAt === undefined || keepFor !== undefined))
+      return undefined;
+    const removed = { ...chat, deletedAt: now, rev: chat.rev + 1 };
+    return keepFor === undefined ? tombstone(removed) : { ...removed, purgeAt: momentIn(now, keepFor) };
+  };
+}
+
+/** Takes the content of a deleted chat whose time is over, unless it was brought back, or is gone already. */
+export function purge(now: number): Removal {
+  return async (tx) => {
+    const chat = await tx.chat();
+    return chat && isDue(chat, now) ? tombstone(chat) : undefined;
+  };
 }
 
 /** A moment that a row can tell: one that is infinitely far away reads as none, and the chat as gone for good. */
@@ -45,23 +56,34 @@ function momentIn(now: number, ms: number): number {
   return Math.min(now + Math.max(ms, 0), Number.MAX_VALUE);
 }
 
-/** Takes the content of a deleted chat whose time is over; undefined when it was brought back, or is gone already. */
-export async function purgeChat(tx: StoreTransaction, now: number): Promise<Change | undefined> {
-  const [chat, seq] = await Promise.all([tx.chat() as Promise<RemovedChat | undefined>, tx.seq()]);
-  return chat?.purgeAt !== undefined && chat.purgeAt <= now ? bury(tx, chat, seq) : undefined;
+function isDue({ purgeAt = Infinity }: RemovedChat, now: number): boolean {
+  return purgeAt <= now;
+}
+
+/** Leaves this of a chat. */
+export async function leave(tx: StoreTransaction, left: RemovedChat): Promise<void> {
+  if (isBuried(left)) tx.purge();
+  enter(tx, left, await tx.seq(), 'delete');
+}
+
+/**
+ * Takes a chat away and puts nothing, not even its tombstone. Gives whether nothing is left of it: the row of one that was
+ * deleted, and whose content was only due to go, stays where it is.
+ */
+export async function takeAway(tx: StoreTransaction & { dropChat(): void }, now: number): Promise<boolean> {
+  const chat = await tx.chat();
+  tx.purge();
+  if (chat && isDue(chat, now)) return false;
+  tx.dropChat();
+  return true;
 }
 
 /** Brings the chat back; undefined when its content is gone, or due to go. */
 export async function bringBack(tx: StoreTransaction, now: number): Promise<Change | undefined> {
   const [chat, seq] = await Promise.all([tx.chat() as Promise<RemovedChat | undefined>, tx.seq()]);
-  if (chat?.purgeAt === undefined || chat.purgeAt <= now) return undefined;
+  if (chat?.purgeAt === undefined || isDue(chat, now)) return undefined;
   const { deletedAt: _deleted, purgeAt: _due, ...live } = chat;
   return enter(tx, { ...live, rev: chat.rev + 1 }, seq, 'put');
-}
-
-function bury(tx: StoreTransaction, chat: Chat, seq: number): Change {
-  tx.purge();
-  return enter(tx, tombstone(chat), seq, 'delete');
 }
 
 function enter(tx: StoreTransaction, chat: RemovedChat, seq: number, op: Change['op']): Change {

@@ -100,7 +100,8 @@ export interface ContextStore {
    * Deletes a chat with everything in it; false when there is none (or it is not `userId`'s).
    * With `keepFor` (ms) it disappears at once and its bytes go when that time has passed, with `Infinity` never by
    * themselves; `restoreChat` brings it back until then, also in another tab. What stays is
-   * `{ id, userId, rev, epoch, deletedAt }`.
+   * `{ id, userId, rev, epoch, deletedAt }`. A full disk, which takes no note of it, rejects with `quota-exceeded` where there
+   * is a `keepFor`; without one the chat goes all the same, and makes room.
    */
   deleteChat(
     chatId: string,

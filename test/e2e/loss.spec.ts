@@ -93,7 +93,17 @@ test('a turn for which there is no room is kept, told as quota-exceeded, and sav
   }
 });
 
+test('a chat can be deleted where there is not even room to note that', async () => {
+  expect(await toldWhenFull('deleteChat')).toEqual({ ...roomless, isNoted: true });
+});
+
 test('all data can be cleared where there is not even room to note that', async () => {
+  expect(await toldWhenFull('clear')).toEqual({ ...roomless, isNoted: false });
+});
+
+const roomless = { refused: 'quota-exceeded', before: 1, after: 0, next: ['q1'] };
+
+async function toldWhenFull(how: 'deleteChat' | 'clear'): Promise<object> {
   const profile = await Profile.create();
   try {
     await profile.start();
@@ -102,15 +112,14 @@ test('all data can be cleared where there is not even room to note that', async 
     await session.send('Storage.overrideQuotaForOrigin', { origin: profile.origin, quotaSize: 8_000_000 });
     await page.goto(profile.origin);
     await page.waitForFunction(() => 'contextree' in globalThis);
-    const told = await page.evaluate(talkUntilFull);
-    expect(told).toEqual({ refused: 'quota-exceeded', before: 1, after: 0, next: ['q1'] });
+    return await page.evaluate(talkUntilFull, how);
   } finally {
     await profile.remove();
   }
-});
+}
 
-/** Talks until nothing more is taken, in the end in turns of a kilobyte; clears all, and begins anew. */
-async function talkUntilFull() {
+/** Talks until nothing more is taken, in the end in turns of a kilobyte; deletes that, and begins anew. */
+async function talkUntilFull(how: 'deleteChat' | 'clear') {
   const store = new contextree.IndexedDBContextStore('full');
   const engine = new contextree.ContextEngine({ store, chatId: 'old', userId: 'me' });
   const say = (bytes: number): Promise<boolean> => {
@@ -127,11 +136,12 @@ async function talkUntilFull() {
   engine.dispose();
   const refused = await store.set('a', 1).catch((error: unknown) => (error as { code?: string }).code);
   const before = (await store.listChats()).length;
-  await store.clear();
+  await store[how]('old');
   const after = (await store.listChats()).length;
+  const isNoted = (await store.load('old')).chat?.deletedAt !== undefined;
   const anew = new contextree.ContextEngine({ store, chatId: 'new', userId: 'me' });
   await anew.set(contextree.user('next', { id: 'q1' })).save();
-  return { refused, before, after, next: (await store.getMessages('new')).map(({ id }) => id) };
+  return { refused, before, after, isNoted, next: (await store.getMessages('new')).map(({ id }) => id) };
 }
 
 /** Writes what can't be compressed until there is no more room, says something then, and makes room again. */

@@ -166,6 +166,50 @@ describe('useChats', () => {
     expect(result.current.error).toMatchObject({ code: 'store-closed' });
   });
 
+  // As Chromium has it when a site's share is used up: what only deletes is taken.
+  const full = (store: InMemoryContextStore): void => {
+    const deleteChat = store.deleteChat.bind(store);
+    vi.spyOn(store, 'deleteChat').mockImplementation((chatId, options) => {
+      if (options?.keepFor === undefined) return deleteChat(chatId, options);
+      return Promise.reject(new ContextError('quota-exceeded', 'no room'));
+    });
+  };
+
+  it('removes a chat in ten seconds where the disk is too full to note that', async () => {
+    vi.useFakeTimers();
+    const store = new InMemoryContextStore();
+    await say(engineOn(store, 'one'), 'q1');
+    const result = list(store);
+    await act(() => vi.advanceTimersByTimeAsync(10));
+    expect(idsOf(result.current)).toEqual(['one']);
+    full(store);
+    const undo = await act(() => result.current.remove('one'));
+    expect(result.current).toMatchObject({ chats: [], error: null });
+    await act(() => vi.advanceTimersByTimeAsync(9_900));
+    expect(result.current.chats).toEqual([]);
+    expect(await store.getMessages('one')).toHaveLength(1);
+    await act(() => vi.advanceTimersByTimeAsync(200));
+    expect(await act(undo)).toBe(false);
+    expect(result.current.chats).toEqual([]);
+    expect(await store.getChat('one')).toBeUndefined();
+  });
+
+  it('brings such a chat back until then, once', async () => {
+    vi.useFakeTimers();
+    const store = new InMemoryContextStore();
+    await say(engineOn(store, 'one'), 'q1');
+    const result = list(store);
+    full(store);
+    const undo = await act(() => result.current.remove('one'));
+    await act(() => vi.advanceTimersByTimeAsync(9_900));
+    expect(await act(undo)).toBe(true);
+    expect(idsOf(result.current)).toEqual(['one']);
+    expect(await act(undo)).toBe(false);
+    await act(() => vi.advanceTimersByTimeAsync(1_000));
+    expect(idsOf(result.current)).toEqual(['one']);
+    expect(await store.getMessages('one')).toHaveLength(1);
+  });
+
   it('shows fifty, and fifty more', async () => {
     const store = new InMemoryContextStore();
     await Promise.all(Array.from({ length: 60 }, (_, i) => engineOn(store, `c${i}`).save()));
