@@ -656,6 +656,24 @@ const KEPT: Readonly<Record<string, Story>> = {
       step('ask', 0),
       step('ask', 0),
     ),
+  'so was who deleted one just as a page wrote there what had waited': {
+    areOne: true,
+    areNumbered: true,
+    steps: [
+      step('full', 1, 0, 0),
+      step('ask', 1),
+      step('ask', 0),
+      step('late', 1, 3, 0),
+      step('ask', 1),
+      step('ask', 1, 0, 1),
+      step('ask', 0, 0, 1),
+      step('wipe', 0),
+      step('delete', 0, 1),
+      step('ask', 0),
+      step('ask', 0),
+    ],
+    picks: [0],
+  },
 };
 
 // `CONTEXTREE_FUZZ` and `CONTEXTREE_SEED` as in `campaign.ts`; what a failure printed, put into `KEPT`, is played each time

@@ -97,6 +97,7 @@ class Page {
     this.engine.state.subscribe(({ branches, messages }) => {
       const { now } = world.machine;
       this.#branches = new Map(branches.map((one) => [one.id, this.#chain(one.headMessageId)]));
+      world.takeAlong();
       if (!this.isOpen) return;
       for (const one of messages) this.read.add(wordsOf(one));
       for (const [key, since] of this.#since) {
@@ -181,6 +182,11 @@ class Page {
   /** The messages that it sees on a branch. */
   messagesOn(branchId: string): readonly string[] {
     return this.#branches.get(branchId) ?? [];
+  }
+
+  /** The messages that it sees on other branches than these. */
+  messagesBut(branchIds: ReadonlyMap<string, unknown>): readonly string[] {
+    return [...this.#branches].flatMap(([id, marks]) => (branchIds.has(id) ? [] : marks));
   }
 
   /** The branches on which it sees a message. */
@@ -283,8 +289,8 @@ class World {
   readonly deleted: Map<string, ReadonlySet<Page>> = new Map();
   /** The branches that somebody deleted. */
   readonly gone: Set<string> = new Set();
-  /** Those that are being deleted, until all pages have heard of it. */
-  readonly going: Set<string> = new Set();
+  /** Those that are being deleted, and by whom, until all pages have heard of it. */
+  readonly going: Map<string, Page> = new Map();
   /** What was on a deleted branch only when all was lost: nobody writes that again. */
   readonly #forsaken: Set<string> = new Set();
   readonly story: Story;
@@ -320,6 +326,18 @@ class World {
   /** Messages are deleted with their branch. */
   delete(marks: readonly string[], page: Page): void {
     for (const mark of marks) this.deleted.set(mark, new Set(this.deleted.get(mark)).add(page));
+  }
+
+  /** What stands on a branch that is being deleted goes with it, also what came there just then. */
+  takeAlong(): void {
+    for (const [branchId, page] of this.going) {
+      const elsewhere = new Set(page.messagesBut(this.going));
+      const all = this.pages.flatMap((each) => each.messagesOn(branchId));
+      this.delete(
+        all.filter((mark) => !elsewhere.has(mark)),
+        page,
+      );
+    }
   }
 
   /** What a page writes is the last that it says of its messages. */
@@ -444,14 +462,8 @@ const deeds = {
     const { branches } = page.engine.state.getState();
     const branch = one(branches, pick);
     if (!branch || branches.length < 2) return;
-    const others = branches.filter(({ id }) => id !== branch.id && !world.going.has(id));
-    const elsewhere = new Set(others.flatMap(({ id }) => page.messagesOn(id)));
-    const all = world.pages.flatMap((each) => each.messagesOn(branch.id));
-    world.delete(
-      all.filter((mark) => !elsewhere.has(mark)),
-      page,
-    );
-    world.going.add(branch.id);
+    world.going.set(branch.id, page);
+    world.takeAlong();
     world.gone.add(branch.id);
     page.deleted.add(branch.id);
     try {
