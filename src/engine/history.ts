@@ -186,9 +186,9 @@ export class History {
     for (const id of behind) putNode(graph, { ...(graph.nodes.get(id) as NodeInfo), parentId: ours.id });
     for (const [branchId, view] of this.#views)
       if (view === there.id && moved.has(branchId)) this.#views.set(branchId, ours.id);
-    // One that only this page has is led to by nobody else.
+    // Nobody else leads a branch that only this page has, nor one of a chat that was lost, where what waits for no disk stood.
     for (const [id, branch] of this.branches)
-      if (branch.headMessageId === there.id && branch.deviceId === MEMORY) {
+      if (branch.headMessageId === there.id && (branch.deviceId === MEMORY || ours.deviceId !== MEMORY)) {
         this.branches.set(id, { ...branch, headMessageId: ours.id });
         if (this.view(id) === there.id) this.#views.set(id, ours.id);
       }

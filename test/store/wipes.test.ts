@@ -674,6 +674,20 @@ const KEPT: Readonly<Record<string, Story>> = {
     ],
     picks: [0],
   },
+  'what had been set apart was led back to another tab’s message of its number, where the chat was lost once more, and was not written again':
+    {
+      ...numbered(
+        step('again', 0),
+        step('full', 0, 0, 0),
+        step('ask', 0),
+        step('ask', 1, 0, 1),
+        step('wipe', 0),
+        step('wipe', 0),
+        step('ask', 0),
+        step('ask', 0),
+      ),
+      picks: [1, 0],
+    },
 };
 
 // `CONTEXTREE_FUZZ` and `CONTEXTREE_SEED` as in `campaign.ts`; what a failure printed, put into `KEPT`, is played each time
