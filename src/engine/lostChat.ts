@@ -61,7 +61,8 @@ export function writtenAgain(
 /**
  * What is here of a chat that another tab has written again, and that tab had not: the ends of branches, behind messages
  * that are there by now, and checkpoints; of the `lost` chat its title and the fields of its metadata. Branches are as they
- * were `seen` here; one that ends elsewhere by now gets one beside it, and `beside` learns which.
+ * were `seen` here; one that ends elsewhere by now gets one beside it, and `beside` learns which. A message whose words are not
+ * here keeps its place here, too: a tab that has them may come later.
  */
 export function writtenBeside(
   history: History,
@@ -86,8 +87,10 @@ export function writtenBeside(
   const put = (branch: Branch, chain: readonly string[]): string | null => {
     let last: string | null = null;
     let isAside = false;
+    let lacking: NodeInfo[] = [];
     for (const id of chain) {
-      const node = history.graph.nodes.get(id)?.deviceId === MEMORY ? undefined : history.body(id);
+      const known = history.graph.nodes.get(id);
+      const node = known?.deviceId === MEMORY ? undefined : history.body(id);
       const info = there.get(id);
       if (info && node && isOlder(info, node)) {
         const { data, status } = insertOf(node);
@@ -95,9 +98,15 @@ export function writtenBeside(
       }
       // That tab had what follows, and not these words: they stand beside it.
       if (info && isAside) ops.push(besideBranch(branch, last));
-      isAside = !info && (isAside || (node !== undefined && !written.has(id)));
-      if (node && !written.has(id)) ops.push({ ...insertOf(node), parentId: last });
-      if (info || node) written.add((last = id));
+      const isNew = node !== undefined && !written.has(id);
+      isAside = !info && (isAside || isNew);
+      if (isNew)
+        for (const one of [...placesOf(lacking, last), node]) {
+          ops.push({ ...insertOf(one), parentId: last });
+          written.add((last = one.id));
+        }
+      if (written.has(id)) [last, lacking] = [id, []];
+      else if (known && known.deviceId !== MEMORY) lacking.push(known);
     }
     return last;
   };
@@ -256,6 +265,11 @@ function placing(
     }
     return lasts.get(id ?? '') ?? null;
   };
+}
+
+/** What keeps the places of messages without words in a chain, behind the last one that is there. */
+function placesOf(lacking: readonly NodeInfo[], last: string | null): readonly MessageNode[] {
+  return last === null && lacking.length > MOST_FIRST ? [] : lacking.map(wordless);
 }
 
 /** So many messages without words may begin a chat that is written again. */

@@ -773,7 +773,25 @@ describe('an open chat whose database is wiped', () => {
       await expect.poll(ids).toEqual(['a1', 'b1', 'b2', 'c1', 'q1']);
       expect(shown(second)).toEqual(['q1', 'c1']);
       const names = () => outlineOf(engine).branches.map(({ name }) => name);
-      await expect.poll(names).toEqual(['main', 'main-v2', 'main-v2-v2', 'main-v3']);
+      await expect.poll(names).toEqual(['main', 'main-v2', 'main-v3']);
+      expect(await second.verify()).toEqual([]);
+    });
+
+    it('has words in their place, where a tab adds what followed them and had not read them', async () => {
+      const getNodes = store.getNodes.bind(store);
+      const reads = vi
+        .spyOn(store, 'getNodes')
+        .mockImplementation(async (...args) => (await getNodes(...args)).filter(({ id }) => id !== 'b1'));
+      await second.set(user('three', { id: 'b1' }), user('four', { id: 'b2' })).save();
+      await expect.poll(() => shown(engine)).toEqual(['q1', 'a1', 'b2']);
+      reads.mockRestore();
+      await wipe();
+      const fresh = open();
+      await fresh.ready();
+      await fresh.updateChat({ title: 'Trees' });
+      for (const tab of [engine, second, fresh])
+        await expect.poll(() => shown(tab)).toEqual(['q1', 'a1', 'b1', 'b2']);
+      expect(await store.listBranches('c')).toMatchObject([{ name: 'main', headMessageId: 'b2' }]);
       expect(await second.verify()).toEqual([]);
     });
 

@@ -688,6 +688,21 @@ const KEPT: Readonly<Record<string, Story>> = {
       ),
       picks: [1, 0],
     },
+  'an answer was gone from where it was said, where a page that had not read it added what followed it to a lost chat':
+    {
+      ...inOnePage(
+        step('begin', 0),
+        step('reload', 0),
+        step('ask', 1),
+        step('ask', 0),
+        step('ask', 1),
+        step('ask', 0),
+        step('ask', 1),
+        step('ask', 0),
+        step('wipe', 0),
+      ),
+      areNumbered: true,
+    },
 };
 
 // `CONTEXTREE_FUZZ` and `CONTEXTREE_SEED` as in `campaign.ts`; what a failure printed, put into `KEPT`, is played each time
