@@ -71,15 +71,24 @@ export class Streams {
     return this.ids().find((id) => this.#streams.get(id)?.givenId === givenId) ?? givenId;
   }
 
-  /** An answer that grows has another id from now on. */
+  /** An answer that grows, or whose end waits for a disk, has another id from now on. */
   rename(from: string, to: string): void {
     const stream = this.#streams.get(from);
-    if (!stream) return;
-    this.#streams.delete(from);
-    this.#streams.set(to, stream);
-    const { release } = stream;
-    const lock = this.#hold(to);
-    stream.release = () => {
+    if (stream) {
+      this.#streams.delete(from);
+      this.#streams.set(to, stream);
+      stream.release = this.#holdToo(to, stream.release);
+    }
+    const release = this.#lingering.get(from);
+    if (!release) return;
+    this.#lingering.delete(from);
+    this.#lingering.set(to, this.#holdToo(to, release));
+  }
+
+  /** Holds an answer under one more id; the result lets go of it under both. */
+  #holdToo(id: string, release: () => void): () => void {
+    const lock = this.#hold(id);
+    return () => {
       release();
       void lock.then((letGo) => letGo());
     };

@@ -255,9 +255,10 @@ describe('two messages under one id, where a full disk kept the first', () => {
     await expectSound(inner);
   });
 
-  test('come back with their branch where another tab deletes it before the last words are written', async () => {
-    const { inner, full, other, refuse } = await asked();
-    // There is room for the question alone.
+  /** There was room for the question, and not for its answer. */
+  async function halfWritten() {
+    const world = await asked();
+    const { inner, full, refuse } = world;
     const append = inner.append.bind(inner);
     inner.append = async (...args) => {
       const result = await append(...args);
@@ -267,6 +268,27 @@ describe('two messages under one id, where a full disk kept the first', () => {
     await expect(full.retry()).rejects.toMatchObject({ code: 'quota-exceeded' });
     inner.append = append;
     expect(await branchesIn(inner)).toMatchObject({ 'main-v2': 'q0 > a0 > mine > ' });
+    return world;
+  }
+
+  test('stay where they were said where another tab asks on before the last words are written', async () => {
+    const { inner, full, other, refuse } = await halfWritten();
+    await say(other, 'q2', 'a2');
+    await settled();
+    expect(shown(full)).toBe('q0 > a0 > mine > to mine');
+    refuse(undefined);
+    await full.retry();
+    expect(shown(full)).toBe('q0 > a0 > mine > to mine');
+    expect(await branchesIn(inner)).toEqual({
+      main: 'q0 > a0 > yours > to yours > q2 > a2',
+      'main-v2': 'q0 > a0 > mine > to mine',
+    });
+    expect(await inner.held('c')).toEqual(new Set());
+    await expectSound(inner);
+  });
+
+  test('come back with their branch where another tab deletes it before the last words are written', async () => {
+    const { inner, full, other, refuse } = await halfWritten();
     await other.deleteBranch('main-v2');
     await settled();
     refuse(undefined);

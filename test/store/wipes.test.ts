@@ -703,6 +703,20 @@ const KEPT: Readonly<Record<string, Story>> = {
       ),
       areNumbered: true,
     },
+  'an answer that waited was taken back by another page, where it had got another id and the disk took its question alone':
+    {
+      ...numbered(
+        step('full', 1, 0, 0),
+        step('ask', 1),
+        step('ask', 0),
+        step('ask', 0),
+        step('edit', 0),
+        step('retry', 0),
+        step('full', 1, 1, 0),
+        step('ask', 0),
+      ),
+      picks: [0, 2, 0, 0, 1, 9, 11],
+    },
 };
 
 // `CONTEXTREE_FUZZ` and `CONTEXTREE_SEED` as in `campaign.ts`; what a failure printed, put into `KEPT`, is played each time
