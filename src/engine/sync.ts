@@ -234,8 +234,9 @@ export class Sync {
    * as far as it is known here, when the browser lost it under the open page.
    */
   async #append(ops: readonly StoreOp[], onConflict?: ConflictPolicy, how?: WriteOptions): Promise<void> {
-    let attempt = ops;
+    let attempt: readonly StoreOp[] = ops.map((op) => this.#dated(op));
     let gone: string | undefined;
+    let isBack = false;
     for (;;) {
       try {
         await this.#send(attempt, onConflict, { ...how, mainBranchId: gone, gone });
@@ -263,9 +264,17 @@ export class Sync {
           gone = missing;
           continue;
         }
+        // Another message has its id by now.
+        const taken: Insert | undefined = isBack ? takenIn(error, attempt) : undefined;
+        const apart = taken && (await this.#apart.fromTaken(taken, attempt));
+        if (apart) {
+          attempt = apart;
+          continue;
+        }
         const back =
           isContextError(error, 'message-not-found') && this.#withBack(attempt, error.details['id']);
         if (!back) throw error;
+        isBack = true;
         attempt = back;
       }
     }
@@ -424,6 +433,13 @@ export class Sync {
     return [{ ...this.#insertOf(node), data, status }, place, ...ops.filter((op) => op !== replace)];
   }
 
+  /** An operation on the message that has the id here: by the time it is carried out, another tab's may have it there. */
+  #dated(op: StoreOp): StoreOp {
+    const isOnOne = op.op === 'drop' || op.op === 'replace';
+    const createdAt = isOnOne ? this.#history.graph.nodes.get(op.id)?.createdAt : undefined;
+    return isOnOne && createdAt !== undefined ? { createdAt, ...op } : op;
+  }
+
   #insertOf({ id, parentId, data, status, createdAt, rev }: MessageNode): Insert {
     const isCut = status === 'streaming' && !this.#streams.get(id);
     return { op: 'insert', id, parentId, data, status: isCut ? 'interrupted' : status, createdAt, rev };
@@ -556,10 +572,10 @@ export class Sync {
     try {
       await this.#append(ops, this.#policyOfKept);
     } catch (error) {
-      const { reason, id } = isContextError(error, 'head-moved') ? error.details : {};
+      const { reason } = isContextError(error, 'head-moved') ? error.details : {};
       if (reason === 'rev') return this.#append(ops.map(atAnyRevision), this.#policyOfKept);
-      const taken = reason === 'id-taken' && ops.find((op) => op.op === 'insert' && op.id === id);
-      if (!taken || taken.op !== 'insert') throw error;
+      const taken = takenIn(error, ops);
+      if (!taken) throw error;
       const apart = await this.#apart.fromTaken(taken, ops);
       if (!apart && isAgain) throw error;
       await this.#appendKept(apart ?? ops, apart === undefined);
@@ -1052,6 +1068,13 @@ function overtaken(actual: number): ContextError {
   return new ContextError('head-moved', 'Another tab wrote the chat again.', {
     details: { reason: 'chat', actual },
   });
+}
+
+/** The new message whose id another one has, where that is why a write was refused. */
+function takenIn(error: unknown, ops: readonly StoreOp[]): Insert | undefined {
+  const { reason, id } = isContextError(error, 'head-moved') ? error.details : {};
+  const taken = reason === 'id-taken' ? ops.find((op) => op.op === 'insert' && op.id === id) : undefined;
+  return taken?.op === 'insert' ? taken : undefined;
 }
 
 function isNotFound(error: unknown): boolean {

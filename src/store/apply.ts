@@ -313,7 +313,7 @@ class Append {
       case 'replace':
         return this.#replace(op);
       case 'drop':
-        return this.#drop(op.id);
+        return this.#drop(op);
       case 'head':
         return this.#moveHead(op);
       case 'branch':
@@ -399,8 +399,9 @@ class Append {
     this.#setNode(sources ? { ...node, sources } : node);
   }
 
-  async #replace({ id, data, status, rev }: OpNamed<'replace'>): Promise<void> {
-    const before = (await this.#findNode(id)) ?? messageNotFound(id);
+  async #replace({ id, data, status, rev, createdAt }: OpNamed<'replace'>): Promise<void> {
+    const found = await this.#findNode(id);
+    const before = found && isFrom(found, createdAt) ? found : messageNotFound(id);
     const draft = before.status === 'streaming' && !data ? await this.#tx.draft(id) : undefined;
     const words = data ?? draft ?? before.data;
     const after = { ...before, name: words.role, data: words, status: status ?? before.status };
@@ -413,9 +414,9 @@ class Append {
   }
 
   /** Takes a reserved message back. One that has words by now, or a message behind it, stays, and grows no more. */
-  async #drop(id: string): Promise<void> {
+  async #drop({ id, createdAt }: OpNamed<'drop'>): Promise<void> {
     const info = await this.#findInfo(id);
-    if (!info) return;
+    if (!info || !isFrom(info, createdAt)) return;
     if (isVisible(info)) return void (await this.#findNode(id));
     if ((await this.#tx.draft(id))?.parts.length || (await this.#isFollowed(info)))
       return this.#replace({ op: 'replace', id, status: 'interrupted' });
@@ -990,6 +991,11 @@ function refuseAnother(chatId: string): never {
 function isAnother(stored: Chat | undefined, { epoch, chatCreatedAt }: AppendOptions): boolean {
   if (!stored || !isLive(stored) || chatCreatedAt === undefined) return false;
   return stored.createdAt !== chatCreatedAt && stored.epoch <= epoch;
+}
+
+/** Whether a message was created at this moment, where that is asked: another one of its id was at another. */
+function isFrom({ createdAt }: NodeInfo | MessageNode, moment: number | undefined): boolean {
+  return moment === undefined || moment === createdAt;
 }
 
 function messageNotFound(id: string): never {

@@ -171,20 +171,24 @@ export type StoreOp =
       readonly sources?: readonly string[];
       readonly rev?: number;
     }
-  /** A new body or status for a message; the replaced body is kept as a revision. With `rev`, only if it is that one. */
+  /**
+   * A new body or status for a message; the replaced body is kept as a revision. With `rev`, only if it is that one. With
+   * `createdAt`, another message of this id is none.
+   */
   | {
       readonly op: 'replace';
       readonly id: string;
       readonly data?: UIMessage;
       readonly status?: MessageStatus;
       readonly rev?: number;
+      readonly createdAt?: number;
     }
   /**
    * Takes back a reserved message that never said anything; a branch or checkpoint that ends there ends at its parent.
    * One that has words by now, or a message behind it, stays, is `interrupted` if it was still growing, and the result
-   * shows it.
+   * shows it. With `createdAt`, another message of this id is none.
    */
-  | { readonly op: 'drop'; readonly id: string }
+  | { readonly op: 'drop'; readonly id: string; readonly createdAt?: number }
   /**
    * Moves a branch's head from `expected` to `messageId`. If it is elsewhere by now, or the branch is deleted, the
    * policy decides: a new branch with id `forkId`, a rebase, or `head-moved`. A `forkId` is of one head operation, and

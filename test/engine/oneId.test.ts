@@ -518,3 +518,26 @@ describe('a number that two messages had', () => {
     expect(shown(full)).toBe('q0 > a0 > yours > to yours with a result > mine > to mine');
   });
 });
+
+test('an answer that another tab took for dead is told beside the one that has its number by then', async () => {
+  const inner = new InMemoryContextStore();
+  await say(engineOn(inner), 'q0', 'a0');
+  const slow = engineOn(inner);
+  vi.spyOn(inner, 'subscribe').mockReturnValueOnce(() => {});
+  await slow.continue(said('q1', 'mine'), { id: 'a1' });
+  const { userId = '', epoch = 0 } = (await inner.getChat('c')) ?? {};
+  await inner.append('c', [{ op: 'drop', id: 'a1' }], { userId, epoch, mainBranchId: 'main' });
+  await settled();
+  const other = engineOn(inner);
+  await other.ready();
+  await other.edit('q1', 'yours');
+  await other.continue(other.state.getState().messages.slice(-1), { id: 'a1' });
+  await other.updateMessage('a1', said('a1', 'to yours'), 'complete');
+  await slow.updateMessage('a1', said('a1', 'to mine'), 'complete');
+  expect(shown(slow)).toBe('q0 > a0 > mine > to mine');
+  expect(Object.values(await branchesIn(inner)).toSorted()).toEqual([
+    'q0 > a0 > mine > to mine',
+    'q0 > a0 > yours > to yours',
+  ]);
+  await expectSound(inner);
+});

@@ -717,6 +717,16 @@ const KEPT: Readonly<Record<string, Story>> = {
       ),
       picks: [0, 2, 0, 0, 1, 9, 11],
     },
+  'who had looked for dead answers took back one that another tab had begun since under the number of one':
+    numbered(
+      step('ask', 0, 0, 10),
+      step('reload', 0),
+      step('full', 0, 0, 0),
+      step('ask', 0, 0, 10),
+      step('ask', 1),
+      step('ask', 0),
+      step('ask', 0),
+    ),
 };
 
 // `CONTEXTREE_FUZZ` and `CONTEXTREE_SEED` as in `campaign.ts`; what a failure printed, put into `KEPT`, is played each time

@@ -625,6 +625,24 @@ export function storeSuite(name: string, open: () => Promise<ContextStore>): voi
         expect(await snapshot()).toBe(before);
       });
 
+      it('is neither taken back nor settled where another message of its id is meant', async () => {
+        const [before, createdAt] = [await snapshot(), (await store.getMessage('c', 'a1'))?.createdAt ?? 0];
+        expect((await append([{ op: 'drop', id: 'a1', createdAt: createdAt - 1 }])).dropped).toEqual([]);
+        const other = {
+          op: 'replace',
+          id: 'a1',
+          data: message('a1', 'other'),
+          createdAt: createdAt - 1,
+        } as const;
+        await expect(append([other])).rejects.toMatchObject({
+          code: 'message-not-found',
+          details: { id: 'a1' },
+        });
+        expect(await snapshot()).toBe(before);
+        await append([{ ...other, status: 'complete', createdAt }]);
+        expect(await text('a1')).toEqual(['other']);
+      });
+
       it('takes a checkpoint that stands on it back to the question', async () => {
         await append([{ op: 'checkpoint', id: 'k', name: 'here', messageId: 'a1' }]);
         await append([{ op: 'drop', id: 'a1' }]);
