@@ -44,7 +44,10 @@ export function writtenAgain(
   const { title = null, metadata, activeBranchId } = { ...chat };
   if (others.some(({ id }) => id === activeBranchId))
     ops.push({ op: 'use', branchId: activeBranchId as string });
-  const checkpoints = history.liveCheckpoints().filter(({ messageId }) => put(messageId) === messageId);
+  // What leads to words that nobody here has is not put for their sake: no branch would lead there.
+  const checkpoints = history
+    .liveCheckpoints()
+    .filter(({ messageId }) => history.body(messageId) && put(messageId) === messageId);
   const depthOf = ({ messageId }: Checkpoint): number => history.graph.nodes.get(messageId)?.depth ?? 0;
   // The branch of one that stands further on holds those before it, too.
   for (const { messageId } of checkpoints.toSorted((a, b) => depthOf(b) - depthOf(a))) {

@@ -727,6 +727,16 @@ const KEPT: Readonly<Record<string, Story>> = {
       step('ask', 0),
       step('ask', 0),
     ),
+  'what led to a checkpoint whose words this page had not read was written again, and on no branch': numbered(
+    step('full', 1, 0, 0),
+    step('ask', 1),
+    step('ask', 0),
+    step('checkpoint', 1),
+    step('delete', 0, 9),
+    step('edit', 0),
+    step('delete', 0),
+    step('wipe', 0),
+  ),
 };
 
 // `CONTEXTREE_FUZZ` and `CONTEXTREE_SEED` as in `campaign.ts`; what a failure printed, put into `KEPT`, is played each time
