@@ -900,8 +900,16 @@ export class Sync {
   /** A view moves with another tab's turn only when nothing of this engine's is under way on the branch. */
   mayFollow(branchId: string): boolean {
     if (branchId === this.#view.activeId && this.#desk.pending.length > 0) return false;
-    if (this.#outbox.movesHead(branchId)) return false;
+    if (this.#outbox.movesHead(branchId) || this.#isTakenBack(branchId)) return false;
     return !this.#streams.isOn(branchId);
+  }
+
+  /** Whether another tab took an answer for dead, and off the branch, whose end waits for the disk: it is seen there all the same. */
+  #isTakenBack(branchId: string): boolean {
+    const { graph, branches } = this.#history;
+    const seen = this.#history.view(branchId);
+    if (seen === null || !this.#outbox.has(seen)) return false;
+    return !contains(graph, branches.get(branchId)?.headMessageId ?? null, seen);
   }
 
   /** A tab that dies says nothing: while another one streams, look from time to time whether it still does. */

@@ -287,6 +287,27 @@ describe('two messages under one id, where a full disk kept the first', () => {
     await expectSound(inner);
   });
 
+  test('stay there also where that tab can not know that they are still waiting', async () => {
+    const { inner, full, refuse } = await halfWritten();
+    // Its computer slept for longer than a lease counts.
+    const held = vi.spyOn(inner, 'held').mockResolvedValue(new Set());
+    const third = engineOn(inner);
+    await third.switchBranch('main');
+    await say(third, 'q2', 'a2');
+    held.mockRestore();
+    await settled();
+    expect(Object.values(await branchesIn(inner))).toContain('q0 > a0 > mine');
+    expect(shown(full)).toBe('q0 > a0 > mine > to mine');
+    refuse(undefined);
+    await full.retry();
+    expect(shown(full)).toBe('q0 > a0 > mine > to mine');
+    expect(await branchesIn(inner)).toEqual({
+      main: 'q0 > a0 > yours > to yours > q2 > a2',
+      'main-v2': 'q0 > a0 > mine > to mine',
+    });
+    await expectSound(inner);
+  });
+
   test('come back with their branch where another tab deletes it before the last words are written', async () => {
     const { inner, full, other, refuse } = await halfWritten();
     await other.deleteBranch('main-v2');
