@@ -316,7 +316,7 @@ export class Sync {
       const moved = headsIn(ops).filter((branchId) => !this.#outbox.movesHead(branchId));
       this.#absorbOwn(result, moved);
       if (result.conflict) await this.#followConflict(result.conflict, ops);
-      if (!isShown) await this.#land(result, moved);
+      if (!isShown) await this.#land(result, headsIn(ops));
       return result.changed;
     } catch (error) {
       if (isContextError(error, 'chat-deleted')) this.#deleted(error);
@@ -691,10 +691,10 @@ export class Sync {
     });
   }
 
-  /** Shows where a write went, if it was meant for the branch shown. */
-  async #land({ conflict }: AppendResult, moved: readonly string[]): Promise<void> {
+  /** Shows where a write went, if the branch shown is among those that it was `meant` for: it may have met another one. */
+  async #land({ conflict }: AppendResult, meant: readonly string[]): Promise<void> {
     const view = this.#view;
-    const isMeant = moved.includes(view.activeId) || view.activeId === conflict?.from.id;
+    const isMeant = meant.includes(view.activeId);
     await this.readBehind(() => {
       if (conflict && isMeant) return view.open(conflict.to.id);
       const isNowhere = isMeant && !this.#history.branches.has(view.activeId);

@@ -296,7 +296,7 @@ describe('a branch that waits for the disk, and goes elsewhere because another t
     await say(b, 'q7', 'a7');
     await settled();
     refuse(undefined);
-    return { a, b, branches: () => branchesIn(disk) };
+    return { a, b, refuse, branches: () => branchesIn(disk) };
   }
 
   test('is gone on with there', async () => {
@@ -327,6 +327,17 @@ describe('a branch that waits for the disk, and goes elsewhere because another t
     await a.switchBranch(a.state.getState().branchId);
     expect([a.branch, shown(a)]).toEqual(['main-v2', 'q1 > a1']);
     expect(await branches()).toEqual({ main: 'q7 > a7', 'main-v2': 'q1 > a1' });
+  });
+
+  test('takes nobody along who has gone to the other tab’s', async () => {
+    const { a, refuse, branches } = await begunTwice();
+    const { branchId: own, branches: both } = a.state.getState();
+    refuse('quota-exceeded');
+    await a.switchBranch(both.find(({ id }) => id !== own)?.id ?? '');
+    refuse(undefined);
+    await a.retry();
+    expect(await branches()).toEqual({ main: 'q7 > a7', 'main-v2': 'q1 > a1' });
+    expect([a.branch, shown(a)]).toEqual(['main', 'q7 > a7']);
   });
 
   test('is deleted as it was seen, where the other tab has added to it meanwhile', async () => {

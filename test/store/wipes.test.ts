@@ -644,6 +644,19 @@ const KEPT: Readonly<Record<string, Story>> = {
       step('ask', 0),
       step('ask', 0),
     ),
+  'a page that had gone to another branch was taken along with what waited, where the branch of that was lost':
+    numbered(
+      step('edit', 0),
+      step('reload', 0),
+      step('full', 0, 1, 0),
+      step('ask', 0, 0, 1),
+      step('ask', 1, 0, 0),
+      step('delete', 1, 0, 0),
+      step('switch', 0, 7),
+      step('wipe', 0),
+      step('list', 0),
+      step('ask', 1),
+    ),
   'who deleted a branch while a page took in what others had written was said to have kept what was on it':
     numbered(
       step('again', 0),
