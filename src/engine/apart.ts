@@ -128,12 +128,13 @@ export class Apart {
 
   /**
    * The message that whoever looks at a branch means by an id which two may have had: the one of them that stands there. Where
-   * both do, or neither, it is the one that has the id by now; but where neither does and that one was never read here, it is
-   * the one that was said here.
+   * both do, or neither, it is the one that has the id; but where neither does and that one was never read here, it is the one
+   * that was said here. Who has the id is asked for the moment when it was named, when so many had been set apart.
    */
-  meant(id: string, branchId: string): string {
+  meant(named: string, branchId: string, since: number = this.count): string {
     const { history } = this.#at;
-    const ours = this.#renames.flatMap(({ from, to }) => (from === id ? to : []));
+    const id = this.idOf(named, since);
+    const ours = this.#renames.slice(0, since).flatMap(({ from, to }) => (from === named ? to : []));
     const isThere = (one: string): boolean => contains(history.graph, history.view(branchId), one);
     if (ours.length === 0 || isThere(id)) return id;
     return ours.findLast(isThere) ?? (history.body(id) ? id : ours.at(-1)) ?? id;

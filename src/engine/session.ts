@@ -335,7 +335,8 @@ export class Session {
     if (turn.length === 0 && given?.parentId === undefined)
       throw new ContextError('invalid-messages', 'continue() needs at least one message.');
     const options = { ...given };
-    return this.#serial(() => this.#solely(() => this.#continue(turn, options)));
+    const known = this.#sync.apart.count;
+    return this.#serial(() => this.#solely(() => this.#continue(turn, options, known)));
   }
 
   /** Does what only one tab may do: again, when others wrote first, with that in mind. */
@@ -350,7 +351,8 @@ export class Session {
     }
   }
 
-  async #continue(turn: readonly UIMessage[], options: ContinueOptions): Promise<string> {
+  /** `known`: how many messages had been set apart when the turn was given, with the ids of that time. */
+  async #continue(turn: readonly UIMessage[], options: ContinueOptions, known: number): Promise<string> {
     expectIds(options);
     const start = performance.now();
     const at = await this.#prepare(options.branch);
@@ -358,7 +360,7 @@ export class Session {
     const branch = lost ?? this.#view.branchOrActive(at);
     const id = options.id ?? createId();
     const forkId = options.forkId ?? createId();
-    const asMeant = (one: string): string => this.#sync.apart.meant(one, branch.id);
+    const asMeant = (one: string): string => this.#sync.apart.meant(one, branch.id, known);
     const parentId = options.parentId && asMeant(options.parentId);
     const meant = turn.map((message) => ({ ...message, id: asMeant(message.id) }));
     const ops = await this.#turnOps(meant, branch, { ...options, parentId, id, forkId });

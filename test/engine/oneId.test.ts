@@ -368,6 +368,31 @@ describe('a number that two messages had', () => {
     await expectSound(inner);
   });
 
+  test('is that of the question which was shown, where its branch is deleted just as it is asked again', async () => {
+    const { inner, full, other, refuse } = await tabs('q0', 'a0');
+    refuse(undefined);
+    await full.edit('q0', 'q0, in other words');
+    await settled();
+    refuse('quota-exceeded');
+    await ask(full, 'q1', 'mine', 'a1');
+    const load = inner.load.bind(inner);
+    const { promise: isRead, resolve: read } = Promise.withResolvers<void>();
+    vi.spyOn(inner, 'load').mockImplementation((...args) => isRead.then(() => load(...args)));
+    await ask(other, 'q1', 'yours', 'a1');
+    refuse(undefined);
+    const deleting = full.deleteBranch('main-v2');
+    const asking = full.continue(said('q1', 'mine'), { id: 'a9' });
+    read();
+    await Promise.all([deleting, asking]);
+    await finished(full, 'a9', 'yes');
+    expect(shown(full)).toBe('q0, in other words > mine > yes');
+    expect(Object.values(await branchesIn(inner))).toEqual([
+      'q0 > a0 > yours > to yours',
+      'q0, in other words > mine > yes',
+    ]);
+    await expectSound(inner);
+  });
+
   test('is that of the question which is shown, where it is asked in other words', async () => {
     const { full, inner } = await apartTwice();
     await full.continue(said('q2', 'really?'), { id: 'a9' });

@@ -657,6 +657,18 @@ const KEPT: Readonly<Record<string, Story>> = {
       step('list', 0),
       step('ask', 1),
     ),
+  'a question that was asked again was asked as other words for another tab’s of its number, where its branch was deleted just then':
+    numbered(
+      step('again', 0),
+      step('full', 0, 0, 0),
+      step('ask', 0),
+      step('ask', 1, 0, 1),
+      step('wipe', 0),
+      step('delete', 0, 1, 1),
+      step('again', 0),
+      step('ask', 0),
+      step('ask', 0),
+    ),
   'who deleted a branch while a page took in what others had written was said to have kept what was on it':
     numbered(
       step('again', 0),
