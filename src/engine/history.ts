@@ -1,6 +1,7 @@
 import type { UIMessage } from 'ai';
 import type { Branch, Chat, Checkpoint, MessageGraph, MessageNode, NodeInfo } from '../graph/graph.ts';
 import {
+  areTwo,
   byAge,
   contains,
   createGraph,
@@ -89,7 +90,8 @@ export class History {
     const seen: NodeInfo = this.abandoned.has(info.id) ? { ...info, status: 'interrupted' } : info;
     // Its children came first: a turn of ours that was rebased onto what is read only now. No walk got past them.
     if (known ? known.parentId !== info.parentId : this.isFollowed(info.id)) this.#rearranged();
-    const isOwn = own.has(info.id);
+    // One that another tab had said under that id before a loss tells nothing of it.
+    const isOwn = own.has(info.id) && !(known && areTwo(known, info));
     if (known && (isOwn ? info.rev <= known.rev : isSame(known, seen) && !this.#isMadeDo(info)))
       return moved(known, info);
     if (this.#bodies.has(info.id)) this.#stale.add(info.id);

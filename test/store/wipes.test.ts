@@ -762,6 +762,18 @@ const KEPT: Readonly<Record<string, Story>> = {
     step('delete', 0),
     step('wipe', 0),
   ),
+  'an answer was taken for ended that had the number of another tab’s from before a loss, and did not bring its branch back':
+    numbered(
+      step('full', 0, 0, 0),
+      step('ask', 0),
+      step('ask', 1),
+      step('ask', 0),
+      step('rewind', 1),
+      step('wipe', 0),
+      step('begin', 1),
+      step('delete', 0, 11),
+      step('ask', 0, 0, 1500),
+    ),
 };
 
 // `CONTEXTREE_FUZZ` and `CONTEXTREE_SEED` as in `campaign.ts`; what a failure printed, put into `KEPT`, is played each time
