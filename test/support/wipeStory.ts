@@ -469,7 +469,9 @@ const deeds = {
     try {
       await orGone(world, page, branch, page.engine.deleteBranch(branch.id));
     } finally {
-      void world.machine.rest(500).then(() => world.going.delete(branch.id));
+      // Behind a loss it may be there again, and another page deletes it once more.
+      const isOver = (): boolean => world.going.get(branch.id) === page && world.going.delete(branch.id);
+      void world.machine.rest(500).then(isOver);
     }
   },
   async wait(world, page, pick) {
