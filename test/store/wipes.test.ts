@@ -774,6 +774,20 @@ const KEPT: Readonly<Record<string, Story>> = {
       step('delete', 0, 11),
       step('ask', 0, 0, 1500),
     ),
+  'a branch was deleted once more behind a loss, and what another page said on it just then was looked for':
+    numbered(
+      step('full', 0, 0, 0),
+      step('ask', 0),
+      step('ask', 1),
+      step('ask', 1, 0, 1500),
+      step('full', 1, 1, 1),
+      step('delete', 1),
+      step('wipe', 0),
+      step('full', 0, 0, 0),
+      step('ask', 0, 0, 1),
+      step('ask', 1, 0, 0),
+      step('delete', 0),
+    ),
 };
 
 /** What was found and is not mended: what is wrong there, so that it is known when it no longer is. */
