@@ -290,7 +290,7 @@ class World {
   /** The branches that somebody deleted. */
   readonly gone: Set<string> = new Set();
   /** Those that are being deleted, and by whom, until all pages have heard of it. */
-  readonly going: Map<string, Page> = new Map();
+  readonly going: Map<string, { readonly page: Page }> = new Map();
   /** What was on a deleted branch only when all was lost: nobody writes that again. */
   readonly #forsaken: Set<string> = new Set();
   readonly story: Story;
@@ -330,7 +330,7 @@ class World {
 
   /** What stands on a branch that is being deleted goes with it, also what came there just then. */
   takeAlong(): void {
-    for (const [branchId, page] of this.going) {
+    for (const [branchId, { page }] of this.going) {
       const elsewhere = new Set(page.messagesBut(this.going));
       const all = this.pages.flatMap((each) => each.messagesOn(branchId));
       this.delete(
@@ -462,15 +462,16 @@ const deeds = {
     const { branches } = page.engine.state.getState();
     const branch = one(branches, pick);
     if (!branch || branches.length < 2) return;
-    world.going.set(branch.id, page);
+    const deletion = { page };
+    world.going.set(branch.id, deletion);
     world.takeAlong();
     world.gone.add(branch.id);
     page.deleted.add(branch.id);
     try {
       await orGone(world, page, branch, page.engine.deleteBranch(branch.id));
     } finally {
-      // Behind a loss it may be there again, and another page deletes it once more.
-      const isOver = (): boolean => world.going.get(branch.id) === page && world.going.delete(branch.id);
+      // Behind a loss it may be there again, and deleted once more.
+      const isOver = (): boolean => world.going.get(branch.id) === deletion && world.going.delete(branch.id);
       void world.machine.rest(500).then(isOver);
     }
   },
