@@ -395,6 +395,8 @@ export class RecordStore implements ContextStore {
       if (!isContextError(error, 'quota-exceeded')) throw error;
     }
     const meta = await this.#backing.write(ALL_TABLES, emptyAll);
+    // Nothing tells of that by its number.
+    this.#known = undefined;
     return this.#backing.write(ALL_TABLES, (rows) => forgetAll(rows, meta)).catch(() => meta.seq);
   }
 
@@ -604,14 +606,15 @@ function notGrowing(chatId: string, id: string): ContextError {
  */
 async function forgetAll(rows: Rows, before?: Meta): Promise<number> {
   const meta = await emptyAll(rows);
+  rows.delete('meta');
   const seq = Math.max(meta.seq, before?.seq ?? 0) + 1;
   rows.put('meta', { ...meta, ...before, seq, clearedSeq: seq }, SELF);
   return seq;
 }
 
-/** Empties every table, and puts nothing; tells what the database knew of itself. */
+/** Empties every table but that of the counter, which nobody may see go back, and puts nothing; tells what it says. */
 async function emptyAll(rows: Rows): Promise<Meta> {
   const meta = await nextMeta(rows);
-  for (const table of ALL_TABLES) rows.delete(table);
+  for (const table of ALL_TABLES) if (table !== 'meta') rows.delete(table);
   return meta;
 }

@@ -129,6 +129,30 @@ const KEPT: readonly Story[] = [
     policy: 'fork',
     isOld: false,
   },
+  {
+    tabs: [
+      [
+        { does: 'turn', pick: 0 },
+        { does: 'fail', pick: 19 },
+      ],
+      [
+        { does: 'seal', pick: 0 },
+        { does: 'turn', pick: 0 },
+      ],
+      [{ does: 'clear', pick: 0 }],
+      [
+        { does: 'turn', pick: 0 },
+        { does: 'turn', pick: 0 },
+      ],
+      [
+        { does: 'turn', pick: 0 },
+        { does: 'turn', pick: 0 },
+      ],
+    ],
+    picks: [3],
+    policy: 'fork',
+    isOld: false,
+  },
 ];
 
 // `CONTEXTREE_FUZZ` and `CONTEXTREE_SEED` as in `campaign.ts`; what a failure printed, put into `KEPT`, is played each
