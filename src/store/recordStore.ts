@@ -394,10 +394,10 @@ export class RecordStore implements ContextStore {
     } catch (error) {
       if (!isContextError(error, 'quota-exceeded')) throw error;
     }
-    const meta = await this.#backing.write(ALL_TABLES, emptyAll);
+    const { seq } = await this.#backing.write(ALL_TABLES, emptyAll);
     // Nothing tells of that by its number.
     this.#known = undefined;
-    return this.#backing.write(ALL_TABLES, (rows) => forgetAll(rows, meta)).catch(() => meta.seq);
+    return this.#backing.write(ALL_TABLES, (rows) => forgetAll(rows, seq)).catch(() => seq);
   }
 
   get dataLoss(): DataLoss | undefined {
@@ -602,13 +602,13 @@ function notGrowing(chatId: string, id: string): ContextError {
 
 /**
  * Empties every table; the counter goes on, because other tabs remember its numbers, and what they know from before: from
- * where it was `before`, if it went already.
+ * `last` at least, where the changes that told of it went already.
  */
-async function forgetAll(rows: Rows, before?: Meta): Promise<number> {
+async function forgetAll(rows: Rows, last: number = 0): Promise<number> {
   const meta = await emptyAll(rows);
   rows.delete('meta');
-  const seq = Math.max(meta.seq, before?.seq ?? 0) + 1;
-  rows.put('meta', { ...meta, ...before, seq, clearedSeq: seq }, SELF);
+  const seq = Math.max(meta.seq, last) + 1;
+  rows.put('meta', { ...meta, seq, clearedSeq: seq }, SELF);
   return seq;
 }
 

@@ -1,4 +1,4 @@
-import { expect, test } from '@playwright/test';
+import { expect, type Page, test } from '@playwright/test';
 import type * as Contextree from '../../src/core.ts';
 import { Demo, faultsOf } from './demo.ts';
 import { Profile } from './profile.ts';
@@ -69,13 +69,7 @@ test('a page whose data a newer version took says that it saves no more, and kee
 test('a turn for which there is no room is kept, told as quota-exceeded, and saved when there is room again', async () => {
   const profile = await Profile.create();
   try {
-    await profile.start();
-    const page = await profile.context.newPage();
-    const session = await profile.context.newCDPSession(page);
-    // Chromium looks at what a site may use when it first stores something, so it is told before.
-    await session.send('Storage.overrideQuotaForOrigin', { origin: profile.origin, quotaSize: 8_000_000 });
-    await page.goto(profile.origin);
-    await page.waitForFunction(() => 'contextree' in globalThis);
+    const page = await pageWithLittleRoom(profile);
     const told = await page.evaluate(fillUp);
     expect(told.full).toMatchObject({ state: 'error', code: 'quota-exceeded', isShown: true });
     expect(told.bytes).toBeGreaterThan(4_000_000);
@@ -106,16 +100,22 @@ const roomless = { refused: 'quota-exceeded', before: 1, after: 0, next: ['q1'] 
 async function toldWhenFull(how: 'deleteChat' | 'clear'): Promise<object> {
   const profile = await Profile.create();
   try {
-    await profile.start();
-    const page = await profile.context.newPage();
-    const session = await profile.context.newCDPSession(page);
-    await session.send('Storage.overrideQuotaForOrigin', { origin: profile.origin, quotaSize: 8_000_000 });
-    await page.goto(profile.origin);
-    await page.waitForFunction(() => 'contextree' in globalThis);
-    return await page.evaluate(talkUntilFull, how);
+    return await (await pageWithLittleRoom(profile)).evaluate(talkUntilFull, how);
   } finally {
     await profile.remove();
   }
+}
+
+/** A page of a site that may use eight megabytes. */
+async function pageWithLittleRoom(profile: Profile): Promise<Page> {
+  await profile.start();
+  const page = await profile.context.newPage();
+  const session = await profile.context.newCDPSession(page);
+  // Chromium looks at what a site may use when it first stores something, so it is told before.
+  await session.send('Storage.overrideQuotaForOrigin', { origin: profile.origin, quotaSize: 8_000_000 });
+  await page.goto(profile.origin);
+  await page.waitForFunction(() => 'contextree' in globalThis);
+  return page;
 }
 
 /** Talks until nothing more is taken, in the end in turns of a kilobyte; deletes that, and begins anew. */
