@@ -2,7 +2,7 @@
 
 // Every failure is one of these.
 export { ContextError, isContextError } from './errors.ts';
-export type { CallerErrorCode, ContextErrorCode, ContextErrorOptions, WorldErrorCode } from './errors.ts';
+export type { ContextErrorCode } from './errors.ts';
 
 // Fragments: what a prompt is made of.
 export {
@@ -71,63 +71,45 @@ export { TomlRenderer } from './render/toml.ts';
 export { ToonRenderer } from './render/toon.ts';
 export type { ContextRenderer, GroupOptions } from './render/renderer.ts';
 
-// How large a prompt is for a model, and what it costs.
+// How large a prompt is for a model, and what it costs; prices and tokenizers of one's own are `contextree/tokens`.
 export { estimate } from './engine/estimate.ts';
-export { loadModels, registerModel } from './tokens/models.ts';
-export type { LoadModelsOptions, ModelEntry } from './tokens/catalogue.ts';
-export type { ModelInfo, ModelPrices } from './tokens/prices.ts';
-export type { BatchTokenizer } from './tokens/count.ts';
-export type { HiddenMark } from './tokens/hidden.ts';
-export type { EstimateResult, FragmentShare, Limits, Share } from './tokens/estimate.ts';
-export type { Spending, TokensByKind } from './tokens/spending.ts';
-export { estimateTokens } from './tokens/tokenizer.ts';
-export type { Tokenizer } from './tokens/tokenizer.ts';
+export type { EstimateResult } from './tokens/estimate.ts';
 
 // The conversation as a graph.
-export type { Branch, Chat, Checkpoint, Fork, MessageNode, MessageStatus, NodeInfo } from './graph/graph.ts';
-export type { Finding, FindingKind } from './graph/verify.ts';
+export type { MessageStatus } from './graph/graph.ts';
+export type { NodeInfo } from './graph/messages.ts';
+export type { Finding } from './graph/verify.ts';
 export { visualizeGraph } from './graph/visualize.ts';
 export type { GraphData, GraphNode } from './graph/visualize.ts';
 
-// Where it is kept.
+// Where it is kept; a store of one's own is written against `contextree/store`.
 export { InMemoryContextStore } from './store/memory.ts';
 export { IndexedDBContextStore } from './store/indexeddb/store.ts';
 export type { IndexedDBOptions } from './store/indexeddb/store.ts';
-export type { DataLoss, Restored } from './store/loss.ts';
-export type { JournalFigures, StorageFigures } from './store/figures.ts';
-export type {
-  AppendOptions,
-  AppendResult,
-  BranchInfo,
-  Change,
-  ChatFilter,
-  ChatInfo,
-  ChatRecords,
-  CheckpointInfo,
-  ConflictPolicy,
-  ContextStore,
-  DraftOptions,
-  Persistence,
-  SearchOptions,
-  SearchResult,
-  StoreNotice,
-  StoreOp,
-} from './store/store.ts';
+export type { ChatRow, ContextStore, SearchOptions, SearchResult, StorageFigures } from './store/store.ts';
 
 // The engine: one chat, as one tab works on it.
 export { ContextEngine } from './engine/engine.ts';
 export type {
-  AttachedChat,
-  BranchOption,
   ContextEngineOptions,
-  ContinueOptions,
   MessageContent,
   ResolveOptions,
   ResolveResult,
   SaveResult,
-} from './engine/engine.ts';
-export type { Versions } from './engine/history.ts';
-export type { ContextSnapshot, EstimateOptions, FragmentSnapshot, InspectOptions } from './engine/inspect.ts';
+} from './engine/options.ts';
+export type { CallFacts } from './engine/calls.ts';
+export type { Comparison } from './engine/compare.ts';
+export type { Operation } from './engine/history.ts';
+export type { PastGraph } from './engine/past.ts';
+export type { ContextSnapshot, EstimateOptions, InspectOptions } from './engine/inspect.ts';
 export type { Repair } from './engine/repair.ts';
 export { maskSecrets } from './engine/maskSecrets.ts';
-export type { ContextEvent, EngineState, SaveState } from './engine/state.ts';
+export type {
+  BranchInfo,
+  Chat,
+  CheckpointInfo,
+  ContextEvent,
+  EngineState,
+  SaveState,
+  Versions,
+} from './engine/state.ts';

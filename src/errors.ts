@@ -4,11 +4,11 @@
  * An app meets three kinds of failure: the caller asked for something that is not there or not allowed,
  * the world refused (another tab, a full disk, a closed connection), or we are wrong ourselves. The code
  * tells which; the message says what happened, with which value, and what to do; `details` carries the
- * values as fields, so that nobody parses a sentence.
+ * values as fields, so that no app has to parse a sentence.
  */
 
 /** What the caller did: fix the call. */
-export type CallerErrorCode =
+type CallerErrorCode =
   | 'branch-not-found'
   | 'checkpoint-not-found'
   | 'message-not-found'
@@ -19,6 +19,7 @@ export type CallerErrorCode =
   | 'invalid-import'
   | 'wrong-user'
   | 'empty-branch'
+  | 'overtaken'
   | 'name-taken'
   | 'last-branch'
   | 'chat-missing'
@@ -26,7 +27,7 @@ export type CallerErrorCode =
   | 'aborted';
 
 /** What the world did: try again, or tell the person. */
-export type WorldErrorCode =
+type WorldErrorCode =
   | 'head-moved'
   | 'store-blocked'
   | 'store-unavailable'
@@ -74,25 +75,40 @@ export function isContextError(value: unknown, code?: ContextErrorCode): value i
   try {
     return BRAND in value && (code === undefined || (value as ContextError).code === code);
   } catch {
-    // A proxy, which somebody threw at us.
+    // A proxy that was thrown.
     return false;
   }
 }
 
 /**
- * What somebody threw, in words. Never throws.
+ * A thrown or a refused value as an error's text shows it: at most 200 characters. Never throws.
  * @internal
  */
-export function reasonOf(thrown: unknown): string {
+export function reasonOf(value: unknown): string {
   try {
-    return String(thrown instanceof Error ? thrown.message : thrown);
+    const text = String(value instanceof Error ? value.message : value);
+    return text.length > 200 ? `${text.slice(0, 199)}…` : text;
   } catch {
     return 'unknown';
   }
 }
 
 /**
- * Throws `invalid-options` for a listener that nobody could call: with each event, later, it would fail far from here.
+ * What is read from a caller's values: `invalid-options` in place of what their getters and proxies throw, of reading a
+ * field of `null`, and of running out of stack in values that are nested too deep.
+ * @internal
+ */
+export function readFrom<T>(what: string, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    if (isContextError(cause)) throw cause;
+    throw new ContextError('invalid-options', `${what} can't be read: ${reasonOf(cause)}.`, { cause });
+  }
+}
+
+/**
+ * Throws `invalid-options` for a listener that is no function: each event would fail later, far from this call.
  * @internal
  */
 export function expectListener(listener: unknown): void {

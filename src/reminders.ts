@@ -1,7 +1,6 @@
 import type { UIMessage } from 'ai';
-import { ContextError, reasonOf } from './errors.ts';
+import { ContextError, readFrom, reasonOf } from './errors.ts';
 import {
-  isRecord,
   marksOf,
   metadataToKeep,
   stripReminders,
@@ -10,19 +9,19 @@ import {
   type FoldingFragment,
   type ReminderMark,
 } from './fragment/fold.ts';
-import { FOLD } from './fragment/fragment.ts';
+import { FOLD, isRecord } from './fragment/fragment.ts';
 import { createId } from './fragment/id.ts';
 
 /**
- * Reminders: a word in the model's ear, in the right turn.
+ * Reminders: text for the model that goes with a user message, in the turns that a predicate chooses.
  *
- * Instructions at the top of a long conversation fade. A reminder travels with the user's message instead, where the
- * model reads it last, and only when its predicate says so: every fifth turn, once after a tool was used, when the
- * budget runs low. It becomes a part of the stored message, because the answer was given to it; the message's metadata
- * keeps where it stands, so that {@link stripReminders} can show the person only what the person wrote.
+ * Models lose sight of instructions at the top of a long conversation. A reminder is added to the user's message instead,
+ * which the model reads last, and only in some turns: every fifth, once after a tool was used, when the budget runs low.
+ * It is stored with the message, because the answer was given to both; the message's metadata keeps its place, so that
+ * {@link stripReminders} can show the person only what the person wrote.
  *
- * Predicates are plain functions of what is known before the message is sent. One that throws does not fire, and is
- * reported: a wrong reminder must never cost a turn.
+ * Predicates are plain functions of what is known before the message is sent. A reminder whose predicate throws is left
+ * out and reported: it must never cost a turn.
  */
 
 /** What predicates and reminder functions are given: the turn, the messages before it, and this message. */
@@ -58,12 +57,13 @@ export interface ReminderOptions {
  */
 export function reminder(
   text: string | ((context: ReminderContext) => string | undefined | Promise<string | undefined>),
-  { when = () => true, target = 'user', asPart = false }: ReminderOptions = {},
+  options?: ReminderOptions,
 ): FoldingFragment {
+  const own = readFrom('The options of reminder()', (): ReminderOptions => ({ ...options }));
+  const { when = always, target = 'user', asPart = false } = own;
   if (typeof text === 'string' ? text.trim() === '' : typeof text !== 'function')
-    throw new ContextError('invalid-options', 'Reminder text must not be empty');
-  if (target !== 'user')
-    throw new ContextError('invalid-options', `Unsupported reminder target: ${String(target)}`);
+    refuse('Reminder text must not be empty');
+  if (target !== 'user') refuse(`Unsupported reminder target: ${reasonOf(target)}`);
   expectPredicates('reminder', [when]);
   const speak = async (context: ReminderContext): Promise<UIMessage> => {
     if (!holds(when, context)) return context.message;
@@ -75,7 +75,7 @@ export function reminder(
     name: 'reminder',
     data: null,
     persist: false,
-    // Renders nothing; for who looks at the fragments.
+    // Renders nothing; devtools show it in the list of fragments.
     codec: {
       encode: () => ({ type: 'reminder', text: typeof text === 'string' ? text : '[lazy]', asPart }),
       decode: () => null,
@@ -87,7 +87,9 @@ export function reminder(
   };
 }
 
-/** What a predicate says. A promise is no answer: it would be taken for a yes. */
+const always: ReminderPredicate = () => true;
+
+/** The answer of a predicate. Throws for a promise, which is truthy whatever it resolves to. */
 function holds(predicate: ReminderPredicate, context: ReminderContext): boolean {
   const answer: unknown = predicate(context);
   if (answer instanceof Promise) {
@@ -100,7 +102,7 @@ function holds(predicate: ReminderPredicate, context: ReminderContext): boolean 
 /** How long a turn waits for the words of a reminder, in ms. */
 const PATIENCE = 10_000;
 
-/** What comes, if it comes in time: a reminder that hangs must not hold the person's words back. */
+/** Rejects after {@link PATIENCE}: a reminder that hangs must not keep the user's message from being sent. */
 function inTime<T>(coming: T | PromiseLike<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const late = setTimeout(() => reject(new Error(`no words came in ${PATIENCE} ms`)), PATIENCE);
@@ -145,15 +147,8 @@ function withReminder(
 }
 
 function complain(message: UIMessage, { report = console.warn }: FoldContext, cause: unknown): UIMessage {
-  report(
-    new ContextError(
-      'invalid-fragment',
-      `A reminder failed and was left out of the turn: ${reasonOf(cause)}`,
-      {
-        cause,
-      },
-    ),
-  );
+  const text = `A reminder failed and was left out of the turn: ${reasonOf(cause)}`;
+  report(new ContextError('invalid-fragment', text, { cause }));
   return message;
 }
 
@@ -185,17 +180,17 @@ export function afterTurn(n: number): ReminderPredicate {
 }
 
 function expectNumber(predicate: string, n: number, least: number = 0): void {
-  if (typeof n === 'number' && n >= least) return;
-  const message = `${predicate}(${reasonOf(n)}) needs a number of at least ${least}`;
-  throw new ContextError('invalid-options', message);
+  if (!(typeof n === 'number' && n >= least))
+    refuse(`${predicate}(${reasonOf(n)}) needs a number of at least ${least}`);
 }
 
 function expectPredicates(whose: string, predicates: readonly ReminderPredicate[]): void {
-  for (const predicate of predicates) {
-    if (typeof predicate === 'function') continue;
-    const message = `${whose}(${reasonOf(predicate)}) needs predicates, such as everyNTurns(3)`;
-    throw new ContextError('invalid-options', message);
-  }
+  const wrong = predicates.findIndex((predicate) => typeof predicate !== 'function');
+  if (wrong >= 0) refuse(`${whose}(${reasonOf(predicates[wrong])}) needs predicates, such as everyNTurns(3)`);
+}
+
+function refuse(message: string): never {
+  throw new ContextError('invalid-options', message);
 }
 
 /**
@@ -204,7 +199,7 @@ function expectPredicates(whose: string, predicates: readonly ReminderPredicate[
  * @throws invalid-options for an empty id
  */
 export function once(id: string): ReminderPredicate {
-  if (!id) throw new ContextError('invalid-options', 'once(id) requires a non-empty id');
+  if (!id) refuse('once(id) requires a non-empty id');
   const used = (message: UIMessage): boolean =>
     marksOf(message).some(({ onceIds = [] }) => onceIds.includes(id));
   return Object.assign(({ messages, message }: ReminderContext) => ![...messages, message].some(used), {
@@ -234,7 +229,8 @@ function combined(
   decide: (context: ReminderContext) => boolean,
 ): ReminderPredicate {
   expectPredicates(how, predicates);
-  return Object.assign(decide, { onceIds: predicates.flatMap(({ onceIds = [] }) => onceIds) });
+  const onceIds = readFrom(`A predicate of ${how}()`, () => predicates.flatMap((one) => one.onceIds ?? []));
+  return Object.assign(decide, { onceIds });
 }
 
 /** When more than this many milliseconds have passed since the message before was begun. */
@@ -245,7 +241,9 @@ export function elapsedExceeds(ms: number): ReminderPredicate {
 
 /** When the chat has used more than this many tokens in total, or of one kind: `{ outputTokens: 50_000 }`. */
 export function usageExceeds(limit: number | Readonly<Record<string, number>>): ReminderPredicate {
-  const limits = Object.entries(isRecord(limit) ? limit : { totalTokens: limit });
+  const limits = readFrom('The limit of usageExceeds()', () =>
+    Object.entries(isRecord(limit) ? limit : { totalTokens: limit }),
+  );
   for (const [, most] of limits) expectNumber('usageExceeds', most);
   return ({ usage = {} }) => limits.some(([kind, most]) => Number(usage[kind] ?? 0) > most);
 }
@@ -257,8 +255,7 @@ export function usageExceeds(limit: number | Readonly<Record<string, number>>): 
  */
 export function contentIncludes(...texts: readonly string[]): ReminderPredicate {
   for (const text of texts)
-    if (typeof text !== 'string')
-      throw new ContextError('invalid-options', `contentIncludes(${reasonOf(text)}) needs texts`);
+    if (typeof text !== 'string') refuse(`contentIncludes(${reasonOf(text)}) needs texts`);
   const wanted = texts.map((text) => text.toLowerCase());
   return ({ text }) => wanted.some((one) => text.toLowerCase().includes(one));
 }
@@ -269,11 +266,8 @@ export function contentIncludes(...texts: readonly string[]): ReminderPredicate 
  * @throws invalid-options for what is no regular expression
  */
 export function contentMatches(pattern: RegExp): ReminderPredicate {
-  if (!(pattern instanceof RegExp))
-    throw new ContextError(
-      'invalid-options',
-      `contentMatches(${reasonOf(pattern)}) needs a regular expression`,
-    );
+  if (!readFrom('The pattern of contentMatches()', () => pattern instanceof RegExp))
+    refuse(`contentMatches(${reasonOf(pattern)}) needs a regular expression`);
   return ({ text }) => text.search(pattern) >= 0;
 }
 

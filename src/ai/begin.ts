@@ -1,129 +1,105 @@
-import type { UIMessage } from 'ai';
+import type { UIMessage, UIMessageChunk } from 'ai';
 import { isContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
-import type { Standing } from './contextChat.ts';
-import { longer } from './goingOn.ts';
-import { put, withId } from './list.ts';
-import { openList, type OpenedList } from './openList.ts';
-import { isAsking } from './queue.ts';
+import { keyOf, put, sameMessage, withId } from './list.ts';
+import { lazily } from './lazy.ts';
+import { conversationOf, isAsking, type OurChat } from './ourChat.ts';
+import type { SendOptions } from './note.ts';
+import { request } from './request.ts';
 import { Turn } from './turn.ts';
-import { onUnwanted } from './unwanted.ts';
+
+/** Begins the turn that a request of the AI SDK asks for; it is saved when this resolves to what asks the transport. */
+export async function begin<M extends UIMessage>(
+  chat: OurChat<M>,
+  sent: SendOptions<M>,
+): Promise<() => Promise<ReadableStream<UIMessageChunk>>> {
+  const { host } = chat;
+  // A call that is answered in this moment, in any chat, shows its result before that is saved: it would look like
+  // another version. An answer that was taken up meanwhile may grow for long. This request is refused for it: once another
+  // one has begun, the AI SDK can't stop it any more.
+  const ends = (): unknown => !chat.turn?.isOpen && chat.settled();
+  do await Promise.allSettled([ends(), ...chat.writes, ...host.writes]);
+  while (chat.writes.size + host.writes.size > 0);
+  const turn = await beginTurn(chat, sent);
+  const joining = turn.answer && host.isOwn && (await loadSeam().catch(() => undefined))?.joining(turn);
+  chat.asShown = joining || ((message) => message);
+  const asked = { ...sent, chatId: conversationOf(host) };
+  const writes = (): Promise<unknown> => Promise.allSettled(host.writes);
+  return () => request(turn, host.transport, asked, host.options.request, writes);
+}
+
+const loadSeam = lazily(() => import('./seam.ts'));
 
 /** Saves the turn that a list asks for, on a branch of its own where it needs one, and takes the chat along. */
 export async function beginTurn<M extends UIMessage>(
-  at: Standing<M>,
-  {
-    messageId,
-    answerId,
-  }: { readonly messageId?: string | undefined; readonly answerId?: string | undefined },
-  asked: readonly M[] = at.list.now,
+  chat: OurChat<M>,
+  named: { readonly messageId?: string | undefined; readonly answerId?: string | undefined },
+  given?: readonly M[],
 ): Promise<Turn<M>> {
-  const { engine } = at.host;
-  const forkId = createId();
-  const branchId = (at.branchId ??= engine.state.getState().branchId);
+  const { list, queue } = chat;
+  const asked = given ?? withOwnIds(list);
+  chat.branchId = branchOf(chat);
   try {
-    const place = { branchId, forkId, answerId, messageId, isSole: at.queue?.hasPlaced };
-    const opened = await land(at, forkId, openList(engine, asked, at.list.saved, place));
-    return (at.turn = turnOf(at, opened, forkId));
+    const opening = Turn.open(chat, asked, named);
+    chat.opening = opening;
+    const turn = await opening;
+    void turn.settled.then(() => chat.host.sync());
+    return (chat.turn = turn);
   } catch (error) {
     // A message that can't be kept is not part of the chat, and an answer that is not replaced still is; anything
     // else may be tried again from the list.
     if (isContextError(error, 'invalid-messages') || isContextError(error, 'busy')) {
       // What another tab writes stands behind that again with the next look.
-      at.list.leaveElsewhere();
+      list.leaveRemote();
       // What grows here at this moment is in the list alone: another request took up the answer that this one is refused.
-      const growing = at.turn?.isOpen ? withId(at.list.now, at.turn.options.id) : undefined;
-      at.list.now = growing ? put(at.list.saved, growing) : at.list.saved;
-      at.queue?.refused();
+      const growing = chat.turn?.isOpen ? withId(list.now, chat.turn.id) : undefined;
+      list.now = growing ? put(list.saved, growing) : list.saved;
+      queue?.refused();
     }
     throw error;
   }
 }
 
-/** Takes the chat along to where a turn goes. */
-async function land<M extends UIMessage>(
-  at: Standing<M>,
-  forkId: string,
-  opening: Promise<OpenedList<M>>,
-): Promise<OpenedList<M>> {
-  const { host, chat, list } = at;
-  host.register(forkId, chat);
-  try {
-    const opened = await opening;
-    host.unregister(at.branchId ?? '', chat);
-    at.branchId = opened.branchId;
-    const [saved, now] = opened.change(list.saved, list.now);
-    list.saved = saved;
-    list.forget();
-    if (now !== list.now) list.now = now;
-    const copy = copyIn(chat);
-    // Another tab added to it until then.
-    if (copy && opened.renamed.size > 0 && copy.id === opened.answer?.id)
-      copy.parts = opened.answer.parts.map((part) => ({ ...part }));
-    at.queue?.turned();
-    return opened;
-  } finally {
-    host.unregister(forkId, chat);
-    host.register(at.branchId ?? '', chat);
-  }
+/** The branch that a turn goes to: that of its chat, or where that has become one with another, the one that holds its words. */
+function branchOf<M extends UIMessage>({ engine, branchId, list }: OurChat<M>): string {
+  const { branches, branchId: active } = engine.state.getState();
+  if (branchId === undefined) return active;
+  const last = list.saved.at(-1);
+  if (!last || branches.some(({ id }) => id === branchId)) return branchId;
+  return engine.branchHolding(keyOf(engine, last.id, branchId) ?? '') ?? branchId;
 }
 
-/** The AI SDK puts what comes behind a copy of its own, which it made before it asked, and writes into. */
-export function copyIn(chat: object): UIMessage | undefined {
-  const { activeResponse } = chat as { activeResponse?: { state: { message: UIMessage } } };
-  return activeResponse?.state.message;
-}
-
-function turnOf<M extends UIMessage>(at: Standing<M>, opened: OpenedList<M>, forkId: string): Turn<M> {
-  const { host, chat, list } = at;
-  const { id, answer, version } = opened;
-  const turn = new Turn<M>({
-    engine: host.engine,
-    ...opened,
-    make: version && (() => land(at, forkId, version.make(withId(list.now, version.of)))),
-    read: () => {
-      const grown = list.now.findLast((message) => message.id === id);
-      // A server may begin an answer anew that broke off: it counts when it says more than was said.
-      return grown && longer(answer, grown);
-    },
-    ended: (message, isMute) => {
-      at.isMute = isMute;
-      if (!message) {
-        if (list.now.at(-1)?.id === id) list.now = list.now.slice(0, -1);
-        return;
-      }
-      list.saved = put(list.saved, message);
-      // A server may have taken back what is kept, or begun it anew: the list shows what is saved.
-      if (!list.now.includes(message)) list.now = list.now.map((one) => (one.id === id ? message : one));
-    },
+/** The list, in which each message has an id of its own, and none stands twice. */
+function withOwnIds<M extends UIMessage>(list: OurChat<M>['list']): readonly M[] {
+  const seen = new Map<string, M>();
+  list.now = list.now.flatMap((message) => {
+    const other = seen.get(message.id);
+    if (!other) seen.set(message.id, message);
+    else if (sameMessage(other, message)) return [];
+    return other ? { ...message, id: createId() } : message;
   });
-  onUnwanted(
-    turn,
-    () => at.branchId,
-    () => void chat.leave(),
-  );
-  void turn.settled.then(() => host.sync());
-  return turn;
+  return list.now;
 }
 
 /**
  * Saves a list that the app brought along, and that nothing was said to yet. Where something is cut from it, or answered in
  * it, the rest is nowhere else.
  */
-export async function keepList<M extends UIMessage>(at: Standing<M>): Promise<void> {
-  const { host, chat, list } = at;
-  if (!chat.isUnsaved || isAsking(chat) || list.now.length < 2) return;
+export async function keepList<M extends UIMessage>(chat: OurChat<M>): Promise<void> {
+  const { engine, list } = chat;
+  if (list.saved.length > 0 || isAsking(chat) || list.now.length < 2) return;
   // What another tab writes behind nothing is in the list, too, and kept by that tab.
-  if (host.engine.node(list.now.at(-1)?.id ?? '')) return;
-  await (await beginTurn(at, {})).end('complete');
+  if (engine.node(list.now.at(-1)?.id ?? '')) return;
+  await (await beginTurn(chat, {})).end('complete');
 }
 
 /** Loads what stands before the first message of the list, when a turn is about to begin there, and gives it. */
-export async function reveal<M extends UIMessage>(at: Standing<M>, id = ''): Promise<readonly M[]> {
-  await keepList(at);
-  const { host, list } = at;
-  if (id !== list.now[0]?.id || !host.engine.node(id)?.parentId) return [];
-  const { messages } = await host.engine.resolve({ at: id });
+export async function reveal<M extends UIMessage>(chat: OurChat<M>, id = ''): Promise<readonly M[]> {
+  await keepList(chat);
+  const { engine, list, branchId } = chat;
+  const node = engine.nodesOf(id, branchId)[0];
+  if (id !== list.now[0]?.id || !node?.parentKey) return [];
+  const { messages } = await engine.resolve({ at: node.key });
   list.prepend(messages as M[]);
   return messages.slice(0, -1) as M[];
 }

@@ -1,9 +1,12 @@
 import { DefaultChatTransport, type ChatTransport, type UIMessage } from 'ai';
-import type { AttachedChat, ContextEngine } from '../engine/engine.ts';
-import type { EngineState } from '../engine/state.ts';
+import type { ContextEngine } from '../engine/engine.ts';
+import type { AttachedChat } from '../engine/options.ts';
 import { expectEngine } from '../react/provider.tsx';
-import { ContextChat, type ChatHost, type ContextChatOptions } from './contextChat.ts';
-import { loadTurns } from './loadTurns.ts';
+import { BranchChat } from './branchChat.ts';
+import type { ContextChat, ContextChatOptions } from './contextChat.ts';
+import { loadMore, loadTurns } from './load.ts';
+import type { ChatHost } from './ourChat.ts';
+import type { Press } from './pagers.ts';
 
 /** How the chats of an engine are made. */
 export interface ContextChatsOptions<M extends UIMessage = UIMessage> extends ContextChatOptions<M> {
@@ -28,8 +31,8 @@ export interface ContextChats<M extends UIMessage = UIMessage> {
   dispose(options?: { readonly stop?: boolean }): Promise<void>;
 }
 
-/** How long a chat that is neither shown nor busy is kept, in ms. */
-const KEEP_HIDDEN = 60_000;
+/** How long a page that shows an answer is left alone before more code is loaded, in ms. */
+const QUIET = 500;
 
 /** Engines' chats. An engine that nobody holds takes them along. */
 const registries: WeakMap<ContextEngine, Registry<UIMessage>> = new WeakMap();
@@ -73,25 +76,40 @@ export function chatsOf<M extends UIMessage>(
 export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<M> {
   readonly engine: ContextEngine;
   options: ContextChatOptions<M>;
+  readonly isOwn: boolean = true;
   readonly writes: Set<PromiseLike<unknown>> = new Set();
   #fallback: ChatTransport<M> | undefined;
-  readonly #chats: Map<string, ContextChat<M>> = new Map();
+  readonly #chats: Map<string, BranchChat<M>> = new Map();
   /** The chat that is shown until the engine has read the conversation. */
-  #unbound: ContextChat<M> | undefined;
-  #blank: ContextChat<M> | undefined;
-  /** The branch that is shown; '' for none yet. */
-  #shown = '';
+  #unbound: BranchChat<M> | undefined;
+  #blank: BranchChat<M> | undefined;
   #isDeleted = false;
-  /** When the chats of branches that are not shown are let go. */
-  readonly #timers: Map<string, ReturnType<typeof setTimeout>> = new Map();
-  /** Those that were let go: an app may hold one, and a branch has one chat. */
-  readonly #released: Map<string, WeakRef<ContextChat<M>>> = new Map();
+  #isForeseen = false;
+  /** What pagers asked for, and whose answer is not here yet. */
+  readonly presses: Set<Press> = new Set();
   readonly #release: readonly (() => void)[];
 
   constructor(engine: ContextEngine, options: ContextChatOptions<M>) {
     this.engine = engine;
     this.options = options;
-    this.#release = [engine.state.subscribe(() => this.sync()), engine.attach(this.#attachment())];
+    // What a page listens to does not hold the chats of an engine that nobody has any more.
+    const self = new WeakRef(this);
+    const stop = onReturning(() => {
+      const chats = self.deref();
+      if (chats) void chats.#each((chat) => chat.recall());
+      else stop();
+    });
+    this.#release = [
+      engine.state.subscribe(() => this.sync()),
+      engine.subscribe((event) => {
+        if (event.type !== 'branch' || event.action !== 'delete') return;
+        // What waited there is left, and stands where one looks.
+        this.#chats.get(event.id)?.queue?.leave();
+        void this.#each((chat) => chat.recall());
+      }),
+      engine.attach(this.#attachment()),
+      stop,
+    ];
     this.sync();
   }
 
@@ -105,37 +123,32 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
   }
 
   /** How a component looks at the chat: with the same function each time, or React would look again behind each render. */
-  readonly look: () => ContextChat<M> = () => this.active;
+  readonly look: () => BranchChat<M> = () => this.active;
 
   /** How it looks while a page that a server rendered comes to life: nothing is read there. */
-  readonly lookUnread: () => ContextChat<M> = () =>
-    this.engine.state.getState().status === 'ready' ? (this.#blank ??= new ContextChat(this)) : this.active;
+  readonly lookUnread: () => BranchChat<M> = () =>
+    this.engine.state.getState().status === 'ready' ? (this.#blank ??= new BranchChat<M>(this)) : this.active;
 
-  get active(): ContextChat<M> {
+  get active(): BranchChat<M> {
     const { status, branchId } = this.engine.state.getState();
     const known = this.#chats.get(branchId);
     if (known) return known;
     if (status === 'ready') return this.#open(branchId);
-    return (this.#unbound ??= new ContextChat(this));
+    return (this.#unbound ??= new BranchChat<M>(this));
   }
 
-  get(branch: string): ContextChat<M> | undefined {
+  get(branch: string): BranchChat<M> | undefined {
     const { branches } = this.engine.state.getState();
     const found = branches.find(({ id, name }) => id === branch || name === branch);
     return found && (this.#chats.get(found.id) ?? this.#open(found.id));
   }
 
-  #open(branchId: string): ContextChat<M> {
-    const chat =
-      this.#released.get(branchId)?.deref() ?? new ContextChat<M>(this, branchId, this.#chats.size);
-    this.#released.delete(branchId);
+  #open(branchId: string): BranchChat<M> {
+    const chat = new BranchChat<M>(this, branchId, this.#chats.size);
     this.#chats.set(branchId, chat);
     const state = this.engine.state.getState();
-    if (state.branchId === branchId) chat.follow(state.messages, state.elsewhere);
-    else {
-      chat.load();
-      this.#hide(branchId);
-    }
+    if (state.branchId === branchId) chat.follow(state);
+    else chat.load();
     return chat;
   }
 
@@ -144,13 +157,12 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
   }
 
   /** Resolves when a task is done with every chat. */
-  #each(task: (chat: ContextChat<M>) => unknown): Promise<unknown> {
+  #each(task: (chat: BranchChat<M>) => unknown): Promise<unknown> {
     return Promise.all([...this.#chats.values()].map(task));
   }
 
   async dispose(options?: { readonly stop?: boolean }): Promise<void> {
     for (const release of this.#release) release();
-    for (const timer of this.#timers.values()) clearTimeout(timer);
     registries.delete(this.engine);
     if (options?.stop) await this.#each((chat) => chat.leave());
     await this.whenSettled();
@@ -158,16 +170,15 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
 
   // ------------------------------------------------------------------ what chats ask of it
 
-  register(branchId: string, chat: ContextChat<M>): void {
+  register(branchId: string, chat: BranchChat<M>): void {
     this.#chats.set(branchId, chat);
-    if (branchId !== this.#shown) this.#hide(branchId);
   }
 
-  unregister(branchId: string, chat: ContextChat<M>): void {
+  unregister(branchId: string, chat: BranchChat<M>): void {
     if (this.#chats.get(branchId) === chat) this.#chats.delete(branchId);
   }
 
-  all(): readonly ContextChat<M>[] {
+  all(): readonly BranchChat<M>[] {
     return [this.active, ...this.#chats.values()];
   }
 
@@ -175,68 +186,63 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
 
   sync(): void {
     const state = this.engine.state.getState();
-    const { status, error, branchId, messages, elsewhere } = state;
+    const { status, error, branchId } = state;
     const isDeleted = error?.code === 'chat-deleted';
-    if (isDeleted && !this.#isDeleted) void this.#each((chat) => chat.isBusy && chat.stop());
+    if (isDeleted && !this.#isDeleted) void this.#each((chat) => chat.hasWork && chat.leave());
     this.#isDeleted = isDeleted;
     if (status !== 'ready') return;
-    // Whoever can read may speak next.
+    // Who can read may speak next.
     loadTurns().catch(() => {});
-    if (this.#unbound) this.#bind(this.#unbound, branchId);
-    this.#moveToMainOfAnother(state);
-    if (branchId !== this.#shown) this.#show(branchId);
-    this.#chats.get(branchId)?.follow(messages, elsewhere);
+    if (state.messages.at(-1)?.role === 'assistant') this.#foresee();
+    if (this.#unbound) {
+      this.#unbound.branchId = branchId;
+      this.#chats.set(branchId, this.#unbound);
+      this.#unbound = undefined;
+    }
+    this.#chats.get(branchId)?.follow(state);
   }
 
-  #bind(chat: ContextChat<M>, branchId: string): void {
-    this.#unbound = undefined;
-    chat.bind(branchId);
-    this.#chats.set(branchId, chat);
-  }
-
-  /** Another tab made this chat first, so its `main` is shown instead of ours: what was said here goes there. */
-  #moveToMainOfAnother({ branchId, branches }: EngineState): void {
-    const chat = this.#chats.get(this.#shown);
-    if (!chat?.isUnsaved || this.#chats.has(branchId) || branches.some(({ id }) => id === this.#shown))
-      return;
-    this.#chats.delete(this.#shown);
-    this.#bind(chat, branchId);
-  }
-
-  #show(branchId: string): void {
-    if (this.#shown) this.#hide(this.#shown);
-    clearTimeout(this.#timers.get(branchId));
-    this.#shown = branchId;
-  }
-
-  /**
-   * Lets go of a chat that is not the active one for a while, when no component shows it and it does nothing. The
-   * engine knows all that it knows. An app that holds it, and uses it again, puts it back in its place.
-   */
-  #hide(branchId: string): void {
-    clearTimeout(this.#timers.get(branchId));
-    const timer = setTimeout(() => {
-      this.#timers.delete(branchId);
-      if (branchId === this.#shown) return;
-      const chat = this.#chats.get(branchId);
-      if (chat?.isInUse) return this.#hide(branchId);
-      this.#chats.delete(branchId);
-      if (chat) this.#released.set(branchId, new WeakRef(chat));
-    }, KEEP_HIDDEN);
+  /** Who has an answer may do something with it: the code for that comes in a quiet moment. */
+  #foresee(): void {
+    if (this.#isForeseen) return;
+    this.#isForeseen = true;
+    const timer = setTimeout(() => loadMore().catch(() => {}), QUIET);
     (timer as { unref?: () => void }).unref?.();
-    this.#timers.set(branchId, timer);
   }
 
   // ------------------------------------------------------------------ what pagers ask
 
   #attachment(): AttachedChat {
     const chats = this.#chats;
+    const transport = (): { readonly runsDry?: boolean } => this.transport as object;
     return {
+      get runsDry() {
+        return transport().runsDry === true;
+      },
       get isBusy() {
         return [...chats.values()].some((chat) => chat.hasWork);
       },
-      edit: async (messageId, content) => (await loadTurns()).edit(this, messageId, content),
-      regenerate: async (messageId, options) => (await loadTurns()).regenerate(this, messageId, options),
+      edit: async (messageId, content) => (await loadMore()).edit(this, messageId, content),
+      regenerate: async (messageId, options) => (await loadMore()).regenerate(this, messageId, options),
+      run: async (options) => (await loadMore()).run(this, options),
     };
   }
+}
+
+/**
+ * Calls back when a person comes back to the page: to its tab, to its window, or to it in the history, where it was frozen
+ * meanwhile. Returns how to stop listening. Where there is no page, nothing is ever heard.
+ */
+function onReturning(hear: () => void): () => void {
+  if (typeof document === 'undefined') return () => {};
+  const look = (event: Event): void => {
+    // A page that is shown for the first time has not been away.
+    const isFirst = event.type === 'pageshow' && !(event as PageTransitionEvent).persisted;
+    if (!isFirst && document.visibilityState === 'visible') hear();
+  };
+  const events = ['visibilitychange', 'focus', 'pageshow'];
+  for (const event of events) window.addEventListener(event, look);
+  return () => {
+    for (const event of events) window.removeEventListener(event, look);
+  };
 }

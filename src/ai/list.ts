@@ -1,28 +1,25 @@
 import type { UIMessage } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
-import { sameItems } from '../engine/same.ts';
-import { isToolPart, type ToolPart } from './toolPart.ts';
+import { sameContent, sameItems, sameJson } from '../engine/same.ts';
 
 /**
  * The list of a chat, and what is known to be saved of it.
  *
  * The AI SDK works on the list: it cuts it, puts answers at its end, and lets the last one grow. What is saved is
- * compared with it when something is said. Both hold the very same objects, so that nothing is compared twice, and
- * nothing is rendered anew that did not change.
+ * compared with it, by what it says, when something is sent. Objects that say the same are used again, so that nothing is
+ * rendered anew that did not change; nothing is decided by them.
  */
 export class List<M extends UIMessage> {
   readonly #engine: ContextEngine;
   readonly #state: { messages: M[] };
   /** What the app shows before anything is saved. */
   readonly #greeting: readonly M[];
-  /** The messages of the branch as they are saved, in the very objects that the list shows. */
+  /** The messages of the branch as they are saved. */
   saved: readonly M[] = [];
-  /** What another tab is writing here: in the list to be seen grow, and gone from it before anything is said. */
-  elsewhere: readonly M[] = [];
-  /** What was last seen of the engine. */
-  #followed: readonly UIMessage[] | undefined;
-  /** The engine's objects, and ours that say the same: which of them to keep when the list follows. */
-  readonly #twins: WeakMap<UIMessage, M> = new WeakMap();
+  /** What another tab is writing here: in the list to be seen grow, and gone from it before anything is sent. */
+  remoteMessages: readonly M[] = [];
+  /** What was last seen of the engine; undefined where what comes next is looked at, whatever it is. */
+  followed: readonly UIMessage[] | undefined;
 
   constructor(engine: ContextEngine, state: { messages: M[] }, greeting: readonly M[]) {
     this.#engine = engine;
@@ -36,53 +33,53 @@ export class List<M extends UIMessage> {
   }
 
   set now(messages: readonly M[]) {
-    this.#state.messages = [...messages];
+    if (!sameItems(this.now, messages)) this.#state.messages = [...messages];
+  }
+
+  /** Lets those who show the list look at it again. */
+  touch(): void {
+    this.#state.messages = [...this.now];
   }
 
   /** What the list shows when nobody changes it. */
   get whole(): readonly M[] {
-    const grown = this.elsewhere.filter(({ parts }) => parts.length > 0);
+    const grown = this.remoteMessages.filter(({ parts }) => parts.length > 0);
     const whole = grown.reduce<readonly M[]>(put, this.saved);
-    return whole.length > 0 ? whole : this.#greeting;
+    return whole[0] ? whole : this.#greeting;
   }
 
   /** What the list began with, where nothing is saved; else what is. */
   get begun(): readonly M[] {
-    return this.saved.length > 0 ? this.saved : this.#greeting;
-  }
-
-  /** Whether these were followed already. */
-  isAt(shown: readonly UIMessage[], elsewhere: readonly UIMessage[]): boolean {
-    return shown === this.#followed && elsewhere === this.elsewhere;
+    return this.saved[0] ? this.saved : this.#greeting;
   }
 
   /** The branch shows these messages now, and another tab is writing those behind it. */
-  follow(shown: readonly M[], elsewhere: readonly M[]): void {
-    const before = this.elsewhere;
-    const isUnchanged = sameItems(this.now, this.whole);
-    if (shown !== this.#followed) this.saved = listAfter(this.#engine, this.saved, shown, this.#twins);
-    this.#followed = shown;
-    this.elsewhere = elsewhere;
+  follow(shown: readonly M[], remoteMessages: readonly M[]): void {
+    const before = this.remoteMessages;
+    const isUnchanged = sameLists(this.now, this.whole);
+    if (shown !== this.followed) this.saved = listAfter(this.#engine, this.saved, shown);
+    this.followed = shown;
+    this.remoteMessages = remoteMessages;
     const { whole } = this;
-    const grown = (message: M): M =>
-      before.includes(message) ? (withId(whole, message.id) ?? message) : message;
-    const next = isUnchanged ? whole : this.now.map(grown);
-    if (!sameItems(this.now, next)) this.now = next;
-  }
-
-  /** What is followed next is looked at, whatever it is. */
-  forget(): void {
-    this.#followed = undefined;
+    const grown = (message: M): M => (withId(before, message.id) && withId(whole, message.id)) ?? message;
+    this.now = isUnchanged ? whole : this.now.map(grown);
   }
 
   /** Takes what another tab is writing out of the list: what is said here hangs on words that stay. */
-  leaveElsewhere(): void {
-    const { elsewhere } = this;
-    if (elsewhere.length === 0) return;
-    this.elsewhere = [];
+  leaveRemote(): void {
+    const { remoteMessages } = this;
+    if (!remoteMessages[0]) return;
+    this.remoteMessages = [];
     this.now = this.now.flatMap((message) =>
-      elsewhere.includes(message) ? (withId(this.saved, message.id) ?? []) : message,
+      withId(remoteMessages, message.id) ? (withId(this.saved, message.id) ?? []) : message,
     );
+  }
+
+  /** The chat was deleted, and begins anew: what it showed is no part of it. */
+  beginAnew(): void {
+    this.saved = [];
+    this.now = [];
+    this.followed = undefined;
   }
 
   /** Puts what the branch has before the first message before it. */
@@ -91,31 +88,22 @@ export class List<M extends UIMessage> {
     const count = shown.findIndex(({ id }) => id === first?.id);
     if (count <= 0) return;
     const earlier = shown.slice(0, count);
-    const isShown = this.now[0] === first;
+    const isShown = this.now[0]?.id === first?.id;
     this.saved = [...earlier, ...this.saved];
     if (isShown) this.now = [...earlier, ...this.now];
   }
 
-  /** A message was changed in a chat that shows it. This one, if it shows it too, must not go on from what it was. */
-  learn(message: M): void {
-    // A settled one may stand before what another tab is writing.
-    const known = withId(this.whole, message.id);
-    if (!known || known === message) return;
-    if (this.saved.includes(known)) this.saved = put(this.saved, message);
-    else this.elsewhere = put(this.elsewhere, message);
-    if (this.now.includes(known)) this.now = put(this.now, message);
-  }
-
-  /** The message in which a tool is called. */
-  asking(isCall: IsCall): M | undefined {
-    return this.now.findLast(({ parts }) => parts.some((part) => isToolPart(part) && isCall(part)));
+  /** The list up to a question; undefined where there is no such question. */
+  upTo(messageId: string | undefined): readonly M[] | undefined {
+    const index = this.now.findIndex(({ id, role }) => id === messageId && role === 'user');
+    return index === -1 ? undefined : this.now.slice(0, index + 1);
   }
 }
 
-/** Which call of a tool is meant. */
-export type IsCall = (part: ToolPart) => boolean;
-
-export function withId<M extends UIMessage>(list: readonly M[], messageId: string): M | undefined {
+export function withId<M extends UIMessage>(
+  list: readonly M[],
+  messageId: string | undefined,
+): M | undefined {
   return list.find(({ id }) => id === messageId);
 }
 
@@ -125,32 +113,41 @@ export function put<M extends UIMessage>(list: readonly M[], message: M): readon
   return at === -1 ? [...list, message] : list.with(at, message);
 }
 
+/** Whether two messages are one, and say the same; but for reminders, which an interface may show or not. */
+export function sameMessage(a: UIMessage, b: UIMessage): boolean {
+  return a === b || (a.id === b.id && sameContent(a, b));
+}
+
+/** Whether two lists show the same, reminders included. */
+function sameLists(a: readonly UIMessage[], b: readonly UIMessage[]): boolean {
+  return a.length === b.length && a.every((message, i) => sameJson(message, b[i]));
+}
+
 /**
  * The list of a chat, when its branch shows these messages now: with the objects that it has for messages that did not
  * change, so that nothing is rendered anew, and with what it has loaded of the conversation before them.
- *
- * `twins` remembers which of the chat's objects say the same as which of the engine's, so that each is compared once.
  */
 export function listAfter<M extends UIMessage>(
   engine: ContextEngine,
   list: readonly M[],
   shown: readonly M[],
-  twins: WeakMap<UIMessage, M>,
 ): M[] {
   const own = new Map(list.map((message) => [message.id, message]));
   const kept = (message: M): M => {
     const mine = own.get(message.id);
-    if (!mine || twins.get(message) === mine) return mine ?? message;
-    if (!engine.matches(mine)) return message;
-    twins.set(message, mine);
-    return mine;
+    return mine && sameMessage(mine, message) ? mine : message;
   };
   const parentId = shown[0] && engine.node(shown[0].id)?.parentId;
   const earlier = list.slice(0, list.findIndex(({ id }) => id === parentId) + 1);
   return [...earlier, ...shown.map(kept)];
 }
 
-/** The last message of a branch; undefined for an empty one. */
+/** The key of the last message of a branch that is shown; undefined for an empty one. */
 export function headOf(engine: ContextEngine, branchId: string | undefined): string | undefined {
-  return engine.state.getState().branches.find(({ id }) => id === branchId)?.headMessageId ?? undefined;
+  return engine.state.getState().branches.find(({ id }) => id === branchId)?.headKey ?? undefined;
+}
+
+/** The key of a message of a list that is on a branch; undefined for one that is not saved. */
+export function keyOf(engine: ContextEngine, id: string, branchId: string | undefined): string | undefined {
+  return engine.nodesOf(id, branchId)[0]?.key;
 }

@@ -1,5 +1,6 @@
 import { streamText, type ChatTransport, type UIMessage, type UIMessageChunk } from 'ai';
 import { toPrompt } from './prompt.ts';
+import type { RequestNote } from './note.ts';
 import { isUnreadable, UNREADABLE } from './said.ts';
 
 // Servers want these without the hooks that stand beside them in `contextree/ai`.
@@ -59,6 +60,10 @@ export function createLocalTransport<M extends UIMessage = UIMessage>(
     sendMessages: async (sent) => {
       const request = requestOf(sent);
       const chosen = typeof providerOptions === 'function' ? providerOptions(request) : providerOptions;
+      const asked = typeof model === 'function' ? model(request) : model;
+      const { tell, dryRun } = noteOf(sent);
+      const { tools = {}, ...options } = settings;
+      tell?.({ model: nameOf(asked), tools, settings: { ...options, providerOptions: chosen } });
       const prompt = await toPrompt(
         { systemPrompt: request.system, messages: sent.messages },
         settings.tools ? { tools: settings.tools } : {},
@@ -68,7 +73,8 @@ export function createLocalTransport<M extends UIMessage = UIMessage>(
         onError: () => {},
         ...settings,
         ...prompt,
-        model: typeof model === 'function' ? model(request) : model,
+        ...(dryRun && settings.tools ? { tools: withoutExecute(settings.tools) } : {}),
+        model: asked,
         ...(chosen ? { providerOptions: chosen } : {}),
         ...(sent.abortSignal ? { abortSignal: sent.abortSignal } : {}),
       });
@@ -80,23 +86,38 @@ export function createLocalTransport<M extends UIMessage = UIMessage>(
       }) as ReadableStream<UIMessageChunk>;
     },
     reconnectToStream: () => Promise.resolve(null),
-  };
+    runsDry: true,
+  } as ChatTransport<M>;
+}
+
+/** `provider:model`, as prices are known by. */
+function nameOf(model: Model): string {
+  return typeof model === 'string' ? model : `${model.provider.split('.')[0]}:${model.modelId}`;
+}
+
+/** The tools, which the model may ask for, and none of which is run. */
+function withoutExecute<T extends object>(tools: T): T {
+  const dry = Object.entries(tools).map(([name, tool]) => [name, { ...tool, execute: undefined }]);
+  return Object.fromEntries(dry) as T;
 }
 
 function requestOf<M extends UIMessage>(
   sent: Parameters<ChatTransport<M>['sendMessages']>[0],
 ): LocalRequest<M> {
   const body = { ...sent.body } as Readonly<Record<string, unknown>>;
-  const note = (sent.metadata as { contextree?: { attempt?: number } } | undefined)?.contextree;
   return {
     chatId: sent.chatId,
     messages: sent.messages,
     system: typeof body.system === 'string' ? body.system : '',
     trigger: sent.trigger,
-    attempt: note?.attempt ?? 0,
+    attempt: noteOf(sent).attempt ?? 0,
     body,
     metadata: sent.metadata,
   };
+}
+
+function noteOf({ metadata }: { readonly metadata?: unknown }): Partial<RequestNote> {
+  return (metadata as { contextree?: RequestNote } | undefined)?.contextree ?? {};
 }
 
 function usageOf(part: { readonly type: string; readonly totalUsage?: unknown }): object | undefined {

@@ -1,39 +1,45 @@
-import { readUIMessageStream, type ChatTransport, type UIMessage, type UIMessageChunk } from 'ai';
+import type { ChatStatus, ChatTransport, UIMessage, UIMessageChunk } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
 import { onLeaving } from '../engine/leaving.ts';
-import { sameItems } from '../engine/same.ts';
-import { sameJson } from '../engine/sameJson.ts';
+import { sameItems, sameJson } from '../engine/same.ts';
 import { expectEngine } from '../react/provider.tsx';
-import { awaited, leave, mayGoOn, orLetGo } from './goingOn.ts';
-import { headOf, listAfter } from './list.ts';
-import { planTurn } from './plan.ts';
-import { isOvertaken, placeOf, replaying, type Place, type Replay } from './replay.ts';
-import { isToolPart, isWaiting } from './toolPart.ts';
-import {
-  openTurn,
-  passOn,
-  request,
-  savedIn,
-  withNote,
-  type OpenedTurn,
-  type SendOptions,
-} from './transport.ts';
-import { keepMessage, Turn, type TurnOptions } from './turn.ts';
-import { wantedSignal } from './unwanted.ts';
-import type { FollowingChat, WithContextOptions } from './withContext.ts';
+import { BranchChat } from './branchChat.ts';
+import { headOf, keyOf, listAfter, withId } from './list.ts';
+import { isToolPart, isWaiting, type Part } from './message.ts';
+import { isAsking, type ChatHost } from './ourChat.ts';
+import type { PrepareRequest, ReconnectOptions, SendOptions } from './note.ts';
+import { isDeleted, keepMessage } from './turn.ts';
 
-type ReconnectOptions<M extends UIMessage> = Parameters<ChatTransport<M>['reconnectToStream']>[0];
-type Answer = ReadableStream<UIMessageChunk>;
-
-/** How a turn begins. */
-interface Beginning {
-  readonly messageId?: string | undefined;
-  /** The node that was reserved for a new answer. */
-  readonly answerId?: string | undefined;
-  readonly isReplay?: boolean;
-  /** Where it went on last. */
-  readonly place?: Place | undefined;
+/** How {@link withContext} asks. */
+export interface WithContextOptions<M extends UIMessage = UIMessage> {
+  /** The branch that turns go to, by name or id. Default: the one that is active when a request is made. */
+  readonly branch?: string | undefined;
+  /** Changes what goes out. */
+  readonly request?: PrepareRequest<M> | undefined;
+  /**
+   * The chat that this transport belongs to, as soon as there is one: its list shows what is saved, follows when the
+   * branch moves, while no answer grows in it, and results of tools are saved as they are given. Without it the list
+   * stays as it is, and the next question goes on from what it shows: a page that comes back begins the chat with
+   * `messages: (await engine.resolve()).messages`, or the question is a first one again, on a branch of its own.
+   */
+  readonly chat?: (() => FollowingChat<M> | undefined) | undefined;
 }
+
+/** What a chat needs to follow: the AI SDK's `Chat` has it. */
+export interface FollowingChat<M extends UIMessage = UIMessage> {
+  messages: M[];
+  readonly status: ChatStatus;
+  /** @internal How the AI SDK's own `Chat` says that its list has changed. */
+  readonly '~registerMessagesCallback'?: (onChange: () => void) => () => void;
+}
+
+/** A chat that is not ours, and whose transport is. */
+interface ForeignChat<M extends UIMessage> extends WithContextOptions<M> {
+  readonly engine: ContextEngine;
+  readonly transport: ChatTransport<M>;
+}
+
+type Answer = ReadableStream<UIMessageChunk>;
 
 /** What stands behind the transport of a chat that is not ours. */
 export interface OwnChat<M extends UIMessage> {
@@ -44,110 +50,146 @@ export interface OwnChat<M extends UIMessage> {
 }
 
 /**
- * Keeps what a chat says that is not ours to change.
- *
- * All that is known of it is the list that it sends along; its messages may be stored under other ids than their own.
- * So answers are put together a second time here, beside the chat that shows them, from the very chunks that it reads.
+ * Keeps what a chat says that is not ours to change: each of its requests is made by a chat of ours that nobody sees, with
+ * the list that came along, and its answer is read by both.
  */
-export function ownChat<M extends UIMessage>(
-  transport: ChatTransport<M>,
-  engine: ContextEngine,
-  options: WithContextOptions<M>,
-): OwnChat<M> {
+export function ownChat<M extends UIMessage>(foreign: ForeignChat<M>): OwnChat<M> {
+  const { engine, transport, request } = foreign;
   expectEngine(engine);
-  const storedAs: WeakMap<M, M> = new WeakMap();
-  const follower = followerOf(engine, options);
+  const follower = followerOf(foreign);
 
-  const begin = async (
-    list: readonly M[],
-    { messageId, answerId, isReplay = false, place }: Beginning,
-  ): Promise<{ readonly turn: Turn<M>; readonly replay: Replay<M> }> => {
-    const branchId = idOfBranch(engine, options.branch);
-    const saved = savedIn(engine, branchId, () => true, new Set<M>());
-    const opened = await openTurn(engine, planTurn(list, saved, messageId), { branchId, answerId });
-    const learn = ({ renamed }: OpenedTurn<M>): void => {
-      for (const [own, stored] of renamed) storedAs.set(own, stored);
-    };
-    learn(opened);
-    const replay = replaying(opened.answer, place, isReplay);
-    const { version } = opened;
-    const from = list.find(({ id }) => id === version?.of);
-    const turn = new Turn<M>({
+  const serve = async (
+    ask: (chat: BranchChat<M>) => Promise<unknown>,
+    { abortSignal, chatId }: { readonly abortSignal?: AbortSignal | undefined; readonly chatId?: string },
+    list?: readonly M[],
+  ): Promise<Answer | null> => {
+    const host: ChatHost<M> = {
       engine,
-      ...opened,
-      ...accumulate(opened.answer, isReplay, replay),
-      make: version && (async () => learn(await version.make(from))),
+      transport,
+      options: { request, id: chatId ?? engine.chatId },
+      isOwn: false,
+      writes: new Set(),
+      register: () => {},
+      unregister: () => {},
+      all: () => [],
+      // A task later the other chat has read the end, too.
+      sync: () => void setTimeout(follower.sync),
+    };
+    const chat = new BranchChat<M>(host, idOfBranch(foreign), 1);
+    await begin(chat, list);
+    abortSignal?.throwIfAborted();
+    const stop = (): void => void chat.stop();
+    abortSignal?.addEventListener('abort', stop, { once: true });
+    // Who deletes the conversation wants no answer, and what is saved behind its list while a server is asked counts.
+    const unsubscribe = engine.state.subscribe((state) => {
+      if (isDeleted(engine)) stop();
+      else if (!list && !chat.turn && state.branchId === chat.branchId)
+        chat.list.follow(state.messages as readonly M[], state.remoteMessages as readonly M[]);
     });
-    // A task later the chat has read the end, too.
-    void turn.settled.then(() => setTimeout(follower.sync));
-    return { turn, replay };
+    return new Promise((resolve, reject) => {
+      share(chat, resolve, reject);
+      void ask(chat).finally(unsubscribe);
+    });
   };
 
   return {
     send: async (sent) => {
       await engine.ready();
-      const list = sent.messages.map((message) => storedAs.get(message) ?? message);
-      await keepResults(engine, list);
-      const { turn } = await begin(list, sent);
-      const wanted = { ...sent, abortSignal: wantedSignal(turn, sent.abortSignal) };
-      return request(turn, transport, wanted, options.request);
+      await keepResults(engine, sent.messages);
+      return (await serve((chat) => chat['makeRequest'](sent), sent, sent.messages)) as Answer;
     },
-    reconnect: async (sent) => {
+    reconnect: async ({ abortSignal, metadata, headers, body }) => {
       await engine.ready();
-      const branchId = idOfBranch(engine, options.branch);
-      const chainNow = async (): Promise<UIMessage[]> => {
-        const head = headOf(engine, branchId);
-        return head === undefined ? [] : (await engine.resolve({ at: head })).messages;
-      };
-      const asked = (await chainNow()).at(-1);
-      const note = await awaited(engine, branchId, asked);
-      if (!note) return null;
-      const noted = { ...withNote(sent, note), chatId: engine.chatId };
-      const place = await placeOf(engine, note.answerId);
-      const source = await transport.reconnectToStream(noted);
-      if (!source) return null;
-      const take = async (): Promise<Answer | null> => {
-        if (await isOvertaken(engine, note.answerId, place)) return null;
-        const chain = await chainNow();
-        // StrictMode asks twice, and gives the first one up: the second one would be refused beside it.
-        if (sent.abortSignal?.aborted) return null;
-        if (!mayGoOn(engine, chain.at(-1), [asked?.id, note.answerId])) return null;
-        const isReplay = transport.resumeStreamIsReplay ?? true;
-        const { turn, replay } = await begin(chain as M[], { answerId: note.answerId, isReplay, place });
-        return passOn(turn, sent.abortSignal, () => source, replay);
-      };
-      return orLetGo(source, take().catch(leave));
+      return serve((chat) => chat.resumeStream({ metadata, headers, body } as object), { abortSignal });
     },
     release: follower.release,
   };
 }
 
-function idOfBranch(engine: ContextEngine, branch: string | undefined): string {
+function idOfBranch<M extends UIMessage>({ engine, branch }: ForeignChat<M>): string {
   const { branches, branchId } = engine.state.getState();
   return branches.find(({ id, name }) => id === branch || name === branch)?.id ?? branch ?? branchId;
 }
 
+/** Has a chat show what is saved, from where a list begins on, and then that list. */
+async function begin<M extends UIMessage>(
+  { engine, branchId, list }: BranchChat<M>,
+  given?: readonly M[],
+): Promise<void> {
+  const { messages: shown, branchId: active } = engine.state.getState();
+  const at = headOf(engine, branchId);
+  const isRead = branchId === active || at === undefined;
+  const messages = (isRead ? shown : (await engine.resolve({ at })).messages) as readonly M[];
+  const start = messages.findIndex(({ id }) => id === given?.[0]?.id);
+  list.follow(messages.slice(Math.max(0, start)), []);
+  if (given) list.now = given;
+}
+
+/** Hands each part of the answer that a chat reads to another reader, too: what is saved is what both have read. */
+function share<M extends UIMessage>(
+  chat: BranchChat<M>,
+  resolve: (answer: Answer | null) => void,
+  reject: (error: unknown) => void,
+): void {
+  const shared = async <T extends Answer | null>(asked: Promise<T>): Promise<Answer | T> => {
+    const source = await asked.catch((error: unknown) => {
+      reject(error);
+      throw error;
+    });
+    let sink: ReadableStreamDefaultController<UIMessageChunk> | undefined;
+    const cancel = (): Promise<void> => {
+      sink = undefined;
+      return chat.stop();
+    };
+    resolve(source && new ReadableStream<UIMessageChunk>({ start: (own) => void (sink = own), cancel }));
+    if (!source) return source;
+    const reader = source.getReader();
+    const pull = async (own: ReadableStreamDefaultController<UIMessageChunk>): Promise<void> => {
+      const { done, value } = await reader.read().catch((error: unknown) => {
+        sink?.error(error);
+        throw error;
+      });
+      for (const one of [sink, own])
+        if (done) one?.close();
+        else one?.enqueue(value);
+    };
+    const end = async (reason: unknown): Promise<void> => {
+      await reader.cancel(reason);
+      sink?.close();
+    };
+    return new ReadableStream<UIMessageChunk>({ pull, cancel: end }, { highWaterMark: 0 });
+  };
+  const own = chat['transport'] as ChatTransport<M>;
+  const { sendMessages, reconnectToStream } = own;
+  own.sendMessages = (sent) => shared(sendMessages(sent));
+  own.reconnectToStream = (sent) => shared(reconnectToStream(sent));
+}
+
 /** Lets the list of a chat follow the active branch. */
-function followerOf<M extends UIMessage>(
-  engine: ContextEngine,
-  { chat, branch }: WithContextOptions<M>,
-): { readonly sync: () => void; readonly release: () => void } {
-  const twins: WeakMap<UIMessage, M> = new WeakMap();
+function followerOf<M extends UIMessage>({
+  engine,
+  chat,
+  branch,
+}: ForeignChat<M>): {
+  readonly sync: () => void;
+  readonly release: () => void;
+} {
   let followed: readonly UIMessage[] | undefined;
   let unregister: (() => void) | undefined;
-  /** The AI SDK's chat says when its list changes: a result is saved when it is given, as long as it can say so. */
-  const listen = (own: FollowingChat<M> | undefined): void => {
-    unregister ??= own?.['~registerMessagesCallback']?.(() => {
-      if (!isBusy(own)) keepResults(engine, own.messages).catch(() => {});
-    });
-  };
   const sync = (): void => {
-    listen(chat?.());
-    const own = branch === undefined ? chat?.() : undefined;
+    const own = chat?.();
+    // The AI SDK's chat says when its list changes: a result is saved when it is given, as long as it can say so.
+    unregister ??= own?.['~registerMessagesCallback']?.(() => {
+      if (!isAsking(own)) keepResults(engine, own.messages).catch(() => {});
+    });
     const { status, messages } = engine.state.getState();
-    if (!own || status !== 'ready' || messages === followed || isBusy(own)) return;
+    if (!own || branch !== undefined || status !== 'ready' || messages === followed || isAsking(own)) return;
     followed = messages;
-    const next = listAfter(engine, own.messages, messages as readonly M[], twins);
+    // What a call was given here a moment ago is saved with the next request, and stays until then.
+    const next = listAfter(engine, own.messages, messages as readonly M[]).map((message) => {
+      const mine = withId(own.messages, message.id);
+      return mine && isAnswered(message, mine) ? mine : message;
+    });
     if (!sameItems(own.messages, next)) own.messages = next;
   };
   sync();
@@ -167,10 +209,11 @@ function followerOf<M extends UIMessage>(
  */
 async function keepResults(engine: ContextEngine, list: readonly UIMessage[]): Promise<void> {
   for (const message of list) {
-    const saved = engine.message(message.id);
+    const key = message.role === 'assistant' ? keyOf(engine, message.id, undefined) : undefined;
+    const saved = engine.message(key ?? '');
     const answer = (now: UIMessage): UIMessage => (isAnswered(now, message) ? message : now);
-    if (saved && engine.status(saved.id) !== 'streaming' && isAnswered(saved, message))
-      await keepMessage(engine, message.id, answer, undefined);
+    if (key && saved && engine.status(key) !== 'streaming' && isAnswered(saved, message))
+      await keepMessage(engine, key, answer, undefined);
   }
 }
 
@@ -186,43 +229,4 @@ function isAnswered(saved: UIMessage, { parts }: UIMessage): boolean {
 /** Whether a call that waits has got what it waits for. */
 function isAnswer(part: Part, now: Part | undefined): boolean {
   return isToolPart(part) && isWaiting(part) && now !== undefined && isToolPart(now) && !isWaiting(now);
-}
-
-type Part = UIMessage['parts'][number];
-
-function isBusy({ status }: Pick<FollowingChat, 'status'>): boolean {
-  return status === 'submitted' || status === 'streaming';
-}
-
-/**
- * An answer put together from its parts, beside the chat that shows it. One that is said again from its beginning
- * counts as what it was until it says more than that.
- */
-function accumulate<M extends UIMessage>(
-  begun: M | undefined,
-  isReplay: boolean,
-  { asShown }: Replay<M>,
-): Pick<TurnOptions<M>, 'read' | 'take' | 'flush'> {
-  let message = begun;
-  const { readable, writable } = new TransformStream<UIMessageChunk, UIMessageChunk>();
-  const writer = writable.getWriter();
-  const words = readUIMessageStream<M>({
-    stream: readable,
-    ...(begun && !isReplay ? { message: structuredClone(begun) } : {}),
-  });
-  const read = async (): Promise<void> => {
-    for await (const next of words) message = asShown(next, message);
-  };
-  // A malformed chunk ends the reading; the chat that reads it too says so. What came before it is kept.
-  const reading = read().catch(() => {});
-  return {
-    read: () => message,
-    take: (chunk) => {
-      if (chunk.type !== 'error') writer.write(chunk).catch(() => {});
-    },
-    flush: () => {
-      writer.close().catch(() => {});
-      return reading;
-    },
-  };
 }

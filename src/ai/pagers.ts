@@ -1,59 +1,55 @@
+import type { Chat } from '@ai-sdk/react';
 import type { UIMessage } from 'ai';
-import type { ContextEngine, MessageContent } from '../engine/engine.ts';
-import { sameJson } from '../engine/sameJson.ts';
-import type { ContextChat } from './contextChat.ts';
-import type { ContextChats } from './contextChats.ts';
-import { withId } from './list.ts';
+import type { MessageContent } from '../engine/options.ts';
+import { sameJson } from '../engine/same.ts';
+import { keepList } from './begin.ts';
+import { keyOf, withId } from './list.ts';
+import type { ChatHost, OurChat } from './ourChat.ts';
 
 /** What a pager asks of chats, whichever of them shows its message. */
-interface Asked<M extends UIMessage> extends Pick<ContextChats<M>, 'engine' | 'active'> {
-  /** All chats, the one that is shown first. */
-  all(): readonly ContextChat<M>[];
+interface Asked<M extends UIMessage> extends ChatHost<M> {
+  /** The chat that is shown. */
+  readonly active: OurChat<M>;
+  /** What pagers asked for, and whose answer is not here yet. */
+  readonly presses: Set<Press>;
 }
 
-/** What a pager asked for, and whose answer is not here yet. */
-interface Press {
+/** What a pager asked for: new words for a message, or where there are none, another answer, with these options. */
+export interface Press {
   readonly messageId: string;
-  /** New words for it; undefined where it is to be answered again. */
-  readonly content: MessageContent | undefined;
-  /** What its request is made with. */
+  readonly content?: MessageContent;
   readonly options?: object | undefined;
   /** The chat that it was asked of, as soon as that is known. */
-  chat: object | undefined;
-  readonly answered: Promise<void>;
+  chat?: object | undefined;
+  answered?: Promise<void>;
 }
 
 /** New words for a question are sent; new words for an answer make a version, and no model is asked. */
 export async function edit<M extends UIMessage>(
-  chats: Asked<M>,
+  asked: Asked<M>,
   messageId: string,
   content: MessageContent,
 ): Promise<void> {
-  const { engine } = chats;
+  const { engine, active } = asked;
   await engine.ready();
-  await chats.active.keepList();
+  await keepList(active);
   // One that waits is no node yet.
-  const role = engine.node(messageId)?.name ?? withId(chats.active.messages, messageId)?.role;
-  if (role !== 'user') {
-    await engine.edit(messageId, content);
-    return;
-  }
-  await once(chats, { messageId, content }, (chat) => {
-    const words = newWords(withId(chat.messages, messageId), content);
-    return chat.sendMessage({ messageId, ...words } as Parameters<ContextChat<M>['sendMessage']>[0]);
+  const role = engine.node(messageId)?.name ?? withId(active.messages, messageId)?.role;
+  if (role !== 'user') return void (await engine.edit(messageId, content));
+  await once(asked, { messageId, content }, (chat, id) => {
+    const words = newWords(withId(chat.messages, id), content);
+    return chat.sendMessage({ messageId: id, ...words } as Parameters<Chat<M>['sendMessage']>[0]);
   });
 }
 
 /** Another answer. */
 export async function regenerate<M extends UIMessage>(
-  chats: Asked<M>,
+  asked: Asked<M>,
   messageId: string,
   options: object | undefined,
 ): Promise<void> {
-  await chats.engine.ready();
-  await once(chats, { messageId, content: undefined, options }, (chat) =>
-    chat.regenerate({ ...options, messageId }),
-  );
+  await asked.engine.ready();
+  await once(asked, { messageId, options }, (chat, id) => chat.regenerate({ ...options, messageId: id }));
 }
 
 /**
@@ -61,60 +57,51 @@ export async function regenerate<M extends UIMessage>(
  * the message that the first one has put another one in place of. Who comes back to that message may ask again.
  */
 function once<M extends UIMessage>(
-  chats: Asked<M>,
-  asked: Pick<Press, 'messageId' | 'content' | 'options'>,
-  ask: (chat: ContextChat<M>) => Promise<void>,
+  asked: Asked<M>,
+  press: Press,
+  ask: (chat: OurChat<M>, id: string) => Promise<void>,
 ): Promise<void> {
-  const { messageId, content, options } = asked;
-  const presses = pressed.get(chats.engine) ?? new Set();
-  pressed.set(chats.engine, presses);
-  const shown = showing(chats, messageId);
+  const { engine, presses } = asked;
+  const { messageId, content, options } = press;
+  const id = engine.node(messageId)?.id ?? messageId;
+  const shown = asked
+    .all()
+    .find(
+      ({ messages, branchId }) =>
+        withId(messages, id) && (id === messageId || keyOf(engine, id, branchId) === messageId),
+    );
+  // Another try for a question that is being answered stops that, and begins anew.
+  const isAnswering =
+    !content && shown?.status === 'streaming' && withId(shown.messages, messageId)?.role === 'user';
   const same = [...presses].find(
-    (press) =>
-      press.messageId === messageId &&
-      sameJson(press.content, content) &&
-      sameJson(press.options, options) &&
-      (!shown || (shown === press.chat && !isAnswering(shown, press))),
+    (one) =>
+      one.messageId === messageId &&
+      sameJson([one.content, one.options], [content, options]) &&
+      (!shown || (shown === one.chat && !isAnswering)),
   );
-  if (same) return same.answered;
+  if (same?.answered) return same.answered;
   const run = async (): Promise<void> => {
-    const chat = shown ?? (await shownBy(chats, messageId));
+    const chat = shown ?? (await shownBy(asked, messageId));
     press.chat = chat;
-    await ask(chat);
+    await ask(chat, id);
   };
-  const answered = Promise.resolve()
-    .then(run)
-    .finally(() => presses.delete(press));
-  const press: Press = { ...asked, chat: shown, answered };
+  press.chat = shown;
   presses.add(press);
-  return answered;
-}
-
-const pressed: WeakMap<ContextEngine, Set<Press>> = new WeakMap();
-
-/** Whether a question is being answered again: another try stops that, and begins anew. */
-function isAnswering<M extends UIMessage>(chat: ContextChat<M>, { messageId, content }: Press): boolean {
-  const isQuestion = withId(chat.messages, messageId)?.role === 'user';
-  return isQuestion && content === undefined && chat.status === 'streaming';
-}
-
-/** The chat that shows a message. */
-function showing<M extends UIMessage>(chats: Asked<M>, messageId: string): ContextChat<M> | undefined {
-  return chats.all().find(({ messages }) => withId(messages, messageId));
+  return (press.answered = run().finally(() => presses.delete(press)));
 }
 
 /** The active chat, when it shows a message: on the branch used last that holds it, and as far back as it stands. */
-async function shownBy<M extends UIMessage>(chats: Asked<M>, messageId: string): Promise<ContextChat<M>> {
-  const { engine } = chats;
+async function shownBy<M extends UIMessage>(asked: Asked<M>, messageId: string): Promise<OurChat<M>> {
+  const { engine } = asked;
   await engine.selectSibling(messageId);
   const depthOf = (id = ''): number => engine.node(id)?.depth ?? 0;
-  const missing = depthOf(chats.active.messages[0]?.id) - depthOf(messageId);
+  const missing = depthOf(asked.active.messages[0]?.id) - depthOf(messageId);
   if (missing > 0) await engine.loadMore(missing);
-  return chats.active;
+  return asked.active;
 }
 
 /** The text of a message replaced; its files and metadata stay. */
-function newWords(
+export function newWords(
   message: UIMessage | undefined,
   content: MessageContent,
 ): Pick<UIMessage, 'parts' | 'metadata'> {

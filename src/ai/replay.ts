@@ -1,10 +1,7 @@
-import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
-import type { ContextEngine } from '../engine/engine.ts';
-import { createId } from '../fragment/id.ts';
-import { goingOnKey } from '../store/keys.ts';
-import { longer, sizeOf } from './goingOn.ts';
+import type { UIMessage, UIMessageChunk } from 'ai';
+import { callsIn, isToolPart, longer, sizeOf, type Part, type ToolPart } from './message.ts';
+import { endOf, type Place } from './place.ts';
 import { joinAt, seamOf } from './seam.ts';
-import { isToolPart, type ToolPart } from './toolPart.ts';
 
 /**
  * What a server says again.
@@ -15,50 +12,6 @@ import { isToolPart, type ToolPart } from './toolPart.ts';
  * is kept beside the chat, and what comes is compared with what is known: the first beginning behind which both say the
  * same is the one. Until that is clear, and until the replay says more, what is known stays on the screen.
  */
-export interface Place {
-  /** How many parts stand before it. */
-  readonly parts: number;
-  /** The length of the last of them, if that is a text: more may be said in it. */
-  readonly text: number;
-  /** The request that was made there. One that was made since says other words behind it. */
-  readonly request?: unknown;
-}
-
-/** Keeps where an answer goes on: what it is now stands before all that this request will say. */
-export async function keepPlace(engine: ContextEngine, answer: UIMessage): Promise<void> {
-  const { store, chatId } = engine;
-  const isSettled = (id: string): boolean => (engine.status(id) ?? 'complete') === 'complete';
-  try {
-    const known = Object.entries(await placesOf(engine)).filter(([id]) => !isSettled(id));
-    const place = { ...endOf(answer), request: createId() };
-    await store.set(goingOnKey(chatId), Object.fromEntries([...known, [answer.id, place]]));
-  } catch {
-    // A disk that refuses says so with the words. Without this, a replay is judged by what it says.
-  }
-}
-
-/** Where an answer went on last; undefined for one that never did. */
-export async function placeOf(engine: ContextEngine, id: string | undefined): Promise<Place | undefined> {
-  const places = await placesOf(engine).catch((): Places => ({}));
-  const { parts, text, request } = places[id ?? ''] ?? {};
-  return typeof parts === 'number' && typeof text === 'number' ? { parts, text, request } : undefined;
-}
-
-/** Whether an answer was let go on again since that place was read, here or in another tab: what is said there counts. */
-export async function isOvertaken(
-  engine: ContextEngine,
-  id: string | undefined,
-  known: Place | undefined,
-): Promise<boolean> {
-  return (await placeOf(engine, id))?.request !== known?.request;
-}
-
-type Places = Readonly<Record<string, Partial<Place>>>;
-
-async function placesOf({ store, chatId }: ContextEngine): Promise<Places> {
-  const places = await store.get<Places | null>(goingOnKey(chatId));
-  return typeof places === 'object' && places !== null ? places : {};
-}
 
 /** How an answer is read that is said again. */
 export interface Replay<M extends UIMessage> {
@@ -66,23 +19,6 @@ export interface Replay<M extends UIMessage> {
   readonly asShown: (message: M, shown: M | undefined) => M;
   /** What is made of a chunk before it is read. */
   readonly hear: (chunk: UIMessageChunk) => readonly UIMessageChunk[];
-}
-
-/** Reads an answer that a transport says again to a chat of the AI SDK, while that asks for it. */
-export function replayTo<M extends UIMessage>(
-  chat: object,
-  { resumeStreamIsReplay }: Pick<ChatTransport<M>, 'resumeStreamIsReplay'>,
-  kept: M | undefined,
-  begun: Place | undefined,
-): Replay<M> {
-  const { activeResponse, addToolApprovalResponse } = chat as {
-    readonly activeResponse?: { readonly state: { readonly message: UIMessage } };
-    readonly addToolApprovalResponse?: unknown;
-  };
-  // AI SDK 5 knows of replays only, and yet goes on with what the page had of an answer in which a call broke off.
-  const isReplay = resumeStreamIsReplay ?? !addToolApprovalResponse;
-  if (isReplay && activeResponse) activeResponse.state.message.parts = [];
-  return replaying(kept, begun, isReplay);
 }
 
 /**
@@ -124,7 +60,7 @@ class Calls {
   readonly #repeated: Set<string> = new Set();
 
   constructor(kept: UIMessage) {
-    this.#known = callsIn(kept);
+    this.#known = callsById(kept);
   }
 
   hear(chunk: UIMessageChunk): readonly UIMessageChunk[] {
@@ -138,26 +74,27 @@ class Calls {
 
   /** A message as it was said, without the calls that were put before their results. */
   without<M extends UIMessage>(message: M): M {
-    const parts = message.parts.filter((part) => !(isToolPart(part) && this.#repeated.has(part.toolCallId)));
+    const parts = message.parts.filter((part) => !this.#isOwn(part));
     return parts.length === message.parts.length ? message : { ...message, parts };
   }
 
   /** A message in which those calls are what became of them in another one. */
   answered<M extends UIMessage>(message: M, said: UIMessage): M {
     if (this.#repeated.size === 0) return message;
-    const results = callsIn(said);
-    const answered = (part: Part): Part => {
-      const isOwn = isToolPart(part) && this.#repeated.has(part.toolCallId);
-      return isOwn ? { ...part, ...resultOf(results.get(part.toolCallId)) } : part;
-    };
-    return { ...message, parts: message.parts.map(answered) };
+    const results = callsById(said);
+    const parts = message.parts.map((part) =>
+      this.#isOwn(part) ? { ...part, ...resultOf(results.get(part.toolCallId)) } : part,
+    );
+    return { ...message, parts };
+  }
+
+  #isOwn(part: Part): part is Part & ToolPart {
+    return isToolPart(part) && this.#repeated.has(part.toolCallId);
   }
 }
 
-type Part = UIMessage['parts'][number];
-
-function callsIn({ parts }: UIMessage): ReadonlyMap<string, ToolPart> {
-  return new Map(parts.flatMap((part) => (isToolPart(part) ? [[part.toolCallId, part] as const] : [])));
+function callsById(message: UIMessage): ReadonlyMap<string, ToolPart> {
+  return new Map(callsIn(message).map((call) => [call.toolCallId, call]));
 }
 
 /** The chunk that says a call, and lets no page carry it out. */
@@ -168,8 +105,8 @@ function asked(call: ToolPart & { readonly toolName?: string; readonly input?: u
 }
 
 /** What a call has beyond its being asked. */
-function resultOf(call: (ToolPart & { readonly providerExecuted?: boolean }) | undefined): object {
-  const { providerExecuted: _ours, ...result } = call ?? {};
+function resultOf(call: ToolPart | undefined): object {
+  const { providerExecuted: _ours, ...result } = call ?? ({} as ToolPart);
   return Object.fromEntries(Object.entries(result).filter(([, value]) => value !== undefined));
 }
 
@@ -208,18 +145,9 @@ function merged(known: unknown, said: unknown): unknown {
 function before<M extends UIMessage>(message: M, { parts: count, text }: Place): M {
   const parts = message.parts.slice(0, count);
   const last = parts.at(-1);
-  const isCut = last?.type === 'text' && last.text.length > text;
-  return {
-    ...message,
-    parts: isCut
-      ? parts.with(parts.length - 1, { ...last, text: last.text.slice(0, text), state: 'streaming' })
-      : parts,
-  };
-}
-
-function endOf({ parts }: UIMessage): Place {
-  const last = parts.at(-1);
-  return { parts: parts.length, text: last?.type === 'text' ? last.text.length : 0 };
+  if (last?.type === 'text' && last.text.length > text)
+    parts[count - 1] = { ...last, text: last.text.slice(0, text), state: 'streaming' };
+  return { ...message, parts };
 }
 
 /** All that a message says, as one text: however its texts are parted, and whatever became of its calls. */

@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import type { TurnOptions } from './turn.ts';
+import type { Turn } from './turn.ts';
 
 /**
  * Where an answer that was cut off goes on.
@@ -23,11 +23,8 @@ export function seamOf(answer: UIMessage | undefined): Seam | undefined {
 }
 
 /** How an answer is shown that goes on from what it is. */
-export function joining<M extends UIMessage>({
-  read,
-  answer,
-}: Pick<TurnOptions<M>, 'read' | 'answer'>): (message: M) => M {
-  const seam = seamOf(read() ?? answer);
+export function joining<M extends UIMessage>(turn: Turn<M>): (message: M) => M {
+  const seam = seamOf(turn.read() ?? turn.answer);
   return (message) => joinAt(message, seam);
 }
 

@@ -1,5 +1,5 @@
 import { isToolUIPart, safeValidateUIMessages, type UIMessage } from 'ai';
-import { isToolPart, type ToolPart } from './toolPart.ts';
+import { hasWords, isToolPart, type Part, type ToolPart } from './message.ts';
 
 /**
  * From what is stored to what a model may be sent.
@@ -26,8 +26,6 @@ export async function toSendable<M extends UIMessage>(messages: readonly M[]): P
   };
   return messages.map(cleaned).filter(hasWords);
 }
-
-type Part = UIMessage['parts'][number];
 
 /** Whether a part is of a kind that not every version of the AI SDK has. */
 function isForeign({ type }: Part): boolean {
@@ -64,12 +62,4 @@ function hasResult({ state }: ToolPart): boolean {
   if (/^output-(available|error)$/.test(state)) return true;
   const knowsApprovals = isToolUIPart({ type: 'dynamic-tool' } as Part);
   return knowsApprovals && /^(approval-responded|output-denied)$/.test(state);
-}
-
-/** Whether a message says anything: more than the marks of its steps, and texts that have not begun. */
-export function hasWords(message: UIMessage): boolean {
-  return message.parts.some((part) => {
-    if (part.type === 'text' || part.type === 'reasoning') return part.text !== '';
-    return part.type !== 'step-start';
-  });
 }

@@ -14,6 +14,8 @@ export interface UseContextChatOptions<M extends UIMessage = UIMessage> extends 
    * false: it streams on, is saved, and the next one is asked.
    */
   readonly stopOnUnmount?: boolean | undefined;
+  /** An option of the hook `useChat`, and refused here: `useChat({ ...useContextChat(options), resume: true })`. */
+  readonly resume?: 'resume belongs to useChat: useChat({ ...useContextChat(options), resume: true })';
 }
 
 /**

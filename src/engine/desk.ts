@@ -1,17 +1,34 @@
+import type { UIMessage } from 'ai';
 import { createStore, type StoreApi } from 'zustand/vanilla';
-import { ContextError, isContextError, reasonOf } from '../errors.ts';
-import { isLazyFragment, LAZY_ID, type ContextFragment } from '../fragment/fragment.ts';
+import { copyOf } from '../copy.ts';
+import { ContextError, isContextError, readFrom, reasonOf } from '../errors.ts';
+import { isLazyFragment, isRecord, LAZY_ID, type ContextFragment } from '../fragment/fragment.ts';
 import { createId } from '../fragment/id.ts';
 import { messageOf } from '../fragment/message.ts';
 import type { ContextRenderer } from '../render/renderer.ts';
 import { XmlRenderer } from '../render/xml.ts';
 import { defaultStore } from '../store/default.ts';
+import type { RecordedRequest, RecordOptions } from '../record/record.ts';
 import type { ContextStore } from '../store/store.ts';
-import type { ContextEngineOptions } from './engine.ts';
+import type { ContextEngineOptions } from './options.ts';
 import { Prompt, type Copied } from './prompt.ts';
-import type { PendingMessage } from './save.ts';
 import { keepIfSame } from './same.ts';
-import type { ContextEvent, EngineState } from './state.ts';
+import { FIRST_BRANCH, type ContextEvent, type EngineState } from './state.ts';
+
+/** A message that waits for `save()`. */
+export type PendingMessage =
+  | {
+      readonly kind: 'message';
+      readonly message: UIMessage;
+      readonly persist: boolean;
+      readonly freshId: string;
+    }
+  | {
+      readonly kind: 'last-assistant';
+      readonly text: string;
+      readonly persist: boolean;
+      readonly freshId: string;
+    };
 
 /** A message in the pending lane: the fragment as the state shows it, and what it will be saved as. */
 export interface Pending {
@@ -25,8 +42,8 @@ export function pendingOf({ original, copy: fragment }: Copied): Pending {
   const persist = fragment.persist !== false;
   const lazy = isLazyFragment(fragment) ? fragment[LAZY_ID] : undefined;
   const content: PendingMessage = lazy
-    ? { kind: 'last-assistant', text: lazy.content, persist }
-    : { kind: 'message', message: messageOf(fragment), persist };
+    ? { kind: 'last-assistant', text: lazy.content, persist, freshId: createId() }
+    : { kind: 'message', message: messageOf(fragment), persist, freshId: createId() };
   return { original, fragment, content };
 }
 
@@ -47,8 +64,6 @@ export class Desk {
   readonly chatId: string;
   readonly userId: string;
   readonly store: ContextStore;
-  /** The id of the branch that a first write makes. */
-  readonly mainBranchId: string = createId();
   readonly state: StoreApi<EngineState>;
   /** The lane of the system prompt. */
   readonly prompt: Prompt = new Prompt();
@@ -56,6 +71,10 @@ export class Desk {
   pending: readonly Pending[] = [];
   readonly listeners: Set<(event: ContextEvent) => void> = new Set();
   isDisposed = false;
+  /** What was recorded, oldest first. */
+  requests: readonly RecordedRequest[] = [];
+  /** Who records requests; while there is somebody, `resolve()` tells how it rendered, too. */
+  readonly recorders: Set<RecordOptions> = new Set();
   /** What the session adds to the state, computed from what it knows; nothing before there is one. */
   ofChat: (before: EngineState) => Partial<EngineState> = () => ({});
 
@@ -73,19 +92,19 @@ export class Desk {
       error: null,
       chat: null,
       branch: 'main',
-      branchId: this.mainBranchId,
+      branchId: FIRST_BRANCH,
       headMessageId: undefined,
+      headKey: undefined,
       detached: false,
       branches: [],
       checkpoints: [],
       messages: [],
-      elsewhere: [],
+      remoteMessages: [],
       loadedFrom: 0,
       pending: [],
       fragments: [],
       saveState: { state: 'idle', pending: 0 },
       persistence: this.store.persistence,
-      dataLoss: null,
       revision: 0,
     };
   }
@@ -111,7 +130,6 @@ export class Desk {
       pending: keepIfSame(before.pending, pending),
       fragments: keepIfSame(before.fragments, this.prompt.list()),
       persistence: this.store.persistence,
-      dataLoss: this.store.dataLoss ?? null,
     };
   }
 
@@ -135,7 +153,8 @@ export class Desk {
 
 /** What renders, if it can; throws `invalid-options` if not. */
 export function expectRenderer(renderer: Partial<ContextRenderer> | null): ContextRenderer {
-  if (typeof renderer?.render === 'function') return renderer as ContextRenderer;
+  if (readFrom('The renderer', () => typeof renderer?.render === 'function'))
+    return renderer as ContextRenderer;
   throw new ContextError('invalid-options', 'The renderer has no render(). Give new MarkdownRenderer().');
 }
 
@@ -144,3 +163,32 @@ export function asContextError(error: unknown): ContextError {
   if (isContextError(error)) return error;
   return new ContextError('invariant', `Unexpected failure: ${reasonOf(error)}`, { cause: error });
 }
+
+// ------------------------------------------------------------------ what an app hands in
+
+/** Throws `invalid-options` for an option that is not what it must be. */
+export function expectOption(holds: boolean, option: string, what: string, value: unknown): void {
+  if (holds) return;
+  const message = `${option} must be ${what}, and is ${reasonOf(value)}.`;
+  throw new ContextError('invalid-options', message, { details: { option, value } });
+}
+
+/** Whether a value is a store, of any copy of the package or of an app's own. */
+export function isStore(value: unknown): value is ContextStore {
+  return readFrom('store', () => typeof (value as Partial<ContextStore> | null)?.commit === 'function');
+}
+
+/** A copy of options that are a record, read once. Throws `invalid-options` where they can't be read. */
+export function ownOptions<T>(options: T): T {
+  return readFrom('The options', () => (isRecord(options) ? { ...options } : options));
+}
+
+/**
+ * A copy of what an app hands in to be stored, as JSON keeps it: no getters and no proxies are left in it.
+ * Throws `invalid-options`, naming the path, for what can't be read, is nested deeper than 128 levels, or is no plain data.
+ */
+export function ownData<T>(value: T, option: string): T {
+  return copyOf(value, option, OWN) as T;
+}
+
+const OWN = { code: 'invalid-options', maxDepth: 128, json: true } as const;

@@ -1,10 +1,10 @@
 import type { UIMessage } from 'ai';
-import { foldInto, isFolding, stripReminders, type FoldContext } from '../fragment/fold.ts';
-import type { ContextFragment } from '../fragment/fragment.ts';
-import { asContextError, type Desk, type Pending } from './desk.ts';
-import type { History } from './history.ts';
-import { sameItems } from './same.ts';
-import { sameContent, type Asked } from './save.ts';
+import { foldInto, stripReminders, type FoldContext } from '../fragment/fold.ts';
+import { isFolding, type ContextFragment } from '../fragment/fragment.ts';
+import { asContextError, type Pending } from './desk.ts';
+import { sameContent, sameItems } from './same.ts';
+import type { Asked } from './saves.ts';
+import type { Writer } from './writer.ts';
 
 /**
  * Reminders, as the engine sees them: fragments that change the user's message on its way.
@@ -18,20 +18,11 @@ import { sameContent, type Asked } from './save.ts';
  * and sends them again: that is a retry, and no new version.
  */
 export class Folds {
-  readonly #desk: Desk;
-  readonly #history: History;
-  readonly #messages: (head: string | null) => Promise<readonly UIMessage[]>;
+  readonly #writer: Writer;
   readonly #kept: WeakMap<UIMessage, Kept> = new WeakMap();
 
-  /** `messages` gives the chain up to a head. */
-  constructor(
-    desk: Desk,
-    history: History,
-    messages: (head: string | null) => Promise<readonly UIMessage[]>,
-  ) {
-    this.#desk = desk;
-    this.#history = history;
-    this.#messages = messages;
+  constructor(writer: Writer) {
+    this.#writer = writer;
   }
 
   /** The pending messages with their reminders. Those of the prompt go with the last one that a user asks. */
@@ -50,15 +41,14 @@ export class Folds {
   }
 
   #ofPrompt(): ContextFragment[] {
-    return this.#desk.prompt.list().filter(isFolding);
+    return this.#writer.desk.prompt.list().filter(isFolding);
   }
 
   /** A message with reminders, by default those of the prompt; itself where there are none. */
   async fold(asked: Asked, fragments: readonly ContextFragment[] = this.#ofPrompt()): Promise<UIMessage> {
     const { message } = asked;
     const reminders = fragments.filter(isFolding);
-    const isVersion = this.#history.graph.nodes.has(message.id);
-    const plain = isVersion || reminders.length > 0 ? stripReminders(message) : message;
+    const plain = asked.isVersion || reminders.length > 0 ? stripReminders(message) : message;
     if (reminders.length === 0) return plain;
     const { after, between } = asked;
     const kept = this.#kept.get(message);
@@ -69,10 +59,9 @@ export class Folds {
   }
 
   async #contextOf(id: string, after: string | null, between: readonly UIMessage[]): Promise<FoldContext> {
-    const { graph, chat } = this.#history;
-    const messages = [...(await this.#messages(after)), ...between];
-    const begun = graph.nodes.get(after ?? '')?.createdAt;
-    const usage = chat?.metadata?.['usage'] as FoldContext['usage'];
+    const messages = [...(await this.#writer.chains.messages(after)), ...between];
+    const begun = this.#writer.replica.record(after)?.createdAt;
+    const usage = this.#writer.desk.state.getState().chat?.metadata?.['usage'] as FoldContext['usage'];
     return {
       messages,
       turn: messages.filter(({ role }) => role === 'user').length + 1,
@@ -80,7 +69,7 @@ export class Folds {
       elapsedMs: between.length > 0 ? 0 : begun === undefined ? undefined : Date.now() - begun,
       report: (error) => {
         const { code, message } = asContextError(error);
-        this.#desk.emit({ type: 'error', code, message, id });
+        this.#writer.desk.emit({ type: 'error', code, message, id });
       },
     };
   }

@@ -1,7 +1,7 @@
 import type { UIMessage } from 'ai';
-import { ContextError, isContextError, reasonOf } from '../errors.ts';
+import { ContextError, isContextError, readFrom, reasonOf } from '../errors.ts';
 import { isLazyFragment, isRecord, LAZY_ID, type ContextFragment } from '../fragment/fragment.ts';
-import { hasLazy } from '../fragment/lazy.ts';
+import { hasLazy } from '../fragment/copy.ts';
 import { checkMessage, messageOf } from '../fragment/message.ts';
 import type { GraphData } from '../graph/visualize.ts';
 import type { ContextRenderer } from '../render/renderer.ts';
@@ -9,11 +9,10 @@ import { countAhead, isBatch, type BatchTokenizer } from '../tokens/count.ts';
 import { estimatePrompt, type EstimateResult } from '../tokens/estimate.ts';
 import { findModel } from '../tokens/models.ts';
 import { estimateTokenizer, type Tokenizer } from '../tokens/tokenizer.ts';
-import { expectRenderer } from './desk.ts';
-import { expectOption } from './expect.ts';
+import { expectRenderer, type PendingMessage, expectOption } from './desk.ts';
 import { plainContent } from './plain.ts';
 import { splitLanes } from './prompt.ts';
-import type { PendingMessage } from './save.ts';
+import type { Writer } from './writer.ts';
 
 /** Up to here a `data:` URL is shown whole, in characters. */
 const LONGEST_URL = 200;
@@ -63,6 +62,11 @@ export interface ContextSnapshot {
   readonly estimate: EstimateResult;
   /** The system prompt, without the fragments that failed; `estimate.fragments` says which and why. */
   readonly rendered: string;
+  /**
+   * Which part of it each fragment is, from `start` to before `end`; `fragment` is an index of `fragments.context`. Empty
+   * where the renderer can't tell.
+   */
+  readonly spans: readonly { readonly fragment: number; readonly start: number; readonly end: number }[];
   readonly fragments: {
     /** Of the system prompt. */
     readonly context: readonly FragmentSnapshot[];
@@ -102,9 +106,14 @@ export async function estimateSubject(
   subject: Subject,
   { fragments, ...options }: EstimateOptions,
 ): Promise<EstimateResult> {
-  expectOption(!fragments || Array.isArray(fragments), 'fragments', 'a list of fragments', fragments);
+  expectOption(isListOrNone(fragments), 'fragments', 'a list of fragments', fragments);
+  expectOption(isListOrNone(options.messages), 'messages', 'a list of messages', options.messages);
   const asked = fragments ? withFragments(subject, fragments) : subject;
   return (await measure(asked, options, refuseProblem)).estimate;
+}
+
+function isListOrNone(value: unknown): boolean {
+  return !value || readFrom('The list', () => Array.isArray(value));
 }
 
 /** Estimates fragments alone; those that are messages count as messages. */
@@ -131,29 +140,31 @@ function messageIn(fragment: ContextFragment): UIMessage {
   return isLazyFragment(fragment) ? answerOf(fragment[LAZY_ID].content) : messageOf(fragment);
 }
 
-/** Takes a snapshot. */
-export async function takeSnapshot(
-  subject: Subject & {
-    readonly persisted: readonly UIMessage[];
-    readonly pending: readonly PendingMessage[];
-    readonly graph: GraphData;
-    readonly chatId: string;
-    readonly branch: string;
-  },
+/** Takes a snapshot of a chat. */
+export async function inspectChat(
+  writer: Writer,
+  subject: Subject,
+  graph: GraphData,
   options: InspectOptions,
 ): Promise<ContextSnapshot> {
-  const { persisted, pending, graph, chatId, branch } = subject;
-  const { estimate, rendered } = await measure(subject, options, tellProblem);
+  const { chains, desk, view } = writer;
+  const { at } = options;
+  const branch = view.branchOrActive(options.branch);
+  const head = (): string | null => (at === undefined ? view.headOf(branch) : view.message(at, branch).key);
+  const persisted = await writer.inTurn(async () => chains.messages(head()));
+  const pending = at === undefined && branch.id === view.activeId ? desk.pending : [];
+  const { estimate, rendered, pieces } = await measure(subject, options, tellProblem);
   return {
     estimate,
     rendered,
+    spans: await spansOf(rendered, pieces, subject.renderer),
     fragments: {
       context: subject.fragments.map(snapshotOf),
-      pending: pending.map(pendingMessage),
+      pending: pending.map(({ content }) => pendingMessage(content)),
       persisted: persisted.map(withoutBytes),
     },
     graph,
-    meta: { chatId, branch, timestamp: Date.now() },
+    meta: { chatId: desk.chatId, branch: view.nameOf(branch.id), timestamp: Date.now() },
   };
 }
 
@@ -174,7 +185,11 @@ async function measure(
   { fragments, renderer, messages, chatMetadata }: Subject,
   { modelId = '', tokenizer = estimateTokenizer, reserve = 0, signal }: InspectOptions,
   onProblem: (fragment: ContextFragment, error: unknown) => Piece,
-): Promise<{ readonly estimate: EstimateResult; readonly rendered: string }> {
+): Promise<{
+  readonly estimate: EstimateResult;
+  readonly rendered: string;
+  readonly pieces: readonly Piece[];
+}> {
   expectOption(typeof modelId === 'string', 'modelId', 'a text like "openai:gpt-4o"', modelId);
   expectRenderer(renderer);
   expectOption(Number.isFinite(reserve) && reserve >= 0, 'reserve', 'a number of tokens', reserve);
@@ -204,7 +219,21 @@ async function measure(
       chatMetadata,
     }),
   );
-  return { estimate, rendered };
+  return { estimate, rendered, pieces };
+}
+
+/** A renderer that gives another text now, or none, has told nothing of this one. */
+async function spansOf(
+  rendered: string,
+  pieces: readonly Piece[],
+  renderer: ContextRenderer,
+): Promise<ContextSnapshot['spans']> {
+  const loaded = pieces.flatMap((piece) => piece.loaded ?? []);
+  const found = await Promise.resolve(renderer.renderWithSpans?.(loaded)).catch(() => undefined);
+  if (found?.text !== rendered) return [];
+  return found.spans.map(({ fragment, start, end }) => {
+    return { fragment: pieces.findIndex((piece) => piece.loaded === fragment), start, end };
+  });
 }
 
 /** Throws `invalid-options` for options that are none. */

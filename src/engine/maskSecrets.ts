@@ -4,9 +4,9 @@ import { refuseToLoad } from '../errors.ts';
  * A copy of a value, such as a snapshot of `inspect()`, that can be shown to others: API keys, tokens, passwords,
  * cookies and private keys in its texts are replaced by placeholders such as `[OpenAI key 3fa9c1]`, and files in `data:`
  * addresses are shortened. The same secret has the same placeholder everywhere. Structure and keys stay. Costs the
- * length of the texts. What no pattern knows stays: read what you publish.
+ * length of the texts, and lets the page go on meanwhile. What no pattern knows stays: read what you publish.
  */
 export async function maskSecrets<T>(value: T): Promise<T> {
-  const { mask } = await import('./secrets.ts').catch(refuseToLoad);
-  return mask(value) as T;
+  const { maskInSlices } = await import('./secrets.ts').catch(refuseToLoad);
+  return (await maskInSlices(value)) as T;
 }

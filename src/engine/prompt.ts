@@ -1,8 +1,8 @@
 import { ContextError } from '../errors.ts';
 import { copyFragment } from '../fragment/copy.ts';
-import { isMessageFragment, type ContextFragment } from '../fragment/fragment.ts';
-import { fromFragment } from '../fragment/serialize.ts';
-import type { KeptFragments } from './keptFragments.ts';
+import { FOLD, isMessageFragment, type ContextFragment } from '../fragment/fragment.ts';
+import type { Keeping } from './keptFragments.ts';
+import { placeFragments, type FragmentOrigin } from './origin.ts';
 
 /**
  * The fragments of the system prompt, in the order in which the model reads them: first what an earlier run stored
@@ -11,20 +11,43 @@ import type { KeptFragments } from './keptFragments.ts';
 export class Prompt {
   #stored: readonly ContextFragment[] = [];
   #unread: readonly unknown[] = [];
+  /** Undefined where no fragments are kept with the chat. */
+  #keeping: Keeping | undefined;
   /** What was taken out before the stored ones were read; undefined from then on. */
   #early: (() => void)[] | undefined = [];
   #set: readonly Copied[] = [];
   readonly #mounted: Map<object, { readonly order: number; readonly fragments: readonly ContextFragment[] }> =
     new Map();
+  /** Where each fragment that is or was here came from. */
+  readonly #origins = new WeakMap<ContextFragment, FragmentOrigin>();
   /** What {@link list} said last; undefined since something changed. */
   #list: readonly ContextFragment[] | undefined;
 
   /** All of them, in order; one that is stored and set again, equal, stands once. Every streamed word asks for them. */
   list(): readonly ContextFragment[] {
     if (this.#list) return this.#list;
-    const stored = new Set(this.#stored.map(keyOf));
-    const fresh = this.#set.filter(({ copy }) => stored.size === 0 || !stored.has(keyOf(copy)));
-    return (this.#list = [...this.#stored, ...fresh.map(({ copy }) => copy), ...this.#mountedInOrder()]);
+    const stored = new Set(this.#stored.map(this.#keyOf));
+    const fresh = this.#set.filter(({ copy }) => stored.size === 0 || !stored.has(this.#keyOf(copy)));
+    return (this.#list = [
+      ...this.#from('kept', this.#stored),
+      ...this.#from(
+        'set',
+        fresh.map(({ copy }) => copy),
+      ),
+      ...this.#from('component', this.#mountedInOrder()),
+    ]);
+  }
+
+  #from(via: FragmentOrigin['via'], fragments: readonly ContextFragment[]): readonly ContextFragment[] {
+    for (const one of fragments)
+      if (!this.#origins.has(one))
+        this.#origins.set(one, { via: FOLD in one ? 'reminder' : via, since: Date.now() });
+    return fragments;
+  }
+
+  /** How a fragment was put here; also of one that is here no longer. */
+  put(fragment: ContextFragment): FragmentOrigin | undefined {
+    return this.#origins.get(fragment);
   }
 
   #mountedInOrder(): ContextFragment[] {
@@ -34,6 +57,10 @@ export class Prompt {
   }
 
   add(fragments: readonly Copied[]): void {
+    placeFragments(
+      fragments.map(({ copy }) => copy),
+      () => new Error('here'),
+    );
     this.#set = [...this.#set, ...fragments];
     this.#list = undefined;
   }
@@ -43,10 +70,11 @@ export class Prompt {
     const is = (fragment: ContextFragment): boolean =>
       fragment === idOrFragment || (typeof idOrFragment === 'string' && fragment.id === idOrFragment);
     const isMeant = ({ original, copy }: Copied): boolean => is(original) || is(copy);
-    const gone = this.#set.filter(isMeant).map(({ copy }) => keyOf(copy));
+    const gone = this.#set.filter(isMeant);
     this.#set = this.#set.filter((one) => !isMeant(one));
     this.#change(() => {
-      this.#stored = this.#stored.filter((fragment) => !is(fragment) && !gone.includes(keyOf(fragment)));
+      const keys = gone.map(({ copy }) => this.#keyOf(copy));
+      this.#stored = this.#stored.filter((stored) => !is(stored) && !keys.includes(this.#keyOf(stored)));
     });
   }
 
@@ -74,7 +102,9 @@ export class Prompt {
         'useFragments() takes fragments of the system prompt, not messages.',
       );
     }
-    this.#mounted.set(owner, { order, fragments: context.map(({ copy }) => copy) });
+    const own = context.map(({ copy }) => copy);
+    placeFragments(own, () => (owner as { at?: Error }).at);
+    this.#mounted.set(owner, { order, fragments: own });
     this.#list = undefined;
   }
 
@@ -83,18 +113,25 @@ export class Prompt {
     return this.#mounted.delete(owner);
   }
 
-  /** Puts back what an earlier run kept, but for what was taken out meanwhile. */
-  restore({ fragments, unread }: KeptFragments): void {
-    this.#stored = fragments;
-    this.#unread = unread;
+  /** What makes two fragments equal. */
+  readonly #keyOf = (fragment: ContextFragment): unknown => this.#keeping?.keyOf(fragment) ?? fragment;
+
+  /** Puts back what an earlier run kept, but for what was taken out meanwhile; `undefined` where nothing is kept. */
+  restore(keeping: Keeping | undefined, records: unknown): void {
+    this.#keeping = keeping;
+    if (keeping) ({ fragments: this.#stored, unread: this.#unread } = keeping.read(records));
     this.#early?.forEach((change) => change());
     this.#early = this.#list = undefined;
   }
 
-  /** What is to be kept with the chat: all but what mounted components say, and what the app keeps to this run. */
-  kept(): KeptFragments {
+  /** Records of what is kept with the chat: all but what mounted components say, and what the app keeps to this run. */
+  kept(skip: (name: string, reason: string) => void): unknown[] | undefined {
     const own = [...this.#stored, ...this.#set.map(({ copy }) => copy)];
-    return { fragments: own.filter(({ persist }) => persist !== false), unread: this.#unread };
+    return this.#keeping?.write(
+      own.filter(({ persist }) => persist !== false),
+      this.#unread,
+      skip,
+    );
   }
 }
 
@@ -102,15 +139,6 @@ export class Prompt {
 export interface Copied {
   readonly original: ContextFragment;
   readonly copy: ContextFragment;
-}
-
-/** What makes two fragments equal; a fragment that can't be serialised is equal only to itself. */
-function keyOf(fragment: ContextFragment): unknown {
-  try {
-    return JSON.stringify(fromFragment(fragment));
-  } catch {
-    return fragment;
-  }
 }
 
 /**

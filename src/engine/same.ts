@@ -1,11 +1,61 @@
+import type { UIMessage } from 'ai';
+import { stripReminders } from '../fragment/fold.ts';
+
 // When two values are one and the same to whoever looks: what is equal keeps its identity, and nobody renders it again.
 
 /** Whether two lists hold the same things in the same order. */
 export function sameItems(a: readonly unknown[], b: readonly unknown[]): boolean {
-  return a.length === b.length && a.every((item, i) => item === b[i]);
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i += 1) if (a[i] !== b[i]) return false;
+  return true;
 }
 
 /** The list that was there, if the new one holds the same: so a slice keeps its identity. */
 export function keepIfSame<T>(before: readonly T[], now: readonly T[]): readonly T[] {
   return sameItems(before, now) ? before : now;
+}
+
+/** The same, where each that says what it said stays the object that it was, by its id. Most stand where they stood before. */
+export function keepSame<T extends { readonly id: string }>(
+  before: readonly T[],
+  now: readonly T[],
+): readonly T[] {
+  let byId: Map<string, T> | undefined;
+  const next: T[] = [];
+  for (const [i, one] of now.entries()) {
+    let known = before[i];
+    if (known?.id !== one.id) {
+      byId ??= new Map(before.map((other) => [other.id, other]));
+      known = byId.get(one.id);
+    }
+    next.push(known && sameFields(known, one) ? known : one);
+  }
+  return keepIfSame(before, next);
+}
+
+function sameFields<T extends object>(a: T, b: T): boolean {
+  for (const key of Object.keys(b) as (keyof T)[]) if (a[key] !== b[key]) return false;
+  return true;
+}
+
+/** Whether two values are equal as JSON: keys in any order, undefined like absent. */
+export function sameJson(a: unknown, b: unknown): boolean {
+  if (Object.is(a, b)) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  const [left, right] = [a as Record<string, unknown>, b as Record<string, unknown>];
+  for (const key of Object.keys(left)) {
+    if (left[key] === undefined) continue;
+    if (!Object.hasOwn(right, key) || !sameJson(left[key], right[key])) return false;
+  }
+  for (const key of Object.keys(right))
+    if (right[key] !== undefined && (!Object.hasOwn(left, key) || left[key] === undefined)) return false;
+  return true;
+}
+
+/** Whether two messages say the same: role, parts and metadata, as JSON would keep them, but for reminders. */
+export function sameContent(a: UIMessage | undefined, b: UIMessage): boolean {
+  if (a === undefined || a.role !== b.role) return false;
+  const [left, right] = [stripReminders(a), stripReminders(b)];
+  return sameJson(left.parts, right.parts) && sameJson(left.metadata, right.metadata);
 }

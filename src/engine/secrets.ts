@@ -1,4 +1,6 @@
-import { inWords, readable } from './plain.ts';
+import { reasonOf } from '../errors.ts';
+import { inWords } from './plain.ts';
+import { isAwsSecret, isRandom, KEY_NAME, kindsIn, WHOLE_NAME, type SecretKind } from './secretKinds.ts';
 
 /**
  * What must not leave with a snapshot.
@@ -8,270 +10,290 @@ import { inWords, readable } from './plain.ts';
  * and, by a short print, whether it is the same as in another place. The print of a short secret is shorter, so that a
  * password can't be guessed from it.
  *
- * Two kinds of signs tell a secret. Most issuers mark what they issue (`sk-ant-`, `ghp_`, `AKIA`), and a mark is
- * enough when something random follows. Where there is no mark a name must say it: `api_key=`, `"password":`,
- * `Authorization:`. A name alone is not enough either, or half of all code would be masked; the value has to look like
- * one. Uncertain things stay: a reader who can't trust the snapshot has no use for it.
+ * Two kinds of signs tell a secret, see `secretKinds.ts`: the mark of an issuer, and a name in front of something that
+ * looks like one. Uncertain things stay: a reader who can't trust the snapshot has no use for it.
  *
- * Every pattern begins at a fixed text and runs over one class of characters, or to a bound, so that hostile texts cost
- * no more than others: time grows with the length, never with its square.
+ * A snapshot may be large, and the page that takes it is in use. So the walk is a loop that can rest, and long texts
+ * are read in pieces: no task of {@link maskInSlices} takes long.
  */
 
 /**
  * A copy in which secrets are masked. Records keep their keys in order, unless a key is a secret itself. What has no
  * keys (dates, maps, errors) and what can't be read stands there in words, as `inspect()` has it.
  */
-export function mask(value: unknown): unknown {
-  return maskAt(value, '', { trail: [], masked: new Map() });
+export function mask(value: unknown, onMasked?: OnMasked): unknown {
+  const steps = masking(value, onMasked);
+  for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
+}
+
+/** The same with a rest for the page after every 10 ms. `onMasked` is told of each secret, by its kind. */
+export async function maskInSlices(value: unknown, onMasked?: OnMasked): Promise<unknown> {
+  const steps = masking(value, onMasked);
+  for (let until = performance.now() + SLICE; ;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    if (performance.now() < until) continue;
+    await new Promise((resolve) => void setTimeout(resolve));
+    until = performance.now() + SLICE;
+  }
+}
+
+/** Told of each secret that was masked, by its kind, as in `OpenAI key`. */
+export type OnMasked = (kind: string) => void;
+
+/** ms of work between two rests. */
+const SLICE = 10;
+
+// ------------------------------------------------------------------ the walk
+
+/** An object that is being copied: which of its keys comes next. */
+interface Place {
+  readonly source: Readonly<Record<string | number, unknown>>;
+  readonly target: Record<string | number, unknown> | unknown[];
+  /** Of a list, how many there are. */
+  readonly keys: readonly string[] | number;
+  at: number;
+  /** The name under which it stands: it counts for the items of a list, too. */
+  readonly name: string;
+  /** The objects that are read for it: it, and what it stands for. */
+  readonly own: readonly object[];
 }
 
 /** Where the walk is, and what it has done. */
 interface Walk {
+  readonly places: Place[];
   /** The objects that the value is in. */
-  readonly trail: object[];
+  readonly open: Set<object>;
   /** What became of each object under a name that tells of secrets, or under any other: shared ones are read once. */
   readonly masked: Map<string, Map<object, unknown>>;
+  readonly onMasked: OnMasked;
 }
 
 /** Deeper than any snapshot; what is deeper still is cut. */
 const MAX_DEPTH = 1000;
+/** Characters between two chances to rest; a value counts as some, too. */
+const STEP = 20_000;
+const VALUE = 50;
 
-function maskAt(value: unknown, name: string, walk: Walk): unknown {
-  if (typeof value === 'string') return maskNamed(value, name);
-  if (typeof value !== 'object' || value === null) return value;
-  const { trail } = walk;
-  if (trail.includes(value)) return '[circular]';
-  if (trail.length >= MAX_DEPTH) return '[too deep]';
-  const masked = maskedUnder(name, walk);
-  if (!masked.has(value)) {
-    trail.push(value);
-    masked.set(
-      value,
-      legible(() => maskInside(value, name, walk)),
-    );
-    trail.pop();
+function* masking(value: unknown, onMasked: OnMasked = () => {}): Generator<void, unknown> {
+  const target: unknown[] = [];
+  const walk: Walk = { places: [], open: new Set(), masked: new Map(), onMasked };
+  const { places, open } = walk;
+  places.push({ source: [value] as never, target, keys: 1, at: 0, name: '', own: [] });
+  let work = 0;
+  for (let place = places.at(-1); place; place = places.at(-1)) {
+    const { source, keys, own } = place;
+    const isList = typeof keys === 'number';
+    if (place.at === (isList ? keys : keys.length)) {
+      for (const object of own) open.delete(object);
+      places.pop();
+      continue;
+    }
+    const key = isList ? place.at : (keys[place.at] as string);
+    place.at += 1;
+    const found = valueAt(source, key, isList ? place.name : (key as string), walk);
+    if (typeof found === 'string') work += found.length;
+    const masked = found instanceof LongText ? yield* found.masking(onMasked) : found;
+    put(place.target, typeof key === 'string' ? maskText(key, onMasked) : key, masked);
+    work += VALUE;
+    if (work < STEP) continue;
+    work = 0;
+    yield;
   }
-  return masked.get(value);
+  return target[0];
+}
+
+function put(target: Place['target'], key: string | number, value: unknown): void {
+  // As a key of its own, whatever it is called.
+  if (key === '__proto__')
+    Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
+  else (target as Record<string | number, unknown>)[key] = value;
+}
+
+/** What a key holds, masked; an object is begun, and a long text is left for later. Never throws. */
+function valueAt(source: Place['source'], key: string | number, name: string, walk: Walk): unknown {
+  try {
+    const value = source[key];
+    if (typeof value === 'string') return maskNamed(value, name, walk.onMasked);
+    return typeof value === 'object' && value !== null ? begin(value, name, walk) : value;
+  } catch (error) {
+    return maskText(`[unreadable: ${reasonOf(error)}]`, walk.onMasked);
+  }
+}
+
+/** Begins the copy of an object, unless words stand for it. */
+function begin(value: object, name: string, walk: Walk): unknown {
+  const known = maskedUnder(name, walk);
+  const own: object[] = [];
+  for (let object = value; ;) {
+    if (walk.open.has(object) || own.includes(object)) return '[circular]';
+    if (walk.places.length + own.length > MAX_DEPTH) return '[too deep]';
+    if (known.has(object)) return known.get(object);
+    own.push(object);
+    const words = inWords(object);
+    if (words !== undefined) return maskText(words, walk.onMasked);
+    const { toJSON } = object as { toJSON?: unknown };
+    if (Array.isArray(object) || typeof toJSON !== 'function') break;
+    const data: unknown = toJSON.call(object, name);
+    if (typeof data === 'string') return maskNamed(data, name, walk.onMasked);
+    if (typeof data !== 'object' || data === null) return data;
+    object = data;
+  }
+  const source = own.at(-1) as object;
+  const target = Array.isArray(source) ? [] : {};
+  const keys = Array.isArray(source) ? source.length : Object.keys(source);
+  for (const object of own) {
+    known.set(object, target);
+    walk.open.add(object);
+  }
+  walk.places.push({ source: source as never, target, keys, at: 0, name, own });
+  return target;
 }
 
 function maskedUnder(name: string, { masked }: Walk): Map<object, unknown> {
-  const key = KEY_NAME.test(name) || WHOLE_NAME.test(name) ? name : '';
+  const key = tellsOf(name) ? name : '';
   const found = masked.get(key) ?? new Map<object, unknown>();
   masked.set(key, found);
   return found;
 }
 
-function maskInside(value: object, name: string, walk: Walk): unknown {
-  if (Array.isArray(value)) return value.map((item) => maskAt(item, name, walk));
-  const words = inWords(value);
-  if (words !== undefined) return words;
-  const { toJSON } = value as { toJSON?: unknown };
-  if (typeof toJSON === 'function') return maskAt(toJSON.call(value, name), name, walk);
-  const fields = value as Readonly<Record<string, unknown>>;
-  return Object.fromEntries(
-    Object.keys(fields).map((key) => [maskText(key), legible(() => maskAt(fields[key], key, walk))]),
-  );
-}
-
-/** What can be read, or why it can't: there may be a secret in the reason, too. */
-function legible(read: () => unknown): unknown {
-  const found = readable(read);
-  return typeof found === 'string' ? maskText(found) : found;
+/** Whether a name says that a secret stands under it: a drawn one, or whatever it is. */
+function tellsOf(name: string): '' | 'drawn' | 'any' {
+  return WHOLE_NAME.test(name) ? 'any' : KEY_NAME.test(name) ? 'drawn' : '';
 }
 
 /** A text that stands under a name, which may be all that tells of a secret. */
-function maskNamed(text: string, name: string): string {
-  const masked = maskText(text);
-  if (masked !== text || text === '' || isPlaceholder(text)) return masked;
-  if (WHOLE_NAME.test(name)) return placeholder(kindOf(name), text);
-  return KEY_NAME.test(name) && isRandom(text) ? placeholder(kindOf(name), text) : masked;
+function maskNamed(text: string, name: string, onMasked: OnMasked): string | LongText {
+  if (text.length > LONG) return new LongText(text, name);
+  return underName(text, maskText(text, onMasked), name, onMasked);
 }
 
+function underName(text: string, masked: string, name: string, onMasked: OnMasked): string {
+  if (masked !== text || text === '' || name === '' || isPlaceholder(text)) return masked;
+  const told = tellsOf(name);
+  if (told === '' || (told === 'drawn' && !isRandom(text))) return masked;
+  return placeholder(kindOf(name), text, onMasked);
+}
+
+// ------------------------------------------------------------------ texts
+
 /** A text without the secrets in it. */
-export function maskText(text: string): string {
-  if (text.length < SHORTEST) return text;
-  let masked = maskPrivateKeys(text.replace(DATA_URL, shortened));
-  for (const [kind, pattern, isSecret] of PATTERNS) {
-    masked = masked.replace(pattern, (whole: string, before: string | undefined, secret: string) => {
-      if (isPlaceholder(secret) || !isSecret(secret)) return whole;
-      return (
-        (before ?? '') +
-        placeholder(kind === '' ? kindOf(before ?? '') : kind, secret) +
-        whole.slice((before ?? '').length + secret.length)
-      );
-    });
+export function maskText(text: string, onMasked: OnMasked = () => {}): string {
+  if (text.length < SHORTEST || UUID.test(text)) return text;
+  const whole = maskBlocks(text, onMasked);
+  const pieces = whole.length > LONG ? piecesOf(whole) : [whole];
+  return withAwsSecrets(pieces.map((piece) => maskPiece(piece, onMasked)).join(''), onMasked);
+}
+
+/** A text that takes more than a moment. */
+class LongText {
+  readonly #text: string;
+  readonly #name: string;
+
+  constructor(text: string, name: string) {
+    this.#text = text;
+    this.#name = name;
   }
-  return masked.includes('[AWS key ') ? masked.replace(AWS_SECRET, awsSecret) : masked;
+
+  /** What {@link maskText} gives, piece by piece. */
+  *masking(onMasked: OnMasked): Generator<void, string> {
+    const masked: string[] = [];
+    for (const piece of piecesOf(maskBlocks(this.#text, onMasked))) {
+      yield;
+      masked.push(maskPiece(piece, onMasked));
+    }
+    const text = withAwsSecrets(masked.join(''), onMasked);
+    return underName(this.#text, text, this.#name, onMasked);
+  }
 }
 
 /** The least that can be a secret with its name: `pwd=1234`. */
 const SHORTEST = 8;
+/** Ids and keys of messages: most of the texts of a snapshot. */
+const UUID = /^(?:key:)?[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/;
+/** A text that is longer is masked in pieces, of about so many characters. */
+const LONG = 50_000;
 
-/** Not within a word; but after an escape, `\n` in JSON or `%20` in an address. */
-const START = String.raw`(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2}))`;
-
-type Row = readonly [kind: string, pattern: RegExp, isSecret: (secret: string) => boolean];
-
-/** Secrets that their issuer has marked. Each: what comes before it, which stays, and the secret. */
-function marked(kind: string, secret: string, isSecret: Row[2] = isVaried): Row {
-  return [kind, new RegExp(`${START}()(${secret})`, 'g'), isSecret];
+/** The text in pieces that end where no secret does: with a line, an item of JSON, or a sentence. */
+function piecesOf(text: string): string[] {
+  const pieces: string[] = [];
+  let from = 0;
+  while (text.length - from > LONG) {
+    const at = breakIn(text, from + LONG / 2, from + LONG);
+    if (at < 0) break;
+    pieces.push(text.slice(from, at));
+    from = at;
+  }
+  return [...pieces, text.slice(from)];
 }
 
-/** What a value is called, after which one stands; a name ends here, as in `OPENAI_API_KEY`, `clientSecret`, `token`. */
-const PASSWORD =
-  'passw(?:or)?[dt]|passphrase|passwd|pwd|kennwort|mot[ _-]?de[ _-]?passe|contrase(?:ñ|n\u0303?)as?|(?<![a-z])mdp';
-const KEY_NAMES = `(?:api|access|secret|private|auth|encryption|signing|account|master|service|license)[ _-]?key|secret|token|${PASSWORD}|credentials?`;
-const WHOLE_NAMES = `${PASSWORD}|cookie|authorization`;
-
-const KEY_NAME = new RegExp(`(?:${KEY_NAMES}|[_-]key)$`, 'i');
-const WHOLE_NAME = new RegExp(`(?:^|[_-]|[a-z])(?:${WHOLE_NAMES})$`, 'i');
-
-/** In JSON, and in code like it: up to the quote that closes, also within a text that is JSON, where it is escaped. */
-function quotedPassword(quote: string): Row {
-  const name = String.raw`(["'](?:${PASSWORD})\\?["']\s{0,3}:\s{0,3}\\?${quote})`;
-  const plain = String.raw`(?<!\\.)(?:[^${quote}\\\r\n]|\\[^\r\n]){1,256}(?=${quote})`;
-  const escaped = String.raw`(?<=\\.)[^${quote}\\\r\n]{1,256}(?=\\${quote})`;
-  return ['password', new RegExp(`${name}(${plain}|${escaped})`, 'gi'), isPassword];
+/** Where to break a text between two places, or the next place behind them; -1 for nowhere. */
+function breakIn(text: string, from: number, to: number): number {
+  const window = text.slice(from, to);
+  for (const end of ['\n', '","', '. ']) {
+    const at = window.lastIndexOf(end);
+    // What a name stands before may be in the next line.
+    if (at > 0 && !/[:=>\s]$/.test(window.slice(at - 1, at))) return from + at + end.length;
+  }
+  const next = text.indexOf('\n', to);
+  return next < 0 ? -1 : next + 1;
 }
 
-const CUT =
-  '(?:sk-|AIza|gh[pousr]_|github_pat_|glpat-|AKIA|ASIA|xox[a-z]-|[sr]k_(?:live|test)_|whsec_|npm_|hf_|gsk_|xai-|pplx-)';
-
-const always = (): boolean => true;
-
-const PATTERNS: readonly Row[] = [
-  marked('Anthropic key', String.raw`sk-ant-[\w-]{16,}`, isRandom),
-  marked('OpenRouter key', String.raw`sk-or-[\w-]{16,}`, isRandom),
-  marked('OpenAI key', String.raw`sk-[\w-]{16,}`, isRandom),
-  marked('Google key', String.raw`AIza[\w-]{30,}`),
-  marked('Google secret', String.raw`(?:ya29\.|GOCSPX-)[\w-]{16,}`),
-  marked('GitHub token', String.raw`(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,})`),
-  marked('GitLab token', String.raw`glpat-[\w-]{16,}`),
-  marked('AWS key', '(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])', always),
-  marked(
-    'Slack token',
-    String.raw`(?:xox[a-z]|xapp)-[\w-]{10,}`,
-    (token) => isRandom(token) || /\d{8}/.test(token),
-  ),
-  marked('Stripe key', String.raw`(?:[sr]k_(?:live|test)_|whsec_)\w{10,}`),
-  marked('npm token', 'npm_[A-Za-z0-9]{30,}'),
-  marked('PyPI token', String.raw`pypi-[\w-]{40,}`),
-  marked('Hugging Face token', 'hf_[A-Za-z0-9]{20,}'),
-  marked('SendGrid key', String.raw`SG\.[\w-]{16,}\.[\w-]{16,}`),
-  marked(
-    'API key',
-    String.raw`(?:gsk_|xai-|pplx-|r8_|lin_api_|dop_v1_|shp[a-z]{2}_|sbp_|sb_secret_|tskey-|dapi|ntn_|vercel_[a-z]{2,12}_|dp\.(?:pt|st|ct)\.)[\w-]{20,}`,
-  ),
-  marked('API key', String.raw`(?:nvapi-|pcsk_|lsv2_(?:pt|sk)_|dckr_pat_|glsa_|ATATT3|sq0csp-)[\w-]{20,}`),
-  marked('API key', String.raw`(?:tvly-|csk-|fw_|figd_|rpa_)[\w-]{20,}`, isRandom),
-  marked('Telegram token', String.raw`\d{8,10}:AA[\w-]{30,}`),
-  marked('age key', 'AGE-SECRET-KEY-1[A-Z0-9]{20,}', always),
-  marked('JWT', String.raw`eyJ[\w-]{8,}\.[\w-]{4,}(?:\.[\w-]*){1,3}`, always),
-  // Previews end in the middle of a word, and what is left of a key is still a part of it.
-  ['cut key', new RegExp(`${START}()(${CUT}[\\w-]{4,60})(?=\\.\\.\\.$)`, 'g'), isPartOfKey],
-  ['cut password', /(:\/\/[^\s:@/"'`<>]{1,128}:)([^\s:@/"'`<>[\]{}]{1,60})(?=\.\.\.$)/g, isPartOfPassword],
-  ['webhook', /(hooks\.slack\.com\/services\/|discord(?:app)?\.com\/api\/webhooks\/)([\w/-]{20,})/g, always],
-  ['password', /(:\/\/[^\s:@/"'`<>]{0,128}:)([^\s/"'`<>[\]{}]{1,256})(?=@[\w.[-])/g, isNoBlank],
-  [
-    'cookie',
-    /\b((?:set-)?cookie["']?\s{0,3}:\s{0,3}["']?)([\w.$%!#&*+^|~-]{1,128}=[^\r\n"'<>]{1,4096})/gi,
-    always,
-  ],
-  [
-    'credentials',
-    /\b(Basic\s{1,3})([A-Za-z0-9+/]{8,}={0,2})(?![\w+/=])/g,
-    (base64) => isRandom(base64.replaceAll(/[+/]/g, '')),
-  ],
-  ['bearer token', /\b(Bearer\s{1,3})([\w.~+/-]{12,}=*)/gi, isRandom],
-  quotedPassword('"'),
-  quotedPassword("'"),
-  ['password', /(;\s{0,3}(?:password|pwd)\s{0,3}=\s{0,3})([^;\s"'`{}[\]]{1,256})/gi, isNoBlank],
-  [
-    '',
-    new RegExp(
-      String.raw`((?:${KEY_NAMES})\\?["']?\s{0,3}(?:=>|:=|[:=])\s{0,3}\\?["'${'`'}]?)((?<=["'${'`'}])[^\s"'${'`'}<>\\]{6,}|[^\s"'${'`'}<>(){}[\],;&|\\]{6,})`,
-      'gi',
-    ),
-    isNamedSecret,
-  ],
-];
-
-/** Values that stand for a secret to come. */
-function isNoBlank(text: string): boolean {
-  return !/^(?:\$|%|\*+$|x+$|\.+$|:)/i.test(text);
+/** What has a beginning and an end: files in addresses, private keys. */
+function maskBlocks(text: string, onMasked: OnMasked): string {
+  let masked = text.includes('data:') ? text.replace(DATA_URL, shortened) : text;
+  if (masked.includes('PRIVATE KEY')) masked = maskBetween(masked, KEY_BEGIN, KEY_END, onMasked);
+  if (masked.includes('PuTTY-')) masked = maskBetween(masked, PUTTY_BEGIN, PUTTY_END, onMasked);
+  return masked;
 }
 
-function isPartOfKey(text: string): boolean {
-  return /\d|[a-z][A-Z]|[A-Z]{4}/.test(text);
+function maskPiece(text: string, onMasked: OnMasked): string {
+  let masked = text;
+  for (const one of kindsIn(text)) masked = maskKind(masked, one, onMasked);
+  return masked;
 }
 
-/** More than a port. */
-function isPartOfPassword(text: string): boolean {
-  return isNoBlank(text) && /\D/.test(text);
-}
-
-/** What is quoted as a password, if it is none of the words that a schema or a form has there. */
-function isPassword(text: string): boolean {
-  return (
-    isNoBlank(text) &&
-    !/^(?:string|text|password|passwort|kennwort|contraseña|required|optional|hidden|true|false|null|undefined|number|\p{L}+\?|\S+ .*)$/iu.test(
-      text,
-    )
-  );
-}
-
-/** What is assigned to a name without quotes around the name: code does that too, with its own names and calls. */
-function isNamedSecret(text: string): boolean {
-  if (
-    !isNoBlank(text) ||
-    /^(?:process|import|os|env|this|self|config|options|req|ctx|props|state)[.?]/.test(text)
-  )
-    return false;
-  return (
-    isRandom(text) || isAwsSecret(text) || /^(?=.*\d)(?=.*[a-z])[a-z][\w!@#$%^*?~,;&()-]{5,11}$/i.test(text)
-  );
-}
-
-/** Whether a text was drawn rather than written: one of its words mixes letters and digits, or large and small ones. */
-function isRandom(text: string): boolean {
-  return text.split(/[^A-Za-z0-9]+/).some((word) => {
-    if (word.length < 8) return false;
-    const capitals = word.replaceAll(/[^A-Z]/g, '').length / word.length;
-    const digits = word.replaceAll(/\D/g, '').length;
-    return (digits > 0 && digits < word.length) || (word.length >= 16 && capitals > 0.3 && capitals < 0.9);
+function maskKind(
+  text: string,
+  { kind, pattern, isSecret, isMarked }: SecretKind,
+  onMasked: OnMasked,
+): string {
+  return text.replace(pattern, (whole: string, before: string, found: string, offset: number) => {
+    const previous = text[offset - 1] ?? '';
+    // Emphasis, as Markdown has it, is no part of it.
+    const secret = isMarked && previous === '_' ? found.replace(/_+$/, '') : found;
+    const isWritten = isMarked && /[A-Za-z\d]/.test(previous) && !isRandom(secret);
+    if (isWritten || isPlaceholder(secret) || !isSecret(secret)) return whole;
+    const name = kind === '' ? kindOf(before) : kind;
+    return before + placeholder(name, secret, onMasked) + whole.slice(before.length + secret.length);
   });
-}
-
-/** Whether a text is more than a row of crosses, as examples have it. */
-function isVaried(text: string): boolean {
-  return new Set(text).size >= 10;
 }
 
 /** A secret AWS key has no mark; it stands beside the id of one. */
 const AWS_SECRET = /(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=])/g;
 
-function awsSecret(text: string): string {
-  return isAwsSecret(text) ? placeholder('AWS secret', text) : text;
-}
-
-/** Forty characters of base64, drawn from all of it. */
-function isAwsSecret(text: string): boolean {
-  return /^[A-Za-z0-9+/]{40}$/.test(text) && [/[A-Z]/, /[a-z]/, /\d/].every((kind) => kind.test(text));
+function withAwsSecrets(text: string, onMasked: OnMasked): string {
+  if (!text.includes('[AWS key ')) return text;
+  return text.replace(AWS_SECRET, (found) =>
+    isAwsSecret(found) ? placeholder('AWS secret', found, onMasked) : found,
+  );
 }
 
 const KEY_BEGIN = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,10}-----/g;
-const KEY_END = '-----END ';
+const KEY_END = /-----END [^]*?(?:-----|$)/g;
+const PUTTY_BEGIN = /PuTTY-User-Key-File-\d:(?=[^]{1,2000}?Private-Lines:)/g;
+const PUTTY_END = /Private-(?:MAC|Hash):\s{0,3}[\da-f]*/gi;
 
 /** Blocks of private keys, also one that breaks off. */
-function maskPrivateKeys(text: string): string {
+function maskBetween(text: string, begin: RegExp, end: RegExp, onMasked: OnMasked): string {
   let masked = '';
   let done = 0;
-  for (const { index } of text.matchAll(KEY_BEGIN)) {
+  for (const { index } of text.matchAll(begin)) {
     if (index < done) continue;
-    const end = text.indexOf(KEY_END, index);
-    const close = end < 0 ? -1 : text.indexOf('-----', end + KEY_END.length);
-    const to = close < 0 ? text.length : close + '-----'.length;
-    masked += text.slice(done, index) + placeholder('private key', text.slice(index, to));
+    end.lastIndex = index;
+    const found = end.exec(text);
+    const to = found ? found.index + found[0].length : text.length;
+    masked += text.slice(done, index) + placeholder('private key', text.slice(index, to), onMasked);
     done = to;
   }
   return masked + text.slice(done);
@@ -283,6 +305,8 @@ const DATA_URL = /\b(data:(?:[\w.+-]{1,60}\/[\w.+-]{1,80})?(?:;[\w=.-]{1,60}){0,
 function shortened(_whole: string, head: string, content: string): string {
   return `${head}[${content.length} characters ${print(content, 6)}]`;
 }
+
+// ------------------------------------------------------------------ what stands there instead
 
 /** `API key` for `x-api-key: `, `password` for `DB_PASSWORD=`. */
 function kindOf(name: string): string {
@@ -302,7 +326,8 @@ function kindOf(name: string): string {
   return kinds[found.toLowerCase()] ?? found.toLowerCase();
 }
 
-function placeholder(kind: string, secret: string): string {
+function placeholder(kind: string, secret: string, onMasked: OnMasked): string {
+  onMasked(kind);
   return `[${kind} ${print(secret, secret.length < 20 ? 2 : 6)}]`;
 }
 

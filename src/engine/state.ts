@@ -1,10 +1,12 @@
 import type { UIMessage } from 'ai';
 import type { ContextError, ContextErrorCode } from '../errors.ts';
 import type { ContextFragment } from '../fragment/fragment.ts';
-import type { Chat, MessageStatus } from '../graph/graph.ts';
-import type { DataLoss } from '../store/loss.ts';
-import type { BranchInfo, CheckpointInfo, Persistence } from '../store/store.ts';
-import type { Versions } from './history.ts';
+import type { MessageStatus } from '../graph/graph.ts';
+import type { RequestEvent } from '../record/recorder.ts';
+import type { CheckpointInfo } from '../store/reads.ts';
+import type { Persistence } from '../store/store.ts';
+
+export type { CheckpointInfo };
 
 /**
  * Everything about a chat that an interface may show: one immutable value.
@@ -15,14 +17,16 @@ export interface EngineState {
   readonly status: 'loading' | 'ready' | 'error';
   /** Why the status is `error`; null otherwise. */
   readonly error: ContextError | null;
-  /** The chat's row; null before the first load and for a chat that nothing was ever saved to. */
+  /** The chat's row; null until it is read and until the first message. It comes with that, which `saveState` may still tell is being saved. */
   readonly chat: Chat | null;
   /** The name of the active branch: `main` until the chat is read. */
   readonly branch: string;
-  /** The id of the active branch, stable across renames. */
+  /** The handle of the active branch on this page: no rename and no join changes it. */
   readonly branchId: string;
   /** The last message shown: the branch's head, or the message checked out; undefined when there is none. */
   readonly headMessageId: string | undefined;
+  /** Its key. */
+  readonly headKey: string | undefined;
   /** True while `checkout()` shows a branch only up to a message before its head. */
   readonly detached: boolean;
   /** Live branches, in the order in which they were made; empty for a chat that nothing was ever saved to. */
@@ -36,7 +40,7 @@ export interface EngineState {
    * draft (without parts before the first), oldest first. It is there to be looked at; it joins `messages` when the answer is settled. One whose id is
    * among `messages` is an answer that the other tab goes on with. Empty while nobody else writes here.
    */
-  readonly elsewhere: readonly UIMessage[];
+  readonly remoteMessages: readonly UIMessage[];
   /** How many messages of the active chain stand before the first loaded one: what `loadMore()` may still bring. */
   readonly loadedFrom: number;
   /** Messages set and not yet saved, in order. */
@@ -46,8 +50,6 @@ export interface EngineState {
   readonly saveState: SaveState;
   /** Where the data lives. `memory` when IndexedDB is refused: say so to the person. */
   readonly persistence: Persistence;
-  /** What the browser lost since the last visit, until it is restored or dismissed; null otherwise. */
-  readonly dataLoss: DataLoss | null;
   /** Grows with each change of the graph, drafts too: what siblings, forks, statuses and previews are derived from. */
   readonly revision: number;
 }
@@ -63,8 +65,6 @@ export interface SaveState {
   readonly error?: ContextError;
   /** Messages that are only in memory, or some large part of them; questions that wait for their turn, too. */
   readonly pending: number;
-  /** The ids of messages that are on the disk without their files, for which there was no room; absent for none. */
-  readonly leftOut?: readonly string[];
 }
 
 /** What an engine tells its subscribers: ids, names and times, never content. `at` and `ms` in every one. */
@@ -116,7 +116,61 @@ export type ContextEvent = {
       readonly message: string;
       readonly id?: string;
     }
+  /** While somebody records: see `record()`. */
+  | RequestEvent
 );
 
+/** A chat, as its records tell it. */
+export interface Chat {
+  readonly id: string;
+  /** The user who began it. */
+  readonly userId: string;
+  readonly title?: string;
+  /** The app's fields, and `usage`: what was counted of it in all. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  /** Milliseconds since epoch. */
+  readonly createdAt: number;
+  /** Milliseconds since epoch. */
+  readonly updatedAt: number;
+  /** Messages that show, on all branches. */
+  readonly messageCount: number;
+}
+
+/** A branch, as people see it. */
+export interface BranchInfo {
+  /** Its handle on this page: no rename and no join changes it. */
+  readonly id: string;
+  /** Unique among the live branches of the chat. */
+  readonly name: string;
+  /** The person's own name, or else the first words that differ from the branch that it came from. */
+  readonly label: string;
+  readonly headMessageId: string | null;
+  readonly headKey: string | null;
+  readonly isActive: boolean;
+  /** Messages from the first one to the head. */
+  readonly messageCount: number;
+  /** Milliseconds since epoch. */
+  readonly createdAt: number;
+  /** The id of the branch that it came from, and the key of the last message that they share. */
+  readonly forkedFrom: string | undefined;
+  readonly forkedAt: string | null;
+  /** How many messages it has that the branch which it came from has not. */
+  readonly ownCount: number;
+}
+
+/** The versions of a message, oldest first, and which of them it is. */
+export interface Versions {
+  /** Its place among them, from 0; -1 for an unknown message. */
+  readonly index: number;
+  readonly ids: readonly string[];
+  readonly keys: readonly string[];
+}
+
 /** The versions of a message that nobody knows. */
-export const NO_VERSIONS: Versions = { index: -1, ids: [] };
+export const NO_VERSIONS: Versions = { index: -1, ids: [], keys: [] };
+
+/** What the names of local records begin with that keep operations. */
+export const OPERATION = 'operation ';
+
+/** The handle of the branch that is shown before a chat is read, or begun: no name that a person gives. */
+export const FIRST_BRANCH = 'branch:first';

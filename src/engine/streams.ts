@@ -1,19 +1,21 @@
 import type { UIMessage } from 'ai';
 import { ContextError } from '../errors.ts';
+import { createId } from '../fragment/id.ts';
+import { shownVersion } from '../graph/graph.ts';
 import type { DraftOptions } from '../store/store.ts';
-import type { Desk } from './desk.ts';
-import type { History } from './history.ts';
 import { onLeaving } from './leaving.ts';
+import type { Writer } from './writer.ts';
 
 /** The pause between two drafts of one answer, in ms. */
 const DRAFT_INTERVAL = 500;
 
+/** How long one tab waits for another that works on the same thing, in ms. */
+const PATIENCE = 3000;
+
 /** An answer that this engine streams. */
 export interface Stream {
-  /** The id that it began with: whoever writes it may know it by no other. */
-  readonly givenId: string;
-  /** The branch that it is on. */
-  branchId: string;
+  /** The handle of the branch that it is on. */
+  readonly branchId: string;
   timer: ReturnType<typeof setTimeout> | undefined;
   /** The newest words, while they are not on the disk. */
   latest: UIMessage | undefined;
@@ -34,163 +36,131 @@ export interface Stream {
  * once, in the one step that a page has left by then.
  */
 export class Streams {
-  readonly #desk: Desk;
-  readonly #history: History;
-  readonly #grow: (id: string, data: UIMessage) => void;
-  readonly #isKept: (id: string) => boolean;
+  readonly #writer: Writer;
   readonly #streams: Map<string, Stream> = new Map();
-  /** The locks of answers whose end no disk has taken yet. */
-  readonly #lingering: Map<string, () => void> = new Map();
   #stopListening: (() => void) | undefined;
   /** Whether the page may be gone before the next task. */
   #isLeaving = false;
 
-  constructor(
-    desk: Desk,
-    history: History,
-    session: {
-      /** Shows what a draft says. */
-      readonly grow: (id: string, data: UIMessage) => void;
-      /** Whether words of an answer wait for a disk that refused them. */
-      readonly isKept: (id: string) => boolean;
-    },
-  ) {
-    this.#desk = desk;
-    this.#history = history;
-    this.#grow = session.grow;
-    this.#isKept = session.isKept;
+  constructor(writer: Writer) {
+    this.#writer = writer;
   }
 
-  /** The stream of an answer; undefined when this engine does not write it. */
-  get(id: string): Stream | undefined {
-    return this.#streams.get(id);
+  /** The stream of a message; undefined when this engine does not write it. */
+  get(key: string): Stream | undefined {
+    return this.#streams.get(key);
   }
 
-  /** The id that an answer has by now which began with this one, as long as it grows. */
-  idOf(givenId: string): string {
-    return this.ids().find((id) => this.#streams.get(id)?.givenId === givenId) ?? givenId;
-  }
-
-  /** An answer that grows, or whose end waits for a disk, has another id from now on. */
-  rename(from: string, to: string): void {
-    const stream = this.#streams.get(from);
-    if (stream) {
-      this.#streams.delete(from);
-      this.#streams.set(to, stream);
-      stream.release = this.#holdToo(to, stream.release);
-    }
-    const release = this.#lingering.get(from);
-    if (!release) return;
-    this.#lingering.delete(from);
-    this.#lingering.set(to, this.#holdToo(to, release));
-  }
-
-  /** Holds an answer under one more id; the result lets go of it under both. */
-  #holdToo(id: string, release: () => void): () => void {
-    const lock = this.#hold(id);
-    return () => {
-      release();
-      void lock.then((letGo) => letGo());
-    };
-  }
-
-  /** The answers being written. */
-  ids(): string[] {
+  /** The keys of the answers being written. */
+  keys(): string[] {
     return [...this.#streams.keys()];
   }
 
-  /** The branches on which answers are being written. */
-  branchIds(): string[] {
-    return [...this.#streams.values()].map(({ branchId }) => branchId);
-  }
-
-  /** Whether an answer on this branch is being written. */
-  isOn(branchId: string): boolean {
-    return this.branchIds().includes(branchId);
-  }
-
-  /** The answers on a branch are on another one by now. */
-  redirect(from: string, to: string): void {
-    for (const stream of this.#streams.values()) if (stream.branchId === from) stream.branchId = to;
-  }
-
-  /** Takes an answer's lock. Rejects with `busy` where one grows here already that is known by this id. */
-  async begin(id: string, branchId: string): Promise<Stream> {
-    if (this.#streams.has(this.idOf(id))) throw stillWritten(id);
+  /** Takes an answer's lock. Without one, other tabs may take it for interrupted; nothing that is written is lost by that. */
+  async begin(key: string, branchId: string): Promise<Stream> {
     const stream: Stream = {
-      givenId: id,
       branchId,
       timer: undefined,
       latest: undefined,
       draft: undefined,
       release: () => {},
     };
-    this.#streams.set(id, stream);
+    this.#streams.set(key, stream);
+    this.#writer.replica.own.add(key);
     this.#stopListening ??= onLeaving(() => this.#leave());
-    stream.release = await this.#hold(id);
+    stream.release = await this.#writer.desk.store.hold(this.#writer.desk.chatId, key).catch(() => () => {});
     return stream;
   }
 
-  /** Without a lock other tabs may take the answer for interrupted; nothing that is written can be lost by that. */
-  #hold(id: string): Promise<() => void> {
-    return this.#desk.store.hold(this.#desk.chatId, id).catch(() => () => {});
-  }
-
-  /** Lets go of an answer, by whatever id it is known by now, and of drafts not yet written. */
-  end(stream: Stream | undefined): void {
-    const id = this.ids().find((one) => this.#streams.get(one) === stream);
-    if (!stream || id === undefined) return;
+  /** An answer has ended here; its lock goes once `saved`, because until then no other tab may take it for dead. */
+  end(key: string, saved: Promise<unknown> = Promise.resolve()): void {
+    const stream = this.#streams.get(key);
+    if (!stream) return;
     stopDrafts(stream);
-    this.#streams.delete(id);
+    this.#streams.delete(key);
+    this.#writer.replica.own.delete(key);
     if (this.#streams.size === 0) {
       this.#stopListening?.();
       this.#stopListening = undefined;
     }
-    this.#lingering.set(id, stream.release);
-    this.letGo();
+    void saved.catch(() => {}).then(() => stream.release());
   }
 
-  /** Ends all of them, and lets go of every lock. */
-  endAll(): void {
-    for (const stream of this.#streams.values()) this.end(stream);
-    for (const release of this.#lingering.values()) release();
-    this.#lingering.clear();
-  }
-
-  /** Gives the locks back of answers that have ended for everyone: until then no other tab may take them for dead. */
-  letGo(): void {
-    for (const [id, release] of this.#lingering) {
-      if (this.#isKept(id)) continue;
-      this.#lingering.delete(id);
+  /**
+   * Runs a task while no other tab runs one about the same thing. A lock of the store keeps nobody out, it only says
+   * something; so each who wants in says so, and of those who see each other the lesser name goes first.
+   *
+   * @throws busy where another one takes longer than somebody waits
+   */
+  async alone<T>(subject: string, task: () => Promise<T>): Promise<T> {
+    const release = await this.claim(subject);
+    try {
+      return await task();
+    } finally {
       release();
     }
   }
 
-  /** Drafts the newest words of an answer: the first ones at once, later ones in a while. */
-  draft(id: string, data: UIMessage, stream: Stream): void {
-    const isFirst = (this.#history.graph.nodes.get(id)?.parts ?? 0) === 0 && data.parts.length > 0;
-    stream.latest = data;
-    if (this.#isLeaving) void this.#keep(id, stream, data, { isLeaving: true });
-    else if (isFirst) this.#write(id, stream);
-    else stream.timer ??= setTimeout(() => this.#write(id, stream), DRAFT_INTERVAL);
+  /** The same for what lasts: call the result to let others in. Waits `patience` ms at most. */
+  async claim(subject: string, patience: number = PATIENCE): Promise<() => void> {
+    const { store, chatId } = this.#writer.desk;
+    const prefix = `alone ${subject} `;
+    const own = prefix + createId();
+    const until = Date.now() + patience;
+    for (;;) {
+      const release = await store.hold(chatId, own).catch(() => () => {});
+      for (;;) {
+        const held = await store.held(chatId).catch(() => new Set<string>());
+        const others = [...held].filter((name) => name.startsWith(prefix) && name !== own);
+        if (others.length === 0) return release;
+        if (Date.now() >= until) {
+          release();
+          throw stillWritten(subject);
+        }
+        if (others.some((name) => name < own)) break;
+        await pause();
+      }
+      release();
+      await pause();
+    }
   }
 
-  #write(id: string, stream: Stream): void {
-    const data = stream.latest;
+  /** Drafts the newest words of an answer: the first ones at once, later ones in a while. */
+  draft(key: string, message: UIMessage, stream: Stream): void {
+    const record = this.#writer.replica.record(key);
+    const isFirst =
+      record !== undefined && this.#writer.replica.parts(record) === 0 && message.parts.length > 0;
+    stream.latest = message;
+    if (this.#isLeaving) void this.#keep(key, stream, message, { isLeaving: true });
+    else if (isFirst) this.#write(key, stream);
+    else stream.timer ??= setTimeout(() => this.#write(key, stream), DRAFT_INTERVAL);
+  }
+
+  #write(key: string, stream: Stream): void {
+    const message = stream.latest;
     clearTimeout(stream.timer);
     stream.timer = undefined;
-    const isGrowing =
-      this.#streams.get(id) === stream && this.#history.graph.nodes.get(id)?.status === 'streaming';
-    if (!data || !isGrowing) return;
-    this.#grow(id, data);
-    stream.draft = this.#keep(id, stream, data);
+    if (!message || this.#streams.get(key) !== stream) return;
+    this.#grow(key, message);
+    stream.draft = this.#keep(key, stream, message);
   }
 
-  /** Drafts words durably, whatever was drafted before. Resolves to false where the disk refuses, or has the answer settled. */
-  async keep(id: string, data: UIMessage, stream: Stream): Promise<boolean> {
-    stopDrafts(stream, data);
-    this.#grow(id, data);
-    return this.#keep(id, stream, data, { isDurable: true });
+  /** A draft is what shows of an answer, before any of it is stored. */
+  #grow(key: string, message: UIMessage): void {
+    const { chains, desk, replica, view } = this.#writer;
+    replica.grow(key, message);
+    chains.cut(key);
+    desk.publish();
+    const branch = view.nameOf(this.get(key)?.branchId);
+    const id = replica.idOf(key) ?? key;
+    desk.emit({ type: 'stream', phase: 'draft', branch, id, status: 'streaming' });
+  }
+
+  /** Drafts words durably, whatever was drafted before. Resolves to false where the disk refuses. */
+  async keep(key: string, message: UIMessage, stream: Stream): Promise<boolean> {
+    stopDrafts(stream, message);
+    this.#grow(key, message);
+    return this.#keep(key, stream, message, { isDurable: true });
   }
 
   /**
@@ -202,20 +172,29 @@ export class Streams {
     setTimeout(() => {
       this.#isLeaving = false;
     });
-    for (const [id, stream] of this.#streams)
-      if (stream.latest) void this.#keep(id, stream, stream.latest, { isLeaving: true });
+    for (const [key, stream] of this.#streams)
+      if (stream.latest) void this.#keep(key, stream, stream.latest, { isLeaving: true });
   }
 
   /** A draft that is refused loses nothing: the words are here, and the turn's end is written durably. */
-  async #keep(id: string, stream: Stream, data: UIMessage, options?: DraftOptions): Promise<boolean> {
+  async #keep(key: string, stream: Stream, message: UIMessage, options?: DraftOptions): Promise<boolean> {
+    const record = this.#writer.replica.record(key);
+    if (!record) return false;
+    const { rev, by } = shownVersion(record);
+    const { seq } = record;
+    const draft = { key, rev, by, message, ...(seq === undefined ? {} : { seq }) };
     try {
-      await this.#desk.store.saveDraft(this.#desk.chatId, id, data, options);
-      if (stream.latest === data) stream.latest = undefined;
+      await this.#writer.desk.store.saveDraft(this.#writer.desk.chatId, draft, options);
+      if (stream.latest === message) stream.latest = undefined;
       return true;
     } catch {
       return false;
     }
   }
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 10));
 }
 
 /** No draft of a stream is begun any more: these words are being written for good. */

@@ -1,15 +1,15 @@
 import type { UIMessage } from 'ai';
-import { FOLD, type ContextFragment } from './fragment.ts';
+import { FOLD, isFolding, isRecord, type ContextFragment } from './fragment.ts';
 
 /**
  * Where reminders meet messages.
  *
- * A reminder is a fragment that shows nothing in the system prompt and has something to say with a user's message
- * instead. The engine must not carry the code of reminders for those who use none, so all it knows is this: some
- * fragments hold a {@link Fold} under {@link FOLD}, and each of them may give the message back changed.
+ * A reminder is a fragment that renders nothing in the system prompt and adds text to a user's message instead. The
+ * engine must not contain the code of reminders for apps that use none, so all it knows is this: some fragments hold a
+ * {@link Fold} under {@link FOLD}, and each fold may return a changed message.
  *
  * What was folded in stays in the stored message, because the answer was given to it. The message's metadata keeps a
- * mark for each, so that it can be taken out again: for the person, who wants to see what the person wrote, and for the
+ * mark for each, so that it can be taken out again: for the person, who wants to see only their own words, and for the
  * engine, to which a message is the same with and without its reminders.
  */
 
@@ -23,21 +23,16 @@ export interface FoldContext {
   readonly usage?: Readonly<Record<string, unknown>> | undefined;
   /** Milliseconds since the message before this one was begun; undefined for a first message. */
   readonly elapsedMs?: number | undefined;
-  /** Hears of reminders that failed. Default: a warning on the console. */
+  /** Called with the error of each reminder that failed. Default: a warning on the console. */
   readonly report?: ((error: unknown) => void) | undefined;
 }
 
-/** Gives a message with something folded in, or the same object. Never rejects. */
+/** Resolves to the message with the fragment's text in it, or to the same object. Never rejects. */
 type Fold = (message: UIMessage, context: FoldContext) => Promise<UIMessage>;
 
-/** A fragment with something for a user message. */
+/** A fragment that folds text into user messages. */
 export interface FoldingFragment extends ContextFragment {
   readonly [FOLD]: Fold;
-}
-
-/** Whether a fragment has something for a user message. */
-export function isFolding(fragment: ContextFragment): fragment is FoldingFragment {
-  return FOLD in fragment;
 }
 
 /** The message with all that the fragments fold into it, in their order; the same object where that is nothing. */
@@ -56,13 +51,13 @@ export interface ReminderMark {
   readonly id: string;
   readonly text: string;
   readonly mode: 'inline' | 'part';
-  /** Where it stands: in `parts[partIndex].text`, from `start` to before `end`. */
+  /** The range of the reminder: in `parts[partIndex].text`, from `start` to before `end`. */
   readonly partIndex: number;
   readonly start: number;
   readonly end: number;
-  /** The ids that it used up. */
+  /** The ids of `once()` that the reminder used up. */
   readonly onceIds?: readonly string[];
-  /** In the first mark: the message's metadata from before, in a list, where it was no record; [] for none. */
+  /** In the first mark: the message's earlier metadata, in a list, where that was no record; [] where there was none. */
   readonly was?: readonly unknown[];
 }
 
@@ -79,7 +74,7 @@ function isMark(value: unknown): value is ReminderMark {
   return names && [partIndex, start].every((place) => typeof place === 'number');
 }
 
-/** A reminder as it stands in a text. The words may quote somebody: they end where we end them. */
+/** A reminder as it is written into a text. Closing tags in its own words are escaped, so it ends only at ours. */
 export function tagged(words: string): string {
   return `<system-reminder>${words.replaceAll('</system-reminder', '<\\/system-reminder')}</system-reminder>`;
 }
@@ -87,8 +82,8 @@ export function tagged(words: string): string {
 /**
  * The message as the person wrote it: without reminders and their marks. The same object where there are none.
  *
- * Exact, also for a message that comes back from storage. In one that was edited since, what is found of a reminder is
- * taken out, wherever it stands now; a text that no mark tells of stays.
+ * Exact, also for a message that comes back from storage. In a message that was edited since, each marked reminder is
+ * removed wherever it is found; text without a mark stays.
  */
 export function stripReminders<M extends UIMessage>(message: M): M {
   const marks = marksOf(message);
@@ -101,28 +96,22 @@ export function stripReminders<M extends UIMessage>(message: M): M {
 
 type Parts = UIMessage['parts'];
 
+/** A part that holds nothing but its reminder goes with it. */
 function withoutMark(parts: Parts, mark: ReminderMark): Parts {
-  const [block = '', at = -1] = placeOf(parts, mark) ?? [];
-  if (at < 0) return parts;
-  if (mark.mode === 'part') return parts.toSpliced(at, 1);
-  const text = textIn(parts[at]);
-  const from = text.startsWith(block, mark.start) ? mark.start : text.lastIndexOf(block);
-  const without = text.slice(0, from) + text.slice(from + block.length);
-  return parts.with(at, { ...parts[at], text: without } as Parts[number]);
-}
-
-/** What of a reminder is there, and in which part. */
-function placeOf(parts: Parts, mark: ReminderMark): readonly [block: string, at: number] | undefined {
   for (const block of blocksOf(mark)) {
-    const holds = (part: Parts[number] | undefined): boolean =>
-      mark.mode === 'part' ? textIn(part) === block : textIn(part).includes(block);
+    const holds = (part: Parts[number] | undefined): boolean => textIn(part).includes(block);
     const at = holds(parts[mark.partIndex]) ? mark.partIndex : parts.findLastIndex(holds);
-    if (at >= 0) return [block, at];
+    if (at < 0) continue;
+    const text = textIn(parts[at]);
+    const from = text.startsWith(block, mark.start) ? mark.start : text.lastIndexOf(block);
+    const left = text.slice(0, from) + text.slice(from + block.length);
+    if (mark.mode === 'part' && left === '') return parts.toSpliced(at, 1);
+    return parts.with(at, { ...parts[at], text: left } as Parts[number]);
   }
-  return undefined;
+  return parts;
 }
 
-/** How it may stand there: as we write it, and as `@deepagents/context` did, without a line between or without tags. */
+/** Its forms in a text: ours, and those of `@deepagents/context`: without the blank line, or without tags. */
 function blocksOf({ text: words, start, end }: ReminderMark): readonly string[] {
   const block = tagged(words);
   return end - start === words.length ? [words] : start > 0 ? [`\n\n${block}`, block] : [block];
@@ -142,15 +131,10 @@ function metadataBefore(
   return { metadata: isRecord(before) ? { ...before, ...kept } : kept };
 }
 
-/** What the metadata of a message was, if a mark in it could not be taken out again without knowing. */
+/** The earlier metadata of a message, where removing the marks alone would not restore it. */
 export function metadataToKeep(message: UIMessage): { was?: readonly unknown[] } {
   const { metadata } = message;
   if (marksOf(message).length > 0) return {};
   if (metadata === undefined) return { was: [] };
   return isRecord(metadata) && !('reminders' in metadata) ? {} : { was: [metadata] };
-}
-
-/** Whether a value is an object other than null and lists. Here, too: reminders come without the rest of fragments. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,5 @@
-import { ContextError } from '../errors.ts';
+import { ContextError, reasonOf } from '../errors.ts';
+import type { FoldingFragment } from './fold.ts';
 
 /**
  * A fragment is one named piece of what a model gets: a role, a hint, a policy, a message.
@@ -8,7 +9,7 @@ import { ContextError } from '../errors.ts';
  * Fragments nest: data may hold text, numbers, lists, records and further fragments, and values that are only known
  * later (functions, promises, iterables), which `resolve()` awaits.
  *
- * One question needs care: when is an object with `name` and `data` a fragment, and when is it a row of somebody's
+ * One question needs care: when is an object with `name` and `data` a fragment, and when is it a row of an app's
  * table that happens to have these columns? Fragments made by a builder carry a brand, so they are known wherever
  * they stand. Hand-made ones are taken for fragments where a fragment is expected: at the top level and as a child of
  * {@link fragment}. Anywhere deeper in data, an unbranded `{ name, data }` is a row.
@@ -81,7 +82,7 @@ export interface LazyFragment extends ContextFragment {
   readonly [LAZY_ID]: LazyConfig;
 }
 
-/** The key under which a fragment holds what it has for a user message; see `fold.ts`. */
+/** The key under which a fragment holds the function that folds it into a user message; see `fold.ts`. */
 export const FOLD: unique symbol = Symbol.for('contextree:fold');
 
 const BUILT: unique symbol = Symbol.for('contextree:fragment');
@@ -110,6 +111,11 @@ export function isMessageFragment(fragment: ContextFragment): boolean {
 /** Whether a fragment waits for its id, as those of `lastAssistantMessage()` do. */
 export function isLazyFragment(fragment: ContextFragment): fragment is LazyFragment {
   return LAZY_ID in fragment;
+}
+
+/** Whether a fragment folds text into user messages. */
+export function isFolding(fragment: ContextFragment): fragment is FoldingFragment {
+  return FOLD in fragment;
 }
 
 /** Whether a value is only known later; see {@link LazyValue}. Texts and arrays are not. */
@@ -156,7 +162,7 @@ function adopt(child: FragmentData): FragmentData {
   try {
     return isFragment(child) && !isBuilt(child) ? brand({ ...(child as ContextFragment) }) : child;
   } catch {
-    // It throws when it is read. Whoever takes the fragment refuses it, and says where it stands.
+    // Reading the child throws. set() and the renderers refuse the fragment, with the path of the child.
     return child;
   }
 }
@@ -167,13 +173,14 @@ export function getFragmentData(fragment: ContextFragment): FragmentData {
   if (codec && !(codec as { [BIND]?: unknown })[BIND] && typeof codec.decode === 'function')
     return codec.decode() as FragmentData;
   if (data !== undefined || 'data' in fragment) return data;
-  throw new ContextError('invalid-fragment', `Fragment "${fragment.name}" is missing data and codec`, {
+  const name = reasonOf(fragment.name);
+  throw new ContextError('invalid-fragment', `Fragment "${name}" is missing data and codec`, {
     details: { fragment: fragment.name },
   });
 }
 
 /**
- * On our own codecs: makes the same codec for a copy of the fragment, so that it never speaks for the original's data.
+ * On our own codecs: makes the same codec for a copy of the fragment, so that it encodes the data of the copy.
  * @internal
  */
 export const BIND: unique symbol = Symbol.for('contextree:codec');

@@ -1,19 +1,17 @@
+import { copyOf, refuse, type Walk } from '../copy.ts';
 import { ContextError, reasonOf } from '../errors.ts';
-import { copyValue, dataOf, MAX_DEPTH, refuse, walkFragment, walkWith, withData } from './copy.ts';
-import type { CopyRules, Walk } from './copy.ts';
+import { dataOf, hasLazy, rulesOf, walkFragments, withData, type FragmentRules } from './copy.ts';
 import { BIND, brand, isBuilt, isLazyValue } from './fragment.ts';
 import type { BoundCodec, ContextFragment, FragmentData, LazyValue } from './fragment.ts';
-import { hasLazy } from './lazy.ts';
 
 /**
  * Values that are only known later: today's date, the open document, a profile from the network.
  *
- * A fragment may hold functions, promises and iterables anywhere in its data. Each load asks them anew, all at once,
- * and gives fragments that hold only what came; the lazy ones stay as they are for the next time. A promise answers the
- * same each time by nature. An iterator can be read only once, so what it gave is remembered for it, and an aborted
- * load does not cost the next one its items.
+ * A fragment may hold functions, promises and iterables anywhere in its data. Each load evaluates them again, all at
+ * once, and gives fragments that hold the results; the lazy fragments stay unchanged for the next load. An iterator can
+ * be read only once, so its items are remembered, also when the load that read them was aborted.
  *
- * What comes may hold lazy values again, to a depth; what a function gives passes the same checks as what was set.
+ * A result may hold lazy values again, to a depth, and passes the same checks as data that was set.
  *
  * Most prompts hold nothing lazy, so an engine asks `hasLazy` first and loads this module only for those that do.
  */
@@ -22,13 +20,13 @@ import { hasLazy } from './lazy.ts';
 export interface LoadOptions {
   /** Handed to lazy functions; rejects the load with `aborted`. */
   readonly signal?: AbortSignal | undefined;
-  /** How deep lazy values may give lazy values. Default 10. */
-  readonly maxDepth?: number;
-  /** How many items one iterable may give. Default 10,000. */
-  readonly maxItems?: number;
 }
 
-const RULES = { code: 'invalid-fragment', maxDepth: MAX_DEPTH } as const;
+/** How deep lazy values may give lazy values. */
+const MAX_DEPTH = 10;
+
+/** How many items one iterable may give. */
+const MAX_ITEMS = 10_000;
 
 /**
  * The fragments with every lazy value loaded. Without any, the same array; a fragment without any is the same object.
@@ -46,23 +44,24 @@ export async function loadFragments(
 }
 
 async function loadFragment(fragment: ContextFragment, options: LoadOptions): Promise<ContextFragment> {
-  return (await load(options, (rules) => walkFragment(fragment, rules))) as ContextFragment;
+  return (await load(options, (rules) => walkFragments([fragment], rules)[0])) as ContextFragment;
 }
 
-/** A lazy value that a walk met, where that was, and then what it gave. */
+/** A lazy value that a walk met, with its place, and later its result. */
 interface Later {
   readonly value: LazyValue;
   readonly walk: Walk;
   result?: unknown;
 }
 
-type LoadRules = CopyRules & { readonly node: (fragment: ContextFragment, walk: Walk) => unknown };
-
 /** Copies what `begin` walks over, then loads all that is lazy in the copy. `depth`: lazy values around it. */
-async function load(options: LoadOptions, begin: (rules: LoadRules) => unknown, depth = 0): Promise<unknown> {
+async function load(
+  options: LoadOptions,
+  begin: (rules: FragmentRules<unknown>) => unknown,
+  depth = 0,
+): Promise<unknown> {
   const later = new Set<unknown>();
   const copy = begin({
-    ...RULES,
     node: (fragment, walk) => withData(fragment, dataOf(fragment, walk)),
     lazy: (value, walk) => {
       const one: Later = { value, walk: { ...walk, path: [...walk.path] } };
@@ -76,14 +75,14 @@ async function load(options: LoadOptions, begin: (rules: LoadRules) => unknown, 
 
 async function loadLater(later: Later, options: LoadOptions, depth: number): Promise<void> {
   const { value, walk } = later;
-  const { maxDepth = 10, signal } = options;
-  if (depth >= maxDepth) refuse(walk, `is lazy in more than ${maxDepth} levels`);
+  const { signal } = options;
+  if (depth >= MAX_DEPTH) refuse(walk, `is lazy in more than ${MAX_DEPTH} levels`);
   const found = await obtain(value, options).catch((cause: unknown) => {
     if (signal?.aborted) throw aborted(signal);
     return refuse(walk, `could not be loaded: ${reasonOf(cause)}`, cause);
   });
-  const again = (rules: LoadRules): unknown =>
-    walkWith(rules, walk.subject, (inner) => copyValue(found, inner), walk.path);
+  const again = (rules: FragmentRules<unknown>): unknown =>
+    copyOf(found, walk.subject, rulesOf(rules), walk.path);
   later.result = await load(options, again, depth + 1);
 }
 
@@ -96,7 +95,7 @@ function fill(value: unknown, later: ReadonlySet<unknown>): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fill(item, later)]));
 }
 
-/** The fragment with its loaded data. A codec of the app's own has been asked, and is not asked to decode again. */
+/** The fragment with its loaded data. An app's own codec has decoded already, and does not decode again. */
 function settled(fragment: ContextFragment, data: FragmentData): ContextFragment {
   const copy = withData(fragment, data);
   const { codec } = copy;
@@ -105,11 +104,11 @@ function settled(fragment: ContextFragment, data: FragmentData): ContextFragment
 }
 
 /** What a lazy value gives: the result of a function or promise, the items of an iterable. */
-async function obtain(value: LazyValue, { signal, maxItems = 10_000 }: LoadOptions): Promise<unknown> {
+async function obtain(value: LazyValue, { signal }: LoadOptions): Promise<unknown> {
   if (signal?.aborted) throw aborted(signal);
   const work = async (): Promise<unknown> => {
     const found: unknown = await (typeof value === 'function' ? value(signal ? { signal } : {}) : value);
-    return isIterable(found) ? itemsOf(found, maxItems) : found;
+    return isIterable(found) ? itemsOf(found) : found;
   };
   return signal ? unlessAborted(work(), signal) : work();
 }
@@ -118,12 +117,12 @@ function isIterable(value: unknown): value is AsyncIterable<unknown> | Iterable<
   return isLazyValue(value) && typeof value !== 'function';
 }
 
-/** What iterators gave, because they give it only once. */
+/** The items of each iterator that was read, because it can be read only once. */
 const read = new WeakMap<object, Promise<unknown[]>>();
 
-function itemsOf(iterable: AsyncIterable<unknown> | Iterable<unknown>, maxItems: number): Promise<unknown[]> {
+function itemsOf(iterable: AsyncIterable<unknown> | Iterable<unknown>): Promise<unknown[]> {
   const known = read.get(iterable);
-  const items = known ?? collect(iterable, maxItems);
+  const items = known ?? collect(iterable);
   if ('next' in iterable && !known) {
     items.catch(() => undefined);
     read.set(iterable, items);
@@ -131,13 +130,10 @@ function itemsOf(iterable: AsyncIterable<unknown> | Iterable<unknown>, maxItems:
   return items;
 }
 
-async function collect(
-  iterable: AsyncIterable<unknown> | Iterable<unknown>,
-  maxItems: number,
-): Promise<unknown[]> {
+async function collect(iterable: AsyncIterable<unknown> | Iterable<unknown>): Promise<unknown[]> {
   const items: unknown[] = [];
   for await (const item of iterable) {
-    if (items.length >= maxItems) throw new Error(`more than ${maxItems} items`);
+    if (items.length >= MAX_ITEMS) throw new Error(`more than ${MAX_ITEMS} items`);
     items.push(item);
   }
   return items;

@@ -1,7 +1,7 @@
 import type { UIMessage } from 'ai';
-import { ContextError } from '../errors.ts';
-import { copyValue, refuse, walkWith } from './copy.ts';
-import type { FoldingFragment } from './fold.ts';
+import { copyOf, refuse, walkWith } from '../copy.ts';
+import { ContextError, reasonOf } from '../errors.ts';
+import { foldInto, type FoldingFragment } from './fold.ts';
 import { brand, FOLD, isFragment, isLazyFragment, isMessageFragment, isRecord, LAZY_ID } from './fragment.ts';
 import type { ContextFragment, LazyFragment } from './fragment.ts';
 import { createId } from './id.ts';
@@ -35,23 +35,14 @@ export function user(
   content: string | UIMessage,
   ...rest: readonly (MessageOptions | FoldingFragment)[]
 ): ContextFragment {
-  const reminders = rest.filter((one) => isFolding(one));
-  const options = rest.find((one) => isRecord(one) && !isFolding(one));
-  const made = fragmentOf(messageFrom('user', content, options ?? {}));
-  return reminders.length === 0 ? made : withReminders(made, reminders);
-}
-
-function isFolding(value: MessageOptions | FoldingFragment): value is FoldingFragment {
-  return isRecord(value) && FOLD in value;
-}
-
-function withReminders(message: ContextFragment, reminders: readonly FoldingFragment[]): FoldingFragment {
-  const fold: FoldingFragment[typeof FOLD] = async (content, context) => {
-    let folded = content;
-    for (const reminder of reminders) folded = await reminder[FOLD](folded, context);
-    return folded;
-  };
-  return Object.assign(message, { [FOLD]: fold });
+  return walkWith(RULES, 'user()', () => {
+    const reminders = rest.filter((one): one is FoldingFragment => isRecord(one) && FOLD in one);
+    const options = rest.find((one) => isRecord(one) && !(FOLD in one));
+    const made = fragmentOf(messageFrom('user', content, options ?? {}));
+    if (reminders.length === 0) return made;
+    const fold: FoldingFragment[typeof FOLD] = (said, context) => foldInto(said, reminders, context);
+    return Object.assign(made, { [FOLD]: fold });
+  });
 }
 
 /** An assistant message. From a `UIMessage`, it is copied and its role becomes `assistant`. */
@@ -59,7 +50,7 @@ export function assistant(
   content: string | UIMessage,
   options: Pick<MessageOptions, 'id'> = {},
 ): ContextFragment {
-  return fragmentOf(messageFrom('assistant', content, options));
+  return walkWith(RULES, 'assistant()', () => fragmentOf(messageFrom('assistant', content, options)));
 }
 
 /** An assistant message with this text. */
@@ -90,7 +81,8 @@ export function lastAssistantMessage(text: string): LazyFragment {
 
 /** The message as a fragment; a message fragment is returned as it is. */
 export function toMessageFragment(value: UIMessage | ContextFragment): ContextFragment {
-  return isFragment(value) && isMessageFragment(value) ? value : message(value as UIMessage);
+  const isMade = walkWith(RULES, 'Message', () => isFragment(value) && isMessageFragment(value));
+  return isMade ? (value as ContextFragment) : message(value as UIMessage);
 }
 
 /**
@@ -104,11 +96,11 @@ export function messageOf(fragment: ContextFragment): UIMessage {
   if (!codec || isLazyFragment(fragment)) {
     throw new ContextError(
       'invalid-messages',
-      `Fragment "${name}" is missing codec. Make messages with user(), assistant() or message().`,
+      `Fragment "${reasonOf(name)}" is missing codec. Make messages with user(), assistant() or message().`,
       { details: { fragment: name } },
     );
   }
-  const subject = `Message "${id ?? name}"`;
+  const subject = `Message "${reasonOf(id ?? name)}"`;
   const encoded = walkWith(RULES, subject, (): unknown =>
     typeof codec.encode === 'function' ? codec.encode() : codec.decode(),
   );
@@ -135,10 +127,7 @@ export function checkMessage(value: unknown): UIMessage {
  * @throws invalid-messages, naming the path
  */
 export function normaliseMessage(value: unknown, subject = 'Message'): UIMessage {
-  return checkStoredMessage(
-    walkWith(RULES, subject, (walk) => copyValue(value, walk)),
-    subject,
-  );
+  return checkStoredMessage(copyOf(value, subject, RULES), subject);
 }
 
 /**
@@ -149,33 +138,35 @@ export function normaliseMessage(value: unknown, subject = 'Message'): UIMessage
  */
 export function checkStoredMessage(value: unknown, subject = 'Message'): UIMessage {
   return walkWith(RULES, subject, (walk) => {
-    const expect = (holds: boolean, path: (string | number)[], what: string): void => {
+    const expect = (holds: boolean, what: string, ...path: (string | number)[]): void => {
       if (holds) return;
       walk.path.push(...path);
       refuse(walk, `must be ${what}`);
     };
-    expect(isRecord(value), [], 'a message: an object with id, role and parts');
-    const { id, role, parts } = value as Record<string, unknown>;
-    expect(typeof id === 'string' && id !== '', ['id'], 'a text that is not empty');
-    expect(
-      role === 'user' || role === 'assistant' || role === 'system',
-      ['role'],
-      'user, assistant or system',
-    );
-    expect(Array.isArray(parts), ['parts'], 'a list');
-    (parts as unknown[]).forEach((part, i) => {
-      expect(isRecord(part), ['parts', i], 'an object');
-      const fields = part as Record<string, unknown>;
-      expect(
-        typeof fields.type === 'string' && fields.type !== '',
-        ['parts', i, 'type'],
-        'a text that is not empty',
-      );
+    const expectRecord = (found: unknown, what: string, ...path: (string | number)[]): Fields => {
+      expect(isRecord(found), what, ...path);
+      return found as Fields;
+    };
+    const { id, role, parts } = expectRecord(value, 'a message: an object with id, role and parts');
+    expect(isWord(id), WORD, 'id');
+    expect(role === 'user' || role === 'assistant' || role === 'system', 'user, assistant or system', 'role');
+    expect(Array.isArray(parts), 'a list', 'parts');
+    for (const [i, part] of (parts as unknown[]).entries()) {
+      const fields = expectRecord(part, 'an object', 'parts', i);
+      expect(isWord(fields.type), WORD, 'parts', i, 'type');
       for (const key of textsOf(fields.type as string))
-        expect(typeof fields[key] === 'string', ['parts', i, key], 'a text');
-    });
+        expect(typeof fields[key] === 'string', 'a text', 'parts', i, key);
+    }
     return value as UIMessage;
   });
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const WORD = 'a text that is not empty';
+
+function isWord(value: unknown): boolean {
+  return typeof value === 'string' && value !== '';
 }
 
 /** The texts that a part cannot do without, for the part types that we read ourselves. */
@@ -196,13 +187,8 @@ function messageFrom(
       ? { id: createId(), role, parts: [{ type: 'text', text: content }] }
       : content;
   if (!isRecord(base)) refuseContent(`${role}() takes a text or a UIMessage`, content);
-  const made = walkWith(RULES, `${role}()`, () => ({
-    ...base,
-    role,
-    ...(id !== undefined && { id }),
-    ...(metadata !== undefined && { metadata }),
-  }));
-  return normaliseMessage(made, `${role}()`);
+  const given = { ...(id !== undefined && { id }), ...(metadata !== undefined && { metadata }) };
+  return normaliseMessage({ ...base, role, ...given }, `${role}()`);
 }
 
 function refuseContent(what: string, content: unknown): never {

@@ -1,5 +1,6 @@
-import { ContextError } from '../errors.ts';
-import { copyFragment, copyValue, MAX_DEPTH, refuseLazy, walkWith, type Walk } from './copy.ts';
+import { copyOf, walkWith, type Walk } from '../copy.ts';
+import { ContextError, readFrom, reasonOf } from '../errors.ts';
+import { copyFragment, MAX_DEPTH, refuseLazy } from './copy.ts';
 import { BIND, brand, fragment, isBuilt, isMessageFragment, isRecord } from './fragment.ts';
 import type { BoundCodec, ContextFragment, FragmentData } from './fragment.ts';
 
@@ -10,9 +11,9 @@ import type { BoundCodec, ContextFragment, FragmentData } from './fragment.ts';
  * through a codec of its own that encodes to one of these forms, or through a registry. What comes in is checked field
  * by field with the same line that wrote it, and names are looked up among own properties only: `toString` is no type.
  *
- * Where any data may stand, a row of a table may have a column called `type`, and a cell in it that says `hint` or
- * `user`. Written as it is, it would come back as a fragment, or not at all, so it is put into a record that says that
- * it is one.
+ * A field that holds any data may hold a plain record whose `type` is `hint` or `user`, such as a row of a table. Read
+ * back, that record would become a fragment or be refused. So it is written inside a record of type
+ * `contextree:record`.
  */
 
 /** A fragment as JSON: its type and its fields. */
@@ -69,25 +70,30 @@ type Fields = Readonly<Record<string, unknown>>;
  * A fragment as JSON.
  *
  * @throws invalid-fragment for messages, names without a form, lazy values, fields of the wrong kind, and a codec that
- * throws
+ * throws; invalid-options for options that can't be read
  */
-export function fromFragment(fragment: ContextFragment, options: SerializeOptions = {}): SerializedFragment {
-  return serialize(copyFragment(fragment, refuseLazy), options);
+export function fromFragment(fragment: ContextFragment, options?: SerializeOptions): SerializedFragment {
+  return serialize(copyFragment(fragment, refuseLazy), known(options));
 }
 
 /**
  * A fragment from its JSON.
  *
- * @throws invalid-fragment for an unknown type, naming it, or a missing or mistyped field, naming it
+ * @throws invalid-fragment for an unknown type, naming it, or a missing or mistyped field, naming it; invalid-options
  */
-export function toFragment(flat: SerializedFragment, options: SerializeOptions = {}): ContextFragment {
-  return hydrate(plain(flat), options);
+export function toFragment(flat: SerializedFragment, options?: SerializeOptions): ContextFragment {
+  return hydrate(plain(flat), known(options));
 }
 
 /** Data as JSON, each fragment in it as {@link fromFragment} writes it. */
-export function encodeSerializedValue(value: FragmentData, options: SerializeOptions = {}): unknown {
+export function encodeSerializedValue(value: FragmentData, options?: SerializeOptions): unknown {
   const { data } = copyFragment(fragment('value', value), refuseLazy);
-  return encode(data?.[0], options);
+  return encode(data?.[0], known(options));
+}
+
+/** The options, read once. */
+function known(options: SerializeOptions = {}): SerializeOptions {
+  return readFrom('The options', () => ({ registry: { ...options.registry } }));
 }
 
 /**
@@ -97,7 +103,7 @@ export function encodeSerializedValue(value: FragmentData, options: SerializeOpt
 export function serializable(type: SerializableType, fields: Fields): ContextFragment {
   const made: { name: string; data: FragmentData; codec?: BoundCodec } = {
     name: type,
-    data: walkWith(PLAIN, `${type}()`, (walk) => dataFrom(type, fields, walk)),
+    data: walkWith(PLAIN, `${type}()`, (walk) => dataFrom(type, fields, walk)) as FragmentData,
   };
   made.codec = codecFor(type, made);
   return brand(made);
@@ -110,10 +116,11 @@ function codecFor(
 ): BoundCodec {
   return {
     encode: () => {
-      const flat = mapFields(type, fieldsFrom(type, fragment.data), (value, kind) =>
-        encode(value, options, kind === '*'),
+      const fields = fieldsFrom(type, fragment.data);
+      const flat = picked(type, own(fields), (value, field) =>
+        checked(type, field, encode(value, options, field.kind === '*')),
       );
-      return { type, ...fieldsOf(type, flat) };
+      return { type, ...flat };
     },
     decode: () => fragment.data,
     [BIND]: (copy, how) => codecFor(type, copy, how),
@@ -123,34 +130,38 @@ function codecFor(
 function serialize(fragment: ContextFragment, options: SerializeOptions): SerializedFragment {
   const { name, codec } = fragment;
   if (isMessageFragment(fragment)) throw messageError(name);
-  const subject = `Fragment "${name}"`;
-  const entry = own(options.registry, name);
+  const shown = reasonOf(name);
+  const subject = `Fragment "${shown}"`;
+  const entry = own(options.registry)(name);
   if (entry?.fromFragment) {
     const write = (): unknown => entry.fromFragment?.(fragment, options);
     return checkForm(asked(subject, 'registry', write), name, options);
   }
   if (!codec)
-    throw error(own(FORMS, name) ? `${subject} is missing codec` : `Unsupported fragment name: ${name}`, {
+    throw error(own(FORMS)(name) ? `${subject} is missing codec` : `Unsupported fragment name: ${shown}`, {
       name,
     });
   const encode = (): unknown => ((codec as BoundCodec)[BIND]?.(fragment, options) ?? codec).encode();
   return checkForm(asked(subject, 'codec', encode), name, options);
 }
 
-/** What code of the app gives; what it throws becomes an error that says whose it was. */
+/** Calls a codec or registry of the app; what it throws becomes an error that names it. */
 function asked<T>(subject: string, whose: string, ask: () => T): T {
   return walkWith(PLAIN, subject, ask, [whose]);
 }
 
-/** What a codec gave, if it is something that {@link toFragment} will read. */
+/** Checks that {@link toFragment} can read what a codec or registry returned. */
 function checkForm(encoded: unknown, name: string, { registry }: SerializeOptions): SerializedFragment {
   const flat = plain(encoded);
   if (!isSerialized(flat))
-    throw error(`Fragment "${name}" codec must encode to a serialized fragment object`, { name });
-  return own(registry, flat.type) ? flat : { type: flat.type, ...fieldsOf(flat.type, flat) };
+    throw error(`Fragment "${reasonOf(name)}" codec must encode to a serialized fragment object`, { name });
+  const { type } = flat;
+  return own(registry)(type)
+    ? flat
+    : { type, ...picked(type, own(flat), (value, field) => checked(type, field, value)) };
 }
 
-/** Data with its fragments written; where any data is read back, records that look like a written one say so. */
+/** Data with its fragments serialised; with `marked`, a record that looks like a serialised fragment is wrapped. */
 function encode(value: unknown, options: SerializeOptions, marked = false): unknown {
   if (typeof value === 'object' && value !== null && isBuilt(value)) return serialize(value, options);
   const data = mapData(value, (item) => encode(item, options, marked));
@@ -161,21 +172,23 @@ function hydrate(flat: unknown, options: SerializeOptions): ContextFragment {
   if (!isSerialized(flat))
     throw error('A serialized fragment is an object with a string type.', { path: '' });
   if (isMessageType(flat.type)) throw messageError(flat.type);
-  const entry = own(options.registry, flat.type);
+  const { type } = flat;
+  const entry = own(options.registry)(type);
   if (entry) {
     const read = (): ContextFragment => entry.toFragment(flat, options);
-    return copyFragment(asked(`Serialized fragment "${flat.type}"`, 'registry', read));
+    return copyFragment(asked(`Serialized fragment "${reasonOf(type)}"`, 'registry', read));
   }
-  const fields = mapFields(flat.type, fieldsOf(flat.type, flat), (value, kind) =>
-    kind === '*' ? decode(value, options) : value,
-  );
-  return serializable(flat.type as SerializableType, fields);
+  const fields = picked(type, own(flat), (value, field) => {
+    const known = checked(type, field, value);
+    return field.kind === '*' ? decode(known, options) : known;
+  });
+  return serializable(type as SerializableType, fields);
 }
 
 /** The type of a record that only looks like a serialised fragment. */
 const RECORD = 'contextree:record';
 
-/** Data in which the serialised fragments are fragments again. A record of a type that nobody knows is a record. */
+/** Data with its serialised fragments as fragments. A record of an unknown type stays a record. */
 function decode(value: unknown, options: SerializeOptions): unknown {
   if (isKnown(value, options) && value.type !== RECORD) return hydrate(value, options);
   const data = isSerialized(value) && value.type === RECORD ? value['record'] : value;
@@ -185,22 +198,8 @@ function decode(value: unknown, options: SerializeOptions): unknown {
 function isKnown(value: unknown, { registry }: SerializeOptions): value is SerializedFragment {
   if (!isSerialized(value)) return false;
   const { type } = value;
-  const isOurs = type === RECORD || isMessageType(type) || own(FORMS, type) !== undefined;
-  return isOurs || own(registry, type) !== undefined;
-}
-
-/** The fields that are there, each changed by what kind it is of. */
-function mapFields(
-  type: string,
-  fields: unknown,
-  change: (value: unknown, kind: Field['kind']) => unknown,
-): Fields {
-  const mapped: Record<string, unknown> = {};
-  for (const { name, kind } of formOf(type)) {
-    const value = isRecord(fields) ? own(fields, name) : undefined;
-    if (value !== undefined) mapped[name] = change(value, kind);
-  }
-  return mapped;
+  const isOurs = type === RECORD || isMessageType(type) || own(FORMS)(type) !== undefined;
+  return isOurs || own(registry)(type) !== undefined;
 }
 
 function mapData(value: unknown, change: (value: unknown) => unknown): unknown {
@@ -218,32 +217,35 @@ interface Field {
 const KINDS = { '': 'a string', '[]': 'a list of strings', '*': 'a list', '{}': 'an object of strings' };
 
 function formOf(type: string): Field[] {
-  const form = own(FORMS, type);
-  if (!form) throw error(`Unsupported serialized fragment type: ${type}`, { type });
+  const form = own(FORMS)(type);
+  if (!form) throw error(`Unsupported serialized fragment type: ${reasonOf(type)}`, { type });
   return form.split(' ').map((field) => {
     const [, name = '', kind = '', optional] = /^(\w+)(\W*?)(\??)$/.exec(field) ?? [];
     return { name, kind: kind as Field['kind'], optional: optional === '?' };
   });
 }
 
-/** The fields that the type has, in its order; others are dropped. */
-function fieldsOf(type: string, flat: Fields): Fields {
+/** What `make` makes of the fields that the type has, in its order: others are dropped, and empty ones that may be. */
+function picked(
+  type: string,
+  read: (name: string) => unknown,
+  make: (value: unknown, field: Field) => unknown,
+): Fields {
   const fields: Record<string, unknown> = {};
-  for (const { name, kind, optional } of formOf(type)) {
-    const value = own(flat, name);
-    if (optional && isEmpty(value)) continue;
-    if (!fits(kind, value)) {
-      throw error(
-        `Serialized fragment "${type}": "${name}" must be ${KINDS[kind]}, not ${value === null ? 'null' : typeof value}`,
-        {
-          type,
-          field: name,
-        },
-      );
-    }
-    fields[name] = value;
+  for (const field of formOf(type)) {
+    const value = read(field.name);
+    if (!(field.optional && isEmpty(value))) fields[field.name] = make(value, field);
   }
   return fields;
+}
+
+function checked(type: string, { name, kind }: Field, value: unknown): unknown {
+  if (fits(kind, value)) return value;
+  const found = value === null ? 'null' : typeof value;
+  throw error(`Serialized fragment "${type}": "${name}" must be ${KINDS[kind]}, not ${found}`, {
+    type,
+    field: name,
+  });
 }
 
 function fits(kind: Field['kind'], value: unknown): boolean {
@@ -252,48 +254,48 @@ function fits(kind: Field['kind'], value: unknown): boolean {
   return Array.isArray(value) && (kind === '*' || value.every((item) => typeof item === 'string'));
 }
 
+/** The types whose fragments hold a single field, bare. */
+const BARE: Readonly<Record<string, string>> = { hint: 'text', role: 'content' };
+
 /** Fields as the fragment holds them. */
-function dataFrom(type: SerializableType, fields: Fields, walk: Walk): FragmentData {
-  if (type === 'hint') return fields.text as FragmentData;
-  if (type === 'role') return fields.content as FragmentData;
+function dataFrom(type: SerializableType, fields: Fields, walk: Walk): unknown {
+  const bare = BARE[type];
+  if (bare) return fields[bare];
   if (type === 'glossary')
-    return Object.entries(fields.entries as Fields).map(([term, expression]) => ({
-      term,
-      expression,
-    })) as FragmentData;
-  const data = formOf(type).map(({ name, optional }) => {
+    return Object.entries(fields.entries as Fields).map(([term, expression]) => ({ term, expression }));
+  const read = (name: string): unknown => {
     walk.path[0] = name;
-    return { name, optional, value: fields[name] };
-  });
-  const present = data.filter(({ optional, value }) => !(optional && isEmpty(value)));
-  return Object.fromEntries(present.map(({ name, value }) => [name, value])) as FragmentData;
+    return fields[name];
+  };
+  return picked(type, read, (value) => value);
 }
 
 /** The fields that the data was made from. */
-function fieldsFrom(type: SerializableType, data: FragmentData): FragmentData {
-  if (type === 'hint') return { text: data };
-  if (type === 'role') return { content: data };
+function fieldsFrom(type: SerializableType, data: unknown): unknown {
+  const bare = BARE[type];
+  if (bare) return { [bare]: data };
   if (type !== 'glossary' || !Array.isArray(data)) return data;
   return {
-    entries: Object.fromEntries(
-      data.map(({ term, expression }: Record<string, FragmentData>) => [term, expression]),
-    ),
+    entries: Object.fromEntries(data.map(({ term, expression }: Fields) => [term, expression])),
   };
 }
 
 /** A copy that is surely JSON: no cycles, no getters, no functions. */
 function plain(value: unknown): unknown {
-  return walkWith(PLAIN, 'Serialized fragment', (walk) => copyValue(value, walk));
+  return copyOf(value, 'Serialized fragment', PLAIN);
 }
 
 const PLAIN = { code: 'invalid-fragment', maxDepth: MAX_DEPTH, json: true } as const;
 
-function own<T>(table: Readonly<Record<string, T>> | undefined, key: string): T | undefined {
-  return table && Object.hasOwn(table, key) ? table[key] : undefined;
+/** Reads what a table has of its own, and nothing that it inherits. */
+function own<T>(table: Readonly<Record<string, T>> | undefined): (key: string) => T | undefined;
+function own(table: unknown): (key: string) => unknown;
+function own(table: unknown): (key: string) => unknown {
+  return (key) => (isRecord(table) && Object.hasOwn(table, key) ? table[key] : undefined);
 }
 
 function isSerialized(value: unknown): value is SerializedFragment {
-  return isRecord(value) && typeof own(value, 'type') === 'string';
+  return isRecord(value) && typeof own(value)('type') === 'string';
 }
 
 function isMessageType(type: string): boolean {

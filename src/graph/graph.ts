@@ -1,391 +1,245 @@
 import type { UIMessage } from 'ai';
 
 /**
- * The conversation as a graph: what is kept, and the questions one asks of it.
+ * A chat as a value that can be joined.
  *
- * A list of messages forgets. Edit one and the rest of the list is a lie; regenerate and the old answer is gone.
- * Here each message is a node that knows only its parent, and nothing that was said is ever moved or copied.
- * A conversation is then a walk from a head to the root; a branch is a name for a head; a fork is a second child.
- * "What did I say before I edited this?" becomes "who are the other children of this node's parent?".
+ * Two tabs, a database that the browser cleared, a write whose answer got lost, a file, another device: each has its own
+ * account of a chat, and each account is true. So a chat is built of records of which any two accounts can be united,
+ * in any order and as often as one likes: messages under random keys, of each message its versions, of each branch
+ * record the keys of its last messages, and marks, of which the greatest counts. What two accounts mean together is
+ * decided in one place, `join.ts`; what is shown of them is derived from them, in `branches.ts`.
  *
- * The parent edge is the only durable edge. Children, siblings, forks and depth are derived from it, in the order of
- * `seq`, a counter of the chat, because clocks of two tabs disagree and equal timestamps are common. All walks are
- * loops: a chat of 100,000 messages in a row is normal here, and a call stack is not that deep. And all of them end:
- * parents that a damaged disk has bent into a ring are cut apart when they come in, so that no walk need count its steps.
+ * Records are values, and never change. A {@link ChatValue} is the one thing that changes in place, by `join()` only:
+ * records by their keys, and beside them what walks need (children in order, depths, keys by id). So a turn costs the
+ * same in a chat of ten messages and in one of a hundred thousand.
  *
- * Nodes, branches and checkpoints are values. The one thing that changes in place is the {@link MessageGraph} index
- * over them, lists of children included: an append costs the same at 10 messages and at 100,000, which no copied map
- * could promise. Only its owner (one engine, one store) writes to it, through `putNodes` and `dropNode`.
+ * A missing piece is no error. A message may come before its parent, an end before its message, and a damaged disk may
+ * bend parents into a ring: a chain then begins at its first known message, and the oldest message of a ring has no
+ * parent. All walks are loops, and end.
  */
 
 /** Where a message is in its life: still growing, whole, or cut short (stopped, failed, reloaded). */
 export type MessageStatus = 'complete' | 'streaming' | 'interrupted';
 
-/** One message of a chat, as it is stored. Its identity is `(chatId, id)`. */
-export interface MessageNode {
-  readonly id: string;
-  readonly chatId: string;
-  /** The message before this one; null for a root. A chat may have several roots (an edited first question). */
-  readonly parentId: string | null;
-  /** The role: `user`, `assistant` or `system`. */
-  readonly name: string;
-  readonly type: 'message';
-  /** The message itself; `data.id === id`. */
-  readonly data: UIMessage;
-  /** Milliseconds since epoch. */
-  readonly createdAt: number;
+/** What was said under a key at one time. Two versions are the same if `rev`, `by` and `sum` are. */
+export interface Version {
+  /** Integer from 1 on, below 2^52: greater than that of the version that its author replaced. */
+  readonly rev: number;
+  /** Who wrote it: a random id for each engine, in memory only. */
+  readonly by: string;
   readonly status: MessageStatus;
-  /** Further parents: what a merge or a cherry-pick was made from. */
-  readonly sources?: readonly string[];
-  /** Order within the chat: 0 for the first message ever written to it. */
-  readonly seq: number;
-  /** Messages from the root to this one, both included: 1 for a root. */
-  readonly depth: number;
-  /** 1 at first, one more with each change of body or status. */
-  readonly rev: number;
-  readonly deviceId: string;
-  /** Format version of the record. */
-  readonly v: number;
-  /** Hash of the body, where a store keeps one. */
-  readonly bodyHash?: string;
-}
-
-/** A node without its body: what lists, pagers and the graph view need. */
-export interface NodeInfo extends Omit<MessageNode, 'data'> {
-  /** The message's text on one line, at most 50 characters and then `...`; empty for messages without text. */
-  readonly preview: string;
-  /** How many parts the message has. A streaming node with none is reserved and not yet visible. */
+  /** A short sum of the body's JSON; '' for a version without words: reserved, or taken back. */
+  readonly sum: string;
+  /** The message's id by then, where it is not the one that it began with: a server gave its answer another. */
+  readonly id?: string;
+  /** Takes a reserved message back: it counts only while no version of the message has words. */
+  readonly gone?: true;
+  /** How many parts the body has. */
   readonly parts: number;
+  /** The first words on one line, as `previewOf` gives them. */
+  readonly preview: string;
+  /** The words, where this page or this file knows them. */
+  readonly body?: UIMessage;
 }
 
-/**
- * Whether two messages under one id are two: said at different times, with different words or behind different ones. An app
- * that numbers its messages gives two tabs the same ids, and begins anew where the browser has lost what was said.
- */
-export function areTwo(a: Pick<NodeInfo, 'createdAt' | 'bodyHash' | 'parentId'>, b: typeof a): boolean {
-  return a.createdAt !== b.createdAt && (a.bodyHash !== b.bodyHash || a.parentId !== b.parentId);
-}
-
-/** The id of a message where another one has its own: the same for whoever sets the two apart. */
-export function idApart({ id, createdAt }: { readonly id: string; readonly createdAt: number }): string {
-  return `${id}:${createdAt}`;
-}
-
-/** A named pointer to the end of a conversation. It moves as the conversation grows. */
-export interface Branch {
-  /** Stable; survives renaming. */
+/** A message: its place, which never changes, and what was said in it. */
+export interface MessageRecord {
+  /** `key:` and a UUID, made by contextree: unique. */
+  readonly key: string;
+  /** The app's id, or a UUID: shown and sent as it was given. It need not be unique. See also {@link Version.id}. */
   readonly id: string;
-  readonly chatId: string;
-  /** Unique among the live branches of the chat. */
-  readonly name: string;
-  /** The last message; null while the branch is empty. */
-  readonly headMessageId: string | null;
-  /** Messages from the root to the head. */
-  readonly messageCount: number;
-  /** Milliseconds since epoch. */
+  /** The key of the message before it; null for a first one. */
+  readonly parent: string | null;
+  readonly role: string;
+  /** Orders siblings and branches: max(clock, greatest seen + 1), an integer below 2^52. */
+  readonly at: number;
+  /** The author's clock, ms since epoch, for people. */
   readonly createdAt: number;
-  /** Milliseconds since epoch. */
-  readonly updatedAt: number;
-  /** The change sequence at which it was last shown or written: the largest is the one used last. */
-  readonly usedSeq: number;
-  /** The change sequence at which it was made. */
-  readonly made?: number;
-  readonly rev: number;
-  readonly deviceId: string;
-  /** Milliseconds since epoch; a branch with it is deleted, and can be brought back. */
-  readonly deletedAt?: number;
+  /** The chat key of its beginning: a child has its parent's. */
+  readonly chat: string;
+  /** Keys of further parents: what a merge or a copy was made from. */
+  readonly sources?: readonly string[];
+  /** Local to one database, never joined: the number of its last change there, and where it lies. */
+  readonly seq?: number;
+  /** At least one, greatest last; those without words only as long as none has words. */
+  readonly versions: readonly Version[];
 }
 
-/** A named pointer to a message, which never moves by itself. */
-export interface Checkpoint {
+/** Where a branch record was seen to end. */
+export interface EndsRecord {
+  /** Random. */
   readonly id: string;
-  readonly chatId: string;
-  /** Unique among the live checkpoints of the chat. */
-  readonly name: string;
-  readonly messageId: string;
-  /** Milliseconds since epoch. */
+  /** When it was made: as {@link MessageRecord.at}. */
+  readonly at: number;
+  /** ms since epoch. */
   readonly createdAt: number;
-  /** The change sequence at which it was made, or moved. */
-  readonly made?: number;
-  readonly rev: number;
-  readonly deletedAt?: number;
+  /** The chat key of its beginning. */
+  readonly chat: string;
+  /** Keys of messages: a set, in any order. None: an empty branch. */
+  readonly keys: readonly string[];
+  /** Local to one database, never joined. */
+  readonly seq?: number;
 }
 
-/** A chat: whose it is, what it is called, and where it was last shown. */
-export interface Chat {
+/** Anything else that is said of a chat; of two accounts the greatest (`rev`, `by`, canonical JSON) counts. */
+export interface Mark {
+  /** What it marks; begins with its kind, see `marks.ts`. */
   readonly id: string;
-  readonly userId: string;
-  readonly title?: string;
-  readonly metadata?: Readonly<Record<string, unknown>>;
-  /** Milliseconds since epoch. */
-  readonly createdAt: number;
-  /** Milliseconds since epoch; moved by each save. */
-  readonly updatedAt: number;
-  /** The branch used last in any tab: where a new engine opens. Local to this device. */
-  readonly activeBranchId: string;
+  /** Integer below 2^52: greater than that of any mark that its author knew. */
   readonly rev: number;
-  /** Messages in the chat, on all branches, reserved ones not counted. */
-  readonly messageCount: number;
-  /** Checkpoints in the chat, deleted ones too; absent where none was made since they are counted. */
-  readonly checkpointCount?: number;
-  /** By what ids usage was counted last: what is told again, because nobody answered, is counted once. */
-  readonly usageIds?: readonly string[];
-  /** The `seq` of the next message. */
-  readonly nextSeq: number;
-  /** How many chats with this id were deleted before this one: since the browser lost one, if it did. */
-  readonly epoch: number;
-  /** Milliseconds since epoch; what is left of a deleted chat is `{ id, userId, rev, epoch, deletedAt }`. */
-  readonly deletedAt?: number;
+  readonly by: string;
+  /** The chat key of what it speaks of. */
+  readonly chat: string;
+  /** JSON. */
+  readonly value: unknown;
+  /** Local to one database, never joined. */
+  readonly seq?: number;
 }
 
-/** Nodes by id, and the children of each, oldest first. Roots are the children of `null`. */
-export interface MessageGraph {
-  readonly nodes: ReadonlyMap<string, NodeInfo>;
+/** Records of a chat, or some of them: what is joined, written, read and sent. */
+export interface ChatDelta {
+  readonly messages: readonly MessageRecord[];
+  readonly ends: readonly EndsRecord[];
+  readonly marks: readonly Mark[];
+}
+
+/** No records. */
+export const NOTHING: ChatDelta = { messages: [], ends: [], marks: [] };
+
+/** All that is known of a chat, in one place. Only `join()` changes it. */
+export interface ChatValue {
+  readonly messages: ReadonlyMap<string, MessageRecord>;
+  readonly ends: ReadonlyMap<string, EndsRecord>;
+  readonly marks: ReadonlyMap<string, Mark>;
+  /** The keys that follow a message, in the order of `(at, key)`; the first ones of the chat under null. */
   readonly children: ReadonlyMap<string | null, readonly string[]>;
+  /** The keys of an id, in the order in which they came. */
+  readonly keysOf: ReadonlyMap<string, readonly string[]>;
+  /** Messages from the first one of the chain to this one, both included: 1 where no parent is known. */
+  readonly depths: ReadonlyMap<string, number>;
+  /** Messages that would close a ring, and have no parent for it. */
+  readonly cut: ReadonlySet<string>;
+  /** Messages of which two accounts with different places met here: the disk of one of them is damaged. */
+  readonly twoPlaces: ReadonlySet<string>;
+  /** The ids of marks that speak of a branch record, by its id. */
+  readonly marksOf: ReadonlyMap<string, ReadonlySet<string>>;
+  /** The greatest `at` among messages and ends, and the greatest `rev` among marks; 0 for none. */
+  readonly lastAt: number;
+  readonly lastRev: number;
 }
 
-interface WritableGraph extends MessageGraph {
-  readonly nodes: Map<string, NodeInfo>;
-  readonly children: Map<string | null, string[]>;
+/** The version that is shown: the greatest with words, else the greatest there is. */
+export function shownVersion({ versions }: MessageRecord): Version {
+  return versions.at(-1) as Version;
 }
 
-/** A graph of these nodes, given in any order. */
-export function createGraph(infos: Iterable<NodeInfo> = []): MessageGraph {
-  const graph: WritableGraph = { nodes: new Map(), children: new Map() };
-  putNodes(graph, infos);
-  return graph;
+/** Whether a message was reserved, never said anything, and was taken back. */
+export function isGone({ versions }: MessageRecord): boolean {
+  return versions.some(({ gone }) => gone === true) && !hasWords(versions.at(-1) as Version);
+}
+
+/** Whether something was said in a version. */
+export function hasWords({ sum }: Version): boolean {
+  return sum !== '';
+}
+
+/** The greatest revision of a message. */
+export function lastRev({ versions }: MessageRecord): number {
+  return versions.reduce((max, { rev }) => Math.max(max, rev), 0);
+}
+
+/** The message before this one; undefined for a first one, for one whose parent is not known, and where a ring is cut. */
+export function parentOf({ messages, cut }: ChatValue, record: MessageRecord): MessageRecord | undefined {
+  return record.parent === null || cut.has(record.key) ? undefined : messages.get(record.parent);
+}
+
+/** The messages from `key` up to the first known one; none for null or an unknown key. */
+export function* upward(chat: ChatValue, key: string | null): Generator<MessageRecord> {
+  for (let at = key === null ? undefined : chat.messages.get(key); at; at = parentOf(chat, at)) yield at;
+}
+
+/** The keys from the first known message to `key`, both included; `from` and all before it are left out. */
+export function chainOf(chat: ChatValue, key: string | null, from: string | null = null): string[] {
+  const keys: string[] = [];
+  for (const record of upward(chat, key)) {
+    if (record.key === from) break;
+    keys.push(record.key);
+  }
+  return keys.toReversed();
 }
 
 /**
- * Adds nodes, or replaces those with their ids. The place of each among its siblings follows `seq`. Rings are cut behind
- * the last one: until then, some may seem to close one.
- */
-export function putNodes(graph: MessageGraph, infos: Iterable<NodeInfo>): void {
-  const joined: NodeInfo[] = [];
-  for (const info of infos) if (put(graph as WritableGraph, info)) joined.push(info);
-  cutRings(graph, joined);
-}
-
-/** Adds a node, or replaces the one with its id. */
-export function putNode(graph: MessageGraph, info: NodeInfo): void {
-  putNodes(graph, [info]);
-}
-
-/** Puts a node. Returns whether that may have closed a ring: only a new parent can, of a message which something follows. */
-function put(graph: WritableGraph, info: NodeInfo): boolean {
-  const known = graph.nodes.get(info.id);
-  const stays = known !== undefined && known.parentId === info.parentId && known.seq === info.seq;
-  if (known && !stays) unlink(graph, known);
-  graph.nodes.set(info.id, info);
-  if (stays) return false;
-  link(graph, info);
-  return known?.parentId !== info.parentId && graph.children.has(info.id);
-}
-
-/** Lets the oldest message of each ring that these have closed be a first one. Goes each way towards a root once. */
-function cutRings(graph: MessageGraph, joined: readonly NodeInfo[]): void {
-  const passedOn = new Map<string, number>();
-  for (const [walk, { id }] of joined.entries()) {
-    let at = graph.nodes.get(id);
-    for (; at && !passedOn.has(at.id); at = parentOf(graph, at)) passedOn.set(at.id, walk);
-    if (at && passedOn.get(at.id) === walk) cutRing(graph, at);
-  }
-}
-
-function cutRing(graph: MessageGraph, info: NodeInfo): void {
-  let oldest = info;
-  for (let at = parentOf(graph, info); at && at !== info; at = parentOf(graph, at))
-    if (at.seq < oldest.seq) oldest = at;
-  putNode(graph, { ...oldest, parentId: null });
-}
-
-function parentOf({ nodes }: MessageGraph, { parentId }: NodeInfo): NodeInfo | undefined {
-  return parentId === null ? undefined : nodes.get(parentId);
-}
-
-/** Takes a node out again: one that was reserved and never spoken, or one that was never stored. */
-export function dropNode(graph: MessageGraph, id: string): void {
-  const known = graph.nodes.get(id);
-  if (!known) return;
-  unlink(graph as WritableGraph, known);
-  (graph as WritableGraph).nodes.delete(id);
-}
-
-function link({ nodes, children }: WritableGraph, { id, parentId, seq }: NodeInfo): void {
-  const siblings = children.get(parentId);
-  if (siblings) siblings.splice(placeBehind(nodes, siblings, seq), 0, id);
-  else children.set(parentId, [id]);
-}
-
-function unlink({ nodes, children }: WritableGraph, { id, parentId, seq }: NodeInfo): void {
-  const siblings = children.get(parentId) ?? [];
-  const at = siblings.lastIndexOf(id, placeBehind(nodes, siblings, seq));
-  if (at >= 0) siblings.splice(at, 1);
-  if (siblings.length === 0) children.delete(parentId);
-}
-
-/** The place behind all siblings up to this `seq`. Nearly every message comes last; for others it is halved towards. */
-function placeBehind(nodes: ReadonlyMap<string, NodeInfo>, ids: readonly string[], seq: number): number {
-  const isBehind = (at: number): boolean => (nodes.get(ids[at] as string)?.seq ?? 0) <= seq;
-  let [from, to] = [0, ids.length];
-  if (to > 0 && isBehind(to - 1)) return to;
-  while (from < to) {
-    const middle = (from + to) >> 1;
-    if (isBehind(middle)) from = middle + 1;
-    else to = middle;
-  }
-  return to;
-}
-
-/**
- * The ids from the root to `headId`, both included; empty for null or an unknown head.
- * `from` stops the walk: that id and everything before it are left out.
- */
-export function chainIds(graph: MessageGraph, headId: string | null, from: string | null = null): string[] {
-  const ids: string[] = [];
-  for (let id = headId; id !== null && id !== from;) {
-    const node = graph.nodes.get(id);
-    if (!node) break;
-    ids.push(id);
-    id = node.parentId;
-  }
-  return ids.toReversed();
-}
-
-/**
- * Whether `id` lies on the way from `headId` to the root. Costs the distance between them; of many heads, each message
+ * Whether `key` lies on the way from `head` up, both included. Costs the distance between them; of many heads, each message
  * between them is passed once, where all are asked with one set of those that were `passed` in vain.
  */
-export function contains(
-  graph: MessageGraph,
-  headId: string | null,
-  id: string,
-  passed?: Set<string>,
-): boolean {
-  const target = graph.nodes.get(id);
-  if (!target) return false;
-  let at = headId === null ? undefined : graph.nodes.get(headId);
-  while (at && at.depth > target.depth && !passed?.has(at.id)) {
-    passed?.add(at.id);
-    at = parentOf(graph, at);
+export function holds(chat: ChatValue, head: string | null, key: string, passed?: Set<string>): boolean {
+  const depth = chat.depths.get(key);
+  if (depth === undefined || head === null) return false;
+  let at = chat.messages.get(head);
+  while (at && (chat.depths.get(at.key) as number) > depth && !passed?.has(at.key)) {
+    passed?.add(at.key);
+    at = parentOf(chat, at);
   }
-  return at?.id === id;
+  return at?.key === key;
 }
 
-/** The last message that two heads have in common; null when they share none. */
-export function commonAncestor(graph: MessageGraph, a: string | null, b: string | null): string | null {
-  let left = a === null ? undefined : graph.nodes.get(a);
-  let right = b === null ? undefined : graph.nodes.get(b);
-  while (left && right && left.id !== right.id) {
-    if (left.depth >= right.depth) left = parentOf(graph, left);
-    else right = parentOf(graph, right);
-  }
-  return left && right ? left.id : null;
+/** The ends of these that no other one of them stands behind, in any order; unknown ones are among them. */
+export function lastOnes(chat: ChatValue, ends: readonly string[]): ReadonlySet<string> {
+  return new Set(ends.filter((key) => !ends.some((end) => end !== key && holds(chat, end, key))));
 }
 
-/** Branches or checkpoints in the order in which they were made: no clock is fine enough, or sure enough, to tell. */
-export function byAge<T extends Branch | Checkpoint>(pointers: readonly T[]): T[] {
-  return pointers.toSorted((a, b) => (a.made ?? 0) - (b.made ?? 0));
+/** Whether the first comes before the second: by `at`, then by key. */
+export function compareAt(a: Pick<MessageRecord, 'at' | 'key'>, b: typeof a): number {
+  return a.at - b.at || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
 }
 
-/** Whether a message shows: a node reserved for an answer that has said nothing yet does not. */
-export function isVisible(info: Pick<NodeInfo, 'status' | 'parts'>): boolean {
-  return info.parts > 0 || info.status === 'complete';
+/** What an id or a key may mean, best first: see {@link findKey}. */
+export interface Lookup {
+  /** The chain on which an id is looked up first: its last message. */
+  readonly head: string | null;
 }
 
-/** The ids that some branch reaches, given the heads of the live branches. Costs each reached node once. */
-export function reachable(graph: Pick<MessageGraph, 'nodes'>, heads: Iterable<string | null>): Set<string> {
-  const reached = new Set<string>();
-  for (const head of heads) markChain(graph, reached, head);
-  return reached;
+/**
+ * The key of what a caller named: a key as it is, an id on the chain of `head` first, else its newest message.
+ * Undefined where the chat has no such message, or took back what it had reserved under the id.
+ */
+export function findKey(chat: ChatValue, idOrKey: string, { head }: Lookup): string | undefined {
+  if (idOrKey.startsWith('key:')) return chat.messages.has(idOrKey) ? idOrKey : undefined;
+  const records = (chat.keysOf.get(idOrKey) ?? [])
+    .map((key) => chat.messages.get(key) as MessageRecord)
+    .filter((record) => !isGone(record));
+  const onChain = records.filter(({ key }) => holds(chat, head, key));
+  const depth = ({ key }: MessageRecord): number => chat.depths.get(key) as number;
+  const nearest = onChain.toSorted((a, b) => depth(a) - depth(b)).at(-1);
+  return (nearest ?? records.toSorted(compareAt).at(-1))?.key;
 }
 
-/** Adds the chain of one more head to a set made by {@link reachable}. Stops at the first id that is in it already. */
-export function markChain(
-  graph: Pick<MessageGraph, 'nodes'>,
-  reached: Set<string>,
-  headId: string | null,
-): void {
-  for (let id = headId; id !== null && !reached.has(id);) {
-    const node = graph.nodes.get(id);
-    if (!node) return;
-    reached.add(id);
-    id = node.parentId;
-  }
+// ------------------------------------------------------------------ what grows
+
+/** What a draft says of a message that grows, by its key; undefined for all others. */
+export type GrowingOf = (key: string) => GrowingVersion | undefined;
+
+/** Counts only for the version that it grows from. */
+export interface GrowingVersion extends Pick<Version, 'id' | 'rev' | 'by' | 'parts' | 'preview'> {}
+
+export const NO_GROWTH: GrowingOf = () => undefined;
+
+/** The version that is shown, with what its draft has. */
+export function grownVersion(record: MessageRecord, growingOf: GrowingOf): Version {
+  const version = shownVersion(record);
+  const grown = growingOf(record.key);
+  if (!grown || grown.rev !== version.rev || grown.by !== version.by) return version;
+  const { id, parts, preview } = grown;
+  return { ...version, ...(id === undefined ? {} : { id }), parts, preview };
 }
 
-/** The versions of a message: visible children of its parent that a live branch reaches, itself included, oldest first. */
-export function siblingsOf(graph: MessageGraph, reached: ReadonlySet<string>, id: string): readonly string[] {
-  const node = graph.nodes.get(id);
-  if (!node) return [];
-  return versionsUnder(graph, reached, node.parentId).filter(
-    (other) => graph.nodes.get(other)?.name === node.name,
-  );
+/** Whether a message shows: one reserved for an answer that has said nothing yet does not, nor one that was taken back. */
+export function isVisible(record: MessageRecord, growingOf: GrowingOf = NO_GROWTH): boolean {
+  const version = grownVersion(record, growingOf);
+  return version.parts > 0 || (version.status === 'complete' && hasWords(version));
 }
 
-function versionsUnder(
-  graph: MessageGraph,
-  reached: ReadonlySet<string>,
-  parentId: string | null,
-): readonly string[] {
-  return (graph.children.get(parentId) ?? []).filter((id) => {
-    const info = graph.nodes.get(id);
-    return info !== undefined && isVisible(info) && reached.has(id);
-  });
-}
-
-/** A place where a conversation continues in more than one way. */
-export interface Fork {
-  /** The message after which the ways part; null where they differ from the first message on. */
-  readonly parentId: string | null;
-  /** The first message of each way, oldest first. */
-  readonly children: readonly string[];
-}
-
-/** The forks of a chat that live branches reach, in the order in which they were made. */
-export function forksOf(graph: MessageGraph, reached: ReadonlySet<string>): Fork[] {
-  const forks: Fork[] = [];
-  for (const parentId of graph.children.keys()) {
-    const children = versionsUnder(graph, reached, parentId);
-    if (children.length > 1) forks.push({ parentId, children });
-  }
-  const madeAt = (fork: Fork): number => graph.nodes.get(fork.children[1] as string)?.seq ?? 0;
-  return forks.toSorted((a, b) => madeAt(a) - madeAt(b));
-}
-
-/** Of these branches, the one used last that holds `id`; undefined when none does. */
-export function lastUsedWith(
-  graph: MessageGraph,
-  branches: readonly Branch[],
-  id: string,
-): Branch | undefined {
-  const passed = new Set<string>();
-  const lastUsedFirst = branches.toSorted((a, b) => b.usedSeq - a.usedSeq);
-  return lastUsedFirst.find(({ headMessageId }) => contains(graph, headMessageId, id, passed));
-}
-
-/** The name of a new branch made from `base`: `base-vN`, N the smallest free number from 2 on, or from `first`. */
-export function nextBranchName(
-  base: string,
-  taken: Iterable<string> | { readonly has: (name: string) => boolean },
-  first: number = 2,
-): string {
-  const names = 'has' in taken ? taken : new Set(taken);
-  let n = first;
-  while (names.has(`${base}-v${n}`)) n += 1;
-  return `${base}-v${n}`;
-}
-
-/** Names for many new branches: each is free, by the rule of {@link nextBranchName}, and `taken` from then on. */
-export function freeNames(taken: Set<string>): (base: string) => string {
-  const numbers = new Map<string, number>();
-  return (base) => {
-    const name = nextBranchName(base, taken, numbers.get(base));
-    numbers.set(base, Number(name.slice(`${base}-v`.length)));
-    taken.add(name);
-    return name;
-  };
-}
+// ------------------------------------------------------------------ words
 
 const NO_METADATA = {};
 
@@ -420,11 +274,46 @@ export function previewOf(message: UIMessage): string {
   return text.length > 50 ? `${isCut ? start.slice(0, 49) : start}...` : start;
 }
 
-/** A node without its body. An import makes thousands, and a rest pattern would take several times as long as this loop. */
-export function infoOf(node: MessageNode): NodeInfo {
-  const info: Record<string, unknown> = {};
-  for (const field in node) if (field !== 'data') info[field] = node[field as keyof MessageNode];
-  info['preview'] = previewOf(node.data);
-  info['parts'] = node.data.parts.length;
-  return info as unknown as NodeInfo;
+/**
+ * A short sum of a message's body: six characters, the same for the same JSON and another one for nearly every other. Never
+ * '', which is that of a message without words. It tells versions of one message apart, and words that the disk has
+ * changed from those that were written; it is no hash by which texts of different origin could be known.
+ */
+export function sumOfBody(message: UIMessage): string {
+  return sumOfText(JSON.stringify(message));
+}
+
+/** The same of any text, a record as it lies in a database: six characters. */
+export function sumOfText(json: string): string {
+  const sum = textSum(json);
+  return pairOf(sum >>> 20) + pairOf((sum >>> 8) & 0xfff) + pairOf(((sum & 0xff) << 4) | (json.length & 15));
+}
+
+/** 32 bits of a text of any length, taken of its bytes, four at a step. */
+function textSum(text: string): number {
+  let sum = text.length;
+  for (let at = 0; at < text.length;) {
+    // No more than there is room for: a browser copies all of what it is handed, each time.
+    const { read, written } = encoder.encodeInto(text.slice(at, at + bytes.length), bytes);
+    // What is behind it is of another text.
+    bytes.fill(0, written, written + 3);
+    for (let i = 0; i * 4 < written; i += 1) {
+      sum = Math.imul(sum ^ (words[i] as number), 0x9e3779b1);
+      sum ^= sum >>> 15;
+    }
+    at += read;
+  }
+  return sum >>> 0;
+}
+
+const encoder: TextEncoder = /* @__PURE__ */ new TextEncoder();
+const bytes: Uint8Array<ArrayBuffer> = /* @__PURE__ */ new Uint8Array(16_384);
+const words: Uint32Array = /* @__PURE__ */ new Uint32Array(bytes.buffer);
+
+const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+const pairs: string[] = [];
+
+/** Twelve bits as two characters. */
+function pairOf(bits: number): string {
+  return (pairs[bits] ??= DIGITS.charAt(bits >> 6) + DIGITS.charAt(bits & 63));
 }

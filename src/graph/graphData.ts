@@ -1,53 +1,84 @@
-import { isVisible, type Branch, type Checkpoint, type NodeInfo } from './graph.ts';
+import {
+  compareAt,
+  parentOf,
+  type ChatValue,
+  type MessageRecord,
+  isVisible,
+  type GrowingOf,
+} from './graph.ts';
+import { infoOf, type NodeInfo } from './messages.ts';
 import type { GraphData, GraphNode } from './visualize.ts';
 
+/** What points at messages, as a graph shows it. */
+export interface GraphPointers {
+  /** Live branches under the names by which they are shown. */
+  readonly branches: readonly {
+    readonly name: string;
+    readonly head: string | null;
+    readonly isActive: boolean;
+  }[];
+  /** Live checkpoints, by the keys of their messages. */
+  readonly checkpoints: readonly { readonly name: string; readonly key: string }[];
+}
+
 /**
- * Records of a chat as a graph of previews: live branches and checkpoints only. A message that does not show (an
- * answer that is reserved, or ended without a word) is left out, and what hangs on it hangs on the message before it.
- * A message that did not change is the same object each time.
+ * A chat as a graph of previews, what only deleted branches hold included. A message that does not show (an answer that is
+ * reserved, or was taken back) is left out, and what hangs on it hangs on the message before it. A message that did not
+ * change is the same object each time. Checkpoints at messages that are not known are left out.
  */
 export function graphData(
   chatId: string,
-  nodes: Iterable<NodeInfo>,
-  branches: Iterable<Branch>,
-  checkpoints: Iterable<Checkpoint>,
-  activeBranchId: string | undefined,
+  chat: ChatValue,
+  { branches, checkpoints }: GraphPointers,
+  growingOf?: GrowingOf,
 ): GraphData {
-  const all = inOrder([...nodes]);
-  // The message before each that does not show. What was written before it has its own here by then.
-  const hidden = new Map<string | null, string | null>();
-  const visible = (id: string | null): string | null => hidden.get(id) ?? (hidden.has(id) ? null : id);
-  for (const node of all) if (!isVisible(node)) hidden.set(node.id, visible(node.parentId));
-  const shown = hidden.size === 0 ? all : all.filter(({ id }) => !hidden.has(id));
+  const shown = shownFrom(chat, growingOf);
+  const records = [...chat.messages.values()].filter((record) => shown(record.key)?.key === record.key);
+  const before = (record: MessageRecord): MessageRecord | undefined =>
+    shown(parentOf(chat, record)?.key ?? null);
   return {
     chatId,
-    nodes: shown.map((node) => graphNode(node, visible(node.parentId))),
-    branches: [...branches]
-      .filter((branch) => branch.deletedAt === undefined)
-      .map(({ id, name, headMessageId }) => ({
-        name,
-        headMessageId: visible(headMessageId),
-        isActive: id === activeBranchId,
-      })),
-    checkpoints: [...checkpoints]
-      .filter((checkpoint) => checkpoint.deletedAt === undefined)
-      .map(({ name, messageId }) => ({ name, messageId })),
+    nodes: records
+      .toSorted(compareAt)
+      .map((record) => graphNode(infoOf(chat, record, growingOf), record.at, before(record))),
+    branches: branches.map(({ name, head, isActive }) => {
+      const record = shown(head);
+      return { name, headMessageId: record?.id ?? null, headKey: record?.key ?? null, isActive };
+    }),
+    checkpoints: checkpoints.flatMap(({ name, key }) => {
+      const record = chat.messages.get(key);
+      return record ? [{ name, messageId: record.id, messageKey: key }] : [];
+    }),
   };
 }
 
-/** In the order in which they were written, which they mostly are in. */
-function inOrder(nodes: readonly NodeInfo[]): readonly NodeInfo[] {
-  const isInOrder = nodes.every((node, i) => i === 0 || (nodes[i - 1]?.seq ?? 0) <= node.seq);
-  return isInOrder ? nodes : nodes.toSorted((a, b) => a.seq - b.seq);
+/** The message that stands for another one: itself, or the first one before it that shows. Looks at each message once. */
+function shownFrom(
+  chat: ChatValue,
+  growingOf?: GrowingOf,
+): (key: string | null) => MessageRecord | undefined {
+  const known = new Map<string, MessageRecord | undefined>();
+  return (key) => {
+    const passed: string[] = [];
+    let at = chat.messages.get(key ?? '');
+    for (; at && !known.has(at.key); at = parentOf(chat, at)) {
+      passed.push(at.key);
+      if (isVisible(at, growingOf)) break;
+    }
+    const found = at && known.has(at.key) ? known.get(at.key) : at;
+    for (const one of passed) known.set(one, found);
+    return found;
+  };
 }
 
 const graphNodes = new WeakMap<NodeInfo, GraphNode>();
 
-function graphNode(info: NodeInfo, parentId: string | null): GraphNode {
+function graphNode(info: NodeInfo, at: number, parent: MessageRecord | undefined): GraphNode {
   const known = graphNodes.get(info);
-  if (known && known.parentId === parentId) return known;
-  const { id, name: role, preview: content, createdAt } = info;
-  const node = { id, parentId, role, content, createdAt };
+  const parentKey = parent?.key ?? null;
+  if (known && known.parentKey === parentKey) return known;
+  const { id, key, name: role, preview: content, createdAt } = info;
+  const node = { id, key, parentId: parent?.id ?? null, parentKey, role, content, createdAt, at };
   graphNodes.set(info, node);
   return node;
 }

@@ -6,21 +6,31 @@ export interface GraphData {
   readonly branches: readonly {
     readonly name: string;
     readonly headMessageId: string | null;
+    readonly headKey: string | null;
     readonly isActive: boolean;
   }[];
-  readonly checkpoints: readonly { readonly name: string; readonly messageId: string }[];
+  readonly checkpoints: readonly {
+    readonly name: string;
+    readonly messageId: string;
+    readonly messageKey: string;
+  }[];
 }
 
 /** One message of a {@link GraphData}. */
 export interface GraphNode {
   readonly id: string;
+  /** Unique in the chat, which an id need not be. */
+  readonly key: string;
   readonly parentId: string | null;
+  readonly parentKey: string | null;
   /** `user`, `assistant` or `system`. */
   readonly role: string;
   /** The first 50 characters of its text, on one line; without reminders. */
   readonly content: string;
   /** Milliseconds since epoch. */
   readonly createdAt: number;
+  /** Orders messages and operations: `createdAt`, or later than all that was known. What `graph({ at })` goes by. */
+  readonly at: number;
 }
 
 /**
@@ -56,12 +66,12 @@ function treeLines(graph: GraphData): string[] {
   const marksAt = marksOf(graph);
   const indentation = places.reduce((sum, { level }) => sum + level * STEP, 0);
   const stemOf = stems(indentation > MAX_INDENTATION ? LEVELS_KEPT : Number.POSITIVE_INFINITY);
-  return places.map((place) => `${stemOf(place)}${describe(place.node)}${marksAt(place.node.id)}`);
+  return places.map((place) => `${stemOf(place)}${describe(place.node)}${marksAt(place.node.key)}`);
 }
 
 /** The messages in the order of their lines. */
 function placesOf(nodes: readonly GraphNode[]): Place[] {
-  const children = listsBy(nodes, ({ parentId }) => parentId);
+  const children = listsBy(nodes, ({ parentKey }) => parentKey);
   const places: Place[] = [];
   const open: Place[] = [];
   const add = (below: readonly GraphNode[] = [], level: number, isRoot: boolean): void => {
@@ -71,7 +81,7 @@ function placesOf(nodes: readonly GraphNode[]): Place[] {
   add(children.get(null), 0, true);
   for (let place = open.pop(); place; place = open.pop()) {
     places.push(place);
-    add(children.get(place.node.id), place.isRoot ? 0 : place.level + 1, false);
+    add(children.get(place.node.key), place.isRoot ? 0 : place.level + 1, false);
   }
   return places;
 }
@@ -101,14 +111,14 @@ function describe({ id, role, content }: GraphNode): string {
 }
 
 /** What stands behind a message: the branches that end in it, then the checkpoints at it. */
-function marksOf({ branches, checkpoints }: GraphData): (id: string) => string {
-  const heads = listsBy(branches, ({ headMessageId }) => headMessageId);
-  const marks = listsBy(checkpoints, ({ messageId }) => messageId);
+function marksOf({ branches, checkpoints }: GraphData): (key: string) => string {
+  const heads = listsBy(branches, ({ headKey }) => headKey);
+  const marks = listsBy(checkpoints, ({ messageKey }) => messageKey);
   const nameOf = ({ name, isActive }: GraphData['branches'][number]): string => name + (isActive ? ' *' : '');
-  return (id) => {
-    const ending = heads.get(id)?.map(nameOf).join(', ');
+  return (key) => {
+    const ending = heads.get(key)?.map(nameOf).join(', ');
     const marked = marks
-      .get(id)
+      .get(key)
       ?.map(({ name }) => name)
       .join(', ');
     return (ending === undefined ? '' : ` <- [${ending}]`) + (marked === undefined ? '' : ` {${marked}}`);

@@ -60,15 +60,15 @@ export function BranchPicker({
   const { index, count, siblings, hasSiblings, select } = useMessageBranch(messageId, chosen);
   const words = { ...LABELS, ...labels };
   const position = words.position(index + 1, count);
-  const group = useArrival(chosen, messageId, position);
+  const group = useArrival(chosen, siblings[index], position);
   if (!hasSiblings) return null;
 
   const go = (to: number): void => {
-    const id = siblings[to];
-    if (id === undefined || to === index) return;
-    moves.set(chosen, { id, isForward: to > index });
+    const key = siblings[to];
+    if (key === undefined || to === index) return;
+    moves.set(chosen, { key, isForward: to > index });
     // The engine says in its state why it could not.
-    select(id).catch(() => {});
+    select(key).catch(() => {});
   };
   const press = (event: KeyboardEvent): void => {
     const to = targetOf(event, index, count);
@@ -99,13 +99,13 @@ export function BranchPicker({
   );
 }
 
-/** The version that somebody asked for last, by pager, and in which direction it lies. */
-const moves: WeakMap<ContextEngine, { readonly id: string; readonly isForward: boolean }> = new WeakMap();
+/** The version that was asked for last with a pager of this engine, and the direction in which it lies. */
+const moves: WeakMap<ContextEngine, { readonly key: string; readonly isForward: boolean }> = new WeakMap();
 
 /** Says where the person is, and gives the focus back, when this pager is the one of the version that was asked for. */
 function useArrival(
   engine: ContextEngine,
-  messageId: string,
+  key: string | undefined,
   position: string,
 ): RefObject<HTMLDivElement | null> {
   const group = useRef<HTMLDivElement>(null);
@@ -113,13 +113,13 @@ function useArrival(
   useEffect(() => {
     if (!group.current) return;
     const move = moves.get(engine);
-    if (move?.id !== messageId) return;
+    if (!move || move.key !== key) return;
     moves.delete(engine);
     const [previous, next] = group.current.querySelectorAll('button');
     region?.replaceChildren(position);
     const { activeElement, body } = document;
     if (!activeElement || activeElement === body) (move.isForward ? next : previous)?.focus();
-  }, [engine, messageId, position]);
+  }, [engine, key, position]);
   return group;
 }
 
@@ -141,8 +141,8 @@ function targetOf(
 }
 
 /**
- * Where versions are announced: one place for all pagers, for those who hear the page. A region that changes is read out,
- * one that comes with its text is not, and a pager comes anew with each version; so it stays a second longer than they do.
+ * Where versions are announced: one live region for all pagers. A screen reader reads a region that changes, and not
+ * one that is added with its text; a pager is mounted anew with each version, so the region outlives it by a second.
  */
 let region: HTMLElement | undefined;
 let holders = 0;

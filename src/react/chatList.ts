@@ -1,6 +1,8 @@
 import { createStore, type StoreApi } from 'zustand/vanilla';
-import { ContextError, isContextError } from '../errors.ts';
-import type { ChatInfo, ContextStore } from '../store/store.ts';
+import { keepIfSame, sameJson } from '../engine/same.ts';
+import { ContextError, isContextError, reasonOf } from '../errors.ts';
+import { createId } from '../fragment/id.ts';
+import type { ChatRow as ChatInfo, ContextStore } from '../store/store.ts';
 
 /**
  * The chats of one user, as a list that is always as the store has it.
@@ -62,7 +64,7 @@ export class ChatList {
     const chats = this.#found.slice(0, this.#limit).filter(({ id }) => !this.#leaving.has(id));
     const next = {
       ...before,
-      chats: keepSame(before.chats, chats),
+      chats: keepIfSame(before.chats, chats),
       hasMore: this.#found.length > this.#limit,
       ...patch,
     };
@@ -78,11 +80,13 @@ export class ChatList {
 
   /** Gives a chat another title; null takes it away. Rejects with `chat-deleted` when there is no such chat. */
   async rename(chatId: string, title: string | null): Promise<void> {
-    const chat = await this.#store.getChat(chatId);
-    if (!chat) throw noSuchChat(chatId);
-    const { epoch, activeBranchId } = chat;
-    const as = { userId: this.#userId, epoch, mainBranchId: activeBranchId };
-    await this.#store.append(chatId, [{ op: 'chat', title }], as);
+    const { marks, database, generation, seq: since } = await this.#store.load(chatId);
+    const own = marks.find(({ id }) => id.startsWith('beginning '));
+    if (!own) throw noSuchChat(chatId);
+    const rev = 1 + marks.reduce((max, mark) => Math.max(max, mark.rev), 0);
+    const mark = { id: 'title', rev, by: createId(), chat: own.chat, value: title };
+    const options = { userId: this.#userId, database, generation, since };
+    await this.#store.commit(chatId, { messages: [], ends: [], marks: [mark] }, options);
     await this.refresh();
   }
 
@@ -165,18 +169,14 @@ function keepEqual(before: readonly ChatInfo[], now: readonly ChatInfo[]): reado
   const known = new Map(before.map((chat) => [chat.id, chat]));
   return now.map((chat) => {
     const old = known.get(chat.id);
-    return old && JSON.stringify(old) === JSON.stringify(chat) ? old : chat;
+    return old && sameJson(old, chat) ? old : chat;
   });
-}
-
-function keepSame<T>(before: readonly T[], now: readonly T[]): readonly T[] {
-  return before.length === now.length && now.every((item, i) => item === before[i]) ? before : now;
 }
 
 function noSuchChat(chatId: string): ContextError {
   return new ContextError(
     'chat-deleted',
-    `There is no chat "${chatId}" to rename: it was deleted, or nothing was saved to it yet.`,
+    `There is no chat "${reasonOf(chatId)}" to rename: it was deleted, or nothing was saved to it yet.`,
     { details: { chatId } },
   );
 }

@@ -1,7 +1,7 @@
 import { createContext, useContext, useEffect, type ReactNode } from 'react';
 import type { ContextEngine } from '../engine/engine.ts';
-import { expectOption } from '../engine/expect.ts';
-import { ContextError } from '../errors.ts';
+import { expectOption } from '../engine/desk.ts';
+import { ContextError, readFrom } from '../errors.ts';
 import { load, useSharedEngine, type EngineOptions } from './registry.ts';
 
 const EngineContext = createContext<ContextEngine | undefined>(undefined);
@@ -68,5 +68,6 @@ export function expectEngine(value: unknown): void {
 
 /** Whether an argument is an engine, of any copy of the package. */
 export function isEngine(value: unknown): value is ContextEngine {
-  return typeof (value as Partial<ContextEngine> | null | undefined)?.mountFragments === 'function';
+  const given = value as Partial<ContextEngine> | null | undefined;
+  return readFrom('engine', () => typeof given?.mountFragments === 'function');
 }

@@ -1,6 +1,7 @@
 import { useEffect, useReducer, useState } from 'react';
-import { ContextEngine, type ContextEngineOptions } from '../engine/engine.ts';
-import { isStore } from '../engine/expect.ts';
+import { ContextEngine } from '../engine/engine.ts';
+import type { ContextEngineOptions } from '../engine/options.ts';
+import { isStore } from '../engine/desk.ts';
 import { defaultStore } from '../store/default.ts';
 import type { ContextStore } from '../store/store.ts';
 
@@ -12,10 +13,10 @@ import type { ContextStore } from '../store/store.ts';
  * again, and two of them may ask for the same chat. So rendering only looks the engine up, and makes it if it is not
  * there, which costs no I/O and leaves nothing behind. What counts is mounting: it reads the chat and counts a user.
  *
- * A task after its last user is gone, an engine is disposed: late enough for a remount in the same task, soon enough
- * that an unused chat listens to nothing. One that streams, has questions that wait for their turn, or holds words that no
- * disk took yet, lives until it is done, so who comes back to a chat in mid-answer finds the answer growing. An engine that was looked up and never
- * mounted goes after a minute. Whoever mounts after its engine is gone looks again.
+ * A task after its last user is unmounted, an engine is disposed: late enough for a remount in the same task, soon enough
+ * that an unused chat listens to nothing. An engine that streams, has questions that wait for their turn, or holds words
+ * that are not on the disk yet, lives until it is done: a person who comes back in mid-answer finds the answer growing. An
+ * engine that was looked up and never mounted is disposed after a minute. A component that mounts later looks again.
  *
  * A server renders for many people and never mounts: there, engines are not shared, nor kept, and no store is opened.
  */
@@ -32,7 +33,7 @@ export const LOCAL_USER = 'local';
 /** How long an engine that was rendered but not mounted waits for its mount, in ms. */
 const MOUNT_WITHIN = 60_000;
 
-/** How often chats that have work left are looked at, once nobody shows them, in ms: nobody waits for their end. */
+/** How often an unmounted engine with work left is looked at, in ms. */
 const LOOK_INTERVAL = 1000;
 
 /** The shared engine for these options; undefined without options. The component's first store stays its store. */
@@ -68,7 +69,7 @@ interface SharedEngine {
   isDisposed: boolean;
 }
 
-let registry: WeakMap<ContextStore, Map<string, SharedEngine>> | undefined;
+const registry: WeakMap<ContextStore, Map<string, SharedEngine>> = new WeakMap();
 
 /** The engine that there is for this store, chat and user, or a new one. */
 function engineFor(options: EngineOptions): SharedEngine {
@@ -85,7 +86,6 @@ function engineFor(options: EngineOptions): SharedEngine {
 }
 
 function enginesOf(store: ContextStore): Map<string, SharedEngine> {
-  registry ??= new WeakMap();
   const engines = registry.get(store) ?? new Map<string, SharedEngine>();
   registry.set(store, engines);
   return engines;
@@ -113,10 +113,8 @@ export function load(engine: ContextEngine): void {
 
 function disposeUnlessUsed(shared: SharedEngine): void {
   if (shared.users > 0 || shared.isDisposed) return;
-  const again = (): void => disposeUnlessUsed(shared);
-  if (isBusy(shared.engine)) return whenIdle(shared.engine, again);
-  if (shared.engine.attached?.isBusy) {
-    setTimeout(again, LOOK_INTERVAL);
+  if (isBusy(shared.engine)) {
+    setTimeout(() => disposeUnlessUsed(shared), LOOK_INTERVAL);
     return;
   }
   shared.isDisposed = true;
@@ -124,22 +122,15 @@ function disposeUnlessUsed(shared: SharedEngine): void {
   shared.engine.dispose();
 }
 
-/** Whether an answer is still growing, or something that was said is not on a disk yet. */
+/** Whether an answer is still growing, a question waits, or something that was said is not on a disk yet. */
 function isBusy(engine: ContextEngine): boolean {
+  if (engine.attached?.isBusy) return true;
   const { error, saveState, branches } = engine.state.getState();
   if (error?.code === 'chat-deleted') return false;
   if (saveState.state === 'saving' || saveState.pending > 0) return true;
   return branches.some(
     ({ headMessageId }) => headMessageId !== null && engine.status(headMessageId) === 'streaming',
   );
-}
-
-function whenIdle(engine: ContextEngine, then: () => void): void {
-  const stop = engine.state.subscribe(() => {
-    if (isBusy(engine)) return;
-    stop();
-    then();
-  });
 }
 
 function isServer(): boolean {

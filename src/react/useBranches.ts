@@ -1,12 +1,11 @@
-import { useMemo } from 'react';
 import { useStore } from 'zustand';
 import type { ContextEngine } from '../engine/engine.ts';
-import type { BranchInfo } from '../store/store.ts';
+import type { BranchInfo } from '../engine/state.ts';
 import { useEngine } from './provider.tsx';
-import { usePending, type Pending } from './usePending.ts';
+import { useActions, type AsyncAction } from './usePending.ts';
 
 /** The branches of the chat, and what can be done with them. Functions are stable; they reject as the engine does. */
-export interface UseBranchesResult extends Pending {
+export interface UseBranchesResult extends AsyncAction {
   /** Live branches, in the order in which they were made; empty for a chat that nothing was ever saved to. */
   readonly branches: readonly BranchInfo[];
   /** The branch that is shown; undefined until one is stored. */
@@ -27,16 +26,14 @@ export interface UseBranchesResult extends Pending {
 export function useBranches(engine?: ContextEngine): UseBranchesResult {
   const chosen = useEngine(engine);
   const branches = useStore(chosen.state, (state) => state.branches);
-  const { isPending, error, track } = usePending(chosen);
-  const actions = useMemo(
-    () => ({
-      switchBranch: (nameOrId: string) => track(() => chosen.switchBranch(nameOrId)),
-      rewind: (messageId: string) => track(() => chosen.rewind(messageId)),
-      btw: () => track(() => chosen.btw()),
-      rename: (nameOrId: string, name: string) => track(() => chosen.renameBranch(nameOrId, name)),
-      remove: (nameOrId: string) => track(() => chosen.deleteBranch(nameOrId)),
-    }),
-    [chosen, track],
-  );
-  return { branches, current: branches.find(({ isActive }) => isActive), ...actions, isPending, error };
+  const actions = useActions(chosen, actionsOf);
+  return { branches, current: branches.find(({ isActive }) => isActive), ...actions };
 }
+
+const actionsOf = (engine: ContextEngine) => ({
+  switchBranch: (nameOrId: string) => engine.switchBranch(nameOrId),
+  rewind: (messageId: string) => engine.rewind(messageId),
+  btw: () => engine.btw(),
+  rename: (nameOrId: string, name: string) => engine.renameBranch(nameOrId, name),
+  remove: (nameOrId: string) => engine.deleteBranch(nameOrId),
+});

@@ -1,13 +1,13 @@
 import { useEffect, useMemo } from 'react';
 import { useStore } from 'zustand';
-import { expectOption, isStore } from '../engine/expect.ts';
+import { expectOption, isStore, ownOptions } from '../engine/desk.ts';
 import { createId } from '../fragment/id.ts';
 import { defaultStore } from '../store/default.ts';
-import type { ChatInfo, ContextStore } from '../store/store.ts';
+import type { ChatRow as ChatInfo, ContextStore } from '../store/store.ts';
 import { ChatList } from './chatList.ts';
 import { useProvidedEngine } from './provider.tsx';
 import { LOCAL_USER } from './registry.ts';
-import { usePending, type Pending } from './usePending.ts';
+import { useActions, type AsyncAction } from './usePending.ts';
 
 /** Whose chats to list. */
 export interface UseChatsOptions {
@@ -16,7 +16,7 @@ export interface UseChatsOptions {
 }
 
 /** A user's chats, and what can be done with them. Functions are stable. */
-export interface UseChatsResult extends Pending {
+export interface UseChatsResult extends AsyncAction {
   /** The last updated first; live, also with what other tabs do. Empty until `isPending` is false for the first time. */
   readonly chats: readonly ChatInfo[];
   /** Whether there are chats after the last one shown. */
@@ -45,20 +45,24 @@ export function useChats(store?: ContextStore, options: UseChatsOptions = {}): U
   const engine = useProvidedEngine();
   const chosen = store ?? engine?.store ?? defaultStore();
   expectOption(isStore(chosen), 'store', 'a ContextStore', chosen);
-  const userId = options.userId ?? engine?.userId ?? LOCAL_USER;
+  const userId = ownOptions(options).userId ?? engine?.userId ?? LOCAL_USER;
   const list = useMemo(() => new ChatList(chosen, userId), [chosen, userId]);
   useEffect(() => list.follow(), [list]);
 
   const { chats, hasMore, isLoading, error: readError } = useStore(list.state);
-  const { isPending, error, track } = usePending(list);
-  const actions = useMemo(
-    () => ({
-      loadMore: () => track(() => list.loadMore()),
-      create: createId,
-      rename: (chatId: string, title: string | null) => track(() => list.rename(chatId, title)),
-      remove: (chatId: string) => track(() => list.remove(chatId)),
-    }),
-    [list, track],
-  );
-  return { chats, hasMore, ...actions, isPending: isPending || isLoading, error: error ?? readError };
+  const { isPending, error, ...actions } = useActions(list, actionsOf);
+  return {
+    chats,
+    hasMore,
+    ...actions,
+    create: createId,
+    isPending: isPending || isLoading,
+    error: error ?? readError,
+  };
 }
+
+const actionsOf = (list: ChatList) => ({
+  loadMore: () => list.loadMore(),
+  rename: (chatId: string, title: string | null) => list.rename(chatId, title),
+  remove: (chatId: string) => list.remove(chatId),
+});

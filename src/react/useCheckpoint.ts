@@ -1,12 +1,11 @@
-import { useMemo } from 'react';
 import { useStore } from 'zustand';
 import type { ContextEngine } from '../engine/engine.ts';
-import type { BranchInfo, CheckpointInfo } from '../store/store.ts';
+import type { BranchInfo, CheckpointInfo } from '../engine/state.ts';
 import { useEngine } from './provider.tsx';
-import { usePending, type Pending } from './usePending.ts';
+import { useActions, type AsyncAction } from './usePending.ts';
 
 /** The checkpoints of the chat, and what can be done with them. Functions are stable; they reject as the engine does. */
-export interface UseCheckpointResult extends Pending {
+export interface UseCheckpointResult extends AsyncAction {
   /** Live checkpoints, newest first. */
   readonly checkpoints: readonly CheckpointInfo[];
   /** Names the head, or the message `at`. A name that exists moves there. */
@@ -23,16 +22,12 @@ export interface UseCheckpointResult extends Pending {
 export function useCheckpoint(engine?: ContextEngine): UseCheckpointResult {
   const chosen = useEngine(engine);
   const checkpoints = useStore(chosen.state, (state) => state.checkpoints);
-  const { isPending, error, track } = usePending(chosen);
-  const actions = useMemo(
-    () => ({
-      checkpoint: (name: string, options?: { readonly at?: string }) =>
-        track(() => chosen.checkpoint(name, options)),
-      restore: (name: string) => track(() => chosen.restore(name)),
-      rename: (name: string, to: string) => track(() => chosen.renameCheckpoint(name, to)),
-      remove: (name: string) => track(() => chosen.deleteCheckpoint(name)),
-    }),
-    [chosen, track],
-  );
-  return { checkpoints, ...actions, isPending, error };
+  return { checkpoints, ...useActions(chosen, actionsOf) };
 }
+
+const actionsOf = (engine: ContextEngine) => ({
+  checkpoint: (name: string, options?: { readonly at?: string }) => engine.checkpoint(name, options),
+  restore: (name: string) => engine.restore(name),
+  rename: (name: string, to: string) => engine.renameCheckpoint(name, to),
+  remove: (name: string) => engine.deleteCheckpoint(name),
+});

@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import { useStore } from 'zustand';
 import type { ContextEngine } from '../engine/engine.ts';
-import { expectOption } from '../engine/expect.ts';
+import { expectOption, ownOptions } from '../engine/desk.ts';
 import type { EngineState } from '../engine/state.ts';
 import type { ContextFragment } from '../fragment/fragment.ts';
 import { isEngine, useEngine } from './provider.tsx';
@@ -23,7 +23,7 @@ type Shown =
   | 'status'
   | 'error'
   | 'messages'
-  | 'elsewhere'
+  | 'remoteMessages'
   | 'loadedFrom'
   | 'branch'
   | 'headMessageId'
@@ -31,21 +31,20 @@ type Shown =
   | 'saveState'
   | 'persistence';
 
-type Methods = Readonly<
-  Pick<
-    ContextEngine,
-    | 'set'
-    | 'unset'
-    | 'clear'
-    | 'save'
-    | 'resolve'
-    | 'inspect'
-    | 'loadMore'
-    | 'updateChat'
-    | 'trackUsage'
-    | 'retry'
-  >
->;
+const METHODS = [
+  'set',
+  'unset',
+  'clear',
+  'save',
+  'resolve',
+  'inspect',
+  'loadMore',
+  'updateChat',
+  'trackUsage',
+  'retry',
+] as const;
+
+type Methods = Readonly<Pick<ContextEngine, (typeof METHODS)[number]>>;
 
 /**
  * The engine and what it shows. Without an argument the provider's; with an engine that one; with options the engine
@@ -57,40 +56,34 @@ type Methods = Readonly<
  */
 export function useContextEngine(from?: ContextEngine | UseContextEngineOptions): UseContextEngineResult {
   expectOption(typeof (from ?? {}) === 'object', 'engine', 'a ContextEngine or options for one', from);
-  const options = isEngine(from) ? undefined : from;
+  const options = isEngine(from) ? undefined : ownOptions(from);
   const shared = useSharedEngine(options);
   const engine = useEngine(shared ?? (isEngine(from) ? from : undefined));
   useMountedFragments(engine, options?.fragments ?? NONE);
   const methods = useMemo(() => methodsOf(engine), [engine]);
   return {
     engine,
-    status: useStore(engine.state, (state) => state.status),
-    error: useStore(engine.state, (state) => state.error),
-    messages: useStore(engine.state, (state) => state.messages),
-    elsewhere: useStore(engine.state, (state) => state.elsewhere),
-    loadedFrom: useStore(engine.state, (state) => state.loadedFrom),
-    branch: useStore(engine.state, (state) => state.branch),
-    headMessageId: useStore(engine.state, (state) => state.headMessageId),
-    chat: useStore(engine.state, (state) => state.chat),
-    saveState: useStore(engine.state, (state) => state.saveState),
-    persistence: useStore(engine.state, (state) => state.persistence),
+    status: useSlice(engine, 'status'),
+    error: useSlice(engine, 'error'),
+    messages: useSlice(engine, 'messages'),
+    remoteMessages: useSlice(engine, 'remoteMessages'),
+    loadedFrom: useSlice(engine, 'loadedFrom'),
+    branch: useSlice(engine, 'branch'),
+    headMessageId: useSlice(engine, 'headMessageId'),
+    chat: useSlice(engine, 'chat'),
+    saveState: useSlice(engine, 'saveState'),
+    persistence: useSlice(engine, 'persistence'),
     ...methods,
   };
 }
 
 const NONE: readonly ContextFragment[] = [];
 
+function useSlice<K extends Shown>(engine: ContextEngine, name: K): EngineState[K] {
+  return useStore(engine.state, (state) => state[name]);
+}
+
 function methodsOf(engine: ContextEngine): Methods {
-  return {
-    set: (...fragments) => engine.set(...fragments),
-    unset: (idOrFragment) => engine.unset(idOrFragment),
-    clear: () => engine.clear(),
-    save: (options) => engine.save(options),
-    resolve: (options) => engine.resolve(options),
-    inspect: (options) => engine.inspect(options),
-    loadMore: (count) => engine.loadMore(count),
-    updateChat: (updates) => engine.updateChat(updates),
-    trackUsage: (usage) => engine.trackUsage(usage),
-    retry: () => engine.retry(),
-  };
+  const bound = METHODS.map((name) => [name, (engine[name] as () => unknown).bind(engine)]);
+  return Object.fromEntries(bound) as Methods;
 }

@@ -1,22 +1,15 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import type { ContextEngine } from '../engine/engine.ts';
-import { copyFragment, dataOf, MAX_DEPTH, walkFragment } from '../fragment/copy.ts';
+import { copyFragment, dataOf, keepLazy, walkFragments } from '../fragment/copy.ts';
 import type { FoldingFragment } from '../fragment/fold.ts';
-import {
-  BIND,
-  FOLD,
-  isBuilt,
-  type ContextFragment,
-  type LazyValue,
-  type LoadContext,
-} from '../fragment/fragment.ts';
+import { FOLD, type ContextFragment, type LazyValue, type LoadContext } from '../fragment/fragment.ts';
 import { isEngine, useEngine } from './provider.tsx';
 
 /**
  * Context that follows the interface: what is on the screen is in the prompt, and leaves it when it leaves the screen.
  *
  * A component writes its fragments anew with each render. To put new objects into the prompt each time would change
- * the engine's state with every keystroke, and everyone who looks at it would render. So fragments are compared by
+ * the engine's state with every keystroke, and render every component that selects the fragments. So fragments are compared by
  * what they say: the state changes when their serialised value does. Functions (and promises, and iterables) can't be
  * compared, and an inline one is new each time. They are known by their position: the prompt holds a stand-in that
  * asks for the newest one at the moment of `resolve()`, so it sees the latest props without a change of state.
@@ -37,7 +30,7 @@ export function useFragments(...args: readonly (ContextEngine | ContextFragment)
 
 /** Puts fragments into the prompt of an engine while the component is mounted. */
 export function useMountedFragments(engine: ContextEngine, fragments: readonly ContextFragment[]): void {
-  const [mount] = useState(() => ({ order: takeOrder() }));
+  const [mount] = useState(() => ({ order: takeOrder(), ...here() }));
   const newest = useRef<Captured>(NOTHING);
   const [standIn] = useState<StandIn>(() => ({
     value: (position) => (context) => loaded(newest.current, position, context),
@@ -57,6 +50,11 @@ export function useMountedFragments(engine: ContextEngine, fragments: readonly C
     else engine.unmountFragments(mount);
   }, [engine, mount, captured.written]);
   useCommitEffect(() => () => engine.unmountFragments(mount), [engine, mount]);
+}
+
+/** In development, where it is: `engine.origin()` tells of it. */
+function here(): { readonly at?: Error } {
+  return process.env.NODE_ENV === 'production' ? {} : { at: new Error('here') };
 }
 
 let lastOrder = 0;
@@ -97,38 +95,23 @@ const NOTHING: Captured = { written: '[]', copies: [], lazies: [], reminders: []
 function capture(fragments: readonly ContextFragment[], standIn: StandIn): Captured {
   if (fragments.length === 0) return NOTHING;
   const lazies: LazyValue[] = [];
-  const replace = (value: LazyValue): LazyValue => {
-    keepQuiet(value);
-    return standIn.value(lazies.push(value) - 1);
-  };
+  const replace = (value: LazyValue): LazyValue => standIn.value(lazies.push(keepLazy(value)) - 1);
   const own = fragments.map((fragment) => copyFragment(fragment, replace));
   const reminders = own.map((copy) => (FOLD in copy ? (copy as FoldingFragment) : undefined));
   const copies = own.map((copy, i) => (reminders[i] ? { ...copy, [FOLD]: standIn.fold(i) } : copy));
-  return { written: JSON.stringify(copies, asWritten), copies, lazies, reminders };
+  return { written: written(own), copies, lazies, reminders };
 }
 
-/** A promise may fail before anyone resolves; `resolve()` reports it. Until then it is not an unhandled rejection. */
-function keepQuiet(value: LazyValue): void {
-  if (value instanceof Promise) value.catch(() => {});
-}
-
-const LAZY = '\u0000lazy';
-
-function asWritten(_key: string, value: unknown): unknown {
-  if (typeof value === 'function') return LAZY;
-  if (typeof value !== 'object' || value === null || !isBuilt(value)) return value;
-  const { id, name, data, persist, codec } = value;
-  return { id, name, data, persist, decoded: codec && !(BIND in codec) ? decoded(value) : undefined };
-}
-
-/** What a codec of the app's own decodes to; what it throws names the fragment. */
-function decoded(fragment: ContextFragment): unknown {
-  return walkFragment(fragment, {
-    code: 'invalid-fragment',
-    maxDepth: MAX_DEPTH,
-    node: (inner, walk) => ({ name: inner.name, data: dataOf(inner, walk) }),
-    lazy: () => LAZY,
+/** What fragments say, codecs of the app's own asked; all that is only known later says the same. */
+function written(fragments: readonly ContextFragment[]): string {
+  const said = walkFragments(fragments, {
+    node: (fragment, walk) => {
+      const { id, name, persist } = fragment;
+      return { id, name, persist, data: dataOf(fragment, walk) };
+    },
+    lazy: () => '\u0000lazy',
   });
+  return JSON.stringify(said);
 }
 
 function loaded({ lazies }: Captured, position: number, context: LoadContext): unknown {

@@ -1,7 +1,8 @@
 import { useMemo, useSyncExternalStore } from 'react';
-import type { ContextEngine, MessageContent } from '../engine/engine.ts';
-import type { Versions } from '../engine/history.ts';
-import { ContextError } from '../errors.ts';
+import type { ContextEngine } from '../engine/engine.ts';
+import type { MessageContent } from '../engine/options.ts';
+import type { Versions } from '../engine/state.ts';
+import { ContextError, reasonOf } from '../errors.ts';
 import type { MessageStatus } from '../graph/graph.ts';
 import { useEngine } from './provider.tsx';
 
@@ -13,7 +14,7 @@ export interface UseMessageBranchResult {
   readonly count: number;
   /** `index + 1`: for `2 of 3`. */
   readonly branchNumber: number;
-  /** The ids of all versions, oldest first. */
+  /** The keys of all versions, oldest first: two of them may have one id, as where a question was edited. */
   readonly siblings: readonly string[];
   /** Whether there is more than one version. */
   readonly hasSiblings: boolean;
@@ -23,7 +24,7 @@ export interface UseMessageBranchResult {
   readonly goToPrevious: () => Promise<void>;
   /** Shows the version after this one; on the last one nothing happens. */
   readonly goToNext: () => Promise<void>;
-  /** Shows a version, by its id or by its place from 0. Rejects with `message-not-found`. */
+  /** Shows a version, by its key or id, or by its place from 0. Rejects with `message-not-found`. */
   readonly select: (version: string | number) => Promise<void>;
   /**
    * New words in place of this message, as a version beside it: through the attached chat, which asks the model again
@@ -44,23 +45,23 @@ export function useMessageBranch(messageId: string, engine?: ContextEngine): Use
   const chosen = useEngine(engine);
   const { subscribe } = chosen.state;
   const { look, actions } = useMemo(() => onMessage(chosen, messageId), [chosen, messageId]);
-  const { index, ids } = useSyncExternalStore(subscribe, look.versions, unknown);
+  const { index, keys } = useSyncExternalStore(subscribe, look.versions, unknown);
   const status = useSyncExternalStore(subscribe, look.status, notLoaded);
   return {
     index,
-    count: ids.length,
+    count: keys.length,
     branchNumber: index + 1,
-    siblings: ids,
-    hasSiblings: ids.length > 1,
+    siblings: keys,
+    hasSiblings: keys.length > 1,
     hasPrevious: index > 0,
-    hasNext: index >= 0 && index < ids.length - 1,
+    hasNext: index >= 0 && index < keys.length - 1,
     ...actions,
     status,
   };
 }
 
-const UNKNOWN = { index: -1, ids: [] } as const;
-const unknown = (): typeof UNKNOWN => UNKNOWN;
+const UNKNOWN: Versions = { index: -1, ids: [], keys: [] };
+const unknown = (): Versions => UNKNOWN;
 const notLoaded = (): undefined => undefined;
 
 /**
@@ -83,8 +84,8 @@ type Actions = Pick<UseMessageBranchResult, 'goToPrevious' | 'goToNext' | 'selec
 
 function actionsOn(engine: ContextEngine, id: string): Actions {
   const step = async (by: number): Promise<void> => {
-    const { index, ids } = engine.siblings(id);
-    const target = index < 0 ? undefined : ids[index + by];
+    const { index, keys } = engine.siblings(id);
+    const target = index < 0 ? undefined : keys[index + by];
     if (target !== undefined) await engine.selectSibling(target);
   };
   return {
@@ -100,14 +101,14 @@ function actionsOn(engine: ContextEngine, id: string): Actions {
 }
 
 function versionAt(engine: ContextEngine, id: string, place: number): string {
-  const { ids } = engine.siblings(id);
-  const version = ids[place];
+  const { keys } = engine.siblings(id);
+  const version = keys[place];
   if (version !== undefined) return version;
   throw new ContextError(
     'message-not-found',
-    `Message "${id}" has no version ${place}; it has ${ids.length}, from 0 on.`,
+    `Message "${reasonOf(id)}" has no version ${reasonOf(place)}; it has ${keys.length}, from 0 on.`,
     {
-      details: { id, version: place, count: ids.length },
+      details: { id, version: place, count: keys.length },
     },
   );
 }
@@ -115,7 +116,7 @@ function versionAt(engine: ContextEngine, id: string, place: number): string {
 function refuseWithoutChat(id: string): never {
   throw new ContextError(
     'chat-missing',
-    `Nobody can answer message "${id}" again: no chat is attached to its engine. ` +
+    `No chat can answer message "${reasonOf(id)}" again: none is attached to its engine. ` +
       'Use useChat(useContextChat({ transport })) of contextree/ai with the same engine.',
     { details: { id } },
   );

@@ -1,44 +1,55 @@
-import { useCallback, useState } from 'react';
+import { useMemo, useState } from 'react';
 
 /** What a button needs to know of the actions behind it. */
-export interface Pending {
+export interface AsyncAction {
   /** Whether one of the actions is under way. */
   readonly isPending: boolean;
   /** Why the last action failed; null again as soon as the next one begins. */
   readonly error: Error | null;
 }
 
-interface Running extends Pending {
+type Actions = Readonly<Record<string, (...args: never[]) => Promise<unknown>>>;
+
+interface Running extends AsyncAction {
   /** Whose actions these are. */
   readonly of: object;
   readonly running: number;
 }
 
 /**
- * Watches the actions of a hook: `track` runs one, and hands its result or its rejection on to the caller.
- * What belonged to another engine or list (`of`) is forgotten, so a chat never shows the failure of the one before it.
+ * The actions of a hook as stable functions, and whether one of them is under way; each hands its result or its rejection
+ * on to the caller. `actionsOf` is asked once for each engine or list (`of`), whose actions these are: what belonged to
+ * another one is forgotten, so a chat never shows the failure of the one before it.
  */
-export function usePending(
-  of: object,
-): Pending & { readonly track: <T>(action: () => Promise<T>) => Promise<T> } {
+export function useActions<O extends object, A extends Actions>(
+  of: O,
+  actionsOf: (of: O) => A,
+): A & AsyncAction {
   const [state, setState] = useState<Running>(() => idle(of));
   const { isPending, error } = state.of === of ? state : idle(of);
-
-  const track = useCallback(
-    async <T>(action: () => Promise<T>): Promise<T> => {
-      setState((now) => begun(now.of === of ? now : idle(of)));
-      try {
-        const result = await action();
-        setState((now) => (now.of === of ? ended(now, now.error) : now));
-        return result;
-      } catch (failure) {
-        setState((now) => (now.of === of ? ended(now, errorOf(failure)) : now));
-        throw failure;
-      }
-    },
-    [of],
-  );
-  return { isPending, error, track };
+  const tracked = useMemo(() => {
+    const begin = (now: Running): Running => begun(now.of === of ? now : idle(of));
+    const end =
+      (failure?: Error) =>
+      (now: Running): Running =>
+        now.of === of ? ended(now, failure) : now;
+    const track =
+      (action: A[string]) =>
+      async (...args: never[]): Promise<unknown> => {
+        setState(begin);
+        try {
+          const result = await action(...args);
+          setState(end());
+          return result;
+        } catch (failure) {
+          setState(end(failure instanceof Error ? failure : new Error(String(failure))));
+          throw failure;
+        }
+      };
+    const actions = Object.entries(actionsOf(of)).map(([name, action]) => [name, track(action as A[string])]);
+    return Object.fromEntries(actions) as A;
+  }, [of, actionsOf]);
+  return { ...tracked, isPending, error };
 }
 
 function idle(of: object): Running {
@@ -49,10 +60,6 @@ function begun({ of, running }: Running): Running {
   return { of, running: running + 1, isPending: true, error: null };
 }
 
-function ended({ of, running }: Running, error: Error | null): Running {
-  return { of, running: running - 1, isPending: running > 1, error };
-}
-
-function errorOf(failure: unknown): Error {
-  return failure instanceof Error ? failure : new Error(String(failure));
+function ended({ of, running, error }: Running, failure: Error | null = error): Running {
+  return { of, running: running - 1, isPending: running > 1, error: failure };
 }

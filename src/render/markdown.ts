@@ -1,11 +1,11 @@
 import { guarded, inlineText, titleOf } from './marks.ts';
 import {
   arrange,
+  isGrouped,
   isList,
   isScalar,
   joined,
   printable,
-  remembered,
   Section,
   SectionRenderer,
 } from './renderer.ts';
@@ -21,17 +21,16 @@ import type { ContextRenderer, Fields, GroupOptions, RenderData } from './render
 export class MarkdownRenderer extends SectionRenderer implements ContextRenderer {
   readonly name = 'markdown';
 
-  constructor({ groupFragments = false }: GroupOptions = {}) {
-    super((sections) => printable(sectionsText(sections, groupFragments)));
+  constructor(options?: GroupOptions) {
+    const grouped = isGrouped(options);
+    super((sections) => printable(sectionsText(sections, grouped)));
   }
 }
 
 function sectionsText(sections: readonly Section[], grouped: boolean): string {
-  const headingOf = remembered((name) => `## ${inlineText(titleOf(name))}\n`);
-  let text = '';
-  for (const { name, data } of sections)
-    text += (text === '' ? '' : '\n\n') + headingOf(name) + bodyOf(data, grouped);
-  return text;
+  return sections
+    .map(({ name, data }) => `## ${inlineText(titleOf(name))}\n${bodyOf(data, grouped)}`)
+    .join('\n\n');
 }
 
 /** What stands below a heading. Only here are fragments grouped: deeper, a group would be one more level of bullets. */
@@ -57,18 +56,11 @@ function valueBody(value: RenderData, pad: string): string {
   if (isScalar(value)) return '';
   const dash = `${pad}- `;
   if (value instanceof Section) return dash + sectionField(value, pad);
-  const { keys, values } = value;
-  let text = '';
-  for (let i = 0; i < keys.length; i++)
-    text += (i === 0 ? dash : `\n${dash}`) + field(keys[i] ?? '', values[i] ?? '', pad);
-  return text;
+  return Array.from(value, ([key, item]) => dash + field(key, item, pad)).join('\n');
 }
 
 function items(list: readonly RenderData[], pad: string): string {
-  const dash = `${pad}- `;
-  let text = '';
-  for (const item of list) text += (text === '' ? dash : `\n${dash}`) + itemText(item, pad);
-  return text;
+  return list.map((item) => `${pad}- ${itemText(item, pad)}`).join('\n');
 }
 
 /** An item after its dash; `pad` is what stands before the dash. A dash alone would make the line above a heading. */
@@ -82,13 +74,15 @@ function itemText(item: RenderData, pad: string): string {
 }
 
 /** A record as one item: further entries stand below the first, and what belongs to an entry further in. */
-function recordText({ keys, values }: Fields, pad: string): string {
+function recordText(record: Fields, pad: string): string {
   const inner = `${pad}  `;
   let text = '';
-  for (let i = 0; i < keys.length; i++) {
+  let isBelowTall = false;
+  for (const [key, value] of record) {
     // After an entry of several lines a blank one, or the next entry would read as a part of it.
-    if (i > 0) text += isTall(values[i - 1] ?? '') ? `\n\n${inner}` : `\n${inner}`;
-    text += field(keys[i] ?? '', values[i] ?? '', keys.length > 1 ? inner : pad);
+    if (text !== '') text += isBelowTall ? `\n\n${inner}` : `\n${inner}`;
+    text += field(key, value, record.size > 1 ? inner : pad);
+    isBelowTall = isTall(value);
   }
   return text || '{}';
 }

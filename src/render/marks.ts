@@ -108,8 +108,13 @@ function capital(word: string): string {
 
 const SMALL = new Set(['a', 'the', 'of', 'and', 'or', 'for', 'but']);
 
-/** The end of a line. To `.` and `$` a line ends at U+2028, too; to Markdown it does not. */
+/** The end of a line in Markdown. `.` and `$` would also end a line at U+2028. */
 const END = '(?![^\\n])';
+
+/** Calls the source, so that a bundler can see that nothing happens where Markdown is not used. */
+function pattern(source: () => string, flags: string): RegExp {
+  return new RegExp(source(), flags);
+}
 
 /** Where list and quote marks may stand before the mark that counts. */
 const BEFORE = /(?:[ \t]*(?:[-+*>]|\d{1,9}[.)]))*[ \t]*/y;
@@ -118,21 +123,22 @@ const BEFORE = /(?:[ \t]*(?:[-+*>]|\d{1,9}[.)]))*[ \t]*/y;
  * Before what opens a heading (also from below its text), a code block, or HTML that runs on over blank lines, and
  * before a link's address, which counts in the whole document.
  */
-const OPENER = new RegExp(
-  String.raw`${BEFORE.source}(?=#{1,6}(?:[ \t]|${END})|=+[ \t]*${END}|(?<!-)-+[ \t]*${END}|\x60{3}|~{3}|<(?:[!?]|script|pre|style|textarea)|\[(?:[^[\]\\]|\\[^])+]:)`,
+const OPENER = /* @__PURE__ */ pattern(
+  () =>
+    String.raw`${BEFORE.source}(?=#{1,6}(?:[ \t]|${END})|=+[ \t]*${END}|(?<!-)-+[ \t]*${END}|\x60{3}|~{3}|<(?:[!?]|script|pre|style|textarea)|\[(?:[^[\]\\]|\\[^])+]:)`,
   'iy',
 );
 
 /** HTML that runs to the next blank line; fences in it are not fences. */
-const HTML = new RegExp(`${BEFORE.source}<[a-z/]`, 'iy');
+const HTML = /* @__PURE__ */ pattern(() => `${BEFORE.source}<[a-z/]`, 'iy');
 
-/** To Markdown, no other white space leaves a line blank. */
-const BLANK = new RegExp(`[ \\t]*${END}`, 'y');
+/** A blank line: Markdown allows only spaces and tabs in it. */
+const BLANK = /* @__PURE__ */ pattern(() => `[ \\t]*${END}`, 'y');
 
 const FENCE = /( *)(`{3,}(?![^\n]*`)|~{3,})/y;
 
 /** What a line after the indent must be to close a code block. */
-const CLOSE = new RegExp(` *(\`{3,}|~{3,})[ \\t]*${END}`, 'y');
+const CLOSE = /* @__PURE__ */ pattern(() => ` *(\`{3,}|~{3,})[ \\t]*${END}`, 'y');
 
 /**
  * How many times the length of a text may be looked through for the ends of code blocks that have none. Beyond that

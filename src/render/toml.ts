@@ -2,17 +2,16 @@ import {
   addTo,
   escapeControls,
   escapeQuotes,
-  Fields,
   fieldsIn,
+  isFields,
   isList,
   isScalar,
   isSection,
   quoted,
-  remembered,
   Section,
   SectionRenderer,
 } from './renderer.ts';
-import type { ContextRenderer, RenderData } from './renderer.ts';
+import type { ContextRenderer, Fields, RenderData } from './renderer.ts';
 import { singular } from './singular.ts';
 
 /**
@@ -29,7 +28,7 @@ export class TomlRenderer extends SectionRenderer implements ContextRenderer {
   readonly name = 'toml';
 
   constructor() {
-    super((sections) => escapeControls(new Writer().table(gather(sections, ''), '', '', '\n')).slice(2));
+    super((sections) => escapeControls(tableText(gather(sections, ''), '', '', '\n')).slice(2));
   }
 }
 
@@ -46,7 +45,7 @@ function gather(list: readonly RenderData[], owner: string): Fields {
 
 /** The value as a table, where it is one: a record, a fragment, a list with fragments in it. */
 function tableOf(value: RenderData, owner: string): Fields | undefined {
-  if (value instanceof Fields) return value;
+  if (isFields(value)) return value;
   if (value instanceof Section) return gather([value], owner);
   return isList(value) && value.some(isSection) ? gather(value, owner) : undefined;
 }
@@ -57,56 +56,47 @@ function tablesOf(value: RenderData, owner: string): Fields[] {
   return tables.every((table) => table !== undefined) ? tables : [];
 }
 
-/** Writes tables; keys come again and again, so the beginning of a line is made once for each. */
-class Writer {
-  readonly #lineOf = remembered((key) => `\n${keyOf(key)} = `);
-
-  /** Behind its header each plain value on a line, then each table in it behind a blank line. */
-  table({ keys, values }: Fields, header: string, path: string, gap = ''): string {
-    let text = header;
-    let tables = '';
-    for (let i = 0; i < keys.length; i++) {
-      const key = keys[i] ?? '';
-      const value = values[i] ?? '';
-      const below = typeof value === 'object' ? this.#tables(value, key, path) : '';
-      if (below === '') text += gap + this.#lineOf(key) + this.#literal(value, key, ', ');
-      else tables += below;
-    }
-    return text + tables;
+/** Behind its header each plain value on a line, then each table in it behind a blank line. */
+function tableText(fields: Fields, header: string, path: string, gap = ''): string {
+  let text = header;
+  let tables = '';
+  for (const [key, value] of fields) {
+    const below = typeof value === 'object' ? tablesText(value, key, path) : '';
+    if (below === '') text += gap + `\n${keyOf(key)} = ` + literal(value, key, ', ');
+    else tables += below;
   }
+  return text + tables;
+}
 
-  /** A table, or a list of nothing but tables, each behind its header; '' for anything else. */
-  #tables(value: RenderData, key: string, before: string): string {
-    const path = before + keyOf(key);
-    const table = tableOf(value, key);
-    if (table) return this.table(table, `\n\n[${path}]`, `${path}.`);
-    const header = `\n\n[[${path}]]`;
-    const inner = `${path}.`;
-    let tables = '';
-    for (const item of tablesOf(value, key)) tables += this.table(item, header, inner);
-    return tables;
-  }
+/** A table, or a list of nothing but tables, each behind its header; '' for anything else. */
+function tablesText(value: RenderData, key: string, before: string): string {
+  const path = before + keyOf(key);
+  const table = tableOf(value, key);
+  if (table) return tableText(table, `\n\n[${path}]`, `${path}.`);
+  const header = `\n\n[[${path}]]`;
+  const inner = `${path}.`;
+  let tables = '';
+  for (const item of tablesOf(value, key)) tables += tableText(item, header, inner);
+  return tables;
+}
 
-  /** A value in its place; only a text of several lines takes more than one. Lists inside of lists have no blanks. */
-  #literal(value: RenderData, owner: string, separator: string): string {
-    if (typeof value === 'string') return textLiteral(value);
-    if (typeof value === 'number') return numberOf(value);
-    return isScalar(value) ? String(value) : this.#structure(value, owner, separator);
-  }
+/** A value in its place; only a text of several lines takes more than one. Lists inside of lists have no blanks. */
+function literal(value: RenderData, owner: string, separator: string): string {
+  if (typeof value === 'string') return textLiteral(value);
+  if (typeof value === 'number') return numberOf(value);
+  return isScalar(value) ? String(value) : structure(value, owner, separator);
+}
 
-  #structure(value: RenderData, owner: string, separator: string): string {
-    const table = tableOf(value, owner);
-    if (table) return this.#inline(table);
-    let items = '';
-    for (const item of value as readonly RenderData[])
-      items += (items === '' ? '' : separator) + this.#literal(item, owner, ',');
-    return `[${items}]`;
-  }
+function structure(value: RenderData, owner: string, separator: string): string {
+  const table = tableOf(value, owner);
+  if (table) return inline(table);
+  const items = (value as readonly RenderData[]).map((item) => literal(item, owner, ','));
+  return `[${items.join(separator)}]`;
+}
 
-  #inline({ keys, values }: Fields): string {
-    const texts = keys.map((key, i) => `${keyOf(key)} = ${this.#literal(values[i] ?? '', key, ',')}`);
-    return texts.length === 0 ? '{}' : `{ ${texts.join(', ')} }`;
-  }
+function inline(fields: Fields): string {
+  const texts = Array.from(fields, ([key, value]) => `${keyOf(key)} = ${literal(value, key, ',')}`);
+  return texts.length === 0 ? '{}' : `{ ${texts.join(', ')} }`;
 }
 
 function keyOf(key: string): string {

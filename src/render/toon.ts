@@ -1,15 +1,5 @@
-import {
-  addTo,
-  Fields,
-  fieldsIn,
-  isLine,
-  isList,
-  isScalar,
-  quoted,
-  Section,
-  SectionRenderer,
-} from './renderer.ts';
-import type { ContextRenderer, RenderData, Scalar } from './renderer.ts';
+import { addTo, fieldsIn, isFields, isList, isScalar, quoted, Section, SectionRenderer } from './renderer.ts';
+import type { ContextRenderer, Fields, RenderData, Scalar } from './renderer.ts';
 
 /**
  * Fragments as TOON (Token-Oriented Object Notation): indentation instead of braces, and tables for lists of like
@@ -42,7 +32,7 @@ function entry(key: string, value: RenderData, pad: string): string {
 
 function entries(record: Section | Fields, pad: string): string {
   if (record instanceof Section) return entry(record.name, record.data, pad);
-  return record.keys.map((key, i) => entry(key, record.values[i] ?? '', pad)).join('\n');
+  return Array.from(record, ([key, value]) => entry(key, value, pad)).join('\n');
 }
 
 /** A list from its length on; `pad` is where its lines begin, if it needs more than one. */
@@ -52,16 +42,12 @@ function listOf(list: readonly RenderData[], pad: string, keyed = true): string 
   if (list.every(isScalar)) return `${length}: ${cells(list)}`;
   const columns = keyed ? columnsOf(list) : undefined;
   const head = columns ? `${length}{${columns.map(keyOf).join()}}:` : `${length}:`;
-  let text = head;
-  for (const item of list)
-    text += `\n${pad}${columns ? rowOf(item as Fields, columns) : dashed(itemOf(item, pad))}`;
-  return text;
+  const lines = list.map((item) => (columns ? rowOf(item as Fields, columns) : dashed(itemOf(item, pad))));
+  return [head, ...lines].join(`\n${pad}`);
 }
 
 function cells(list: readonly Scalar[]): string {
-  let text = '';
-  for (const item of list) text += text === '' ? scalar(item) : `,${scalar(item)}`;
-  return text;
+  return list.map(scalar).join();
 }
 
 function dashed(item: string): string {
@@ -71,30 +57,24 @@ function dashed(item: string): string {
 /** The keys that every item has, where all items are records of scalars with the same keys. */
 function columnsOf(list: readonly RenderData[]): readonly string[] | undefined {
   const [first] = list;
-  if (!(first instanceof Fields) || first.keys.length === 0) return undefined;
-  const { keys } = first;
-  const known = new Set(keys);
-  const alike = (item: RenderData): boolean =>
-    item instanceof Fields &&
-    item.keys.length === keys.length &&
-    item.values.every(isScalar) &&
-    item.keys.every((key, i) => key === keys[i] || known.has(key));
-  return list.every(alike) ? keys : undefined;
+  if (first === undefined || !isFields(first) || first.size === 0) return undefined;
+  const keys = [...first.keys()];
+  const isAlike = (item: RenderData): boolean =>
+    isFields(item) &&
+    item.size === keys.length &&
+    keys.every((key) => {
+      const value = item.get(key);
+      return value !== undefined && isScalar(value);
+    });
+  return list.every(isAlike) ? keys : undefined;
 }
 
 function rowOf(record: Fields, columns: readonly string[]): string {
-  const values = inOrder(record, columns) as readonly Scalar[];
+  const values = columns.map((column) => record.get(column)) as Scalar[];
   const row = cells(values);
   const [first] = values;
   // A decoder takes a line that begins so for a comment.
   return typeof first === 'string' && row.startsWith('#') ? quoted(first) + row.slice(first.length) : row;
-}
-
-/** The values of a record in the order of the columns, in which most records have them. */
-function inOrder({ keys, values }: Fields, columns: readonly string[]): readonly RenderData[] {
-  if (columns.every((column, i) => column === keys[i])) return values;
-  const valueOf = new Map(keys.map((key, i) => [key, values[i]]));
-  return columns.map((column) => valueOf.get(column) ?? '');
 }
 
 /** An item behind its dash: the first entry of a record stands there, the others below it. */
@@ -122,7 +102,7 @@ function scalar(value: Scalar): string {
 
 /** Whether a text needs no quotes: no marks of the format in it, no padding, nothing that reads as something else. */
 function isBare(text: string): boolean {
-  return !MARKS.test(text) && isLine(text) && text === text.trim() && !READS_ELSE.test(text);
+  return !MARKS.test(text) && text === text.trim() && !READS_ELSE.test(text);
 }
 
 function keyOf(key: string): string {
@@ -131,7 +111,7 @@ function keyOf(key: string): string {
 
 const BARE = /^[A-Za-z_][\w.]*$/;
 
-const MARKS = /[:\\"'[\]{}|,\x7f]/;
+const MARKS = /[:\\"'[\]{}|,\0-\x1f\x7f]/;
 
 /** Nothing, a list item, a truth value, a number. */
 const READS_ELSE = /^(?:$|-|(?:true|false|null|\d+(?:\.\d+)?(?:e[+-]?\d+)?)$)/i;

@@ -2,8 +2,8 @@ import { fragment } from '../fragment/fragment.ts';
 import type { ContextFragment } from '../fragment/fragment.ts';
 import {
   arrange,
-  Fields,
   hexOf,
+  isGrouped,
   isList,
   isScalar,
   isSection,
@@ -19,7 +19,7 @@ import { singular } from './singular.ts';
  * Fragments as XML, the default: models follow tags well, and a tag is a wall that text cannot climb.
  *
  * A fragment and a key of a record become an element; the items of a list become elements named by the singular of
- * the list's name (`<rules><rule>`). Empty lists and records have nothing to say and are left out. A text of several
+ * the list's name (`<rules><rule>`). Empty lists and records are left out. A text of several
  * lines stands on lines of its own, indented; taking the indent away gives the text back.
  *
  * Names that XML does not know are written as in ECMA-376: `first name` becomes `first_x0020_name`. Characters that
@@ -28,9 +28,10 @@ import { singular } from './singular.ts';
 export class XmlRenderer extends SectionRenderer implements ContextRenderer {
   readonly name = 'xml';
 
-  constructor({ groupFragments = false }: GroupOptions = {}) {
+  constructor(options?: GroupOptions) {
+    const grouped = isGrouped(options);
     super((sections) => {
-      const text = lines(sections, (section) => rootElement(section, groupFragments));
+      const text = lines(sections, (section) => rootElement(section, grouped));
       return printable(text).replace(/[\ufffe\uffff]/g, '\ufffd');
     });
   }
@@ -50,15 +51,17 @@ function rootElement(section: Section, grouped: boolean): string {
   return element(name, '', onlyChild(only, INDENT, grouped));
 }
 
-/** The one fragment in a fragment at the top: its own items repeat its name and need no element around them. */
+/** The only fragment in a fragment at the top. Where it holds no fragments, its items repeat its name instead. */
 function onlyChild(child: Section, pad: string, grouped: boolean): string {
-  const bare = isList(child.data) && !child.data.every(isSection);
-  return bare ? sectionItems(child.data, child.name, pad, grouped) : sectionElement(child, pad, grouped);
+  const bare = isList(child.data) && !child.data.some(isSection);
+  return bare ? items(child.data, child.name, pad, grouped) : sectionElement(child, pad, grouped);
 }
 
 function sectionElement({ name, data }: Section, pad: string, grouped: boolean): string {
+  const inner = pad + INDENT;
+  if (data instanceof Section) return element(name, pad, sectionElement(data, inner, grouped));
   if (!isList(data)) return valueElement(name, data, pad, grouped);
-  return element(name, pad, sectionItems(data, singular(name), pad + INDENT, grouped));
+  return element(name, pad, sectionItems(data, singular(name), inner, grouped));
 }
 
 /** What belongs to the fragment itself, then the fragments in it. */
@@ -66,31 +69,24 @@ function sectionItems(list: readonly RenderData[], tag: string, pad: string, gro
   const { loose, groups } = arrange(list, grouped);
   const inner = lines([...groups], ([name, sections]) =>
     name === ''
-      ? sectionList(sections, pad, grouped)
-      : element(name, pad, sectionList(sections, pad + INDENT, grouped)),
+      ? items(sections, tag, pad, grouped)
+      : element(name, pad, items(sections, tag, pad + INDENT, grouped)),
   );
   return below(items(loose, tag, pad, grouped), inner);
-}
-
-function sectionList(sections: readonly Section[], pad: string, grouped: boolean): string {
-  return lines(sections, (section) => sectionElement(section, pad, grouped));
 }
 
 function valueElement(name: string, value: RenderData, pad: string, grouped: boolean): string {
   if (isScalar(value)) return textElement(name, String(value), pad);
   if (value instanceof Section) return sectionElement(value, pad, grouped);
   const inner = pad + INDENT;
-  const body =
-    value instanceof Fields ? fields(value, inner, grouped) : items(value, singular(name), inner, grouped);
+  const body = isList(value)
+    ? items(value, singular(name), inner, grouped)
+    : lines([...value], ([key, field]) => valueElement(key, field, inner, grouped));
   return element(name, pad, body);
 }
 
 function items(list: readonly RenderData[], tag: string, pad: string, grouped: boolean): string {
   return lines(list, (item) => valueElement(tag, (isList(item) && joined(item)) || item, pad, grouped));
-}
-
-function fields({ keys, values }: Fields, pad: string, grouped: boolean): string {
-  return lines(keys, (key, i) => valueElement(key, values[i] ?? '', pad, grouped));
 }
 
 function element(name: string, pad: string, body: string): string {
@@ -109,10 +105,10 @@ function textElement(name: string, value: string, pad: string): string {
 
 const INDENT = '  ';
 
-/** What is made of the values, one below the other, where it has something to say. */
-function lines<V>(values: readonly V[], make: (value: V, i: number) => string): string {
+/** The lines that are made of the values, one below the other, without empty ones. */
+function lines<V>(values: readonly V[], make: (value: V) => string): string {
   let text = '';
-  for (let i = 0; i < values.length; i++) text = below(text, make(values[i] as V, i));
+  for (const value of values) text = below(text, make(value));
   return text;
 }
 
@@ -131,24 +127,18 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '\r': '&#13;',
 };
 
-/** Without markup. What XML can't hold at all is none, so the finished text is rid of it, at once. */
+/** The text without markup. Characters that XML can't hold at all are replaced once, in the finished text. */
 function escape(text: string): string {
-  return /[&<>"'\r]/.test(text) ? text.replace(/[&<>"'\r]/g, entityOf) : text;
-}
-
-function entityOf(mark: string): string {
-  return ENTITIES[mark] ?? mark;
+  return text.replace(/[&<>"'\r]/g, (mark) => ENTITIES[mark] ?? mark);
 }
 
 /**
- * What a name may not hold, and what it may not begin with. Colons are left to namespaces; ª, µ and º are no letters to
- * XML; of the letters beyond U+FFFF not every parser knows that they are. Lone surrogates are for {@link
- * SectionRenderer} to find.
+ * What a name may not hold, and what it may not begin with. Colons belong to namespaces; XML does not count ª, µ and º as
+ * letters, and some parsers do not accept letters beyond U+FFFF. Lone surrogates are gone by then.
  */
 const NOT_IN_NAME = /[^\w.\-\p{L}\p{M}\p{Nd}\p{Cs}]|[ªµº\u{10000}-\u{10ffff}]|^[^\p{L}_\p{Cs}]/gu;
 
 function nameOf(name: string): string {
-  if (/^[a-z]\w*$/i.test(name) && !name.includes('_x')) return name;
   return (
     name
       .replace(/_(?=x[\dA-F]*[^\dA-Za-z.-])/g, '_x005F_')

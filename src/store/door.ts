@@ -1,173 +1,177 @@
+import { copyOf } from '../copy.ts';
 import { ContextError, type ContextErrorCode, reasonOf } from '../errors.ts';
-import type { StoreOp } from './store.ts';
+import { kindOf, subjectOf } from '../graph/marks.ts';
+import type { CommitOptions, Draft, StoreDelta } from './store.ts';
 
 /**
  * What a caller hands in, looked at before any store takes it.
  *
- * Types hold it in TypeScript, and nothing does where values come from JSON, from an address or from plain JavaScript. A
- * database keeps a branch whose id is a number, and no list ever finds it again: told as saved, and gone. So every store
- * refuses the same here, by the same code, and past this point types carry the proof.
+ * Types hold it in TypeScript, and nothing does where values come from a file, from another tab or from plain JavaScript.
+ * A record whose number is a text joins with no other one, and a database that kept it would spread it to every device.
+ * So every store refuses the same here, by the same code, before anything is written; past this point types carry the
+ * proof. What is known is checked, what is not known is kept: fields and kinds of marks of newer versions pass.
+ *
+ * What is handed in is copied first, as JSON would keep it, and the copy is looked at: nobody changes it later.
  */
+
+/**
+ * A copy of what a commit is handed. A parent, an end or a mark may name what is not there.
+ *
+ * @throws invalid-options for what is no delta, and for a beginning of another user
+ */
+export function checkDelta(delta: StoreDelta, userId: string): StoreDelta {
+  const copy = ownCopy('delta', delta);
+  expectFields(copy, DELTA, 'delta');
+  // A local record without a value is one to be taken out.
+  const local = Object.fromEntries(
+    Object.keys(Object(delta.local)).map((name) => [name, copy.local?.[name]]),
+  );
+  const { messages, ends, marks } = copy;
+  for (const record of messages) {
+    expectFields(record, MESSAGE, 'message');
+    expect('text', 'versions of a message', record.versions.length > 0 ? '' : undefined);
+    for (const version of record.versions) {
+      expectFields(version, VERSION, 'version');
+      if (version.body !== undefined) expectFields(version.body, BODY, 'message');
+    }
+  }
+  for (const record of ends) expectFields(record, ENDS, 'branch record');
+  for (const mark of marks) {
+    expectFields(mark, MARK, 'mark');
+    const kind = kindOf(mark);
+    if (Object.hasOwn(VALUES, kind)) expectFields(mark.value, VALUES[kind] as Fields, kind);
+    else expect(kind === 'title' ? 'title' : 'json', `value of mark "${reasonOf(mark.id)}"`, mark.value);
+    if (kind !== 'beginning') continue;
+    expectSame(subjectOf(mark), 'chat key of a beginning', mark.chat);
+    expectSame(userId, 'userId of a beginning', (mark.value as { userId: string }).userId);
+  }
+  return { ...copy, local };
+}
+
+/** A copy of the options of a commit. Throws `invalid-options` for what is none. */
+export function checkCommit(options: CommitOptions): CommitOptions {
+  const copy = ownCopy('options', options);
+  expectFields(copy, COMMIT, 'options');
+  for (const keys of Object.values(copy.expect ?? {})) expect('key[]', 'expected ends', keys);
+  return copy;
+}
+
+/** A copy of a draft. Throws `invalid-options` for what is none, `invalid-messages` for a message that is none. */
+export function checkDraft(draft: Draft): Draft {
+  const copy = ownCopy('draft', draft);
+  expectFields(copy, DRAFT, 'draft');
+  expectFields(copy.message, BODY, 'message', 'invalid-messages');
+  return copy;
+}
+
+// ------------------------------------------------------------------ the other doors
 
 /** Throws `invalid-options` unless each of these is a text. */
 export function expectTexts(values: Readonly<Record<string, unknown>>): void {
-  for (const [name, value] of Object.entries(values)) expect(TEXT, name, value);
+  for (const name in values) expect('text', name, values[name]);
 }
 
-/** Throws `invalid-options` for what is no change number, where one may be left out; with `isAsked` it may not. */
-export function expectSince(seq: unknown, isAsked: boolean): void {
-  expect(isAsked ? NUMBER : orNone(NUMBER), 'change number', seq);
+/** These fields of some options, each read once. Throws `invalid-options` for options that are none. */
+export function readOptions<T extends object>(options: T | undefined, fields: Fields): T {
+  expect('record?', 'options', options);
+  const read: Record<string, unknown> = {};
+  for (const name in fields) {
+    const value = readPlain(name, () => (options as Readonly<Record<string, unknown>> | undefined)?.[name]);
+    expect(fields[name] as string, name, value);
+    if (value !== undefined) read[name] = value;
+  }
+  return read as T;
 }
 
-/** Throws `invalid-options` for what can't limit a list. */
-export function expectLimit(limit: unknown): void {
-  expect(orNone(COUNT), 'limit', limit);
-}
-
-/** Throws `invalid-options` for options that are no record, or have a field that is not what it must be. */
-export function expectOptions(options: unknown, fields: Fields = {}): void {
-  expect(orNone(RECORD), 'options', options);
-  if (isRecord(options)) expectFields(options, fields);
-}
-
-/** Throws `invalid-options` unless these are texts in a list, and those, where they are there, numbers. */
-export function expectNodes(ids: unknown, seqs: unknown): void {
-  expect(TEXTS, 'ids', ids);
-  expect(orNone(NUMBERS), 'seqs', seqs);
-}
-
-/** Throws `invalid-options` for what is no bytes. */
-export function expectBytes(bytes: unknown): void {
-  expect(BYTES, 'bytes', bytes);
-}
-
-/** Throws for operations that a chat could not be read from afterwards: `invalid-messages` for a message that is none. */
-export function expectOps(ops: unknown): void {
-  if (!Array.isArray(ops)) return refuse('ops', 'a list of operations', ops);
-  for (const op of ops as readonly unknown[]) {
-    const fields = isRecord(op) ? OPS[op['op'] as StoreOp['op']] : undefined;
-    if (!isRecord(op) || !fields)
-      return refuse('op', 'an operation of a store', isRecord(op) ? op['op'] : op);
-    expectFields(op, fields);
-    if (op['op'] === 'insert' || (op['op'] === 'replace' && op['data'] !== undefined))
-      expectMessage(op['data']);
+/** A copy of an app's own value. Throws `invalid-options` for what can't be cloned. */
+export function cloneValue(key: string, value: unknown): unknown {
+  try {
+    return structuredClone(value);
+  } catch (cause) {
+    const name = reasonOf(key);
+    const message = `The value of "${name}" can't be stored: it holds something that can't be cloned.`;
+    throw new ContextError('invalid-options', message, { details: { key: name }, cause });
   }
 }
 
-/** Throws `invalid-messages` for what has no role, or no parts that a message is read from. */
-export function expectMessage(message: unknown): void {
-  const { role, parts } = isRecord(message) ? message : {};
-  if (!isRole(role))
-    return refuse('role of a message', 'user, assistant or system', role, 'invalid-messages');
-  if (!Array.isArray(parts) || !parts.every(isPart))
-    refuse('parts of a message', 'a list of parts', parts, 'invalid-messages');
-}
+// ------------------------------------------------------------------ fields
 
-function isRole(role: unknown): boolean {
-  return role === 'user' || role === 'assistant' || role === 'system';
-}
+/** What the fields of a record must be: the name of a kind, see {@link isA}; `[]`: a list of such, `?`: it may be left out. */
+export type Fields = Readonly<Record<string, string>>;
 
-/** A text that is not there yet is none of the store's business; one that is no text would break each read of it. */
-function isPart(part: unknown): boolean {
-  if (!isRecord(part) || !isText(part['type'])) return false;
-  return part['type'] !== 'text' || part['text'] === undefined || isText(part['text']);
-}
-
-// --- Fields ---------------------------------------------------------------------------------------------------------
-
-/** What a value must be, and the words for it. */
-interface Check {
-  readonly is: (value: unknown) => boolean;
-  readonly what: string;
-}
-
-type Fields = Readonly<Record<string, Check>>;
-
-const isText = (value: unknown): boolean => typeof value === 'string';
-
-const TEXT: Check = { is: isText, what: 'a text' };
-const TEXTS: Check = { is: (value) => Array.isArray(value) && value.every(isText), what: 'a list of texts' };
-const NUMBER: Check = { is: (value) => typeof value === 'number' && !Number.isNaN(value), what: 'a number' };
-const NUMBERS: Check = {
-  is: (value) => Array.isArray(value) && value.every(NUMBER.is),
-  what: 'a list of numbers',
+const DELTA: Fields = { messages: 'record[]', ends: 'record[]', marks: 'record[]', local: 'record?' };
+const MESSAGE: Fields = {
+  key: 'key',
+  id: 'id',
+  parent: 'parent',
+  role: 'user|assistant|system',
+  at: 'integer',
+  createdAt: 'time',
+  chat: 'id',
+  sources: 'key[]?',
+  seq: 'integer?',
+  versions: 'record[]',
 };
-/** Of things: a list of none is what those below it ask for. */
-const COUNT: Check = {
-  is: (value) => Number.isInteger(value) || Math.abs(value as number) === Infinity,
-  what: 'a whole number',
+const VERSION: Fields = {
+  rev: 'revision',
+  by: 'text',
+  status: 'complete|streaming|interrupted',
+  sum: 'text',
+  id: 'id?',
+  gone: 'true?',
+  parts: 'integer',
+  preview: 'text',
 };
-const TIME: Check = { is: (value) => Number.isFinite(value), what: 'a time in milliseconds' };
-const BYTES: Check = { is: (value) => ArrayBuffer.isView(value), what: 'a Uint8Array' };
-const RECORD: Check = { is: isRecord, what: 'a record' };
-/** Of what is found by it. */
-const ID: Check = { is: (value) => isText(value) && value !== '', what: 'a text that is not empty' };
-const PLACE: Check = { is: (value) => value === null || isText(value), what: 'the id of a message, or null' };
-const STATUS = oneOf('complete', 'streaming', 'interrupted');
+const BODY: Fields = { id: 'id', role: 'user|assistant|system', parts: 'part[]' };
+const ENDS: Fields = {
+  id: 'id',
+  at: 'integer',
+  createdAt: 'time',
+  chat: 'id',
+  keys: 'key[]',
+  seq: 'integer?',
+};
+const MARK: Fields = { id: 'id', rev: 'integer', by: 'text', chat: 'id', seq: 'integer?' };
+const DRAFT: Fields = { key: 'key', rev: 'revision', by: 'text', seq: 'integer?' };
 
-function oneOf(...values: readonly string[]): Check {
-  return { is: (value) => values.includes(value as string), what: values.join(' or ') };
-}
-
-function orNone({ is, what }: Check): Check {
-  return { is: (value) => value === undefined || is(value), what };
-}
-
-/** The fields of each operation, but those of messages and of the chat, which have words of their own for it. */
-const OPS: Readonly<Record<StoreOp['op'], Fields>> = {
-  insert: {
-    parentId: PLACE,
-    status: STATUS,
-    createdAt: orNone(TIME),
-    sources: orNone(TEXTS),
-    rev: orNone(NUMBER),
-  },
-  replace: { status: orNone(STATUS), rev: orNone(NUMBER), createdAt: orNone(TIME) },
-  drop: { id: TEXT, createdAt: orNone(TIME) },
-  head: { branchId: ID, expected: PLACE, messageId: PLACE, forkId: ID },
-  branch: { id: ID, name: orNone(TEXT), base: orNone(TEXT), messageId: PLACE },
-  'rename-branch': { id: TEXT, name: TEXT },
-  'delete-branch': { id: TEXT },
-  'restore-branch': { id: TEXT },
-  use: { branchId: TEXT },
-  checkpoint: { id: ID, name: TEXT, messageId: TEXT },
-  'rename-checkpoint': { id: TEXT, name: TEXT },
-  'delete-checkpoint': { id: TEXT },
-  chat: { usageId: orNone(TEXT) },
-  mend: { seq: NUMBER },
-  set: { key: TEXT },
-  merge: { key: TEXT, value: RECORD },
+/** By kind of mark: the fields of its value. */
+const VALUES: Readonly<Record<string, Fields>> = {
+  beginning: { userId: 'text', createdAt: 'time' },
+  name: { name: 'text' },
+  deletion: { on: 'truth', at: 'integer' },
+  checkpoint: { name: 'text', key: 'key', createdAt: 'time', at: 'integer' },
+  usage: {},
 };
 
-/** The options of an append. */
-export const APPEND: Fields = {
-  userId: TEXT,
-  epoch: NUMBER,
-  mainBranchId: ID,
-  metadata: orNone({ is: (value) => value === null || isRecord(value), what: 'a record' }),
-  onConflict: orNone(oneOf('fork', 'rebase', 'error')),
-  chatRev: orNone(NUMBER),
-  asOf: orNone(NUMBER),
-  chatCreatedAt: orNone(NUMBER),
+const COMMIT: Fields = {
+  userId: 'text',
+  database: 'text',
+  generation: 'integer',
+  since: 'integer',
+  branchCount: 'integer?',
+  expect: 'record?',
 };
 
-/** The options of a list of chats, of a search, of a deletion, and of a chain. */
-export const LIST: Fields = {
-  userId: orNone(TEXT),
-  metadata: orNone({ is: (value) => isRecord(value) && isText(value['key']), what: '{ key, value }' }),
-  limit: orNone(COUNT),
-  offset: orNone(COUNT),
-};
-export const SEARCH: Fields = { roles: orNone(TEXTS), limit: orNone(COUNT), branch: orNone(TEXT) };
-export const REMOVAL: Fields = { userId: orNone(TEXT), keepFor: orNone(NUMBER) };
-export const CHAIN: Fields = { limit: orNone(COUNT) };
-
-function expectFields(values: Readonly<Record<string, unknown>>, fields: Fields): void {
-  for (const name in fields) expect(fields[name] as Check, name, values[name]);
+function expectFields(value: unknown, fields: Fields, of: string, code?: ContextErrorCode): void {
+  expect('record', of, value, code);
+  for (const name in fields) {
+    const field = (value as Readonly<Record<string, unknown>>)[name];
+    expect(fields[name] as string, `${name} of a ${of}`, field, code);
+  }
 }
 
-function expect({ is, what }: Check, name: string, value: unknown): void {
-  if (!is(value)) refuse(name, what, value);
+/** Throws for a value of another kind: see {@link Fields}. */
+export function expect(kind: string, name: string, value: unknown, code?: ContextErrorCode): void {
+  try {
+    if (isA(kind, value)) return;
+  } catch {
+    // A proxy that was revoked, or a getter that throws.
+  }
+  refuse(name, WORDS[kind] ?? `of the kind "${kind}"`, value, code);
+}
+
+function expectSame(expected: string, name: string, value: unknown): void {
+  if (value !== expected) refuse(name, reasonOf(expected), value);
 }
 
 function refuse(
@@ -175,12 +179,101 @@ function refuse(
   what: string,
   value: unknown,
   code: ContextErrorCode = 'invalid-options',
-): void {
-  throw new ContextError(code, `The ${name} must be ${what}, and is ${reasonOf(value)}.`, {
-    details: { name, value },
+): never {
+  const words = reasonOf(value);
+  throw new ContextError(code, `The ${name} must be ${what}, and is ${words}.`, {
+    details: { name, value: words },
   });
 }
 
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+/** Kinds in words, where their names don't say enough. */
+const WORDS: Readonly<Record<string, string>> = {
+  text: 'a text',
+  id: 'a text that is not empty',
+  key: 'a key of a message',
+  parent: 'the key of a message, or null',
+  integer: 'an integer from 0 to below 2^52',
+  revision: 'an integer from 1 to below 2^52',
+  time: 'a time in milliseconds',
+  bytes: 'a Uint8Array',
+  filter: '{ key, value }',
+};
+
+/** Whether a value is of a kind, or one of the texts between bars. */
+function isA(kind: string, value: unknown): boolean {
+  if (kind.endsWith('?')) return value === undefined || isA(kind.slice(0, -1), value);
+  if (kind.endsWith('[]')) return Array.isArray(value) && value.every((item) => isA(kind.slice(0, -2), item));
+  const { type, text, key } = Object(value) as Readonly<Record<string, unknown>>;
+  const isText = typeof value === 'string';
+  const isWhole = Number.isInteger(value) && Number(value) < 2 ** 52;
+  switch (kind) {
+    case 'text':
+      return isText;
+    case 'id':
+      return isText && value !== '';
+    case 'parent':
+      return value === null || isA('key', value);
+    case 'key':
+      return isText && value.startsWith('key:') && value.length > 4;
+    case 'record':
+      return typeof value === 'object' && value !== null && !Array.isArray(value);
+    case 'part':
+      // A text that is not there yet is none of the store's business; one that is no text would break each read of it.
+      return isA('record', value) && typeof type === 'string' && (type !== 'text' || isA('text', text ?? ''));
+    case 'number':
+      return typeof value === 'number' && !Number.isNaN(value);
+    case 'integer':
+      return isWhole && Number(value) >= 0;
+    case 'revision':
+      return isWhole && Number(value) >= 1;
+    case 'time':
+      return Number.isFinite(value);
+    case 'count':
+      // Of things: a list of none is what those below it ask for.
+      return Number.isInteger(value) || value === Infinity || value === -Infinity;
+    case 'bytes':
+      return Object.prototype.toString.call(value) === '[object Uint8Array]';
+    case 'json':
+      return value !== undefined;
+    case 'truth':
+      return typeof value === 'boolean';
+    case 'true':
+      return value === true;
+    case 'title':
+      return value === null || isText;
+    case 'set':
+      return value instanceof Set;
+    case 'filter':
+      return typeof key === 'string';
+    default:
+      return kind.split('|').includes(value as string);
+  }
 }
+
+/** What is read of a value. Throws `invalid-options` where that can't be read, or JSON can't hold it. */
+function readPlain<T>(what: string, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    throw new ContextError('invalid-options', `The ${what} can't be read: ${reasonOf(cause)}.`, { cause });
+  }
+}
+
+// ------------------------------------------------------------------ copies
+
+function ownCopy<T>(what: string, value: T): T {
+  return readPlain(what, () => plainCopy(value)) as T;
+}
+
+/**
+ * A copy of data as JSON would keep it: dates are texts, fields without a value are gone, holes in lists are null. NaN alone
+ * stays what it is: made null, it could pass for the parent of a first message.
+ *
+ * Throws for what JSON would lose without a word (functions, maps, binary data), for rings, and for what is nested deeper
+ * than 512 levels or holds more than ten million values.
+ */
+export function plainCopy(value: unknown): unknown {
+  return copyOf(value, 'Data', RULES);
+}
+
+const RULES = { code: 'invalid-options', maxDepth: 512, maxValues: 10_000_000 } as const;

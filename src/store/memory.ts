@@ -1,16 +1,19 @@
-import { DeferredStore } from './deferred.ts';
+import { refuseToLoad } from '../errors.ts';
+import { StoreFace } from './face.ts';
+import type { ContextStore, Persistence, StoreNotice } from './store.ts';
+import type { Access } from './tables/access.ts';
 
 /**
  * A store that forgets with the page: for tests, for servers, and for what is not worth keeping.
  *
- * It keeps the whole contract except durability. A body that is read is the same object as long as the message has the
- * same revision, so that lists of messages stay equal where nothing changed; treat it as read-only.
+ * It keeps the whole contract except durability. A body that is read is the same object as long as the version is the
+ * same, so that lists of messages stay equal where nothing changed; treat it as read-only.
  */
-export class InMemoryContextStore extends DeferredStore {
-  constructor() {
-    super('memory', async () => {
-      const { openMemory } = await import('./open.ts');
-      return openMemory();
-    });
+export class InMemoryContextStore extends StoreFace implements ContextStore {
+  readonly persistence: Persistence = 'memory';
+
+  protected override async open(hear: (notice: StoreNotice) => void): Promise<Access> {
+    const { createMemory } = await import('./memoryTables.ts').catch(refuseToLoad);
+    return createMemory(hear);
   }
 }

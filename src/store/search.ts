@@ -1,21 +1,13 @@
 import type { UIMessage } from 'ai';
-import type { Branch, Chat, NodeInfo } from '../graph/graph.ts';
-import {
-  chainIds,
-  createGraph,
-  dropNode,
-  infoOf,
-  isVisible,
-  putNodes,
-  reachable,
-  textOf,
-} from '../graph/graph.ts';
-import { parseQuery, type Term } from './query.ts';
+import { isGone, type ChatValue, type MessageRecord, textOf } from '../graph/graph.ts';
+import { createChat, join } from '../graph/join.ts';
+import * as door from './door.ts';
+import { reachedBy } from './reads.ts';
 import { type Rest, restNow } from './rest.ts';
 import { snippetOf } from './snippet.ts';
-import type { ContextStore, SearchOptions, SearchResult } from './store.ts';
+import type { ChatRecords, Readable, SearchOptions, SearchResult } from './store.ts';
 import { WordIndex } from './wordIndex.ts';
-import { eachWord } from './words.ts';
+import { eachWord, parseQuery, type Term } from './words.ts';
 
 /**
  * Finding a message by its words.
@@ -32,35 +24,38 @@ import { eachWord } from './words.ts';
  * All of it is written over the store's contract, so it does not matter where things lie.
  */
 export class MessageSearch {
-  readonly #store: Source;
+  readonly #store: Readable;
   /** By chat id, the one that was searched last at the end. */
   readonly #indexes = new Map<string, ChatIndex>();
   #idle: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(store: Source) {
+  constructor(store: Readable) {
     this.#store = store;
   }
 
   /** Messages whose text holds what the query asks for, best first. Costs what changed since the last search. */
-  async find(chatId: string, query: unknown, options: SearchOptions = {}): Promise<SearchResult[]> {
+  async find(chatId: string, query: unknown, asked?: SearchOptions): Promise<readonly SearchResult[]> {
+    door.expectTexts({ chatId });
+    const options = door.readOptions(asked, OPTIONS);
     const terms = typeof query === 'string' ? parseQuery(query) : [];
     const limit = Math.max(options.limit ?? MOST_RESULTS, 0);
     if (terms.length === 0 || limit === 0) return [];
-    const index = await this.#index(chatId);
-    await index?.refresh(this.#store);
+    const index = this.#index(chatId);
+    await index.refresh(this.#store);
     const rest = restNow();
-    const ranks = (await index?.find(terms, options, rest)) ?? [];
-    const best = ranks.slice(0, limit);
-    const messages = await this.#store.getNodes(
+    const best = (await index.find(terms, options, rest)).slice(0, limit);
+    const records = best.map(([record]) => record);
+    const bodies = await this.#store.bodies(
       chatId,
-      best.map(([id]) => id),
+      records.map(({ key }) => key),
+      records,
     );
-    const rankOf = new Map(best);
     const results: SearchResult[] = [];
-    for (const message of messages) {
+    for (const [record, rank] of best) {
       await rest();
-      const snippet = await snippetOf(readable(message.data), terms, rest);
-      results.push({ message, rank: rankOf.get(message.id) ?? 0, snippet });
+      const message = bodies.get(record.key)?.message;
+      if (message)
+        results.push({ record, message, rank, snippet: await snippetOf(readable(message), terms, rest) });
     }
     return results;
   }
@@ -71,34 +66,22 @@ export class MessageSearch {
     this.#indexes.clear();
   }
 
-  /** The index of a chat as it was left; undefined where there is no such chat. */
-  async #index(chatId: string): Promise<ChatIndex | undefined> {
-    const chat = await this.#store.getChat(chatId);
-    const known = this.#indexes.get(chatId);
+  #index(chatId: string): ChatIndex {
+    const index = this.#indexes.get(chatId) ?? new ChatIndex(chatId);
     this.#indexes.delete(chatId);
-    if (!chat) return undefined;
-    const index = known?.isOf(chat) ? known : new ChatIndex(chat);
     this.#indexes.set(chatId, index);
     for (const id of [...this.#indexes.keys()].slice(0, -MOST_CHATS)) this.#indexes.delete(id);
-    this.#wait();
-    return index;
-  }
-
-  #wait(): void {
     clearTimeout(this.#idle);
     this.#idle = setTimeout(() => this.letGo(), IDLE);
     // In Node, which runs tests and servers, a timer must not keep the process alive.
     (this.#idle as { unref?: () => void }).unref?.();
+    return index;
   }
 }
 
-/** What is needed of a store. */
-interface Source extends Pick<ContextStore, 'getChat' | 'load' | 'getNodes'> {
-  /** Messages without the bytes of their files. */
-  readonly readLight: ContextStore['getNodes'];
-}
-
 const MOST_RESULTS = 20;
+
+const OPTIONS: door.Fields = { roles: 'text[]?', limit: 'count?', keys: 'set?', deleted: 'truth?' };
 /** How many chats are kept in mind, and for how many ms after the last search. */
 const MOST_CHATS = 4;
 const IDLE = 5 * 60_000;
@@ -109,104 +92,92 @@ const BATCH = 128;
 /** The words of one chat, and what it takes to know which of them are on a live branch. */
 class ChatIndex {
   readonly #id: string;
-  readonly #born: string;
-  readonly #words = new WordIndex();
-  readonly #graph = createGraph();
-  readonly #branches = new Map<string, Branch>();
+  #words = new WordIndex();
+  #chat: ChatValue = createChat();
   /** Messages that grow do so without a change number. */
-  readonly #growing = new Set<string>();
-  /** The change number that this is true for; undefined before the first reading. */
-  #seq: number | undefined;
+  #growing: ReadonlySet<string> = new Set();
+  /** What this is true for; undefined before the first reading. */
+  #read: Pick<ChatRecords, 'seq' | 'database' | 'generation' | 'deleted'> | undefined;
   #reached: ReadonlySet<string> | undefined;
   #refreshing: Promise<void> = Promise.resolve();
 
-  constructor(chat: Chat) {
-    this.#id = chat.id;
-    this.#born = bornAt(chat);
-  }
-
-  /** Whether this is the chat that was read, and not a later one with its id. */
-  isOf(chat: Chat): boolean {
-    return this.#born === bornAt(chat);
+  constructor(id: string) {
+    this.#id = id;
   }
 
   /** Reads what changed. Searches at the same time do so one after the other: the second finds nothing to read. */
-  refresh(store: Source): Promise<void> {
-    const read = (): Promise<void> => this.#read(store);
+  refresh(store: Readable): Promise<void> {
+    const read = (): Promise<void> => this.#update(store);
     this.#refreshing = this.#refreshing.then(read, read);
     return this.#refreshing;
   }
 
-  async #read(store: Source): Promise<void> {
-    const { seq, nodes, dropped, branches } = await store.load(this.#id, this.#seq);
-    for (const id of dropped) this.#drop(id);
-    for (const branch of branches) this.#branches.set(branch.id, branch);
-    const ids = [...new Set([...this.#growing, ...nodes.map(({ id }) => id)])];
+  async #update(store: Readable): Promise<void> {
+    let records = await store.load(this.#id, this.#read?.seq);
+    if (this.#read && !isOfOne(this.#read, records)) {
+      this.#read = undefined;
+      this.#words = new WordIndex();
+      this.#chat = createChat();
+      this.#growing = new Set();
+      records = await store.load(this.#id);
+    }
+    join(this.#chat, records);
+    const growing = new Set(records.growing.map(({ key }) => key));
+    const keys = new Set([...this.#growing, ...growing, ...records.messages.map(({ key }) => key)]);
+    const found = [...keys]
+      .map((key) => this.#chat.messages.get(key))
+      .filter((record) => record !== undefined);
     const rest = restNow();
-    for (let at = 0; at < ids.length; at += BATCH) {
-      await this.#readBodies(store, ids.slice(at, at + BATCH), rest);
+    for (let at = 0; at < found.length; at += BATCH) {
+      await this.#readBodies(store, found.slice(at, at + BATCH), rest);
       await rest();
     }
-    if (seq !== this.#seq) this.#reached = undefined;
-    this.#seq = seq;
+    if (records.seq !== this.#read?.seq) this.#reached = undefined;
+    this.#growing = growing;
+    this.#read = records;
   }
 
-  async #readBodies(store: Source, ids: readonly string[], rest: Rest): Promise<void> {
-    const nodes = await store.readLight(this.#id, ids);
-    putNodes(this.#graph, nodes.map(infoOf));
-    for (const node of nodes) {
-      await this.#words.put(node.id, eachWord(readable(node.data)), rest);
-      if (node.status === 'streaming') this.#growing.add(node.id);
-      else this.#growing.delete(node.id);
+  async #readBodies(store: Readable, records: readonly MessageRecord[], rest: Rest): Promise<void> {
+    const keys = records.map(({ key }) => key);
+    const bodies = await store.bodies(this.#id, keys, records);
+    for (const key of keys) {
+      const message = bodies.get(key)?.message;
+      if (message) await this.#words.put(key, eachWord(readable(message)), rest);
+      else this.#words.drop(key);
     }
   }
 
-  #drop(id: string): void {
-    dropNode(this.#graph, id);
-    this.#words.drop(id);
-    this.#growing.delete(id);
-  }
-
-  /** Ids and ranks of the messages that match, best first; of equal ones the later first. */
+  /** Records and ranks of the messages that match, best first; of equal ones the later first. */
   async find(
     terms: readonly Term[],
-    options: SearchOptions,
+    { roles, keys, deleted = false }: SearchOptions,
     rest: Rest,
-  ): Promise<[id: string, rank: number][]> {
-    const scope = this.#scope(options);
-    const infoOf = (id: string): NodeInfo | undefined => this.#graph.nodes.get(id);
-    const seqOf = (id: string): number => infoOf(id)?.seq ?? 0;
-    const isWanted = (id: string): boolean => {
-      const info = infoOf(id);
-      if (!info || !isVisible(info) || (options.roles && !options.roles.includes(info.name))) return false;
-      return !scope || scope.has(id);
+  ): Promise<[record: MessageRecord, rank: number][]> {
+    const { messages } = this.#chat;
+    const scope = keys ?? (deleted ? messages : (this.#reached ??= reachedBy(this.#chat)));
+    const isWanted = (key: string): boolean => {
+      const record = messages.get(key);
+      return (
+        record !== undefined && !isGone(record) && (roles?.includes(record.role) ?? true) && scope.has(key)
+      );
     };
-    return [...(await this.#words.find(terms, isWanted, rest))].toSorted(
-      (a, b) => b[1] - a[1] || seqOf(b[0]) - seqOf(a[0]),
-    );
-  }
-
-  /** The ids that are looked at; undefined for all. */
-  #scope({ branch, deleted = false }: SearchOptions): ReadonlySet<string> | undefined {
-    const all = [...this.#branches.values()];
-    const live = all.filter(({ deletedAt }) => deletedAt === undefined);
-    // A name that is free again may have a new owner: those that are there come first.
-    const open = deleted ? [...live, ...all] : live;
-    if (branch !== undefined) {
-      const named = open.find(({ id }) => id === branch) ?? open.find(({ name }) => name === branch);
-      return new Set(chainIds(this.#graph, named?.headMessageId ?? null));
-    }
-    if (deleted) return undefined;
-    this.#reached ??= reachable(
-      this.#graph,
-      open.map(({ headMessageId }) => headMessageId),
-    );
-    return this.#reached;
+    const ranks = [...(await this.#words.find(terms, isWanted, rest))];
+    const found = ranks.map(([key, rank]): [MessageRecord, number] => [
+      messages.get(key) as MessageRecord,
+      rank,
+    ]);
+    return found.toSorted(([a, x], [b, y]) => y - x || (b.seq ?? 0) - (a.seq ?? 0));
   }
 }
 
-function bornAt({ epoch, createdAt }: Chat): string {
-  return `${epoch} ${createdAt}`;
+/** Whether records are of the database that was read, and no chat was deleted in it, or came back, since. */
+function isOfOne(
+  a: Pick<ChatRecords, 'database' | 'generation' | 'deleted'>,
+  b: Pick<ChatRecords, 'database' | 'generation' | 'deleted'>,
+): boolean {
+  return (
+    a.database === b.database && a.generation === b.generation && a.deleted.join(' ') === b.deleted.join(' ')
+  );
 }
 
 /** What people read of a message: its own texts, and the names of its files. */

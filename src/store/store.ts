@@ -1,107 +1,65 @@
 import type { UIMessage } from 'ai';
-import type { Branch, Chat, Checkpoint, MessageNode, MessageStatus, NodeInfo } from '../graph/graph.ts';
-import type { Examination, Finding } from '../graph/verify.ts';
+import type { ChatDelta, MessageRecord } from '../graph/graph.ts';
 import type { GraphData } from '../graph/visualize.ts';
-import type { StorageFigures } from './figures.ts';
-import type { DataLoss } from './loss.ts';
+import type { BranchInfo, CheckpointInfo, MessageNode } from './reads.ts';
 
 /**
  * What a store owes to the conversations in it.
  *
- * Whole or not at all. Every write is one call, and every call is one transaction: when it resolves, all of it is
- * durable; when it rejects, none of it happened. A store never reports a save that did not happen, and never keeps
- * half of one. A pointer to a message that is not there cannot arise.
+ * A store keeps records, and knows nothing of what they mean: it does not fork, name, rebase or repair. It joins what it is
+ * handed with what it has (`graph/join.ts`), numbers each change, and tells who asks what is new. So there is no write
+ * that can come too late, too early or twice, and none that must be undone.
  *
- * One question, one answer. `append` compares the head that the caller saw with the head that is stored, inside the
- * transaction. Two tabs may write at the same moment; one of them is told, or its turn goes to a branch of its own.
- * Nothing is overwritten.
+ * Whole or not at all. A commit is one durable transaction: when it resolves, all of it is on the disk; when it rejects,
+ * none of it is. A store never reports a save that did not happen. Of a delta that was refused nothing is known to it.
  *
- * Again is harmless. Ids are made by the caller, so a call whose answer got lost can be repeated: what is there
- * already, and equal, is left as it is.
+ * A turn costs the turn. The caller says up to which number it has read (`since`), so new keys are compared with later
+ * rows only; a changed record carries the number where it lies (`seq`). A turn writes two topology rows, two bodies, one
+ * row of ends and the row of the chat.
  *
- * Chats are islands. A node's identity is (chatId, id); nothing in one chat can reach or change another.
+ * Which database, which chat. A database has a random id, made with it, and a generation, which grows with each `clear()`.
+ * Each record carries the chat key of its beginning; deleting a chat adds the chat keys that are known to a set that
+ * only grows, and records with such a key are left out of all that is read, and refused when written.
  *
- * Order comes from counters that are read and written in the transaction itself: `seq` within a chat, and the change
- * sequence within the database, which feeds other tabs, the devtools and, one day, sync. Clocks order nothing.
- *
- * Everyone hears. After a transaction is durable, and only then, listeners in this tab and in the others are told ids
- * and revisions, never content.
- *
- * What the operations mean is written once, in `apply.ts`, over the few reads and writes of a {@link StoreTransaction}.
- * Both stores of this package are written once, too, over rows (`recordStore.ts`, `rows.ts`); they differ in where the
- * rows lie. One suite (`test/support/storeSuite.ts`) holds all of it.
+ * Everyone hears. After a transaction is durable, and only then, listeners in this tab and in others are told ids and
+ * numbers, never content.
  */
-export interface ContextStore {
-  /** Where the data lives: what a person is told when it is only memory. */
+export interface ContextStore extends Readable, StoreReads {
+  /** Where the data lives: what a person is told when it is only memory. May change while the store is opened. */
   readonly persistence: Persistence;
 
   /**
-   * The chat, its pointers and its topology: all of it, or what changed after change number `since`.
-   * An unknown chat gives empty lists and `seq` as it stands. Deleted branches and checkpoints are in it, marked so.
-   * Streaming nodes count the parts of their draft. Costs what it returns; no bodies are read.
-   */
-  load(chatId: string, since?: number): Promise<ChatRecords>;
-  /** The chat's row; undefined for an unknown or deleted chat. */
-  getChat(chatId: string): Promise<Chat | undefined>;
-  /** One message with its body, a streaming one with its draft; undefined when the chat has no such message. */
-  getMessage(chatId: string, id: string): Promise<MessageNode | undefined>;
-  /**
-   * The messages from the root to `headId`, oldest first; an unknown head gives [].
-   * With `limit` the last so many. Streaming ones carry their draft.
-   */
-  getMessageChain(
-    chatId: string,
-    headId: string,
-    options?: { readonly limit?: number },
-  ): Promise<MessageNode[]>;
-  /**
-   * The messages with these ids, in the order asked; unknown ids are left out. One transaction. `seqs`, in any order, are
-   * where the caller last saw them: a store need not believe it, and may find them sooner.
-   */
-  getNodes(chatId: string, ids: readonly string[], seqs?: readonly number[]): Promise<MessageNode[]>;
-  /** The messages of the chat's active branch, oldest first. Rejects when the chat is unknown. */
-  getMessages(chatId: string): Promise<MessageNode[]>;
-  /** The live branches, in the order in which they were made. */
-  listBranches(chatId: string): Promise<BranchInfo[]>;
-  /** The live checkpoints, newest first. */
-  listCheckpoints(chatId: string): Promise<CheckpointInfo[]>;
-  /** The chat as a graph of previews, as `visualizeGraph` and devtools show it; empty lists for an unknown chat. */
-  getGraph(chatId: string): Promise<GraphData>;
-  /** Chats, the last updated first. Deleted ones, and those being removed, are not in it. */
-  listChats(filter?: ChatFilter): Promise<ChatInfo[]>;
-  /**
-   * Messages whose text holds all the words of `query`, best first. Words in quotes, and those that no space parts,
-   * must stand in a row; the last word may be only begun. Case and accents don't count. Texts and names of files are
-   * searched. Odd queries give [], never an error. The first search reads the chat; later ones cost what has changed.
-   */
-  searchMessages(chatId: string, query: string, options?: SearchOptions): Promise<SearchResult[]>;
-  /**
-   * Looks at every record of a chat as it lies, and tells what is damaged and what can be saved of it. Writes nothing:
-   * `repair()` of the engine does, by a `mend`. Stores whose records can't be damaged one by one need not have it.
-   */
-  salvage?(chatId: string): Promise<Salvage>;
-  /** What changed after change number `seq`, oldest first: one entry per thing, its last change. */
-  changesSince(seq: number, limit?: number): Promise<Change[]>;
-
-  /**
-   * Carries out the operations in order, in one durable transaction, and says what became of them.
+   * Joins records into the chat, in one strict transaction, and gives the records that changed after `since`, those that were
+   * handed in with their new `seq` among them, without bodies.
    *
-   * Rejects with `head-moved` (policy `error`, or a revision that is gone: of a `replace`, or `chatRev`), `chat-deleted`,
-   * `wrong-user`, `name-taken`, `last-branch`, `branch-not-found`, `message-not-found`, `checkpoint-not-found`;
-   * with `quota-exceeded`, `store-closed`, `store-unavailable` or `store-blocked` when the disk says no.
+   * Rejects with `data-loss` (another database: the browser cleared the data; `details` hold the present `database` and
+   * `generation`), `chat-deleted` (another generation, or a record of a deleted chat), `wrong-user`, `head-moved` (`expect`),
+   * `invalid-options` (a delta that is none; it is refused whole), and with `quota-exceeded`, `store-closed`,
+   * `store-unavailable` or `store-blocked` when the disk says no.
    */
-  append(chatId: string, ops: readonly StoreOp[], options: AppendOptions): Promise<AppendResult>;
+  commit(chatId: string, delta: StoreDelta, options: CommitOptions): Promise<ChatRecords>;
   /**
-   * Keeps the words of an answer that is still growing: relaxed, fast, outside the change sequence.
-   * Ignored when the node is gone or settled. Other tabs are told that it grew.
+   * Keeps the words of an answer that still grows: relaxed, fast, outside the changes. Ignored where the version that it
+   * grows from is not the one shown any more. Other tabs are told that it grew.
    */
-  saveDraft(chatId: string, id: string, message: UIMessage, options?: DraftOptions): Promise<void>;
+  saveDraft(chatId: string, draft: Draft, options?: DraftOptions): Promise<void>;
+  /** The bodies of a message's earlier versions, oldest first: the last 20 that were replaced when they were settled. */
+  revisions(chatId: string, key: string): Promise<readonly Revision[]>;
+
+  /** The row of a chat; undefined for an unknown or deleted one. */
+  getChat(chatId: string): Promise<ChatRow | undefined>;
+  /** Chats, the last updated first. Deleted ones are not in it. */
+  listChats(filter?: ChatFilter): Promise<readonly ChatRow[]>;
   /**
-   * Deletes a chat with everything in it; false when there is none (or it is not `userId`'s).
-   * With `keepFor` (ms) it disappears at once and its bytes go when that time has passed, with `Infinity` never by
-   * themselves; `restoreChat` brings it back until then, also in another tab. What stays is
-   * `{ id, userId, rev, epoch, deletedAt }`. A full disk, which takes no note of it, rejects with `quota-exceeded` where there
-   * is a `keepFor`; without one the chat goes all the same, and makes room.
+   * Messages whose text holds all the words of `query`, best first. Words in quotes, and those that no space parts, must
+   * stand in a row; the last word may be only begun. Case and accents don't count. Odd queries give [], never an error.
+   */
+  searchMessages(chatId: string, query: string, options?: SearchOptions): Promise<readonly SearchResult[]>;
+  /**
+   * Deletes a chat with everything in it; false when there is none (or it is not `userId`'s). With `keepFor` (ms) it
+   * disappears at once and its bytes go when that time has passed; `restoreChat` brings it back until then, also in
+   * another tab. A full disk takes no note of that and rejects with `quota-exceeded`; without `keepFor` the chat goes all
+   * the same, and makes room.
    */
   deleteChat(
     chatId: string,
@@ -109,6 +67,8 @@ export interface ContextStore {
   ): Promise<boolean>;
   /** Brings a chat back that was deleted with `keepFor`; false when it is too late. */
   restoreChat(chatId: string): Promise<boolean>;
+  /** What changed after change number `seq`, in all chats, oldest first: one entry per record, its last change. */
+  changesSince(seq: number, limit?: number): Promise<readonly Change[]>;
 
   /** A value of the app's own. Keys that begin with `contextree:` are ours. */
   get<T = unknown>(key: string): Promise<T | undefined>;
@@ -117,294 +77,185 @@ export interface ContextStore {
   delete(key: string): Promise<void>;
 
   /**
-   * Keeps bytes apart from messages, and returns their name: the SHA-256 of their content, as 64 hexadecimal digits.
-   * The same bytes are kept once. Messages refer to them by the URL `contextree-blob:HASH`, anywhere in their JSON; they
-   * stay as long as a chat has such a message, or had one, and a day without any. Files that come in messages as
-   * `data:` URLs need no call: they are kept like this by themselves, and read as they came.
+   * Keeps bytes apart from messages, and returns their name: the SHA-256 of their content, as 64 hexadecimal digits. Messages
+   * refer to them by the URL `contextree-blob:HASH`; they stay as long as a chat has such a message, or had one, and a day
+   * without any. Files that come in messages as `data:` URLs are kept like this by themselves, and read as they came.
    */
   putBlob(bytes: Uint8Array): Promise<string>;
   /** Bytes by their name; undefined when they are not there, or are not those that were put. */
   getBlob(hash: string): Promise<Uint8Array | undefined>;
 
-  /**
-   * Takes the lock of a node that this tab streams; call the result to let go. It falls with the tab.
-   * The lock tells whether an answer is still being written. Correctness of data never depends on it.
-   */
-  hold(chatId: string, id: string): Promise<() => void>;
-  /** The nodes of the chat that some tab streams right now. */
+  /** Takes the lock of a message that this tab streams; call the result to let go. It falls with the tab. */
+  hold(chatId: string, key: string): Promise<() => void>;
+  /** The keys of messages of the chat that some tab streams right now. */
   held(chatId: string): Promise<ReadonlySet<string>>;
 
   /** Tells of each durable change, of this tab and of others. Returns the way to stop. */
   subscribe(listener: (notice: StoreNotice) => void): () => void;
-  /** Forgets everything in the database, of all chats, and the app's own values. Other tabs are told. */
+  /** Forgets everything in the database, of all chats, and the app's own values: its generation grows. */
   clear(): Promise<void>;
-  /**
-   * Lets go of connections and listeners. What is under way finishes or rejects with `store-closed`, and opens nothing
-   * again; a later call does.
-   */
+  /** Lets go of connections and listeners; a later call opens again. Work in flight rejects with `store-closed`. */
   close(): Promise<void>;
 
-  /** What was lost since the last visit, until it is restored or dismissed; a notice `loss` tells when it changes. */
-  readonly dataLoss?: DataLoss | undefined;
-  /** How much is stored, and how much may be. */
-  storage?(): Promise<StorageFigures>;
+  /**
+   * Looks at every record of a chat as it lies, and tells what is damaged; with `repair` puts right what can be. Stores whose
+   * records can't be damaged one by one need not have it.
+   */
+  examine?(chatId: string, options?: { readonly repair?: boolean }): Promise<readonly Damage[]>;
+  /**
+   * How much is stored, and how much may be, in bytes. With `weigh`, also what each kind of record takes: that reads all of
+   * the database, so a person should have asked for it.
+   */
+  storage?(options?: { readonly weigh?: boolean }): Promise<StorageFigures>;
   /** Asks the browser not to clear this site's data by itself; whether it promised. Call it when a person asks to. */
   persist?(): Promise<boolean>;
+}
+
+/** The two reads that all others are built on. */
+export interface Readable {
+  /**
+   * The topology of a chat, its ends and its marks: all of it, or what changed after change number `since`. Of each message
+   * the version that is shown, without its body; a growing one with what its draft has (`growing`). An unknown or deleted
+   * chat has no records. Costs what it returns.
+   */
+  load(chatId: string, since?: number): Promise<ChatRecords>;
+  /**
+   * Bodies by key, of the versions that are shown; growing ones as of their drafts. Unknown keys, and bodies that were
+   * lost, are left out. `records`, where the caller has them, tell where the bodies lie.
+   */
+  bodies(
+    chatId: string,
+    keys: readonly string[],
+    records?: readonly MessageRecord[],
+  ): Promise<ReadonlyMap<string, Body>>;
+}
+
+/** What can be read of a chat without an engine: built on the two, by code that comes when it is first asked for. */
+export interface StoreReads {
+  /**
+   * One message with its body, by key or id, a growing one as of its draft; undefined when the chat has no such message. Of
+   * several with one id, that on the branch shown last, else the newest.
+   */
+  getMessage(chatId: string, idOrKey: string): Promise<MessageNode | undefined>;
+  /** The messages from the first one to this one, oldest first; an unknown one gives []. With `limit` the last so many. */
+  getMessageChain(
+    chatId: string,
+    headIdOrKey: string,
+    options?: { readonly limit?: number },
+  ): Promise<MessageNode[]>;
+  /** The messages of the branch that was shown last on this device, oldest first. Rejects when the chat is unknown. */
+  getMessages(chatId: string): Promise<MessageNode[]>;
+  /** The live branches, in the order in which they were made. */
+  listBranches(chatId: string): Promise<BranchInfo[]>;
+  /** The live checkpoints, newest first. */
+  listCheckpoints(chatId: string): Promise<CheckpointInfo[]>;
+  /** The chat as a graph of previews, as `visualizeGraph` and devtools show it; empty lists for an unknown chat. */
+  getGraph(chatId: string): Promise<GraphData>;
 }
 
 /** Where data lives: in IndexedDB, only in memory, or in a store that someone else wrote. */
 export type Persistence = 'indexeddb' | 'memory' | 'custom';
 
-/** What can be done to a chat. Ids of new things are made by the caller; missing times are now. */
-export type StoreOp =
-  /**
-   * A new message under `parentId`. One that is there already, and equal, is left alone. With `rev`, one that was lost, at
-   * the revision that it was at: it is told from older and newer ones by that, should they come back, too.
-   */
-  | {
-      readonly op: 'insert';
-      readonly id: string;
-      readonly parentId: string | null;
-      readonly data: UIMessage;
-      readonly status: MessageStatus;
-      readonly createdAt?: number;
-      readonly sources?: readonly string[];
-      readonly rev?: number;
-    }
-  /**
-   * A new body or status for a message; the replaced body is kept as a revision. With `rev`, only if it is that one. With
-   * `createdAt`, another message of this id is none.
-   */
-  | {
-      readonly op: 'replace';
-      readonly id: string;
-      readonly data?: UIMessage;
-      readonly status?: MessageStatus;
-      readonly rev?: number;
-      readonly createdAt?: number;
-    }
-  /**
-   * Takes back a reserved message that never said anything; a branch or checkpoint that ends there ends at its parent.
-   * One that has words by now, or a message behind it, stays, is `interrupted` if it was still growing, and the result
-   * shows it. With `createdAt`, another message of this id is none.
-   */
-  | { readonly op: 'drop'; readonly id: string; readonly createdAt?: number }
-  /**
-   * Moves a branch's head from `expected` to `messageId`. If it is elsewhere by now, or the branch is deleted, the
-   * policy decides: a new branch with id `forkId`, a rebase, or `head-moved`. A `forkId` is of one head operation, and
-   * the same when that is tried again.
-   */
-  | {
-      readonly op: 'head';
-      readonly branchId: string;
-      readonly expected: string | null;
-      readonly messageId: string | null;
-      readonly forkId: string;
-    }
-  /**
-   * A new branch: named `name`, or after `base` by the naming rule; with both, after `base` where that name is taken. One
-   * that is there already is left alone; if it ends on the way to the message, it ends there now.
-   */
-  | {
-      readonly op: 'branch';
-      readonly id: string;
-      readonly name?: string;
-      readonly base?: string;
-      readonly messageId: string | null;
-    }
-  | { readonly op: 'rename-branch'; readonly id: string; readonly name: string }
-  /** Deletes a branch; refused (`last-branch`) for the last one. */
-  | { readonly op: 'delete-branch'; readonly id: string }
-  /** Brings a deleted branch back, under its name or the next free one. */
-  | { readonly op: 'restore-branch'; readonly id: string }
-  /** Marks a branch as the one shown: where the next engine opens. */
-  | { readonly op: 'use'; readonly branchId: string }
-  /** A checkpoint at a message. A live one with that name moves and keeps its id. */
-  | { readonly op: 'checkpoint'; readonly id: string; readonly name: string; readonly messageId: string }
-  | { readonly op: 'rename-checkpoint'; readonly id: string; readonly name: string }
-  | { readonly op: 'delete-checkpoint'; readonly id: string }
-  /**
-   * Title (null clears it), metadata (merged, shallow) and usage (numbers are added, nested ones too; once where it is
-   * told again under the same `usageId`).
-   */
-  | {
-      readonly op: 'chat';
-      readonly title?: string | null;
-      readonly metadata?: Readonly<Record<string, unknown>>;
-      readonly usage?: Readonly<Record<string, unknown>>;
-      readonly usageId?: string;
-    }
-  /**
-   * Puts the records of a damaged chat right, as they were examined: refused with `head-moved` if anything was written
-   * since change number `seq`. `bodies` and `files` are those that were found elsewhere.
-   */
-  | ({
-      readonly op: 'mend';
-      readonly seq: number;
-      readonly bodies?: readonly UIMessage[];
-      readonly files?: Salvage['files'];
-    } & Omit<Examination, 'findings'>)
-  /** A value beside the chat, in the same transaction. */
-  | { readonly op: 'set'; readonly key: string; readonly value: unknown }
-  /**
-   * Fields of a record beside the chat, read and written in the same transaction: two tabs lose nothing of each other's.
-   * One that is null is taken out.
-   */
-  | { readonly op: 'merge'; readonly key: string; readonly value: Readonly<Record<string, unknown>> };
+/** Records of a chat as they are in one database. */
+export interface ChatRecords extends ChatDelta {
+  /** The number of the last change in the database that this is true for. */
+  readonly seq: number;
+  /** The random id of the database. */
+  readonly database: string;
+  /** How often everything was cleared in it. */
+  readonly generation: number;
+  /** What drafts say of messages that grow: they count only for the version that they grow from. */
+  readonly growing: readonly Growing[];
+  /** Chat keys of this id that were deleted: their records are left out. */
+  readonly deleted: readonly string[];
+  /** What is kept of the chat on this device alone; only by {@link ContextStore.load} from the beginning, else undefined. */
+  readonly local?: LocalRecords | undefined;
+  /** Ids and keys of records that could not be read; only where there are some. They are left out. */
+  readonly damaged?: readonly string[];
+}
 
-/** The operations of one name, or of some. */
-export type OpNamed<Name extends StoreOp['op']> = Extract<StoreOp, { readonly op: Name }>;
+/** What a draft says of a message that grows, without its words. */
+export interface Growing {
+  readonly key: string;
+  /** The version that it grows from. */
+  readonly rev: number;
+  readonly by: string;
+  readonly parts: number;
+  readonly preview: string;
+}
 
-/** What to do when another tab moved the head first. */
-export type ConflictPolicy = 'fork' | 'rebase' | 'error';
+/** Kept with a chat on this device, never joined: any JSON, by name. `view` and `operations` are the engine's. */
+export type LocalRecords = Readonly<Record<string, unknown>>;
 
-/** Who writes, and under which assumptions. */
-export interface AppendOptions {
+/** What is written in one transaction. */
+export interface StoreDelta extends ChatDelta {
+  /** Local records to put under their names; undefined takes one out. */
+  readonly local?: LocalRecords;
+}
+
+/** Under which assumptions records are written. */
+export interface CommitOptions {
   readonly userId: string;
-  /** The chat's `epoch` as the caller knows it; 0 for a chat that it has never seen. */
-  readonly epoch: number;
-  /**
-   * The id of `main`, if this write creates the chat. If another tab has created it meanwhile, this id means the `main`
-   * that is there: the result tells its real id.
-   */
-  readonly mainBranchId: string;
-  /** Metadata of the chat, if this write creates it. */
-  readonly metadata?: Readonly<Record<string, unknown>>;
-  /** What to do when a `head` operation finds another head. Default `fork`. */
-  readonly onConflict?: ConflictPolicy;
-  /**
-   * The revision of the chat's row up to which the caller knows all that was written: another one rejects with
-   * `head-moved` (`reason: 'chat'`). For what only one tab may do, like beginning an answer. Default: any.
-   */
-  readonly chatRev?: number;
-  /**
-   * The change number that what the caller knows of the chat is true for. Where everything was cleared since, the chat is
-   * refused with `chat-deleted`, instead of being written again from what the caller knows. Where the disk lost it, it is
-   * refused with `chat-missing`: the caller alone knows what else is to be written again, and the `epoch` in the details is
-   * that of the chat that this begins. Default: any.
-   */
-  readonly asOf?: number | undefined;
-  /**
-   * When the chat was created, as the caller knows it, in ms since epoch. Where the disk lost that one, and another tab has
-   * written it again, it is refused with `chat-missing`, too (`reason: 'another'`): what the caller knows may mean other
-   * messages there. Where one of fewer deletions was deleted there, it is refused as lost. Default: any.
-   */
-  readonly chatCreatedAt?: number | undefined;
+  /** The database that was read; '' for one that was never read. */
+  readonly database: string;
+  readonly generation: number;
+  /** The number up to which the caller has read the chat; 0 for a whole replica. */
+  readonly since: number;
+  /** How many branches its author shows: what a list tells of the chat from then on. */
+  readonly branchCount?: number;
+  /** Branch records and the keys that they are expected to end at, no others: else `head-moved`, with `ends` in `details`. */
+  readonly expect?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** A body, and of which version it is. */
+export interface Body {
+  readonly rev: number;
+  readonly by: string;
+  readonly sum: string;
+  readonly message: UIMessage;
+  /** Whether these are words of a draft, which grows. */
+  readonly isDraft?: boolean;
+}
+
+/** The newest words of a message that grows. */
+export interface Draft {
+  readonly key: string;
+  readonly rev: number;
+  readonly by: string;
+  /** Where the message lies, as far as its author knows: it need not be looked for. */
+  readonly seq?: number;
+  readonly message: UIMessage;
 }
 
 /** How the words of a growing answer are kept. */
 export interface DraftOptions {
-  /**
-   * For a page about to go, which no answer reaches any more: the words are written in one step, and nothing is read
-   * before it.
-   */
+  /** For a page about to go: the words are written in one step, and nothing is read before it. */
   readonly isLeaving?: boolean;
-  /**
-   * Resolves when the disk has them, as `append` does, and rejects as that does; with `message-not-found` where they would
-   * be ignored. Stores that can't do it may leave it to the end of the answer.
-   */
+  /** Resolves when the disk has them, and rejects as `commit` does; with `message-not-found` where they would be ignored. */
   readonly isDurable?: boolean;
 }
 
-/** Records of a chat, as they are now. */
-export interface ChatRecords {
-  /** The change sequence of the database that this is true for. */
-  readonly seq: number;
-  /** The change number that everything was cleared at; absent where it never was. What was known before is gone. */
-  readonly clearedSeq?: number;
-  /** The row; with `deletedAt` what is left of a deleted chat; undefined for an unknown one, or if it did not change. */
-  readonly chat: Chat | undefined;
-  readonly branches: readonly Branch[];
-  readonly checkpoints: readonly Checkpoint[];
-  /** In the order of `seq`. */
-  readonly nodes: readonly NodeInfo[];
-  /** Ids of messages that were taken back. */
-  readonly dropped: readonly string[];
-}
-
-/** What is damaged in a chat, and what can be saved. */
-export interface Salvage {
-  readonly findings: readonly Finding[];
-  /** Messages whose topology was lost or wrong, as far as it can be told. */
-  readonly nodes: readonly NodeInfo[];
-  /** Bodies that lie in the place of others. */
-  readonly bodies: readonly UIMessage[];
-  /** Ids of branches and checkpoints whose records were wrong: as they are read, they can be written. */
-  readonly pointers: readonly string[];
-  /** Bytes of files that were lost and found elsewhere, by their hash. */
-  readonly files?: ReadonlyMap<string, Uint8Array>;
-  /** The row of the chat, where none of its records is left. */
-  readonly chat?: Chat;
-}
-
-/** What an append did: the records that it spoke of, as they are now, also those that were there and equal. */
-export interface AppendResult extends ChatRecords {
-  readonly chat: Chat;
-  /** Whether anything had to be written. If not, `seq` is the number of an earlier change, perhaps another tab's. */
-  readonly changed: boolean;
-  /** Whether the row of the chat was. If not, its `rev` is that of an earlier write, perhaps another tab's. */
-  readonly chatChanged: boolean;
-  /** Bodies of the messages that were inserted or replaced, with their final places, in the order of `seq`. */
-  readonly written: readonly MessageNode[];
-  /** Set when the head had moved: from which branch the turn was taken, and to which it went. */
-  readonly conflict?: { readonly policy: 'fork' | 'rebase'; readonly from: Branch; readonly to: Branch };
-}
-
-/** One change of one thing: its number, what it is, and its revision now. */
-export interface Change {
-  readonly seq: number;
-  readonly kind: 'chat' | 'node' | 'branch' | 'checkpoint';
-  readonly op: 'put' | 'delete';
-  readonly chatId: string;
-  readonly id: string;
+/** An earlier version of a message. */
+export interface Revision {
   readonly rev: number;
+  readonly by: string;
+  readonly status: 'complete' | 'interrupted' | 'streaming';
+  readonly message: UIMessage;
 }
 
-/**
- * What listeners hear: which chat changed, up to which number; `draft` when an answer only grew; no id: all chats;
- * `loss` when `dataLoss` is another one, or none any more.
- */
-export interface StoreNotice {
-  readonly kind: 'change' | 'draft' | 'clear' | 'loss';
-  readonly chatId?: string;
-  readonly id?: string;
-  readonly seq: number;
-  /** Whether another tab did it. */
-  readonly remote: boolean;
-}
-
-/** A branch as people see it. */
-export interface BranchInfo {
-  readonly id: string;
-  readonly name: string;
-  readonly headMessageId: string | null;
-  readonly isActive: boolean;
-  /** Messages from the root to the head; an engine leaves out those before it that have no words, and are not seen. */
-  readonly messageCount: number;
-  /** Milliseconds since epoch. */
-  readonly createdAt: number;
-}
-
-/** A checkpoint as people see it. */
-export interface CheckpointInfo {
-  readonly id: string;
-  readonly name: string;
-  readonly messageId: string;
-  /** Milliseconds since epoch. */
-  readonly createdAt: number;
-}
-
-/** A chat in a list. */
-export interface ChatInfo {
+/** The row of a chat: what a list shows. Local to the database. */
+export interface ChatRow {
   readonly id: string;
   readonly userId: string;
   readonly title: string | undefined;
   readonly metadata: Readonly<Record<string, unknown>> | undefined;
+  /** Messages in the chat, on all branches; those that never said anything are not counted. */
   readonly messageCount: number;
+  /** As many as the last page that wrote told; 1 where none did. */
   readonly branchCount: number;
-  /** Milliseconds since epoch. */
+  /** ms since epoch. */
   readonly createdAt: number;
-  /** Milliseconds since epoch; moved by each save. */
+  /** ms since epoch; moved by each commit. */
   readonly updatedAt: number;
 }
 
@@ -422,88 +273,73 @@ export interface SearchOptions {
   readonly roles?: readonly string[];
   /** Default 20. */
   readonly limit?: number;
-  /** Only this branch, by id or name: the messages from the root to its head. Default: all live branches. */
-  readonly branch?: string;
+  /** Only these messages, by key. Default: what the chat's live branches reach. */
+  readonly keys?: ReadonlySet<string>;
   /** Also what only deleted branches hold. Default false. */
   readonly deleted?: boolean;
 }
 
 /** A message that matches. */
 export interface SearchResult {
-  readonly message: MessageNode;
+  readonly record: MessageRecord;
+  readonly message: UIMessage;
   /** Higher is better; to be compared within one search. */
   readonly rank: number;
   /** About 100 characters around the hits, these between `<mark>` and `</mark>`. HTML: the text in it is escaped. */
   readonly snippet: string;
 }
 
-/**
- * The reads and writes that an append is made of, within one transaction of one chat.
- *
- * All reads come first; then, in one go and without waiting, all writes. So a store needs no buffer of its own, and
- * memory is as whole as a database. Nothing is visible outside until the transaction is durable; a throw undoes all.
- */
-export interface StoreTransaction {
+/** One change of one record: its number, what it is, and which. */
+export interface Change {
+  readonly seq: number;
+  readonly kind: 'chat' | 'message' | 'ends' | 'mark';
+  readonly op: 'put' | 'delete';
   readonly chatId: string;
-  /** This device's id. */
-  readonly deviceId: string;
+  /** The key of a message, the id of anything else. */
+  readonly id: string;
+}
 
-  /** The row, also that of a deleted chat. */
-  chat(): Promise<Chat | undefined>;
-  /**
-   * What a chat that is written now, by this clock, is listed by: the clock's time, or one behind that of the last write,
-   * where the clock was set back since. Absent where nothing is listed.
-   */
-  moment?(now: number): number;
-  /** The last number of the change sequence that was given out. */
-  seq(): Promise<number>;
-  /**
-   * Looks up whether these messages are there, all at once: faster than one by one when there are many. Gives those that
-   * are, and the `seq` that is free, `nextSeq` or beyond.
-   */
-  expect?(
-    ids: readonly string[],
-    nextSeq: number,
-  ): Promise<{ readonly nextSeq: number; readonly there: ReadonlySet<string> }>;
-  /** Where no words of a chat lie whose records are gone, at this `seq` and beyond; 0 where there are none. */
-  wordsEnd?(): Promise<number>;
-  /** A message as it is stored, without its body; no draft is looked at. */
-  info(id: string): Promise<NodeInfo | undefined>;
-  /** A message as it is stored, with its body; no draft is looked at. `known` is where it lies, if its id does not tell. */
-  node(id: string, known?: NodeInfo): Promise<MessageNode | undefined>;
-  /** What a streaming message has said since it was stored. */
-  draft(id: string): Promise<UIMessage | undefined>;
-  /** Whether some message follows this one. */
-  hasChildren(info: NodeInfo): Promise<boolean>;
-  /** A branch, also a deleted one. */
-  branch(id: string): Promise<Branch | undefined>;
-  /** All branches, deleted ones too, in the order in which they were made. */
-  branches(): Promise<readonly Branch[]>;
-  /** All checkpoints, deleted ones too, in the order in which they were made. */
-  checkpoints(): Promise<readonly Checkpoint[]>;
-  /** A value beside the chat. */
-  value(key: string): Promise<unknown>;
+/** What listeners hear: which chat changed, up to which number; `draft` when an answer only grew; no id: all chats. */
+export interface StoreNotice {
+  readonly kind: 'change' | 'draft' | 'clear';
+  readonly chatId?: string;
+  readonly key?: string;
+  readonly seq: number;
+  /** Whether another tab did it. */
+  readonly remote: boolean;
+}
 
-  /**
-   * Forgets everything in the chat but its row: messages, drafts, revisions, branches, checkpoints, changes, and the values that go with it.
-   * `isBegun`: it is begun (again) by this write; who writes its first answer has told so already, and still does.
-   */
-  purge(isBegun?: boolean): void;
-  putChat(chat: Chat): void;
-  /** The sum that is kept of a body that is going to be written. */
-  bodyHash(body: UIMessage): string;
-  /**
-   * Writes a message, in both its forms; `replaced`, where given, is kept as a revision, and the draft goes. Comes behind
-   * the changes: many new messages are written at once, and each with the number of its own.
-   */
-  putNode(node: MessageNode, info: NodeInfo, replaced?: MessageNode): void;
-  /** Removes a message and its draft. */
-  dropNode(info: NodeInfo): void;
-  putBranch(branch: Branch): void;
-  putCheckpoint(checkpoint: Checkpoint): void;
-  /** Keeps the bytes of a file under their hash. */
-  putFile?(hash: string, bytes: Uint8Array): void;
-  /** Enters changes, in the order of their numbers; the last one is the new end of the sequence. */
-  putChanges(changes: readonly Change[]): void;
-  putValue(key: string, value: unknown): void;
+/** A record that is damaged: what it is, and whether `repair` can put it right. */
+export interface Damage {
+  readonly kind: 'message' | 'body' | 'ends' | 'mark' | 'chat' | 'file' | 'draft';
+  /** Key or id, as far as it can be told. */
+  readonly id: string;
+  /** The message whose file it is. */
+  readonly key?: string;
+  /** In words, for a log. */
+  readonly reason: string;
+  readonly isMended: boolean;
+}
+
+/** How much a store holds, and how safe the browser says it is. */
+export interface StorageFigures {
+  readonly persistence: Persistence;
+  /** Bytes that this site takes in the browser, all its databases and caches; absent where the browser does not tell. */
+  readonly usage?: number;
+  /** Bytes that this site may take; absent where the browser does not tell. */
+  readonly quota?: number;
+  /** Whether the browser has promised not to clear this site's data by itself; absent where it does not tell. */
+  readonly persisted?: boolean;
+  /** Chats that are not deleted. */
+  readonly chats: number;
+  /** Messages in them. */
+  readonly messages: number;
+  /** Packs of sealed messages; absent in memory. */
+  readonly packs?: number;
+  /** Messages that lie in records of their own; absent in memory. */
+  readonly singles?: number;
+  /** Attachments, and their bytes. */
+  readonly blobs: { readonly count: number; readonly bytes: number };
+  /** What each kind of record takes, where that was asked for: rows of the database, and about how many bytes. */
+  readonly kinds?: readonly { readonly kind: string; readonly rows: number; readonly bytes: number }[];
 }

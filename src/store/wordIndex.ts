@@ -1,43 +1,31 @@
-import type { Term } from './query.ts';
 import { type Rest, STRETCH } from './rest.ts';
+import type { Term } from './words.ts';
 
 /**
- * Texts as rows of numbers.
+ * Texts as their words, folded, with a space on both sides of each.
  *
- * Every word gets a number, and a text is the numbers of its words in their order. Looking for something is then one
- * pass over plain integers: ten thousand messages of a kilobyte are a million and a half of them, a few milliseconds.
- * The usual index, lists of texts by word, is faster still where there are millions of texts; but it knows no order,
- * which phrases need, and a text that changes must be found and taken out of every list. Here it is one row replaced.
+ * So whatever is looked for is a piece of such a text, words in a row as well as one that is only begun, and browsers look
+ * for a piece of a text faster than anything that is written here: ten thousand messages of a kilobyte take some
+ * milliseconds. A text that changes is one text replaced.
  *
- * The rank is BM25: rare words count more than common ones, further hits less and less, hits in short texts more.
+ * The rank is BM25: rare terms count more than common ones, further hits less and less, hits in short texts more.
  */
 export class WordIndex {
-  readonly #numbers = new Map<string, number>();
-  readonly #texts = new Map<string, Int32Array>();
+  readonly #texts = new Map<string, { readonly words: string; readonly count: number }>();
   #total = 0;
 
   /** Puts a text in, or in the place of the one with its id. Words may be many: `rest` is called every so often. */
   async put(id: string, words: Iterable<{ readonly folded: string }>, rest: Rest): Promise<void> {
-    const numbers: number[] = [];
-    for (const { folded } of words) {
-      numbers.push(this.#numberOf(folded));
-      if (numbers.length % STRETCH === 0) await rest();
-    }
+    const all: string[] = [];
+    for (const { folded } of words) if (all.push(folded) % STRETCH === 0) await rest();
     this.drop(id);
-    this.#texts.set(id, new Int32Array(numbers));
-    this.#total += numbers.length;
+    this.#texts.set(id, { words: ` ${all.join(' ')} `, count: all.length });
+    this.#total += all.length;
   }
 
   drop(id: string): void {
-    this.#total -= this.#texts.get(id)?.length ?? 0;
+    this.#total -= this.#texts.get(id)?.count ?? 0;
     this.#texts.delete(id);
-  }
-
-  #numberOf(word: string): number {
-    const known = this.#numbers.get(word);
-    if (known !== undefined) return known;
-    this.#numbers.set(word, this.#numbers.size);
-    return this.#numbers.size - 1;
   }
 
   /** Ranks of the texts that hold all the terms, by id; higher is better. Costs one pass over the texts. */
@@ -46,67 +34,30 @@ export class WordIndex {
     isWanted: (id: string) => boolean,
     rest: Rest,
   ): Promise<Map<string, number>> {
-    const sought = this.#seek(terms);
-    const candidates: [id: string, text: Int32Array][] = [];
-    const spread = new Float64Array(sought.count);
+    const pieces = terms.map(({ words, isPrefix }) => ` ${words.join(' ')}${isPrefix ? '' : ' '}`);
+    const holding = pieces.map(() => 0);
+    const found: [id: string, count: number, hits: readonly number[]][] = [];
     let wanted = 0;
-    for (const [id, text] of this.#texts) {
+    for (const [id, { words, count }] of this.#texts) {
       if (!isWanted(id)) continue;
       wanted += 1;
-      if (text.length >= STRETCH || wanted % STRETCH === 0) await rest();
-      const seen = bitsIn(text, sought.bits);
-      for (let i = 0; seen >> i !== 0; i += 1) spread[i] = (spread[i] ?? 0) + ((seen >> i) & 1);
-      if (seen === sought.all) candidates.push([id, text]);
+      if (count >= STRETCH || wanted % STRETCH === 0) await rest();
+      const hits = pieces.map((piece) => hitsIn(words, piece));
+      for (const [i, hit] of hits.entries()) if (hit > 0) holding[i] = (holding[i] ?? 0) + 1;
+      if (!hits.includes(0)) found.push([id, count, hits]);
     }
-    const rarity = spread.map((texts) => Math.log(1 + (wanted - texts + 0.5) / (texts + 0.5)));
-    return this.#rank(candidates, sought, rarity, rest);
-  }
-
-  async #rank(
-    candidates: readonly (readonly [string, Int32Array])[],
-    { terms, bits }: Sought,
-    rarity: Float64Array,
-    rest: Rest,
-  ): Promise<Map<string, number>> {
     const mean = this.#total / Math.max(this.#texts.size, 1);
-    const ranks = new Map<string, number>();
-    for (const [i, [id, text]] of candidates.entries()) {
-      if (text.length >= STRETCH || i % STRETCH === 0) await rest();
-      const hits = terms.map((term) => hitsIn(text, bits, term));
-      if (hits.includes(0)) continue;
-      const weigh = (count: number): number =>
-        (count * (K + 1)) / (count + K * (1 - B + (B * text.length) / mean));
-      const worth = ({ from, to }: SoughtTerm): number => rarity.subarray(from, to).reduce((a, b) => a + b);
-      ranks.set(
-        id,
-        terms.reduce((rank, term, i) => rank + worth(term) * weigh(hits[i] ?? 0), 0),
-      );
-    }
-    return ranks;
-  }
-
-  /** Gives each word of a query a bit, and each number the bits of the words that it stands for. */
-  #seek(terms: readonly Term[]): Sought {
-    const bits = new Int32Array(this.#numbers.size);
-    let count = 0;
-    const sought = terms.map(({ words, isPrefix }): SoughtTerm => {
-      const from = count;
-      for (const [i, word] of words.entries()) {
-        const numbers =
-          isPrefix && i === words.length - 1 ? this.#numbersFrom(word) : [this.#numbers.get(word)];
-        for (const number of numbers)
-          if (number !== undefined) bits[number] = (bits[number] ?? 0) | (1 << count);
-        count += 1;
-      }
-      return { from, to: count, whole: this.#numbers.get(words.at(-1) ?? '') };
-    });
-    return { terms: sought, bits, count, all: 2 ** count - 1 };
-  }
-
-  #numbersFrom(prefix: string): number[] {
-    const found: number[] = [];
-    for (const [word, number] of this.#numbers) if (word.startsWith(prefix)) found.push(number);
-    return found;
+    const worth = (i: number): number => {
+      const texts = holding[i] ?? 0;
+      return Math.log(1 + (wanted - texts + 0.5) / (texts + 0.5)) * (terms[i]?.words.length ?? 1);
+    };
+    const weigh = (hits: number, count: number): number =>
+      (hits * (K + 1)) / (hits + K * (1 - B + (B * count) / mean));
+    const rank = ([id, count, hits]: (typeof found)[number]): [string, number] => [
+      id,
+      hits.reduce((sum, hit, i) => sum + worth(i) * weigh(hit, count), 0),
+    ];
+    return new Map(found.map(rank));
   }
 }
 
@@ -114,38 +65,10 @@ export class WordIndex {
 const K = 1.2;
 const B = 0.75;
 
-interface Sought {
-  readonly terms: readonly SoughtTerm[];
-  /** By number of a word: the bits of the query's words that it matches. */
-  readonly bits: Int32Array;
-  /** How many words the query has: at most 30, so that their bits fit an integer. */
-  readonly count: number;
-  readonly all: number;
-}
-
-/** A term as its bits, from one to before another. */
-interface SoughtTerm {
-  readonly from: number;
-  readonly to: number;
-  /** The number of its last word, if that is a word of its own. */
-  readonly whole: number | undefined;
-}
-
-/** Which words of the query stand somewhere in a text. */
-function bitsIn(text: Int32Array, bits: Int32Array): number {
-  let seen = 0;
-  for (let i = 0; i < text.length; i += 1) seen |= bits[text[i] as number] as number;
-  return seen;
-}
-
-/** How often a term stands in a text; a word that only begins like it is half a hit. */
-function hitsIn(text: Int32Array, bits: Int32Array, { from, to, whole }: SoughtTerm): number {
+/** How often a piece stands in a text; where a word goes on behind it, that is half a hit. */
+function hitsIn(words: string, piece: string): number {
   let hits = 0;
-  for (let at = 0; at + (to - from) <= text.length; at += 1) {
-    if (((bits[text[at] as number] as number) & (1 << from)) === 0) continue;
-    let bit = from + 1;
-    while (bit < to && ((bits[text[at + bit - from] as number] as number) & (1 << bit)) !== 0) bit += 1;
-    if (bit === to) hits += text[at + to - from - 1] === whole ? 1 : 0.5;
-  }
+  for (let at = words.indexOf(piece); at >= 0; at = words.indexOf(piece, at + 1))
+    hits += piece.endsWith(' ') || words[at + piece.length] === ' ' ? 1 : 0.5;
   return hits;
 }

@@ -1,6 +1,6 @@
 import { ContextError } from '../errors.ts';
 
-/** For the option of gpt-tokenizer: what looks like a control token in a chat is text that somebody typed. */
+/** For the option of gpt-tokenizer: what looks like a control token in a chat is text that a person typed. */
 export const asText: { readonly disallowedSpecial: Set<string> } = { disallowedSpecial: new Set() };
 
 /** What to do where the table of an encoding can't be had: throws `invalid-options` and says how to get it. */

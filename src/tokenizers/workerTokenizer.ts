@@ -8,22 +8,17 @@
  * the page counts for itself, a few milliseconds at a time when it is idle: slower, and just as exact.
  */
 import { ContextError } from '../errors.ts';
+import type { BatchTokenizer } from '../tokens/count.ts';
 import type { Tokenizer } from '../tokens/tokenizer.ts';
 import type { Answered, Asked } from './thread.ts';
 
-/** Counts tokens exactly, off the page's thread. */
-export interface WorkerTokenizer {
-  /** The encoding: `o200k`, `cl100k`. */
-  readonly name: string;
-  readonly exact: true;
-  /**
-   * Tokens of each text, in order. Ask for many at once: a question is one message.
-   * Rejects with `invalid-options` where gpt-tokenizer can't be loaded, with `aborted` after {@link dispose}.
-   */
-  count(texts: readonly string[]): Promise<readonly number[]>;
-  /** Ends the Worker and rejects what is still open. */
-  dispose(): void;
-}
+/**
+ * Counts tokens exactly, off the page's thread. Ask for many texts at once: a question is one message.
+ *
+ * `count` rejects with `invalid-options` where gpt-tokenizer can't be loaded, with `aborted` after `dispose`, which ends
+ * the Worker.
+ */
+export type WorkerTokenizer = BatchTokenizer;
 
 /** How a Worker is kept. */
 export interface WorkerTokenizerOptions {

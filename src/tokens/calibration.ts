@@ -9,53 +9,31 @@
  * few decides, and within bounds: beyond them the count and the text are not about the same thing.
  */
 import type { UIMessage } from 'ai';
-import { running } from './running.ts';
+import { bareName, undated } from './modelName.ts';
+import { fieldsOf, measuredUsage, type MeasuredUsage } from './usage.ts';
 
-/** Tokens that a provider counted for one answer, all of its steps together. Missing: not told. */
-export interface MeasuredUsage {
-  /** All input, cached or not. */
-  readonly input?: number;
-  /** All output, thinking included. */
-  readonly output?: number;
-  /** Of `input`: found in the provider's cache. */
-  readonly cacheRead?: number;
-  /** Of `input`: put into the provider's cache. */
-  readonly cacheWrite?: number;
-  /** Of `output`: thinking. */
-  readonly reasoning?: number;
-}
-
-/**
- * The usage in a message's metadata (`totalUsage`, else `usage`, in the AI SDK's forms of version 5 to 7); undefined
- * where there is none. Numbers that are not counts are left out.
- */
-export function measuredUsage({ metadata }: Pick<UIMessage, 'metadata'>): MeasuredUsage | undefined {
-  if (metadata === undefined) return undefined;
-  const { totalUsage, usage } = fieldsOf(metadata);
-  const told = fieldsOf(totalUsage ?? usage);
-  const inputs = fieldsOf(told.inputTokenDetails);
-  const outputs = fieldsOf(told.outputTokenDetails);
-  const counts = Object.entries({
-    input: told.inputTokens,
-    output: told.outputTokens,
-    cacheRead: inputs.cacheReadTokens ?? told.cachedInputTokens,
-    cacheWrite: inputs.cacheWriteTokens,
-    reasoning: outputs.reasoningTokens ?? told.reasoningTokens,
-  }).filter(([, count]) => isCount(count));
-  return counts.length > 0 ? Object.fromEntries(counts) : undefined;
-}
-
-/** A message that tells what the provider counted, and the last one before it that does. */
-interface Measured {
-  readonly message: UIMessage;
+/** Usage that was told in one number. */
+export interface Told {
   readonly usage: MeasuredUsage;
-  readonly before: Measured | undefined;
+  /** Whether it is that of a single request: a sum over several does not say which of them were long. */
+  readonly isOne: boolean;
 }
 
-const measuredIn = running<UIMessage, Measured | undefined>((message, before) => {
+const ofMessages = new WeakMap<UIMessage, Told | null>();
+
+/** What a message tells of its usage, read once for each message object; null where it tells nothing. */
+export function toldBy(message: UIMessage): Told | null {
+  let told = ofMessages.get(message);
+  if (told !== undefined) return told;
   const usage = measuredUsage(message);
-  return usage ? { message, usage, before } : before;
-});
+  told = usage ? { usage, isOne: stepsOf(message) < 2 } : null;
+  ofMessages.set(message, told);
+  return told;
+}
+
+function stepsOf({ parts }: UIMessage): number {
+  return parts.filter(({ type }) => type === 'step-start').length;
+}
 
 /**
  * How many tokens the provider counts for one that `count` counts: multiply an estimate by it. Between 0.5 and 2;
@@ -68,9 +46,8 @@ export function calibrationOf(
   modelId?: string,
 ): number | undefined {
   const ratios: number[] = [];
-  let measured = measuredIn(messages)[messages.length - 1];
-  for (; measured && ratios.length < SAMPLES; measured = measured.before) {
-    const ratio = ratioOf(measured, count, modelId);
+  for (let i = messages.length - 1; i >= 0 && ratios.length < SAMPLES; i--) {
+    const ratio = ratioOf(messages[i] as UIMessage, count, modelId);
     if (ratio !== undefined) ratios.push(ratio);
   }
   return middle(ratios);
@@ -84,12 +61,13 @@ const LEAST = 0.5;
 const MOST = 2;
 
 function ratioOf(
-  { message, usage }: Measured,
+  message: UIMessage,
   count: (text: string) => number,
   modelId: string | undefined,
 ): number | undefined {
-  if (message.role !== 'assistant' || isOfAnother(message, modelId)) return undefined;
-  const { output = 0, reasoning = 0 } = usage;
+  const told = toldBy(message);
+  if (!told || message.role !== 'assistant' || isOfAnother(message, modelId)) return undefined;
+  const { output = 0, reasoning = 0 } = told.usage;
   const measured = output - reasoning;
   if (measured < ENOUGH) return undefined;
   const text = wordsAlone(message, reasoning > 0);
@@ -112,26 +90,18 @@ function isSilent(type: string): boolean {
   return type === 'step-start' || type.startsWith('data-') || type.startsWith('source-');
 }
 
-/** Providers, gateways and apps prefix names in their ways; the last piece is the model. */
 function isOfAnother({ metadata }: UIMessage, modelId: string | undefined): boolean {
   const { modelId: id, model = id } = fieldsOf(metadata);
-  return modelId !== undefined && typeof model === 'string' && bareName(model) !== bareName(modelId);
+  return modelId !== undefined && typeof model === 'string' && familyOf(model) !== familyOf(modelId);
 }
 
-function bareName(modelId: string): string {
-  return modelId.slice(Math.max(modelId.lastIndexOf(':'), modelId.lastIndexOf('/')) + 1).toLowerCase();
+/** What snapshots of one model have in common, by whichever way they were reached. */
+function familyOf(modelId: string): string {
+  return undated(bareName(modelId)).toLowerCase();
 }
 
 function middle(ratios: readonly number[]): number | undefined {
   const sorted = ratios.toSorted((a, b) => a - b);
   const [low, high] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];
   return low === undefined || high === undefined ? undefined : (low + high) / 2;
-}
-
-function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }

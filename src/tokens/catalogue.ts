@@ -1,4 +1,5 @@
-import { ContextError, reasonOf, type ContextErrorCode } from '../errors.ts';
+import { ContextError, isContextError, readFrom, reasonOf, type ContextErrorCode } from '../errors.ts';
+import { bareName, undated } from './modelName.ts';
 import type { ModelInfo } from './prices.ts';
 
 /**
@@ -12,7 +13,7 @@ import type { ModelInfo } from './prices.ts';
  * refuses the whole table, because half of a price list is a wrong one.
  */
 
-/** A model as an app tells of it; what is left out is unknown. */
+/** A model as an app registers it; fields that are left out are unknown. */
 export type ModelEntry = Pick<ModelInfo, 'id'> & Partial<ModelInfo>;
 
 /** Options of `loadModels`. */
@@ -28,7 +29,8 @@ const told = new Map<string, ModelInfo>();
 
 /** Keeps a model. Throws `invalid-options`. */
 export function register(model: ModelEntry): void {
-  keep([checkModel(model, { row: 'registerModel()', code: 'invalid-options', asOf: today() })]);
+  const rules = { row: 'registerModel()', code: 'invalid-options', asOf: today() } as const;
+  keep([readFrom('The model', () => checkModel(model, rules))]);
 }
 
 /** Keeps the models of a table, or of the table at an address; returns how many. */
@@ -38,12 +40,43 @@ export async function load(
 ): Promise<number> {
   const isAddress = typeof source === 'string' || source instanceof URL;
   const table = isAddress ? await fetchJson(String(source), signal) : source;
-  return keep(Array.isArray(table) ? ownRows(table, asOf) : catalogueRows(table, asOf));
+  return keep(readRows(table, asOf));
 }
 
-/** The model of this id. */
+/** All models: those that the app told of, and those of the built-in table that it did not tell anew. */
+export async function all(): Promise<readonly ModelInfo[]> {
+  const models = new Map([...(await builtIn()).map((model) => [model.id, model] as const), ...told]);
+  return [...models.values()];
+}
+
+/** The model of this id, or of the one that it stands for. */
 export async function find(id: string): Promise<ModelInfo | undefined> {
-  return told.get(id) ?? (await builtIn()).find((model) => model.id === id);
+  const table = new Map((await builtIn()).map((model) => [model.id, model]));
+  const known = (name: string): ModelInfo | undefined => told.get(name) ?? table.get(name);
+  return known(id) ?? known(fullId(id, [...table.keys()]));
+}
+
+/**
+ * The id that another one stands for: that of a snapshot with a date (`openai:gpt-4o-2024-08-06`, also as the provider
+ * names it in an answer, `gpt-4o-2024-08-06`), and that without the maker's folder (`groq:gpt-oss-20b`). '' for none, and
+ * where it could be two.
+ */
+function fullId(id: string, inTable: readonly string[]): string {
+  if (OF_ITS_OWN.has(bareName(id))) return '';
+  const plain = undated(id);
+  const [, provider, name] = /^([^:]*:)(.*)$/s.exec(plain) ?? [];
+  if (provider === undefined)
+    return plain === id ? '' : only(inTable.filter((full) => full.endsWith(`:${plain}`)));
+  const ids = new Set([...told.keys(), ...inTable]);
+  if (ids.has(plain)) return plain;
+  return only([...ids].filter((full) => full.startsWith(provider) && full.endsWith(`/${name}`)));
+}
+
+/** Snapshots whose prices aren't those of the model that bears their name without the date. */
+const OF_ITS_OWN: ReadonlySet<string> = new Set(['gpt-4o-2024-05-13']);
+
+function only(ids: readonly string[]): string {
+  return ids.length === 1 ? (ids[0] ?? '') : '';
 }
 
 function keep(models: readonly ModelInfo[]): number {
@@ -64,13 +97,13 @@ function builtIn(): Promise<readonly ModelInfo[]> {
 async function fetchJson(address: string, signal: AbortSignal | undefined): Promise<unknown> {
   const text = await fetchText(address, signal).catch((cause: unknown) => {
     if (signal?.aborted) throw new ContextError('aborted', 'Loading models was aborted.', { cause });
-    const message = `The models at ${address} could not be loaded: ${reasonOf(cause)}. Those known before still are.`;
+    const message = `The models at ${reasonOf(address)} could not be loaded: ${reasonOf(cause)}. Those known before still are.`;
     throw new ContextError('store-unavailable', message, { details: { address }, cause });
   });
   try {
     return JSON.parse(text);
   } catch (cause) {
-    const message = `What came from ${address} is no JSON: ${JSON.stringify(text.slice(0, 60))}`;
+    const message = `What came from ${reasonOf(address)} is no JSON: ${JSON.stringify(text.slice(0, 60))}`;
     throw new ContextError('invalid-import', message, { details: { address }, cause });
   }
 }
@@ -81,15 +114,25 @@ async function fetchText(address: string, signal: AbortSignal | undefined): Prom
   return response.text();
 }
 
-function ownRows(rows: readonly unknown[], asOf: string): ModelInfo[] {
-  return rows.map((value, i) => checkModel(value, { row: `models[${i}]`, code: 'invalid-import', asOf }));
+function readRows(table: unknown, asOf: string): ModelInfo[] {
+  try {
+    if (!Array.isArray(table)) return catalogueRows(table, asOf);
+    return table.map((value, i) => checkModel(value, { row: `models[${i}]`, code: 'invalid-import', asOf }));
+  } catch (cause) {
+    if (isContextError(cause)) throw cause;
+    throw new ContextError('invalid-import', `The models can't be read: ${reasonOf(cause)}.`, { cause });
+  }
 }
 
 function catalogueRows(catalogue: unknown, asOf: string): ModelInfo[] {
   return recordsIn(catalogue).flatMap(([provider, { models }]) =>
     recordsIn(models, provider, 'models').map(([model, { name, cost, limit }]) => {
       const value = { id: `${provider}:${model}`, name, ...limitsOf(limit), prices: pricesOf(cost) };
-      return checkModel(value, { row: `${provider}.models.${model}`, code: 'invalid-import', asOf });
+      return checkModel(value, {
+        row: reasonOf(`${provider}.models.${model}`),
+        code: 'invalid-import',
+        asOf,
+      });
     }),
   );
 }
@@ -103,7 +146,7 @@ function recordsIn(value: unknown, ...path: readonly string[]): [string, Fields]
 
 function asRecord(value: unknown, path: readonly string[]): Fields {
   if (isRecord(value)) return value;
-  const row = path.join('.') || 'the table';
+  const row = reasonOf(path.join('.')) || 'the table';
   const message = `${row} must be a record: loadModels() reads a list of models, or the api.json of models.dev.`;
   throw new ContextError('invalid-import', message, { details: { row, value } });
 }
@@ -145,43 +188,36 @@ interface RowRules {
   readonly asOf: string;
 }
 
-/** A row as it is kept: without fields that nobody knows, and with null for what it does not tell. */
-function checkModel(value: unknown, { row, code, asOf }: RowRules): ModelInfo {
-  const check = (from: unknown, forms: Forms, path = ''): Fields => {
-    const refuse = (field: string, complaint: string, found: unknown): never => {
-      const message = `${row}: ${path}${field} ${complaint}.`;
-      throw new ContextError(code, message, { details: { row, field: path + field, value: found } });
-    };
-    expectNoStray(from, forms, path === '' ? /pric|cost/i : /^/, refuse);
-    return knownFields(from, forms, (field, what, found) =>
-      refuse(field, `must be ${what}, and is ${shown(found)}`, found),
-    );
-  };
-  const { prices, ...kept } = check(value, FIELDS);
-  const { longPrompt, ...plain } = prices ? check(prices, PRICES, 'prices.') : {};
-  const long = longPrompt ? { longPrompt: check(longPrompt, LONG_PROMPT, 'prices.longPrompt.') } : {};
+/** A row as it is kept: without unknown fields, and with null for limits and prices that it does not name. */
+function checkModel(value: unknown, rules: RowRules): ModelInfo {
+  const { prices, ...kept } = fieldsIn(value, FIELDS, '', rules);
+  const { longPrompt, ...plain } = prices ? fieldsIn(prices, PRICES, 'prices.', rules) : {};
+  const long = longPrompt
+    ? { longPrompt: fieldsIn(longPrompt, LONG_PROMPT, 'prices.longPrompt.', rules) }
+    : {};
+  const { asOf } = rules;
   const model = { context: null, output: null, asOf, ...kept, prices: prices ? { ...plain, ...long } : null };
   return model as unknown as ModelInfo;
 }
 
-/** Refuses fields that look like a price and are none that we know: a price that is spelt wrong would not be counted. */
-function expectNoStray(value: unknown, forms: Forms, like: RegExp, refuse: Refuse): void {
-  for (const [field, found] of Object.entries(Object(value) as Fields)) {
-    if (found === undefined || Object.hasOwn(forms, field) || !like.test(field)) continue;
-    refuse(field, `is unknown; what can stand here: ${Object.keys(forms).join(', ')}`, found);
-  }
-}
-
-type Refuse = (field: string, what: string, found: unknown) => never;
-
-/** The fields of a record that these forms know; undefined ones left out. */
-function knownFields(value: unknown, forms: Forms, refuse: Refuse): Fields {
+/**
+ * The fields of a record that these forms know. A field that looks like a price and is none that we know is refused: a
+ * price that is spelt wrong would not be counted.
+ */
+function fieldsIn(value: unknown, forms: Forms, path: string, { row, code }: RowRules): Fields {
+  const refuse = (field: string, complaint: string, found: unknown): never => {
+    const message = `${row}: ${path}${reasonOf(field)} ${complaint}.`;
+    throw new ContextError(code, message, { details: { row, field: path + field, value: found } });
+  };
   const known: Record<string, unknown> = {};
-  for (const [field, [has, what]] of Object.entries(forms)) {
-    const found = (Object(value) as Fields)[field];
-    if (!has(found)) refuse(field, what, found);
-    if (found !== undefined) known[field] = found;
+  for (const [field, found] of Object.entries(Object(value) as Fields)) {
+    if (found === undefined) continue;
+    if (Object.hasOwn(forms, field)) known[field] = found;
+    else if (path !== '' || /pric|cost/i.test(field))
+      refuse(field, `is unknown; what can stand here: ${Object.keys(forms).join(', ')}`, found);
   }
+  for (const [field, [has, what]] of Object.entries(forms))
+    if (!has(known[field])) refuse(field, `must be ${what}, and is ${shown(known[field])}`, known[field]);
   return known;
 }
 

@@ -5,27 +5,40 @@ import { estimateTokens, type Tokenizer } from './tokenizer.ts';
 /**
  * Counts that are counted once.
  *
- * Counting is what an estimate's time goes to, and what was said does not change: a stored message keeps its object
- * until its words do. So its count is kept with the object, for each tokenizer. Rendered texts have no object; of those
- * the latest are kept.
+ * An estimate spends its time on counting, and a stored message keeps its object until its words change. So the count of a
+ * message is kept with the object, for each tokenizer. Rendered texts have no object; the counts of the latest are kept.
  */
 
-const ofMessages = new WeakMap<Tokenizer, WeakMap<UIMessage, number>>();
-const ofTexts = new WeakMap<Tokenizer, Map<string, number>>();
+const known = new WeakMap<Tokenizer, Counts>();
+
+interface Counts {
+  readonly messages: WeakMap<UIMessage, number>;
+  readonly texts: Map<string, number>;
+}
+
+function countsOf(tokenizer: Tokenizer): Counts {
+  const counts = known.get(tokenizer) ?? { messages: new WeakMap(), texts: new Map() };
+  known.set(tokenizer, counts);
+  return counts;
+}
 
 /** Texts whose counts are kept for a tokenizer: more than a prompt has fragments, in a few formats. */
 const TEXTS_KEPT = 5_000;
 
 /** The tokens of a message: its texts, and what its tools were given and gave as JSON. */
 export function countMessage(tokenizer: Tokenizer, message: UIMessage): number {
-  return once(ofMessages, tokenizer, new WeakMap(), message, () => wordsOf(message));
+  const { messages } = countsOf(tokenizer);
+  let count = messages.get(message);
+  if (count === undefined) messages.set(message, (count = ask(tokenizer, wordsOf(message))));
+  return count;
 }
 
 /** The tokens of a text. */
 export function countText(tokenizer: Tokenizer, text: string): number {
-  const count = once(ofTexts, tokenizer, new Map(), text, () => text);
-  const texts = ofTexts.get(tokenizer);
-  if (texts && texts.size > TEXTS_KEPT) texts.delete([...texts.keys()][0] ?? '');
+  const { texts } = countsOf(tokenizer);
+  const count = texts.get(text) ?? ask(tokenizer, text);
+  texts.set(text, count);
+  if (texts.size > TEXTS_KEPT) texts.delete([...texts.keys()][0] ?? '');
   return count;
 }
 
@@ -43,7 +56,7 @@ export function isBatch(tokenizer: Tokenizer | BatchTokenizer): tokenizer is Bat
   return 'dispose' in tokenizer;
 }
 
-/** For each of them, who knows what it has answered. */
+/** For each batch tokenizer, the tokenizer under which its answers are kept. */
 const knowing = new WeakMap<BatchTokenizer, Tokenizer>();
 
 /** Asks in one question for all that was not counted before; gives the tokenizer that knows the answers. */
@@ -55,12 +68,15 @@ export async function countAhead(
   const { name, exact } = batch;
   const tokenizer = knowing.get(batch) ?? { name, exact, count: estimateTokens };
   knowing.set(batch, tokenizer);
-  const newTexts = texts.filter((text) => !ofTexts.get(tokenizer)?.has(text));
-  const newMessages = messages.filter((message) => !ofMessages.get(tokenizer)?.has(message));
+  const counts = countsOf(tokenizer);
+  const newTexts = texts.filter((text) => !counts.texts.has(text));
+  const newMessages = messages.filter((message) => !counts.messages.has(message));
   const asked = [...newTexts, ...newMessages.map(wordsOf)];
-  const counts = asked.length > 0 ? await askAll(batch, asked) : [];
-  keep(ofTexts, tokenizer, new Map(), newTexts, counts);
-  keep(ofMessages, tokenizer, new WeakMap(), newMessages, counts.slice(newTexts.length));
+  const told = asked.length > 0 ? await askAll(batch, asked) : [];
+  const tokens = asked.map((_, i) => whole(told[i], name));
+  for (const [i, text] of newTexts.entries()) counts.texts.set(text, tokens[i] ?? 0);
+  for (const [i, message] of newMessages.entries())
+    counts.messages.set(message, tokens[newTexts.length + i] ?? 0);
   return tokenizer;
 }
 
@@ -71,38 +87,9 @@ async function askAll(batch: BatchTokenizer, texts: readonly string[]): Promise<
   } catch (cause) {
     failed(batch.name, cause);
   }
-  return refuse(`The tokenizer "${batch.name}" gave no list: count() gives the tokens of each text.`);
-}
-
-function keep<K, C extends Counts<K>>(
-  known: WeakMap<Tokenizer, C>,
-  tokenizer: Tokenizer,
-  none: C,
-  keys: readonly K[],
-  counts: readonly number[],
-): void {
-  const kept = known.get(tokenizer) ?? none;
-  known.set(tokenizer, kept);
-  for (const [i, key] of keys.entries()) kept.set(key, whole(counts[i], tokenizer.name));
-}
-
-interface Counts<K> {
-  get(key: K): number | undefined;
-  set(key: K, count: number): unknown;
-}
-
-function once<K, C extends Counts<K>>(
-  known: WeakMap<Tokenizer, C>,
-  tokenizer: Tokenizer,
-  none: C,
-  key: K,
-  text: () => string,
-): number {
-  const counts = known.get(tokenizer) ?? none;
-  const count = counts.get(key) ?? ask(tokenizer, text());
-  counts.set(key, count);
-  known.set(tokenizer, counts);
-  return count;
+  return refuse(
+    `The tokenizer "${reasonOf(batch.name)}" gave no list: count() gives the tokens of each text.`,
+  );
 }
 
 function ask(tokenizer: Tokenizer, text: string): number {
@@ -115,15 +102,17 @@ function ask(tokenizer: Tokenizer, text: string): number {
   return whole(count, tokenizer.name);
 }
 
-/** Somebody's tokenizer may say anything; what is no count would make a wrong sum. */
+/** Refuses what is no count: an app's tokenizer may return anything, and the sum would be wrong. */
 function whole(count: unknown, tokenizer: string): number {
   if (typeof count === 'number' && count >= 0 && count < Infinity) return Math.round(count);
-  return refuse(`The tokenizer "${tokenizer}" gave ${reasonOf(count)} for a text: count() gives its tokens.`);
+  return refuse(
+    `The tokenizer "${reasonOf(tokenizer)}" gave ${reasonOf(count)} for a text: count() gives its tokens.`,
+  );
 }
 
 function failed(tokenizer: string, cause: unknown): never {
   if (isContextError(cause)) throw cause;
-  return refuse(`The tokenizer "${tokenizer}" failed: ${reasonOf(cause)}`, cause);
+  return refuse(`The tokenizer "${reasonOf(tokenizer)}" failed: ${reasonOf(cause)}`, cause);
 }
 
 function refuse(message: string, cause?: unknown): never {

@@ -2,10 +2,8 @@ import type { UIMessage } from 'ai';
 import { calibrationOf } from './calibration.ts';
 import { countMessage, countText } from './count.ts';
 import { hiddenInMessage, hiddenMarks, type HiddenMark } from './hidden.ts';
-import { pricesAt } from './longPrompt.ts';
 import type { ModelInfo } from './prices.ts';
-import { running, type Running } from './running.ts';
-import { dollars, spendingOf, type Spending } from './spending.ts';
+import { dollars, pricesAt, spendingOf, type Spending } from './spending.ts';
 import type { Tokenizer } from './tokenizer.ts';
 
 /**
@@ -15,10 +13,8 @@ import type { Tokenizer } from './tokenizer.ts';
  * The pieces of the prompt are counted alone, each rendered by itself: they tell where the tokens go, and add up to
  * about the total.
  *
- * What is known of a message is kept, and so is what messages add up to: of a long chat that grew, only what is new is
- * counted. The rows are written again, because each tells its share of a total that changed. Where earlier answers tell
- * what the provider counted for them, an estimate is multiplied by what it was off by then; the plain count is told
- * beside it.
+ * What is known of a message is kept with it: of a long chat that grew, only what is new is counted. Where earlier answers tell what the provider counted for them, an estimate is multiplied by what it was off by
+ * then; the plain count is told beside it.
  */
 
 /** How large a prompt is, and what sending it costs. Plain data. */
@@ -47,7 +43,7 @@ export interface EstimateResult {
   readonly fragments: readonly FragmentShare[];
   /** Each message, oldest first. */
   readonly messages: readonly MessageShare[];
-  /** What was used so far, as the provider counted it; null where nobody told. */
+  /** What was used so far, as the provider counted it; null without such a count. */
   readonly spent: Spending | null;
 }
 
@@ -69,7 +65,7 @@ export interface Share {
   readonly cost: number | null;
   /** Of the whole, from 0 to 1. */
   readonly share: number;
-  /** Zero-width, bidirectional and tag characters in it, which a model reads and nobody sees; absent without any. */
+  /** Zero-width, bidirectional and tag characters in it, which a model reads and no screen shows; absent without any. */
   readonly hidden?: readonly HiddenMark[];
 }
 
@@ -82,7 +78,7 @@ export interface FragmentShare extends Share {
 }
 
 /** A message as a piece of a prompt. */
-interface MessageShare extends Share {
+export interface MessageShare extends Share {
   readonly id: string;
   readonly role: UIMessage['role'];
 }
@@ -112,8 +108,8 @@ export function estimatePrompt(input: EstimateInput): EstimateResult {
   const { modelId, model, tokenizer, systemPrompt, fragments, messages } = input;
   const calibration = calibrate(input);
   const prompt = countText(tokenizer, systemPrompt);
-  const known = knownOf(tokenizer, messages);
-  const counted = prompt + (known.at(-1)?.upToHere ?? 0);
+  const counts = messages.map((message) => countMessage(tokenizer, message));
+  const counted = counts.reduce((sum, count) => sum + count, prompt);
   const tokens = Math.round(counted * (calibration ?? 1));
   const price = model?.prices ? pricesAt(model.prices, tokens).input : null;
   const scale: Scale = { counted, calibration, price };
@@ -135,7 +131,7 @@ export function estimatePrompt(input: EstimateInput): EstimateResult {
       ...hidden(hiddenMarks(text)),
       ...(problem !== undefined && { problem }),
     })),
-    messages: sharesOf(tokenizer, known, scale),
+    messages: messages.map((message, i) => rowOf(message, counts[i] ?? 0, scale)),
     spent: spendingOf(input.chatMetadata, messages, model?.prices),
   };
 }
@@ -153,59 +149,11 @@ function shareOf(count: number, { counted, calibration, price }: Scale): Share {
   return { tokens, cost: price === null ? null : dollars(tokens, price), share: count / (counted || 1) };
 }
 
-/** What is known of a message, in the place where it stands. */
-interface Known {
-  readonly message: UIMessage;
-  readonly tokens: number;
-  /** Its tokens, and those of all messages before it. */
-  readonly upToHere: number;
-  readonly hidden: readonly HiddenMark[];
-}
-
-const knownBy = new WeakMap<Tokenizer, Running<UIMessage, Known>>();
-
-function knownOf(tokenizer: Tokenizer, messages: readonly UIMessage[]): readonly Known[] {
-  const knownIn =
-    knownBy.get(tokenizer) ??
-    running<UIMessage, Known>((message, before) => {
-      const tokens = countMessage(tokenizer, message);
-      const upToHere = tokens + (before?.upToHere ?? 0);
-      return { message, tokens, upToHere, hidden: hiddenInMessage(message) };
-    });
-  knownBy.set(tokenizer, knownIn);
-  return knownIn(messages);
-}
-
-/** The rows that were written last for a tokenizer, and for which scale. */
-const written = new WeakMap<
-  Tokenizer,
-  { readonly scale: Scale; readonly rows: Running<Known, MessageShare> }
->();
-
-/** A row for each message; those that were written for the same whole are written already. */
-function sharesOf(tokenizer: Tokenizer, known: readonly Known[], scale: Scale): readonly MessageShare[] {
-  const last = written.get(tokenizer);
-  const rows =
-    last && isSame(last.scale, scale)
-      ? last.rows
-      : running<Known, MessageShare>(({ message, tokens, hidden: marks }) =>
-          rowOf(message, tokens, marks, scale),
-        );
-  written.set(tokenizer, { scale, rows });
-  return rows(known);
-}
-
-function isSame(a: Scale, b: Scale): boolean {
-  return a.counted === b.counted && a.calibration === b.calibration && a.price === b.price;
-}
-
-function rowOf(
-  { id, role }: UIMessage,
-  count: number,
-  marks: readonly HiddenMark[],
-  scale: Scale,
-): MessageShare {
+/** Without spreads: of a long chat there are thousands. */
+function rowOf(message: UIMessage, count: number, scale: Scale): MessageShare {
+  const { id, role } = message;
   const { tokens, cost, share } = shareOf(count, scale);
+  const marks = hiddenInMessage(message);
   return marks.length > 0
     ? { id, role, tokens, cost, share, hidden: marks }
     : { id, role, tokens, cost, share };

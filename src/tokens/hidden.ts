@@ -6,13 +6,13 @@ import { partWords } from './count.ts';
  *
  * Zero-width characters split a word that a filter looks for, bidirectional controls show a text in another order than
  * it is read in, and tag characters write whole sentences that no screen shows. They are data and stay in the prompt;
- * here they are found, so that whoever looks at the prompt is told.
+ * here they are found, so that a panel can point at them.
  *
  * Some do honest work: a joiner between two emoji or in a script that is written with joiners, the tags behind a flag.
  * Where a writing system puts them they are not reported.
  */
 
-/** One character that nobody sees. */
+/** One character that no screen shows. */
 export interface HiddenMark {
   /**
    * Where it stands, in UTF-16 units: in the rendered text; of a message, in the text of its part, or in the JSON of a

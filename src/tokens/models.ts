@@ -1,7 +1,9 @@
+import type { UIMessage } from 'ai';
 import { refuseToLoad } from '../errors.ts';
 import type * as Catalogue from './catalogue.ts';
 import type { LoadModelsOptions, ModelEntry } from './catalogue.ts';
 import type { ModelInfo } from './prices.ts';
+import type { MeasuredUsage } from './usage.ts';
 
 /**
  * The door to the catalogue of models, whose code comes with the first question. It asks no network: the table that we
@@ -34,10 +36,39 @@ export function loadModels(source: object | string, options: LoadModelsOptions =
   return ask((catalogue) => catalogue.load(source, options));
 }
 
-/** The model of this id: what the app told of it last, else the built-in table; undefined for an unknown one. */
+/** The model of this id, also with a snapshot's date: what the app told of it last, else the built-in table; undefined for an unknown one. */
 export async function findModel(id: string): Promise<ModelInfo | undefined> {
   await registered;
   return ask((catalogue) => catalogue.find(id));
+}
+
+/** All models that are known, the app's own among them: their windows and prices. Asks no network. */
+export async function listModels(): Promise<readonly ModelInfo[]> {
+  await registered;
+  return ask((catalogue) => catalogue.all());
+}
+
+/**
+ * What a request cost, in US dollars, at today's prices of its model: of what `engine.calls()` tells. Null where it did not tell
+ * its usage or its model, and where the price is unknown. Asks no network.
+ */
+export async function costOf({ model, usage, steps = 1 }: PricedCall): Promise<number | null> {
+  const prices = model === undefined || !usage ? undefined : (await findModel(model))?.prices;
+  if (!usage || !prices) return null;
+  const { priceOf } = await import('./spending.ts').catch(refuseToLoad);
+  return priceOf({ usage, isOne: steps < 2 }, prices);
+}
+
+/** The usage that a message's metadata tell (`totalUsage`, `usage`), in the AI SDK's forms of version 5 to 7; undefined for none. */
+export async function usageOf(message: Pick<UIMessage, 'metadata'>): Promise<MeasuredUsage | undefined> {
+  return (await import('./usage.ts').catch(refuseToLoad)).measuredUsage(message);
+}
+
+/** A request: who answered, and what it used. A sum over several steps does not tell which of them were long. */
+export interface PricedCall {
+  readonly model?: string;
+  readonly usage?: MeasuredUsage;
+  readonly steps?: number;
 }
 
 async function ask<R>(question: (catalogue: typeof Catalogue) => R): Promise<Awaited<R>> {

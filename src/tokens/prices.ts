@@ -5,8 +5,8 @@
  * error. Each row names its sources, newest first, and each of its figures stands alike in at least two of them (a
  * window rounded to a million counts as alike). A model whose prices they tell differently is left out, unless the
  * older one is known to be out of date; a window that they tell differently, or that only one tells, is null. `asOf` is
- * the day on which the newest source was published: the last day that the figures are known to have stood. Nobody is
- * asked at run time.
+ * the day on which the newest source was published: the last day that the figures are known to have stood. Nothing is
+ * fetched at run time.
  *
  * Prices are those of a plain request through the provider's own API: no batch, no priority, cache entries of the
  * shortest life. Some providers charge a long prompt at a higher rate, whole: `pricesAt` reads that.
@@ -251,7 +251,7 @@ const GROUPS: readonly Group[] = [
   },
 ];
 
-/** The models that are known without asking anybody, by provider. */
+/** The built-in models, by provider. */
 export const PRICE_TABLE: readonly ModelInfo[] = GROUPS.flatMap((group) =>
   group.rows.map((row) => infoOf(group, row)),
 );

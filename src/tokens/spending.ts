@@ -1,8 +1,7 @@
 import type { UIMessage } from 'ai';
-import { measuredUsage, type MeasuredUsage } from './calibration.ts';
-import { pricesAt } from './longPrompt.ts';
+import { toldBy, type Told } from './calibration.ts';
 import type { ModelPrices } from './prices.ts';
-import { running, type Running } from './running.ts';
+import { measuredUsage, type MeasuredUsage } from './usage.ts';
 
 /** Tokens that were used, as the provider counted them, and what they cost at the prices of the model asked for. */
 export interface Spending {
@@ -26,57 +25,19 @@ export interface TokensByKind {
   readonly reasoning: number;
 }
 
-/** What was spent: by the chat if its metadata keep count, else by these messages; null where nobody tells. */
+/** What was spent: by the chat if its metadata keep count, else by these messages; null where neither has a count. */
 export function spendingOf(
   chatMetadata: unknown,
   messages: readonly UIMessage[],
   prices: ModelPrices | null | undefined,
 ): Spending | null {
   const usage = measuredUsage({ metadata: chatMetadata });
-  if (usage) return { of: 'chat', ...spentOn({ usage, isOne: false }, undefined, prices) };
-  const spent = spentBy(prices)(messages)[messages.length - 1];
-  return spent ? { of: 'messages', ...spent } : null;
-}
-
-type Spent = Pick<Spending, 'tokens' | 'cost'>;
-
-/** What messages have spent, for each list of prices. */
-const sums = new WeakMap<object, Running<UIMessage, Spent | undefined>>();
-const UNPRICED = {};
-
-function spentBy(prices: ModelPrices | null | undefined): Running<UIMessage, Spent | undefined> {
-  const key = prices ?? UNPRICED;
-  const known = sums.get(key);
-  if (known) return known;
-  const spent = running<UIMessage, Spent | undefined>((message, before) => {
-    const usage = measuredUsage(message);
-    return usage ? spentOn({ usage, isOne: stepsOf(message) < 2 }, before, prices) : before;
-  });
-  sums.set(key, spent);
-  return spent;
-}
-
-/** Usage that was told in one number. */
-interface Requests {
-  readonly usage: MeasuredUsage;
-  /** Whether it is that of a single request; of a sum over several nobody knows which of them were long. */
-  readonly isOne: boolean;
-}
-
-function stepsOf({ parts }: UIMessage): number {
-  return parts.filter(({ type }) => type === 'step-start').length;
-}
-
-/** What was spent before, and on these requests. */
-function spentOn(
-  requests: Requests,
-  before: Spent | undefined,
-  prices: ModelPrices | null | undefined,
-): Spent {
-  const tokens = plus(before?.tokens ?? NONE, byKind(requests.usage));
-  if (!prices) return { tokens, cost: null };
-  const cost = plus(before?.cost ?? NONE, billOf(requests, prices));
-  return { tokens, cost: { ...cost, total: KINDS.reduce((total, kind) => total + cost[kind], 0) } };
+  const told = usage ? [{ usage, isOne: false }] : messages.map(toldBy).filter((one) => one !== null);
+  if (told.length === 0) return null;
+  const tokens = sumOf(told.map((one) => byKind(one.usage)));
+  const cost = prices ? sumOf(told.map((one) => billOf(one, prices))) : null;
+  const total = cost && KINDS.reduce((sum, kind) => sum + cost[kind], 0);
+  return { of: usage ? 'chat' : 'messages', tokens, cost: cost && { ...cost, total: total ?? 0 } };
 }
 
 function byKind(usage: MeasuredUsage): TokensByKind {
@@ -90,17 +51,16 @@ function byKind(usage: MeasuredUsage): TokensByKind {
   };
 }
 
-const NONE: TokensByKind = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 };
 const KINDS = ['input', 'cacheRead', 'cacheWrite', 'output', 'reasoning'] as const;
 
-function plus(a: TokensByKind, b: TokensByKind): TokensByKind {
-  const sum = { ...NONE };
-  for (const kind of KINDS) sum[kind] = a[kind] + b[kind];
+function sumOf(all: readonly TokensByKind[]): TokensByKind {
+  const sum = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 };
+  for (const one of all) for (const kind of KINDS) sum[kind] += one[kind];
   return sum;
 }
 
 /** In US dollars. What has no price of its own costs what it is a kind of: input or output. */
-function billOf({ usage, isOne }: Requests, prices: ModelPrices): TokensByKind {
+function billOf({ usage, isOne }: Told, prices: ModelPrices): TokensByKind {
   const rate = isOne ? pricesAt(prices, usage.input ?? 0) : prices;
   const { input, output, cacheRead = input, cacheWrite = input, reasoning = output } = rate;
   const tokens = byKind(usage);
@@ -113,7 +73,32 @@ function billOf({ usage, isOne }: Requests, prices: ModelPrices): TokensByKind {
   };
 }
 
+/** What one answer cost, in US dollars. */
+export function priceOf(told: Told, prices: ModelPrices): number {
+  const bill = billOf(told, prices);
+  return KINDS.reduce((sum, kind) => sum + bill[kind], 0);
+}
+
 /** Tokens at a price per million of them, in US dollars. */
 export function dollars(tokens: number, price: number): number {
   return (tokens * price) / 1_000_000;
+}
+
+/** The prices of a request with so many tokens of input: those of a long prompt where it is one. */
+export function pricesAt(prices: ModelPrices, inputTokens: number): ModelPrices {
+  const { longPrompt, ...plain } = prices;
+  if (!longPrompt || inputTokens <= longPrompt.above) return plain;
+  const { input, output, cacheRead, cacheWrite, reasoning } = plain;
+  return {
+    input: times(input, longPrompt.input),
+    output: times(output, longPrompt.output),
+    ...(cacheRead === undefined ? {} : { cacheRead: times(cacheRead, longPrompt.input) }),
+    ...(cacheWrite === undefined ? {} : { cacheWrite: times(cacheWrite, longPrompt.input) }),
+    ...(reasoning === undefined ? {} : { reasoning: times(reasoning, longPrompt.output) }),
+  };
+}
+
+/** Without the last digits that binary fractions leave: 0.1 three times is 0.3. */
+function times(price: number, factor: number): number {
+  return Number((price * factor).toPrecision(6));
 }

@@ -1,163 +1,279 @@
-import { type IDBPDatabase, openDB } from 'idb';
-import { ContextError, isContextError } from '../../errors.ts';
-import { DATABASE_VERSION, upgrade } from './migration.ts';
+import { ContextError, isContextError, refuseToLoad } from '../../errors.ts';
+import { createHexId } from '../hexId.ts';
+import type { StoreNotice } from '../store.ts';
+import { Access } from '../tables/access.ts';
+import {
+  type Database,
+  type Key,
+  LAYOUT,
+  type Meta,
+  type Rows,
+  type Shape,
+  type Table,
+} from '../tables/layout.ts';
+import { loadPacks, readMeta } from '../tables/records.ts';
+import * as usual from '../tables/usual.ts';
+import type * as Careful from './careful.ts';
+import { MessageLocks } from './locks.ts';
+import { renewLog } from './log.ts';
+import { type DataLoss, readMark } from './marker.ts';
+import type { IndexedDBOptions } from './store.ts';
+import { isOfValue, read, write } from './transaction.ts';
+
+/** The tables of a database, which is opened when it is first used; `opened` is called each time that it is. */
+export function openDatabase(
+  name: string,
+  { patience = 5000, onDataLoss }: IndexedDBOptions,
+  hear: (notice: StoreNotice) => void,
+  opened: () => void,
+): Access {
+  const onOpen = (): void => {
+    opened();
+    // Sooner or later there is something to tidy up.
+    access.tidyLater();
+  };
+  const access = new Access(new Connection(name, { patience, onDataLoss, onOpen }), { ...usual }, hear, name);
+  return access;
+}
+
+/** Whether there was a database of this name, as far as is noted. */
+export function hasBeenHere(name: string): boolean {
+  return readMark(name) !== undefined;
+}
 
 /**
  * The one connection of a store to its database, and what to do when it breaks.
  *
  * A connection is lost in more ways than one closes it. Another tab wants to upgrade, and every open connection stands
  * in its way: ours steps aside at once. A browser drops connections of pages that were in the background, and every
- * later call on them fails in the same way for ever. So a call that finds the connection dead opens a new one and is
- * made again, once. That is safe because a transaction that did not complete did nothing, and one whose answer got lost
- * finds its messages there. Where it fails again, for another reason, nobody knows whether the first one was carried out,
- * and the error says so (`details.mayBeSaved`). A database that does not open is asked for once more, too.
+ * later call on them fails in the same way for ever; or it closes one by force, and a transaction that is under way then
+ * may never be answered. So work that finds the connection dead, or hears that it was closed, is done again on a new one,
+ * once. That is safe, because a transaction that did not complete did nothing, and one whose answer got lost joins with
+ * itself.
+ *
+ * An open request that fails says little about the next one: it is made again for some seconds. One can also hang, behind
+ * a tab that does not step aside. Nobody waits for ever: after `patience` the call fails with `store-blocked`. The
+ * request stays, and the next call waits for the same one.
  *
  * Whoever closes it wants it closed, and may delete the database next: what was still under way must not open it again.
  * It is refused with `store-closed`, until somebody uses the store again.
- *
- * An open request can hang, behind a tab that does not step aside. Nobody waits for ever: after some seconds the call
- * fails with `store-blocked`. The request stays, and the next call waits for the same one.
  */
-export class Connection {
+class Connection implements Database {
+  readonly persistence = 'indexeddb';
   readonly #name: string;
-  readonly #patience: number;
-  readonly #examine: Examine | undefined;
-  readonly #unreadable: Set<string> = new Set();
-  /** Connections on which a call failed, and which it closed. */
-  readonly #failed: WeakSet<Database> = new WeakSet();
-  #opening: Promise<Database> | undefined;
-  #db: Database | undefined;
+  readonly #options: ConnectionOptions;
+  readonly #locks: MessageLocks;
+  /** Connections on which some work failed, and which it closed. */
+  readonly #failed: WeakSet<IDBDatabase> = new WeakSet();
+  #opening: Promise<Open> | undefined;
+  #open: Open | undefined;
   #isClosed = false;
-  /** Whether there is a database of an older version, with what somebody wrote. */
-  #isOld = false;
 
-  /** `patience`: how long a call waits for the database to open, ms. `examine` looks at it before anybody uses it. */
-  constructor(name: string, patience: number, examine?: Examine) {
+  constructor(name: string, options: ConnectionOptions) {
     this.#name = name;
-    this.#patience = patience;
-    this.#examine = examine;
+    this.#options = options;
+    this.#locks = new MessageLocks(name, this);
+  }
+
+  read<T>(tables: readonly Table[], work: (rows: Rows) => Promise<T>): Promise<T> {
+    return this.#run((db, careful) => (careful?.readCarefully ?? read)(db, tables, work));
+  }
+
+  write<T>(tables: readonly Table[], work: (rows: Rows) => Promise<T>, isRelaxed = false): Promise<T> {
+    return this.#run((db, careful) => (careful?.writeCarefully ?? write)(db, tables, work, isRelaxed));
+  }
+
+  putNow(table: Table, value: unknown, key: Key): boolean {
+    try {
+      const tx = this.#open?.db.transaction(table, 'readwrite', { durability: 'relaxed' });
+      tx?.objectStore(table).put(value, key as IDBValidKey);
+      tx?.commit();
+      return tx !== undefined;
+    } catch {
+      return false;
+    }
+  }
+
+  hold(chatId: string, key: string): Promise<() => void> {
+    return this.#locks.hold(chatId, key);
+  }
+
+  held(chatId: string): Promise<ReadonlySet<string>> {
+    return this.#locks.held(chatId);
+  }
+
+  async keepNote(): Promise<void> {
+    const { keepNote } = await import('./loss.ts').catch(refuseToLoad);
+    await keepNote(this.#name, this);
+  }
+
+  /** Lets the next call open a connection, after one was closed. */
+  reopen(): void {
+    this.#isClosed = false;
+  }
+
+  /** Closes the connection. Transactions that have begun run to their end; no call opens another one until {@link reopen}. */
+  close(): void {
+    this.#isClosed = true;
+    this.#open?.db.close();
+    this.#open = undefined;
+    this.#opening = undefined;
   }
 
   /** Does some work on the database. What the database refuses becomes a `ContextError`. */
-  async run<T>(work: Work<T>): Promise<T> {
+  async #run<T>(work: Work<T>): Promise<T> {
     try {
-      return await this.#attempt(work, false);
+      return await this.#attempt(work);
     } catch (error) {
+      if (isContextError(error)) throw error;
+      const { explain } = await import('./refusal.ts').catch(refuseToLoad);
       throw explain(error, this.#name);
     }
   }
 
-  async #attempt<T>(work: Work<T>, isRepeat: boolean): Promise<T> {
-    const db = this.#db ?? (await this.#opened());
+  /** `careful`: on a second connection, after the first one failed for what lies there. */
+  async #attempt<T>(work: Work<T>, isRepeat = false, careful?: typeof Careful): Promise<T> {
+    const open = this.#open ?? (await this.#opened());
+    let isOfRecord: boolean;
     try {
-      return await work(db, { isRepeat, unreadable: this.#unreadable });
+      return await Promise.race([work(open.db, careful), open.gone]);
     } catch (error) {
       if (!isDead(error)) throw error;
       // Another call that failed on it closed it in the middle of this one: that is no second failure of this one.
-      const isTaken = this.#failed.has(db);
-      this.#failed.add(db);
-      this.#forget(db);
+      const isTaken = this.#failed.has(open.db);
+      this.#failed.add(open.db);
+      this.#forget(open);
       if (isRepeat && !isTaken) throw error;
+      isOfRecord = isOfValue(error);
     }
-    return this.#attempt(work, true).catch((error: unknown) => {
-      throw doubtful(explain(error, this.#name));
-    });
+    const code = isOfRecord ? await import('./careful.ts').catch(refuseToLoad) : careful;
+    return this.#attempt(work, true, code);
   }
 
-  /** Lets the next call open a connection, after one was closed. */
-  open(): void {
-    this.#isClosed = false;
-  }
-
-  /** Closes the connection. Transactions that have begun run to their end; no call opens another one until {@link open}. */
-  close(): void {
-    this.#isClosed = true;
-    this.#db?.close();
-    this.#db = undefined;
+  #forget(open: Open): void {
+    open.db.close();
+    if (this.#open !== open) return;
     this.#opening = undefined;
+    this.#open = undefined;
   }
 
-  #forget(db: Database): void {
-    db.close();
-    if (this.#db !== db) return;
-    this.#opening = undefined;
-    this.#db = undefined;
-  }
-
-  async #opened(): Promise<Database> {
+  async #opened(): Promise<Open> {
     if (this.#isClosed) throw closed(this.#name);
     const opening = (this.#opening ??= this.#begin());
-    const db = await new Promise<Database>((resolve, reject) => {
-      const timer = setTimeout(() => reject(blocked(this.#name)), this.#patience);
+    const open = await new Promise<Open>((resolve, reject) => {
+      const timer = setTimeout(() => reject(blocked(this.#name)), this.#options.patience);
       opening.then(resolve, reject).finally(() => clearTimeout(timer));
     });
     if (this.#isClosed) throw closed(this.#name);
-    return db;
+    return open;
   }
 
   /** Opens a connection. It is kept, unless it was closed while it opened. */
-  #begin(): Promise<Database> {
-    const opening = this.#connect();
+  #begin(): Promise<Open> {
+    const opening = this.#persist();
     const isWanted = (): boolean => this.#opening === opening;
     opening.then(
-      (db) => (isWanted() ? (this.#db = db) : db.close()),
+      (open) => (isWanted() ? (this.#open = open) : open.db.close()),
       () => isWanted() && (this.#opening = undefined),
     );
     return opening;
   }
 
-  /** A request that fails says little about the next one; only one that fails twice is believed. */
-  async #connect(): Promise<Database> {
-    try {
-      return await this.#request().catch((error: unknown) => {
-        if (isDead(error)) return this.#request();
-        throw error;
-      });
-    } catch (error) {
-      throw refused(error, this.#name, this.#isOld);
+  /** Asks again until it opens, for some seconds, where the reason may pass. */
+  async #persist(): Promise<Open> {
+    const start = Date.now();
+    for (let pause = 25; ; pause *= 2) {
+      try {
+        return await this.#request();
+      } catch (error) {
+        const isTime = Date.now() - start + pause < INSIST;
+        if (this.#isClosed || !isTime || !isPassing(error)) {
+          const { refused } = await import('./refusal.ts').catch(refuseToLoad);
+          throw refused(error, this.#name);
+        }
+        await new Promise((resolve) => setTimeout(resolve, pause));
+      }
     }
   }
 
-  async #request(): Promise<Database> {
-    const stepAside = (): void => db && this.#forget(db);
-    let db: Database | undefined;
-    let loss: string | undefined;
-    let reason: unknown;
-    const opening = openDB(this.#name, DATABASE_VERSION, {
-      upgrade: (database, from, _to, tx, event) => {
-        // Where it fails, the request says so, but not why.
-        tx.done.catch((error: unknown) => (reason = error));
-        this.#isOld = from > 0;
-        loss = lossToldBy(event);
-        upgrade(database, tx);
-      },
-      blocking: stepAside,
-      terminated: stepAside,
+  async #request(): Promise<Open> {
+    // A database that has been here probably holds long chats: their code comes while it opens.
+    const mark = readMark(this.#name);
+    if (mark) void loadPacks().catch(() => undefined);
+    const here: { open?: Open; leave?: () => void } = {};
+    const gone = new Promise<never>((_, reject) => {
+      here.leave = () => reject(new DOMException('The browser closed the database.', 'AbortError'));
     });
-    db = await opening.catch((error: unknown) => {
-      throw reason ?? error;
-    });
-    await this.#examine?.(db, loss);
-    return db;
+    gone.catch(() => undefined);
+    const [db, reason] = await requestDatabase(this.#name);
+    const open: Open = { db, gone };
+    renewLog();
+    db.onversionchange = () => this.#forget(open);
+    db.onclose = () => {
+      this.#forget(open);
+      here.leave?.();
+    };
+    const meta = mark && (await read(db, ['meta', 'chats'], readMeta));
+    if (reason !== undefined || (mark && meta && (mark.database !== meta.database || mark.seq > meta.seq))) {
+      const { noteLoss } = await import('./loss.ts').catch(refuseToLoad);
+      this.#options.onDataLoss?.(await noteLoss(this.#name, db, mark, reason));
+    }
+    this.#options.onOpen?.();
+    return open;
   }
 }
 
-/** An open database. */
-export type Database = IDBPDatabase;
-
-/** Some work on a database. */
-type Work<T> = (db: Database, attempt: Attempt) => Promise<T>;
-
-/** What is known when some work is done. */
-export interface Attempt {
-  /** Whether the same failed on another connection just now, so that it can't have been for the connection. */
-  readonly isRepeat: boolean;
-  /** The names of records that could not be read on two connections. */
-  readonly unreadable: Set<string>;
+/** How a connection waits, and who is told. */
+interface ConnectionOptions {
+  /** How long a call waits for the database to open, ms. */
+  readonly patience: number;
+  /** Called when the database turns out to have lost what it held. */
+  readonly onDataLoss?: ((loss: DataLoss) => void) | undefined;
+  /** Called when it is open. */
+  readonly onOpen?: () => void;
 }
 
-/** Looks at a database that has just been opened; `loss` is what the browser said if it found damaged files. */
-export type Examine = (db: Database, loss: string | undefined) => Promise<void>;
+/** How long an open request that fails is made again, ms. */
+const INSIST = 3000;
+
+/** Some work on a database; `careful` where the same failed for what lies there. */
+type Work<T> = (db: IDBDatabase, careful: typeof Careful | undefined) => Promise<T>;
+
+/** An open database, and what rejects when the browser closes it by force. */
+interface Open {
+  readonly db: IDBDatabase;
+  readonly gone: Promise<never>;
+}
+
+/** The version of the database, and of every record in it that names none of its own. */
+const DATABASE_VERSION = 1;
+
+/** Opens a database, and makes its tables in a new one. With what the browser said, if it found damaged files. */
+function requestDatabase(name: string): Promise<[db: IDBDatabase, loss: string | undefined]> {
+  return new Promise((resolve, reject) => {
+    let loss: string | undefined;
+    const request = indexedDB.open(name, DATABASE_VERSION);
+    request.onupgradeneeded = (event) => {
+      loss = lossToldBy(event);
+      const { result, transaction } = request;
+      // Where it fails, the request says so, but not why.
+      transaction?.addEventListener('abort', () => reject(transaction.error ?? request.error));
+      createTables(result, transaction as IDBTransaction);
+    };
+    request.onerror = () => reject(request.error);
+    request.onsuccess = () => resolve([request.result, loss]);
+  });
+}
+
+/** A new database learns its names when it is made. */
+function createTables(db: IDBDatabase, tx: IDBTransaction): void {
+  for (const [table, { keyPath, indexes = {} }] of Object.entries<Shape>(LAYOUT)) {
+    const store = db.createObjectStore(table, keyPath === undefined ? {} : { keyPath: keyPath as string });
+    for (const [index, path] of Object.entries(indexes)) store.createIndex(index, path as string);
+  }
+  const meta: Meta = { database: createHexId(), generation: 0, seq: 0, deviceId: createHexId() };
+  tx.objectStore('meta').put(meta, 'self');
+}
 
 /** Chromium begins a new database where it can't read the old one, and says so here, and only here. */
 function lossToldBy(event: IDBVersionChangeEvent): string | undefined {
@@ -168,77 +284,30 @@ function lossToldBy(event: IDBVersionChangeEvent): string | undefined {
 /** The names of failures that say nothing about the call, only about the connection that it was made on. */
 const DEAD = ['InvalidStateError', 'AbortError', 'UnknownError'];
 
-function isDead(error: unknown): boolean {
+export function isDead(error: unknown): boolean {
   return !isTooLarge(error) && (DEAD.includes(nameOf(error)) || isOfValue(error));
 }
 
+/** Why a database may not open now, and open a moment later. */
+function isPassing(error: unknown): boolean {
+  return (
+    ['UnknownError', 'AbortError', 'DataError', 'TimeoutError', 'NotReadableError'].includes(nameOf(error)) &&
+    !isFull(error)
+  );
+}
+
 /** Chromium takes no value above 127 MB; it says so under a name that it has for many things. */
-function isTooLarge(error: unknown): boolean {
+export function isTooLarge(error: unknown): boolean {
   return /value (?:is|are) too large/.test(String(error));
 }
 
-/**
- * Whether a request failed for what it would bring. Chromium has a name for a file that is gone; of one that it can't read
- * it speaks under names that it has for many things, and always in these words.
- */
-export function isOfValue(error: unknown): boolean {
-  return nameOf(error) === 'NotReadableError' || /Failed to read large IndexedDB value/.test(String(error));
-}
-
-function nameOf(error: unknown): string {
+export function nameOf(error: unknown): string {
   return error instanceof Error || error instanceof DOMException ? error.name : '';
 }
 
 /** A full disk says so in two ways: by its name, and by failing to write large values beside the database. */
-function isFull(error: unknown): boolean {
+export function isFull(error: unknown): boolean {
   return nameOf(error) === 'QuotaExceededError' || /Failed to write blobs/.test(String(error));
-}
-
-/** The first attempt may have been carried out, and only its answer lost: whoever asks again is told. */
-function doubtful({ code, message, details, cause }: ContextError): ContextError {
-  return new ContextError(code, message, { cause, details: { ...details, mayBeSaved: true } });
-}
-
-function explain(error: unknown, name: string): ContextError {
-  if (isContextError(error)) return error;
-  const cause = { cause: error, details: { database: name } };
-  if (isFull(error)) {
-    return new ContextError(
-      'quota-exceeded',
-      `The disk is full, or this site's share of it: nothing was saved.`,
-      cause,
-    );
-  }
-  if (isTooLarge(error)) {
-    return new ContextError(
-      'quota-exceeded',
-      `A message, a file or a value is larger than this browser takes: nothing was saved.`,
-      cause,
-    );
-  }
-  if (isDead(error)) {
-    return new ContextError(
-      'store-closed',
-      `Database "${name}" lost its connection twice. Try again.`,
-      cause,
-    );
-  }
-  return new ContextError(
-    'invariant',
-    `Database "${name}" refused what it should take: ${String(error)}`,
-    cause,
-  );
-}
-
-/** Why a database does not open. One that is there must not seem to be none: it is opened later, when that works. */
-function refused(error: unknown, name: string, isOld: boolean): ContextError {
-  const cause = { cause: error, details: { database: name } };
-  if (isFull(error) || (isOld && isDead(error))) return explain(error, name);
-  if (nameOf(error) === 'VersionError') {
-    const message = `Database "${name}" was written by a newer version of contextree. Reload the page to get it.`;
-    return new ContextError('newer-format', message, cause);
-  }
-  return new ContextError('store-unavailable', `Database "${name}" can't be opened: ${String(error)}`, cause);
 }
 
 function closed(name: string): ContextError {

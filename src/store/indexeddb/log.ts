@@ -1,5 +1,4 @@
-import { deleteDB, openDB } from 'idb';
-import { whenIdle } from './seal.ts';
+import { whenIdle } from '../tables/access.ts';
 
 /**
  * A log with a whole end.
@@ -21,7 +20,7 @@ import { whenIdle } from './seal.ts';
 export function renewLog(): void {
   if (isRenewed || !isChromium()) return;
   isRenewed = true;
-  if (!wasLeftInPeace()) whenIdle(() => void beginAnother().catch(() => undefined));
+  if (!wasLeftInPeace()) whenIdle(beginAnother, SOON);
 }
 
 /** All databases of a site share the log. */
@@ -57,10 +56,15 @@ function noteOf(isLeaving: boolean): boolean {
   }
 }
 
-async function beginAnother(): Promise<void> {
-  (await openDB(EMPTY)).close();
-  await deleteDB(EMPTY);
+function beginAnother(): void {
+  const request = indexedDB.open(EMPTY);
+  request.onsuccess = () => {
+    request.result.close();
+    indexedDB.deleteDatabase(EMPTY);
+  };
 }
 
+/** A busy browser that is killed again before there is a new log loses everything: no later than this, in ms. */
+const SOON = 500;
 const EMPTY = 'contextree:log';
 const NOTE = 'contextree:log:left';

@@ -1,36 +1,82 @@
-import { DeferredStore } from '../deferred.ts';
-import type { DataLoss } from '../loss.ts';
+import { isContextError, refuseToLoad } from '../../errors.ts';
+import { StoreFace } from '../face.ts';
+import type { ContextStore, Persistence, StoreNotice } from '../store.ts';
+import type { Access } from '../tables/access.ts';
+import type { DataLoss } from './marker.ts';
 
-/** How a store waits, and how it takes precautions. */
+/** How a store waits, and whom it tells. */
 export interface IndexedDBOptions {
   /** How long a call waits for the database to open before it fails with `store-blocked`, ms. Default 5000. */
   readonly patience?: number;
-  /**
-   * Whether each commit is written down a second time, in files of the site's own (OPFS), from which the chats can be
-   * restored if the browser loses the database. Default false. It takes about as much space again. Where the browser has
-   * no such files, there is none; if it can't be written, a warning is logged once, and no turn fails by it. What the app
-   * keeps with `set()` is part of it where JSON holds it as it is: no dates, maps or bytes.
-   */
-  readonly journal?: boolean;
-  /**
-   * Called when the database turns out to have lost what it held, once for each store and loss. To restore without
-   * asking: `onDataLoss: (loss) => loss.canRestore && loss.restore()`.
-   */
+  /** Called when the database turns out to have lost what it held, once for each store and loss. */
   readonly onDataLoss?: (loss: DataLoss) => void;
 }
 
 /**
  * A store that lasts: one IndexedDB database, shared by all tabs of the site.
  *
- * Nothing is opened before the first use, so it can be made anywhere, also on a server. Where there is no database, or
- * the browser refuses it, the store is memory, and `persistence` says so from the first answer on. It stays memory until
- * the page is loaded again: what was said meanwhile must not seem to be gone.
+ * Nothing is opened before the first use, and its code comes then, so it can be made anywhere, also on a server. Where the
+ * browser refuses a database and none of ours is known, the store is memory, and `persistence` says so from the first
+ * answer on. Where one is known, what is in it must not seem to be gone: calls reject with `store-unavailable` until it
+ * opens, or until somebody chooses memory ({@link useMemory}). It stays memory until the page is loaded again: what was
+ * said meanwhile must not seem to be gone, either.
  */
-export class IndexedDBContextStore extends DeferredStore {
+export class IndexedDBContextStore extends StoreFace implements ContextStore {
+  readonly #name: string;
+  readonly #options: IndexedDBOptions;
+  #memory: Promise<Access> | undefined;
+  /** Whether the database was ever open here, or was before: it is never left by itself then. */
+  #isKnown: () => boolean = () => false;
+
   constructor(name: string = 'contextree', options: IndexedDBOptions = {}) {
-    super('indexeddb', async () => {
-      const { openIndexedDB } = await import('../open.ts');
-      return openIndexedDB(name, options);
-    });
+    super();
+    this.#name = name;
+    this.#options = options;
+  }
+
+  get persistence(): Persistence {
+    return this.access?.db.persistence ?? 'indexeddb';
+  }
+
+  /** Lets what is said from now on be kept in memory: for a person who was told that the database can't be opened. */
+  async useMemory(): Promise<void> {
+    await this.#useMemory();
+  }
+
+  override subscribe(listener: (notice: StoreNotice) => void): () => void {
+    // Who listens hears other tabs, also where nobody has asked for anything yet.
+    if (typeof indexedDB !== 'undefined') void this.arrive().catch(() => undefined);
+    return super.subscribe(listener);
+  }
+
+  async persist(): Promise<boolean> {
+    const { askToPersist } = await import('../tables/figures.ts').catch(refuseToLoad);
+    return askToPersist();
+  }
+
+  protected override async open(hear: (notice: StoreNotice) => void): Promise<Access> {
+    const { hasBeenHere, openDatabase } = await import('./connection.ts').catch(refuseToLoad);
+    this.#isKnown = () => hasBeenHere(this.#name);
+    return openDatabase(this.#name, this.#options, hear, () => (this.#isKnown = () => true));
+  }
+
+  protected override async use(access: Access, name: string, args: readonly unknown[]): Promise<unknown> {
+    try {
+      return await super.use(access, name, args);
+    } catch (error) {
+      if (this.#isKnown() || !isContextError(error, 'store-unavailable')) throw error;
+    }
+    return super.use(await this.#useMemory(), name, args);
+  }
+
+  /** Memory in place of this store; the same for all who were refused by it. */
+  #useMemory(): Promise<Access> {
+    const { access } = this;
+    this.#memory ??= import('../memoryTables.ts').then(({ createMemory }) => {
+      const memory = this.putBehind(createMemory(this.hear));
+      access?.close();
+      return memory;
+    }, refuseToLoad);
+    return this.#memory;
   }
 }

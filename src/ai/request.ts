@@ -1,0 +1,164 @@
+import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
+import type { ContextEngine } from '../engine/engine.ts';
+import { maskSecrets } from '../engine/maskSecrets.ts';
+import type { Take } from '../record/recorder.ts';
+import { lazily } from './lazy.ts';
+import { hasWords, type Part } from './message.ts';
+import { withNote, type PrepareRequest, type RequestNote, type SendOptions } from './note.ts';
+import { relay, type Passing } from './relay.ts';
+import { saidOf } from './said.ts';
+import type { Turn } from './turn.ts';
+
+type Answer = ReadableStream<UIMessageChunk>;
+
+/**
+ * Sends a request for an opened turn, and lets its answer pass. Where the turn hangs on an answer that grows again in
+ * another tab, the question is saved, and asked when that one is whole: the model is told of all of it; also of what calls
+ * are given at this moment, whose saving `writes` waits for.
+ */
+export function request<M extends UIMessage>(
+  turn: Turn<M>,
+  transport: ChatTransport<M>,
+  sent: SendOptions<M>,
+  prepare?: PrepareRequest<M>,
+  writes?: () => Promise<unknown>,
+): Promise<Answer> {
+  /** Keeps where an answer goes on, for a page that takes it up. Without that code it is not kept. */
+  const begun = async (): Promise<void> => {
+    const { engine, key, answer } = turn;
+    const code = answer && (await loadPlace().catch(() => undefined));
+    await code?.keepPlace(engine, key, answer as M);
+  };
+  const ask = async (): Promise<Answer> => {
+    if (turn.versionOf === undefined) await begun();
+    await wordsBefore(turn);
+    await writes?.();
+    sent.abortSignal?.throwIfAborted();
+    const take = await takeOf(turn);
+    const prepared = await prepareRequest(turn, sent, prepare, take);
+    sent.abortSignal?.throwIfAborted();
+    return take
+      ? take.send(prepared, (own) => transport.sendMessages(own))
+      : transport.sendMessages(prepared);
+  };
+  return passOn(turn, sent.abortSignal, ask, { mustSpeak: true, begun });
+}
+
+/** The record of the request, where somebody records. Without that code nothing is recorded, and the request goes out. */
+async function takeOf<M extends UIMessage>(turn: Turn<M>): Promise<Take | undefined> {
+  const { recording: desk } = turn.engine;
+  if (desk === undefined) return undefined;
+  const code = await loadRecorder().catch(() => undefined);
+  return code?.takeRequest(desk, { parentKey: parentOf(turn), call: turn.call, mask: maskSecrets });
+}
+
+const loadRecorder = lazily(() => import('../record/recorder.ts'));
+
+/** Waits until nothing grows any more that a turn hangs on, or the turn has ended. */
+async function wordsBefore<M extends UIMessage>({ engine, key, versionOf, settled }: Turn<M>): Promise<void> {
+  const grows = (): boolean => growsBefore(engine, versionOf ?? key);
+  if (!grows()) return;
+  await new Promise<void>((resolve) => {
+    const unsubscribe = engine.state.subscribe(() => void (grows() || resolve()));
+    void settled.then(resolve);
+    void settled.then(unsubscribe);
+  });
+}
+
+function growsBefore(engine: ContextEngine, key: string): boolean {
+  let at = engine.node(key)?.parentKey ?? null;
+  while (at !== null && engine.status(at) !== 'streaming') at = engine.node(at)?.parentKey ?? null;
+  return at !== null;
+}
+
+/**
+ * Lets an answer pass. However asking for it fails, the turn has ended, and what there was of the answer is saved,
+ * before the failure is told. Stopping never waits for a transport that does not listen.
+ */
+export async function passOn<M extends UIMessage>(
+  turn: Turn<M>,
+  signal: AbortSignal | undefined,
+  ask: () => Answer | PromiseLike<Answer>,
+  passing: Passing = {},
+): Promise<Answer> {
+  turn.call = { startedAt: Date.now(), steps: 0 };
+  const aborted = new Promise<never>((_resolve, reject) => {
+    const abort = (): void => {
+      void turn.end('stopped');
+      reject(signal?.reason as Error);
+    };
+    signal?.addEventListener('abort', abort, { once: true });
+  });
+  try {
+    signal?.throwIfAborted();
+    const stream = Promise.resolve(ask());
+    stream.then((late) => (signal?.aborted ? late.cancel() : undefined)).catch(() => {});
+    const answer = await Promise.race([stream, aborted]);
+    if (typeof (answer as Partial<Answer> | null | undefined)?.getReader !== 'function')
+      (await import('./refusals.ts')).refuseStream(answer);
+    return relay(answer, turn, passing);
+  } catch (error) {
+    await turn.end('failed');
+    throw saidOf(error);
+  }
+}
+
+async function prepareRequest<M extends UIMessage>(
+  turn: Turn<M>,
+  sent: SendOptions<M>,
+  prepare: PrepareRequest<M> | undefined,
+  take: Take | undefined,
+): Promise<SendOptions<M>> {
+  const { engine, versionOf, branchId, forkId } = turn;
+  const at = versionOf ?? turn.key;
+  const source = await engine.resolve({ at, signal: sent.abortSignal });
+  // A reserved one is not counted among the versions yet: then all that there are stand before it.
+  const { index, keys } = engine.siblings(at);
+  const plain: RequestNote = {
+    branch: engine.state.getState().branches.find((one) => one.id === branchId)?.name ?? engine.branch,
+    branchId: versionOf === undefined ? branchId : forkId,
+    answerId: turn.id,
+    answerKey: turn.key,
+    attempt: versionOf === undefined && index >= 0 ? index : keys.length,
+  };
+  const note = take ? { ...plain, ...take.begin({ ...plain, ...source }) } : plain;
+  return preparedFrom(sent, note, source as { systemPrompt: string; messages: M[] }, prepare);
+}
+
+/** What goes to the transport: the app's own, where it prepares requests. */
+export async function preparedFrom<M extends UIMessage>(
+  sent: SendOptions<M>,
+  note: RequestNote,
+  { systemPrompt, messages }: { readonly systemPrompt: string; readonly messages: M[] },
+  prepare: PrepareRequest<M> | undefined,
+): Promise<SendOptions<M>> {
+  const sendable = await sendableOf(messages);
+  const parts = await prepare?.({ ...sent, ...note, systemPrompt, messages: sendable });
+  return {
+    ...withNote(sent, note),
+    messages: sendable,
+    // Without a prompt of ours an app's own stays, and its server gets what it always got.
+    ...(systemPrompt && { body: { ...sent.body, system: systemPrompt } }),
+    ...parts,
+  };
+}
+
+/** The key of the message that an answer hangs on. */
+function parentOf<M extends UIMessage>({ engine, versionOf, key }: Turn<M>): string | null {
+  return engine.node(versionOf ?? key)?.parentKey ?? null;
+}
+
+/** The messages without what a provider would refuse; of one question alone that is nothing. */
+async function sendableOf<M extends UIMessage>(messages: M[]): Promise<M[]> {
+  const isPlain = messages.every(
+    (one) => one.role === 'user' && hasWords(one) && one.parts.every(isPlainPart),
+  );
+  return isPlain ? messages : (await loadSendable()).toSendable(messages);
+}
+
+function isPlainPart({ type }: Part): boolean {
+  return type === 'text' || type === 'file';
+}
+
+const loadPlace = lazily(() => import('./place.ts'));
+const loadSendable = lazily(() => import('./sendable.ts'));

@@ -1,0 +1,72 @@
+import { readUIMessageStream, type ChatTransport, type UIMessage } from 'ai';
+import type { ContextEngine } from '../engine/engine.ts';
+import type { MessageContent, RunOptions } from '../engine/options.ts';
+import { ContextError } from '../errors.ts';
+import { createId } from '../fragment/id.ts';
+import { newWords } from './pagers.ts';
+import type { PrepareRequest } from './note.ts';
+import { preparedFrom } from './request.ts';
+
+/** Who asks. */
+interface Asker<M extends UIMessage> {
+  readonly engine: ContextEngine;
+  readonly transport: ChatTransport<M>;
+  readonly options: { readonly request?: PrepareRequest<M> | undefined };
+}
+
+/** Asks a model as a turn would, and keeps nothing: there is no turn, and no chat that would call a tool. */
+export async function* run<M extends UIMessage>(
+  { engine, transport, options }: Asker<M>,
+  { at, fragments, system, message: words, body, signal }: RunOptions,
+): AsyncGenerator<UIMessage> {
+  await engine.ready();
+  const node = engine.node(at);
+  const question = node?.name === 'assistant' ? engine.node(node.parentKey ?? '') : node;
+  if (!question) {
+    const text = `There is no question at message "${at}". Take the id of a question, or of its answer.`;
+    throw new ContextError('message-not-found', text, { details: { at } });
+  }
+  const resolved = await engine.resolve({ at: question.key, signal });
+  const systemPrompt =
+    system ??
+    (fragments
+      ? (
+          await engine
+            .fork()
+            .clear()
+            .set(...fragments)
+            .resolve({ signal })
+        ).systemPrompt
+      : resolved.systemPrompt);
+  const answerId = createId();
+  const { branch, branchId } = engine.state.getState();
+  const { keys } = engine.siblings(node?.name === 'assistant' ? at : '');
+  const note = {
+    branch,
+    branchId,
+    answerId,
+    answerKey: `key:${answerId}`,
+    attempt: keys.length,
+    dryRun: true,
+  };
+  const sent = {
+    chatId: engine.chatId,
+    messages: [],
+    messageId: undefined,
+    trigger: 'regenerate-message' as const,
+    abortSignal: signal,
+    ...(body && { body }),
+  };
+  const messages = asked(resolved.messages as M[], words);
+  const prepared = await preparedFrom<M>(sent, note, { systemPrompt, messages }, options.request);
+  const stream = await transport.sendMessages(prepared);
+  const message = { id: answerId, role: 'assistant', parts: [] } satisfies UIMessage;
+  yield* readUIMessageStream({ message, stream, terminateOnError: true });
+}
+
+/** The conversation, with other words in its question. */
+function asked<M extends UIMessage>(messages: M[], content: MessageContent | undefined): M[] {
+  const last = messages.at(-1);
+  if (content === undefined || !last) return messages;
+  return [...messages.slice(0, -1), { ...last, ...newWords(last, content) }];
+}

@@ -1,0 +1,178 @@
+import { ContextError, isContextError, reasonOf, type ContextErrorCode } from './errors.ts';
+
+/**
+ * One careful walk over data that comes from outside.
+ *
+ * Whatever enters (a fragment's data, a message, a record for the store) is copied once at the door, and everything
+ * behind it may trust the copy: no cycles, bounded depth and size, each getter read once, nothing that rendering or
+ * storage would silently lose. What cannot be taken is refused with the path to it.
+ *
+ * The walk recurses, because its depth is bounded. The same bound finds cycles at no cost for valid data: only when the
+ * depth runs out does the walk look for an object that is on the trail twice. Objects that are shared but not circular
+ * are copied each time they are met.
+ */
+
+/** What a walk does with what it meets. */
+export interface CopyRules {
+  readonly code: ContextErrorCode;
+  /** Levels of nesting: lists and records count one each. */
+  readonly maxDepth: number;
+  /** Values (of any kind) that one walk may meet. Default 1,000,000. */
+  readonly maxValues?: number;
+  /** Write numbers as JSON does: NaN and infinities become null. */
+  readonly json?: boolean;
+  /** Leave null out of lists. */
+  readonly dropNull?: boolean;
+  /** What copies an object (but a list) or a function that is more than data; undefined for plain data. */
+  readonly special?: (value: object) => ((value: never, walk: Walk) => unknown) | undefined;
+  /** What becomes of a text; without it, the same. */
+  readonly text?: (text: string) => string;
+  /** What becomes of a record; without it, a plain copy. */
+  readonly record?: (record: object, walk: Walk) => unknown;
+}
+
+/** Where a value stands: keys and indexes from the root. */
+type Path = readonly (string | number)[];
+
+/** Where a walk is. */
+export interface Walk {
+  readonly rules: CopyRules;
+  /** How an error begins: `Fragment "hint"`. */
+  subject: string;
+  readonly from: Path;
+  readonly path: (string | number)[];
+  /** The objects on the way from the root to here. */
+  readonly trail: object[];
+  left: number;
+}
+
+/** A copy of a value, by these rules. Throws a ContextError that begins with `subject` and names the path. */
+export function copyOf(value: unknown, subject: string, rules: CopyRules, from?: Path): unknown {
+  return walkWith(rules, subject, (walk) => copyValue(value, walk), from);
+}
+
+/**
+ * Begins a walk, at the root or where `from` says; whatever is thrown on the way becomes a ContextError that names the
+ * path.
+ */
+export function walkWith<R>(rules: CopyRules, subject: string, begin: (walk: Walk) => R, from: Path = []): R {
+  const walk: Walk = { rules, subject, from, path: [...from], trail: [], left: limitOf(rules) };
+  try {
+    return begin(walk);
+  } catch (cause) {
+    if (isContextError(cause)) throw cause;
+    return refuse(walk, `cannot be read: ${reasonOf(cause)}`, cause);
+  }
+}
+
+/** How many values a walk may meet. */
+export function limitOf({ maxValues = 1_000_000 }: CopyRules): number {
+  return maxValues;
+}
+
+/** Throws for the value that the walk stands at. */
+export function refuse({ rules, subject, path }: Walk, complaint: string, cause?: unknown): never {
+  const place = formatPath(path);
+  throw new ContextError(rules.code, `${subject}: ${place || 'it'} ${complaint}`, {
+    details: { path: place },
+    cause,
+  });
+}
+
+/** `parts[0].input["first name"]`; of a long path its beginning. */
+function formatPath(path: Path): string {
+  const keys = path.map((key, i) =>
+    typeof key === 'string' && /^[\w$]+$/.test(key) ? (i > 0 ? '.' : '') + key : `[${JSON.stringify(key)}]`,
+  );
+  return keys.join('').slice(0, 200);
+}
+
+/** A copy of what an object holds under a key; the path is kept for errors, those of getters included. */
+export function copyAt(holder: object, key: string | number, walk: Walk): unknown {
+  walk.path.push(key);
+  const copy = copyValue((holder as Record<string | number, unknown>)[key], walk);
+  walk.path.pop();
+  return copy;
+}
+
+/** A copy of the value that the walk stands at. */
+export function copyValue(value: unknown, walk: Walk): unknown {
+  const { rules } = walk;
+  if (--walk.left < 0) refuse(walk, `is one value too many: ${limitOf(rules)} are allowed`);
+  switch (typeof value) {
+    case 'string':
+      return rules.text ? rules.text(value) : value;
+    case 'number':
+      return rules.json && !Number.isFinite(value) ? null : value + 0;
+    case 'object':
+      return value === null ? null : copyObject(value, walk);
+    case 'function':
+      return (rules.special?.(value) ?? refuseKind)(value as never, walk);
+    case 'bigint':
+    case 'symbol':
+      return refuseKind(value, walk);
+    default:
+      return value;
+  }
+}
+
+function copyObject(value: object, walk: Walk): unknown {
+  if (walk.trail.length >= walk.rules.maxDepth) refuseDepth(value, walk);
+  walk.trail.push(value);
+  const copy = Array.isArray(value) ? copyList(value, walk) : copyByKind(value, walk);
+  walk.trail.pop();
+  return copy;
+}
+
+function copyList(list: readonly unknown[], walk: Walk): unknown[] {
+  const copy: unknown[] = [];
+  for (let i = 0; i < list.length; i++) {
+    const item = copyAt(list, i, walk) ?? null;
+    if (item !== null || !walk.rules.dropNull) copy.push(item);
+  }
+  return copy;
+}
+
+function copyByKind(value: object, walk: Walk): unknown {
+  const { special, record = copyRecord } = walk.rules;
+  const copySpecial = special?.(value);
+  if (copySpecial) return copySpecial(value as never, walk);
+  const { toJSON } = value as { toJSON?: unknown };
+  if (typeof toJSON === 'function') return copyValue(toJSON.call(value, ''), walk);
+  // Errors, maps and binary data keep their content where `Object.keys` does not look.
+  if (Object.getPrototypeOf(value) !== Object.prototype && kindOf(value) !== 'Object')
+    refuseKind(value, walk);
+  return record(value, walk);
+}
+
+function copyRecord(record: object, walk: Walk): unknown {
+  const copy: Record<string, unknown> = {};
+  for (const key of Object.keys(record)) {
+    const item = copyAt(record, key, walk);
+    if (item !== undefined) setField(copy, key, item);
+  }
+  return copy;
+}
+
+/** Sets a field of any name. Assigned, one name would set the prototype. */
+export function setField(record: Record<string, unknown>, name: string, value: unknown): void {
+  if (name !== '__proto__') record[name] = value;
+  else Object.defineProperty(record, name, { value, enumerable: true, configurable: true, writable: true });
+}
+
+function refuseKind(value: unknown, walk: Walk): never {
+  const kind = typeof value === 'object' ? kindOf(value) : typeof value;
+  return refuse(walk, `is of type ${kind}, which is no plain data`);
+}
+
+function kindOf(value: unknown): string {
+  return Object.prototype.toString.call(value).slice(8, -1);
+}
+
+function refuseDepth(value: object, walk: Walk): never {
+  const { trail, path, from, rules } = walk;
+  const again = trail.findIndex((seen, i) => trail.indexOf(seen) < i);
+  if (again < 0 && !trail.includes(value)) refuse(walk, `is nested deeper than ${rules.maxDepth} levels`);
+  if (again >= 0) path.length = Math.min(path.length, again + from.length);
+  return refuse(walk, 'is circular: it leads back to a value that it is in');
+}

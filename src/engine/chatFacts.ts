@@ -1,0 +1,126 @@
+import type { Mark } from '../graph/graph.ts';
+import {
+  chatFacts,
+  checkpointsOf,
+  markId,
+  marksOfKind,
+  subjectOf,
+  sumOf,
+  type Checkpoint,
+} from '../graph/marks.ts';
+import { keepSame, sameJson } from './same.ts';
+import type { Chat, CheckpointInfo, EngineState } from './state.ts';
+import type { Writer } from './writer.ts';
+
+/** What is said of a chat as a whole, as its marks tell it: title, metadata, usage, checkpoints, what waits beside it. */
+export class ChatFacts {
+  readonly #writer: Writer;
+  #counted: Counted = { revision: -1, messageCount: 0, updatedAt: 0 };
+
+  constructor(writer: Writer) {
+    this.#writer = writer;
+  }
+
+  /** What the state says of it; what did not change keeps its identity. */
+  slices(before: EngineState): Partial<EngineState> {
+    const chat = this.chat();
+    const infos = this.checkpoints().map((one) => this.checkpointInfo(one));
+    return {
+      chat: sameJson(before.chat, chat) ? before.chat : chat,
+      checkpoints: keepSame(before.checkpoints, infos),
+    };
+  }
+
+  // ------------------------------------------------------------------ the chat
+
+  /** The chat's row; null where nothing was ever saved to it. */
+  chat(): Chat | null {
+    const { marks } = this.#writer.replica.chat;
+    const { title, metadata, beginning } = chatFacts([...marks].map(([id, { value }]) => [id, value]));
+    if (!beginning) return null;
+    const { messageCount, updatedAt } = this.#count();
+    return {
+      id: this.#writer.desk.chatId,
+      userId: beginning.userId,
+      ...(title === undefined ? {} : { title }),
+      ...(Object.keys(metadata).length > 0 ? { metadata } : {}),
+      createdAt: beginning.createdAt,
+      updatedAt: Math.max(beginning.createdAt, updatedAt),
+      messageCount,
+    };
+  }
+
+  #count(): Counted {
+    const { replica } = this.#writer;
+    if (this.#counted.revision === replica.revision) return this.#counted;
+    let [messageCount, updatedAt] = [0, 0];
+    for (const record of replica.chat.messages.values()) {
+      updatedAt = Math.max(updatedAt, record.createdAt);
+      if (replica.isVisible(record)) messageCount += 1;
+    }
+    return (this.#counted = { revision: replica.revision, messageCount, updatedAt });
+  }
+
+  async updateChat(updates: {
+    readonly title?: string | null;
+    readonly metadata?: Readonly<Record<string, unknown>>;
+  }): Promise<void> {
+    const { title, metadata = {} } = updates;
+    const fields = Object.entries(metadata).filter(([, value]) => value !== undefined);
+    await this.#write(() => [
+      ...(title === undefined ? [] : [[markId.title(), title] as const]),
+      ...fields.map(([name, value]) => [markId.field(name), value] as const),
+    ]);
+  }
+
+  async trackUsage(usage: Readonly<Record<string, unknown>>): Promise<void> {
+    const { replica } = this.#writer;
+    const id = markId.usage(replica.by);
+    await this.#write(() => [[id, sumOf(replica.chat.marks.get(id)?.value ?? {}, usage)]]);
+  }
+
+  // ------------------------------------------------------------------ what waits beside it
+
+  /** Keeps fields of a record beside the chat; null takes one out. */
+  async keepFields(name: string, fields: Readonly<Record<string, unknown>>): Promise<void> {
+    const all = Object.entries(fields);
+    await this.#write(() => all.map(([field, value]) => [markId.waiting(`${name} ${field}`), value]));
+  }
+
+  /** The fields that were kept under a name, here or in another tab. */
+  async fieldsOf(name: string): Promise<Record<string, unknown>> {
+    await this.#writer.others.pull();
+    const marks = marksOfKind(this.#writer.replica.chat, 'waiting').filter(({ value }) => value !== null);
+    const own = marks.filter((mark) => subjectOf(mark).startsWith(`${name} `));
+    return Object.fromEntries(own.map((mark) => [subjectOf(mark).slice(name.length + 1), mark.value]));
+  }
+
+  async #write(says: () => readonly (readonly [id: string, value: unknown])[]): Promise<void> {
+    const { replica } = this.#writer;
+    const written = await this.#writer.inTurn(async () => {
+      const { chat, marks } = this.#writer.chatOf(null);
+      const ends = this.#writer.emptyMain(chat);
+      const made: Mark[] = says().map(([id, value]) => replica.mark(id, value, chat));
+      return this.#writer.commit({ ends, marks: [...marks, ...made] });
+    });
+    await written.saved;
+  }
+
+  // ------------------------------------------------------------------ checkpoints
+
+  /** Live checkpoints, newest first. */
+  checkpoints(): readonly Checkpoint[] {
+    return checkpointsOf(this.#writer.replica.chat).toReversed();
+  }
+
+  /** One, as people see it. */
+  checkpointInfo({ id, name, key, createdAt }: Checkpoint): CheckpointInfo {
+    return { id, name, messageId: this.#writer.replica.idOf(key), messageKey: key, createdAt };
+  }
+}
+
+interface Counted {
+  readonly revision: number;
+  readonly messageCount: number;
+  readonly updatedAt: number;
+}

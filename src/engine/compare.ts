@@ -1,0 +1,130 @@
+import type { UIMessage } from 'ai';
+import { stripReminders } from '../fragment/fold.ts';
+import { align, ancestorOf, type Aligned } from '../graph/compare.ts';
+import { chainOf } from '../graph/graph.ts';
+import type { NodeInfo } from '../graph/messages.ts';
+import { countMessage } from '../tokens/count.ts';
+import { costOf } from '../tokens/models.ts';
+import { estimateTokenizer } from '../tokens/tokenizer.ts';
+import type { CallFacts } from './calls.ts';
+import type { Handle } from './handles.ts';
+import type { Questions } from './questions.ts';
+import type { View } from './view.ts';
+import type { Replica } from './replica.ts';
+
+// Comparing two messages, or two branches. Loaded when first asked for.
+
+/** Two ways of a chat, from the last message that both have. */
+export interface Comparison {
+  /** That message; null where they share none. */
+  readonly ancestorId: string | null;
+  readonly ancestorKey: string | null;
+  /** What follows it, oldest first: messages side by side, or one alone. */
+  readonly turns: readonly ComparedTurn[];
+  readonly totals: { readonly a: ComparedTotals; readonly b: ComparedTotals };
+}
+
+/** A message beside its like, or alone. `isSame`: both say the same, whoever numbered them. */
+export type ComparedTurn = Aligned<ComparedMessage>;
+
+/** A message of one side. */
+export interface ComparedMessage extends Pick<NodeInfo, 'id' | 'key' | 'name' | 'status'> {
+  /** Its words; absent where they are lost. */
+  readonly message?: UIMessage;
+  /** Tokens of its words, estimated. */
+  readonly tokens: number;
+  /** What is known of the requests that made it. */
+  readonly calls: readonly CallFacts[];
+}
+
+/** What one side comes to, behind the common message. */
+export interface ComparedTotals {
+  readonly messages: number;
+  /** Tokens of their words, estimated: what a later request reads of them. */
+  readonly tokens: number;
+  /** Tokens that their requests read and wrote, as providers counted them; null where none told. */
+  readonly input: number | null;
+  readonly output: number | null;
+  /** US dollars; null where no request told what it used, and where the price of one that did is unknown. */
+  readonly cost: number | null;
+  /** How long their requests took, in ms; null where nobody told. */
+  readonly ms: number | null;
+}
+
+interface Sides {
+  readonly view: View;
+  readonly replica: Replica;
+  readonly questions: Questions;
+}
+
+/** Compares two messages, or branches by name or id: a branch stands for its last message. */
+export async function compareIn(
+  { view, replica, questions }: Sides,
+  a: string,
+  b: string,
+): Promise<Comparison> {
+  const ends = [endOf(view, a), endOf(view, b)] as const;
+  const { chat } = replica;
+  const ancestor = ancestorOf(chat, ...ends);
+  const chains = ends.map((end) => chainOf(chat, end, ancestor).filter((key) => isShown(replica, key)));
+  await view.loadBodies(chains.flat());
+  const [left = [], right = []] = chains.map((keys) => keys.map((key) => compared(questions, key)));
+  return {
+    ancestorId: ancestor === null ? null : replica.idOf(ancestor),
+    ancestorKey: ancestor,
+    turns: align(left, right, said, ({ name }) => name),
+    totals: { a: await totalsOf(left), b: await totalsOf(right) },
+  };
+}
+
+function endOf(view: View, named: string): string | null {
+  const branch: Handle | undefined = view.live().find(({ id, way }) => id === named || way?.name === named);
+  return branch ? view.headOf(branch) : view.message(named).key;
+}
+
+function isShown(replica: Replica, key: string): boolean {
+  const record = replica.record(key);
+  return record !== undefined && replica.isVisible(record);
+}
+
+function compared(questions: Questions, of: string): ComparedMessage {
+  const { id, key, name, status } = questions.node(of) as NodeInfo;
+  const message = questions.message(of);
+  const tokens = message ? countMessage(estimateTokenizer, message) : 0;
+  return { id, key, name, status, ...(message ? { message } : {}), tokens, calls: questions.calls(of) };
+}
+
+/** What a message says, as a text: without what a provider or a page numbered, and without reminders. Lost words equal none. */
+function said({ key, name, message }: ComparedMessage): string {
+  if (!message) return key;
+  const { parts } = stripReminders(message);
+  return `${name} ${JSON.stringify(
+    parts.filter(({ type }) => type !== 'step-start'),
+    (field, value: unknown) => (isNumbering(field, value) ? undefined : value),
+  )}`;
+}
+
+function isNumbering(field: string, value: unknown): boolean {
+  return NUMBERING.has(field) || (field === 'state' && (value === 'done' || value === 'streaming'));
+}
+
+const NUMBERING: ReadonlySet<string> = new Set(['providerMetadata', 'callProviderMetadata', 'toolCallId']);
+
+async function totalsOf(side: readonly ComparedMessage[]): Promise<ComparedTotals> {
+  const calls = side.flatMap((one) => one.calls);
+  const told = calls.flatMap(({ usage }) => usage ?? []);
+  const costs = await Promise.all(calls.filter(({ usage }) => usage).map(costOf));
+  return {
+    messages: side.length,
+    tokens: side.reduce((sum, { tokens }) => sum + tokens, 0),
+    input: sumOf(told.map(({ input = 0 }) => input)),
+    output: sumOf(told.map(({ output = 0 }) => output)),
+    cost: costs.includes(null) ? null : sumOf(costs as number[]),
+    ms: sumOf(calls.map(({ ms }) => ms)),
+  };
+}
+
+/** Null for a sum of nothing. */
+function sumOf(numbers: readonly number[]): number | null {
+  return numbers.length === 0 ? null : numbers.reduce((sum, one) => sum + one, 0);
+}

@@ -1,0 +1,71 @@
+import { ContextError, isContextError } from '../errors.ts';
+import { lastOnes, type ChatDelta, type EndsRecord } from '../graph/graph.ts';
+import { asContextError } from './desk.ts';
+import { isRefusal } from './line.ts';
+import type { TurnDelta, Writer, Written } from './writer.ts';
+
+// The policies `error` and `rebase`, for apps that do not want a fork where another tab came first. Loaded with the first turn.
+
+/** Writes a turn once the store agrees that its branch ends where this page saw it end. */
+export async function commitExpecting(
+  writer: Writer,
+  plan: () => Promise<TurnDelta>,
+  show: () => void,
+): Promise<Written> {
+  const { desk, replica, view } = writer;
+  for (let isFirst = true; ; isFirst = false) {
+    const { branch, ...delta } = await plan();
+    const ends = replica.chat.ends.get(branch?.record ?? '');
+    if (!branch || !ends) return writer.commit(delta, show);
+    const name = view.nameOf(branch.id);
+    try {
+      if (isFirst && view.isBehind(branch)) throw headMoved(name);
+      await pushExpecting(writer, writer.whole(delta), ends, show);
+      view.sync();
+      desk.publish();
+      writer.line.push({ local: writer.viewRecord() }).catch(() => {});
+      return { strict: Promise.resolve(), saved: Promise.resolve() };
+    } catch (error) {
+      if (isRefusal(error)) return writer.commit(delta, show);
+      if (desk.options.onConflict === 'error' || !isContextError(error, 'head-moved'))
+        throw asContextError(error);
+      await writer.others.pull();
+      view.catchUp(branch);
+      desk.emit({
+        type: 'conflict',
+        policy: 'rebase',
+        from: name,
+        to: view.nameOf(branch.id),
+        toId: branch.id,
+      });
+    }
+  }
+}
+
+/** Two accounts of where a branch ends may differ in ends that others stand behind: that is no conflict. */
+async function pushExpecting(
+  { line, replica }: Writer,
+  delta: ChatDelta,
+  { id, keys }: EndsRecord,
+  show: () => void,
+): Promise<void> {
+  try {
+    await line.pushExpecting(delta, { [id]: keys }, show);
+  } catch (error) {
+    const there = isContextError(error, 'head-moved') ? endsIn(error.details, id) : undefined;
+    const [ours, theirs] = [lastOnes(replica.chat, keys), lastOnes(replica.chat, there ?? [])];
+    if (!there || ours.size !== theirs.size || [...ours].some((key) => !theirs.has(key))) throw error;
+    await line.pushExpecting(delta, { [id]: there }, show);
+  }
+}
+
+function headMoved(branch: string): ContextError {
+  const message = `Another tab has said more on branch "${branch}" than is shown here. Look at it, and send again.`;
+  return new ContextError('head-moved', message, { details: { branch } });
+}
+
+/** Where a store says that a branch record ends. */
+function endsIn(details: unknown, record: string): readonly string[] | undefined {
+  const { ends } = (details ?? {}) as { readonly ends?: Readonly<Record<string, readonly string[]>> };
+  return ends?.[record];
+}

@@ -1,0 +1,353 @@
+import { ContextError, reasonOf } from '../errors.ts';
+import type { Way } from '../graph/branches.ts';
+import { findKey, holds, isGone, upward, type MessageRecord } from '../graph/graph.ts';
+import type { Desk } from './desk.ts';
+import type { Replica } from './replica.ts';
+import { FIRST_BRANCH } from './state.ts';
+
+/**
+ * The branches of a chat, as this page holds on to them.
+ *
+ * Branches are derived, so the branch that stands under a name today may be two tomorrow, and what was shown beside may
+ * stand under the record. A page needs something that stays: a handle. It remembers the message that was shown last under
+ * it, and the way that holds this message is the handle's way. So chats, hooks and React keys never change their branch,
+ * whatever is joined; at most their name does.
+ *
+ * A handle is led on to what is settled: while another tab writes an answer behind the message shown, that message stays
+ * the last one, a turn that is sent here hangs on it, and what grows stands beside, in `remoteMessages`.
+ */
+export class Handles {
+  protected readonly desk: Desk;
+  protected readonly replica: Replica;
+  readonly #handles: Map<string, Handle> = new Map([[FIRST_BRANCH, newHandle(FIRST_BRANCH)]]);
+  /** The handles of live branches by the ids of their ways, in the order in which the branches were made. */
+  readonly #live: Map<string, Handle> = new Map();
+  #uses = 0;
+  /** The handle of the branch shown. */
+  activeId: string = FIRST_BRANCH;
+  /** The message that is shown last, where that is one before the head. */
+  at: string | null = null;
+
+  constructor(desk: Desk, replica: Replica) {
+    this.desk = desk;
+    this.replica = replica;
+  }
+
+  // ------------------------------------------------------------------ the ways of handles
+
+  /** Finds the way of each handle again, after something was joined, and leads it on. */
+  sync(): void {
+    const { live } = this.replica.branches;
+    const free = new Map<string, Way>();
+    for (const way of live) free.set(way.id, way);
+    const before: (readonly [Handle, Handle])[] = [];
+    for (const handle of this.#handles.values()) before.push([handle, { ...handle }]);
+    for (const [handle] of before) this.#take(handle, free.get(handle.way?.id ?? ''), free);
+    for (const [handle] of before)
+      if (!handle.way && free.size > 0) this.#take(handle, this.#bestOf(handle, free.values()), free);
+    if (!this.active.way && !this.replica.record(this.active.key)) this.#beginAnew(this.active, free);
+    for (const way of free.values()) this.#addFor(way);
+    const handleOf = new Map<string, Handle>();
+    for (const handle of this.#handles.values()) if (handle.way) handleOf.set(handle.way.id, handle);
+    this.#live.clear();
+    for (const { id } of live) this.#live.set(id, handleOf.get(id) as Handle);
+    for (const [handle] of before) this.#settle(handle);
+    for (const handle of this.#handles.values()) if (handle.way) this.#follow(handle, handle.way);
+    if (this.at === this.active.key || !this.replica.record(this.at)) this.at = null;
+    if (!this.active.way && this.#mayFollow(this.active))
+      this.activeId = this.branchToOpen() ?? this.activeId;
+    for (const [handle, was] of before) this.#tell(handle, was);
+  }
+
+  /** Gives a way to a handle, where it holds what was shown last under that; no other handle gets it then. */
+  #take(handle: Handle, way: Way | undefined, free: Map<string, Way>): void {
+    handle.way = way && this.#fits(handle, way) ? way : undefined;
+    if (handle.way) free.delete(handle.way.id);
+  }
+
+  #fits({ key, record }: Handle, way: Way): boolean {
+    if (way.record !== record) return false;
+    const at = this.#standing(key);
+    return at === null || holds(this.replica.chat, way.end, at);
+  }
+
+  /** A message, or the one before it where it was taken back; what grows here stands, whatever others took it for. */
+  #standing(key: string | null): string | null {
+    if (key !== null && this.replica.own.has(key)) return key;
+    for (const record of upward(this.replica.chat, key)) if (!isGone(record)) return record.key;
+    return null;
+  }
+
+  #bestOf(handle: Handle, ways: Iterable<Way>): Way | undefined {
+    const fitting = [...ways].filter((way) => this.#fits(handle, way));
+    return fitting.find(({ fork }) => fork === null) ?? fitting[0];
+  }
+
+  /**
+   * The chat is not read yet, or was deleted: what comes next is shown under the handle that is shown, and has nothing to
+   * hang on.
+   */
+  #beginAnew(handle: Handle, free: Map<string, Way>): void {
+    const ways = [...free.values()];
+    const way = ways.find(({ fork }) => fork === null) ?? ways[0];
+    Object.assign(handle, { key: null, record: undefined, way });
+    if (way) free.delete(way.id);
+  }
+
+  #addFor(way: Way): void {
+    let { id } = way;
+    while (this.#handles.has(id)) id = `${id}'`;
+    this.#handles.set(id, { ...newHandle(id), way, record: way.record, key: this.#spoken(way.head) });
+  }
+
+  /** Looks at a handle whose branch may be deleted: an answer that grows here is seen to its end on it. */
+  #settle(handle: Handle): void {
+    handle.isGone = !handle.way && handle.record !== undefined;
+    if (handle.isGone && !this.#mayFollow(handle))
+      handle.way = this.#bestOf(handle, this.replica.branches.deleted);
+  }
+
+  #follow(handle: Handle, way: Way): void {
+    const { key, record } = handle;
+    handle.record = way.record;
+    const head = this.#spoken(way.head);
+    const isLost = key !== null && !holds(this.replica.chat, way.end, key);
+    const isFree = key === null || isLost || this.#mayFollow(handle);
+    if (isFree && this.#isTarget(head)) handle.key = head;
+    else if (isLost || !record || !this.#isTarget(key)) handle.key = this.settledAt(key ?? head);
+  }
+
+  /** Not while an answer grows here, nor while a turn waits to hang on what is shown. */
+  #mayFollow({ id, key }: Handle): boolean {
+    if (key !== null && this.replica.own.has(key)) return false;
+    return id !== this.activeId || this.desk.pending.length === 0;
+  }
+
+  /** Whether a branch may be shown up to a message: it is settled, or grows here. */
+  #isTarget(key: string | null): boolean {
+    const record = this.replica.record(key);
+    return !record || this.replica.own.has(record.key) || this.replica.isSettled(record);
+  }
+
+  /** Without the answers at the end of a chain that nobody writes any more and that never said anything. */
+  #spoken(head: string | null): string | null {
+    for (const record of upward(this.replica.chat, head))
+      if (this.replica.isHeld(record.key) || this.replica.isVisible(record)) return record.key;
+    return null;
+  }
+
+  /** The last settled, visible message on the way from `key` up; null where there is none. */
+  settledAt(key: string | null): string | null {
+    for (const record of upward(this.replica.chat, key))
+      if (this.replica.isSettled(record)) return record.key;
+    return null;
+  }
+
+  #tell({ id, way, used, isGone }: Handle, before: Handle): void {
+    const name = this.nameOf(id);
+    const from = before.way?.fork === null ? before.way.name : undefined;
+    if (from !== undefined && used > 0 && way && way.fork !== null)
+      this.desk.emit({ type: 'conflict', policy: 'fork', from, to: name, toId: id });
+    if (before.isGone && way && !isGone) this.desk.emit({ type: 'branch', action: 'restore', name, id });
+  }
+
+  // ------------------------------------------------------------------ what this page does with them
+
+  /** A handle for a branch that is about to be made. */
+  expect(id: string, record: string, key: string): void {
+    this.#handles.set(id, { ...newHandle(id), record, key });
+  }
+
+  /** The first branch of a chat is made, under the handle that stood for it. */
+  begin(handle: Handle, record: string): void {
+    handle.record = record;
+  }
+
+  /** A branch is shown, or written to: the one used last is shown where somebody asks for a message that many hold. */
+  use(branchId: string, key?: string | null): void {
+    const handle = this.#handles.get(branchId);
+    if (!handle) return;
+    handle.used = this.#uses += 1;
+    if (key !== undefined) handle.key = key;
+  }
+
+  /** Shows a branch, up to its head or to `at`. */
+  show(branchId: string, at: string | null = null): void {
+    this.activeId = branchId;
+    this.at = at === this.active.key ? null : at;
+    this.use(branchId);
+  }
+
+  /** Whether another tab has said more on a branch than is shown of it here. */
+  isBehind({ way, key }: Handle): boolean {
+    return way !== undefined && this.#spoken(way.head) !== key;
+  }
+
+  /** Shows all of a branch that is settled, whatever waits to hang on what was shown. */
+  catchUp(handle: Handle): void {
+    handle.key = this.settledAt(handle.way?.head ?? handle.key);
+  }
+
+  /** The branch to show when none is: the one stored as shown last, or used last, or the newest. */
+  branchToOpen(stored?: StoredView): string | undefined {
+    for (const key of stored?.used ?? []) {
+      const holding = this.live().filter(({ way }) => holds(this.replica.chat, way?.end ?? null, key));
+      const ending = holding.filter(({ way }) => way?.head === key);
+      const best =
+        ending.find(({ record }) => record === stored?.record) ?? ending[0] ?? holding.toSorted(byUse)[0];
+      if (best) return best.id;
+    }
+    return this.lastUsed()[0]?.id;
+  }
+
+  /** What is stored of the view: the messages last shown on the branches used last, latest first. */
+  toStore(): StoredView {
+    const { active } = this;
+    const used = this.lastUsed().filter((handle) => handle.used > 0 && handle !== active);
+    const keys = [active, ...used].slice(0, KEPT_USES).flatMap(({ key }) => key ?? []);
+    return { used: [...new Set(keys)], record: active.record };
+  }
+
+  /** Takes over the order in which branches were used before. */
+  restore(stored: StoredView | undefined): void {
+    const open = this.branchToOpen(stored);
+    for (const key of (stored?.used ?? []).toReversed()) {
+      const handle = this.live().find(({ way }) => holds(this.replica.chat, way?.end ?? null, key));
+      if (handle) this.use(handle.id);
+    }
+    if (open !== undefined) this.activeId = open;
+  }
+
+  // ------------------------------------------------------------------ finding
+
+  get active(): Handle {
+    return this.#handles.get(this.activeId) as Handle;
+  }
+
+  /** The handle with this id; undefined for none. */
+  handle(branchId: string): Handle | undefined {
+    return this.#handles.get(branchId);
+  }
+
+  /** The handle of a live branch by the id of its way. */
+  handleOfWay(wayId: string | undefined): Handle | undefined {
+    return this.#live.get(wayId ?? '');
+  }
+
+  /** The handles of live branches, in the order in which these were made. */
+  live(): Handle[] {
+    return [...this.#live.values()];
+  }
+
+  /** The same, the one used last first; of those that were never used here the newest. */
+  lastUsed(): Handle[] {
+    return this.live().toSorted(byUse);
+  }
+
+  /** A live branch by id or name; the first one of a chat without any by its name. Throws `branch-not-found`. */
+  findBranch(nameOrId: string): Handle {
+    const byId = this.#handles.get(nameOrId);
+    if (byId?.way) return byId;
+    for (const handle of this.#live.values()) if (handle.way?.name === nameOrId) return handle;
+    if (this.#live.size === 0 && (byId || nameOrId === 'main')) return this.active;
+    const { chatId } = this.desk;
+    const message = `Branch "${reasonOf(nameOrId)}" not found in chat "${chatId}"`;
+    throw new ContextError('branch-not-found', message, { details: { chatId, branch: nameOrId } });
+  }
+
+  /** A branch by id or name; without, the one shown. Throws `branch-not-found`. */
+  branchOrActive(nameOrId: string | undefined): Handle {
+    return nameOrId === undefined || nameOrId === this.activeId ? this.active : this.findBranch(nameOrId);
+  }
+
+  /**
+   * The branch that a turn goes to, by id or name; without, the one shown. One that another tab deleted comes back with it.
+   * Throws `branch-not-found`.
+   */
+  branchToWrite(nameOrId: string | undefined): Handle {
+    const handle = this.#handles.get(nameOrId ?? '');
+    if (!handle?.isGone) return this.branchOrActive(nameOrId);
+    const way = this.#bestOf(handle, this.replica.branches.deleted);
+    return way?.deleted && way.deleted.by !== this.replica.by ? handle : this.branchOrActive(nameOrId);
+  }
+
+  /** A message by key or id, looked up on the branch named first. Throws `message-not-found`. */
+  message(idOrKey: string, branch?: Handle): MessageRecord {
+    const record = this.find(idOrKey, branch);
+    if (!record) throw messageNotFound(idOrKey);
+    return record;
+  }
+
+  /** The same; undefined for an unknown one. */
+  find(idOrKey: unknown, branch?: Handle): MessageRecord | undefined {
+    if (typeof idOrKey !== 'string') return undefined;
+    const head = branch ? branch.key : this.head();
+    const key = findKey(this.replica.chat, idOrKey, { head }) ?? this.replica.growingAs(idOrKey);
+    const record = this.replica.record(key);
+    return record && isGone(record) ? undefined : record;
+  }
+
+  /** The branch used last among those that end at a message; undefined for none. */
+  endingAt(key: string): Handle | undefined {
+    return this.lastUsed().find((handle) => handle.key === key);
+  }
+
+  /** The branch used last among those that hold a message; undefined where none does. */
+  lastUsedWith(key: string): Handle | undefined {
+    const passed = new Set<string>();
+    return this.lastUsed().find((handle) => holds(this.replica.chat, handle.key, key, passed));
+  }
+
+  /** The name of a branch, as this page shows it. */
+  nameOf(branchId: string | undefined): string {
+    return this.#handles.get(branchId ?? '')?.way?.name ?? this.active.way?.name ?? 'main';
+  }
+
+  /** The last message of a branch as it is seen here; of the branch shown, the one checked out if there is one. */
+  headOf(branch: Handle): string | null {
+    return branch.id === this.activeId ? this.head() : branch.key;
+  }
+
+  /** The last message shown; null where there is none. */
+  head(): string | null {
+    return this.at ?? this.active.key;
+  }
+}
+
+/** How many branches are remembered in the order of their use. */
+const KEPT_USES = 50;
+
+/** A branch, as this page holds on to it. */
+export interface Handle {
+  readonly id: string;
+  /** The message last shown under it: where this page goes on. */
+  key: string | null;
+  record: string | undefined;
+  /** Undefined while no branch holds the message; a deleted one while an answer grows here on it. */
+  way: Way | undefined;
+  /** Grows with each use; 0 for never here. */
+  used: number;
+  /** Whether its branch was deleted. */
+  isGone: boolean;
+}
+
+function byUse(a: Handle, b: Handle): number {
+  return b.used - a.used || (b.way?.at ?? 0) - (a.way?.at ?? 0);
+}
+
+/** What is stored of a view on this device. */
+export interface StoredView {
+  /** Keys of the messages last shown, latest first. */
+  readonly used: readonly string[];
+  /** The record of the branch shown: others may end at the same message. */
+  readonly record?: string | undefined;
+}
+
+function newHandle(id: string): Handle {
+  return { id, key: null, record: undefined, way: undefined, used: 0, isGone: false };
+}
+
+/** What is said of an id that this chat does not have. */
+export function messageNotFound(id: unknown): ContextError {
+  return new ContextError('message-not-found', `Message "${reasonOf(id)}" not found`, { details: { id } });
+}

@@ -1,0 +1,77 @@
+import type { ContextFragment } from '../fragment/fragment.ts';
+
+/** Where a fragment of the prompt came from. */
+export interface FragmentOrigin {
+  /** `kept`: with the chat, by an earlier run. `reminder`: it goes into messages, whoever set it. */
+  readonly via: 'set' | 'component' | 'kept' | 'reminder';
+  /** The component whose `useFragments()` it is; in development only. */
+  readonly component?: string;
+  /** The place of the call as the browser tells it, `http://localhost/src/Chat.tsx:12:3`; in development only. */
+  readonly source?: string;
+  /** Since when it says what it says there, in ms since epoch. */
+  readonly since: number;
+}
+
+/** Errors that were made where fragments were put into a prompt: their stacks are read when somebody asks. */
+const places = new WeakMap<ContextFragment, Error>();
+
+/**
+ * Remembers the moment of a call; in development only, where somebody may look. A page without a bundler has no `process`
+ * that says so, and no places.
+ */
+export function placeFragments(fragments: readonly ContextFragment[], callAt: () => Error | undefined): void {
+  try {
+    if (process.env.NODE_ENV !== 'production') remember(fragments, callAt());
+  } catch {
+    // No bundler.
+  }
+}
+
+function remember(fragments: readonly ContextFragment[], at: Error | undefined): void {
+  if (at) for (const one of fragments) places.set(one, at);
+}
+
+/** What is told of a fragment, with its place where that is known. Bundlers leave all of it out of production. */
+export function originOf(
+  fragment: ContextFragment,
+  put: FragmentOrigin | undefined,
+): FragmentOrigin | undefined {
+  try {
+    return process.env.NODE_ENV === 'production' ? put : withPlace(fragment, put);
+  } catch {
+    return put;
+  }
+}
+
+function withPlace(fragment: ContextFragment, put: FragmentOrigin | undefined): FragmentOrigin | undefined {
+  const stack = places.get(fragment)?.stack;
+  if (!put || stack === undefined) return put;
+  const { name, place } = callerIn(stack);
+  return {
+    ...put,
+    ...(/^[A-Z]\w*$/.test(name) && { component: name }),
+    ...(place !== '' && { source: place }),
+  };
+}
+
+/** Who called: behind our own functions, and the app's own hooks. */
+function callerIn(stack: string): Call {
+  const calls = stack.split('\n').flatMap((line): Call[] => {
+    const [, name, place, otherName = '', otherPlace] = FRAME.exec(line.trim()) ?? [];
+    const at = place ?? otherPlace;
+    return at === undefined ? [] : [{ name: name ?? otherName, place: at }];
+  });
+  const ours = calls.findLastIndex(({ name }) => OURS.test(name));
+  return calls.slice(ours + 1).find(({ name }) => !/^use[A-Z]/.test(name)) ?? { name: '', place: '' };
+}
+
+interface Call {
+  readonly name: string;
+  readonly place: string;
+}
+
+/** `at Name (place)` or `at place` in Chromium, `Name@place` elsewhere. */
+const FRAME = /^at (?:(?:new )?(.+?) \()?((?:\w+:)?\/.+:\d+:\d+)\)?$|^([^@]*)@(.+:\d+:\d+)$/;
+
+/** The functions that an app calls. */
+const OURS = /(?:^|\.)(?:set|useFragments|useContextEngine)(?: \[as \w+\])?$/;

@@ -1,0 +1,156 @@
+import { Branches, type Way } from '../graph/branches.ts';
+import {
+  compareAt,
+  holds,
+  upward,
+  type ChatValue,
+  type EndsRecord,
+  type Mark,
+  type MessageRecord,
+} from '../graph/graph.ts';
+import { graphData } from '../graph/graphData.ts';
+import { createChat } from '../graph/join.ts';
+import {
+  checkpointsOf,
+  kindOf,
+  recordOf,
+  type CheckpointValue,
+  type DeletionValue,
+  type NameValue,
+} from '../graph/marks.ts';
+import type { GraphData } from '../graph/visualize.ts';
+import { expectOption } from './desk.ts';
+import { versionOf, wroteOf, type Entry } from './history.ts';
+import type { Writer } from './writer.ts';
+
+/**
+ * A chat as it was.
+ *
+ * Messages never move and never go, so those of an earlier time are the ones that are no younger. A branch record only
+ * gathers ends, so it ended then where its ways had come to: the last message of each that is old enough. From these
+ * records branches are derived as they are today.
+ *
+ * Names, deletions and checkpoints are marks, and of a mark only the last value is kept. The operation log knows what it was
+ * before each operation of this device, and is read backwards from today. A mark that somebody else wrote last has no
+ * such past: it is taken as it is, unless its own date is later, and the graph says that it is partial.
+ *
+ * Loaded when first asked for. Costs all messages of the chat, each time.
+ */
+
+/** A chat's graph at an earlier time. */
+export interface PastGraph extends GraphData {
+  /** The time that was asked for: ms since epoch. */
+  readonly at: number;
+  /**
+   * Whether some name, deletion or checkpoint was last changed by another tab or device, or before what the operation log
+   * remembers. It may have been another one then.
+   */
+  readonly isPartial: boolean;
+}
+
+/** The graph of a chat up to `at`, the messages and operations of that moment included. `log` is in order, oldest first. */
+export function pastGraph(
+  at: number,
+  { desk, replica }: Pick<Writer, 'desk' | 'replica'>,
+  log: readonly Entry[],
+): PastGraph {
+  expectOption(Number.isFinite(at), 'at', 'a time in ms since epoch', at);
+  const messages = [...replica.chat.messages.values()].filter((record) => record.at <= at);
+  const { marks, isPartial } = marksAt(at, replica.chat, log);
+  const chat = createChat({ messages, ends: endsAt(at, replica.chat), marks });
+  const { live } = new Branches(chat);
+  const active = shownAt(at, replica.chat, messages, log, live);
+  const branches = live.map((way) => ({ name: way.name, head: way.head, isActive: way === active }));
+  const checkpoints = checkpointsOf(chat);
+  return { ...graphData(desk.chatId, chat, { branches, checkpoints }, replica.growing), at, isPartial };
+}
+
+/**
+ * Where each branch record ended. A record is written a moment after the message for which it was made, so one that is
+ * younger counts where nothing older holds its messages.
+ */
+function endsAt(at: number, chat: ChatValue): EndsRecord[] {
+  const held = new Set<string>();
+  const ends: EndsRecord[] = [];
+  for (const record of [...chat.ends.values()].toSorted((a, b) => a.at - b.at)) {
+    const keys = new Set(record.keys.flatMap((end) => lastAt(at, chat, end)?.key ?? []));
+    if (record.at > at) for (const key of keys) if (held.has(key)) keys.delete(key);
+    if (record.at > at && keys.size === 0) continue;
+    ends.push({ ...record, keys: [...keys] });
+    for (const key of keys)
+      for (const one of upward(chat, key)) {
+        if (held.has(one.key)) break;
+        held.add(one.key);
+      }
+  }
+  return ends;
+}
+
+/** The last message on the way to `end` that is no younger. */
+function lastAt(at: number, chat: ChatValue, end: string): MessageRecord | undefined {
+  for (const record of upward(chat, end)) if (record.at <= at) return record;
+  return undefined;
+}
+
+/** What was said of branches and checkpoints, as far as the log knows. */
+function marksAt(
+  at: number,
+  { marks }: ChatValue,
+  log: readonly Entry[],
+): { readonly marks: readonly Mark[]; readonly isPartial: boolean } {
+  const past = new Map(marks);
+  let isPartial = false;
+  for (const mark of marks.values()) {
+    if (log.some((entry) => wroteOf(entry, mark.id) === versionOf(mark))) continue;
+    if (isUndated(mark)) isPartial = true;
+    if (dateOf(mark) > at) past.delete(mark.id);
+  }
+  for (const { state, isOnlyLeft, undo, ...entry } of log.toReversed()) {
+    const isDone = state === 'done' || isOnlyLeft === true;
+    const wasDone = entry.at <= at && (isDone || at < (entry.turnedAt ?? entry.at));
+    if (wasDone === isDone) continue;
+    for (const { id, value } of undo) {
+      const mark = past.get(id);
+      if (mark) past.set(id, { ...mark, value });
+    }
+  }
+  return { marks: [...past.values()], isPartial };
+}
+
+/** Whether a mark that is not in the log may have said something else before. */
+function isUndated(mark: Mark): boolean {
+  const kind = kindOf(mark);
+  if (kind === 'name') return (mark.value as NameValue).isOwn === true;
+  return kind === 'checkpoint' || (kind === 'deletion' && !(mark.value as DeletionValue).on);
+}
+
+/** When a mark came to say what it says, where it tells. */
+function dateOf(mark: Mark): number {
+  const kind = kindOf(mark);
+  return kind === 'checkpoint' || kind === 'deletion'
+    ? (mark.value as CheckpointValue | DeletionValue).at
+    : Number.NEGATIVE_INFINITY;
+}
+
+/** The branch that was shown: that of the last message said, or of the last operation, whichever came later. */
+function shownAt(
+  at: number,
+  chat: ChatValue,
+  messages: readonly MessageRecord[],
+  log: readonly Entry[],
+  live: readonly Way[],
+): Way | undefined {
+  const said = messages.toSorted(compareAt).at(-1);
+  const entry = log.findLast((one) => one.isSwitch === true && one.at <= at);
+  const isSaidLater = !entry || entry.at < (said?.at ?? 0);
+  // Of one that was undone later, it is the other way round.
+  const [from, to] = entry?.shown ?? [];
+  const key = isSaidLater ? said?.key : entry.state === 'undone' && at < (entry.turnedAt ?? 0) ? from : to;
+  const made = isSaidLater || entry.kind === 'delete-branch' ? undefined : recordOf(entry.undo[0]?.id ?? '');
+  const shown = lastAt(at, chat, key ?? '')?.key ?? '';
+  return (
+    live.find(({ record, head }) => record === made && head === shown) ??
+    live.find(({ head }) => head === shown) ??
+    live.find(({ end }) => holds(chat, end, shown))
+  );
+}

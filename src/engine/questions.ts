@@ -1,0 +1,136 @@
+import type { UIMessage } from 'ai';
+import { grownVersion, previewOf, type MessageStatus } from '../graph/graph.ts';
+import { markId } from '../graph/marks.ts';
+import { forksOf, infoOf, siblingsOf, type Fork, type NodeInfo } from '../graph/messages.ts';
+import { graphData } from '../graph/graphData.ts';
+import type { GraphData } from '../graph/visualize.ts';
+import { callsIn, type CallFacts } from './calls.ts';
+import type { ChatFacts } from './chatFacts.ts';
+import type { Operation } from './history.ts';
+import type { Replica } from './replica.ts';
+import { sameContent, sameItems } from './same.ts';
+import { NO_VERSIONS, type Versions } from './state.ts';
+import type { View } from './view.ts';
+import type { Writer } from './writer.ts';
+
+/**
+ * What is answered at once, from what this page knows.
+ *
+ * Each takes a message by key or id; an id means the message of the chain shown first. Answers stay the same objects as
+ * long as they say the same, because interfaces compare them.
+ */
+export class Questions {
+  readonly #writer: Writer;
+  readonly #replica: Replica;
+  readonly #view: View;
+  readonly #facts: ChatFacts;
+  readonly #versions: Map<string, Versions> = new Map();
+  readonly #lists: Map<string, Omit<Versions, 'index'>> = new Map();
+
+  constructor(writer: Writer, facts: ChatFacts) {
+    this.#writer = writer;
+    this.#replica = writer.replica;
+    this.#view = writer.view;
+    this.#facts = facts;
+  }
+
+  /** The versions of a message that live branches reach, and its place among them. */
+  siblings(idOrKey: string): Versions {
+    const record = this.#view.find(idOrKey);
+    if (!record) return NO_VERSIONS;
+    const { chat, reach, growing } = this.#replica;
+    const keys = siblingsOf(chat, reach, record.key, growing);
+    const index = keys.indexOf(record.key);
+    const known = this.#versions.get(record.key);
+    const ids = keys.map((key) => this.#replica.idOf(key));
+    if (known && known.index === index && sameItems(known.keys, keys) && sameItems(known.ids, ids))
+      return known;
+    const versions = keys.length === 0 ? NO_VERSIONS : { index, ...this.#shared(ids, keys) };
+    this.#versions.set(record.key, versions);
+    return versions;
+  }
+
+  /** One list for all versions: where there are thousands, each would keep thousands. */
+  #shared(ids: readonly string[], keys: readonly string[]): Omit<Versions, 'index'> {
+    const [first = ''] = keys;
+    const known = this.#lists.get(first);
+    const shared = known && sameItems(known.keys, keys) && sameItems(known.ids, ids) ? known : { ids, keys };
+    this.#lists.set(first, shared);
+    return shared;
+  }
+
+  /** What is known of a message without its body. */
+  node(idOrKey: string): NodeInfo | undefined {
+    const record = this.#view.find(idOrKey);
+    if (!record) return undefined;
+    return infoOf(this.#replica.chat, record, this.#replica.growing, this.#replica.status(record));
+  }
+
+  /** All messages of an id: that of the chain of a branch first, then the newest. */
+  nodesOf(id: string, branchId: string | undefined): NodeInfo[] {
+    const keys = this.#replica.chat.keysOf.get(id) ?? [];
+    const [only = id] = keys;
+    const branch = this.#view.handle(branchId ?? '');
+    const first = keys.length > 1 ? this.#view.find(id, branch) : this.#view.find(only);
+    const all = first ? [first.key, ...keys.toReversed().filter((key) => key !== first.key)] : keys;
+    return all.flatMap((key) => this.node(key) ?? []);
+  }
+
+  /** Whether a message is whole, growing or cut short. */
+  status(idOrKey: string): MessageStatus | undefined {
+    const record = this.#view.find(idOrKey);
+    return record && this.#replica.status(record);
+  }
+
+  /** The words of a message, where they are loaded. */
+  message(idOrKey: string): UIMessage | undefined {
+    const record = this.#view.find(idOrKey);
+    return record && this.#replica.body(record.key);
+  }
+
+  /** Whether the message with this id says what this one says; undefined where it is not loaded and begins alike. */
+  matches(message: UIMessage, key: string = message.id): boolean | undefined {
+    const record = this.#view.find(key);
+    const known = record && this.#replica.body(record.key);
+    if (known) return sameContent(known, message);
+    const isOther = record && grownVersion(record, this.#replica.growing).preview !== previewOf(message);
+    return isOther ? false : undefined;
+  }
+
+  /** The operation log. */
+  operations(): readonly Operation[] {
+    return this.#writer.history?.list() ?? NO_OPERATIONS;
+  }
+
+  /** The key of the last message of a branch, also of one that another tab is writing. */
+  lastOf(branchId: string): string | undefined {
+    return this.#view.handle(branchId)?.way?.end ?? undefined;
+  }
+
+  /** The id of the branch used last that holds a message, by key. */
+  branchHolding(key: string): string | undefined {
+    return this.#view.lastUsedWith(key)?.id;
+  }
+
+  forks(): readonly Fork[] {
+    const { chat, reach, growing } = this.#replica;
+    return forksOf(chat, reach, growing);
+  }
+
+  /** What is known of the requests that made an answer. */
+  calls(idOrKey: string): readonly CallFacts[] {
+    const record = this.#view.find(idOrKey);
+    return callsIn(record && this.#replica.chat.marks.get(markId.calls(record.key))?.value);
+  }
+
+  graph(): GraphData {
+    const { chat, growing } = this.#replica;
+    const branches = this.#view
+      .branches()
+      .map(({ name, headKey, isActive }) => ({ name, head: headKey, isActive }));
+    const checkpoints = this.#facts.checkpoints().toReversed();
+    return graphData(this.#writer.desk.chatId, chat, { branches, checkpoints }, growing);
+  }
+}
+
+const NO_OPERATIONS: readonly Operation[] = [];

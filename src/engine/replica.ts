@@ -1,0 +1,363 @@
+import type { UIMessage } from 'ai';
+import { createId } from '../fragment/id.ts';
+import { Branches } from '../graph/branches.ts';
+import {
+  grownVersion,
+  hasWords,
+  lastRev,
+  shownVersion,
+  type ChatDelta,
+  type ChatValue,
+  type Mark,
+  type MessageRecord,
+  type Version,
+  type MessageStatus,
+  isVisible,
+  type GrowingVersion,
+  sumOfBody,
+  previewOf,
+} from '../graph/graph.ts';
+import { createChat, join, recordsOf, type Joined } from '../graph/join.ts';
+import { Reach } from '../graph/reach.ts';
+import type { Body, ChatRecords } from '../store/store.ts';
+import { sameJson } from './same.ts';
+
+/**
+ * What this page knows of its chat.
+ *
+ * One value, to which everything is joined: what the store had when the chat was opened, what this page says, and what
+ * other tabs wrote. Beside it stands what is true of this page and this database alone: which records are on the disk
+ * and where, which messages grow and what was drafted of them, and which of those some tab holds.
+ *
+ * A message that streams and that no tab holds was cut off by a reload or a crash. It reads as interrupted at once; the
+ * next write of this page stores that.
+ */
+export class Replica {
+  chat: ChatValue = createChat();
+  branches: Branches = new Branches(this.chat);
+  /** Which messages the live branches reach, and where each branch came from. */
+  reach: Reach = new Reach(this.chat, this.branches.live);
+  /** Up to which change of the database the chat was read. */
+  seq = 0;
+  /** The database that it was read from; '' before that. */
+  database = '';
+  generation = 0;
+  /** Chat keys that were deleted: their records are left out. */
+  readonly deleted: Set<string> = new Set();
+  /** Grows with everything that may change what is shown. */
+  revision = 0;
+  /** Messages that this page streams. */
+  readonly own: Set<string> = new Set();
+  /** Messages that some tab streams. */
+  held: ReadonlySet<string> = new Set();
+  /** Messages whose shown version streams. */
+  readonly #streaming: Set<string> = new Set();
+  readonly #growing: Map<string, Growth> = new Map();
+  #by: string | undefined;
+  #moment = 0;
+
+  /** Who writes here: drawn with the first write, because rendering on a server must draw nothing random. */
+  get by(): string {
+    return (this.#by ??= createId());
+  }
+
+  /** The next moment: later than all that is known, and than the last one, whatever the clock says. */
+  now(): number {
+    return (this.#moment = Math.max(Date.now(), this.chat.lastAt + 1, this.#moment + 1));
+  }
+
+  // ------------------------------------------------------------------ joining
+
+  /** Joins records: those that this page makes, and those that it reads. */
+  join(delta: ChatDelta): Joined {
+    const joined = join(this.chat, this.living(delta));
+    for (const key of joined.messages) this.#note(key);
+    if (joined.messages.length > 0 || joined.ends.length > 0 || joined.marks.length > 0) {
+      this.branches.update(joined);
+      this.reach.update(this.branches.live, joined);
+      this.revision += 1;
+    }
+    return joined;
+  }
+
+  /** A delta without the records of deleted chats. */
+  living(delta: ChatDelta): ChatDelta {
+    if (this.deleted.size === 0) return delta;
+    const isLiving = ({ chat }: { readonly chat: string }): boolean => !this.deleted.has(chat);
+    return {
+      messages: delta.messages.filter(isLiving),
+      ends: delta.ends.filter(isLiving),
+      marks: delta.marks.filter(isLiving),
+    };
+  }
+
+  #note(key: string): void {
+    const { status } = shownVersion(this.chat.messages.get(key) as MessageRecord);
+    if (status === 'streaming') this.#streaming.add(key);
+    else {
+      this.#streaming.delete(key);
+      this.#growing.delete(key);
+    }
+  }
+
+  /** Takes in what the store read or wrote. */
+  absorb(records: ChatRecords): Joined {
+    this.database = records.database;
+    this.generation = records.generation;
+    this.seq = Math.max(this.seq, records.seq);
+    const joined = this.join(records);
+    for (const { key, rev, by, parts, preview } of records.growing) {
+      const known = this.chat.messages.get(key);
+      const version = known && shownVersion(known);
+      if (!version || version.rev !== rev || version.by !== by || this.own.has(key)) continue;
+      const before = this.#growing.get(key);
+      if (before?.parts === parts && before.preview === preview) continue;
+      this.#growing.set(key, { ...before, rev, by, parts, preview, isStale: true });
+      this.revision += 1;
+    }
+    return joined;
+  }
+
+  /** Begins anew with what is known, as it is to be written to another database: nothing lies anywhere. */
+  forgetPlaces(): void {
+    const { messages, ends, marks } = recordsOf(this.chat);
+    this.#renew({ messages: messages.map(unplaced), ends: ends.map(unplaced), marks: marks.map(unplaced) });
+    this.seq = 0;
+  }
+
+  /** Chats with these keys were deleted: what is known of them goes. */
+  bury(keys: readonly string[]): void {
+    for (const key of keys) this.deleted.add(key);
+    this.#renew(this.living(recordsOf(this.chat)));
+  }
+
+  #renew(records: ChatDelta): void {
+    this.chat = createChat(records);
+    this.branches = new Branches(this.chat);
+    this.reach = new Reach(this.chat, this.branches.live);
+    for (const key of this.#streaming) if (!this.chat.messages.has(key)) this.#streaming.delete(key);
+    this.revision += 1;
+  }
+
+  /** The keys of the chats that this page knows under this id. */
+  chatKeys(): string[] {
+    const keys = new Set<string>();
+    for (const { chat } of this.chat.messages.values()) keys.add(chat);
+    for (const { chat } of this.chat.ends.values()) keys.add(chat);
+    for (const { chat } of this.chat.marks.values()) keys.add(chat);
+    return [...keys].toSorted();
+  }
+
+  /** The key of the chat, or of one of those that are one by now; undefined before it began. */
+  get chatKey(): string | undefined {
+    const { ends, marks, messages } = this.chat;
+    for (const records of [ends, marks, messages]) for (const { chat } of records.values()) return chat;
+    return undefined;
+  }
+
+  get isEmpty(): boolean {
+    return this.chat.messages.size === 0 && this.chat.ends.size === 0 && this.chat.marks.size === 0;
+  }
+
+  // ------------------------------------------------------------------ messages
+
+  /** A message by its key. */
+  record(key: string | null | undefined): MessageRecord | undefined {
+    return key === null || key === undefined ? undefined : this.chat.messages.get(key);
+  }
+
+  /** Whole, growing or cut short: a message that streams, and that no tab holds, was cut off. */
+  status(record: MessageRecord): MessageStatus {
+    const { status } = shownVersion(record);
+    return status === 'streaming' && !this.isHeld(record.key) ? 'interrupted' : status;
+  }
+
+  /** Whether this page or another one streams a message. */
+  isHeld(key: string): boolean {
+    return this.own.has(key) || this.held.has(key);
+  }
+
+  /** Whether another tab is writing a message. */
+  isForeign(key: string): boolean {
+    return this.#streaming.has(key) && this.held.has(key) && !this.own.has(key);
+  }
+
+  /** The messages that other tabs are writing. */
+  foreign(): string[] {
+    return [...this.#streaming].filter((key) => this.isForeign(key));
+  }
+
+  /** Takes over which messages some tab streams; tells whether that changed what is known of one. */
+  hold(held: ReadonlySet<string>): boolean {
+    const isNews = [...this.#streaming].some((key) => held.has(key) !== this.held.has(key));
+    this.held = held;
+    if (isNews) this.revision += 1;
+    return isNews;
+  }
+
+  /** Messages that stream and that nobody holds. */
+  abandoned(): MessageRecord[] {
+    return [...this.#streaming]
+      .filter((key) => !this.isHeld(key))
+      .map((key) => this.record(key) as MessageRecord);
+  }
+
+  /** How many parts a message has by now, those of its draft included. */
+  parts(record: MessageRecord): number {
+    return this.#growing.get(record.key)?.parts ?? shownVersion(record).parts;
+  }
+
+  /** The key of a message that grows under an id which its server gave. */
+  growingAs(id: string): string | undefined {
+    for (const [key, { message }] of this.#growing) if (message?.id === id) return key;
+    return undefined;
+  }
+
+  /** Whether a message shows: a reserved one that has said nothing yet does not, nor one that never did. */
+  isVisible(record: MessageRecord): boolean {
+    return isVisible(record, this.growing);
+  }
+
+  /** What drafts say of messages that grow, by key. */
+  readonly growing = (key: string): GrowingVersion | undefined => this.#growing.get(key);
+
+  /** Whether a message shows and is settled, or was before another tab went on with it: somebody can go on from it. */
+  isSettled(record: MessageRecord): boolean {
+    if (!this.isVisible(record)) return false;
+    if (this.status(record) !== 'streaming') return true;
+    return record.versions.some((version) => version.status !== 'streaming' && hasWords(version));
+  }
+
+  /** The id of a message as it is shown. */
+  idOf(key: string): string;
+  idOf(key: string | null | undefined): string | null;
+  idOf(key: string | null | undefined): string | null {
+    const record = this.record(key);
+    return record ? (grownVersion(record, this.growing).id ?? record.id) : null;
+  }
+
+  // ------------------------------------------------------------------ words
+
+  /** The words of a message, where they are here: those of its draft while it grows. */
+  body(key: string): UIMessage | undefined {
+    const record = this.record(key);
+    return record && (this.#growing.get(key)?.message ?? shownVersion(record).body);
+  }
+
+  /** Those of these messages that have words which are not here. */
+  missing(keys: readonly string[]): string[] {
+    const missing: string[] = [];
+    for (const key of keys) {
+      const record = this.chat.messages.get(key);
+      const growth = this.#growing.get(key);
+      if (!record || (growth?.message && !growth.isStale)) continue;
+      const version = shownVersion(record);
+      if (growth || (!version.body && hasWords(version))) missing.push(key);
+    }
+    return missing;
+  }
+
+  /** Keeps words that were read. A message that says what it said before stays the object that it was. */
+  keepBodies(bodies: ReadonlyMap<string, Body>): void {
+    for (const [key, { rev, by, sum, message, isDraft }] of bodies) {
+      const record = this.record(key);
+      if (!record) continue;
+      const version = shownVersion(record);
+      if (version.rev !== rev || version.by !== by) continue;
+      if (isDraft) this.#draft(key, message);
+      else if (version.sum === sum && !version.body) this.#putBody(record, version, message);
+    }
+  }
+
+  #putBody(record: MessageRecord, version: Version, message: UIMessage): void {
+    const before = record.versions.findLast(({ body }) => body && sameJson(body, message))?.body;
+    const versions = [{ ...version, body: before ?? message }];
+    join(this.chat, { messages: [{ ...record, versions }], ends: [], marks: [] });
+  }
+
+  #draft(key: string, message: UIMessage): void {
+    const before = this.#growing.get(key)?.message;
+    const same = before && sameJson(before, message) ? before : message;
+    this.#growing.set(key, this.#growth(key, same));
+  }
+
+  #growth(key: string, message: UIMessage): Growth {
+    const { rev, by } = shownVersion(this.record(key) as MessageRecord);
+    return { id: message.id, rev, by, message, parts: message.parts.length, preview: previewOf(message) };
+  }
+
+  /** A message that is written here grew. */
+  grow(key: string, message: UIMessage): void {
+    this.#growing.set(key, this.#growth(key, message));
+    this.revision += 1;
+  }
+
+  /** What was drafted of a message by another tab may be more by now. */
+  staleDraft(key: string): void {
+    const growth = this.#growing.get(key);
+    if (!growth || this.own.has(key)) return;
+    this.#growing.set(key, { ...growth, isStale: true });
+  }
+
+  // ------------------------------------------------------------------ making records
+
+  /** A new message. */
+  message(
+    body: UIMessage,
+    place: { readonly parent: string | null; readonly at: number; readonly chat: string },
+    status: MessageStatus,
+    more: { readonly createdAt?: number; readonly key?: string; readonly sources?: readonly string[] } = {},
+  ): MessageRecord {
+    const { key = `key:${createId()}`, createdAt = Date.now(), sources } = more;
+    const { id, role } = body;
+    const record = { key, id, role, ...place, createdAt, versions: [this.version(body, status, 1)] };
+    return sources ? { ...record, sources } : record;
+  }
+
+  /** A version of a message; one without parts that streams is reserved, and has no words. */
+  version(body: UIMessage, status: MessageStatus, rev: number): Version {
+    const { by } = this;
+    if (status !== 'complete' && body.parts.length === 0)
+      return { rev, by, status, sum: '', parts: 0, preview: '' };
+    const { length } = body.parts;
+    return { rev, by, status, sum: sumOfBody(body), parts: length, preview: previewOf(body), body };
+  }
+
+  /** The same message with new words. */
+  revised(record: MessageRecord, body: UIMessage, status: MessageStatus): MessageRecord {
+    const version = this.version(body, status, lastRev(record) + 1);
+    return { ...record, versions: [body.id === record.id ? version : { ...version, id: body.id }] };
+  }
+
+  /** The same message, taken back: it was reserved, and never said anything. */
+  takenBack(record: MessageRecord): MessageRecord {
+    const rev = lastRev(record) + 1;
+    const version: Version = {
+      rev,
+      by: this.by,
+      status: 'interrupted',
+      sum: '',
+      gone: true,
+      parts: 0,
+      preview: '',
+    };
+    return { ...record, versions: [version] };
+  }
+
+  /** A mark that counts from now on. */
+  mark(id: string, value: unknown, chat: string): Mark {
+    return { id, rev: this.chat.lastRev + 1, by: this.by, chat, value };
+  }
+}
+
+/** What is known of a message that grows. */
+interface Growth extends GrowingVersion {
+  /** Its words, where they were read or are written here. */
+  readonly message?: UIMessage;
+  /** Whether there are more by now, to be read. */
+  readonly isStale?: true;
+}
+
+function unplaced<R extends { readonly seq?: number }>({ seq: _seq, ...record }: R): R {
+  return record as R;
+}

@@ -1,0 +1,437 @@
+import type { UIMessage } from 'ai';
+import { ContextError, readFrom, reasonOf } from '../errors.ts';
+import { stripReminders } from '../fragment/fold.ts';
+import { createId } from '../fragment/id.ts';
+import { normaliseMessage } from '../fragment/message.ts';
+import { spokenAt, type Way } from '../graph/branches.ts';
+import { holds, type EndsRecord, type Mark, type MessageRecord } from '../graph/graph.ts';
+import {
+  markId,
+  subjectOf,
+  type Checkpoint,
+  type CheckpointValue,
+  type DeletionValue,
+} from '../graph/marks.ts';
+import type { ChatFacts } from './chatFacts.ts';
+import type { Pending } from './desk.ts';
+import type { AddOptions, MessageContent } from './options.ts';
+import { expectOption } from './desk.ts';
+import { expectName } from './options.ts';
+import type { BranchInfo, CheckpointInfo } from './state.ts';
+import { History, type Operation } from './history.ts';
+import type { StoreDelta } from '../store/store.ts';
+import { messageNotFound, type Handle } from './handles.ts';
+import type { Writer } from './writer.ts';
+
+/**
+ * What a person does with branches and checkpoints.
+ *
+ * Each of these is a mark or two, and an entry of the operation log that knows what the marks said before: so each can be
+ * undone, also after a reload. None of them moves or removes a message.
+ */
+export class Tree {
+  readonly #writer: Writer;
+  readonly #facts: ChatFacts;
+  readonly history: History;
+
+  /** `local` is what an earlier run kept of the operation log. */
+  constructor(writer: Writer, facts: ChatFacts, local: StoreDelta['local']) {
+    this.#writer = writer;
+    this.#facts = facts;
+    this.history = new History(writer, local);
+  }
+
+  /** These wait no longer. What was set since they were given waits for the next method. */
+  #drop(pending: readonly Pending[]): void {
+    const { desk } = this.#writer;
+    desk.pending = desk.pending.filter((one) => !pending.includes(one));
+  }
+
+  undo(): Promise<Operation | undefined> {
+    return this.history.undo();
+  }
+
+  redo(): Promise<Operation | undefined> {
+    return this.history.redo();
+  }
+
+  // ------------------------------------------------------------------ making and showing branches
+
+  rewind(pending: readonly Pending[], idOrKey: string): Promise<BranchInfo> {
+    return this.#branchAt('rewind', () => this.#writer.view.message(idOrKey), pending);
+  }
+
+  restore(pending: readonly Pending[], name: string): Promise<BranchInfo> {
+    return this.#branchAt('restore', () => this.#messageOf(this.#checkpoint(name)), pending, name);
+  }
+
+  btw(): Promise<BranchInfo> {
+    return this.#branchAt('btw', () => {
+      const { replica, view } = this.#writer;
+      const head = replica.record(view.settledAt(view.head()));
+      if (head) return head;
+      throw new ContextError('empty-branch', 'Cannot create btw branch: no messages in conversation');
+    });
+  }
+
+  #messageOf({ key, name }: Checkpoint): MessageRecord {
+    const record = this.#writer.replica.record(key);
+    if (record) return record;
+    throw new ContextError('message-not-found', `The message of checkpoint "${name}" is not there.`, {
+      details: { checkpoint: name, key },
+    });
+  }
+
+  /** A branch that ends at a message: an empty one that ends there already, or a new one. With `leaving` it is shown. */
+  async #branchAt(
+    kind: 'rewind' | 'restore' | 'btw',
+    find: () => MessageRecord,
+    leaving?: readonly Pending[],
+    checkpoint?: string,
+  ): Promise<BranchInfo> {
+    const { desk, view } = this.#writer;
+    const start = performance.now();
+    const { info, isNew, saved } = await this.#writer.inTurn(async () => {
+      await this.#writer.recover();
+      const record = find();
+      const from = view.activeId;
+      const shows = leaving !== undefined;
+      const empty = this.#emptyAt(record.key, shows ? undefined : from);
+      const id = empty?.id ?? createId();
+      const made = empty ? undefined : this.#writer.newBranch(record.key, record.chat, view.nameOf(from));
+      if (made) view.expect(id, made.record, record.key);
+      const show = (): void => {
+        if (!shows) return;
+        this.#drop(leaving);
+        view.show(id);
+      };
+      const { chat } = record;
+      const deletion = made && markId.deletion(made.record, record.key);
+      const undo = deletion === undefined ? [] : [{ id: deletion, chat, value: { on: true } }];
+      const operation = { kind, shown: [from, shows ? id : from] as const, undo };
+      const entry = (): Record<string, unknown> =>
+        this.history.add({ ...operation, label: checkpoint ?? view.nameOf(id) });
+      const written = this.#writer.commit(
+        { ...made?.delta, local: () => (made || (shows && id !== from) ? entry() : {}) },
+        show,
+      );
+      const info = view.infoOf(view.handle(id) as Handle);
+      await view.load();
+      desk.publish();
+      return { info, isNew: made !== undefined, saved: written.saved };
+    });
+    await saved;
+    if (isNew) desk.emit({ type: 'branch', action: 'create', name: info.name, id: info.id }, start);
+    return info;
+  }
+
+  /** An empty branch that ends at this message: nothing was ever said on it, and another one holds what is before. */
+  #emptyAt(key: string, not: string | undefined): Handle | undefined {
+    const { replica, view } = this.#writer;
+    return view.live().find((handle) => {
+      if (handle.id === not || handle.way?.end !== key || handle.way.isNamed) return false;
+      const ends = replica.chat.ends.get(handle.way.record);
+      return (
+        handle.way.fork === null &&
+        ends?.keys.length === 1 &&
+        ends.at > (replica.record(key) as MessageRecord).at &&
+        view.live().some((other) => other !== handle && holds(replica.chat, other.way?.end ?? null, key))
+      );
+    });
+  }
+
+  /** Shows another branch, up to its head or to a message. What is `leaving` waits no longer. */
+  async #show(
+    find: () => { readonly branch: Handle; readonly at: string | null },
+    leaving: readonly Pending[] = [],
+  ): Promise<void> {
+    const { desk, view } = this.#writer;
+    const start = performance.now();
+    const switched = await this.#writer.inTurn(async () => {
+      const { branch, at } = find();
+      const from = view.activeId;
+      const name = view.nameOf(from);
+      // Words that are nowhere may be those of a chat that was deleted meanwhile.
+      if (!(await view.foresee(branch, at))) await this.#writer.others.pull();
+      this.#drop(leaving);
+      view.show(branch.id, at);
+      const isOther = from !== branch.id;
+      const written = isOther ? this.#writer.commit({}) : undefined;
+      await view.load();
+      desk.publish();
+      return { from: name, to: view.nameOf(branch.id), written };
+    });
+    await switched.written?.saved;
+    const { from, to } = switched;
+    if (switched.written) desk.emit({ type: 'switch', from, to }, start);
+  }
+
+  switchBranch(pending: readonly Pending[], nameOrId: string): Promise<void> {
+    const { view } = this.#writer;
+    return this.#show(() => ({ branch: view.findBranch(nameOrId), at: null }), pending);
+  }
+
+  checkout(idOrKey: string): Promise<void> {
+    const { view } = this.#writer;
+    return this.#show(() => {
+      const { key } = view.message(idOrKey);
+      const branch = view.endingAt(key) ?? view.lastUsedWith(key) ?? view.active;
+      return { branch, at: branch.key === key ? null : key };
+    });
+  }
+
+  selectSibling(idOrKey: string): Promise<void> {
+    const { view } = this.#writer;
+    return this.#show(() => {
+      const branch = view.lastUsedWith(view.message(idOrKey).key);
+      if (!branch) throw messageNotFound(idOrKey);
+      return { branch, at: null };
+    });
+  }
+
+  // ------------------------------------------------------------------ versions without a model
+
+  /** A new version of a message, on a branch of its own; resolves to its id. */
+  async edit(idOrKey: string, content: MessageContent): Promise<string> {
+    const { desk, replica, view } = this.#writer;
+    const start = performance.now();
+    const { id, handle, written } = await this.#writer.inTurn(async () => {
+      await this.#writer.recover();
+      const record = view.message(idOrKey);
+      const words =
+        typeof content === 'string' ? { parts: [{ type: 'text' as const, text: content }] } : content;
+      const id = replica.idOf(record.key);
+      const plain = stripReminders(normaliseMessage({ ...words, id, role: record.role }));
+      const asked = { message: plain, after: record.parent, between: [], isVersion: true };
+      const message = record.role === 'user' ? await this.#writer.folded(asked) : plain;
+      const { parent, chat, role } = record;
+      const made = replica.message(message, { parent, at: replica.now(), chat }, 'complete');
+      const base = this.#writer.forkBase(parent, role, view.active);
+      const branch = this.#writer.newBranch(made.key, chat, base);
+      const handle = createId();
+      view.expect(handle, branch.record, made.key);
+      const written = this.#writer.commit({ messages: [made], ...branch.delta }, () => view.show(handle));
+      await view.load();
+      desk.publish();
+      return { id, handle, written };
+    });
+    desk.emit({ type: 'branch', action: 'create', name: view.nameOf(handle), id: handle }, start);
+    await written.saved;
+    return id;
+  }
+
+  /** Settled messages behind a message: on a branch that ends there, or on a new one. Shows what was shown. */
+  async add(given: readonly UIMessage[], { parentId, branch, sources }: AddOptions): Promise<BranchInfo> {
+    const messages = readFrom('The messages', () => given.map((one) => normaliseMessage(one)));
+    expectOption(messages.length > 0, 'messages', 'a list with messages', given);
+    const { desk, replica, view } = this.#writer;
+    const start = performance.now();
+    const { info, isNew, written } = await this.#writer.inTurn(async () => {
+      await this.#writer.recover();
+      const parent = parentId === null ? null : view.message(parentId).key;
+      const keys = sources?.map((id) => view.message(id).key);
+      const known = branch === undefined ? undefined : view.findBranch(branch);
+      if (known && known.key !== parent) throw notItsEnd(view.nameOf(known.id), parentId);
+      const { chat, marks } = this.#writer.chatOf(parent);
+      const made: MessageRecord[] = [];
+      for (const message of messages) {
+        const place = { parent: made.at(-1)?.key ?? parent, at: replica.now() + made.length, chat };
+        made.push(
+          replica.message(message, place, 'complete', keys && made.length === 0 ? { sources: keys } : {}),
+        );
+      }
+      const end = made.at(-1)?.key as string;
+      const base = this.#writer.forkBase(parent, made[0]?.role ?? '', view.active);
+      const record = known?.record;
+      const fresh = record === undefined ? this.#writer.newBranch(end, chat, base) : undefined;
+      const ends = record === undefined ? [] : [this.#writer.endsAt(record, end, chat)];
+      const id = known?.id ?? (base === undefined ? view.activeId : createId());
+      if (fresh && base === undefined) view.begin(view.active, fresh.record);
+      else if (fresh) view.expect(id, fresh.record, end);
+      const delta = { messages: made, ends: [...ends, ...(fresh?.delta.ends ?? [])] };
+      const written = this.#writer.commit({ ...delta, marks: [...marks, ...(fresh?.delta.marks ?? [])] });
+      await view.load();
+      desk.publish();
+      return { info: view.infoOf(view.handle(id) as Handle), isNew: fresh !== undefined, written };
+    });
+    if (isNew) desk.emit({ type: 'branch', action: 'create', name: info.name, id: info.id }, start);
+    await written.saved;
+    return info;
+  }
+
+  // ------------------------------------------------------------------ names and deletions
+
+  async renameBranch(nameOrId: string, name: string): Promise<BranchInfo> {
+    const { desk, replica, view } = this.#writer;
+    const to = expectName(name, 'branch');
+    const { info, saved } = await this.#writer.inTurn(async () => {
+      const branch = view.findBranch(nameOrId);
+      const { way } = branch;
+      if (view.live().some((other) => other !== branch && other.way?.name === to))
+        throw nameTaken('branch', to);
+      if (!way) throw emptyBranch(nameOrId);
+      const { chat } = replica.chat.ends.get(way.record) as EndsRecord;
+      const mark = this.#writer.nameMark(way.record, way.head, { name: to, isOwn: true }, chat);
+      const before = { name: way.name, ...(way.isNamed ? { isOwn: true } : {}) };
+      const saved = this.#mark('rename-branch', `${way.name} → ${to}`, mark, before);
+      return { info: view.infoOf(branch), saved };
+    });
+    await saved;
+    desk.emit({ type: 'branch', action: 'rename', name: info.name, id: info.id });
+    return info;
+  }
+
+  async deleteBranch(pending: readonly Pending[], nameOrId: string): Promise<void> {
+    const { desk, replica, view } = this.#writer;
+    const { id, name, saved } = await this.#writer.inTurn(async () => {
+      const shown = this.#toDelete(nameOrId);
+      if (shown.id === view.activeId) await view.foresee(shown.next, null);
+      // Its chat may be deleted by now.
+      const { id, way, next } = this.#toDelete(nameOrId);
+      const isShown = id === view.activeId;
+      const { chat } = replica.chat.ends.get(way.record) as EndsRecord;
+      const value: DeletionValue = { on: true, at: replica.now() };
+      // Words that come later bring it back, unless they grow here.
+      const key = replica.own.has(way.head ?? '') ? way.head : spokenAt(replica.chat, way.head);
+      const mark = replica.mark(markId.deletion(way.record, key), value, chat);
+      const saved = this.#mark(
+        'delete-branch',
+        way.name,
+        mark,
+        { on: false },
+        isShown ? next.id : undefined,
+        pending,
+      );
+      await view.load();
+      desk.publish();
+      return { id, name: way.name, saved };
+    });
+    await saved;
+    desk.emit({ type: 'branch', action: 'delete', name, id });
+  }
+
+  /** A branch that may go, and the one that is shown then: that which was used last. */
+  #toDelete(nameOrId: string): { readonly id: string; readonly way: Way; readonly next: Handle } {
+    const { view } = this.#writer;
+    const branch = view.findBranch(nameOrId);
+    const [next] = view.lastUsed().filter((other) => other !== branch);
+    if (!next || !branch.way) throw lastBranch(view.nameOf(branch.id));
+    return { id: branch.id, way: branch.way, next };
+  }
+
+  /** Writes a mark and enters it into the log; `before` takes it back. What is `leaving` for another branch waits no longer. */
+  #mark(
+    kind: Operation['kind'],
+    label: string,
+    mark: Mark,
+    before: unknown,
+    to?: string,
+    leaving: readonly Pending[] = [],
+  ): Promise<void> {
+    const { view } = this.#writer;
+    const shown = [view.activeId, to ?? view.activeId] as const;
+    const undo = [{ id: mark.id, chat: mark.chat, value: before }];
+    const local = this.history.add({ kind, label, shown, undo, marks: [mark] });
+    const show = (): void => {
+      this.#drop(leaving);
+      if (to !== undefined) view.show(to);
+    };
+    return this.#writer.commit({ marks: [mark], local }, show).saved;
+  }
+
+  // ------------------------------------------------------------------ checkpoints
+
+  checkpoint(name: string, options?: { readonly at?: string }): Promise<CheckpointInfo> {
+    const { at } = { ...options };
+    const { replica, view } = this.#writer;
+    const to = expectName(name, 'checkpoint');
+    return this.#markCheckpoint('create', to, () => {
+      const record = at === undefined ? replica.record(view.settledAt(view.head())) : view.message(at);
+      if (!record)
+        throw new ContextError('empty-branch', 'Cannot create checkpoint: no messages in conversation');
+      const all = this.#facts.checkpoints();
+      const id = markId.checkpoint(all.find((one) => one.name === to)?.id ?? createId());
+      const later = Math.max(replica.now(), ...all.map((one) => one.at + 1));
+      const value = { name: to, key: record.key, createdAt: Date.now(), at: later };
+      const before = replica.chat.marks.get(id)?.value ?? { ...value, isDeleted: true };
+      return { label: to, before, mark: replica.mark(id, value, record.chat) };
+    });
+  }
+
+  renameCheckpoint(name: string, next: string): Promise<CheckpointInfo> {
+    const to = expectName(next, 'checkpoint');
+    return this.#markCheckpoint('rename', to, () => {
+      const known = this.#checkpoint(name);
+      if (this.#facts.checkpoints().some((one) => one.name === to && one.id !== known.id))
+        throw nameTaken('checkpoint', to);
+      return { label: `${known.name} → ${to}`, ...this.#changed(known, { name: to }) };
+    });
+  }
+
+  async deleteCheckpoint(name: string): Promise<void> {
+    await this.#markCheckpoint('delete', name, () => {
+      const known = this.#checkpoint(name);
+      return { label: known.name, ...this.#changed(known, { isDeleted: true }) };
+    });
+  }
+
+  /** A live checkpoint by name or id. Throws `checkpoint-not-found`. */
+  #checkpoint(nameOrId: string): Checkpoint {
+    const list = this.#facts.checkpoints();
+    const found = list.find(({ name }) => name === nameOrId) ?? list.find(({ id }) => id === nameOrId);
+    if (found) return found;
+    const { chatId } = this.#writer.desk;
+    const message = `Checkpoint "${reasonOf(nameOrId)}" not found in chat "${chatId}"`;
+    throw new ContextError('checkpoint-not-found', message, { details: { chatId, checkpoint: nameOrId } });
+  }
+
+  #changed({ id }: Checkpoint, change: Partial<CheckpointValue>): Pick<CheckpointMark, 'before' | 'mark'> {
+    const { replica } = this.#writer;
+    const known = replica.chat.marks.get(markId.checkpoint(id)) as Mark;
+    const value = { ...(known.value as CheckpointValue), ...change };
+    return { before: known.value, mark: replica.mark(known.id, value, known.chat) };
+  }
+
+  async #markCheckpoint(
+    action: 'create' | 'rename' | 'delete',
+    name: string,
+    make: () => CheckpointMark,
+  ): Promise<CheckpointInfo> {
+    const { desk, replica } = this.#writer;
+    const { mark, saved } = await this.#writer.inTurn(async () => {
+      const { label, mark, before } = make();
+      const kind = action === 'create' ? 'checkpoint' : (`${action}-checkpoint` as const);
+      return { mark, saved: this.#mark(kind, label, mark, before) };
+    });
+    await saved;
+    const one = { ...(mark.value as CheckpointValue), id: subjectOf(mark) };
+    desk.emit({ type: 'checkpoint', action, name, messageId: replica.idOf(one.key) });
+    return this.#facts.checkpointInfo(one);
+  }
+}
+
+/** What is said of a checkpoint from now on, and what was said before. */
+interface CheckpointMark {
+  readonly label: string;
+  readonly mark: Mark;
+  readonly before: unknown;
+}
+
+function lastBranch(branch: string): ContextError {
+  const message = `Branch "${branch}" is the last one of this chat and stays.`;
+  return new ContextError('last-branch', message, { details: { branch } });
+}
+
+function nameTaken(what: string, name: string): ContextError {
+  const message = `A ${what} named "${name}" exists already in this chat. Choose another name.`;
+  return new ContextError('name-taken', message, { details: { name } });
+}
+
+function emptyBranch(name: string): ContextError {
+  return new ContextError('empty-branch', `Branch "${reasonOf(name)}" has no messages to be named by.`);
+}
+
+function notItsEnd(branch: string, parentId: string | null): ContextError {
+  const message = `Branch "${branch}" does not end at "${parentId}". Leave \`branch\` out for one of its own.`;
+  return new ContextError('invalid-options', message, { details: { branch, parentId } });
+}

@@ -1,0 +1,386 @@
+import type { UIMessage } from 'ai';
+import { ContextError } from '../errors.ts';
+import { stripReminders } from '../fragment/fold.ts';
+import { createId } from '../fragment/id.ts';
+import { normaliseMessage } from '../fragment/message.ts';
+import {
+  hasWords,
+  holds,
+  shownVersion,
+  type Mark,
+  type MessageRecord,
+  type MessageStatus,
+} from '../graph/graph.ts';
+import { markId } from '../graph/marks.ts';
+import { withCall, type CallFacts } from './calls.ts';
+import type { AskOptions } from './options.ts';
+import { expectIds, expectStatus } from './options.ts';
+import { sameContent } from './same.ts';
+import { stillWritten, stopDrafts, type Stream } from './streams.ts';
+import { messageNotFound, type Handle } from './handles.ts';
+import type { TurnDelta, Writer, Written } from './writer.ts';
+
+/**
+ * Turns: a question, an answer that is reserved for it, and the words of that answer until its last.
+ *
+ * The question and the reserved answer go to the disk in one delta. From then on the answer is a message like any other,
+ * of which this page holds the lock; its words are drafts until it ends, and its end is a version. However many tabs do
+ * that at once, on whatever branch: each has written messages of its own.
+ */
+export class Turns {
+  /** The answers that are about to grow again. */
+  readonly #beginning: Set<string> = new Set();
+  readonly #writer: Writer;
+
+  constructor(writer: Writer) {
+    this.#writer = writer;
+  }
+
+  // ------------------------------------------------------------------ asking
+
+  async ask(turn: readonly UIMessage[], options: AskOptions): Promise<string> {
+    if (turn.length === 0 && options.parentId === undefined)
+      throw new ContextError('invalid-messages', 'ask() needs at least one message.');
+    expectIds(options);
+    const start = performance.now();
+    const { streams, view } = this.#writer;
+    // A second answer to a question that another tab is answering would be an accident.
+    const mayBeAgain = options.answer === undefined && turn.every(({ id }) => view.find(id) !== undefined);
+    const isSole = options.isSole === true || mayBeAgain;
+    const ask = async (): Promise<Asking> => {
+      const asked = await this.#writer.inTurn(() => this.#ask(turn, options, isSole));
+      await asked.written.saved.catch((error: unknown) => {
+        streams.end(asked.key);
+        throw error;
+      });
+      return asked;
+    };
+    const { id, key, stream } = await (isSole ? streams.alone(TURN, ask) : ask());
+    this.#tell('start', key, 'streaming', stream, start);
+    return id;
+  }
+
+  async #ask(turn: readonly UIMessage[], options: AskOptions, isSole: boolean): Promise<Asking> {
+    const { desk, streams, view } = this.#writer;
+    await this.#writer.recover();
+    const branch = view.branchToWrite(options.branch);
+    const isShown = branch.id === view.activeId || branch.isGone;
+    const { key = `key:${createId()}`, id = createId() } = options;
+    if (isSole) await this.#writer.others.pull();
+    let place: Place | undefined = await this.#placeOf(turn, branch, options);
+    if (isSole && place.fresh.length === 0) this.#refuseBeside(place.under);
+    const { isFork } = place;
+    const handle = isFork ? (options.forkId ?? createId()) : branch.id;
+    const stream = await streams.begin(key, handle);
+    try {
+      const plan = async (): Promise<TurnDelta> => {
+        const made = place ?? (await this.#placeOf(turn, branch, options));
+        place = undefined;
+        return this.#records(made, branch, { key, id, handle, answer: options.answer });
+      };
+      const written = await this.#writer.commitTurn(plan, () => {
+        view.use(handle, key);
+        if (isShown) view.show(handle);
+      });
+      if (isShown) await view.load();
+      desk.publish();
+      if (isFork) desk.emit({ type: 'branch', action: 'create', name: view.nameOf(handle), id: handle });
+      return { id, key, stream, written };
+    } catch (error) {
+      streams.end(key);
+      throw error;
+    }
+  }
+
+  /** Where a turn goes: what of it is new, and behind which message. */
+  async #placeOf(turn: readonly UIMessage[], branch: Handle, { parentId }: AskOptions): Promise<Place> {
+    const { view } = this.#writer;
+    const head = view.headOf(branch);
+    const known = turn.map(({ id }) => view.find(id, branch));
+    await view.loadBodies(known.flatMap((record) => record?.key ?? []));
+    const asked = typeof parentId === 'string' ? view.message(parentId, branch).key : parentId;
+    let under = asked === undefined ? this.#parentOf(turn[0], known[0], branch) : asked;
+    const fresh: UIMessage[] = [];
+    let isVersion = false;
+    for (const [i, message] of turn.entries()) {
+      const record = known[i];
+      if (record && fresh.length === 0 && record.parent === under && this.#says(record, message))
+        under = record.key;
+      else {
+        isVersion ||= record !== undefined;
+        fresh.push(record ? stripReminders(message) : message);
+      }
+    }
+    const at = fresh.findLastIndex(({ role }) => role === 'user');
+    const [message, between] = [fresh[at], fresh.slice(0, Math.max(0, at))];
+    if (message) fresh[at] = await this.#writer.folded({ message, after: under, between, isVersion });
+    const isDetached = branch.id === view.activeId && view.at !== null;
+    return { under, fresh, isFork: under !== head || isDetached };
+  }
+
+  #says({ key }: MessageRecord, message: UIMessage): boolean {
+    return sameContent(this.#writer.replica.body(key), message);
+  }
+
+  /**
+   * What a turn hangs on: the head of its branch, or what a message of its id hangs on, to be asked again or in other words.
+   * Other words under an id that is known from another conversation only are a new message: an app may number its own.
+   */
+  #parentOf(message: UIMessage | undefined, known: MessageRecord | undefined, branch: Handle): string | null {
+    const { replica, view } = this.#writer;
+    if (!message || !known) return view.headOf(branch);
+    const isOfBranch = known.parent === null || holds(replica.chat, branch.key, known.parent);
+    return isOfBranch || this.#says(known, message) ? known.parent : view.headOf(branch);
+  }
+
+  #records({ under, fresh, isFork }: Place, branch: Handle, answer: Reserved): TurnDelta {
+    const { replica, view } = this.#writer;
+    const { chat, marks } = this.#writer.chatOf(under);
+    const createdAt = Date.now();
+    const messages: MessageRecord[] = [];
+    let [parent, at] = [under, replica.now()];
+    for (const message of fresh) {
+      const made = replica.message(message, { parent, at, chat }, 'complete', { createdAt });
+      messages.push(made);
+      [parent, at] = [made.key, at + 1];
+    }
+    const body = normaliseMessage({ ...(answer.answer ?? { parts: [] }), id: answer.id, role: 'assistant' });
+    const { key } = answer;
+    messages.push(replica.message(body, { parent, at, chat }, 'streaming', { createdAt, key }));
+    if (!isFork && branch.record !== undefined) {
+      const ends = [this.#writer.endsAt(branch.record, key, chat)];
+      return { branch, messages, ends, marks };
+    }
+    const isFirst = view.live().length === 0;
+    const role = fresh[0]?.role ?? 'assistant';
+    const base = isFirst ? undefined : this.#writer.forkBase(under, role, branch);
+    const made = this.#writer.newBranch(key, chat, base);
+    if (isFirst && !isFork) view.begin(branch, made.record);
+    else view.expect(answer.handle, made.record, key);
+    return { branch: undefined, messages, ends: made.delta.ends, marks: [...marks, ...made.delta.marks] };
+  }
+
+  /**
+   * A second answer to a question that another tab is answering would be an accident, and so would more words for an
+   * answer behind which something is being answered already.
+   */
+  #refuseBeside(question: string | null, answer?: string): void {
+    const { replica, streams } = this.#writer;
+    const foreign = replica.foreign();
+    const isBeside = (key: string): boolean => replica.record(key)?.parent === question;
+    const isBehind = (key: string): boolean => answer !== undefined && holds(replica.chat, key, answer);
+    const other = foreign.find(isBeside) ?? [...foreign, ...streams.keys()].find(isBehind);
+    if (other !== undefined) throw stillWritten(replica.idOf(other));
+  }
+
+  // ------------------------------------------------------------------ words
+
+  /** New words for a message: see the engine's `updateMessage()`. */
+  async updateMessage(
+    idOrKey: string,
+    change: UIMessage | ((saved: UIMessage) => UIMessage),
+    status: MessageStatus | undefined,
+    call?: CallFacts,
+  ): Promise<void> {
+    const record = this.#growing(idOrKey) ?? this.#writer.view.message(idOrKey);
+    const { key } = record;
+    const stream = this.#writer.streams.get(key);
+    if (typeof change === 'function') return this.#rewrite(key, change, status);
+    const isGrowing = stream !== undefined && shownVersion(record).status === 'streaming';
+    if (isGrowing && status === 'streaming') return this.#writer.streams.draft(key, change, stream);
+    if (isGrowing && status === undefined) return this.#keepWords(key, change, stream);
+    await this.#settle(key, change, status, call);
+  }
+
+  /** An answer that grows here, by its id or key: it is meant before any other of its id. */
+  #growing(idOrKey: string): MessageRecord | undefined {
+    const { replica, streams } = this.#writer;
+    const key = streams.keys().find((one) => one === idOrKey || replica.idOf(one) === idOrKey);
+    return replica.record(key);
+  }
+
+  /** Durable words of an answer that grows here are a draft that lasts. What the disk refuses is written with its end. */
+  async #keepWords(key: string, words: UIMessage, stream: Stream): Promise<void> {
+    const start = performance.now();
+    const { desk, streams } = this.#writer;
+    const isKept = await this.#writer.inTurn(async () => {
+      if (streams.get(key) !== stream) return false;
+      await streams.keep(key, words, stream);
+      return true;
+    });
+    // It ended while this waited for its turn.
+    if (!isKept) return this.#settle(key, words, undefined);
+    desk.publish();
+    this.#tell('draft', key, 'streaming', stream, start);
+  }
+
+  /** Changes the words that are saved, one tab after the other: two results of tools are both in it. */
+  async #rewrite(
+    key: string,
+    change: (saved: UIMessage) => UIMessage,
+    status: MessageStatus | undefined,
+  ): Promise<void> {
+    const { replica, streams, view } = this.#writer;
+    const stream = streams.get(key);
+    const rewrite = async (): Promise<void> => {
+      if (!stream) await this.#writer.others.pull();
+      if (replica.isForeign(key)) throw stillWritten(replica.idOf(key));
+      await view.loadBodies([key]);
+      const id = replica.idOf(this.#still(key).key);
+      const saved = replica.body(key) ?? { id, role: 'assistant' as const, parts: [] };
+      const words = normaliseMessage({ ...change(saved), id });
+      const isGrowing = stream !== undefined && status === undefined;
+      await (isGrowing ? this.#keepWords(key, words, stream) : this.#settle(key, words, status));
+    };
+    if (stream || status !== 'streaming') return stream ? rewrite() : streams.alone(TURN, rewrite);
+    // Another chat of this page is about to let it grow, too.
+    if (this.#beginning.has(key)) throw stillWritten(replica.idOf(key));
+    this.#beginning.add(key);
+    await streams.alone(TURN, rewrite).finally(() => this.#beginning.delete(key));
+  }
+
+  /** A message that was there before something was waited for: its chat may be deleted by now. */
+  #still(key: string): MessageRecord {
+    const record = this.#writer.replica.record(key);
+    if (record) return record;
+    throw messageNotFound(key);
+  }
+
+  async #settle(
+    key: string,
+    words: UIMessage,
+    status: MessageStatus | undefined,
+    call?: CallFacts,
+  ): Promise<void> {
+    const start = performance.now();
+    const before = this.#writer.replica.status(this.#still(key));
+    const write = (): Promise<Settling> => this.#write(key, words, status, call);
+    const { stream, next, phase, written } = await this.#writer.inTurn(write);
+    await written.saved;
+    if (phase === 'start') await this.#giveWay(key, words, before);
+    this.#tell(phase, key, next, stream, start);
+  }
+
+  /** Who asked behind an answer before it went on here has asked of what it was: it stays that. */
+  async #giveWay(key: string, words: UIMessage, before: MessageStatus): Promise<void> {
+    const { replica } = this.#writer;
+    await this.#writer.others.pull();
+    const other = replica.foreign().find((one) => one !== key && holds(replica.chat, one, key));
+    if (other === undefined) return;
+    const { written } = await this.#writer.inTurn(() => this.#write(key, words, before));
+    await written.saved;
+    throw stillWritten(replica.idOf(other));
+  }
+
+  async #write(
+    key: string,
+    given: UIMessage,
+    status: MessageStatus | undefined,
+    call?: CallFacts,
+  ): Promise<Settling> {
+    const { desk, replica, streams, view } = this.#writer;
+    const id = replica.idOf(key);
+    const before = replica.status(this.#still(key));
+    const isOwn = streams.get(key) !== undefined;
+    const next = nextStatus(id, { before, isOwn }, status);
+    if (before === 'streaming' && !isOwn) throw stillWritten(id);
+    const isBegun = next === 'streaming' && !isOwn;
+    if (isBegun) {
+      await this.#writer.others.pull();
+      this.#refuseBeside(this.#still(key).parent, key);
+      if (replica.isForeign(key)) throw stillWritten(id);
+    }
+    await this.#writer.recover();
+    const branchId = view.lastUsedWith(key)?.id ?? view.activeId;
+    const stream = isBegun ? await streams.begin(key, branchId) : streams.get(key);
+    if (stream) stopDrafts(stream, given);
+    await stream?.draft;
+    const record = this.#still(key);
+    // Words that were drafted are not taken back by an end without any.
+    const isEnd = next !== 'streaming' && isOwn;
+    const words = isEnd && given.parts.length === 0 ? (replica.body(key) ?? given) : given;
+    const isSilent = isEnd && words.parts.length === 0 && !hasWords(shownVersion(record));
+    const made = isSilent ? replica.takenBack(record) : replica.revised(record, words, next);
+    if (next !== 'streaming') replica.own.delete(key);
+    const marks = call && isEnd && !isSilent ? [this.#told(record, call, words)] : [];
+    const written = this.#writer.commit({ messages: [made], marks });
+    if (next === 'streaming') replica.grow(key, words);
+    else streams.end(key, this.#writer.line.stored(key));
+    await view.load();
+    desk.publish();
+    const phase = next !== 'streaming' ? 'end' : before === 'streaming' ? 'draft' : 'start';
+    return { stream, next, phase, written };
+  }
+
+  /** What is known of the requests that made an answer, with this one. */
+  #told({ key, chat }: MessageRecord, call: CallFacts, words: UIMessage): Mark {
+    const { replica } = this.#writer;
+    const id = markId.calls(key);
+    return replica.mark(id, withCall(replica.chat.marks.get(id)?.value, call, words), chat);
+  }
+
+  #tell(
+    phase: 'start' | 'draft' | 'end',
+    key: string,
+    status: MessageStatus,
+    stream: Stream | undefined,
+    start?: number,
+  ): void {
+    const { desk, replica, view } = this.#writer;
+    const branch = view.nameOf(stream?.branchId);
+    desk.emit({ type: 'stream', phase, branch, id: replica.idOf(key) ?? key, status }, start);
+  }
+}
+
+/** What tabs do one after the other: to answer a saved question again, to let an answer go on, to answer its calls. */
+const TURN = 'turn';
+
+/** A turn on its way. */
+interface Asking {
+  readonly id: string;
+  readonly key: string;
+  readonly stream: Stream;
+  readonly written: Written;
+}
+
+/** Where a turn goes. */
+interface Place {
+  /** The message that it hangs on. */
+  readonly under: string | null;
+  /** What of it is not saved yet. */
+  readonly fresh: readonly UIMessage[];
+  /** Whether it makes a branch. */
+  readonly isFork: boolean;
+}
+
+/** The answer that is reserved. */
+interface Reserved {
+  readonly key: string;
+  readonly id: string;
+  readonly handle: string;
+  readonly answer: UIMessage | undefined;
+}
+
+/** Words on their way. */
+interface Settling {
+  readonly stream: Stream | undefined;
+  readonly next: MessageStatus;
+  readonly phase: 'start' | 'draft' | 'end';
+  readonly written: Written;
+}
+
+/**
+ * A settled message keeps its status, or streams again; only what streams ends. What is written here streams until it
+ * ends here.
+ */
+function nextStatus(
+  id: string,
+  { before, isOwn }: { readonly before: MessageStatus; readonly isOwn: boolean },
+  given: MessageStatus | undefined,
+): MessageStatus {
+  const status = given ?? (isOwn ? 'streaming' : before);
+  expectStatus(status);
+  if (status === before || status === 'streaming' || before === 'streaming' || isOwn) return status;
+  const message = `Message "${id}" is ${before}, and can't become ${status} without streaming.`;
+  throw new ContextError('invalid-options', message, { details: { id, before, status } });
+}

@@ -1,0 +1,126 @@
+import { parentOf, type ChatValue } from './graph.ts';
+
+/**
+ * Two ways of a conversation, side by side.
+ *
+ * Both begin at the last message that they share. What follows is aligned as two texts are, message for line: the least
+ * number of messages that are taken out and put in (Myers, "An O(ND) Difference Algorithm", 1986) makes one of the other,
+ * and what is left says the same on both sides. Between those, an answer stands beside the answer in its place, and a
+ * question beside a question, because what a person wants to see is how they differ.
+ */
+export interface Aligned<T> {
+  /** Of the first way; absent where it has nothing beside `b`. */
+  readonly a?: T;
+  readonly b?: T;
+  /** Whether both say the same. */
+  readonly isSame: boolean;
+}
+
+/** The last message that two chains share, by key; null where they share none. */
+export function ancestorOf(chat: ChatValue, a: string | null, b: string | null): string | null {
+  const depth = (key: string): number => chat.depths.get(key) ?? 0;
+  const above = (key: string): string | null => {
+    const record = chat.messages.get(key);
+    return (record && parentOf(chat, record)?.key) ?? null;
+  };
+  let [left, right] = [a, b];
+  while (left !== null && right !== null && left !== right) {
+    const by = depth(left) - depth(right);
+    if (by >= 0) left = above(left);
+    if (by <= 0) right = above(right);
+  }
+  return left === right ? left : null;
+}
+
+/** Two lists, aligned: `said` gives equal texts for what says the same, `kind` for what may stand side by side. */
+export function align<T>(
+  a: readonly T[],
+  b: readonly T[],
+  said: (one: T) => string,
+  kind: (one: T) => string,
+): Aligned<T>[] {
+  const pairs: Aligned<T>[] = [];
+  let [x, y] = [0, 0];
+  const upTo = (toX: number, toY: number): void => {
+    pairs.push(...beside(a.slice(x, toX), b.slice(y, toY), kind));
+    [x, y] = [toX, toY];
+  };
+  for (const [sameX, sameY] of matches(a.map(said), b.map(said))) {
+    upTo(sameX, sameY);
+    pairs.push({ a: a[sameX] as T, b: b[sameY] as T, isSame: true });
+    [x, y] = [sameX + 1, sameY + 1];
+  }
+  upTo(a.length, b.length);
+  return pairs;
+}
+
+/** What differs, in pairs of one kind; what has no such partner stands alone. */
+function beside<T>(a: readonly T[], b: readonly T[], kind: (one: T) => string): Aligned<T>[] {
+  const pairs: Aligned<T>[] = [];
+  let [x, y] = [0, 0];
+  while (x < a.length || y < b.length) {
+    const [left, right] = [a[x], b[y]];
+    if (left !== undefined && right !== undefined && kind(left) === kind(right)) {
+      pairs.push({ a: left, b: right, isSame: false });
+      [x, y] = [x + 1, y + 1];
+    } else if (left !== undefined && (right === undefined || a.length - x >= b.length - y)) {
+      pairs.push({ a: left, isSame: false });
+      x += 1;
+    } else {
+      pairs.push({ b: right as T, isSame: false });
+      y += 1;
+    }
+  }
+  return pairs;
+}
+
+/** Edits beyond which no alignment is looked for in what is left: two ways that differ so much share nothing by design. */
+const MOST_EDITS = 2_000;
+
+/** The places of what is the same in both lists, in order. */
+function matches(a: readonly string[], b: readonly string[]): [x: number, y: number][] {
+  let from = 0;
+  while (from < a.length && from < b.length && a[from] === b[from]) from += 1;
+  let [endA, endB] = [a.length, b.length];
+  while (endA > from && endB > from && a[endA - 1] === b[endB - 1]) [endA, endB] = [endA - 1, endB - 1];
+  const before = Array.from({ length: from }, (_, i): [number, number] => [i, i]);
+  const after = a.slice(endA).map((_, i): [number, number] => [endA + i, endB + i]);
+  const within = snakes(a.slice(from, endA), b.slice(from, endB));
+  return [...before, ...within.map(([x, y]): [number, number] => [from + x, from + y]), ...after];
+}
+
+/** Myers: how far each diagonal reaches with one more edit, until one reaches the end; then the way back. */
+function snakes(a: readonly string[], b: readonly string[]): [x: number, y: number][] {
+  const most = Math.min(MOST_EDITS, a.length + b.length);
+  const reached = new Int32Array(2 * most + 3);
+  const trace: Int32Array[] = [];
+  for (let edits = 0; edits <= most; edits += 1) {
+    trace.push(reached.slice(most + 1 - edits - 1, most + 1 + edits + 2));
+    for (let k = -edits; k <= edits; k += 2) {
+      const at = most + 1 + k;
+      const isDown =
+        k === -edits || (k !== edits && (reached[at - 1] as number) < (reached[at + 1] as number));
+      let x = isDown ? (reached[at + 1] as number) : (reached[at - 1] as number) + 1;
+      while (x < a.length && x - k < b.length && a[x] === b[x - k]) x += 1;
+      reached[at] = x;
+      if (x >= a.length && x - k >= b.length) return wayBack(trace, a.length, b.length);
+    }
+  }
+  return [];
+}
+
+/** From the end to the beginning, edit by edit: `trace[d]` holds diagonals -d-1 to d+1 as they were before edit d. */
+function wayBack(trace: readonly Int32Array[], endX: number, endY: number): [x: number, y: number][] {
+  const same: [number, number][] = [];
+  let [x, y] = [endX, endY];
+  for (let edits = trace.length - 1; edits >= 0; edits -= 1) {
+    const before = trace[edits] as Int32Array;
+    const reach = (k: number): number => before[k + edits + 1] as number;
+    const k = x - y;
+    const isDown = k === -edits || (k !== edits && reach(k - 1) < reach(k + 1));
+    const from = edits === 0 ? 0 : isDown ? reach(k + 1) : reach(k - 1) + 1;
+    while (x > from) same.push([(x -= 1), (y -= 1)]);
+    if (edits > 0) [x, y] = isDown ? [x, y - 1] : [x - 1, y];
+  }
+  return same.toReversed();
+}

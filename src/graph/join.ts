@@ -1,0 +1,332 @@
+import {
+  compareAt,
+  hasWords,
+  parentOf,
+  type ChatDelta,
+  type ChatValue,
+  type EndsRecord,
+  type Mark,
+  type MessageRecord,
+  type Version,
+} from './graph.ts';
+import { recordOf } from './marks.ts';
+
+/**
+ * Two accounts of a chat become one.
+ *
+ * What another tab wrote, a chat that the browser cleared under the open page, a write whose answer got lost, an import
+ * and an undo are one case: records are united. A message that both know has the versions of both, and its greatest
+ * version with words is shown; an end that one of them knows is an end; of two marks on one thing the greater counts.
+ * None of that depends on who comes first, nor on how often, so nobody has to ask whether a write was done before, and a
+ * page may send what it has twice, in pieces and late.
+ *
+ * Versions without words are kept only as long as none has words: a reserved message that was taken back, and in which
+ * something was said after all, is what was said.
+ */
+export function join(into: ChatValue, from: ChatDelta): Joined {
+  const chat = into as WritableChat;
+  const joined: WritableJoined = { messages: [], ends: [], marks: [], isMoved: false };
+  for (const record of from.messages) joinMessage(chat, record, joined);
+  if (joined.isMoved) reindex(chat);
+  let parents: Parents | undefined;
+  for (const record of from.ends) {
+    const union = joinedEnds(chat, record);
+    if (!union) continue;
+    if (union.keys.length > 1) parents ??= parentsIn(chat, from.messages);
+    if (putEnds(chat, withoutPassed(union, parents ?? NO_PARENTS))) joined.ends.push(record.id);
+  }
+  for (const mark of from.marks) if (joinMark(chat, mark)) joined.marks.push(mark.id);
+  return joined;
+}
+
+/** What a join changed, by key and id; what was known and equal is not in it. */
+export interface Joined {
+  readonly messages: string[];
+  readonly ends: string[];
+  readonly marks: string[];
+  /** Whether chains that were known have changed: a message came after those behind it, or has another place now. */
+  readonly isMoved: boolean;
+}
+
+interface WritableJoined extends Joined {
+  isMoved: boolean;
+}
+
+/** A chat of these records; empty without any. */
+export function createChat(records?: ChatDelta): ChatValue {
+  const chat: WritableChat = {
+    messages: new Map(),
+    ends: new Map(),
+    marks: new Map(),
+    children: new Map(),
+    keysOf: new Map(),
+    depths: new Map(),
+    cut: new Set(),
+    twoPlaces: new Set(),
+    marksOf: new Map(),
+    lastAt: 0,
+    lastRev: 0,
+  };
+  if (records) join(chat, records);
+  return chat;
+}
+
+/** All records of a chat, parents before their children. */
+export function recordsOf({ messages, ends, marks, depths }: ChatValue): ChatDelta {
+  return {
+    messages: [...messages.values()].toSorted(
+      (a, b) => (depths.get(a.key) as number) - (depths.get(b.key) as number),
+    ),
+    ends: [...ends.values()],
+    marks: [...marks.values()],
+  };
+}
+
+interface WritableChat extends ChatValue {
+  readonly messages: Map<string, MessageRecord>;
+  readonly ends: Map<string, EndsRecord>;
+  readonly marks: Map<string, Mark>;
+  readonly children: Map<string | null, string[]>;
+  readonly keysOf: Map<string, string[]>;
+  readonly depths: Map<string, number>;
+  readonly cut: Set<string>;
+  readonly twoPlaces: Set<string>;
+  readonly marksOf: Map<string, Set<string>>;
+  lastAt: number;
+  lastRev: number;
+}
+
+function joinMessage(chat: WritableChat, record: MessageRecord, joined: WritableJoined): void {
+  chat.lastAt = Math.max(chat.lastAt, record.at);
+  const known = chat.messages.get(record.key);
+  const next = known ? unitedMessage(known, record) : withVersions(record, united([], record.versions));
+  if (known && hasTwoPlaces(known, record)) chat.twoPlaces.add(record.key);
+  if (next === known) return;
+  chat.messages.set(next.key, next);
+  nameKey(chat, next.id, next.key);
+  const { id } = next.versions.at(-1) as Version;
+  if (id !== undefined) nameKey(chat, id, next.key);
+  const isFollowed = chat.children.has(next.key) || next.parent === next.key;
+  const isMoved = known ? hasTwoPlaces(known, next) : isFollowed;
+  if (!known && !isMoved) link(chat, next);
+  if (isMoved) joined.isMoved = true;
+  if (isMoved || next.versions !== known?.versions) joined.messages.push(next.key);
+}
+
+function withVersions(record: MessageRecord, versions: readonly Version[]): MessageRecord {
+  return versions === record.versions ? record : { ...record, versions };
+}
+
+function hasTwoPlaces(a: MessageRecord, b: MessageRecord): boolean {
+  return a.parent !== b.parent || a.at !== b.at;
+}
+
+/** Two accounts of one message; the known one itself where the other adds nothing. Pure. */
+export function unitedMessage(known: MessageRecord, other: MessageRecord): MessageRecord {
+  const versions = united(known.versions, other.versions);
+  const first = comparePlaces(other, known) < 0 ? other : known;
+  const seq = Math.max(known.seq ?? -1, other.seq ?? -1);
+  const isSeen = seq === (known.seq ?? -1);
+  if (versions === known.versions && first === known && isSeen) return known;
+  const last = first === known ? other : known;
+  return { ...last, ...first, versions, ...(seq < 0 ? {} : { seq }) };
+}
+
+/** Of two accounts that a damaged disk made of one message's place, the lesser counts, for everybody. */
+function comparePlaces(a: MessageRecord, b: MessageRecord): number {
+  return (
+    a.at - b.at ||
+    compareTexts(String(a.parent), String(b.parent)) ||
+    a.createdAt - b.createdAt ||
+    compareTexts(a.id, b.id) ||
+    compareTexts(a.role, b.role) ||
+    compareTexts(a.chat, b.chat)
+  );
+}
+
+/** The versions of both, greatest last; the known list itself where the other adds nothing. */
+function united(known: readonly Version[], others: readonly Version[]): readonly Version[] {
+  if (known.length === 0 && others.length === 1) return others;
+  let versions: Version[] | undefined;
+  for (const version of others) {
+    const list: readonly Version[] = versions ?? known;
+    let at = list.length - 1;
+    while (at >= 0 && compareVersions(list[at] as Version, version) !== 0) at -= 1;
+    const there = list[at];
+    if (!there) versions = [...list, version];
+    else if (!there.body && version.body) versions = list.with(at, { ...there, body: version.body });
+  }
+  if (!versions) return known;
+  const words = versions.some(hasWords) ? versions.filter(hasWords) : versions;
+  const sorted = words.toSorted(compareVersions);
+  return sorted.length === known.length && sorted.every((one, i) => one === known[i]) ? known : sorted;
+}
+
+/** The order of versions: by revision, author, sum and status. */
+export function compareVersions(a: Version, b: Version): number {
+  return (
+    a.rev - b.rev ||
+    compareTexts(a.by, b.by) ||
+    compareTexts(a.sum, b.sum) ||
+    compareTexts(a.status, b.status) ||
+    Number(a.gone ?? false) - Number(b.gone ?? false)
+  );
+}
+
+function compareTexts(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** What both accounts of a branch record say; undefined where the other one adds nothing. */
+function joinedEnds(chat: WritableChat, record: EndsRecord): EndsRecord | undefined {
+  chat.lastAt = Math.max(chat.lastAt, record.at);
+  const known = chat.ends.get(record.id);
+  if (!known) return { ...record, keys: [...new Set(record.keys)] };
+  const union = unitedEnds(known, record);
+  return union === known ? undefined : union;
+}
+
+/** Whether that is news: a place in the database is none. */
+function putEnds({ ends }: WritableChat, next: EndsRecord): boolean {
+  const known = ends.get(next.id);
+  ends.set(next.id, next);
+  return !known || !isSameEnds(known, next);
+}
+
+/** Whether two accounts of a branch record's ends say the same. */
+export function isSameEnds(a: EndsRecord, b: EndsRecord): boolean {
+  const isSameMoment = a.at === b.at && a.createdAt === b.createdAt;
+  return isSameMoment && a.keys.length === b.keys.length && b.keys.every((key) => a.keys.includes(key));
+}
+
+/** Two accounts of where a branch record ends; the known one itself where the other adds nothing. Pure. */
+export function unitedEnds(known: EndsRecord, other: EndsRecord): EndsRecord {
+  const all = new Set([...known.keys, ...other.keys]);
+  const isOlder = other.at < known.at || (other.at === known.at && other.createdAt < known.createdAt);
+  const seq = Math.max(known.seq ?? -1, other.seq ?? -1);
+  const isMore = all.size > known.keys.length;
+  if (!isMore && !isOlder && seq === (known.seq ?? -1)) return known;
+  const { at, createdAt } = isOlder ? other : known;
+  // Those that are new come last: who has read the others need not look at them again.
+  const keys = isMore ? [...all] : known.keys;
+  return { ...other, ...known, at, createdAt, keys, ...(seq < 0 ? {} : { seq }) };
+}
+
+/** The parents of messages, by key. */
+export type Parents = ReadonlyMap<string, string | null>;
+
+/** The parents of these messages, as they count in a chat that they were joined into. */
+function parentsIn(chat: ChatValue, messages: readonly MessageRecord[]): Parents {
+  const parents = new Map<string, string | null>();
+  for (const { key } of messages)
+    parents.set(key, parentOf(chat, chat.messages.get(key) as MessageRecord)?.key ?? null);
+  return parents;
+}
+
+const NO_PARENTS: Parents = new Map();
+
+/**
+ * Ends without those that another one stands behind, as far as the messages that came with it tell: a turn leaves the end
+ * of its branch behind, and a record of ten thousand turns has one end. Others that are passed stay, and readers leave
+ * them out.
+ */
+export function withoutPassed(record: EndsRecord, parents: Parents): EndsRecord {
+  if (record.keys.length < 2 || parents.size === 0) return record;
+  const passed = new Set<string>();
+  for (const key of record.keys)
+    for (let at = parents.get(key); typeof at === 'string' && !passed.has(at); at = parents.get(at))
+      passed.add(at);
+  const keys = record.keys.filter((key) => !passed.has(key));
+  return keys.length === record.keys.length ? record : { ...record, keys };
+}
+
+function joinMark(chat: WritableChat, mark: Mark): boolean {
+  chat.lastRev = Math.max(chat.lastRev, mark.rev);
+  const known = chat.marks.get(mark.id);
+  if (known && compareMarks(known, mark) >= 0) return false;
+  chat.marks.set(mark.id, mark);
+  const record = recordOf(mark.id);
+  if (!known && record !== undefined) {
+    const marks = chat.marksOf.get(record);
+    if (marks) marks.add(mark.id);
+    else chat.marksOf.set(record, new Set([mark.id]));
+  }
+  return true;
+}
+
+/** The order of marks: by revision, author and canonical JSON, then by id, for marks on different things. The greatest counts. */
+export function compareMarks(a: Mark, b: Mark): number {
+  return (
+    a.rev - b.rev ||
+    compareTexts(a.by, b.by) ||
+    compareTexts(canonical(a.value), canonical(b.value)) ||
+    compareTexts(a.id, b.id)
+  );
+}
+
+/** JSON with the keys of objects in order: the same text for equal values. */
+export function canonical(value: unknown): string {
+  return (
+    JSON.stringify(value, (_key, one: unknown) =>
+      typeof one === 'object' && one !== null && !Array.isArray(one)
+        ? Object.fromEntries(Object.entries(one).toSorted(([a], [b]) => compareTexts(a, b)))
+        : one,
+    ) ?? ''
+  );
+}
+
+// ------------------------------------------------------------------ the index
+
+function nameKey({ keysOf }: WritableChat, id: string, key: string): void {
+  const keys = keysOf.get(id);
+  if (!keys) keysOf.set(id, [key]);
+  else if (!keys.includes(key)) keys.push(key);
+}
+
+/** Puts a message that nothing follows yet into its place. Nearly every one comes last; for others it is halved towards. */
+function link(chat: WritableChat, record: MessageRecord): void {
+  const { key, parent } = record;
+  const siblings = chat.children.get(parent) ?? [];
+  let [from, to] = [0, siblings.length];
+  const isBefore = (at: number): boolean =>
+    compareAt(chat.messages.get(siblings[at] as string) as MessageRecord, record) < 0;
+  if (to > 0 && isBefore(to - 1)) from = to;
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (isBefore(middle)) from = middle + 1;
+    else to = middle;
+  }
+  siblings.splice(to, 0, key);
+  chat.children.set(parent, siblings);
+  chat.depths.set(key, (chat.depths.get(parent ?? '') ?? 0) + 1);
+}
+
+/** Makes the index anew where chains that were known have changed: a message came after those behind it, or moved. */
+function reindex(chat: WritableChat): void {
+  for (const index of [chat.children, chat.depths, chat.cut]) index.clear();
+  for (const record of chat.messages.values()) measure(chat, record);
+  for (const record of [...chat.messages.values()].toSorted(compareAt)) {
+    const parent = chat.cut.has(record.key) ? null : record.parent;
+    const siblings = chat.children.get(parent);
+    if (siblings) siblings.push(record.key);
+    else chat.children.set(parent, [record.key]);
+  }
+}
+
+/** Counts the depths on the way up from a message. The oldest message of a ring is a first one, whoever closed it. */
+function measure(chat: WritableChat, record: MessageRecord): void {
+  const path: MessageRecord[] = [];
+  const passed = new Set<MessageRecord>();
+  let at: MessageRecord | undefined = record;
+  for (; at && !chat.depths.has(at.key) && !passed.has(at); at = parentOf(chat, at)) {
+    path.push(at);
+    passed.add(at);
+  }
+  if (at && passed.has(at)) {
+    const [oldest] = path.slice(path.indexOf(at)).toSorted(compareAt);
+    chat.cut.add((oldest as MessageRecord).key);
+    return measure(chat, record);
+  }
+  let depth = chat.depths.get(at?.key ?? '') ?? 0;
+  for (const one of path.toReversed()) chat.depths.set(one.key, (depth += 1));
+}

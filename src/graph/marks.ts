@@ -1,0 +1,196 @@
+import { setField } from '../copy.ts';
+import type { ChatValue, Mark } from './graph.ts';
+
+/**
+ * What can be said of a chat, beside its messages and ends.
+ *
+ * A mark's id names its kind and what it marks, so that two accounts of the same thing meet. A mark about a branch names
+ * its record and a message, never a branch: branches are derived, and the same place may be another branch tomorrow.
+ * Kinds that this version does not know are kept, joined and written like all others.
+ */
+
+/** The name of a branch: that of the ways of `record` that hold `key`, the last message that its author saw. */
+export interface NameValue {
+  readonly name: string;
+  /** Whether a person chose it; absent for a name that was made by the rule. */
+  readonly isOwn?: true;
+}
+
+/** A branch is deleted (or, with `on: false`, not any more): ends of `record` at `key` or before it. */
+export interface DeletionValue {
+  readonly on: boolean;
+  /** When, as `MessageRecord.at`: if all branches are deleted, the one deleted last stays. */
+  readonly at: number;
+}
+
+/** A checkpoint, under a random id. */
+export interface CheckpointValue {
+  readonly name: string;
+  /** The message that it names. */
+  readonly key: string;
+  /** ms since epoch. */
+  readonly createdAt: number;
+  readonly at: number;
+  readonly isDeleted?: true;
+}
+
+/** The beginning of a chat: whose it is. Its id is the chat key. */
+export interface BeginningValue {
+  readonly userId: string;
+  /** ms since epoch. */
+  readonly createdAt: number;
+}
+
+/** What an author counted of the chat's usage, in all. */
+type UsageValue = Readonly<Record<string, unknown>>;
+
+/** Makes the ids of marks, by kind. */
+export const markId = {
+  name: (record: string, key: string | null): string => `name ${record} ${key ?? ''}`,
+  deletion: (record: string, key: string | null): string => `deletion ${record} ${key ?? ''}`,
+  checkpoint: (id: string): string => `checkpoint ${id}`,
+  beginning: (chatKey: string): string => `beginning ${chatKey}`,
+  title: (): string => 'title',
+  field: (name: string): string => `field ${name}`,
+  usage: (author: string): string => `usage ${author}`,
+  fragments: (): string => 'fragments',
+  /** What is known of the requests that made an answer. */
+  calls: (key: string): string => `calls ${key}`,
+  /** Fields of a question that waits for its turn. */
+  waiting: (name: string): string => `waiting ${name}`,
+};
+
+/** The kind of a mark: the first word of its id. */
+export function kindOf({ id }: Pick<Mark, 'id'>): string {
+  const at = id.indexOf(' ');
+  return at < 0 ? id : id.slice(0, at);
+}
+
+/** What a mark's id says behind its kind; '' for nothing. */
+export function subjectOf({ id }: Pick<Mark, 'id'>): string {
+  const at = id.indexOf(' ');
+  return at < 0 ? '' : id.slice(at + 1);
+}
+
+/** The branch record that a mark's id speaks of; undefined for marks about other things. */
+export function recordOf(id: string): string | undefined {
+  const [kind, record] = id.split(' ', 2);
+  return kind === 'name' || kind === 'deletion' ? record : undefined;
+}
+
+/** The message that a name or a deletion speaks of; null for an empty branch. */
+export function messageOfMark({ id }: Pick<Mark, 'id'>): string | null {
+  return id.split(' ', 3)[2] || null;
+}
+
+/** The marks of one kind, in no order. */
+export function marksOfKind({ marks }: ChatValue, kind: string): Mark[] {
+  return [...marks.values()].filter((mark) => kindOf(mark) === kind);
+}
+
+// ------------------------------------------------------------------ the chat as a whole
+
+/** What marks say of the chat as a whole. */
+export interface ChatFacts {
+  readonly title: string | undefined;
+  /** The app's fields, and `usage`: the sum of what its authors counted. */
+  readonly metadata: Readonly<Record<string, unknown>>;
+  /** The beginning that came first; undefined before there is one. */
+  readonly beginning: BeginningValue | undefined;
+}
+
+/** What marks say of the chat, by their ids; other marks may be among them. */
+export function chatFacts(marks: Iterable<readonly [id: string, value: unknown]>): ChatFacts {
+  const metadata: Record<string, unknown> = {};
+  const counted: UsageValue[] = [];
+  let title: string | undefined;
+  let beginning: BeginningValue | undefined;
+  for (const [id, value] of marks) {
+    const kind = kindOf({ id });
+    if (kind === 'title') title = (value as string | null) ?? undefined;
+    else if (kind === 'field') setField(metadata, subjectOf({ id }), value);
+    else if (kind === 'usage') counted.push(value as UsageValue);
+    else if (kind === 'beginning') {
+      const other = value as BeginningValue;
+      if (!beginning || other.createdAt < beginning.createdAt) beginning = other;
+    }
+  }
+  return {
+    title,
+    metadata: counted.length > 0 ? { ...metadata, usage: counted.reduce(sumOf, {}) } : metadata,
+    beginning,
+  };
+}
+
+/** Sums of numbers, nested ones too; of what is no number the last counts. */
+export function sumOf(a: object, b: object): Record<string, unknown> {
+  const sum: Record<string, unknown> = { ...a };
+  for (const [name, value] of Object.entries(b)) {
+    const before = Object.hasOwn(sum, name) ? sum[name] : undefined;
+    if (typeof value === 'number') setField(sum, name, (typeof before === 'number' ? before : 0) + value);
+    else if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      setField(sum, name, sumOf(typeof before === 'object' && before !== null ? before : {}, value));
+    else if (value !== undefined) setField(sum, name, value);
+  }
+  return sum;
+}
+
+/** A checkpoint with its id. */
+export interface Checkpoint extends CheckpointValue {
+  readonly id: string;
+}
+
+/** Live checkpoints of messages that are known, oldest first; of two with one name the older keeps it. */
+export function checkpointsOf(chat: ChatValue): readonly Checkpoint[] {
+  const live = marksOfKind(chat, 'checkpoint')
+    .map((mark) => ({ ...(mark.value as CheckpointValue), id: subjectOf(mark) }))
+    .filter(({ isDeleted, key }) => !isDeleted && chat.messages.has(key))
+    .toSorted((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1));
+  const names = uniqueNames(live.map(({ name }) => name));
+  return live.map((one, i) => ({ ...one, name: names[i] as string }));
+}
+
+// ------------------------------------------------------------------ names
+
+/**
+ * The name of a new branch made from `cur`: `base-vN`, where `base` is `cur` without a trailing `-v<digits>` and N the
+ * smallest free number from 2 on, or from `first`. Checkpoints are named alike.
+ */
+export function nextBranchName(
+  cur: string,
+  taken: Iterable<string> | { readonly has: (name: string) => boolean },
+  first: number = 2,
+): string {
+  const names = 'has' in taken ? taken : new Set(taken);
+  const base = baseOf(cur);
+  let n = first;
+  while (names.has(`${base}-v${n}`)) n += 1;
+  return `${base}-v${n}`;
+}
+
+function baseOf(name: string): string {
+  return name.replace(/-v\d+$/, '');
+}
+
+/**
+ * Names under which branches, or checkpoints, are shown, the oldest first: of those with one name the first keeps it, the
+ * others are shown under the next free ones. Costs their number, also where all have one name.
+ */
+export function uniqueNames(names: readonly string[]): readonly string[] {
+  const taken = new Set(names);
+  if (taken.size === names.length) return names;
+  const used = new Set<string>();
+  const numbers = new Map<string, number>();
+  return names.map((name) => {
+    if (!used.has(name)) {
+      used.add(name);
+      return name;
+    }
+    const base = baseOf(name);
+    const next = nextBranchName(base, taken, numbers.get(base));
+    numbers.set(base, Number(next.slice(`${base}-v`.length)) + 1);
+    taken.add(next);
+    used.add(next);
+    return next;
+  });
+}

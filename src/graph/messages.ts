@@ -1,0 +1,148 @@
+import {
+  grownVersion,
+  isGone,
+  isVisible,
+  NO_GROWTH,
+  type GrowingOf,
+  compareAt,
+  parentOf,
+  shownVersion,
+  upward,
+  type ChatValue,
+  type MessageRecord,
+  type MessageStatus,
+} from './graph.ts';
+
+/** A message without its body: what lists, pagers and the graph view need. */
+export interface NodeInfo {
+  readonly id: string;
+  readonly key: string;
+  /** The id of the message before it that was not taken back; null for a first one, and where that message is not known. */
+  readonly parentId: string | null;
+  readonly parentKey: string | null;
+  /** The role: `user`, `assistant` or `system`. */
+  readonly name: string;
+  readonly type: 'message';
+  /** Milliseconds since epoch. */
+  readonly createdAt: number;
+  readonly status: MessageStatus;
+  /** How many parts the message has; a growing one by its draft. A message with none may be reserved, and does not show. */
+  readonly parts: number;
+  /** The message's text on one line, at most 50 characters and then `...`; empty for messages without text. */
+  readonly preview: string;
+  /** Messages from the first one of the chain to this one, both included: 1 for a first one. */
+  readonly depth: number;
+  /** Integer from 1 on: greater with each change. */
+  readonly rev: number;
+  /** The number of its last change in this database; absent for what is only in this page. */
+  readonly seq?: number;
+  /** Keys of further parents: what a merge or a copy was made from. */
+  readonly sources?: readonly string[];
+}
+
+const infos = new WeakMap<MessageRecord, NodeInfo>();
+
+/** A message for people. The same object, as long as it says the same. `status` where others know better than the record. */
+export function infoOf(
+  chat: ChatValue,
+  record: MessageRecord,
+  growingOf: GrowingOf = NO_GROWTH,
+  status: MessageStatus = shownVersion(record).status,
+): NodeInfo {
+  let parent = parentOf(chat, record);
+  while (parent && isGone(parent)) parent = parentOf(chat, parent);
+  const { id = record.id, parts, preview, rev } = grownVersion(record, growingOf);
+  const depth = chat.depths.get(record.key) as number;
+  const known = infos.get(record);
+  const isPlace =
+    known && known.id === id && known.parentKey === (parent?.key ?? null) && known.depth === depth;
+  const isSaid = known?.parts === parts && known.preview === preview && known.status === status;
+  if (isPlace && isSaid) return known;
+  const { key, role: name, createdAt, seq, sources } = record;
+  const parentId = parent && (shownVersion(parent).id ?? parent.id);
+  const place = { id, key, parentId: parentId ?? null, parentKey: parent?.key ?? null, depth };
+  const info: NodeInfo = {
+    ...place,
+    name,
+    type: 'message',
+    createdAt,
+    status,
+    parts,
+    preview,
+    rev,
+    ...(seq === undefined ? {} : { seq }),
+    ...(sources ? { sources } : {}),
+  };
+  infos.set(record, info);
+  return info;
+}
+
+/** What is asked for whether it has a key: a set, or a `Reach`. */
+export type Keys = Pick<ReadonlySet<string>, 'has'>;
+
+/** The messages from some heads up, by key. Costs each of them once. */
+export function reachableFrom(chat: ChatValue, heads: Iterable<string | null>): Set<string> {
+  const keys = new Set<string>();
+  for (const head of heads)
+    for (const { key } of upward(chat, head)) {
+      if (keys.has(key)) break;
+      keys.add(key);
+    }
+  return keys;
+}
+
+/**
+ * The keys of the versions of a message: those behind its parent, of its role, that show and that a live branch reaches;
+ * itself included, in the order of `(at, key)`.
+ */
+export function siblingsOf(
+  chat: ChatValue,
+  reached: Keys,
+  key: string,
+  growingOf: GrowingOf = NO_GROWTH,
+): readonly string[] {
+  const record = chat.messages.get(key);
+  if (!record) return [];
+  const siblings = versionsUnder(chat, reached, parentKeyOf(chat, record), growingOf);
+  return siblings.filter((other) => chat.messages.get(other)?.role === record.role);
+}
+
+/** Under which key `children` has a message. */
+function parentKeyOf({ cut }: ChatValue, { key, parent }: MessageRecord): string | null {
+  return cut.has(key) ? null : parent;
+}
+
+function versionsUnder(
+  chat: ChatValue,
+  reached: Keys,
+  parent: string | null,
+  growingOf: GrowingOf,
+): readonly string[] {
+  const keys = chat.children.get(parent) ?? [];
+  return keys.filter(
+    (key) => reached.has(key) && isVisible(chat.messages.get(key) as MessageRecord, growingOf),
+  );
+}
+
+/** A place where a conversation continues in more than one way. */
+export interface Fork {
+  /** The message after which the ways part; null where they differ from the first message on. */
+  readonly parentId: string | null;
+  readonly parentKey: string | null;
+  /** The keys of the first message of each way, in the order of `(at, key)`. */
+  readonly children: readonly string[];
+}
+
+/** The forks of a chat that live branches reach, in the order in which they were made. */
+export function forksOf(chat: ChatValue, reached: Keys, growingOf: GrowingOf = NO_GROWTH): Fork[] {
+  const forks: Fork[] = [];
+  for (const [parent, keys] of chat.children) {
+    if (keys.length < 2) continue;
+    const children = versionsUnder(chat, reached, parent, growingOf);
+    const parentId = chat.messages.get(parent ?? '')?.id ?? null;
+    if (children.length > 1) forks.push({ parentId, parentKey: parent, children });
+  }
+  const second = ({ children }: Fork): MessageRecord =>
+    chat.messages.get(children[1] as string) as MessageRecord;
+  return forks.toSorted((a, b) => compareAt(second(a), second(b)));
+}

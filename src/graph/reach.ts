@@ -1,0 +1,126 @@
+import type { Way } from './branches.ts';
+import { shownVersion, upward, type ChatValue } from './graph.ts';
+import type { Joined } from './join.ts';
+
+/**
+ * Which messages the live branches reach, and where each branch came from.
+ *
+ * A pager offers the versions that some live branch reaches; a list of branches says of each from which it came and what it
+ * says that the other does not. Both are one walk: branches in the order in which they were made, each from its head up to
+ * the first message that an older one has passed. A turn goes on with the walk of its branch.
+ */
+export class Reach {
+  readonly #chat: ChatValue;
+  readonly #ownerOf = new Map<string, string>();
+  readonly #known = new Map<string, Reached>();
+
+  constructor(chat: ChatValue, live: readonly Way[]) {
+    this.#chat = chat;
+    this.#walkAll(live);
+  }
+
+  /** Whether a live branch reaches a message, by its key. */
+  has(key: string): boolean {
+    return this.#ownerOf.has(key);
+  }
+
+  /** Where a live branch came from, by its id. */
+  originOf(id: string): Origin | undefined {
+    return this.#known.get(id)?.origin;
+  }
+
+  /** Takes over the live branches after a join. Costs what came to them; all messages where a branch went, or came between. */
+  update(live: readonly Way[], { isMoved }: Pick<Joined, 'isMoved'>): void {
+    const known = [...this.#known.keys()];
+    const isLonger = known.every((id, i) => live[i]?.id === id);
+    if (isMoved || !isLonger || !live.every((way) => this.#walkOn(way))) this.#walkAll(live);
+  }
+
+  #walkAll(live: readonly Way[]): void {
+    this.#ownerOf.clear();
+    this.#known.clear();
+    for (const way of live) this.#walk(way);
+  }
+
+  /** False where a branch went anywhere else than on. */
+  #walkOn(way: Way): boolean {
+    const known = this.#known.get(way.id);
+    if (!known) this.#walk(way);
+    if (!known || known.head === way.head) return true;
+    const { stop, passed } = this.#pass(way);
+    if (stop !== known.head || stop === null) return false;
+    const first = known.origin.first ?? passed.at(-1) ?? null;
+    this.#known.set(way.id, { head: way.head, origin: { ...known.origin, first } });
+    return true;
+  }
+
+  #walk(way: Way): void {
+    const { stop, passed } = this.#pass(way);
+    const oldest = this.#known.keys().next().value;
+    const from = stop === null ? oldest : this.#ownerOf.get(stop);
+    this.#known.set(way.id, { head: way.head, origin: { from, at: stop, first: passed.at(-1) ?? null } });
+  }
+
+  /** Goes up from a head to the first message that was passed before, and says which that is. */
+  #pass(way: Way): { readonly stop: string | null; readonly passed: readonly string[] } {
+    const passed: string[] = [];
+    for (const { key } of upward(this.#chat, way.head)) {
+      if (this.#ownerOf.has(key)) return { stop: key, passed };
+      this.#ownerOf.set(key, way.id);
+      passed.push(key);
+    }
+    return { stop: null, passed };
+  }
+}
+
+interface Reached {
+  readonly head: string | null;
+  readonly origin: Origin;
+}
+
+/** Where a branch came from. */
+export interface Origin {
+  /** The id of the older live branch that shares the longest beginning with it; undefined for the oldest branch. */
+  readonly from: string | undefined;
+  /** The key of the last message that they share; null where they share none. */
+  readonly at: string | null;
+  /** The key of its own first message; null while it has none. */
+  readonly first: string | null;
+}
+
+/** What a list shows of a branch; ages and counts are put into words by whoever shows it. */
+export interface BranchLabel {
+  /** The person's own name, else the first words that differ from the branch it came from; its name where there are none. */
+  readonly label: string;
+  /** {@link Origin.from} */
+  readonly forkedFrom: string | undefined;
+  /** {@link Origin.at} */
+  readonly forkedAt: string | null;
+  /** Messages behind `forkedAt`. */
+  readonly ownCount: number;
+}
+
+const NO_ORIGIN: Origin = { from: undefined, at: null, first: null };
+
+/** What a list shows of a branch. Costs nothing, unless its own first message has no words. */
+export function labelOf(chat: ChatValue, way: Way, origin: Origin = NO_ORIGIN): BranchLabel {
+  const depth = (key: string | null): number => chat.depths.get(key ?? '') ?? 0;
+  return {
+    label: way.isNamed ? way.name : (firstWords(chat, way, origin) ?? way.name),
+    forkedFrom: origin.from,
+    forkedAt: origin.at,
+    ownCount: depth(way.head) - depth(origin.at),
+  };
+}
+
+function firstWords(chat: ChatValue, { head }: Way, { first, at }: Origin): string | undefined {
+  const own = first === null ? undefined : chat.messages.get(first);
+  if (!own) return undefined;
+  if (shownVersion(own).preview !== '') return shownVersion(own).preview;
+  let words: string | undefined;
+  for (const record of upward(chat, head)) {
+    if (record.key === at) break;
+    words = shownVersion(record).preview || words;
+  }
+  return words;
+}

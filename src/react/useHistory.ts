@@ -1,0 +1,65 @@
+import { useCallback, useSyncExternalStore } from 'react';
+import type { ContextEngine } from '../engine/engine.ts';
+import type { Operation, OperationKind } from '../engine/history.ts';
+import { useEngine } from './provider.tsx';
+import { useActions, type AsyncAction } from './usePending.ts';
+
+/** What was done with branches and checkpoints, and the way back. Functions are stable; they reject as the engine does. */
+export interface UseHistoryResult extends AsyncAction {
+  /**
+   * Takes back what was done last, also by an earlier visit; resolves to undefined where there is nothing. Rejects with
+   * `overtaken` where another tab has changed the same thing since.
+   */
+  readonly undo: () => Promise<Operation | undefined>;
+  /** Does again what was taken back last; else as `undo`. */
+  readonly redo: () => Promise<Operation | undefined>;
+  /** Whether there is something to take back that no other tab has overtaken. */
+  readonly canUndo: boolean;
+  /** Whether there is something to do again. */
+  readonly canRedo: boolean;
+  /** What `undo()` would take back, such as `Delete branch idea`; undefined for nothing. */
+  readonly undoLabel: string | undefined;
+  /** What `redo()` would do again; undefined for nothing. */
+  readonly redoLabel: string | undefined;
+  /** The log, oldest first: the last 1,000 operations of this device. `kind` and `label` are there for other languages. */
+  readonly operations: readonly Operation[];
+}
+
+/** Undo and redo in the provider's chat, or in the given engine's. Renders with each operation, and for no turn. */
+export function useHistory(engine?: ContextEngine): UseHistoryResult {
+  const chosen = useEngine(engine);
+  const look = useCallback(() => chosen.operations(), [chosen]);
+  const operations = useSyncExternalStore(chosen.state.subscribe, look, none);
+  const actions = useActions(chosen, actionsOf);
+  const next = operations.findLast(({ state }) => state !== 'undone');
+  const undoable = next?.state === 'undoable' ? next : undefined;
+  const redoable = operations.find(({ state }) => state === 'undone');
+  return {
+    ...actions,
+    canUndo: undoable !== undefined,
+    canRedo: redoable !== undefined,
+    undoLabel: undoable && labelOf(undoable),
+    redoLabel: redoable && labelOf(redoable),
+    operations,
+  };
+}
+
+const actionsOf = (engine: ContextEngine) => ({ undo: () => engine.undo(), redo: () => engine.redo() });
+
+const NONE: readonly Operation[] = [];
+const none = (): readonly Operation[] => NONE;
+
+function labelOf({ kind, label }: Operation): string {
+  return `${WORDS[kind]} ${label}`;
+}
+
+const WORDS: Readonly<Record<OperationKind, string>> = {
+  rewind: 'Branch off',
+  restore: 'Restore',
+  btw: 'Side question on',
+  'rename-branch': 'Rename branch',
+  'delete-branch': 'Delete branch',
+  checkpoint: 'Checkpoint',
+  'rename-checkpoint': 'Rename checkpoint',
+  'delete-checkpoint': 'Delete checkpoint',
+};

@@ -1,0 +1,231 @@
+import type { UIMessage } from 'ai';
+import { ContextError } from '../errors.ts';
+import type { ContextFragment } from '../fragment/fragment.ts';
+import { countMessage, countText } from '../tokens/count.ts';
+import { bareName, undated } from '../tokens/modelName.ts';
+import { findModel } from '../tokens/models.ts';
+import { dollars, pricesAt } from '../tokens/spending.ts';
+import { estimateTokenizer } from '../tokens/tokenizer.ts';
+import { changeBetween, headsOf, type CacheCause, type Change } from './change.ts';
+import { MENDS, wordsFor } from './mends.ts';
+import type { RecordedRequest } from './record.ts';
+import { jsonOf, type Section } from './sections.ts';
+
+/**
+ * Why a provider's cache served a request, or did not.
+ *
+ * A provider reads again, and bills again, from the first piece on that differs from what it has read before. So the
+ * request is compared piece by piece with the latest one of the same model on its chain: the one before it in time may
+ * have been about another branch, and has nothing to do with this one. Only a provider knows what it served: that it
+ * `broke` is said where its count of cached tokens is told and falls short; without it a change `may break` it.
+ *
+ * What a server adds behind the browser (tools, words of its own) can't be seen from here, and is never guessed at.
+ */
+export interface CacheVerdict {
+  readonly requestId: string;
+  /** The request that it was compared with; absent for `first`. */
+  readonly comparedWith?: string;
+  /**
+   * `first`: there is nothing to compare with. `unchanged`: nothing that can be seen changed, and nobody told what was
+   * served. `kept`: the provider served what it could. `too short`: less than providers keep.
+   */
+  readonly state: 'first' | 'unchanged' | 'kept' | 'broke' | 'may break' | 'too short';
+  /** What changed first; absent where nothing did. */
+  readonly cause?: CacheCause;
+  /** Whether the cause is concluded from what is not there, and not seen: `expired`, `provider miss`, `not visible`. */
+  readonly isLikely: boolean;
+  /** The first piece that changed: in this request, or of one that is gone, in the one before. */
+  readonly section?: Pick<Section, 'kind' | 'id' | 'fragment'>;
+  /** What the piece said, and says; absent where it was not there, or is not. */
+  readonly before?: string;
+  readonly after?: string;
+  /** The component that set the fragment, and the place in its source; in development only. */
+  readonly component?: string;
+  readonly source?: string;
+  /** About how many tokens both requests begin with alike. */
+  readonly sharedTokens: number;
+  /** Tokens that were read before and are billed as new; measured where usage was told, else about. */
+  readonly billedAgain: number;
+  /** Their price in US dollars; null where the model or its price is unknown. */
+  readonly cost: number | null;
+  /** Whether the transport told its tools: over HTTP they are not visible from the browser. */
+  readonly seesTools: boolean;
+  /** Names of options of the call that differ, such as `toolChoice`: some of them change what a provider can serve. */
+  readonly settings: readonly string[];
+  /** In a sentence: what happened. */
+  readonly why: string;
+  /** In a sentence: what to do about it; absent where there is nothing to do. */
+  readonly mend?: string;
+}
+
+/** What is asked of an engine. */
+interface Asked {
+  requests(): readonly RecordedRequest[];
+  node(key: string): { readonly parentKey: string | null; readonly depth: number } | undefined;
+  origin(fragment: ContextFragment): { readonly component?: string; readonly source?: string } | undefined;
+}
+
+/** Providers keep no prompt shorter than this, in tokens. */
+const LEAST = 1024;
+/** How long a provider keeps a prompt that nobody asks for, in ms. */
+const LIFE = 5 * 60_000;
+
+/** @throws invalid-options for a request that is not recorded, or not any more */
+export async function explainCache(engine: Asked, requestId: string): Promise<CacheVerdict> {
+  const now = engine.requests().find(({ id }) => id === requestId);
+  if (!now) {
+    const message = `There is no recorded request "${requestId}". Take the id of one of requests().`;
+    throw new ContextError('invalid-options', message, { details: { requestId } });
+  }
+  const before = earlier(engine, now);
+  const seesTools = now.told.tools !== undefined;
+  if (!before) {
+    const nothing = { sharedTokens: 0, billedAgain: 0, cost: null, settings: [], isLikely: false };
+    const why = 'The first recorded request of its chain: there is nothing that could have been cached.';
+    return { requestId, state: 'first', ...nothing, seesTools, why };
+  }
+  const change = changeBetween(before, now);
+  const weight = weigh(before, now, change);
+  const found = judge(before, now, change, weight);
+  const price = (await findModel(now.model ?? ''))?.prices;
+  const place = change?.section.fragment && engine.origin(change.section.fragment);
+  const verdict = {
+    requestId,
+    comparedWith: before.id,
+    ...found,
+    ...(change && found.cause === change.cause && pieceOf(change)),
+    ...(place?.component !== undefined && { component: place.component }),
+    ...(place?.source !== undefined && { source: place.source }),
+    sharedTokens: weight.shared,
+    cost: price ? dollars(found.billedAgain, pricesAt(price, weight.expected).input) : null,
+    seesTools,
+    settings: changedSettings(before, now),
+  };
+  const mend = found.cause && found.state !== 'kept' ? MENDS[found.cause] : undefined;
+  return { ...verdict, why: wordsFor(verdict), ...(mend && { mend }) };
+}
+
+/** The latest request of the same model that stands on the chain of this one's answer; else the latest of another one. */
+function earlier(engine: Asked, now: RecordedRequest): RecordedRequest | undefined {
+  const all = engine.requests();
+  const isOnChain = chainOf(engine, now.parentKey);
+  const candidates = all
+    .slice(0, all.indexOf(now))
+    .filter((one) => isAnswered(one) && isOnChain(one.parentKey));
+  return candidates.findLast((one) => isSameModel(one, now)) ?? candidates.at(-1);
+}
+
+/** Whether a message stands on the chain that ends at a message: it is walked no further up than somebody asks. */
+function chainOf(engine: Asked, end: string | null): (key: string | null) => boolean {
+  const chain = new Set<string | null>([null]);
+  let top = end;
+  return (key) => {
+    const depth = key === null ? Infinity : (engine.node(key)?.depth ?? Infinity);
+    while (top !== null && !chain.has(key)) {
+      const place = engine.node(top);
+      if (!place || place.depth < depth) break;
+      chain.add(top);
+      top = place.parentKey;
+    }
+    return chain.has(key);
+  };
+}
+
+/** Whether a model has read a request: one that failed before left nothing in a cache. */
+function isAnswered({ firstMs, status }: RecordedRequest): boolean {
+  return firstMs !== undefined || status === 'done';
+}
+
+/** One that is not told may be any. */
+function isSameModel({ model: a }: RecordedRequest, { model: b }: RecordedRequest): boolean {
+  return a === undefined || b === undefined || undated(bareName(a)) === undated(bareName(b));
+}
+
+/** Tokens of what could have been served. */
+interface Weight {
+  /** All that was read before. */
+  readonly expected: number;
+  /** What both begin with. */
+  readonly shared: number;
+}
+
+function weigh(before: RecordedRequest, now: RecordedRequest, change: Change | undefined): Weight {
+  const [head] = headsOf(before, now);
+  const estimated = tokensOf(head, before.messages);
+  const { input } = before.usage ?? {};
+  // A sum over several steps counts the history several times.
+  const expected = input !== undefined && before.steps < 2 ? input : estimated;
+  if (!isSameModel(before, now)) return { expected, shared: 0 };
+  if (!change) return { expected, shared: expected };
+  const { alike } = change;
+  const shared = tokensOf(head.slice(0, alike.head), before.messages.slice(0, alike.messages));
+  return { expected, shared: Math.round(shared * (expected / (estimated || 1))) };
+}
+
+/** Beyond so many messages, some of them tell by their length about all. */
+const SAMPLES = 100;
+
+function tokensOf(head: readonly Section[], messages: readonly UIMessage[]): number {
+  const tokens = head.reduce((sum, { text }) => sum + countText(estimateTokenizer, text), 0);
+  const every = Math.ceil(messages.length / SAMPLES);
+  let [counted, read, length] = [0, 0, 0];
+  for (const [i, message] of messages.entries()) {
+    const own = every > 1 ? lengthOf(message) : 0;
+    length += own;
+    if (every > 1 && i % every > 0) continue;
+    counted += countMessage(estimateTokenizer, message);
+    read += own;
+  }
+  return tokens + Math.round(read === 0 ? counted : (counted * length) / read);
+}
+
+function lengthOf({ parts }: UIMessage): number {
+  let length = 0;
+  for (const part of parts) length += 'text' in part ? part.text.length : jsonOf(part).length;
+  return length;
+}
+
+type Found = Pick<CacheVerdict, 'state' | 'isLikely' | 'billedAgain'> & { readonly cause?: CacheCause };
+
+function judge(
+  before: RecordedRequest,
+  now: RecordedRequest,
+  change: Change | undefined,
+  { expected, shared }: Weight,
+): Found {
+  const served = now.usage?.cacheRead;
+  const cause = isSameModel(before, now) ? change?.cause : 'model switch';
+  const found = { ...(cause && { cause }), isLikely: false };
+  if (expected < LEAST) return { ...found, state: 'too short', billedAgain: 0 };
+  if (served === undefined)
+    return cause
+      ? { ...found, state: 'may break', billedAgain: expected - shared }
+      : { ...found, state: 'unchanged', billedAgain: 0 };
+  // Providers keep prompts in blocks, and the last one is seldom full.
+  if (served >= expected * 0.9 - 128) return { ...found, state: 'kept', billedAgain: 0 };
+  const billedAgain = Math.round(expected - served);
+  return cause
+    ? { ...found, state: 'broke', billedAgain }
+    : { state: 'broke', cause: unseen(before, now), isLikely: true, billedAgain };
+}
+
+/** Why a provider served nothing of what did not change. */
+function unseen(before: RecordedRequest, now: RecordedRequest): CacheCause {
+  if (now.at - before.at - (before.ms ?? 0) > LIFE) return 'expired';
+  return now.told.tools === undefined ? 'not visible' : 'provider miss';
+}
+
+function pieceOf({ section, before, after }: Change): Partial<CacheVerdict> {
+  const { kind, id, fragment } = section;
+  return {
+    section: { kind, id, ...(fragment && { fragment }) },
+    ...(before && { before: before.text }),
+    ...(after && { after: after.text }),
+  };
+}
+
+function changedSettings({ told: a }: RecordedRequest, { told: b }: RecordedRequest): readonly string[] {
+  const [old, own] = [a.settings ?? {}, b.settings ?? {}];
+  const names = new Set([...Object.keys(old), ...Object.keys(own)]);
+  return [...names].filter((name) => JSON.stringify(old[name]) !== JSON.stringify(own[name]));
+}

@@ -1,0 +1,322 @@
+import type { UIMessage, UIMessageChunk } from 'ai';
+import { reasonOf, refuseToLoad } from '../errors.ts';
+import type { ContextFragment } from '../fragment/fragment.ts';
+import { createId } from '../fragment/id.ts';
+import type { ContextRenderer, FragmentSpan } from '../render/renderer.ts';
+import { measuredUsage } from '../tokens/usage.ts';
+import type { Mask } from './masked.ts';
+import type { RecordedRequest, RecordOptions, TimedChunk, Told } from './record.ts';
+import { sectionsOf } from './sections.ts';
+
+/**
+ * Keeps what goes to a transport and what comes back, between the two, where both are whole.
+ *
+ * It stands in the way of a request only while somebody records. Messages and fragments are kept by reference, as they
+ * are in the engine; so a record costs the list of them, its prompt, its body and its chunks. The oldest records go when
+ * there are too many, or too much. One that is too large alone is cut at its end.
+ */
+
+/** Begins the record of a request. */
+export function takeRequest(desk: RecordDesk, of: Subject): Take {
+  return new Take(new Records(desk), of);
+}
+
+/** What a request is for. */
+interface Subject {
+  /** The key of the message that the answer hangs on; null for a first one. */
+  readonly parentKey: string | null;
+  /** What else is known of it: gets the model that is told. */
+  readonly call: { model?: string } | undefined;
+  /** Masks secrets, where somebody wants to show the record. */
+  readonly mask: Mask;
+}
+
+/** What is recorded, and how much of it there may be: the greatest limits count. */
+class Records {
+  readonly #desk: RecordDesk;
+
+  constructor(desk: RecordDesk) {
+    this.#desk = desk;
+  }
+
+  /** A record is new, or stands for what it was before. */
+  put(before: RecordedRequest | undefined, now: RecordedRequest, phase?: RequestEvent['phase']): void {
+    const { requests } = this.#desk;
+    // It may have gone: there are newer ones.
+    if (before && !requests.includes(before)) return;
+    const next = before ? requests.map((one) => (one === before ? now : one)) : [...requests, now];
+    this.#desk.requests = next.slice(-this.#limit('last', LAST));
+    if (!phase) return;
+    const { id, answerId, branchId, status, ms = 0 } = now;
+    this.#desk.emit({ type: 'request', phase, id, answerId, branchId, status }, performance.now() - ms);
+  }
+
+  /** Whether a record may grow by so many bytes; older ones go for it. */
+  grows(record: RecordedRequest, bytes: number): boolean {
+    const most = this.#limit('bytes', BYTES);
+    const own = (sizes.get(record.chunks) ?? 0) + bytes;
+    if (own > most) return false;
+    sizes.set(record.chunks, own);
+    const { requests } = this.#desk;
+    let sum = 0;
+    const first = requests.findLastIndex((one) => (sum += sizes.get(one.chunks) ?? 0) > most);
+    if (first >= 0) this.#desk.requests = requests.slice(first + 1);
+    return true;
+  }
+
+  /** Who has just stopped may have an answer on its way: that keeps its place. */
+  #limit(name: 'last' | 'bytes', usual: number): number {
+    const all = [...this.#desk.recorders].map((one) => one[name] ?? usual);
+    return all.length > 0 ? Math.max(1, ...all) : usual;
+  }
+}
+
+const LAST = 50;
+const BYTES = 8e6;
+
+/** About how many bytes each record is, by its list of chunks, which stays. */
+const sizes = new WeakMap<readonly TimedChunk[], number>();
+
+/** Where records are shown, and told of. */
+export interface RecordDesk {
+  /** Who records. */
+  readonly recorders: ReadonlySet<RecordOptions>;
+  requests: readonly RecordedRequest[];
+  emit(event: RequestEvent, start?: number): void;
+}
+
+/** What is told of a request while it is recorded. */
+export interface RequestEvent {
+  readonly type: 'request';
+  /** `told`: its transport told something of itself. */
+  readonly phase: 'start' | 'told' | 'end';
+  readonly id: string;
+  readonly answerId: string;
+  readonly branchId: string;
+  readonly status: RecordedRequest['status'];
+}
+
+/** Whose answer a request is for. */
+type Note = Pick<RecordedRequest, 'answerId' | 'answerKey' | 'branchId' | 'attempt'>;
+
+/** What a request was made from. */
+export interface Source {
+  readonly systemPrompt: string;
+  readonly made?: Made | undefined;
+}
+
+/** How a prompt was rendered. */
+export interface Made {
+  readonly renderer: ContextRenderer;
+  /** The fragments as they are in the prompt, and each with its lazy values loaded. */
+  readonly fragments: readonly ContextFragment[];
+  readonly loaded: readonly ContextFragment[];
+}
+
+/** A request as it is handed to a transport. */
+interface Sent {
+  readonly trigger: RecordedRequest['trigger'];
+  readonly messages: readonly UIMessage[];
+  readonly body?: object | undefined;
+  readonly headers?: HeadersInit | undefined;
+  readonly abortSignal?: AbortSignal | undefined;
+}
+
+type Answer = ReadableStream<UIMessageChunk>;
+
+/** The recording of one request. */
+class Take {
+  readonly #records: Records;
+  readonly #of: Subject;
+  readonly #chunks: TimedChunk[] = [];
+  #note: (Note & Source) | undefined;
+  #record: RecordedRequest | undefined;
+  #start = 0;
+
+  constructor(records: Records, of: Subject) {
+    this.#records = records;
+    this.#of = of;
+  }
+
+  /** What the request is for and made from; gives what its note has while it is recorded. */
+  begin(note: Note & Source): { readonly tell: (told: Told) => void } {
+    this.#note = note;
+    return { tell: (told) => this.#tell(told) };
+  }
+
+  /** Hands the request to its transport. Recording never keeps an answer from passing. */
+  async send<S extends Sent>(sent: S, ask: (sent: S) => PromiseLike<Answer>): Promise<Answer> {
+    const facts = await factsOf(sent, this.#note);
+    this.#start = performance.now();
+    const record = this.#recordOf({
+      ...facts,
+      ...this.#noted(),
+      id: createId(),
+      parentKey: this.#of.parentKey,
+      at: Date.now(),
+      trigger: sent.trigger,
+      messages: sent.messages,
+      told: {},
+      chunks: this.#chunks,
+      status: 'open',
+      steps: 0,
+    });
+    this.#record = record;
+    this.#records.put(undefined, record, 'start');
+    const bytes = record.system.length + sizeOf(record.body) + 8 * record.messages.length;
+    if (!this.#records.grows(record, bytes)) this.#change({ truncated: true });
+    const ended = (error: unknown): void =>
+      sent.abortSignal?.aborted
+        ? this.#end({ status: 'stopped' })
+        : this.#end({ status: 'failed', error: reasonOf(error) });
+    try {
+      const answer = await ask(sent);
+      return typeof (answer as Partial<Answer> | null)?.getReader === 'function'
+        ? this.#heard(answer, ended)
+        : answer;
+    } catch (error) {
+      ended(error);
+      throw error;
+    }
+  }
+
+  #noted(): Note {
+    const { answerId = '', answerKey = '', branchId = '', attempt = 0 } = this.#note ?? {};
+    return { answerId, answerKey, branchId, attempt };
+  }
+
+  /** The same stream, pulled as it is read: nothing is asked for ahead. */
+  #heard(answer: Answer, ended: (error: unknown) => void): Answer {
+    const reader = answer.getReader();
+    const pull = async (controller: ReadableStreamDefaultController<UIMessageChunk>): Promise<void> => {
+      try {
+        const { done, value } = await reader.read();
+        if (done) this.#end({ status: 'done' });
+        else this.#keep(value);
+        if (done) controller.close();
+        else controller.enqueue(value);
+      } catch (error) {
+        ended(error);
+        controller.error(error);
+      }
+    };
+    const cancel = (reason: unknown): Promise<void> => {
+      this.#end({ status: 'stopped' });
+      return reader.cancel(reason);
+    };
+    return new ReadableStream({ pull, cancel }, { highWaterMark: 0 });
+  }
+
+  #keep(chunk: UIMessageChunk): void {
+    const record = this.#record;
+    if (!record) return;
+    const ms = performance.now() - this.#start;
+    if (!record.truncated) {
+      if (this.#records.grows(record, sizeOf(chunk))) this.#chunks.push({ ms, chunk });
+      else this.#change({ truncated: true });
+    }
+    if (record.firstMs === undefined && WORDS.test(chunk.type)) this.#change({ firstMs: ms });
+    if (chunk.type === 'start-step') this.#change({ steps: record.steps + 1 });
+    if (chunk.type === 'error') this.#end({ status: 'failed', error: chunk.errorText });
+    if (chunk.type === 'abort') this.#end({ status: 'stopped' });
+    if ('messageMetadata' in chunk && chunk.messageMetadata) this.#learn(chunk.messageMetadata);
+  }
+
+  /** What a transport told counts before what the answer's metadata say. */
+  #learn(metadata: unknown): void {
+    const { told } = this.#record as RecordedRequest;
+    const { modelId, model = modelId } = metadata as { model?: unknown; modelId?: unknown };
+    const usage = told.usage ? undefined : measuredUsage({ metadata });
+    const isTold = told.model !== undefined || typeof model !== 'string';
+    if (usage || !isTold) this.#change({ ...(usage && { usage }), ...(!isTold && { model }) }, 'told');
+  }
+
+  #tell(told: Told): void {
+    const record = this.#record;
+    if (!record) return;
+    const usage = measuredUsage({ metadata: { usage: told.usage } });
+    const { model } = told;
+    const { call } = this.#of;
+    if (call && model !== undefined) call.model = model;
+    this.#change(
+      { told: { ...record.told, ...told }, ...(usage && { usage }), ...(model !== undefined && { model }) },
+      'told',
+    );
+  }
+
+  #end(how: Pick<RecordedRequest, 'status'> & { readonly error?: string }): void {
+    if (this.#record?.status === 'open') this.#change({ ...how, ms: performance.now() - this.#start }, 'end');
+  }
+
+  #change(patch: Partial<Facts>, phase?: RequestEvent['phase']): void {
+    const before = this.#record;
+    if (!before) return;
+    this.#record = this.#recordOf({ ...before, ...patch });
+    this.#records.put(before, this.#record, phase);
+  }
+
+  /** What a provider reads is worked out when somebody asks: then the tools are known, too. Neither is part of its JSON. */
+  #recordOf(facts: Facts): RecordedRequest {
+    const record = { ...facts } as RecordedRequest;
+    const masked = async (): Promise<RecordedRequest> => {
+      const { maskedRequest } = await import('./masked.ts').catch(refuseToLoad);
+      return maskedRequest(record, this.#of.mask);
+    };
+    return Object.defineProperties(record, {
+      sections: { get: () => sectionsOf(record) },
+      masked: { value: masked },
+    });
+  }
+}
+
+export type { Take };
+
+/** A chunk that says something. */
+const WORDS = /^(?:text|reasoning|tool-input)-(?:delta|start|available)|^file$/;
+
+type Facts = Omit<RecordedRequest, 'sections' | 'masked'>;
+
+async function factsOf(
+  { body, headers }: Sent,
+  source: Source | undefined,
+): Promise<Pick<RecordedRequest, 'system' | 'spans' | 'renderer' | 'body' | 'headerNames'>> {
+  const own = { ...body } as Record<string, unknown>;
+  const { systemPrompt = '', made } = source ?? {};
+  const system = typeof own['system'] === 'string' ? own['system'] : systemPrompt;
+  const at = system.indexOf(systemPrompt);
+  const spans = made && at >= 0 && systemPrompt !== '' ? await spansOf(made, systemPrompt) : [];
+  return {
+    system,
+    spans: spans.map(({ fragment, start, end }) => ({ fragment, start: start + at, end: end + at })),
+    renderer: made?.renderer.name ?? '',
+    body: own,
+    headerNames: [...new Headers(headers).keys()],
+  };
+}
+
+/** Where the fragments of the prompt stand in it; none where the renderer can't tell, or gives another text now. */
+async function spansOf(
+  { renderer, fragments, loaded }: Made,
+  systemPrompt: string,
+): Promise<readonly FragmentSpan[]> {
+  try {
+    const rendered = await renderer.renderWithSpans?.(loaded);
+    if (rendered?.text !== systemPrompt) return [];
+    return rendered.spans.map((span) => {
+      const own = fragments[loaded.indexOf(span.fragment)];
+      return own ? { ...span, fragment: own } : span;
+    });
+  } catch {
+    return [];
+  }
+}
+
+/** About how many bytes a value holds; of what is no JSON, none is known. */
+function sizeOf(value: object): number {
+  if ('delta' in value && typeof value.delta === 'string') return value.delta.length + 64;
+  try {
+    return JSON.stringify(value).length;
+  } catch {
+    return 0;
+  }
+}

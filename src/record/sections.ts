@@ -1,0 +1,91 @@
+import type { UIMessage } from 'ai';
+import type { ContextFragment } from '../fragment/fragment.ts';
+import type { RecordedRequest } from './record.ts';
+
+/**
+ * A prompt as a provider's cache sees it: a row of pieces, of which it keeps the longest beginning that it has read before.
+ * Tools come first, then the system prompt, fragment by fragment, then the messages.
+ */
+
+/** One piece. Two are the same when `kind` and `text` are. */
+export interface Section {
+  readonly kind: 'tool' | 'fragment' | 'message';
+  /** Who it is: a tool's name, a fragment's id or name, a message's id. */
+  readonly id: string;
+  /** What the model reads of it: a tool as JSON, a fragment as it was rendered, a message's role and parts as JSON. */
+  readonly text: string;
+  /** The fragment, where it is one. */
+  readonly fragment?: ContextFragment;
+}
+
+/** All sections of a request. */
+export function sectionsOf(request: RecordedRequest): readonly Section[] {
+  return [...toolSections(request), ...systemSections(request), ...request.messages.map(messageSection)];
+}
+
+/** Those of the tools; none where they were not told. */
+export function toolSections({ told }: RecordedRequest): readonly Section[] {
+  return Object.entries(told.tools ?? {}).map(([id, tool]) => toolSection(id, tool));
+}
+
+function toolSection(id: string, tool: unknown): Section {
+  const { description, inputSchema } = Object(tool) as { description?: unknown; inputSchema?: unknown };
+  return { kind: 'tool', id, text: jsonOf([id, description, schemaOf(inputSchema)]) };
+}
+
+/** A JSON schema as it is, that of the AI SDK's `jsonSchema()`, or what a schema of a library tells of itself. */
+function schemaOf(schema: unknown): unknown {
+  const { jsonSchema, _zod, _def } = Object(schema) as Record<string, unknown>;
+  return jsonSchema ?? Object(_zod).def ?? _def ?? schema;
+}
+
+/** Those of the system prompt. What stands between fragments (a line break) counts as nobody's; a prompt without spans is one piece. */
+export function systemSections({ system, spans }: RecordedRequest): readonly Section[] {
+  if (system === '') return [];
+  const places = spans.filter(({ start }, i) => start !== spans[i - 1]?.start);
+  if (places.length === 0) return [{ kind: 'fragment', id: 'system', text: system }];
+  const [first] = places;
+  const before = first && first.start > 0 ? [piece('system', system.slice(0, first.start))] : [];
+  const own = places.map(({ fragment, start }, i) => {
+    const text = system.slice(start, places[i + 1]?.start ?? system.length).trimEnd();
+    return { ...piece(fragment.id ?? fragment.name, text), fragment };
+  });
+  return [...before, ...own];
+}
+
+function piece(id: string, text: string): Section {
+  return { kind: 'fragment', id, text };
+}
+
+/** A message, which is written when its text is asked for: of a long chat that is seldom. */
+export function messageSection(message: UIMessage): Section {
+  return {
+    kind: 'message',
+    id: message.id,
+    get text() {
+      return jsonOf([message.role, message.parts]);
+    },
+  };
+}
+
+/** Whether a provider would find a piece where it found another one. */
+export function isSame(a: Section, b: Section): boolean {
+  return a.kind === b.kind && a.text === b.text;
+}
+
+/** JSON, and of what is none the reason: schemas may hold rings. */
+export function jsonOf(value: unknown): string {
+  const trail = new Set<unknown>();
+  try {
+    return JSON.stringify(value, (_key, item: unknown) => {
+      if (typeof item === 'function' || typeof item === 'bigint') return String(item);
+      if (typeof item !== 'object' || item === null) return item;
+      if (trail.has(item)) return '[again]';
+      if (trail.size > 5_000) return '[more]';
+      trail.add(item);
+      return item;
+    });
+  } catch (error) {
+    return String(error);
+  }
+}

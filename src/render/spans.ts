@@ -1,0 +1,65 @@
+import type { ContextFragment } from '../fragment/fragment.ts';
+import { addTo, type ContextRenderer, type FragmentSpan, type RenderedSpans } from './renderer.ts';
+
+/**
+ * Which part of a prompt each fragment is.
+ *
+ * XML and Markdown write one fragment below the other, so each stands in the whole as it stands alone. TOML and TOON make
+ * one list of fragments that share a name, and TOML puts tables behind plain values: there a group is found first, and
+ * in it each text. Fragments that are rows of one table share its span. What can't be found has none.
+ */
+export function spansIn(renderer: ContextRenderer, fragments: readonly ContextFragment[]): RenderedSpans {
+  const text = renderer.render(fragments);
+  const groups = MERGING.has(renderer.name) ? byName(fragments) : fragments.map((one) => [one]);
+  const pieces = groups.map((group) => ({ group, text: renderer.render(group) }));
+  const found: FragmentSpan[] = [];
+  let from = 0;
+  for (const piece of inOrder(pieces, renderer)) {
+    const start = piece.text === '' ? -1 : text.indexOf(piece.text, from);
+    if (start < 0) continue;
+    from = start + piece.text.length;
+    found.push(...spansOf(piece, renderer).map((span) => movedBy(start, span)));
+  }
+  return { text, spans: found };
+}
+
+const MERGING: ReadonlySet<string> = new Set(['toml', 'toon']);
+
+/** Fragments that are written together. */
+interface Piece {
+  readonly group: readonly ContextFragment[];
+  readonly text: string;
+}
+
+function byName(fragments: readonly ContextFragment[]): readonly (readonly ContextFragment[])[] {
+  const groups = new Map<string, ContextFragment[]>();
+  for (const fragment of fragments) addTo(groups, fragment.name, fragment);
+  return [...groups.values()];
+}
+
+function inOrder(pieces: readonly Piece[], { name }: ContextRenderer): readonly Piece[] {
+  const isTable = ({ text }: Piece): boolean => text.startsWith('[');
+  return name === 'toml' ? [...pieces.filter((one) => !isTable(one)), ...pieces.filter(isTable)] : pieces;
+}
+
+function spansOf({ group, text }: Piece, renderer: ContextRenderer): readonly FragmentSpan[] {
+  const [first] = group;
+  const whole = group.map((fragment) => ({ fragment, start: 0, end: text.length }));
+  if (!first || group.length === 1) return whole;
+  // `hint: 0` and `hint[2]: a,b`, or `hint = 0` and `hint = ["a", "b"]`.
+  const label = renderer.render([{ name: first.name, data: 0 }]).length - 1;
+  let from = label + (renderer.name === 'toon' ? `[${group.length}]`.length : 1);
+  const spans: FragmentSpan[] = [];
+  for (const fragment of group) {
+    const own = renderer.render([fragment]).slice(label);
+    const start = typeof fragment.data === 'object' ? -1 : text.indexOf(own, from);
+    if (start < 0) return whole;
+    from = start + own.length;
+    spans.push({ fragment, start, end: from });
+  }
+  return spans;
+}
+
+function movedBy(offset: number, { fragment, start, end }: FragmentSpan): FragmentSpan {
+  return { fragment, start: start + offset, end: end + offset };
+}

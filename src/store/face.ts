@@ -1,0 +1,184 @@
+import { expectListener, refuseToLoad } from '../errors.ts';
+import type * as Reads from './reads.ts';
+import type { MessageSearch } from './search.ts';
+import type { ContextStore, SearchOptions, SearchResult, StoreNotice, StoreReads } from './store.ts';
+import type { Access } from './tables/access.ts';
+
+/** The calls that are made on tables: see `tables/usual.ts` and, from `revisions` on, `tables/rarely.ts`. */
+const CALLS = [
+  'load',
+  'bodies',
+  'commit',
+  'saveDraft',
+  'getChat',
+  'get',
+  'set',
+  'delete',
+  'hold',
+  'held',
+  'revisions',
+  'listChats',
+  'deleteChat',
+  'restoreChat',
+  'changesSince',
+  'putBlob',
+  'getBlob',
+  'clear',
+  'examine',
+  'storage',
+] as const;
+
+/** The reads that are built on those. */
+const READS = [
+  'getMessage',
+  'getMessageChain',
+  'getMessages',
+  'listBranches',
+  'listCheckpoints',
+  'getGraph',
+] as const;
+
+/** See {@link ContextStore}. */
+interface CallsOfStore extends Required<Pick<ContextStore, (typeof CALLS)[number]>> {}
+
+/**
+ * The face of a store, whose code comes with its first use: a page paints before it reads.
+ *
+ * A call is handed on in the very step in which it is made, where its code is there, because a page that goes has no
+ * other. Until it is there, a copy of what a caller handed in waits, for they may go on and change it; and so does what is
+ * called behind it, so that all keep their order.
+ */
+abstract class Face {
+  readonly #listeners = new Set<{ readonly hear: (notice: StoreNotice) => void }>();
+  #access: Access | undefined;
+  #opening: Promise<Access> | undefined;
+  /** Code of a call, while it is on its way. */
+  #coming: Promise<unknown> | undefined;
+  #search: Promise<MessageSearch> | undefined;
+
+  /** A class that hands on the calls; made where it is used, so that a bundler can leave it out where it is not. */
+  static withCalls(): abstract new () => StoreFace {
+    for (const name of CALLS)
+      define(name, function (this: Face, _name, args): Promise<unknown> {
+        return this.call(name, args);
+      });
+    for (const name of READS)
+      define(name, async function (this: StoreFace, _name, args): Promise<unknown> {
+        const reads: typeof Reads = await import('./reads.ts').catch(refuseToLoad);
+        return (reads[name] as (...args: readonly unknown[]) => Promise<unknown>)(this, ...args);
+      });
+    return Face as unknown as abstract new () => StoreFace;
+  }
+
+  /** Makes a call by its name. */
+  protected async call(name: string, args: readonly unknown[]): Promise<unknown> {
+    // What is drafted waits for no other call: the page may be about to go.
+    const isHere = this.#access?.calls[name] && (!this.#coming || name === 'saveDraft');
+    if (isHere) return this.use(this.#opened as Access, name, args);
+    const own = args.map(copyNow);
+    await this.#coming?.catch(() => undefined);
+    const access = await this.arrive();
+    if (!access.calls[name]) {
+      this.#coming ??= import('./tables/rarely.ts').then(
+        (rarely) => (access.calls = { ...access.calls, ...rarely }),
+        refuseToLoad,
+      );
+      await this.#coming.finally(() => (this.#coming = undefined));
+    }
+    return this.use(this.#opened as Access, name, own);
+  }
+
+  /** Brings the tables; what others do is told to `hear`. */
+  protected abstract open(hear: (notice: StoreNotice) => void): Promise<Access>;
+
+  protected async use(access: Access, name: string, args: readonly unknown[]): Promise<unknown> {
+    return access.calls[name]?.(access, ...(args as never[]));
+  }
+
+  /** The tables, if they are there; those that were closed open again. */
+  get #opened(): Access | undefined {
+    this.#access?.reopen();
+    return this.#access;
+  }
+
+  protected get access(): Access | undefined {
+    return this.#access;
+  }
+
+  /** The tables, as soon as they are there. */
+  protected async arrive(): Promise<Access> {
+    this.#opening ??= this.open(this.hear).then((access) => this.putBehind(access));
+    this.#opening.catch(() => (this.#opening = undefined));
+    const access = await this.#opening;
+    return this.#opened ?? access;
+  }
+
+  /** Lets these be the tables from now on. */
+  protected putBehind(access: Access): Access {
+    return (this.#access = access);
+  }
+
+  /** A listener that throws does not keep the others from hearing. */
+  protected readonly hear = (notice: StoreNotice): void => {
+    for (const { hear } of this.#listeners) {
+      try {
+        hear(notice);
+      } catch (error) {
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    }
+  };
+
+  subscribe(hear: (notice: StoreNotice) => void): () => void {
+    expectListener(hear);
+    const own = { hear };
+    this.#listeners.add(own);
+    return () => void this.#listeners.delete(own);
+  }
+
+  async searchMessages(
+    chatId: string,
+    query: string,
+    options?: SearchOptions,
+  ): Promise<readonly SearchResult[]> {
+    this.#search ??= import('./search.ts').then(
+      ({ MessageSearch }) => new MessageSearch(this as unknown as StoreFace),
+      refuseToLoad,
+    );
+    this.#search.catch(() => (this.#search = undefined));
+    return (await this.#search).find(chatId, query, options);
+  }
+
+  async close(): Promise<void> {
+    this.#listeners.clear();
+    const search = await this.#search?.catch(() => undefined);
+    search?.letGo();
+    await this.#opening?.catch(() => undefined);
+    this.#access?.close();
+  }
+}
+
+function define(
+  name: string,
+  call: (this: never, name: string, args: readonly unknown[]) => Promise<unknown>,
+): void {
+  const value = function (this: never, ...args: readonly unknown[]): Promise<unknown> {
+    return call.call(this, name, args);
+  };
+  Object.defineProperty(Face.prototype, name, { value, configurable: true, writable: true });
+}
+
+export interface StoreFace extends Face, CallsOfStore, StoreReads {}
+
+export const StoreFace: abstract new () => StoreFace = /* @__PURE__ */ Face.withCalls();
+
+function copyNow(value: unknown): unknown {
+  try {
+    return structuredClone(value);
+  } catch {
+    // The store says what is wrong with it.
+    return value;
+  }
+}

@@ -1,0 +1,231 @@
+import { createHexId } from './hexId.ts';
+import type { StoreNotice } from './store.ts';
+import { Access } from './tables/access.ts';
+import {
+  type Database,
+  isRange,
+  type Key,
+  LAYOUT,
+  type Meta,
+  only,
+  type Range,
+  type Rows,
+  type Shape,
+  type Table,
+} from './tables/layout.ts';
+import * as rarely from './tables/rarely.ts';
+import * as usual from './tables/usual.ts';
+
+/** What a store in memory is made of. */
+export function createMemory(hear: (notice: StoreNotice) => void): Access {
+  return new Access(new MemoryTables(), { ...usual, ...rarely }, hear);
+}
+
+/**
+ * The tables of a store that forgets with the page.
+ *
+ * A store keeps records in tables, and asks no more of them than order, ranges and transactions. So a store in memory is
+ * the same store on other tables: keys in order, one transaction at a time, and what a transaction has changed when it
+ * fails is changed back.
+ */
+class MemoryTables implements Database {
+  readonly persistence = 'memory';
+  readonly #rows: MemoryRows = new MemoryRows();
+  readonly #holds = new Set<{ readonly chatId: string; readonly key: string }>();
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor() {
+    const meta: Meta = { database: createHexId(), generation: 0, seq: 0, deviceId: createHexId() };
+    this.#rows.put('meta', meta, 'self');
+  }
+
+  read<T>(tables: readonly Table[], work: (rows: Rows) => Promise<T>): Promise<T> {
+    return this.write(tables, work);
+  }
+
+  write<T>(_tables: readonly Table[], work: (rows: Rows) => Promise<T>): Promise<T> {
+    const done = this.#last.then(() => this.#rows.transact(work));
+    this.#last = done.catch(() => undefined);
+    return done;
+  }
+
+  putNow(table: Table, value: unknown, key: Key): boolean {
+    this.#rows.put(table, value, key);
+    return true;
+  }
+
+  async hold(chatId: string, key: string): Promise<() => void> {
+    const hold = { chatId, key };
+    this.#holds.add(hold);
+    return () => void this.#holds.delete(hold);
+  }
+
+  async held(chatId: string): Promise<ReadonlySet<string>> {
+    return new Set([...this.#holds].filter((hold) => hold.chatId === chatId).map(({ key }) => key));
+  }
+
+  close(): void {}
+
+  reopen(): void {}
+}
+
+class MemoryRows implements Rows {
+  /** Tables by their name, and indexes by that of their table and their own: these at keys `[indexed, key]`. */
+  readonly #lists = new Map<string, Sorted>();
+  /** What takes the present transaction back, in the order of its changes. */
+  #undo: (() => void)[] = [];
+
+  async transact<T>(work: (rows: Rows) => Promise<T>): Promise<T> {
+    this.#undo = [];
+    try {
+      return await work(this);
+    } catch (error) {
+      for (const undo of this.#undo.toReversed()) undo();
+      throw error;
+    }
+  }
+
+  async get<T>(table: Table, key: Key | Range): Promise<T | undefined> {
+    const [value] = this.#list(table).values(isRange(key) ? key : only(key), 1);
+    // The only values that are not ours, so that somebody may change them.
+    return (table === 'values' ? structuredClone(value) : value) as T | undefined;
+  }
+
+  async all<T>(table: Table, range: Range = ALL, index?: string, limit?: number): Promise<T[]> {
+    if (index === undefined) return this.#list(table).values(range, limit) as T[];
+    return this.#list(table, index).values(indexed(range), limit) as T[];
+  }
+
+  async entries<T>(table: Table, range: Range): Promise<[Key, T | undefined][]> {
+    const values = this.#list(table).values(range) as T[];
+    return this.#list(table)
+      .keys(range)
+      .map((key, i) => [key, values[i]]);
+  }
+
+  async keys(table: Table, range: Range = ALL, index?: string, limit?: number): Promise<Key[]> {
+    if (index === undefined) return this.#list(table).keys(range, limit);
+    const keys = this.#list(table, index).keys(indexed(range), limit);
+    return keys.map((key) => (key as Pair)[1]);
+  }
+
+  async count(table: Table, key: Key | Range = ALL): Promise<number> {
+    return this.#list(table).keys(isRange(key) ? key : only(key)).length;
+  }
+
+  async last(table: Table, index: string): Promise<Key | undefined> {
+    return (this.#list(table, index).last as Pair | undefined)?.[0];
+  }
+
+  put(table: Table, value: unknown, key: Key = itemsIn(value, LAYOUT[table].keyPath)[0] as Key): void {
+    const [before] = this.#list(table).values(only(key), 1);
+    this.#undo.push(() => this.#change(table, key, value, before));
+    this.#change(table, key, before, value);
+  }
+
+  delete(table: Table, key: Key | Range): void {
+    const range = isRange(key) ? key : only(key);
+    for (const one of this.#list(table).keys(range)) this.put(table, undefined, one);
+  }
+
+  clear(table: Table): void {
+    this.delete(table, ALL);
+  }
+
+  /** Puts a value in the place of another one, in the table and its indexes; undefined: none. */
+  #change(table: Table, key: Key, before: unknown, value: unknown): void {
+    for (const [index, path] of Object.entries(LAYOUT[table].indexes ?? {})) {
+      const list = this.#list(table, index);
+      for (const item of itemsIn(before, path)) list.put([item, key], undefined);
+      for (const item of itemsIn(value, path)) list.put([item, key], value);
+    }
+    this.#list(table).put(key, value);
+  }
+
+  #list(table: Table, index: string = ''): Sorted {
+    const name = `${table} ${index}`;
+    const list = this.#lists.get(name) ?? new Sorted();
+    this.#lists.set(name, list);
+    return list;
+  }
+}
+
+/** Behind all keys that we have: these are numbers, texts, and lists of them. */
+const LAST: Key = [[]];
+
+const ALL: Range = { from: -Infinity, to: LAST };
+
+type Pair = readonly [indexed: Key, key: Key];
+
+/** A range of what is indexed, as one of the keys `[indexed, key]`. */
+function indexed({ from, to, isAfter }: Range): Range {
+  return { from: isAfter ? [from, LAST] : [from], to: [to, LAST] };
+}
+
+/** What a value has at a path, if it has that. */
+function itemsIn(value: unknown, path: Shape['keyPath']): readonly Key[] {
+  const fields = Object(value) as Readonly<Record<string, Key>>;
+  if (path === undefined || value === undefined) return [];
+  if (typeof path !== 'string') return [path.map((name) => fields[name] as Key)];
+  const item = fields[path];
+  return item === undefined ? [] : [item];
+}
+
+/** Values in the order of their keys. */
+class Sorted {
+  readonly #keys: Key[] = [];
+  readonly #values: unknown[] = [];
+
+  get last(): Key | undefined {
+    return this.#keys.at(-1);
+  }
+
+  keys(range: Range, limit?: number): Key[] {
+    return this.#keys.slice(...this.#span(range, limit));
+  }
+
+  values(range: Range, limit?: number): unknown[] {
+    return this.#values.slice(...this.#span(range, limit));
+  }
+
+  /** Puts a value in the place of another one; undefined takes it away. */
+  put(key: Key, value: unknown): void {
+    const at = this.#placeOf(key, false);
+    const isThere = at < this.#keys.length && compareKeys(this.#keys[at] as Key, key) === 0;
+    const [keys, values] = value === undefined ? [[], []] : [[key], [value]];
+    this.#keys.splice(at, Number(isThere), ...keys);
+    this.#values.splice(at, Number(isThere), ...values);
+  }
+
+  #span({ from, to, isAfter = false }: Range, limit = Infinity): [start: number, end: number] {
+    const start = this.#placeOf(from, isAfter);
+    return [start, Math.min(this.#placeOf(to, true), start + limit)];
+  }
+
+  /** Before the first key that is not less than this one, or behind this one. */
+  #placeOf(key: Key, isBehind: boolean): number {
+    let [from, to] = [0, this.#keys.length];
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      const order = compareKeys(this.#keys[middle] as Key, key);
+      if (order < 0 || (order === 0 && isBehind)) from = middle + 1;
+      else to = middle;
+    }
+    return to;
+  }
+}
+
+/** The order of keys that IndexedDB has: numbers, texts, lists. */
+function compareKeys(a: Key, b: Key): number {
+  if (typeof a === 'object' && typeof b === 'object') {
+    for (let i = 0; i < a.length && i < b.length; i += 1) {
+      const order = compareKeys(a[i] as Key, b[i] as Key);
+      if (order !== 0) return order;
+    }
+    return a.length - b.length;
+  }
+  if (typeof a !== typeof b) return KINDS.indexOf(typeof a) - KINDS.indexOf(typeof b);
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+const KINDS: readonly string[] = ['number', 'string', 'object'];

@@ -1,0 +1,122 @@
+/**
+ * Rows that are much alike, as columns.
+ *
+ * What all have in common is kept once; of a field that has few values each is kept once, and which it is takes a digit a
+ * row; short texts are joined; a field that few rows have is kept with their places; the rest is a list with an item for
+ * each. No field is known by name, so one that a later version adds survives.
+ */
+export interface Fields {
+  /** What all rows have in common. */
+  readonly same: Readonly<Record<string, unknown>>;
+  /** Up to ten values, and a digit for each row that says which is its own. */
+  readonly few: Readonly<Record<string, readonly [values: readonly unknown[], digits: string]>>;
+  /** A short text for each row, {@link joined}. */
+  readonly texts: Readonly<Record<string, string>>;
+  /** A value for each row. */
+  readonly each: Readonly<Record<string, readonly unknown[]>>;
+  /** The values of some rows, by place. */
+  readonly some: Readonly<Record<string, readonly (readonly [place: number, value: unknown])[]>>;
+}
+
+/** The columns of some rows, without the fields that are `told` elsewhere. */
+export function columnsOf(rows: readonly object[], told: ReadonlySet<string> = NONE): Fields {
+  const fields = {
+    same: {} as Record<string, unknown>,
+    few: {} as Record<string, [unknown[], string]>,
+    texts: {} as Record<string, string>,
+    each: {} as Record<string, unknown[]>,
+    some: {} as Record<string, [number, unknown][]>,
+  };
+  for (const field of new Set(rows.flatMap(Object.keys))) {
+    if (told.has(field)) continue;
+    const values = rows.map((row) => (row as Readonly<Record<string, unknown>>)[field]);
+    const known = fewOf(values);
+    const text = known ? undefined : joined(values, SHORT);
+    if (values.includes(undefined))
+      fields.some[field] = [...values.entries()].filter(([, value]) => value !== undefined);
+    else if (values.every((value) => isEqual(value, values[0]))) fields.same[field] = values[0];
+    else if (known) fields.few[field] = [known, values.map((value) => known.indexOf(value)).join('')];
+    else if (text === undefined) fields.each[field] = values;
+    else fields.texts[field] = text;
+  }
+  return fields;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** The values of each field for so many rows; undefined where a row has none. */
+export function valuesOf(
+  { same, few, texts, each, some }: Fields,
+  count: number,
+): Map<string, readonly unknown[]> {
+  const lists = new Map<string, readonly unknown[]>(Object.entries(each));
+  const list = (field: string, valueAt: (i: number) => unknown): void => {
+    const values: unknown[] = [];
+    for (let i = 0; i < count; i += 1) values.push(valueAt(i));
+    lists.set(field, values);
+  };
+  for (const [field, value] of Object.entries(same)) list(field, () => value);
+  for (const [field, [values, digits]] of Object.entries(few))
+    list(field, (i) => values[digits.charCodeAt(i) - ZERO]);
+  for (const [field, text] of Object.entries(texts)) lists.set(field, split(text, count));
+  for (const [field, values] of Object.entries(some)) {
+    const known = new Map(values);
+    list(field, (i) => known.get(i));
+  }
+  return lists;
+}
+
+const ZERO = '0'.charCodeAt(0);
+
+/** So many values of a field have a digit each. */
+const MOST = 10;
+
+/** The values that there are; undefined where there are more. */
+function fewOf(values: readonly unknown[]): unknown[] | undefined {
+  const known: unknown[] = [];
+  for (const value of values) {
+    if (known.includes(value)) continue;
+    if (known.length === MOST) return undefined;
+    known.push(value);
+  }
+  return known;
+}
+
+/** Longer texts are not cut out of a long one by browsers: they would keep all that they lie in. */
+const SHORT = 12;
+
+/**
+ * The texts of a column as one, where all are as short as that: those of one length with the length in front, and nothing
+ * between them. Undefined for others.
+ *
+ * Browsers enter a short text in a table as they parse it, which takes longer than to cut it out of a long one.
+ */
+export function joined(values: readonly unknown[], longest: number): string | undefined {
+  const isShort = (value: unknown): boolean =>
+    typeof value === 'string' && value.length <= longest && !value.includes(END);
+  if (values.length === 0 || !values.every(isShort)) return undefined;
+  const width = (values[0] as string).length;
+  const isEven = width > 0 && values.every((value) => (value as string).length === width);
+  return isEven ? `${width}${END}${values.join('')}` : END + values.join(END);
+}
+
+/** Between two texts: JSON does not escape it, and nobody types it. */
+const END = '\u007f';
+
+/** The texts that were joined; throws where they are not so many. */
+export function split(text: string, count?: number): string[] {
+  const width = Number.parseInt(text, 10);
+  const texts = text.startsWith(END) ? text.slice(1).split(END) : evenParts(text, width);
+  if (count !== undefined && texts.length !== count) throw new RangeError(`not ${count} texts`);
+  return texts;
+}
+
+function evenParts(text: string, width: number): string[] {
+  const texts: string[] = [];
+  for (let at = text.indexOf(END) + 1; at < text.length; at += width) texts.push(text.slice(at, at + width));
+  return texts;
+}
+
+function isEqual(a: unknown, b: unknown): boolean {
+  return a === b || (typeof a === 'object' && JSON.stringify(a) === JSON.stringify(b));
+}

@@ -1,0 +1,449 @@
+import { setField } from '../../copy.ts';
+import { ContextError, reasonOf } from '../../errors.ts';
+import {
+  type ChatDelta,
+  type EndsRecord,
+  hasWords,
+  type Mark,
+  type MessageRecord,
+  shownVersion,
+  type Version,
+} from '../../graph/graph.ts';
+import {
+  compareMarks,
+  compareVersions,
+  isSameEnds,
+  type Parents,
+  unitedEnds,
+  unitedMessage,
+  withoutPassed,
+} from '../../graph/join.ts';
+import type { ChatRecords, CommitOptions, LocalRecords } from '../store.ts';
+import { forgetDraft, readDraft } from './drafts.ts';
+import {
+  type Key,
+  type Meta,
+  PACK,
+  type Rows,
+  type StoredBody,
+  type StoredChat,
+  type StoredFact,
+  type StoredMessage,
+  summed,
+  within,
+} from './layout.ts';
+import {
+  answer,
+  deadKeys,
+  factIn,
+  factsOf,
+  findMessages,
+  packs,
+  putFile,
+  readBodies,
+  readFactRows,
+  readMessages,
+  readMeta,
+  referToBlobs,
+  startOf,
+  withoutNote,
+} from './records.ts';
+import { type Changed, movedTotals } from './totals.ts';
+
+/** What a commit writes, made ready outside of the transaction: bodies are JSON, with names in place of their files. */
+export interface Ready extends ChatDelta {
+  readonly chatId: string;
+  readonly local?: LocalRecords | undefined;
+  /** By {@link nameOfVersion}. */
+  readonly bodies: ReadonlyMap<string, ReadyBody>;
+  /** Bytes of files by their hash (`files.ts`). */
+  readonly files: Map<string, Uint8Array>;
+}
+
+/** A body on its way to the disk. */
+export interface ReadyBody {
+  readonly key: string;
+  readonly version: Version;
+  /** JSON of its message. */
+  readonly json: string;
+}
+
+/** What a version is called among those of a delta. */
+export function nameOfVersion(key: string, { rev, by, sum }: Pick<Version, 'rev' | 'by' | 'sum'>): string {
+  return `${key} ${rev} ${sum} ${by}`;
+}
+
+/**
+ * Joins records with those of a chat, by the rules of `graph/join.ts`. Gives what the caller is told, and whether anything
+ * got a number.
+ *
+ * All that is needed is asked for at once: what lies there under the keys that come, and what changed since the caller
+ * read. The rest is arithmetic, so a turn is one way to the database and back, and then its rows.
+ */
+export async function commit(
+  rows: Rows,
+  reading: Promise<StoredChat>,
+  ready: Ready,
+  options: CommitOptions,
+): Promise<{ readonly records: ChatRecords; readonly isChanged: boolean }> {
+  const known = await readKnown(rows, reading, ready, options);
+  const { chat, messages, facts } = known;
+  expectPlace(known, ready, options);
+  const changed = changedMessages(messages, ready);
+  const spoken = changedFacts(known, ready);
+  for (const [hash, bytes] of ready.files) await putFile(rows, hash, bytes);
+  await keepLate(rows, chat, ready, changed, messages);
+  for (const [name, value] of Object.entries(ready.local ?? {})) {
+    if (value === undefined) rows.delete('local', [chat.id, name]);
+    else rows.put('local', value, [chat.id, name]);
+  }
+  if (changed.length + spoken.length === 0)
+    return { records: await told(rows, known, ready), isChanged: false };
+  expectEnds(known, options.expect);
+
+  let { last: seq } = known;
+  const stored: Changed<StoredMessage>[] = [];
+  for (const { before, after } of changed) stored.push({ before, after: { ...after, seq: (seq += 1) } });
+  await putMessages(rows, chat.id, stored, ready.bodies, known.drafts);
+  for (const { after } of stored) messages.set(after.key, after);
+  for (const { kind, after } of spoken) {
+    const fact = factOf(chat.id, kind, after, (seq += 1));
+    rows.put('facts', fact);
+    facts.set(nameOfFact(kind, fact), fact);
+  }
+  const change = { ...options, now: Date.now(), messages: stored, facts: spoken };
+  const next: StoredChat = {
+    ...chat,
+    seq: (seq += 1),
+    totals: movedTotals(chat.totals, change),
+    keys: [...new Set([...chat.keys, ...chatKeysOf(ready)])],
+  };
+  rows.put('chats', next);
+  const meta = { ...known.meta, seq };
+  return { records: await told(rows, { ...known, chat: next, meta }, ready), isChanged: true };
+}
+
+// --- What is known ----------------------------------------------------------------------------------------------------
+
+/** What lies there of what comes, and what changed since its author read. */
+interface Known {
+  readonly chat: StoredChat;
+  readonly meta: Meta;
+  /** What has changed after this number is told. */
+  readonly since: number;
+  readonly messages: Map<string, StoredMessage>;
+  readonly facts: Map<string, StoredFact>;
+  /** The places of drafts. */
+  readonly drafts: readonly Key[];
+  readonly damaged: readonly string[];
+  /** The last number that was given out. Where the row of a chat was lost, the counter may be behind what lies there. */
+  readonly last: number;
+}
+
+async function readKnown(
+  rows: Rows,
+  reading: Promise<StoredChat>,
+  ready: Ready,
+  options: CommitOptions,
+): Promise<Known> {
+  const { chatId } = ready;
+  const asked: Promise<readonly (StoredFact | undefined)[]>[] = [];
+  const factAt = async (kind: StoredFact['kind'], { id, chat }: EndsRecord | Mark) => [
+    await rows.get<StoredFact>('facts', [chatId, kind, id, chat]),
+  ];
+  for (const record of ready.ends) asked.push(factAt('ends', record));
+  for (const mark of ready.marks) asked.push(factAt('mark', mark));
+  for (const record in options.expect) asked.push(rows.all('facts', within(chatId, 'ends', record)));
+  const hints = new Map<string, number>();
+  for (const { key, seq } of ready.messages)
+    if (seq !== undefined && seq <= options.since) hints.set(key, seq);
+  const [chat, meta, found, drafts, ...handed] = await Promise.all([
+    reading,
+    readMeta(rows),
+    findMessages(rows, chatId, [...hints.keys()], (key) => hints.get(key)),
+    rows.keys('drafts', within(chatId)),
+    ...asked,
+  ]);
+  const since = startOf(chat, options.since);
+  // Mostly nobody else wrote since. Where there is no row, what lies there all the same is looked at.
+  const isLater = chat.seq === 0 || chat.seq > since;
+  const [recent, later] = isLater
+    ? await Promise.all([readMessages(rows, chatId, since), readFactRows(rows, chatId, since)])
+    : [undefined, []];
+  const facts = new Map<string, StoredFact>();
+  let last = Math.max(meta.seq, since, recent?.last ?? 0);
+  for (const fact of [...later, ...handed.flat()]) {
+    if (!fact || fact.seq <= chat.from) continue;
+    facts.set(nameOfFact(fact.kind, fact), fact);
+    last = Math.max(last, fact.seq);
+  }
+  const messages = new Map(recent?.byKey);
+  for (const [key, message] of found)
+    if (message.seq > chat.from && !messages.has(key)) messages.set(key, message);
+  return { chat, meta, since, messages, facts, drafts, damaged: recent?.damaged ?? [], last };
+}
+
+/** What a row is called among others. */
+function nameOfFact(kind: StoredFact['kind'], { id, chat }: Pick<StoredFact, 'id' | 'chat'>): string {
+  return `${kind} ${id} ${chat}`;
+}
+
+/** What changed since the caller read, and what they handed in. */
+function told(rows: Rows, known: Known, { messages, ends, marks }: Ready): Promise<ChatRecords> {
+  const handed = new Set<string>();
+  for (const { key } of messages) handed.add(key);
+  for (const record of ends) handed.add(nameOfFact('ends', record));
+  for (const mark of marks) handed.add(nameOfFact('mark', mark));
+  const isTold = ([name, { seq }]: readonly [string, { readonly seq: number }]): boolean =>
+    seq > known.since || handed.has(name);
+  const facts = factsOf([...known.facts].filter(isTold).map(([, fact]) => fact));
+  const records = [...known.messages].filter(isTold).map(([, message]) => withoutNote(message));
+  const damaged = [...known.damaged, ...facts.damaged];
+  const drafted = known.drafts.length > 0 ? known.messages : undefined;
+  return answer(rows, known.meta, known.chat, { ...facts, messages: records, damaged }, drafted);
+}
+
+// --- What changes -----------------------------------------------------------------------------------------------------
+
+/** A message that changes; `before` is as it lies there. */
+type ChangedMessage = Changed<StoredMessage, Omit<StoredMessage, 'seq'>>;
+
+/** The messages that are other than before. */
+function changedMessages(
+  known: ReadonlyMap<string, StoredMessage>,
+  { messages, bodies }: Ready,
+): ChangedMessage[] {
+  const changed = new Map<string, ChangedMessage>();
+  for (const record of messages) {
+    const { before = known.get(record.key), after = before } = changed.get(record.key) ?? {};
+    const next = after ? unitedMessage(after, record) : record;
+    const versions = keptOf(next.versions);
+    const shown = versions.at(-1) as Version;
+    const isSame = after !== undefined && isEqual(versions, after.versions);
+    const hasBody = bodies.has(nameOfVersion(record.key, shown));
+    const isPlaced = after?.parent === next.parent && after.at === next.at;
+    if (isSame && isPlaced && !(after.isBare && hasBody)) continue;
+    const isThere = hasBody || (isSame && !after.isBare) || !hasWords(shown);
+    const { isBare: _isBare, ...rest } = next as StoredMessage;
+    changed.set(record.key, { before, after: { ...rest, versions, ...(isThere ? {} : { isBare: true }) } });
+  }
+  return [...changed.values()];
+}
+
+/** What is kept of a message's versions: the one that is shown, or, as long as none has words, all. */
+function keptOf(versions: readonly Version[]): readonly Version[] {
+  const sorted = versions.length > 1 ? versions.toSorted(compareVersions) : versions;
+  const shown = sorted.findLast(hasWords);
+  return shown ? [shown] : sorted;
+}
+
+function isEqual(a: readonly Version[], b: readonly Version[]): boolean {
+  return a.length === b.length && a.every((version, i) => compareVersions(version, b[i] as Version) === 0);
+}
+
+/** A branch record or a mark that changes. */
+interface ChangedFact extends Changed<EndsRecord | Mark> {
+  readonly kind: StoredFact['kind'];
+}
+
+/** The branch records that end elsewhere than before, and the marks that are greater. */
+function changedFacts(known: Known, { ends, marks, messages }: Ready): ChangedFact[] {
+  const changed = new Map<string, ChangedFact>();
+  const parents = new Map<string, string | null>();
+  // Also of a turn that is sent again after the next one is there.
+  for (const { key, parent } of [...known.messages.values(), ...messages]) parents.set(key, parent);
+  const handed: readonly (readonly [StoredFact['kind'], readonly (EndsRecord | Mark)[]])[] = [
+    ['ends', ends],
+    ['mark', marks],
+  ];
+  for (const [kind, records] of handed)
+    for (const record of records) {
+      const name = nameOfFact(kind, record);
+      const { before = factIn(known.facts.get(name)), after = before } = changed.get(name) ?? {};
+      const next =
+        kind === 'ends'
+          ? joinedEnds(after as EndsRecord | undefined, record as EndsRecord, parents)
+          : after && compareMarks(after as Mark, record as Mark) >= 0
+            ? after
+            : record;
+      if (next !== after) changed.set(name, { kind, before, after: next });
+    }
+  return [...changed.values()];
+}
+
+function joinedEnds(known: EndsRecord | undefined, record: EndsRecord, parents: Parents): EndsRecord {
+  const next = withoutPassed(known ? unitedEnds(known, record) : record, parents);
+  return known && isSameEnds({ ...known, seq: next.seq } as EndsRecord, next) ? known : next;
+}
+
+// --- What may be written ----------------------------------------------------------------------------------------------
+
+/** The chat keys that records have. */
+function chatKeysOf({ messages, ends, marks }: ChatDelta): Set<string> {
+  const keys = new Set<string>();
+  for (const records of [messages, ends, marks]) for (const { chat } of records) keys.add(chat);
+  return keys;
+}
+
+/** Refuses what was meant for another database, another generation of it, a deleted chat, or another user's. */
+function expectPlace({ chat, meta }: Known, ready: Ready, options: CommitOptions): void {
+  const { id: chatId, totals } = chat;
+  const { database, generation } = meta;
+  const here = { chatId, database, generation };
+  const isRead = options.database !== '';
+  if (isRead && options.database !== database) {
+    const message = `Chat "${reasonOf(chatId)}" was read from a database that is gone: the browser cleared it.`;
+    throw new ContextError('data-loss', message, { details: here });
+  }
+  const deleted = deadKeys(chat);
+  const keys = deleted.length > 0 ? chatKeysOf(ready) : undefined;
+  if ((isRead && options.generation !== generation) || deleted.some((key) => keys?.has(key))) {
+    const message = `Chat "${reasonOf(chatId)}" was deleted since it was read.`;
+    throw new ContextError('chat-deleted', message, { details: { ...here, deleted } });
+  }
+  if (!totals || totals.userId === options.userId) return;
+  const message = `chat "${reasonOf(chatId)}" belongs to user "${totals.userId}", not "${reasonOf(options.userId)}"`;
+  throw new ContextError('wrong-user', message, { details: { chatId, userId: totals.userId } });
+}
+
+/** Refuses a write of one who expects other ends of a branch record. */
+function expectEnds({ chat, facts }: Known, expected: CommitOptions['expect'] = {}): void {
+  const chatId = chat.id;
+  const ends: Record<string, readonly string[]> = {};
+  for (const [id, keys] of Object.entries(expected)) {
+    const records = [...facts.values()].filter((fact) => fact.kind === 'ends' && fact.id === id);
+    const known = new Set(records.flatMap((fact) => (factIn(fact) as EndsRecord | undefined)?.keys ?? []));
+    const isSame = new Set(keys).size === known.size && keys.every((key) => known.has(key));
+    if (!isSame) setField(ends, id, [...known]);
+  }
+  if (Object.keys(ends).length === 0) return;
+  const message = `A branch of chat "${reasonOf(chatId)}" has moved on since it was read.`;
+  throw new ContextError('head-moved', message, { details: { chatId, ends } });
+}
+
+// --- Writing ----------------------------------------------------------------------------------------------------------
+
+/** Writes messages to their new numbers, with their words; what is replaced is kept as a revision if it was settled. */
+async function putMessages(
+  rows: Rows,
+  chatId: string,
+  changes: readonly Changed<StoredMessage>[],
+  bodies: Ready['bodies'],
+  drafts: readonly Key[],
+): Promise<void> {
+  await forgetDrafts(rows, chatId, changes, drafts);
+  const seqs: number[] = [];
+  for (const { before } of changes) if (before && hasWords(shownVersion(before))) seqs.push(before.seq);
+  const old = await readBodies(rows, chatId, seqs);
+  const texts: (string | undefined)[] = [];
+  for (const { before, after } of changes) {
+    const ready = bodies.get(nameOfVersion(after.key, shownVersion(after)))?.json;
+    const known = before && old.get(before.seq);
+    const json = known && JSON.stringify(known.message);
+    const isKept = before !== undefined && compareVersions(shownVersion(before), shownVersion(after)) === 0;
+    if (before) {
+      rows.delete('nodes', [chatId, before.seq]);
+      rows.delete('bodies', [chatId, before.seq]);
+      if (json && !isKept && shownVersion(before).status !== 'streaming')
+        await keepRevision(rows, chatId, after.key, shownVersion(before), json);
+    }
+    if (ready) referToBlobs(rows, chatId, ready, after.seq);
+    const words = ready ?? (isKept ? json : undefined);
+    texts.push(words && textOfBody(after, words));
+  }
+  // So many at once are packed at once; the last ones are left single, because a conversation still changes them.
+  const packed = changes.length < 2 * PACK ? 0 : Math.floor(changes.length / PACK - 1) * PACK;
+  for (let at = 0; at < packed; at += PACK)
+    packs().putPack(
+      rows,
+      chatId,
+      changes.slice(at, at + PACK).map(({ after }) => after),
+      texts.slice(at, at + PACK),
+    );
+  for (let i = packed; i < changes.length; i += 1)
+    putMessage(rows, chatId, (changes[i] as Changed<StoredMessage>).after, texts[i]);
+}
+
+/** Puts a message by itself; `text`: that of its body, undefined for none. */
+export function putMessage(
+  rows: Rows,
+  chatId: string,
+  message: StoredMessage,
+  text: string | undefined,
+): void {
+  rows.put('nodes', summed(JSON.stringify(message)), [chatId, message.seq]);
+  if (text !== undefined) rows.put('bodies', text, [chatId, message.seq]);
+}
+
+/** The body of the version that is shown, as it is written; `json`: that of its message. */
+export function textOfBody(record: StoredMessage, json: string): string {
+  const { seq, key } = record;
+  const { rev, by, sum } = shownVersion(record);
+  const body: Omit<StoredBody, 'message'> = { seq, key, rev, by, sum };
+  return summed(`${JSON.stringify(body).slice(0, -1)},"message":${json}}`);
+}
+
+/** Takes the drafts away of what is settled; that of a page that went may be of a version which comes only now. */
+async function forgetDrafts(
+  rows: Rows,
+  chatId: string,
+  changes: readonly Changed<StoredMessage>[],
+  drafts: readonly Key[],
+): Promise<void> {
+  if (drafts.length === 0) return;
+  const drafted = new Set(drafts.map((place) => (place as [string, string])[1]));
+  for (const { after } of changes) {
+    if (!drafted.has(after.key)) continue;
+    const draft = await readDraft(rows, chatId, after.key);
+    if (!draft || draft.rev < shownVersion(after).rev) forgetDraft(rows, chatId, after.key);
+  }
+}
+
+/** Keeps what came too late to be shown. */
+async function keepLate(
+  rows: Rows,
+  { id, seq }: StoredChat,
+  { bodies }: Ready,
+  changes: readonly ChangedMessage[],
+  known: ReadonlyMap<string, MessageRecord>,
+): Promise<void> {
+  const shown = new Map<string, Pick<MessageRecord, 'versions'>>(known);
+  for (const { after } of changes) shown.set(after.key, after);
+  for (const { key, version, json } of bodies.values()) {
+    const record = shown.get(key);
+    const isSettled = hasWords(version) && version.status !== 'streaming';
+    if (!record || !isSettled || compareVersions(version, shownVersion(record as MessageRecord)) >= 0)
+      continue;
+    referToBlobs(rows, id, json, seq);
+    await keepRevision(rows, id, key, version, json);
+  }
+}
+
+/** Keeps one revision; of more than the last twenty the oldest goes. */
+async function keepRevision(
+  rows: Rows,
+  chatId: string,
+  key: string,
+  { rev, by, sum, status }: Version,
+  json: string,
+): Promise<void> {
+  const place = [chatId, key, rev, by, sum];
+  const kept = await rows.keys('revisions', within(chatId, key));
+  if (kept.some((one) => JSON.stringify(one) === JSON.stringify(place))) return;
+  const head = JSON.stringify({ rev, by, status });
+  rows.put('revisions', summed(`${head.slice(0, -1)},"message":${json}}`), place);
+  const [oldest] = kept;
+  if (kept.length >= REVISIONS && oldest) rows.delete('revisions', oldest);
+}
+
+const REVISIONS = 20;
+
+/** An end or a mark as it is written. */
+export function factOf(
+  chatId: string,
+  kind: StoredFact['kind'],
+  { seq: _seq, ...record }: EndsRecord | Mark,
+  seq: number,
+): StoredFact {
+  return { chatId, kind, id: record.id, chat: record.chat, seq, text: summed(JSON.stringify(record)) };
+}

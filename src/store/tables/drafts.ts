@@ -1,0 +1,159 @@
+import type { UIMessage } from 'ai';
+import { previewOf } from '../../graph/graph.ts';
+import type { Draft, Growing } from '../store.ts';
+import { type Key, type Rows, within } from './layout.ts';
+
+/**
+ * What a growing answer has said so far.
+ *
+ * Twice a second its words are kept, and at each step. Written whole each time, an answer of a minute would be written
+ * sixty times over. But what is new is mostly a few characters in one place: more words, more of what a tool is asked,
+ * one more part. So the first draft is a row, and each later one says behind it only what is other in the JSON of the
+ * draft than it was before. Where that is most of it, and from time to time, the draft is written whole again, in
+ * place of them all.
+ *
+ * The draft of a page that goes is a whole row behind all others, since that page can't read what there is. A draft
+ * belongs to one version of its message, and counts for nothing when another one is shown.
+ */
+type DraftRow = string | Patch;
+
+/** From here to there, what the JSON of a draft says instead. */
+interface Patch {
+  /** How many characters it had: what follows a lost row can't be told. */
+  readonly of: number;
+  readonly from: number;
+  readonly to: number;
+  readonly text: string;
+}
+
+/** The draft of a message, put together; undefined where there is none. */
+export async function readDraft(rows: Rows, chatId: string, key: string): Promise<Draft | undefined> {
+  return draftIn(await rows.all<DraftRow>('drafts', within(chatId, key)), key);
+}
+
+/** All drafts of a chat, by the key of their message. */
+export async function readDrafts(rows: Rows, chatId: string): Promise<Map<string, Draft>> {
+  const lists = new Map<string, DraftRow[]>();
+  for (const [place, row] of await rows.entries<DraftRow>('drafts', within(chatId))) {
+    const key = (place as [string, string])[1];
+    const list = lists.get(key) ?? [];
+    if (row !== undefined) lists.set(key, [...list, row]);
+  }
+  const drafts = [...lists].map(([key, list]) => [key, draftIn(list, key)] as const);
+  return new Map(drafts.filter((entry): entry is [string, Draft] => entry[1] !== undefined));
+}
+
+/** What a draft says of its message, without its words. */
+export function growingOf({ key, rev, by, message }: Draft): Growing {
+  return { key, rev, by, parts: message.parts.length, preview: previewOf(message) };
+}
+
+/** Makes this the draft of a message, with as few words as it takes. */
+export async function writeDraft(rows: Rows, chatId: string, draft: Draft): Promise<void> {
+  const entries = await rows.entries<DraftRow>('drafts', within(chatId, draft.key));
+  const kept = entries.map(([, row]) => row);
+  const isGoingOn =
+    kept.every((row) => row !== undefined) &&
+    typeof kept[0] === 'string' &&
+    kept.findLastIndex((row) => typeof row === 'string') === 0;
+  const before = isGoingOn ? jsonOf(kept) : '';
+  const after = JSON.stringify(draft);
+  const patches = patchesOf(before, after);
+  const size = patches.reduce((sum, { text }) => sum + text.length, 0);
+  if (size * 2 > before.length || kept.length > MANY) {
+    if (kept.length > 0) forgetDraft(rows, chatId, draft.key);
+    rows.put('drafts', after, [chatId, draft.key, 0]);
+  } else {
+    for (const [i, patch] of patches.entries()) {
+      const place: Key = [chatId, draft.key, kept.length + i];
+      rows.put('drafts', patch, place);
+    }
+  }
+}
+
+/** Takes the draft of a message away. */
+export function forgetDraft(rows: Rows, chatId: string, key: string): void {
+  rows.delete('drafts', within(chatId, key));
+}
+
+/** In place of a number, for the draft of a page that goes: behind the numbers, as the order of keys has it. */
+export const LAST_DRAFT = 'last';
+
+/** So many rows are read again with each draft at most; then the draft is written whole. */
+const MANY = 256;
+
+/** Where rows make no draft any more, what the first of them says counts. */
+function draftIn(rows: readonly DraftRow[], key: string): Draft | undefined {
+  const first = rows.findLast((row) => typeof row === 'string');
+  return asDraft(jsonOf(rows), key) ?? asDraft(first, key);
+}
+
+function asDraft(json: string | undefined, key: string): Draft | undefined {
+  try {
+    const draft = JSON.parse(String(json)) as Draft;
+    const { parts } = Object(draft.message) as Partial<UIMessage>;
+    return draft.key === key && Array.isArray(parts) ? draft : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The draft as JSON: the last whole row, and what the rows behind it say. */
+function jsonOf(rows: readonly DraftRow[]): string {
+  const at = rows.findLastIndex((row) => typeof row === 'string');
+  const first = rows[at];
+  let json = typeof first === 'string' ? first : '';
+  for (const row of rows.slice(at + 1)) {
+    const { of, from, to, text } = row as Patch;
+    if (of === json.length) json = json.slice(0, from) + text + json.slice(to);
+  }
+  return json;
+}
+
+/**
+ * What makes one text another, one after the other: what is other before a piece that stands in both, and behind it. What a
+ * tool is asked grows in two places at once, as it is said and as it is read; when it is asked for good, one of them goes,
+ * and a word before the other changes.
+ */
+function patchesOf(before: string, after: string): Patch[] {
+  const patch = patchOf(before, after, 0, before.length);
+  const { of, from, to, text } = patch;
+  const gone = before.slice(from, to);
+  const isLonger = text.length > gone.length;
+  const [long, short] = isLonger ? [text, gone] : [gone, text];
+  const found = short.length < PIECE[1] ? -1 : long.indexOf(short.slice(...PIECE));
+  const [inGone, inText] = isLonger ? [PIECE[0], found] : [found, PIECE[0]];
+  const patches =
+    found === -1
+      ? [patch]
+      : [
+          patchOf(gone.slice(0, inGone), text.slice(0, inText), from, of),
+          patchOf(gone.slice(inGone), text.slice(inText), from + inText, of + inText - inGone),
+        ];
+  return patches.filter((one) => one.from < one.to || one.text !== '');
+}
+
+/** What is looked for in both: behind a word that is another one by now, and longer than it takes to say where it stands. */
+const PIECE = [16, 96] as const;
+
+/** All between what two texts begin with and what they end with, for a text of so many characters in which one stands there. */
+function patchOf(before: string, after: string, at: number, of: number): Patch {
+  const from = sameFrom(before, after);
+  const rest = sameTo(before, after, Math.min(before.length, after.length) - from);
+  const text = after.slice(from, after.length - rest);
+  return { of, from: at + from, to: at + before.length - rest, text };
+}
+
+/** How many characters two texts begin with. */
+function sameFrom(a: string, b: string): number {
+  let count = 0;
+  while (count < a.length && count < b.length && a[count] === b[count]) count += 1;
+  return count;
+}
+
+/** How many characters two texts end with, at most so many. */
+function sameTo(a: string, b: string, most: number): number {
+  let count = 0;
+  while (count < most && a.at(-1 - count) === b.at(-1 - count)) count += 1;
+  return count;
+}

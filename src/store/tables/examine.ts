@@ -1,0 +1,286 @@
+import type { UIMessage } from 'ai';
+import {
+  type EndsRecord,
+  hasWords,
+  type Mark,
+  type MessageRecord,
+  shownVersion,
+  previewOf,
+} from '../../graph/graph.ts';
+import { kindOf } from '../../graph/marks.ts';
+import type { Damage } from '../store.ts';
+import { factOf, putMessage, textOfBody } from './commit.ts';
+import {
+  after,
+  type Key,
+  type Rows,
+  type StoredBody,
+  type StoredChat,
+  type StoredFact,
+  type StoredMessage,
+  type Table,
+  bodyIn,
+  keyIn,
+  messageIn,
+  readText,
+} from './layout.ts';
+import { readTopology, type StoredPack, type StoredTopology, summedLines } from './pack.ts';
+import { blobsIn, factIn, readFactRows, readMeta } from './records.ts';
+import { totalsOf } from './totals.ts';
+
+/**
+ * Looking at a chat record by record, and putting right what can be.
+ *
+ * A read asks for something and passes over what it can't use; this asks for everything and tells what it had to pass
+ * over. Of a message whose record is damaged, its words tell the key, what was said and by whom; it follows the message
+ * before it, and what followed it still names its key. Words that are lost are noted as lost, so that a page or a file
+ * which has them brings them back with its next write. Ends that are lost are told from the messages: whatever nothing
+ * follows is an end again.
+ *
+ * Loaded when someone verifies or repairs a chat. Costs a read of all of it, in one transaction.
+ */
+export async function examineChat(
+  rows: Rows,
+  chat: StoredChat,
+  { repair, now }: { readonly repair: boolean; readonly now: number },
+): Promise<Damage[]> {
+  const found = await lookAt(rows, chat);
+  const mending = mend(chat, found);
+  const all = [...found.damages, ...mending.damages, ...(await missingFiles(rows, found))];
+  const damages = [...new Map(all.map((one) => [`${one.kind} ${one.id}`, one])).values()];
+  if (repair && damages.length > 0) await write(rows, chat, found, mending, now);
+  return damages;
+}
+
+/** All that lies in a chat, as far as it can be read. */
+interface Found {
+  /** By key, each at its greatest number. */
+  readonly messages: Map<string, StoredMessage>;
+  /** The numbers at which some message lies, or lay. */
+  readonly places: ReadonlySet<number>;
+  /** By number; `isSound` where they are as they were written. */
+  readonly words: ReadonlyMap<number, { readonly body: StoredBody; readonly isSound: boolean }>;
+  readonly ends: readonly EndsRecord[];
+  readonly marks: readonly Mark[];
+  /** Whether some branch record could not be read. */
+  readonly isEndLost: boolean;
+  readonly damages: Damage[];
+  /** Records that go when the chat is repaired: what could be told of them is written anew. */
+  readonly bad: [table: Table, key: Key][];
+}
+
+async function lookAt(rows: Rows, { id: chatId, from }: StoredChat): Promise<Found> {
+  const living = after(chatId, from);
+  const [nodes, topologies, bodies, packs, facts] = await Promise.all([
+    rows.entries<string>('nodes', living),
+    rows.entries<StoredTopology>('topologies', living),
+    rows.entries<string>('bodies', living),
+    rows.entries<StoredPack>('packs', living),
+    factEntries(rows, chatId, from),
+  ]);
+  const damages: Damage[] = [];
+  const bad: Found['bad'] = [];
+  const note = (table: Table, key: Key, damage: Damage): void => {
+    damages.push(damage);
+    bad.push([table, key]);
+  };
+  const words = new Map<number, { body: StoredBody; isSound: boolean }>();
+  const hear = (text: string | undefined): boolean => {
+    const body = bodyIn(text);
+    if (body) words.set(body.seq, { body, isSound: readText(text) !== undefined });
+    return body !== undefined;
+  };
+  for (const [key, text] of bodies) if (!hear(text)) bad.push(['bodies', key]);
+  for (const [, pack] of packs) for (const line of summedLines(pack)) if (line) hear(line);
+
+  const messages = new Map<string, StoredMessage>();
+  const places = new Set<number>();
+  const add = (message: StoredMessage): void => {
+    places.add(message.seq);
+    if ((messages.get(message.key)?.seq ?? -1) < message.seq) messages.set(message.key, message);
+  };
+  for (const [key, record] of topologies) {
+    const sealed = readTopology(chatId, record);
+    for (const message of sealed ?? []) add(message);
+    const id = `${(key as [string, number])[1]}`;
+    const reason = 'The record of up to 64 sealed messages is damaged: they are told from their words.';
+    if (!sealed) note('topologies', key, { kind: 'message', id, reason, isMended: true });
+  }
+  for (const [key, text] of nodes) {
+    const seq = (key as [string, number])[1];
+    const message = messageIn(text);
+    if (message?.seq === seq) add(message);
+    if (message?.seq === seq) continue;
+    const id = words.get(seq)?.body.key ?? keyIn(text) ?? `${seq}`;
+    const isMended = words.has(seq);
+    const reason = `The record of a message is damaged, and ${isMended ? 'told from its words' : 'its words are gone'}.`;
+    note('nodes', key, { kind: 'message', id, reason, isMended });
+  }
+  const [ends, marks]: [EndsRecord[], Mark[]] = [[], []];
+  let isEndLost = false;
+  for (const [key, fact] of facts) {
+    const [, kind, id] = key as [string, StoredFact['kind'], string];
+    const record = factIn(fact);
+    if (!record) {
+      isEndLost ||= kind === 'ends';
+      const reason =
+        kind === 'ends' ? 'Where a branch ends is lost: it is told from the messages.' : 'A mark is lost.';
+      note('facts', key, { kind, id, reason, isMended: kind === 'ends' });
+    } else if (kind === 'ends') ends.push(record as EndsRecord);
+    else marks.push(record as Mark);
+  }
+  return { messages, places, words, ends, marks, isEndLost, damages, bad };
+}
+
+/** The ends and marks of a chat, those that can't be read as undefined. */
+async function factEntries(
+  rows: Rows,
+  chatId: string,
+  from: number,
+): Promise<[Key, StoredFact | undefined][]> {
+  const [places, facts] = await Promise.all([
+    rows.keys('facts', after(chatId, from), 'seq'),
+    readFactRows(rows, chatId, from),
+  ]);
+  const there = new Map(facts.map((fact) => [JSON.stringify([chatId, fact.kind, fact.id, fact.chat]), fact]));
+  return places.map((place) => [place, there.get(JSON.stringify(place))]);
+}
+
+/** What is written anew. */
+interface Mending {
+  readonly damages: readonly Damage[];
+  /** With their words, where they are there. */
+  readonly messages: readonly { readonly record: MessageRecord; readonly message: unknown }[];
+  readonly ends: readonly EndsRecord[];
+}
+
+function mend(chat: StoredChat, found: Found): Mending {
+  const damages: Damage[] = [];
+  const anew = new Map<string, Mending['messages'][number]>();
+  const all = new Map<string, MessageRecord>(found.messages);
+  for (const [seq, { body }] of [...found.words].toSorted(([a], [b]) => a - b)) {
+    if (found.places.has(seq) || all.has(body.key)) continue;
+    const record = toldFrom(chat, body, before(all, seq));
+    all.set(body.key, record);
+    anew.set(body.key, { record, message: body.message });
+    const reason = 'Nothing but its words is left of a message: it follows the one before it.';
+    damages.push({ kind: 'message', id: body.key, reason, isMended: true });
+  }
+  const isMore = anew.size > 0;
+  for (const record of found.messages.values()) {
+    const words = found.words.get(record.seq);
+    const isOwn = words?.body.key === record.key;
+    const isLost = hasWords(shownVersion(record)) && !record.isBare && !(isOwn && words.isSound);
+    if (isLost) {
+      const reason = isOwn
+        ? 'The words of a message have changed on the disk.'
+        : 'The words of a message are lost.';
+      damages.push({ kind: 'body', id: record.key, reason, isMended: false });
+    }
+    const message = isOwn ? words.body.message : undefined;
+    if (isLost) anew.set(record.key, { record: { ...record, isBare: true } as StoredMessage, message });
+  }
+  if (!chat.totals && all.size > 0) {
+    const reason = 'The row of the chat is lost: it is told from its records.';
+    damages.push({ kind: 'chat', id: chat.id, reason, isMended: true });
+  }
+  return { damages, messages: [...anew.values()], ends: endsAnew(chat, found, all, isMore) };
+}
+
+/** The last message before a number, as they lie. */
+function before(all: ReadonlyMap<string, MessageRecord>, seq: number): MessageRecord | undefined {
+  let last: MessageRecord | undefined;
+  for (const record of all.values())
+    if ((record.seq ?? Infinity) < seq && (last?.seq ?? -1) < (record.seq ?? -1)) last = record;
+  return last;
+}
+
+/** A message of which only the words are known. */
+function toldFrom(chat: StoredChat, body: StoredBody, parent: MessageRecord | undefined): MessageRecord {
+  const { key, rev, by, sum, seq } = body;
+  const message = body.message as UIMessage;
+  const at = (parent?.at ?? 0) + 1;
+  const version = { rev, by, status: 'complete', sum, parts: message.parts.length } as const;
+  return {
+    key,
+    id: message.id,
+    parent: parent?.key ?? null,
+    role: message.role,
+    at,
+    createdAt: parent?.createdAt ?? at,
+    chat: parent?.chat ?? chat.keys[0] ?? key,
+    seq,
+    versions: [{ ...version, preview: previewOf(message) }],
+  };
+}
+
+/** Branch records for what nothing follows and no record ends at, where some record was lost or messages came back. */
+function endsAnew(
+  chat: StoredChat,
+  { ends, isEndLost }: Found,
+  all: ReadonlyMap<string, MessageRecord>,
+  isMore: boolean,
+): EndsRecord[] {
+  if (!isEndLost && !isMore) return [];
+  const parents = new Set([...all.values()].map(({ parent }) => parent));
+  const ended = new Set(ends.flatMap(({ keys }) => keys));
+  const keys = [...all.keys()].filter((key) => !parents.has(key) && !ended.has(key));
+  const first = all.get(keys[0] ?? '');
+  if (!first) return [];
+  const main = ends.find(({ id }) => id === 'main');
+  const { at, createdAt } = main ?? first;
+  return [
+    {
+      id: 'main',
+      at,
+      createdAt,
+      chat: main?.chat ?? first.chat ?? chat.keys[0],
+      keys: [...(main?.keys ?? []), ...keys],
+    },
+  ];
+}
+
+async function missingFiles(rows: Rows, { words }: Found): Promise<Damage[]> {
+  const owners = new Map<string, string>();
+  for (const { body } of words.values())
+    for (const hash of blobsIn(JSON.stringify(body.message))) owners.set(hash, body.key);
+  const counts = await Promise.all([...owners.keys()].map((hash) => rows.count('blobs', hash)));
+  return [...owners].flatMap(([hash, key], i): Damage[] =>
+    counts[i] === 0
+      ? [{ kind: 'file', id: hash, key, reason: 'A file of a message is lost.', isMended: false }]
+      : [],
+  );
+}
+
+/** Writes what was mended to new numbers, and the row of the chat as its records tell. */
+async function write(
+  rows: Rows,
+  chat: StoredChat,
+  found: Found,
+  { messages, ends }: Mending,
+  now: number,
+): Promise<void> {
+  const { id: chatId } = chat;
+  let { seq } = await readMeta(rows);
+  for (const place of [...found.places, ...found.words.keys()]) seq = Math.max(seq, place);
+  for (const [table, key] of found.bad) rows.delete(table, key);
+  const all = new Map<string, MessageRecord>(found.messages);
+  for (const { record, message } of messages) {
+    for (const table of ['nodes', 'bodies'] as const) rows.delete(table, [chatId, record.seq ?? 0]);
+    const stored: StoredMessage = { ...record, seq: (seq += 1) };
+    all.set(stored.key, stored);
+    const text = message === undefined ? undefined : textOfBody(stored, JSON.stringify(message));
+    putMessage(rows, chatId, stored, text);
+  }
+  for (const record of ends) rows.put('facts', factOf(chatId, 'ends', record, (seq += 1)));
+  const beginning = found.marks.find((mark) => kindOf(mark) === 'beginning')?.value as
+    | { userId?: string }
+    | undefined;
+  const totals = totalsOf([...all.values()], found.marks, {
+    userId: chat.totals?.userId ?? beginning?.userId ?? '',
+    now: chat.totals?.updatedAt ?? now,
+    branchCount: chat.totals?.branches,
+  });
+  const keys = [...new Set([...chat.keys, ...[...all.values()].map((record) => record.chat)])];
+  rows.put('chats', { ...chat, seq: (seq += 1), keys, totals });
+}

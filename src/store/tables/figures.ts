@@ -1,0 +1,110 @@
+import type { StorageFigures } from '../store.ts';
+import { TABLES, type Database, type Key, type Rows, type StoredChat, type Table } from './layout.ts';
+
+/** Counts. Reads the rows of the chats and, one after another, the attachments: for a page of figures, not for a loop. */
+export async function figuresOf(db: Database): Promise<StorageFigures> {
+  const isDisk = db.persistence === 'indexeddb';
+  const [figures, site] = await Promise.all([
+    db.read(['chats', 'packs', 'nodes', 'blobs'], async (rows) => {
+      const [chats, packs, singles, blobs] = await Promise.all([
+        rows.all<StoredChat>('chats'),
+        rows.count('packs'),
+        rows.count('nodes'),
+        weighBlobs(rows),
+      ]);
+      const totals = chats.flatMap((chat) => chat.totals ?? []);
+      const messages = totals.reduce((sum, each) => sum + each.messages, 0);
+      return { chats: totals.length, messages, ...(isDisk ? { packs, singles } : {}), blobs };
+    }),
+    isDisk ? siteFigures() : {},
+  ]);
+  return { persistence: db.persistence, ...figures, ...site };
+}
+
+async function weighBlobs(rows: Rows): Promise<StorageFigures['blobs']> {
+  let bytes = 0;
+  const hashes = await rows.keys('blobs');
+  for (const hash of hashes) bytes += (await rows.get<Uint8Array>('blobs', hash))?.length ?? 0;
+  return { count: hashes.length, bytes };
+}
+
+/** Tables by what they hold, in words for people. */
+const KINDS: Readonly<Record<string, readonly Table[]>> = {
+  messages: ['nodes', 'bodies', 'topologies', 'packs'],
+  'branches, checkpoints, names': ['facts'],
+  'earlier words': ['revisions'],
+  drafts: ['drafts'],
+  attachments: ['blobs', 'uses'],
+  'views and operations': ['local'],
+  'values of the app': ['values'],
+  chats: ['chats', 'meta'],
+};
+
+/** What each kind of record takes. Reads one record after another, a hundred in a transaction. */
+export async function weigh(db: Database): Promise<NonNullable<StorageFigures['kinds']>> {
+  const weights = new Map<Table, { rows: number; bytes: number }>();
+  for (const table of TABLES) weights.set(table, await weighTable(db, table));
+  return Object.entries(KINDS).map(([kind, tables]) => {
+    const [rows, bytes] = (['rows', 'bytes'] as const).map((of) =>
+      tables.reduce((sum, table) => sum + (weights.get(table)?.[of] ?? 0), 0),
+    ) as [number, number];
+    return { kind, rows, bytes };
+  });
+}
+
+async function weighTable(db: Database, table: Table): Promise<{ rows: number; bytes: number }> {
+  const keys = await db.read([table], (rows) => rows.keys(table));
+  let bytes = 0;
+  for (let from = 0; from < keys.length; from += AT_A_TIME) {
+    const some = keys.slice(from, from + AT_A_TIME);
+    bytes += await db.read([table], (rows) => weighRows(rows, table, some));
+  }
+  return { rows: keys.length, bytes };
+}
+
+const AT_A_TIME = 100;
+
+async function weighRows(rows: Rows, table: Table, keys: readonly Key[]): Promise<number> {
+  const values = await Promise.all(keys.map((key) => rows.get(table, key)));
+  return values.reduce<number>((sum, value) => sum + bytesOf(value), 0);
+}
+
+/** About how many bytes a value takes on the disk: a text a byte a character, or two where one needs it. */
+function bytesOf(value: unknown): number {
+  if (typeof value === 'string') return value.length * (/[\u0100-\uffff]/.test(value) ? 2 : 1);
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return value.byteLength;
+  if (typeof value !== 'object' || value === null) return 8;
+  return Object.entries(value).reduce<number>((sum, [key, inner]) => sum + key.length + bytesOf(inner), 0);
+}
+
+/** What the browser tells of the whole site; nothing where it does not. */
+async function siteFigures(): Promise<Pick<StorageFigures, 'usage' | 'quota' | 'persisted'>> {
+  const storage = siteStorage();
+  const [estimate, persisted] = await Promise.all([
+    settled(() => storage?.estimate?.()),
+    settled(() => storage?.persisted?.()),
+  ]);
+  return {
+    ...(estimate?.usage === undefined ? {} : { usage: estimate.usage }),
+    ...(estimate?.quota === undefined ? {} : { quota: estimate.quota }),
+    ...(persisted === undefined ? {} : { persisted }),
+  };
+}
+
+/** Asks the browser not to clear this site's data by itself; whether it promised. Never rejects. */
+export async function askToPersist(): Promise<boolean> {
+  return (await settled(() => siteStorage()?.persist?.())) ?? false;
+}
+
+/** The site's storage, any part of which a browser may lack. */
+function siteStorage(): Partial<StorageManager> | undefined {
+  return typeof navigator === 'undefined' ? undefined : (navigator as { storage?: StorageManager }).storage;
+}
+
+async function settled<T>(ask: () => Promise<T> | undefined): Promise<T | undefined> {
+  try {
+    return await ask();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,340 @@
+import { type Version, sumOfText } from '../../graph/graph.ts';
+import { ContextError } from '../../errors.ts';
+import { columnsOf, type Fields, joined, split, valuesOf } from './columns.ts';
+import {
+  type Key,
+  type Range,
+  type Rows,
+  type StoredBody,
+  type StoredMessage,
+  asBody,
+  narrowed,
+  parsed,
+  SUM_LENGTH,
+} from './layout.ts';
+import { readSingles, TOPOLOGIES } from './records.ts';
+
+/**
+ * What sealed messages look like.
+ *
+ * Sixty-four messages of a chat are much alike: they are complete, each follows the one before, few wrote them. So their
+ * topology is kept as columns, not as rows (`columns.ts`). Keys have one length and need nothing between them; a parent is
+ * told only where it is not the message before; numbers are told by how far they are from the ones before.
+ *
+ * The words are a record of their own: the graph of a chat is read without touching a word of it. Each body has a line of
+ * its own, and tells its key: where the text as a whole can't be read, the lines can, and where the columns can't, the
+ * lines tell which messages there were.
+ */
+export interface StoredTopology {
+  readonly v: number;
+  /** The least and the greatest number in it. */
+  readonly first: number;
+  readonly last: number;
+  readonly text: string;
+  /** Of all the above. */
+  readonly sum: string;
+}
+
+/** The record of sealed bodies. */
+export interface StoredPack {
+  /** A JSON list with a line for each message: its body, or null where that lies by itself, or nowhere. */
+  readonly text: string;
+  /** The sums of the lines, one behind the other. */
+  readonly sums: string;
+}
+
+/** The format of {@link StoredTopology.text}. A greater one was written by a later version. */
+export const TOPOLOGY_VERSION = 1;
+
+/** What the text of a topology holds. */
+interface Columns {
+  readonly keys: string | readonly string[];
+  /** The messages that do not follow the one before: place and parent. The first one is always among them. */
+  readonly jumps: readonly (readonly [place: number, parent: string | null])[];
+  readonly seqs: readonly number[];
+  readonly ats: readonly number[];
+  /** How much earlier or later `createdAt` is; one number where that is the same for all. */
+  readonly lags: number | readonly number[];
+  readonly fields: Fields;
+  /** Of the versions of messages that have one. */
+  readonly versions: Fields;
+  /** The versions of those that have more, by place. */
+  readonly more?: readonly (readonly [place: number, versions: readonly Version[]])[];
+}
+
+/** Fields that are told apart from {@link Columns.fields}. */
+const TOLD: ReadonlySet<string> = new Set(['key', 'parent', 'seq', 'at', 'createdAt', 'versions']);
+
+/** The record of these messages, which are in the order of their numbers. */
+export function encodeTopology(messages: readonly StoredMessage[]): StoredTopology {
+  const keys = messages.map(({ key }) => key);
+  const more = [...messages.entries()].flatMap(([place, { versions }]) =>
+    versions.length === 1 ? [] : [[place, versions] as const],
+  );
+  const lags = messages.map(({ at, createdAt }) => createdAt - at);
+  const columns: Columns = {
+    keys: joined(keys, Infinity) ?? keys,
+    jumps: jumpsOf(messages),
+    seqs: stepsOf(messages.map(({ seq }) => seq)),
+    ats: stepsOf(messages.map(({ at }) => at)),
+    lags: lags.every((lag) => lag === lags[0]) ? (lags[0] ?? 0) : lags,
+    fields: columnsOf(messages, TOLD),
+    versions: columnsOf(messages.map(({ versions }) => versions.at(-1) as Version)),
+    ...(more.length > 0 ? { more } : {}),
+  };
+  const told = { v: TOPOLOGY_VERSION, first: messages[0]?.seq ?? 0, last: messages.at(-1)?.seq ?? 0 };
+  const record = { ...told, text: narrowed(JSON.stringify(columns)) };
+  return { ...record, sum: sumOf(record) };
+}
+
+function sumOf({ v, first, last, text }: Omit<StoredTopology, 'sum'>): string {
+  return sumOfText(text) + sumOfText(`${v} ${first} ${last}`);
+}
+
+/** The messages of a record; undefined for one that is damaged. Throws `newer-format` for what a later version wrote. */
+export function readTopology(chatId: string, record: unknown): StoredMessage[] | undefined {
+  const { text, sum } = Object(record) as Partial<StoredTopology>;
+  if (typeof text !== 'string') return undefined;
+  const topology = record as StoredTopology;
+  if (sum !== sumOf(topology)) return undefined;
+  if (topology.v > TOPOLOGY_VERSION) throw newerFormat(chatId, topology.v);
+  return decodeTopology(topology);
+}
+
+function newerFormat(chatId: string, v: number): ContextError {
+  const message = `Chat "${chatId}" was written by a newer version of contextree. Reload the page to get it.`;
+  return new ContextError('newer-format', message, {
+    details: { chatId, format: v, known: TOPOLOGY_VERSION },
+  });
+}
+
+/**
+ * The messages of a record that is as it was written, in the order of their numbers; undefined where they can't be told.
+ *
+ * Ten thousand are made when a chat opens, so each is made whole, in one step: an object to which its fields are added one by
+ * one takes many times as long. Those that few have are added.
+ */
+function decodeTopology({ text }: StoredTopology): StoredMessage[] | undefined {
+  try {
+    const { keys: told, jumps, seqs, ats, lags, fields, versions, more = [] } = JSON.parse(text) as Columns;
+    const keys = typeof told === 'string' ? split(told) : told;
+    const parents = new Map(jumps);
+    const values = valuesOf(fields, keys.length);
+    const ids = take(values, 'id');
+    const roles = take(values, 'role');
+    const chats = take(values, 'chat');
+    const shown = versionsOf(versions, keys.length);
+    let [seq, at] = [0, 0];
+    const messages = keys.map((key, i): StoredMessage => {
+      const parent = parents.get(i);
+      at += ats[i] ?? 1;
+      return {
+        key,
+        id: ids[i] as string,
+        parent: parent === undefined ? (keys[i - 1] as string) : parent,
+        role: roles[i] as string,
+        at,
+        createdAt: at + (typeof lags === 'number' ? lags : (lags[i] as number)),
+        chat: chats[i] as string,
+        seq: (seq += seqs[i] ?? 1),
+        versions: [shown[i] as Version],
+      };
+    });
+    for (const [place, all] of more) (messages[place] as Writable<StoredMessage>).versions = all;
+    addTo(messages, values);
+    return messages;
+  } catch {
+    return undefined;
+  }
+}
+
+type Writable<T> = { -readonly [Field in keyof T]: T[Field] };
+
+function versionsOf(fields: Fields, count: number): Version[] {
+  const values = valuesOf(fields, count);
+  const bys = take(values, 'by');
+  const statuses = take(values, 'status');
+  const sums = take(values, 'sum');
+  const previews = take(values, 'preview');
+  const revs = take(values, 'rev');
+  const parts = take(values, 'parts');
+  const versions = Array.from({ length: count }, (_, i) => ({
+    rev: revs[i] as number,
+    by: bys[i] as string,
+    status: statuses[i] as Version['status'],
+    sum: sums[i] as string,
+    parts: parts[i] as number,
+    preview: previews[i] as string,
+  }));
+  addTo(versions, values);
+  return versions;
+}
+
+/** Takes out the values of a field that all have; throws where there is none, because then this is no such record. */
+function take(values: Map<string, readonly unknown[]>, field: string): readonly unknown[] {
+  const list = values.get(field);
+  if (!list) throw new TypeError(`no ${field}`);
+  values.delete(field);
+  return list;
+}
+
+/** Adds the fields that only some have. */
+function addTo(rows: readonly object[], values: ReadonlyMap<string, readonly unknown[]>): void {
+  for (const [field, list] of values)
+    for (const [i, value] of list.entries())
+      if (value !== undefined) (rows[i] as Record<string, unknown>)[field] = value;
+}
+
+function jumpsOf(messages: readonly StoredMessage[]): Columns['jumps'] {
+  return messages.flatMap(({ parent }, place) =>
+    place > 0 && parent === messages[place - 1]?.key ? [] : [[place, parent] as const],
+  );
+}
+
+/** How far each number is from the one before. Steps of one at the end are left out. */
+function stepsOf(numbers: readonly number[]): number[] {
+  const steps = numbers.map((number, i) => number - (numbers[i - 1] ?? 0));
+  return steps.slice(0, steps.findLastIndex((step) => step !== 1) + 1);
+}
+
+// --- Words ----------------------------------------------------------------------------------------------------------
+
+/** The record of these bodies, {@link summed} texts in the order of their messages; undefined where there is none. */
+export function encodePack(bodies: readonly (string | undefined)[]): StoredPack {
+  const lines = bodies.map((body) => body?.slice(SUM_LENGTH) ?? 'null');
+  const sums = bodies.map((body) => body?.slice(0, SUM_LENGTH) ?? NO_SUM).join('');
+  // JSON has line breaks only between two bodies, because those in texts are escaped.
+  return { text: `[\n${lines.join(',\n')}\n]`, sums };
+}
+
+const NO_SUM: string = '-'.repeat(SUM_LENGTH);
+
+/** The bodies of a record, by place; undefined where there is none, or none that can be read. */
+export function decodePack(record: StoredPack | undefined): readonly (StoredBody | undefined)[] {
+  const items = parsed(record?.text);
+  if (Array.isArray(items)) return items.map((item) => asBody(item));
+  return linesOf(record).map((line) => asBody(parsed(line)));
+}
+
+/** The lines of a record as {@link summed} texts; undefined where there is no body. */
+export function summedLines(record: StoredPack | undefined): readonly (string | undefined)[] {
+  return linesOf(record).map((line, i) =>
+    line === 'null' ? undefined : String(record?.sums).slice(i * SUM_LENGTH, (i + 1) * SUM_LENGTH) + line,
+  );
+}
+
+function linesOf(record: StoredPack | undefined): string[] {
+  const { text } = Object(record) as Partial<StoredPack>;
+  if (typeof text !== 'string') return [];
+  return text
+    .split('\n')
+    .slice(1, -1)
+    .map((line) => line.replace(/,$/, ''));
+}
+
+/** Puts a pack of messages, which are in the order of their numbers, and their bodies. Large ones lie by themselves. */
+export function putPack(
+  rows: Rows,
+  chatId: string,
+  messages: readonly StoredMessage[],
+  bodies: readonly (string | undefined)[],
+): void {
+  const topology = encodeTopology(messages);
+  const key = [chatId, topology.last];
+  rows.put('topologies', topology, key);
+  rows.put('packs', encodePack(bodies.map((text) => (isLarge(text) ? undefined : text))), key);
+  for (const [i, text] of bodies.entries())
+    if (isLarge(text)) rows.put('bodies', text, [chatId, messages[i]?.seq ?? 0]);
+}
+
+/** Bodies of more characters are not packed: they would make the others wait, and a browser takes no record of any size. */
+const LARGE = 2 ** 17;
+
+function isLarge(text: string | undefined): boolean {
+  return text !== undefined && text.length > LARGE;
+}
+
+// --- Reading many -----------------------------------------------------------------------------------------------------
+
+// A few at once, each made sense of as it comes: all of them behind the last would be one long task.
+
+/** Hands on the records of a range; `first` are the first {@link TOPOLOGIES} of them. */
+export async function eachTopology(
+  rows: Rows,
+  range: Range,
+  first: readonly StoredTopology[],
+  take: (record: StoredTopology) => void,
+): Promise<void> {
+  for (const record of first) take(record);
+  if (first.length < TOPOLOGIES) return;
+  const keys = (await rows.keys('topologies', range)).slice(TOPOLOGIES);
+  const stretches = Array.from({ length: Math.ceil(keys.length / TOPOLOGIES) }, (_, i) =>
+    keys.slice(i * TOPOLOGIES, (i + 1) * TOPOLOGIES),
+  );
+  await Promise.all(
+    stretches.map(async (stretch) => {
+      const part = { from: stretch[0] as Key, to: stretch.at(-1) as Key };
+      for (const record of await rows.all<StoredTopology>('topologies', part)) take(record);
+    }),
+  );
+}
+
+/**
+ * Hands on the bodies at these numbers, which are in order, where packs may hold them. Resolves to the numbers that it did not
+ * find: large bodies lie by themselves, and so do those that were not sealed when what came later was.
+ */
+export async function readSealed(
+  rows: Rows,
+  chatId: string,
+  seqs: readonly number[],
+  places: readonly Key[],
+  add: (body: StoredBody | undefined) => void,
+): Promise<readonly number[]> {
+  const lasts = (places as readonly [string, number][]).map(([, last]) => last);
+  const sealed = seqs.filter((seq) => seq <= (lasts.at(-1) ?? -1));
+  const found = new Set<number>();
+  await Promise.all([
+    readSingles(rows, chatId, seqs.slice(sealed.length), add),
+    ...stretchesOf(lasts, holders(lasts, sealed)).map(async ([first, last]) => {
+      const range = { from: [chatId, first], to: [chatId, last] };
+      for (const pack of await rows.all<StoredPack>('packs', range))
+        for (const body of decodePack(pack)) {
+          if (body) found.add(body.seq);
+          add(body);
+        }
+    }),
+  ]);
+  return sealed.filter((seq) => !found.has(seq));
+}
+
+/** Packs that lie one behind the other, a few at once; `wanted` are some of them all. */
+function stretchesOf(all: readonly number[], wanted: readonly number[]): [first: number, last: number][] {
+  const stretches: [number, number][] = [];
+  const places = new Map(all.map((last, i) => [last, i]));
+  let [before, count] = [-2, 0];
+  for (const last of wanted) {
+    const place = places.get(last) ?? -2;
+    const stretch = stretches.at(-1);
+    if (stretch && place === before + 1 && count < TOGETHER) stretch[1] = last;
+    else {
+      stretches.push([last, last]);
+      count = 0;
+    }
+    [before, count] = [place, count + 1];
+  }
+  return stretches;
+}
+
+/** So many packs are read at once. */
+const TOGETHER = 8;
+
+/** Which packs may hold these numbers; both lists are in order. */
+function holders(lasts: readonly number[], seqs: readonly number[]): number[] {
+  const held = new Set<number>();
+  let at = 0;
+  for (const seq of seqs) {
+    while ((lasts[at] ?? Infinity) < seq) at += 1;
+    held.add(lasts[at] as number);
+  }
+  return [...held];
+}

@@ -1,0 +1,194 @@
+import type { UIMessage } from 'ai';
+import { isContextError, refuseToLoad } from '../../errors.ts';
+import * as door from '../door.ts';
+import type { Change, ChatFilter, ChatRow, Damage, Revision, StorageFigures } from '../store.ts';
+import type { Access, Notice, Work } from './access.ts';
+import { type Meta, type Rows, type StoredChat, type Table, TABLES, within, readText } from './layout.ts';
+import { loadPacks, putFile, readFactRows, readMessages, readMeta, startOf, withPacks } from './records.ts';
+import { purge, remove, restore } from './removal.ts';
+import { shownRow } from './totals.ts';
+
+// The calls of a store that an app's first answer does not need: see `ContextStore`.
+
+export async function revisions(access: Access, chatId: string, key: string): Promise<readonly Revision[]> {
+  door.expectTexts({ chatId, key });
+  const texts = await access.read(['chats', 'revisions'], chatId, async (rows, reading) =>
+    (await reading).totals ? rows.all<string>('revisions', within(chatId, key)) : [],
+  );
+  const revisions = texts.flatMap((text) => (readText(text) as Revision | undefined) ?? []);
+  const messages = await access.attach(revisions.map(({ message }) => message));
+  return revisions.map((revision, i) => ({ ...revision, message: messages[i] as UIMessage }));
+}
+
+export async function changesSince(
+  { db }: Access,
+  seq: number,
+  limit: number = Infinity,
+): Promise<readonly Change[]> {
+  door.expect('number', 'change number', seq);
+  door.expect('count?', 'limit', limit);
+  const tables: Table[] = ['chats', 'nodes', 'topologies', 'facts'];
+  // The rows of chats tell which chats to look at, and there a change is wherever the record lies.
+  const after = { from: seq, to: Infinity, isAfter: true };
+  const lists = await withPacks(() =>
+    db.read(tables, async (rows) => {
+      const chats = await rows.all<StoredChat>('chats', after, 'seq');
+      return Promise.all(chats.map((chat) => changesOf(rows, chat, seq)));
+    }),
+  );
+  const changes = lists.flat().toSorted((a, b) => a.seq - b.seq);
+  return changes.slice(0, Math.max(limit, 0));
+}
+
+async function changesOf(rows: Rows, chat: StoredChat, since: number): Promise<Change[]> {
+  const { id: chatId, seq, totals } = chat;
+  const own: Change = { seq, kind: 'chat', op: totals ? 'put' : 'delete', chatId, id: chatId };
+  if (!totals) return [own];
+  const [messages, facts] = await Promise.all([
+    readMessages(rows, chatId, startOf(chat, since)),
+    readFactRows(rows, chatId, startOf(chat, since)),
+  ]);
+  return [
+    ...[...messages.byKey.values()].map((message) => changeOf(chatId, 'message', message.key, message.seq)),
+    ...facts.map((fact) => changeOf(chatId, fact.kind, fact.id, fact.seq)),
+    own,
+  ];
+}
+
+function changeOf(chatId: string, kind: Change['kind'], id: string, seq: number): Change {
+  return { seq, kind, op: 'put', chatId, id };
+}
+
+export async function listChats({ db }: Access, filter?: ChatFilter): Promise<readonly ChatRow[]> {
+  const { userId, metadata, limit = Infinity, offset = 0 } = door.readOptions(filter, LIST);
+  const from = Math.max(offset, 0);
+  const end = from + Math.max(limit, 0);
+  return db.read(['chats'], async (rows) => {
+    const found: ChatRow[] = [];
+    const add = (chat: StoredChat | undefined): void => {
+      const row = chat && shownRow(chat);
+      const isAsked = userId === undefined || row?.userId === userId;
+      if (row && isAsked && (!metadata || hasField(row, metadata))) found.push(row);
+    };
+    if (end === Infinity)
+      for (const chat of (await rows.all<StoredChat>('chats', undefined, 'seq')).toReversed()) add(chat);
+    else
+      for (const id of (await rows.keys('chats', undefined, 'seq')).toReversed()) {
+        if (found.length >= end) break;
+        add(await rows.get<StoredChat>('chats', id));
+      }
+    return found.slice(from, end);
+  });
+}
+
+const LIST: door.Fields = { userId: 'text?', metadata: 'filter?', limit: 'count?', offset: 'count?' };
+
+function hasField({ metadata }: ChatRow, { key, value }: NonNullable<ChatFilter['metadata']>): boolean {
+  return metadata !== undefined && Object.hasOwn(metadata, key) && metadata[key] === value;
+}
+
+export async function deleteChat(
+  access: Access,
+  chatId: string,
+  options?: { readonly userId?: string; readonly keepFor?: number },
+): Promise<boolean> {
+  door.expectTexts({ chatId });
+  const { userId, keepFor = 0 } = door.readOptions(options, REMOVAL);
+  const removal = { userId, keepFor: Math.max(keepFor, 0), now: Date.now() };
+  const work: Work<{ readonly seq: number | undefined } | undefined> = async (rows, reading) => {
+    const chat = await reading;
+    const gone = await remove(rows, chat, removal);
+    return gone && { seq: chat.totals && gone.seq };
+  };
+  const write = (): ReturnType<typeof work> =>
+    access.write(TABLES, chatId, work, (done) => changedAt(done?.seq));
+  const done = await write().catch(async (error: unknown) => {
+    if (keepFor > 0 || !isContextError(error, 'quota-exceeded')) throw error;
+    // What deletes and puts nothing has room on a full disk, and makes room.
+    const makeRoom: Work<void> = async (rows, reading) => {
+      const { totals } = await reading;
+      if (userId === undefined || totals?.userId === userId) await purge(rows, chatId);
+    };
+    await access.write(TABLES, chatId, makeRoom, () => undefined);
+    return write();
+  });
+  if (done) access.tidyLater(keepFor);
+  return done !== undefined;
+}
+
+function changedAt(seq: number | undefined): Notice | undefined {
+  return seq === undefined ? undefined : { kind: 'change', seq };
+}
+
+const REMOVAL: door.Fields = { userId: 'text?', keepFor: 'number?' };
+
+export async function restoreChat(access: Access, chatId: string): Promise<boolean> {
+  door.expectTexts({ chatId });
+  const chat = await access.write(
+    TABLES,
+    chatId,
+    async (rows, reading): Promise<StoredChat | undefined> => restore(rows, await reading, Date.now()),
+    (restored) => changedAt(restored?.seq),
+  );
+  return chat !== undefined;
+}
+
+export async function putBlob(access: Access, handed: Uint8Array): Promise<string> {
+  door.expect('bytes', 'bytes', handed);
+  // Without what lies beside them in their buffer.
+  const bytes = handed.slice();
+  const { hashOf } = await import('./files.ts').catch(refuseToLoad);
+  const hash = await hashOf(bytes);
+  await access.db.write(['blobs', 'uses'], (rows) => putFile(rows, hash, bytes));
+  access.tidyLater();
+  return hash;
+}
+
+export async function getBlob({ db }: Access, hash: string): Promise<Uint8Array | undefined> {
+  door.expectTexts({ hash });
+  const bytes = await db.read(['blobs'], (rows) => rows.get('blobs', hash));
+  if (!(bytes instanceof Uint8Array)) return undefined;
+  const copy = bytes.slice();
+  const { hashOf } = await import('./files.ts').catch(refuseToLoad);
+  return (await hashOf(copy)) === hash ? copy : undefined;
+}
+
+export async function clear(access: Access): Promise<void> {
+  const write = (tables: readonly Table[]): Promise<number> =>
+    access.db.write(TABLES, async (rows) => {
+      const meta = await readMeta(rows);
+      const next: Meta = { ...meta, generation: meta.generation + 1, seq: meta.seq + 1 };
+      for (const table of tables) rows.clear(table);
+      if (tables.includes('meta')) rows.put('meta', next, 'self');
+      return next.seq;
+    });
+  const seq = await write(TABLES).catch(async (error: unknown) => {
+    if (!isContextError(error, 'quota-exceeded')) throw error;
+    await write(TABLES.filter((table) => table !== 'meta'));
+    return write(TABLES);
+  });
+  access.tell({ kind: 'clear', seq });
+}
+
+export async function examine(
+  access: Access,
+  chatId: string,
+  options?: { readonly repair?: boolean },
+): Promise<readonly Damage[]> {
+  door.expectTexts({ chatId });
+  const repair = options?.repair === true;
+  const how = { repair, now: Date.now() };
+  const [{ examineChat }] = await Promise.all([import('./examine.ts').catch(refuseToLoad), loadPacks()]);
+  const work: Work<readonly Damage[]> = async (rows, reading) => examineChat(rows, await reading, how);
+  if (!repair) return access.read(TABLES, chatId, work);
+  return access.write(TABLES, chatId, work, (damages) => changedAt(damages.length > 0 ? 0 : undefined));
+}
+
+export async function storage(
+  { db }: Access,
+  options?: { readonly weigh?: boolean },
+): Promise<StorageFigures> {
+  const { figuresOf, weigh } = await import('./figures.ts').catch(refuseToLoad);
+  const figures = await figuresOf(db);
+  return options?.weigh === true ? { ...figures, kinds: await weigh(db) } : figures;
+}

@@ -1,0 +1,147 @@
+import {
+  after,
+  type Kept,
+  type Key,
+  only,
+  type Rows,
+  type StoredChat,
+  type StoredUse,
+  type Table,
+  within,
+} from './layout.ts';
+import { readFacts, readMessages, readMeta } from './records.ts';
+import { type Totals, totalsOf } from './totals.ts';
+
+/**
+ * How a chat goes, and comes back.
+ *
+ * A deleted chat leaves its row, with the keys that are taken for ever. One that can be restored stays where it is: its
+ * records lie at numbers up to that of the deletion, and what begins anew under its id lies behind it. So nothing has to be
+ * told apart when it is read, and nothing has to be moved when it comes back or goes.
+ */
+export interface Removal {
+  readonly userId: string | undefined;
+  /** ms; 0: not at all. */
+  readonly keepFor: number;
+  /** Now, ms since epoch. */
+  readonly now: number;
+}
+
+/** Deletes a chat, and gives its new row; undefined when there is none, or it is another user's. */
+export async function remove(
+  rows: Rows,
+  chat: StoredChat,
+  { userId, keepFor, now }: Removal,
+): Promise<StoredChat | undefined> {
+  const waiting = (chat.kept ?? []).filter(({ until }) => until > now);
+  const totals = chat.totals ?? (keepFor > 0 ? undefined : waiting.at(-1)?.totals);
+  if (!totals || (userId !== undefined && totals.userId !== userId)) return undefined;
+  const seq = chat.totals ? (await readMeta(rows)).seq + 1 : chat.seq;
+  const { id, from, keys } = chat;
+  const next: StoredChat = { id, seq, from: seq, keys: [], deleted: chat.deleted };
+  if (keepFor > 0) {
+    const entries = await rows.entries<unknown>('local', within(id));
+    const local = entries.map(([key, value]) => [(key as [string, string])[1], value] as const);
+    rows.delete('local', within(id));
+    const last: Kept = { until: now + keepFor, from, to: seq, keys, totals, local };
+    const kept = await forgetLate(rows, { ...next, kept: [...(chat.kept ?? []), last] }, now);
+    rows.put('chats', kept);
+    return kept;
+  }
+  const gone = (chat.kept ?? []).flatMap((one) => one.keys);
+  await purge(rows, id);
+  rows.put('chats', { ...next, deleted: [...new Set([...chat.deleted, ...gone, ...keys])] });
+  return next;
+}
+
+/** Brings back what was deleted last; undefined when it is too late, or another user has begun a chat of that id. */
+export async function restore(rows: Rows, chat: StoredChat, now: number): Promise<StoredChat | undefined> {
+  const last = chat.kept?.findLast(({ until }) => until > now);
+  if (!last || (chat.totals && chat.totals.userId !== last.totals.userId)) return undefined;
+  const { kept = [], id } = chat;
+  const seq = (await readMeta(rows)).seq + 1;
+  const back = withKept(
+    {
+      ...chat,
+      seq,
+      from: last.from,
+      totals: chat.totals ? await totalsOfBoth(rows, chat.id, last, chat.totals) : last.totals,
+      keys: [...new Set([...last.keys, ...chat.keys])],
+      restored: seq,
+    },
+    kept.filter((one) => one !== last),
+  );
+  for (const [name, value] of last.local)
+    if ((await rows.count('local', [id, name])) === 0) rows.put('local', value, [id, name]);
+  rows.put('chats', back);
+  return back;
+}
+
+async function totalsOfBoth(rows: Rows, id: string, { from, totals }: Kept, other: Totals): Promise<Totals> {
+  const [{ byKey }, { marks }] = await Promise.all([readMessages(rows, id, from), readFacts(rows, id, from)]);
+  const { userId, branches } = totals;
+  const change = { userId, now: other.updatedAt, branchCount: branches + other.branches };
+  return totalsOf([...byKey.values()], marks, change);
+}
+
+function withKept({ kept: _kept, ...chat }: StoredChat, kept: readonly Kept[]): StoredChat {
+  return kept.length > 0 ? { ...chat, kept } : chat;
+}
+
+/** Forgets what it is too late to restore of these chats, and bytes that no message has come to refer to in time. */
+export async function sweep(rows: Rows, now: number): Promise<void> {
+  for (const chat of await rows.all<StoredChat>('chats'))
+    if (chat.kept?.some(({ until }) => until <= now)) rows.put('chats', await forgetLate(rows, chat, now));
+  const waiting = await rows.all<StoredUse>('uses', within(''));
+  await forgetBlobs(
+    rows,
+    waiting.filter(({ until = 0 }) => until <= now),
+  );
+}
+
+async function forgetLate(rows: Rows, chat: StoredChat, now: number): Promise<StoredChat> {
+  const { kept = [] } = chat;
+  const late = kept.filter(({ until }) => until <= now);
+  const stays = kept.filter((one) => !late.includes(one));
+  if (stays.length === 0 && !chat.totals) await purge(rows, chat.id);
+  else for (const one of late) await purgePart(rows, chat.id, one);
+  const deleted = new Set([...chat.deleted, ...late.flatMap(({ keys }) => keys)]);
+  return withKept({ ...chat, deleted: [...deleted] }, stays);
+}
+
+/** Takes everything away that lies under an id. */
+export async function purge(rows: Rows, id: string): Promise<void> {
+  const uses = await rows.all<StoredUse>('uses', within(id));
+  for (const table of [...NUMBERED, ...UNNUMBERED] as const) rows.delete(table, within(id));
+  await forgetBlobs(rows, uses);
+}
+
+const NUMBERED: readonly Table[] = ['nodes', 'bodies', 'topologies', 'packs'];
+const UNNUMBERED: readonly Table[] = ['facts', 'local', 'drafts', 'revisions'];
+
+/** Takes the records of a deleted chat away, and leaves those that lie behind them: no pack has some of both. */
+async function purgePart(rows: Rows, id: string, { from, to }: Kept): Promise<void> {
+  const part = after(id, from, to);
+  const [{ byKey }, facts, uses] = await Promise.all([
+    readMessages(rows, id, from),
+    rows.keys('facts', part, 'seq'),
+    rows.all<StoredUse>('uses', within(id)),
+  ]);
+  for (const table of NUMBERED) rows.delete(table, part);
+  for (const key of facts) rows.delete('facts', key);
+  for (const { key, seq } of byKey.values())
+    if (seq <= to) for (const table of ['drafts', 'revisions'] as const) rows.delete(table, within(id, key));
+  await forgetBlobs(
+    rows,
+    uses.filter(({ seq }) => seq > from && seq <= to),
+  );
+}
+
+/** Forgets that somebody refers to bytes, and the bytes that nobody refers to any more. */
+async function forgetBlobs(rows: Rows, uses: readonly StoredUse[]): Promise<void> {
+  for (const { chatId, hash } of uses) rows.delete('uses', [chatId, hash]);
+  const users = await Promise.all(
+    uses.map(({ hash }): Promise<Key[]> => rows.keys('uses', only(hash), 'hash', 1)),
+  );
+  for (const [i, { hash }] of uses.entries()) if (users[i]?.length === 0) rows.delete('blobs', hash);
+}

@@ -1,0 +1,82 @@
+import type { UIMessage } from 'ai';
+import { hasWords, type MessageRecord, shownVersion } from '../../graph/graph.ts';
+import type { Body, ChatRecords } from '../store.ts';
+import { type Rows, type StoredBody, type StoredChat, type StoredMessage, within } from './layout.ts';
+import {
+  answer,
+  findLiving,
+  growingIn,
+  readBodies,
+  readFacts,
+  readMessages,
+  readMeta,
+  startOf,
+  withoutNote,
+} from './records.ts';
+
+// What is told of a chat: its records, and the words that are shown, those of drafts first.
+
+/** What changed after a number; all of it, and the local records, without one. */
+export async function recordsAfter(
+  rows: Rows,
+  reading: Promise<StoredChat>,
+  chatId: string,
+  since?: number,
+): Promise<ChatRecords> {
+  const readFrom = (seq: number) =>
+    Promise.all([readMessages(rows, chatId, seq), readFacts(rows, chatId, seq)]);
+  const [chat, meta, read, local] = await Promise.all([
+    reading,
+    readMeta(rows),
+    readFrom(since ?? 0),
+    since === undefined ? rows.entries<unknown>('local', within(chatId)) : [],
+  ]);
+  const from = startOf(chat, since ?? 0);
+  const [messages, { ends, marks, damaged }] = from === (since ?? 0) ? read : await readFrom(from);
+  const told = [...messages.byKey.values()].map(withoutNote);
+  const records = { messages: told, ends, marks, damaged: [...messages.damaged, ...damaged] };
+  const names = local.map(([key, value]) => [(key as [string, string])[1], value] as const);
+  const own = since === undefined && chat.totals ? { local: Object.fromEntries(names) } : {};
+  return { ...(await answer(rows, meta, chat, records, messages.byKey)), ...own };
+}
+
+/**
+ * The words of the messages of these keys, with names in place of their files: where `records` say that they lie, and the
+ * others where they turn out to lie.
+ */
+export async function wordsOf(
+  rows: Rows,
+  reading: Promise<StoredChat>,
+  chatId: string,
+  keys: ReadonlySet<string>,
+  records: readonly MessageRecord[],
+): Promise<Map<string, Body>> {
+  const found = new Map<string, StoredBody>();
+  const take = async (seqs: readonly number[]): Promise<void> => {
+    for (const body of (await readBodies(rows, chatId, seqs)).values())
+      if (keys.has(body.key)) found.set(body.key, body);
+  };
+  const [chat] = await Promise.all([
+    reading,
+    take(records.flatMap(({ key, seq }) => (seq !== undefined && keys.has(key) ? [seq] : []))),
+  ]);
+  const growing = await growingIn(rows, chat, NONE, keys);
+  const silent = new Set(
+    records.flatMap((record) =>
+      hasWords(shownVersion(record)) || record.seq === undefined ? [] : record.key,
+    ),
+  );
+  const others = [...keys].filter((key) => !found.has(key) && !silent.has(key));
+  if (others.length > 0)
+    await take([...(await findLiving(rows, chat, others)).values()].map(({ seq }) => seq));
+  const words = new Map<string, Body>();
+  for (const { seq, key, rev, by, sum, message } of found.values())
+    if (seq > chat.from) words.set(key, { rev, by, sum, message: message as UIMessage });
+  for (const { draft, record } of growing) {
+    const { rev, by, sum } = shownVersion(record);
+    words.set(draft.key, { rev, by, sum, message: draft.message, isDraft: true });
+  }
+  return words;
+}
+
+const NONE: ReadonlyMap<string, StoredMessage> = new Map();

@@ -1,0 +1,44 @@
+import type { UIMessage } from 'ai';
+
+/** Tokens that a provider counted for one answer, all of its steps together. Missing: not told. */
+export interface MeasuredUsage {
+  /** All input, cached or not. */
+  readonly input?: number;
+  /** All output, thinking included. */
+  readonly output?: number;
+  /** Of `input`: found in the provider's cache. */
+  readonly cacheRead?: number;
+  /** Of `input`: put into the provider's cache. */
+  readonly cacheWrite?: number;
+  /** Of `output`: thinking. */
+  readonly reasoning?: number;
+}
+
+/**
+ * The usage in a message's metadata (`totalUsage`, else `usage`, in the AI SDK's forms of version 5 to 7); undefined
+ * where there is none. Numbers that are not counts are left out.
+ */
+export function measuredUsage({ metadata }: Pick<UIMessage, 'metadata'>): MeasuredUsage | undefined {
+  if (metadata === undefined) return undefined;
+  const { totalUsage, usage } = fieldsOf(metadata);
+  const told = fieldsOf(totalUsage ?? usage);
+  const inputs = fieldsOf(told.inputTokenDetails);
+  const outputs = fieldsOf(told.outputTokenDetails);
+  const counts = Object.entries({
+    input: told.inputTokens,
+    output: told.outputTokens,
+    cacheRead: inputs.cacheReadTokens ?? told.cachedInputTokens,
+    cacheWrite: inputs.cacheWriteTokens,
+    reasoning: outputs.reasoningTokens ?? told.reasoningTokens,
+  }).filter(([, count]) => isCount(count));
+  return counts.length > 0 ? Object.fromEntries(counts) : undefined;
+}
+
+/** The fields of an object; none of anything else. */
+export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
+}
