@@ -1,4 +1,4 @@
-import type { ContextEngine, InspectOptions } from 'contextree';
+import { type ContextEngine, type InspectOptions, useEngine } from 'contextree';
 import {
   type FunctionComponent,
   type ReactNode,
@@ -8,10 +8,15 @@ import {
   useSyncExternalStore,
 } from 'react';
 import { createPortal } from 'react-dom';
+import type * as Console from './console.ts';
 import { Guard } from './Guard.tsx';
-import type { DevtoolsPosition, Panel } from './Panel.tsx';
+import type { DevtoolsPosition, Insets } from './dock.ts';
+import { HOTKEY, isHotkey } from './hotkey.ts';
+import { useLoaded } from './loaded.ts';
+import type { EmbeddedPanel, FloatingPanel, Recording } from './Panel.tsx';
 import { recall, remember } from './memory.ts';
 import { type DevtoolsTheme, Shadow } from './Shadow.tsx';
+import type { RunSettings } from './view.ts';
 
 /** The corner in which the button stands; `relative`: where the component is rendered. */
 export type DevtoolsButtonPosition = 'top-left' | 'top-right' | 'bottom-left' | 'bottom-right' | 'relative';
@@ -20,7 +25,9 @@ export type DevtoolsButtonPosition = 'top-left' | 'top-right' | 'bottom-left' | 
 export interface ContextDevtoolsPanelProps {
   /** Whose chat to show; without it, the engine of the nearest `ContextEngineProvider`. */
   readonly engine?: ContextEngine;
-  /** Default `system`. */
+  /** Several engines, for a page with several chats: the panel has a picker for them. */
+  readonly engines?: readonly ContextEngine[];
+  /** Default `system`; what a person chose in the panel comes first. */
   readonly theme?: DevtoolsTheme;
   /** For pages with a content security policy, in browsers without constructable style sheets. */
   readonly styleNonce?: string;
@@ -31,45 +38,79 @@ export interface ContextDevtoolsPanelProps {
    * made once outside of components, counts exactly and off the main thread. Where it fails, the estimate counts.
    */
   readonly tokenizer?: InspectOptions['tokenizer'];
+  /** Which models the view Run may ask, and how: `{ models: ['gpt-4o', 'gpt-5'], body: (model) => ({ model }) }`. */
+  readonly run?: RunSettings;
 }
 
 /** The same, and where it stands. */
 export interface ContextDevtoolsProps extends ContextDevtoolsPanelProps {
   /** Whether it is open on a first visit; afterwards what the person did last decides. Default false. */
   readonly initialIsOpen?: boolean;
-  /** Default `right`. */
+  /**
+   * The edge of the window at which it stands until a person chooses another one. Default: right where the window is at
+   * least 1,152 pixels wide. A narrower one has room at the top or the bottom only, of half its height at most.
+   */
   readonly position?: DevtoolsPosition;
+  /**
+   * The keys that open and close it: modifiers (`Mod` is Ctrl or Cmd) and a key's `code`. Default `Mod+Shift+Period`; null for
+   * none.
+   */
+  readonly hotkey?: string | null;
   /** Default `bottom-right`. */
   readonly buttonPosition?: DevtoolsButtonPosition;
   /** Fetch the panel's code at once and not when it is first opened: for apps that go offline. Default false. */
   readonly preload?: boolean;
-  /** Told on mounting and on each change, so that an app can make room: at the sides the panel is 420 pixels wide. */
+  /** Told on mounting and on each change. */
   readonly onOpenChange?: (isOpen: boolean) => void;
+  /**
+   * Told how many CSS pixels of each edge of the window the panel takes, on each change, so that an app can make room. Style sheets
+   * find the same as `--contextree-inset-top`, `-right`, `-bottom` and `-left` on `:root`. All 0 while it is closed, or has
+   * a window of its own.
+   */
+  readonly onInsetsChange?: (insets: Insets) => void;
 }
 
 /**
  * Fetches the panel's code. Whoever makes the devtools says how, so that the `import()` stands where a bundler can see
  * that it is never reached.
  */
-export type LoadPanel = () => Promise<{ readonly Panel: typeof Panel }>;
+export type LoadPanel = () => Promise<{
+  readonly FloatingPanel: typeof FloatingPanel;
+  readonly EmbeddedPanel: typeof EmbeddedPanel;
+  readonly Recording: typeof Recording;
+}>;
 
-/** A button that opens the panel at an edge of the window. While it is closed, nothing of the engine is read. */
-export function floatingDevtools(load: LoadPanel): FunctionComponent<ContextDevtoolsProps> {
+/** The same for what the console of the page asks. */
+type LoadConsole = () => Promise<typeof Console>;
+
+/**
+ * A button that opens the panel at an edge of the window. While it is closed, nothing of the engine is read, unless a
+ * person asked to record.
+ */
+export function floatingDevtools(
+  load: LoadPanel,
+  loadConsole?: LoadConsole,
+): FunctionComponent<ContextDevtoolsProps> {
   return function ContextDevtools(props) {
     return (
       <Guest>
         <Launcher {...props} load={load} />
+        <Asked {...props} load={loadConsole} />
       </Guest>
     );
   };
 }
 
 /** The panel, always open, filling the place where it is rendered. */
-export function embeddedDevtools(load: LoadPanel): FunctionComponent<ContextDevtoolsPanelProps> {
+export function embeddedDevtools(
+  load: LoadPanel,
+  loadConsole?: LoadConsole,
+): FunctionComponent<ContextDevtoolsPanelProps> {
   return function ContextDevtoolsPanel(props) {
     return (
       <Guest>
         <Embedded {...props} load={load} />
+        <Asked {...props} load={loadConsole} />
       </Guest>
     );
   };
@@ -78,6 +119,39 @@ export function embeddedDevtools(load: LoadPanel): FunctionComponent<ContextDevt
 /** Nothing on a server, and nothing where something failed. */
 function Guest({ children }: { readonly children: ReactNode }): ReactNode {
   return useIsClient() ? <Guard renderFailure={() => null}>{children}</Guard> : null;
+}
+
+interface AskedProps extends Pick<ContextDevtoolsPanelProps, 'engine' | 'engines'> {
+  readonly load: LoadConsole | undefined;
+}
+
+/** Lets the console of the page ask what the panel shows; nobody is asked where there is no engine. */
+function Asked({ engine, engines, load }: AskedProps): ReactNode {
+  if (!load) return null;
+  const given = engines ?? (engine && [engine]);
+  return (
+    <Guard renderFailure={() => null}>
+      {given ? given.map((one, i) => <Door key={i} engine={one} load={load} />) : <Provided load={load} />}
+    </Guard>
+  );
+}
+
+function Provided({ load }: { readonly load: LoadConsole }): ReactNode {
+  return <Door engine={useEngine()} load={load} />;
+}
+
+function Door({ engine, load }: { readonly engine: ContextEngine; readonly load: LoadConsole }): ReactNode {
+  useEffect(() => {
+    const mounted = new AbortController();
+    void open(engine, load, mounted.signal);
+    return () => mounted.abort();
+  }, [engine, load]);
+  return null;
+}
+
+async function open(engine: ContextEngine, load: LoadConsole, signal: AbortSignal): Promise<void> {
+  const { openConsole } = await load();
+  if (!signal.aborted) signal.addEventListener('abort', openConsole(engine));
 }
 
 /** False on the server and while its HTML is hydrated. */
@@ -94,27 +168,25 @@ interface Loading {
 }
 
 function Embedded({ load, ...props }: ContextDevtoolsPanelProps & Loading): ReactNode {
-  const loaded = useLoaded(load, true);
-  return loaded && <loaded.Panel {...props} />;
+  const loaded = usePanel(load, true);
+  return loaded && <loaded.EmbeddedPanel {...props} />;
 }
 
 function Launcher({
-  engine,
-  theme,
-  styleNonce,
-  modelId,
-  tokenizer,
+  load,
   initialIsOpen = false,
-  position = 'right',
   buttonPosition = 'bottom-right',
+  hotkey = HOTKEY,
   preload = false,
   onOpenChange,
-  load,
+  ...shown
 }: ContextDevtoolsProps & Loading): ReactNode {
+  const { theme, styleNonce } = shown;
   const [isOpen, setIsOpen] = useState(() => recall().isOpen ?? initialIsOpen);
   const [isAsked, setIsAsked] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
-  const loaded = useLoaded(load, isOpen || preload);
+  const isRecording = !isOpen && recall().recordsClosed === true;
+  const loaded = usePanel(load, isOpen || preload || isRecording);
   useEffect(() => onOpenChange?.(isOpen), [onOpenChange, isOpen]);
   useEffect(() => {
     if (isAsked && !isOpen) button.current?.focus();
@@ -125,6 +197,7 @@ function Launcher({
     setIsAsked(true);
     setIsOpen(open);
   };
+  useHotkey(hotkey, () => show(!isOpen));
   const opener = (
     <Shadow
       css={buttonCss}
@@ -158,41 +231,43 @@ function Launcher({
     </Shadow>
   );
   const panel = isOpen && loaded && (
-    <loaded.Panel
-      engine={engine}
-      position={position}
-      theme={theme}
-      styleNonce={styleNonce}
-      modelId={modelId}
-      tokenizer={tokenizer}
-      takesFocus={isAsked}
-      onClose={() => show(false)}
-    />
+    <loaded.FloatingPanel {...shown} hotkey={hotkey} takesFocus={isAsked} onClose={() => show(false)} />
   );
   // An ancestor with a transform or a filter would catch what is fixed to the window.
   return (
     <>
       {buttonPosition === 'relative' ? opener : createPortal(opener, document.body)}
       {panel && createPortal(panel, document.body)}
+      {isRecording && loaded && <loaded.Recording {...shown} />}
     </>
   );
 }
 
-/** The panel's code, fetched when it is first wanted. */
-function useLoaded(load: LoadPanel, isWanted: boolean): Awaited<ReturnType<LoadPanel>> | undefined {
-  const [loaded, setLoaded] = useState<Awaited<ReturnType<LoadPanel>>>();
+/** Calls back when the hotkey is pressed in the page. */
+function useHotkey(hotkey: string | null, press: () => void): void {
+  const latest = useRef(press);
   useEffect(() => {
-    if (!isWanted || loaded) return undefined;
-    let isCurrent = true;
-    load().then(
-      (module) => isCurrent && setLoaded(module),
-      (error: unknown) => console.error('The contextree devtools could not be loaded.', error),
-    );
-    return () => {
-      isCurrent = false;
+    latest.current = press;
+  });
+  useEffect(() => {
+    if (hotkey === null) return undefined;
+    const hear = (event: KeyboardEvent): void => {
+      if (!isHotkey(event, hotkey)) return;
+      event.preventDefault();
+      latest.current();
     };
-  }, [load, isWanted, loaded]);
-  return loaded;
+    addEventListener('keydown', hear);
+    return () => removeEventListener('keydown', hear);
+  }, [hotkey]);
+}
+
+/** The panel's code, fetched when it is first wanted. */
+function usePanel(load: LoadPanel, isWanted: boolean): Awaited<ReturnType<LoadPanel>> | undefined {
+  const { value, error } = useLoaded(load, isWanted);
+  useEffect(() => {
+    if (error) console.error('The contextree devtools could not be loaded.', error);
+  }, [error]);
+  return value;
 }
 
 function hostOf(position: DevtoolsButtonPosition): string {
@@ -203,6 +278,6 @@ function hostOf(position: DevtoolsButtonPosition): string {
 
 const buttonCss = `.hidden{visibility:hidden}
 button{display:grid;place-items:center;width:44px;height:44px;margin:0;padding:0;border-radius:22px;cursor:pointer;
-color:light-dark(#1f5fd0,#82aeff);background:light-dark(#fff,#15171c);border:1px solid light-dark(#8b929e,#747c89)}
+color:light-dark(#2b6653,#86c5ac);background:light-dark(#fff,#15171c);border:1px solid light-dark(#8b929e,#747c89)}
 button:hover{background:light-dark(#f0f2f6,#21252d)}
 button:focus-visible{outline:2px solid;outline-offset:2px}`;

@@ -1,4 +1,4 @@
-import { type ReactNode, useCallback, useLayoutEffect, useState } from 'react';
+import { createContext, type ReactNode, useCallback, useContext, useLayoutEffect, useState } from 'react';
 import { createPortal } from 'react-dom';
 
 /** Light, dark, or whatever the system says. */
@@ -13,7 +13,32 @@ interface ShadowProps {
   /** Declarations of the host, the one element that the page's own styles could reach. */
   readonly host?: string;
   readonly className?: string;
+  /** `--size` inside, in CSS pixels. */
+  readonly size?: number | undefined;
   readonly children: ReactNode;
+}
+
+/** The root that shows what asks, and its window where that is no longer the app's. */
+interface Showing {
+  readonly window: Window | null;
+  readonly root: ShadowRoot | null;
+  readonly nonce?: string | undefined;
+}
+
+const Shown = createContext<Showing>({ window: null, root: null });
+
+/** The window that shows what asks: its frames and its clipboard, also where that is no longer the app's window. */
+export function useShownIn(): Window {
+  return useContext(Shown).window ?? window;
+}
+
+/** Styles that come with the code of what is styled: they are there before it is painted, and stay. */
+export function Style({ css }: { readonly css: string }): ReactNode {
+  const { root, nonce } = useContext(Shown);
+  useLayoutEffect(() => {
+    if (root && canAdopt(root)) adopt(root, css);
+  }, [root, css]);
+  return root && !canAdopt(root) && <style nonce={nonce}>{css}</style>;
 }
 
 /**
@@ -26,6 +51,7 @@ export function Shadow({
   theme = 'system',
   host = '',
   className = '',
+  size,
   children,
 }: ShadowProps): ReactNode {
   const [root, setRoot] = useState<ShadowRoot | null>(null);
@@ -37,21 +63,28 @@ export function Shadow({
     },
     [host],
   );
-  useLayoutEffect(() => {
-    if (root && canAdopt(root)) adopt(root, css);
-  }, [root, css]);
   const content = root && (
     <div
       className={`root ${className}`}
-      style={{ colorScheme: theme === 'system' ? 'light dark' : theme }}
+      style={{
+        colorScheme: theme === 'system' ? 'light dark' : theme,
+        ...(size === undefined ? {} : { ['--size' as string]: `${size}px` }),
+      }}
       lang="en"
       {...quiet}
     >
-      {!canAdopt(root) && <style nonce={nonce}>{css}</style>}
-      {children}
+      <Shown.Provider value={{ window: windowOf(root), root, nonce }}>
+        <Style css={css} />
+        {children}
+      </Shown.Provider>
     </div>
   );
   return <div ref={attach}>{root && createPortal(content, root)}</div>;
+}
+
+/** The app's own window where it is that: tests and tools may stand in the place of what it has. */
+function windowOf({ ownerDocument }: ShadowRoot): Window | null {
+  return ownerDocument === document ? null : ownerDocument.defaultView;
 }
 
 function canAdopt(root: ShadowRoot): boolean {
@@ -59,11 +92,18 @@ function canAdopt(root: ShadowRoot): boolean {
   return 'adoptedStyleSheets' in root && typeof view?.CSSStyleSheet?.prototype.replaceSync === 'function';
 }
 
+/** What each root has adopted. */
+const sheets = new WeakMap<ShadowRoot, Set<string>>();
+
 /** A constructed sheet needs no permission from a content security policy. It belongs to one document. */
 function adopt(root: ShadowRoot, css: string): void {
+  const known = sheets.get(root) ?? new Set();
+  sheets.set(root, known);
+  if (known.has(css)) return;
+  known.add(css);
   const sheet = new (root.ownerDocument.defaultView as Window & typeof globalThis).CSSStyleSheet();
   sheet.replaceSync(css);
-  root.adoptedStyleSheets = [sheet];
+  root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet];
 }
 
 function stop(event: { stopPropagation(): void }): void {

@@ -1,5 +1,5 @@
 import type { BranchInfo, CheckpointInfo, GraphNode } from 'contextree';
-import { indicesById, layoutLanes, parentIndices, type Lanes } from './lanes.ts';
+import { indicesByKey, layoutLanes, parentIndices, type Lanes } from './lanes.ts';
 
 /**
  * A chat's graph as the panel draws it: lanes, and what is written on them. Nodes are indices into `nodes`.
@@ -19,17 +19,17 @@ export interface GraphModel {
 }
 
 /**
- * The model of these messages. `activeIds` are ids of the end of the active path, the best one first: the head may be
+ * The model of these messages. `activeKeys` are keys of the end of the active path, the best one first: the head may be
  * a message that is reserved and does not show yet, then the last shown one stands for it.
  */
 export function graphModel(
   nodes: readonly GraphNode[],
   branches: readonly BranchInfo[],
   checkpoints: readonly CheckpointInfo[],
-  activeIds: readonly (string | null | undefined)[],
+  activeKeys: readonly (string | null | undefined)[],
 ): GraphModel {
-  const indexOf = indicesById(nodes);
-  const active = firstKnown(indexOf, activeIds);
+  const indexOf = indicesByKey(nodes);
+  const active = firstKnown(indexOf, activeKeys);
   const lanes = layoutLanes(parentIndices(nodes, indexOf), active);
   const colour = colourBranches(lanes, branches, indexOf, active);
   return {
@@ -37,19 +37,17 @@ export function graphModel(
     indexOf,
     lanes,
     colour,
-    heads: byMessage(branches, (branch) =>
-      branch.isActive ? active : indexOf.get(branch.headMessageId ?? ''),
-    ),
-    checkpoints: byMessage(checkpoints, (checkpoint) => indexOf.get(checkpoint.messageId)),
+    heads: byMessage(branches, (branch) => (branch.isActive ? active : indexOf.get(branch.headKey ?? ''))),
+    checkpoints: byMessage(checkpoints, (checkpoint) => indexOf.get(checkpoint.messageKey)),
   };
 }
 
 function firstKnown(
   indexOf: ReadonlyMap<string, number>,
-  ids: readonly (string | null | undefined)[],
+  keys: readonly (string | null | undefined)[],
 ): number {
-  for (const id of ids) {
-    const index = indexOf.get(id ?? '');
+  for (const key of keys) {
+    const index = indexOf.get(key ?? '');
     if (index !== undefined) return index;
   }
   return -1;
@@ -76,8 +74,8 @@ function colourBranches(
 ): Int32Array {
   const colour = new Int32Array(order.length).fill(-1);
   const pinned = new Uint8Array(order.length);
-  for (const [branch, { headMessageId }] of branches.entries()) {
-    const head = indexOf.get(headMessageId ?? '');
+  for (const [branch, { headKey }] of branches.entries()) {
+    const head = indexOf.get(headKey ?? '');
     if (head !== undefined) colour[head] = branch;
   }
   const activeBranch = branches.findIndex((branch) => branch.isActive);
@@ -102,10 +100,10 @@ export function canFold({ lanes }: GraphModel, node: number): boolean {
 /** A way that was left is folded at first when it is longer than this, or it hides how the conversation went on. */
 const FOLDED_BEYOND = 12;
 
-/** Whether a row is folded; `choices` are what the person folded or unfolded, by message id. */
+/** Whether a row is folded; `choices` are what the person folded or unfolded, by message key. */
 export function isFolded(model: GraphModel, choices: ReadonlyMap<string, boolean>, node: number): boolean {
   if (!canFold(model, node)) return false;
-  const chosen = choices.get((model.nodes[node] as GraphNode).id);
+  const chosen = choices.get((model.nodes[node] as GraphNode).key);
   return chosen ?? (model.lanes.size[node] as number) > FOLDED_BEYOND;
 }
 
@@ -132,6 +130,15 @@ export function shownFor(model: GraphModel, choices: ReadonlyMap<string, boolean
     at = above < 0 ? -1 : (start[above] as number);
   }
   return shown;
+}
+
+/** The rows at which the conversation goes on in more than one way, in order. */
+export function forkRows({ lanes }: GraphModel, rows: Int32Array): number[] {
+  const forks = new Set<number>();
+  for (const node of lanes.order)
+    if (lanes.start[node] === node && (lanes.parent[node] as number) >= 0)
+      forks.add(lanes.parent[node] as number);
+  return [...rows.keys()].filter((row) => forks.has(rows[row] as number));
 }
 
 /** The branches that end in a folded row, its own message included. */

@@ -7,8 +7,9 @@ import {
 } from './Launcher.tsx';
 
 export type { ContextDevtoolsPanelProps, ContextDevtoolsProps, DevtoolsButtonPosition } from './Launcher.tsx';
-export type { DevtoolsPosition } from './Panel.tsx';
+export type { DevtoolsPosition, Insets as DevtoolsInsets } from './dock.ts';
 export type { DevtoolsTheme } from './Shadow.tsx';
+export type { RunSettings as DevtoolsRun } from './view.ts';
 
 // A guest leaves when the house is sold: bundlers put NODE_ENV in its place, see that the first way is taken, and drop
 // the second with all that it imports. For that, no module of this folder does anything when it is loaded, and each
@@ -19,10 +20,16 @@ declare const process: { readonly env: { readonly NODE_ENV?: string } };
 export const ContextDevtools: FunctionComponent<ContextDevtoolsProps> =
   process.env.NODE_ENV === 'production'
     ? () => null
-    : /* @__PURE__ */ floatingDevtools(() => import('./Panel.tsx'));
+    : /* @__PURE__ */ floatingDevtools(
+        () => import('./Panel.tsx'),
+        () => import('./console.ts'),
+      );
 
 /** The devtools inside a page, always open. Nothing in production builds. */
 export const ContextDevtoolsPanel: FunctionComponent<ContextDevtoolsPanelProps> =
   process.env.NODE_ENV === 'production'
     ? () => null
-    : /* @__PURE__ */ embeddedDevtools(() => import('./Panel.tsx'));
+    : /* @__PURE__ */ embeddedDevtools(
+        () => import('./Panel.tsx'),
+        () => import('./console.ts'),
+      );

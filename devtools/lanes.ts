@@ -45,14 +45,14 @@ export function layoutLanes(parents: ArrayLike<number>, active: number): Lanes {
 
 /** A message, as far as its place in the graph goes. */
 export interface Placed {
-  readonly id: string;
-  readonly parentId: string | null;
+  readonly key: string;
+  readonly parentKey: string | null;
 }
 
-/** Where each message is in a list, by its id. */
-export function indicesById(nodes: readonly Placed[]): ReadonlyMap<string, number> {
+/** Where each message is in a list, by its key. */
+export function indicesByKey(nodes: readonly Placed[]): ReadonlyMap<string, number> {
   const indexOf = new Map<string, number>();
-  for (let i = 0; i < nodes.length; i += 1) indexOf.set((nodes[i] as Placed).id, i);
+  for (let i = 0; i < nodes.length; i += 1) indexOf.set((nodes[i] as Placed).key, i);
   return indexOf;
 }
 
@@ -60,10 +60,10 @@ export function indicesById(nodes: readonly Placed[]): ReadonlyMap<string, numbe
 export function parentIndices(nodes: readonly Placed[], indexOf: ReadonlyMap<string, number>): Int32Array {
   const parents = new Int32Array(nodes.length);
   for (let i = 0; i < nodes.length; i += 1) {
-    const { parentId } = nodes[i] as Placed;
+    const { parentKey } = nodes[i] as Placed;
     // Most messages follow the one before them, and a comparison is far cheaper than a look-up.
-    if (parentId === nodes[i - 1]?.id) parents[i] = i - 1;
-    else parents[i] = parentId === null ? -1 : (indexOf.get(parentId) ?? -1);
+    if (parentKey === nodes[i - 1]?.key) parents[i] = i - 1;
+    else parents[i] = parentKey === null ? -1 : (indexOf.get(parentKey) ?? -1);
   }
   return parents;
 }

@@ -1,26 +1,4 @@
-import type { ContextEngine, EngineState } from 'contextree';
-import { useCallback, useEffect, useState, useSyncExternalStore } from 'react';
-
-/** The engine's state, followed while mounted: one subscription, at most one render per animation frame. */
-export function useLive(engine: ContextEngine): EngineState {
-  const subscribe = useCallback((notify: () => void) => followByFrame(engine, notify), [engine]);
-  return useSyncExternalStore(subscribe, engine.state.getState, engine.state.getInitialState);
-}
-
-function followByFrame(engine: ContextEngine, notify: () => void): () => void {
-  let frame = 0;
-  const stop = engine.state.subscribe(() => {
-    if (frame !== 0) return;
-    frame = requestAnimationFrame(() => {
-      frame = 0;
-      notify();
-    });
-  });
-  return () => {
-    stop();
-    cancelAnimationFrame(frame);
-  };
-}
+import { useEffect, useState } from 'react';
 
 /** The last answer to a question that is asked again and again. */
 export interface Answer<T> {

@@ -1,9 +1,19 @@
+import type { DevtoolsPosition, Extent } from './dock.ts';
+import type { DevtoolsTheme } from './Shadow.tsx';
+
 /** What the devtools remember between visits, in the browser's localStorage; a browser that refuses forgets. */
-export interface Remembered {
+export interface Remembered extends Partial<Extent> {
   readonly isOpen?: boolean;
   readonly tab?: string;
+  /** Of the graph, by name. */
+  readonly columns?: readonly string[];
+  /** The edge at which it stood last: that of the person's choice, also in a window that has no room for it there. */
+  readonly side?: DevtoolsPosition;
+  readonly theme?: DevtoolsTheme;
   /** The model whose prices were asked for. */
   readonly modelId?: string;
+  /** Whether requests are recorded while the panel is closed, too. */
+  readonly recordsClosed?: boolean;
 }
 
 const KEY = 'contextree:devtools';

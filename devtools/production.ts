@@ -7,8 +7,9 @@ import {
 } from './Launcher.tsx';
 
 export type { ContextDevtoolsPanelProps, ContextDevtoolsProps, DevtoolsButtonPosition } from './Launcher.tsx';
-export type { DevtoolsPosition } from './Panel.tsx';
+export type { DevtoolsPosition, Insets as DevtoolsInsets } from './dock.ts';
 export type { DevtoolsTheme } from './Shadow.tsx';
+export type { RunSettings as DevtoolsRun } from './view.ts';
 
 // The devtools, real in every build: for tools that ship to the people who use them.
 

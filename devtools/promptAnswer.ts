@@ -10,12 +10,19 @@ import {
   ToonRenderer,
   XmlRenderer,
 } from 'contextree';
+import { promptAt, type PromptAt, systemOf } from './promptAt.ts';
 
-/** What would be sent, and how large that is. */
-export interface PromptAnswer extends Awaited<ReturnType<ContextEngine['resolve']>> {
+/** What would be sent, or was, and how large that is. */
+export interface PromptAnswer extends PromptAt {
   readonly estimate: EstimateResult;
-  /** Tokens of the system prompt in each format. */
-  readonly formats: Readonly<Record<Format, number>>;
+  /** The system prompt in each format; undefined for what was recorded, which had one. */
+  readonly formats: Readonly<Record<Format, Rendered>> | undefined;
+}
+
+/** A system prompt in one format, and its tokens. */
+interface Rendered {
+  readonly text: string;
+  readonly tokens: number;
 }
 
 /** A format to render in; `App` is the renderer of the app. */
@@ -29,6 +36,10 @@ const renderers = { XML: XmlRenderer, Markdown: MarkdownRenderer, TOML: TomlRend
 /** What the answer depends on. */
 export interface PromptQuestion {
   readonly engine: ContextEngine;
+  /** The key of a message; undefined for what would be sent next. */
+  readonly node: string | undefined;
+  /** Whether what was recorded is passed over. */
+  readonly isToday: boolean;
   readonly format: Format;
   readonly modelId: string;
   readonly tokenizer: InspectOptions['tokenizer'];
@@ -38,36 +49,51 @@ export interface PromptQuestion {
  * Resolves once, so that what is lazy is loaded once, and estimates that: a renderer is handed the loaded fragments,
  * and this one keeps them.
  */
-export async function answerPrompt(
-  { engine, format, modelId, tokenizer }: PromptQuestion,
-  signal: AbortSignal,
-): Promise<PromptAnswer> {
-  const renderer = rendererOf(engine, format);
-  let fragments: readonly ContextFragment[] = [];
-  const keeping: ContextRenderer = {
-    name: renderer.name,
-    render: (loaded) => {
-      fragments = loaded;
-      return renderer.render(loaded);
-    },
-  };
-  const resolved = await engine.resolve({ renderer: keeping, signal });
-  const { messages } = resolved;
+export async function answerPrompt(question: PromptQuestion, signal: AbortSignal): Promise<PromptAnswer> {
+  const { engine, format, modelId, tokenizer } = question;
+  const { loaded, ...prompt } = await promptAt(question, rendererOf(engine, format), signal);
+  const { messages, kind } = prompt;
+  const subject =
+    kind === 'recorded'
+      ? recordedSubject(prompt)
+      : { renderer: rendererOf(engine, format), fragments: loaded };
   const weigh = (exactly: PromptQuestion['tokenizer']): Promise<EstimateResult> =>
-    engine.estimate({ modelId, renderer, fragments, messages, tokenizer: exactly, signal });
+    engine.estimate({ modelId, ...subject, messages, tokenizer: exactly, signal });
   // A tokenizer that can't be had must not take the prompt along.
   const estimate = await weigh(tokenizer).catch(() => weigh(undefined));
-  const sizes = FORMATS.map(async (name) => {
-    const counter = estimate.exact ? tokenizer : undefined;
-    const alone = { renderer: rendererOf(engine, name), fragments, messages: [], tokenizer: counter, signal };
+  const counter = estimate.exact ? tokenizer : undefined;
+  const rendered = async (name: Format): Promise<readonly [Format, Rendered]> => {
+    const renderer = rendererOf(engine, name);
+    const alone = { renderer, fragments: loaded, messages: [], tokenizer: counter, signal };
     const { tokens } = (await engine.estimate(alone)).systemPrompt;
-    return [name, Math.round(tokens * (estimate.calibration ?? 1))] as const;
-  });
-  return {
-    ...resolved,
-    estimate,
-    formats: Object.fromEntries(await Promise.all(sizes)) as PromptAnswer['formats'],
+    return [
+      name,
+      { text: renderer.render(loaded), tokens: Math.round(tokens * (estimate.calibration ?? 1)) },
+    ];
   };
+  const formats = kind === 'recorded' ? undefined : await Promise.all(FORMATS.map(rendered));
+  return {
+    ...prompt,
+    estimate,
+    formats: formats && (Object.fromEntries(formats) as Record<Format, Rendered>),
+  };
+}
+
+/** What was recorded, for an estimate: each piece is a fragment that says what was sent, and all of them the whole. */
+function recordedSubject(prompt: PromptAt): {
+  readonly renderer: ContextRenderer;
+  readonly fragments: readonly ContextFragment[];
+} {
+  const named = prompt.pieces.filter(({ fragment }) => fragment);
+  const fragments = named.map(({ fragment, text }) => ({
+    name: fragment?.id ?? fragment?.name ?? '',
+    data: text,
+  }));
+  const textOf = (list: readonly ContextFragment[]): string => {
+    const alone = list.length === 1 && fragments.length > 1 ? list[0]?.data : undefined;
+    return typeof alone === 'string' ? alone : systemOf(prompt);
+  };
+  return { fragments, renderer: { name: prompt.renderer, render: textOf } };
 }
 
 function rendererOf(engine: ContextEngine, format: Format): ContextRenderer {

@@ -10,14 +10,11 @@ const tokens: Record<string, readonly [light: string, dark: string]> = {
   text: ['#1b1f26', '#e7e9ed'],
   muted: ['#59616d', '#a2aab6'],
   hover: ['#f0f2f6', '#21252d'],
-  cursor: ['#e3ebfb', '#22314f'],
-  accent: ['#1f5fd0', '#82aeff'],
-  'on-accent': ['#ffffff', '#10131a'],
+  cursor: ['#e4efe9', '#22352d'],
+  accent: ['#2b6653', '#86c5ac'],
+  'on-accent': ['#ffffff', '#11241d'],
   alert: ['#a8201a', '#ff9d94'],
   warn: ['#8a5300', '#f0b860'],
-  string: ['#1c6b3c', '#7fd0a0'],
-  number: ['#8a4600', '#f0b078'],
-  literal: ['#7a2f9e', '#d3a2f2'],
   none: ['#7d8590', '#858d99'],
   'branch-0': ['#1f5fd0', '#82aeff'],
   'branch-1': ['#b3440c', '#f59a68'],
@@ -39,7 +36,7 @@ export function branchColour(branch: number): string {
 
 /** The panel's style sheet. */
 export function panelCss(): string {
-  return `${variables()}${frame}${parts}${graph}${prompt}${snapshot}${narrow}`;
+  return `${variables()}${frame}${parts}${graph}${narrow}`;
 }
 
 function variables(): string {
@@ -54,34 +51,38 @@ const frame = `
 font:12px/1.45 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;color:var(--text)}
 .root *,.root *::before,.root *::after{box-sizing:border-box}
 .root.embedded{height:100%;min-height:240px;max-height:100vh;display:flex}
-.panel{display:flex;flex-direction:column;min-width:0;background:var(--ground);color:var(--text);overflow:hidden}
+.panel{container-type:size;display:flex;flex-direction:column;min-width:0;background:var(--ground);color:var(--text);overflow:hidden}
 .embedded .panel{flex:1;border:1px solid var(--line);border-radius:6px}
 .floating .panel{position:fixed;box-shadow:0 0 24px rgb(0 0 0/.18)}
-.right .panel{inset:0 0 0 auto;width:min(420px,100vw);border-left:1px solid var(--line)}
-.left .panel{inset:0 auto 0 0;width:min(420px,100vw);border-right:1px solid var(--line)}
-.bottom .panel{inset:auto 0 0 0;height:min(420px,60vh);border-top:1px solid var(--line)}
-.top .panel{inset:0 0 auto 0;height:min(420px,60vh);border-bottom:1px solid var(--line)}
+.right .panel{inset:0 0 0 auto;width:var(--size);border-left:1px solid var(--line)}
+.left .panel{inset:0 auto 0 0;width:var(--size);border-right:1px solid var(--line)}
+.bottom .panel{inset:auto 0 0 0;height:var(--size);border-top:1px solid var(--line)}
+.top .panel{inset:0 0 auto 0;height:var(--size);border-bottom:1px solid var(--line)}
+.root.own{max-height:none}
+.own .panel{border:0;border-radius:0}
 .bar{display:flex;align-items:center;gap:6px;min-height:34px;padding:4px 8px;background:var(--raised);flex:none}
 header.bar{border-bottom:1px solid var(--line)}
-footer.bar{border-top:1px solid var(--line);min-height:28px;color:var(--muted)}
+footer.bar{border-top:1px solid var(--line);color:var(--muted)}
 .view{flex:1;min-height:0;display:flex;flex-direction:column}
 .view .bar{border-bottom:1px solid var(--line)}
 .view footer.bar{border-bottom:0}
 `;
 
 const parts = `
-button,select,input{font:inherit;color:inherit;background:var(--ground);border:1px solid var(--edge);border-radius:4px;
+button,select,input,textarea{font:inherit;color:inherit;background:var(--ground);border:1px solid var(--edge);border-radius:4px;
 padding:2px 8px;min-height:24px;margin:0;cursor:pointer}
 button:hover,select:hover{background:var(--hover)}
-input{cursor:text}
-input[type=checkbox]{min-height:0;cursor:pointer}
-label{display:inline-flex;align-items:center;gap:4px}
-button:focus-visible,select:focus-visible,input:focus-visible,[tabindex]:focus-visible{outline:2px solid var(--accent);outline-offset:-2px}
-.tabs{display:flex;gap:2px;margin-right:auto}
-[role=tab]{border-color:transparent;background:none;color:var(--muted)}
+input,textarea{cursor:text}
+button:focus-visible,select:focus-visible,input:focus-visible,textarea:focus-visible,summary:focus-visible,a:focus-visible,[tabindex]:focus-visible{outline:2px solid var(--accent);outline-offset:-2px}
+.tabs{display:flex;gap:2px;flex:1;min-width:0;overflow-x:auto;scrollbar-width:none;overscroll-behavior:contain}
+.tabs.cut{mask:linear-gradient(90deg,#0000,#000 12px calc(100% - 12px),#0000)}
+.tabs.cut::before,.tabs.cut::after{content:"";flex:0 0 8px}
+[role=tab]{flex:none;border-color:transparent;background:none;color:var(--muted)}
 [role=tab][aria-selected=true]{background:var(--ground);border-color:var(--line);color:var(--text);font-weight:600}
 .icon{border-color:transparent;background:none;width:28px;padding:0;font-size:16px;line-height:1}
+.menu{position:relative}
 .quiet{border-color:transparent;background:none;color:var(--accent);padding:0 4px}
+.views{display:contents}
 .grow{flex:1;min-width:0}
 .muted{color:var(--muted)}
 .words{margin:0;padding:24px 16px;color:var(--muted);text-align:center;text-wrap:balance}
@@ -98,6 +99,14 @@ padding-right:8px;white-space:nowrap;cursor:default}
 `;
 
 const graph = `
+.split{flex:1;min-height:0;display:flex;flex-wrap:wrap}
+.split>.alert{flex:1 0 100%}
+.list,.node{flex:1 1 320px;min-width:0;height:100%;min-height:0;display:flex;flex-direction:column}
+.list+.node{border-left:1px solid var(--line)}
+.ellipsis{overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
+.list,.node{container-type:inline-size}
+.miss svg{opacity:.3}
+.row.miss .preview{color:var(--muted);font-weight:400}
 .graph .row{cursor:pointer}
 .graph svg{display:block;flex:none}
 .lane{fill:none;stroke-width:2}
@@ -108,72 +117,28 @@ const graph = `
 .aside .preview{color:var(--muted)}
 .here .preview{font-weight:700}
 .wordless{font-style:italic;color:var(--muted)}
-.marks{display:flex;gap:4px;flex:0 1 auto;min-width:0;overflow:hidden}
-.mark{border:1px solid;border-radius:9px;padding:0 6px;font-size:11px;line-height:16px;color:var(--text);
-overflow:hidden;text-overflow:ellipsis;max-width:120px;flex:0 1 auto}
+.marks{display:flex;gap:4px;flex:0 1 auto;min-width:0;max-width:55%;overflow:hidden}
+.mark{display:flex;border:1px solid;border-radius:9px;padding:0 6px;font-size:11px;line-height:16px;color:var(--text);
+overflow:hidden;max-width:220px;flex:0 1 auto;min-width:0}
+.diamond{flex:none;margin-right:4px}
+.ends{display:flex;min-width:0;white-space:pre}
+.ends>:first-child{overflow:hidden;text-overflow:ellipsis;min-width:0}
+.ends>:nth-child(2){flex:none}
+.extra{flex:none;margin-left:5px;display:none}
+@container (min-width:560px){.extra{display:inline}}
 .mark.active{color:var(--on-accent)}
 .mark.point{border-radius:3px;border-color:var(--edge)}
 .state{font-size:11px;color:var(--warn)}
-.state.streaming{color:var(--accent)}
+.state.growing{color:var(--accent)}
+.state.unanswered{color:var(--muted)}
+.state.failed{color:var(--alert)}
 .row.streaming .dot{animation:pulse 1.2s ease-in-out infinite alternate}
 .fold{flex:none;font-size:11px;line-height:1;min-height:18px;padding:0 4px;border-color:var(--line);color:var(--muted)}
 @keyframes pulse{to{opacity:.35}}
 @media (prefers-reduced-motion:reduce){.row.streaming .dot{animation:none}}
 `;
 
-const prompt = `
-.view .bar:has(.model){flex-wrap:wrap}
-.model input{width:150px}
-.size{padding:8px 10px}
-.size p{margin:0}
-.size p.over{color:var(--alert);font-weight:600}
-.meter{display:flex;height:8px;margin:6px 0 4px;border:1px solid var(--edge);border-radius:4px;overflow:hidden}
-.meter span{background:var(--branch-1)}
-.meter .system{background:var(--accent)}
-.meter.over{border-color:var(--alert)}
-.share{margin-left:8px;color:var(--muted);font-weight:400;font-size:11px;white-space:nowrap;font-variant-numeric:tabular-nums}
-.fragments{list-style:none;margin:4px 10px 0;padding:0}
-.fragments li{display:flex;align-items:baseline}
-.fragments .grow{overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
-.role{display:flex;justify-content:space-between;align-items:baseline}
-.note{margin:0;padding:6px 10px;color:var(--warn);border-top:1px solid var(--line)}
-.chip{display:inline-block;margin:0 1px;padding:0 4px;border:1px solid var(--warn);border-radius:3px;color:var(--warn);
-font:10px/14px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;unicode-bidi:isolate;direction:ltr}
-.scroll{flex:1;min-height:0;overflow:auto;overscroll-behavior:contain}
-.scroll section+section{border-top:1px solid var(--line)}
-.scroll h2{padding:8px 10px 0}
-.text{margin:0;padding:6px 10px 10px;white-space:pre-wrap;overflow-wrap:anywhere}
-.turns{list-style:none;margin:0;padding:0 0 8px}
-.turn{padding:6px 10px;border-top:1px solid var(--line)}
-.turns>.turn:first-child{border-top:0}
-.role{font-size:11px;font-weight:600;color:var(--muted)}
-.turn .text{padding:2px 0}
-.part{margin:4px 0 0;padding:4px 6px;background:var(--raised);border-radius:4px}
-.part .text{padding:0}
-`;
-
-const snapshot = `
-.storage{padding:4px 10px;border-bottom:1px solid var(--line)}
-.storage summary{cursor:pointer;min-height:24px}
-.storage summary:focus-visible{outline:2px solid var(--accent)}
-.storage dl{margin:4px 0 8px}
-.storage dl div{display:flex;gap:8px}
-.storage dt{color:var(--muted);min-width:104px}
-.storage dd{margin:0}
-.tree .row{gap:0}
-.twisty{width:14px;flex:none;text-align:center;color:var(--muted)}
-.key{color:var(--text)}
-.value{overflow:hidden;text-overflow:ellipsis;white-space:pre}
-.value.string{color:var(--string)}
-.value.number{color:var(--number)}
-.value.literal{color:var(--literal)}
-.value.group{color:var(--muted)}
-`;
-
 const narrow = `
-@media (max-width:640px){
-.right .panel,.left .panel{inset:auto 0 0 0;width:auto;height:62vh;height:62dvh;border:0;border-top:1px solid var(--line)}
-}
 @media (pointer:coarse){
 button,select,input,label{min-height:44px}
 button,select,input{padding:2px 12px}

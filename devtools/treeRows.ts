@@ -40,6 +40,38 @@ export function treeRows(value: unknown, open: ReadonlySet<string>): TreeRow[] {
   return rows;
 }
 
+/**
+ * The paths of the rows whose key or value says these words, folded ones too, at most `most` of them. Rests after each few
+ * thousand rows: a snapshot of a large chat has a million.
+ */
+export async function findRows(
+  value: unknown,
+  words: string,
+  { most, signal }: { readonly most: number; readonly signal: AbortSignal },
+): Promise<readonly string[]> {
+  const wanted = words.toLowerCase();
+  const found: string[] = [];
+  const stack = childrenOf(value, '', 1).toReversed();
+  let seen = 0;
+  for (let child = stack.pop(); child && found.length < most; child = stack.pop()) {
+    const isNode = !(child.value instanceof Range);
+    if (isNode && says(child, wanted)) found.push(child.path);
+    // A long text was looked at whole; its lines are no hits of their own.
+    if (typeof child.value !== 'string')
+      for (const one of childrenOf(child.value, child.path, child.level + 1).toReversed()) stack.push(one);
+    seen += 1;
+    if (seen % 2_000 !== 0) continue;
+    await new Promise((resolve) => void setTimeout(resolve));
+    if (signal.aborted) return [];
+  }
+  return found;
+}
+
+function says({ key, value }: Child, wanted: string): boolean {
+  if (key.toLowerCase().includes(wanted)) return true;
+  return (typeof value !== 'object' || value === null) && String(value).toLowerCase().includes(wanted);
+}
+
 interface Child extends Pick<TreeRow, 'path' | 'key' | 'level' | 'position' | 'count'> {
   readonly value: unknown;
 }

@@ -1,4 +1,5 @@
-import type { EstimateResult, HiddenMark } from 'contextree';
+import type { EstimateResult } from 'contextree';
+import type { HiddenMark } from 'contextree/tokens';
 import type { ReactNode } from 'react';
 
 /** Says that a prompt holds characters that nobody sees, and which; nothing where it holds none. */

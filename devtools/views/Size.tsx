@@ -83,11 +83,11 @@ function tilde({ exact }: Exactness): string {
   return exact ? '' : '~';
 }
 
-function count(tokens: number): string {
+export function count(tokens: number): string {
   return tokens.toLocaleString('en');
 }
 
-function dollars(cost: number, exactness: Exactness): string {
+export function dollars(cost: number, exactness: Exactness): string {
   if (cost > 0 && cost < 0.0001) return '<$0.0001';
   return `${tilde(exactness)}$${cost.toFixed(cost < 0.1 ? 4 : 2)}`;
 }

@@ -1,27 +1,38 @@
 import { maskSecrets } from 'contextree';
-import { type KeyboardEvent, type MouseEvent, type ReactNode, useId, useMemo, useState } from 'react';
+import type { Session } from 'contextree/session';
+import { type KeyboardEvent, type ReactNode, useMemo, useRef, useState } from 'react';
 import { Copy } from '../Copy.tsx';
+import { download } from '../download.ts';
+import { fileName } from '../fileName.ts';
+import { logOf } from '../events.ts';
 import { useAnswer } from '../live.ts';
-import { useRowHeight } from '../rowHeight.ts';
-import { type TreeRow, treeRows } from '../treeRows.ts';
-import { rowAfterKey, useRowWindow } from '../windowing.ts';
-import type { ViewProps } from './Graph.tsx';
-import { Storage } from './Storage.tsx';
+import { useShownIn } from '../Shadow.tsx';
+import { findRows } from '../treeRows.ts';
+import type { ViewProps } from '../view.ts';
+import { Tree } from './Tree.tsx';
 
-/** Everything the engine knows about its context, as `inspect()` gives it. */
-export function Snapshot({ engine, state }: ViewProps): ReactNode {
-  const { revision, messages, branchId, headMessageId, fragments, pending, checkpoints, chat } = state;
+/** Everything the engine knows about its context, as `inspect()` gives it: now, or at the message that is selected. */
+export function Snapshot({ engine, state, sight, onLook, onFile }: ViewProps): ReactNode {
+  const { revision, messages, branchId, headKey, fragments, pending, checkpoints, chat } = state;
+  const at = sight.node;
   const moment = useMemo(
-    () => ({ engine, revision, messages, branchId, headMessageId, fragments, pending, checkpoints, chat }),
-    [engine, revision, messages, branchId, headMessageId, fragments, pending, checkpoints, chat],
+    () => ({ engine, at, revision, messages, branchId, headKey, fragments, pending, checkpoints, chat }),
+    [engine, at, revision, messages, branchId, headKey, fragments, pending, checkpoints, chat],
   );
   const { value, error } = useAnswer(inspectAt, moment);
   const [withSecrets, setWithSecrets] = useState(false);
+  const [shown, setShown] = useState<string>();
+  const shownIn = useShownIn();
+  const json = (): Promise<string> => jsonOf(value, withSecrets);
+  const save = (): void => {
+    void json().then((text) => download(shownIn, fileName('snapshot'), text));
+  };
   return (
     <>
-      <div className="bar">
-        <span className="grow muted">engine.inspect()</span>
-        <label title="Keys, tokens and passwords are masked in what is copied, unless this is on.">
+      <div className="bar wrap">
+        <Search value={value} onShow={setShown} />
+        <span className="grow" />
+        <label title="Keys, tokens and passwords are masked in what leaves the panel, unless this is on.">
           <input
             type="checkbox"
             checked={withSecrets}
@@ -29,135 +40,177 @@ export function Snapshot({ engine, state }: ViewProps): ReactNode {
           />
           with secrets
         </label>
-        <Copy label="Copy JSON" text={() => jsonOf(value, withSecrets)} />
+        <Copy label="Copy JSON" text={json} />
+        <button type="button" disabled={!value} onClick={save}>
+          Download
+        </button>
       </div>
+      {at !== undefined && (
+        <div className="bar">
+          <span className="grow muted">At the selected message</span>
+          <button type="button" className="quiet" onClick={() => onLook({ node: undefined })}>
+            Follow the app
+          </button>
+        </div>
+      )}
       {error && (
         <p className="alert" role="alert">
           The snapshot could not be taken: {error.message}
         </p>
       )}
-      <Storage engine={engine} persistence={state.persistence} />
-      {value && <Tree value={value} />}
-      {!value && !error && <p className="words">Taking a snapshot…</p>}
+      {value && <Tree label="Snapshot" value={value} opened={opened} shown={shown} />}
+      {!value && !error && <p className="words grow">Taking a snapshot…</p>}
+      <SessionFile engine={engine} withSecrets={withSecrets} onFile={onFile} />
     </>
   );
-}
-
-async function jsonOf(value: unknown, withSecrets: boolean): Promise<string> {
-  return JSON.stringify(withSecrets ? value : await maskSecrets(value), null, 2) ?? '';
-}
-
-function inspectAt({ engine }: Pick<ViewProps, 'engine'>): ReturnType<ViewProps['engine']['inspect']> {
-  return engine.inspect();
 }
 
 /** Open at first: what tells which chat this is. */
 const opened: readonly string[] = ['/meta', '/estimate'];
 
-function Tree({ value }: { readonly value: unknown }): ReactNode {
-  const idPrefix = useId();
-  const [open, setOpen] = useState<ReadonlySet<string>>(() => new Set(opened));
-  const [cursorPath, setCursorPath] = useState('');
-  const rows = useMemo(() => treeRows(value, open), [value, open]);
-  const height = useRowHeight();
-  const { ref, onScroll, first, end, page, reveal } = useRowWindow(rows.length, height);
-  const cursor = Math.max(
-    0,
-    rows.findIndex((row) => row.path === cursorPath),
-  );
+/** Writing the JSON of a large chat takes a while: it is done when the button is pressed, not before. */
+async function jsonOf(value: unknown, withSecrets: boolean): Promise<string> {
+  return JSON.stringify(withSecrets ? value : await maskSecrets(value), null, 2) ?? '';
+}
 
-  const moveTo = (row: number): void => {
-    setCursorPath(rows[row]?.path ?? '');
-    reveal(row);
-  };
-  const toggle = ({ path, isOpen }: TreeRow): void => {
-    const paths = new Set(open);
-    if (isOpen) paths.delete(path);
-    else paths.add(path);
-    setOpen(paths);
+function inspectAt({
+  engine,
+  at,
+}: Pick<ViewProps, 'engine'> & { readonly at: string | undefined }): ReturnType<
+  ViewProps['engine']['inspect']
+> {
+  return engine.inspect({ at });
+}
+
+interface SearchProps {
+  readonly value: unknown;
+  readonly onShow: (path: string | undefined) => void;
+}
+
+/** Finds keys and values, also in what is folded, and goes from one to the next. */
+function Search({ value, onShow }: SearchProps): ReactNode {
+  const [words, setWords] = useState('');
+  const [at, setAt] = useState(0);
+  const moment = useMemo(() => ({ value, words }), [value, words]);
+  const { value: found = NONE } = useAnswer(search, moment);
+  const step = (by: number): void => {
+    const next = (at + by + found.length) % Math.max(1, found.length);
+    setAt(next);
+    onShow(found[next]);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    const row = rows[cursor];
-    if (!row || event.ctrlKey || event.metaKey || event.altKey) return;
-    const target = rowAfterKey(event.key, cursor, rows.length, page);
-    if (target !== undefined) moveTo(target);
-    else if (event.key === 'ArrowRight' && row.isOpen === true) moveTo(cursor + 1);
-    else if (event.key === 'ArrowRight' && row.isOpen === false) toggle(row);
-    else if (event.key === 'ArrowLeft' && row.isOpen === true) toggle(row);
-    else if (event.key === 'ArrowLeft') moveTo(parentRow(rows, cursor));
-    else if (event.key === 'Enter' || event.key === ' ') toggle(row);
+    if (event.key === 'Enter') step(event.shiftKey ? -1 : 1);
+    else if (event.key === 'Escape' && words !== '') setWords('');
     else return;
     event.preventDefault();
   };
-  const onClick = (event: MouseEvent): void => {
-    const index = (event.target as Element).closest<HTMLElement>('[data-row]')?.dataset['row'];
-    const row = rows[Number(index ?? -1)];
-    if (!row) return;
-    setCursorPath(row.path);
-    toggle(row);
+  return (
+    <>
+      <input
+        type="search"
+        placeholder="Search"
+        aria-label="Search the snapshot"
+        value={words}
+        onChange={({ target }) => {
+          setWords(target.value);
+          setAt(-1);
+        }}
+        onKeyDown={onKeyDown}
+      />
+      {words.trim() !== '' && (
+        <>
+          <span className="muted sum" role="status">
+            {at < 0 ? '' : `${at + 1} / `}
+            {found.length}
+            {found.length === MOST ? '+' : ''}
+          </span>
+          <button
+            type="button"
+            aria-label="Previous hit"
+            disabled={found.length === 0}
+            onClick={() => step(-1)}
+          >
+            ↑
+          </button>
+          <button type="button" aria-label="Next hit" disabled={found.length === 0} onClick={() => step(1)}>
+            ↓
+          </button>
+        </>
+      )}
+    </>
+  );
+}
+
+const NONE: readonly string[] = [];
+/** Nobody steps through more hits. */
+const MOST = 500;
+
+async function search(
+  { value, words }: { readonly value: unknown; readonly words: string },
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  return words.trim() === '' ? NONE : findRows(value, words.trim(), { most: MOST, signal });
+}
+
+interface SessionFileProps extends Pick<ViewProps, 'engine' | 'onFile'> {
+  readonly withSecrets: boolean;
+}
+
+/** The chat with all around it as one file, for a bug report: to be handed on, and to be opened. */
+function SessionFile({ engine, withSecrets, onFile }: SessionFileProps): ReactNode {
+  const [told, setTold] = useState('');
+  const shownIn = useShownIn();
+  const input = useRef<HTMLInputElement>(null);
+  const save = async (): Promise<void> => {
+    setTold('Exporting…');
+    try {
+      const session = await exported(engine, !withSecrets);
+      download(shownIn, fileName('session'), JSON.stringify(session));
+      setTold(maskedIn(session));
+    } catch (error) {
+      setTold(`Not exported: ${error instanceof Error ? error.message : String(error)}`);
+    }
   };
   return (
-    <div
-      ref={ref}
-      className="rows tree code"
-      role="tree"
-      aria-label="Snapshot"
-      aria-activedescendant={cursor >= first && cursor < end ? `${idPrefix}${cursor}` : undefined}
-      tabIndex={0}
-      onScroll={onScroll}
-      onKeyDown={onKeyDown}
-      onClick={onClick}
-    >
-      <div role="presentation" style={{ height: rows.length * height }}>
-        {rows.slice(first, end).map((row, i) => (
-          <Item
-            key={row.path}
-            id={`${idPrefix}${first + i}`}
-            index={first + i}
-            height={height}
-            row={row}
-            isCursor={first + i === cursor}
-          />
-        ))}
-      </div>
-    </div>
-  );
-}
-
-function parentRow(rows: readonly TreeRow[], from: number): number {
-  const level = rows[from]?.level ?? 1;
-  for (let row = from - 1; row >= 0; row -= 1) if ((rows[row] as TreeRow).level < level) return row;
-  return from;
-}
-
-interface ItemProps {
-  readonly id: string;
-  readonly index: number;
-  readonly height: number;
-  readonly row: TreeRow;
-  readonly isCursor: boolean;
-}
-
-function Item({ id, index, height, row, isCursor }: ItemProps): ReactNode {
-  const sign = row.isOpen === undefined ? '' : row.isOpen ? '▾' : '▸';
-  return (
-    <div
-      id={id}
-      data-row={index}
-      className={isCursor ? 'row cursor' : 'row'}
-      style={{ top: index * height, height, paddingLeft: 6 + (row.level - 1) * 12 }}
-      role="treeitem"
-      aria-level={row.level}
-      aria-posinset={row.position}
-      aria-setsize={row.count}
-      aria-expanded={row.isOpen}
-      aria-selected={isCursor}
-    >
-      <span className="twisty" aria-hidden="true">
-        {sign}
+    <footer className="bar wrap">
+      <span className="grow" role="status">
+        {told || 'Chat, prompt, requests and log in one file'}
       </span>
-      <span className="key">{row.key}:&nbsp;</span>
-      <span className={`value ${row.kind}`}>{row.text}</span>
-    </div>
+      <button type="button" onClick={() => void save()}>
+        Export session
+      </button>
+      <button type="button" onClick={() => input.current?.click()}>
+        Open session…
+      </button>
+      <input
+        ref={input}
+        type="file"
+        accept=".json,application/json"
+        aria-label="Session file"
+        hidden
+        onChange={({ target }) => {
+          const [file] = target.files ?? [];
+          if (file) onFile(file);
+          target.value = '';
+        }}
+      />
+    </footer>
   );
+}
+
+async function exported(engine: ViewProps['engine'], mask: boolean): Promise<Session> {
+  const { exportSession } = await import('contextree/session');
+  const events = logOf(engine)
+    .list()
+    .map(({ event }) => event);
+  return exportSession(engine, { mask, events });
+}
+
+/** What was masked, for people. */
+function maskedIn({ masked }: Session): string {
+  if (!masked) return 'Exported with all secrets in it: mind whom you give it.';
+  const kinds = Object.entries(masked).map(([kind, count]) => (count === 1 ? kind : `${kind} ×${count}`));
+  return kinds.length === 0
+    ? 'Exported. Nothing in it looked like a secret: read what you publish.'
+    : `Exported. Masked: ${kinds.join(', ')}.`;
 }

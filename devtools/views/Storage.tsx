@@ -1,91 +1,376 @@
-import type { ContextEngine, StorageFigures } from 'contextree';
+import type { ContextEngine, Finding, StorageFigures } from 'contextree';
 import { type ReactNode, useMemo, useState } from 'react';
+import { useAttempt } from '../attempt.ts';
+import { bytesOf, number } from '../bytes.ts';
+import { duration } from '../eventLine.ts';
+import { type Logged, useEvents } from '../events.ts';
 import { useAnswer } from '../live.ts';
+import type { ViewProps } from '../view.ts';
 
-/** Where the chats are kept, how much there is, and whether the browser may take it. Counted when it is opened. */
-export function Storage({ engine, persistence }: StorageProps): ReactNode {
-  const [isOpen, setOpen] = useState(false);
-  if (!engine.store.storage) return null;
-  return (
-    <details className="storage" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>
-        Storage <span className="muted">{persistence}</span>
-      </summary>
-      {isOpen && <Figures engine={engine} />}
-    </details>
-  );
-}
-
-function Figures({ engine }: Pick<StorageProps, 'engine'>): ReactNode {
+/** Where the chats are kept, how much there is, how long writing takes, who else is here, and whether all of it is whole. */
+export function Storage({ engine, state, onOpen }: ViewProps): ReactNode {
   const [count, setCount] = useState(0);
   const moment = useMemo(() => ({ engine, count }), [engine, count]);
   const { value, error } = useAnswer(figuresAt, moment);
   const again = (): void => setCount((before) => before + 1);
-  const keep = (): void => {
-    void engine.store.persist?.().then(again);
-  };
   return (
-    <>
-      {error && <p role="alert">The store could not be counted: {error.message}</p>}
-      {value && (
-        <dl>
-          {rowsOf(value).map(([name, text]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{text}</dd>
-            </div>
-          ))}
-        </dl>
+    <div className="scroll" tabIndex={0} role="group" aria-label="Storage">
+      {error && (
+        <p className="alert" role="alert">
+          The store could not be counted: {error.message}
+        </p>
       )}
-      <button type="button" onClick={again}>
-        Count again
-      </button>{' '}
-      {value?.persisted === false && (
-        <button type="button" title="Asks the browser not to clear this site by itself" onClick={keep}>
-          Ask to keep
-        </button>
-      )}
-    </>
+      <Place state={state} figures={value} />
+      {value && <Site figures={value} engine={engine} onKeep={again} />}
+      <Kinds engine={engine} figures={value} onCount={again} />
+      <Writes engine={engine} />
+      <Tabs engine={engine} state={state} />
+      <Integrity engine={engine} onOpen={onOpen} />
+    </div>
   );
 }
 
-async function figuresAt({ engine }: Pick<StorageProps, 'engine'>): Promise<StorageFigures | undefined> {
+async function figuresAt({ engine }: Pick<ViewProps, 'engine'>): Promise<StorageFigures | undefined> {
   return engine.store.storage?.();
 }
 
-function rowsOf(figures: StorageFigures): [name: string, text: string][] {
-  const { chats, messages, packs, singles, blobs, journal, usage, quota, persisted } = figures;
-  const rows: [string, string | undefined][] = [
-    ['Chats', number(chats)],
-    ['Messages', number(messages)],
-    [
-      'Packs',
-      packs === undefined ? undefined : `${number(packs)}, and ${number(singles ?? 0)} single records`,
-    ],
-    ['Attachments', `${number(blobs.count)}, ${bytesOf(blobs.bytes)}`],
-    ['Journal', journal && journalOf(journal)],
-    ['Used by the site', usage === undefined ? undefined : bytesOf(usage)],
-    ['Allowed', quota === undefined ? undefined : bytesOf(quota)],
-    ['Persisted', persisted === undefined ? undefined : persisted ? 'yes' : 'no, the browser may clear it'],
-  ];
-  return rows.flatMap(([name, text]) => (text === undefined ? [] : [[name, text]]));
+const PLACES: Readonly<Record<string, string>> = {
+  indexeddb: 'In this browser (IndexedDB)',
+  memory: 'In memory: a reload forgets it',
+  custom: 'In a store of the app',
+};
+
+interface PlaceProps extends Pick<ViewProps, 'state'> {
+  readonly figures: StorageFigures | undefined;
 }
 
-function journalOf({ state, bytes, error }: NonNullable<StorageFigures['journal']>): string {
-  if (state === 'unsupported') return 'not in this browser';
-  return state === 'failed' ? `can’t be written: ${error?.message ?? ''}` : bytesOf(bytes ?? 0);
+function Place({ state, figures }: PlaceProps): ReactNode {
+  const { saveState, persistence } = state;
+  return (
+    <Facts
+      title="Where"
+      facts={[
+        ['Kept', PLACES[persistence] ?? persistence],
+        ['Saved', savedAs(saveState)],
+        ['Chats', figures && number(figures.chats)],
+        ['Messages', figures && number(figures.messages)],
+        ['Attachments', figures && `${number(figures.blobs.count)}, ${bytesOf(figures.blobs.bytes)}`],
+        [
+          'Packs',
+          figures?.packs === undefined
+            ? undefined
+            : `${number(figures.packs)}, and ${number(figures.singles ?? 0)} single records`,
+        ],
+      ]}
+    />
+  );
 }
 
-function number(value: number): string {
-  return value.toLocaleString('en');
+function savedAs({ state, pending, error }: PlaceProps['state']['saveState']): string {
+  if (state === 'error') return `no, ${number(pending)} wait: ${error?.message ?? ''}`;
+  return state === 'saving' ? 'under way' : 'all of it';
 }
 
-function bytesOf(bytes: number): string {
-  const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), 3);
-  return `${(bytes / 1000 ** power).toFixed(power && 1)} ${['bytes', 'kB', 'MB', 'GB'][power]}`;
+interface FactsProps {
+  readonly title: string;
+  /** What is undefined is left out. */
+  readonly facts: readonly (readonly [name: string, value: ReactNode])[];
 }
 
-interface StorageProps {
+function Facts({ title, facts }: FactsProps): ReactNode {
+  const shown = facts.filter(([, value]) => value !== undefined);
+  return (
+    <section>
+      <h2>{title}</h2>
+      <dl className="facts bare">
+        {shown.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+interface SiteProps {
   readonly engine: ContextEngine;
-  readonly persistence: string;
+  readonly figures: StorageFigures;
+  readonly onKeep: () => void;
+}
+
+/** What the browser allows this site, and whether it may take it back. */
+function Site({ engine, figures, onKeep }: SiteProps): ReactNode {
+  const { usage, quota, persisted } = figures;
+  if (usage === undefined && quota === undefined && persisted === undefined) return null;
+  const keep = (): void => {
+    void engine.store.persist?.().then(onKeep);
+  };
+  const words = `${bytesOf(usage ?? 0)} of ${quota === undefined ? 'an unknown amount' : bytesOf(quota)}`;
+  return (
+    <section>
+      <h2>This site</h2>
+      <div className="inset">
+        <p>{words} used, by all databases and caches of the site</p>
+        {quota !== undefined && (
+          <div
+            className="meter"
+            role="meter"
+            aria-label="Space"
+            aria-valuemin={0}
+            aria-valuemax={quota}
+            aria-valuenow={usage ?? 0}
+            aria-valuetext={words}
+          >
+            <span className="system" style={{ width: `${(100 * (usage ?? 0)) / quota}%` }} />
+          </div>
+        )}
+        {persisted !== undefined && (
+          <p>
+            {persisted
+              ? 'The browser has promised to keep it.'
+              : 'The browser may clear it when space runs short. '}
+            {!persisted && engine.store.persist && (
+              <button type="button" title="Asks the browser not to clear this site by itself" onClick={keep}>
+                Ask to keep
+              </button>
+            )}
+          </p>
+        )}
+      </div>
+    </section>
+  );
+}
+
+interface KindsProps {
+  readonly engine: ContextEngine;
+  readonly figures: StorageFigures | undefined;
+  readonly onCount: () => void;
+}
+
+/** Rows and bytes of each kind of record: they are weighed when somebody asks, because that reads all of them. */
+function Kinds({ engine, figures, onCount }: KindsProps): ReactNode {
+  const [kinds, setKinds] = useState<StorageFigures['kinds']>();
+  const { failure, attempt } = useAttempt();
+  const weigh = (): void =>
+    attempt(async () => {
+      setKinds((await engine.store.storage?.({ weigh: true }))?.kinds);
+      onCount();
+    });
+  const all = kinds?.reduce((sum, { bytes }) => sum + bytes, 0) ?? 0;
+  if (!figures) return null;
+  return (
+    <section>
+      <h2>
+        Records{' '}
+        <button type="button" title="Reads the whole database" onClick={weigh}>
+          {kinds ? 'Weigh again' : 'Weigh'}
+        </button>
+      </h2>
+      <Failure of={failure} />
+      {kinds && (
+        <table className="table sums">
+          <thead>
+            <tr>
+              <th scope="col">Kind</th>
+              <th scope="col">Rows</th>
+              <th scope="col">About</th>
+              <th scope="col">Share</th>
+            </tr>
+          </thead>
+          <tbody>
+            {kinds.map(({ kind, rows, bytes }) => (
+              <tr key={kind}>
+                <th scope="row">{kind}</th>
+                <td>{number(rows)}</td>
+                <td>{bytesOf(bytes)}</td>
+                <td>{all === 0 ? '' : `${Math.round((100 * bytes) / all)} %`}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </section>
+  );
+}
+
+/** How long the engine took to write, since the panel was opened. */
+function Writes({ engine }: { readonly engine: ContextEngine }): ReactNode {
+  const events = useEvents(engine);
+  const rows = useMemo(() => latencies(events), [events]);
+  return (
+    <section>
+      <h2>Writes since the panel was opened</h2>
+      {rows.length === 0 ? (
+        <p className="inset muted">None yet.</p>
+      ) : (
+        <table className="table sums">
+          <thead>
+            <tr>
+              <th scope="col">What</th>
+              <th scope="col">Times</th>
+              <th scope="col">Median</th>
+              <th scope="col">95 %</th>
+              <th scope="col">Longest</th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(({ what, times }) => (
+              <tr key={what}>
+                <th scope="row">{what}</th>
+                <td>{number(times.length)}</td>
+                <td>{duration(at(times, 0.5))}</td>
+                <td>{duration(at(times, 0.95))}</td>
+                <td>{duration(at(times, 1))}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </section>
+  );
+}
+
+/** The durations of what was written, by type, shortest first. */
+function latencies(
+  events: readonly Logged[],
+): readonly { readonly what: string; readonly times: readonly number[] }[] {
+  const groups = new Map<string, number[]>();
+  for (const { event } of events)
+    if (event.ms > 0 && event.type !== 'resolve')
+      groups.set(event.type, [...(groups.get(event.type) ?? []), event.ms]);
+  return [...groups].map(([what, times]) => ({ what, times: times.toSorted((a, b) => a - b) }));
+}
+
+function at(sorted: readonly number[], share: number): number {
+  return sorted[Math.ceil(share * sorted.length) - 1] ?? sorted[0] ?? 0;
+}
+
+/** What other tabs do with this chat right now. */
+function Tabs({ engine, state }: Pick<ViewProps, 'engine' | 'state'>): ReactNode {
+  const { saveState, remoteMessages } = state;
+  const moment = useMemo(() => ({ engine, saveState, remoteMessages }), [engine, saveState, remoteMessages]);
+  const { value: held } = useAnswer(heldAt, moment);
+  const remote = remoteMessages.length;
+  return (
+    <Facts
+      title="Other tabs"
+      facts={[
+        [
+          'Writing now',
+          held === undefined
+            ? undefined
+            : held === 0
+              ? 'no answer'
+              : `${number(held)} answers, here or elsewhere`,
+        ],
+        ['Behind what is shown', remote === 0 ? 'nothing' : `${number(remote)} messages of another tab`],
+      ]}
+    />
+  );
+}
+
+/** Asked again when a turn begins or ends, here or elsewhere. */
+async function heldAt({
+  engine,
+}: Pick<ViewProps, 'engine'> & Pick<ViewProps['state'], 'saveState' | 'remoteMessages'>): Promise<number> {
+  return (await engine.store.held(engine.chatId)).size;
+}
+
+/** Whether the chat is whole, what a repair would do, and the repair. */
+function Integrity({ engine, onOpen }: Pick<ViewProps, 'engine' | 'onOpen'>): ReactNode {
+  const [result, setResult] = useState<Checked>();
+  const { failure, attempt } = useAttempt();
+  const check = (isRepair: boolean): void =>
+    attempt(async () => {
+      const { findings } = await engine.repair({ preview: !isRepair });
+      setResult({ findings, isRepair });
+    });
+  const mends = result?.findings.filter(({ mends: can }) => can).length ?? 0;
+  return (
+    <section>
+      <h2>
+        Integrity{' '}
+        <button
+          type="button"
+          title="Reads every record of this chat, and changes nothing"
+          onClick={() => check(false)}
+        >
+          {result ? 'Check again' : 'Check'}
+        </button>{' '}
+        {result?.isRepair === false && mends > 0 && (
+          <button
+            type="button"
+            title="Mends what can be mended, and throws nothing away"
+            onClick={() => check(true)}
+          >
+            Repair {number(mends)} of {number(result.findings.length)}
+          </button>
+        )}
+      </h2>
+      <Failure of={failure} />
+      <div className="inset" role="status">
+        {result && (result.findings.length === 0 ? 'The chat is whole.' : summary(result, mends))}
+      </div>
+      {result && result.findings.length > 0 && (
+        <ul className="findings">
+          {result.findings.slice(0, MOST).map((finding, i) => (
+            <Item
+              key={i}
+              finding={finding}
+              isRepair={result.isRepair}
+              onShow={(node) => onOpen('Graph', { node })}
+            />
+          ))}
+        </ul>
+      )}
+      {result && result.findings.length > MOST && (
+        <p className="inset muted">and {number(result.findings.length - MOST)} more</p>
+      )}
+    </section>
+  );
+}
+
+interface Checked {
+  readonly findings: readonly Finding[];
+  readonly isRepair: boolean;
+}
+
+/** Findings that are listed. */
+const MOST = 100;
+
+function summary({ findings, isRepair }: Checked, mends: number): string {
+  const all = `${number(findings.length)} ${findings.length === 1 ? 'finding' : 'findings'}`;
+  if (isRepair) return `${all}; ${number(mends)} mended. What is lost can only be named.`;
+  return `${all}; a repair would mend ${number(mends)}, and throw nothing away.`;
+}
+
+interface ItemProps {
+  readonly finding: Finding;
+  readonly isRepair: boolean;
+  readonly onShow: (key: string) => void;
+}
+
+function Item({ finding, isRepair, onShow }: ItemProps): ReactNode {
+  const { kind, id, text, key, mends } = finding;
+  return (
+    <li>
+      <strong>{kind}</strong> {!text.includes(id) && <span dir="auto">{id}</span>} {text}{' '}
+      {mends && <span className="state">{isRepair ? 'mended' : 'can be mended'}</span>}{' '}
+      {key !== undefined && (
+        <button type="button" className="quiet" onClick={() => onShow(key)}>
+          Show in Graph
+        </button>
+      )}
+    </li>
+  );
+}
+
+function Failure({ of: reason }: { readonly of: string | undefined }): ReactNode {
+  return reason === undefined ? null : (
+    <p className="alert" role="alert">
+      {reason}
+    </p>
+  );
 }

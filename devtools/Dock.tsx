@@ -1,0 +1,151 @@
+import { type ReactNode, useLayoutEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { createPortal } from 'react-dom';
+import {
+  type DevtoolsPosition,
+  type Extent,
+  type Insets,
+  insetsOf,
+  isBeside,
+  NO_INSETS,
+  type Place,
+  placeOf,
+} from './dock.ts';
+import { Dressed } from './Dressed.tsx';
+import { useLoaded } from './loaded.ts';
+import type { MenuItem } from './Menu.tsx';
+import { recall, remember } from './memory.ts';
+import { useOwnWindow } from './ownWindow.ts';
+import type * as Tools from './dockTools.ts';
+import { type DevtoolsTheme, Shadow } from './Shadow.tsx';
+import { panelCss } from './theme.ts';
+
+interface DockProps {
+  /** The edge to begin with, until a person chooses one. Undefined: beside the app where there is room, else on top. */
+  readonly position: DevtoolsPosition | undefined;
+  readonly theme: DevtoolsTheme | undefined;
+  readonly styleNonce: string | undefined;
+  /** Told how much of the window is taken, also on `:root` as `--contextree-inset-top` and the like. */
+  readonly onInsetsChange: ((insets: Insets) => void) | undefined;
+  /** What stands in it; it is handed what its menu offers, and the edge by which it is resized. */
+  readonly children: (groups: Readonly<Record<string, readonly MenuItem[]>>, edge: ReactNode) => ReactNode;
+}
+
+/** The panel at an edge of the window, or in a window of its own. */
+export function Dock({ position, theme, styleNonce, onInsetsChange, children }: DockProps): ReactNode {
+  const [css] = useState(panelCss);
+  const [chosen, setChosen] = useState(recall);
+  const own = useOwnWindow();
+  const extent = useExtent();
+  const place = placeOf(chosen.side ?? position, chosen, extent);
+  const [isUnder, setUnder] = useState(false);
+  useInsets(own.window ? undefined : place, onInsetsChange);
+  const { value: tools } = useLoaded(loadTools, true);
+  const worn = chosen.theme ?? theme ?? 'system';
+
+  const choose = (more: ReturnType<typeof recall>): void => {
+    setChosen({ ...chosen, ...more });
+    remember(more);
+  };
+  const standAt = (side: DevtoolsPosition): void => {
+    own.close();
+    choose({ side });
+  };
+  const groups = {
+    Dock: [
+      ...SIDES.map(([side, label]) => ({
+        label,
+        isChosen: !own.window && place.side === side,
+        run: () => standAt(side),
+      })),
+      { label: 'Own window', isChosen: own.window !== null, run: own.open },
+    ],
+    Theme: THEMES.map(([name, label]) => ({
+      label,
+      isChosen: worn === name,
+      run: () => choose({ theme: name }),
+    })),
+  };
+  const resize = (size: number): void => choose(isBeside(place.side) ? { width: size } : { height: size });
+  const content = (
+    <Shadow
+      key={own.window ? 'own' : 'docked'}
+      css={css}
+      nonce={styleNonce}
+      theme={worn}
+      host={
+        own.window
+          ? 'display:block!important;height:100vh!important'
+          : 'position:relative!important;z-index:2147483000!important'
+      }
+      className={own.window ? 'embedded own' : `floating ${place.side}${isUnder ? ' collapsed' : ''}`}
+      size={own.window ? undefined : place.size}
+    >
+      {children(
+        groups,
+        !own.window && tools && (
+          <Dressed>
+            <tools.Resizer place={place} extent={extent} onSize={resize} />
+          </Dressed>
+        ),
+      )}
+    </Shadow>
+  );
+  return (
+    <>
+      {tools && (
+        <tools.FieldUnder place={own.window ? undefined : place} extent={extent} onChange={setUnder} />
+      )}
+      {own.window ? createPortal(content, own.window.document.body) : content}
+    </>
+  );
+}
+
+const SIDES: readonly (readonly [side: DevtoolsPosition, label: string])[] = [
+  ['right', 'Right'],
+  ['bottom', 'Bottom'],
+  ['left', 'Left'],
+  ['top', 'Top'],
+];
+
+const THEMES: readonly (readonly [theme: DevtoolsTheme, label: string])[] = [
+  ['system', 'System'],
+  ['light', 'Light'],
+  ['dark', 'Dark'],
+];
+
+/** The size of the window, in CSS pixels. */
+function useExtent(): Extent {
+  const width = useSyncExternalStore(onResize, () => innerWidth);
+  const height = useSyncExternalStore(onResize, () => innerHeight);
+  return { width, height };
+}
+
+function onResize(hear: () => void): () => void {
+  addEventListener('resize', hear);
+  return () => removeEventListener('resize', hear);
+}
+
+/** Tells the app, and its styles, how much of the window is taken; nothing any more when the panel goes. */
+function useInsets(place: Place | undefined, tell: ((insets: Insets) => void) | undefined): void {
+  const { side, size } = place ?? {};
+  const told = useRef(tell);
+  useLayoutEffect(() => {
+    told.current = tell;
+  });
+  useLayoutEffect(() => {
+    setInsets(insetsOf(side && { side, size: size ?? 0, least: 0, most: 0 }), told.current);
+  }, [side, size]);
+  useLayoutEffect(() => () => setInsets(NO_INSETS, told.current), []);
+}
+
+function setInsets(insets: Insets, tell: ((insets: Insets) => void) | undefined): void {
+  const { style } = document.documentElement;
+  for (const [side, size] of Object.entries(insets))
+    style.setProperty(`--contextree-inset-${side}`, `${size}px`);
+  tell?.(insets);
+}
+
+/** The panel is there before it is resized. */
+function loadTools(): Promise<typeof Tools> {
+  return import('./dockTools.ts');
+}

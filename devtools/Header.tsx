@@ -1,0 +1,48 @@
+import type { ContextEngine } from 'contextree';
+import type { ReactNode } from 'react';
+
+// What few panels show: it comes when it is needed.
+
+/** Which of several engines is shown. */
+export function Engines({ engines, picked, onPick }: EnginesProps): ReactNode {
+  return (
+    <select
+      aria-label="Chat"
+      className="engines"
+      value={picked}
+      onChange={(event) => onPick(Number(event.target.value))}
+    >
+      {engines.map((engine, i) => (
+        <option key={i} value={i}>
+          {engine.chat?.title ?? engine.chatId}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+interface EnginesProps {
+  readonly engines: readonly ContextEngine[];
+  /** Which of them is shown. */
+  readonly picked: number;
+  readonly onPick: (index: number) => void;
+}
+
+interface FileNoteProps {
+  readonly text: string;
+  readonly onClose: (() => void) | undefined;
+}
+
+/** Says that what is shown is a copy, or why a file is none. */
+export function FileNote({ text, onClose }: FileNoteProps): ReactNode {
+  return (
+    <div className="bar copy" role="status">
+      <span className="grow">{text}</span>
+      {onClose && (
+        <button type="button" onClick={onClose}>
+          Close
+        </button>
+      )}
+    </div>
+  );
+}

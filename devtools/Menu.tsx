@@ -1,0 +1,73 @@
+import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from 'react';
+import { Dressed } from './Dressed.tsx';
+import { useLoaded } from './loaded.ts';
+import type { MenuItems } from './MenuItems.tsx';
+
+/** One line of a menu: an action, or one choice of several. */
+export interface MenuItem {
+  readonly label: string;
+  readonly run: () => void;
+  /** Of a choice: whether it is the one. */
+  readonly isChosen?: boolean;
+  /** Of a choice: false where several may be chosen. Default true. */
+  readonly isOneOf?: boolean;
+  /** Why it can't be done now. */
+  readonly off?: string | undefined;
+}
+
+/** A button that opens a menu of groups, each with its name; what stands in it comes when it is first opened. */
+export function Menu({ label, sign = '⋯', groups }: MenuProps): ReactNode {
+  const id = useId();
+  const [isOpen, setOpen] = useState(false);
+  const { value: Items } = useLoaded(loadItems, isOpen);
+  const place = useRef<HTMLDivElement>(null);
+  const button = useRef<HTMLButtonElement>(null);
+  const close = (): void => {
+    setOpen(false);
+    button.current?.focus();
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (!isOpen) return;
+    if (event.key === 'Tab') setOpen(false);
+    if (event.key !== 'Escape') return;
+    event.preventDefault();
+    close();
+  };
+  const onBlur = (event: React.FocusEvent): void => {
+    if (!place.current?.contains(event.relatedTarget)) setOpen(false);
+  };
+  return (
+    <div ref={place} className="menu" role="presentation" onKeyDown={onKeyDown} onBlur={onBlur}>
+      <button
+        ref={button}
+        type="button"
+        className="icon"
+        aria-label={label}
+        title={label}
+        aria-haspopup="menu"
+        aria-expanded={isOpen}
+        aria-controls={isOpen && Items ? id : undefined}
+        onClick={() => setOpen(!isOpen)}
+      >
+        {sign}
+      </button>
+      {isOpen && Items && (
+        <Dressed>
+          <Items id={id} label={label} groups={groups} onClose={close} />
+        </Dressed>
+      )}
+    </div>
+  );
+}
+
+async function loadItems(): Promise<typeof MenuItems> {
+  return (await import('./MenuItems.tsx')).MenuItems;
+}
+
+interface MenuProps {
+  readonly label: string;
+  /** What is seen on the button. */
+  readonly sign?: string;
+  /** Lines by the name of their group, in order. */
+  readonly groups: Readonly<Record<string, readonly MenuItem[]>>;
+}

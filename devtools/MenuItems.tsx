@@ -1,0 +1,73 @@
+import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
+import type { MenuItem } from './Menu.tsx';
+
+/** The lines of an open menu: arrows go through them, Escape closes the menu alone. */
+export function MenuItems({ id, label, groups, onClose }: MenuItemsProps): ReactNode {
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => itemsIn(place.current)[0]?.focus(), []);
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const items = itemsIn(place.current);
+    const at = items.indexOf(event.target as HTMLElement);
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1 + items.length, Home: 0, End: items.length - 1 }[
+      event.key
+    ];
+    if (to === undefined) return;
+    event.preventDefault();
+    items[to % items.length]?.focus();
+  };
+  return (
+    <div
+      ref={place}
+      id={id}
+      className="items"
+      role="menu"
+      aria-label={label}
+      tabIndex={-1}
+      onKeyDown={onKeyDown}
+    >
+      {Object.entries(groups).map(([name, items]) => (
+        <div key={name} role="group" aria-label={name}>
+          <span className="muted" aria-hidden="true">
+            {name}
+          </span>
+          {items.map((item) => (
+            <Item key={item.label} {...item} onClose={onClose} />
+          ))}
+        </div>
+      ))}
+    </div>
+  );
+}
+
+interface MenuItemsProps {
+  readonly id: string;
+  readonly label: string;
+  readonly groups: Readonly<Record<string, readonly MenuItem[]>>;
+  readonly onClose: () => void;
+}
+
+function Item(item: MenuItem & { readonly onClose: () => void }): ReactNode {
+  const { label, run, isChosen, isOneOf = true, off, onClose } = item;
+  const choice = isOneOf ? 'menuitemradio' : 'menuitemcheckbox';
+  return (
+    <button
+      type="button"
+      role={isChosen === undefined ? 'menuitem' : choice}
+      aria-checked={isChosen}
+      aria-disabled={off !== undefined}
+      tabIndex={-1}
+      onClick={() => {
+        if (off !== undefined) return;
+        onClose();
+        run();
+      }}
+    >
+      {label}
+      {off !== undefined && <span className="off"> - {off}</span>}
+    </button>
+  );
+}
+
+function itemsIn(place: HTMLElement | null): HTMLElement[] {
+  return [...(place?.querySelectorAll<HTMLElement>('[role^=menuitem]') ?? [])];
+}

@@ -1,0 +1,39 @@
+import type { KeyboardEvent, PointerEvent, ReactNode } from 'react';
+import { type Extent, isBeside, type Place } from './dock.ts';
+import { sizeAfterKey, sizeAt } from './resize.ts';
+
+/** The edge that is dragged; with the keyboard, arrows move it: a separator that has focus is a control. */
+export function Resizer({ place, extent, onSize }: ResizerProps): ReactNode {
+  const { side, size, least, most } = place;
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const next = sizeAfterKey(event.key, place, event.shiftKey ? 64 : 16);
+    if (next === undefined) return;
+    event.preventDefault();
+    onSize(next);
+  };
+  const onPointerMove = (event: PointerEvent): void => {
+    if (event.currentTarget.hasPointerCapture(event.pointerId))
+      onSize(Math.min(most, Math.max(least, Math.round(sizeAt(side, event, extent)))));
+  };
+  return (
+    <div
+      className="resizer"
+      role="separator"
+      aria-label="Size of the devtools"
+      aria-orientation={isBeside(side) ? 'vertical' : 'horizontal'}
+      aria-valuemin={least}
+      aria-valuemax={most}
+      aria-valuenow={size}
+      tabIndex={0}
+      onKeyDown={onKeyDown}
+      onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
+      onPointerMove={onPointerMove}
+    />
+  );
+}
+
+interface ResizerProps {
+  readonly place: Place;
+  readonly extent: Extent;
+  readonly onSize: (size: number) => void;
+}

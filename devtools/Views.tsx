@@ -1,0 +1,311 @@
+import { type ContextEngine, useEngine } from 'contextree';
+import {
+  type DragEvent,
+  type KeyboardEvent,
+  type ReactNode,
+  type RefObject,
+  useEffect,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
+import { Dressed } from './Dressed.tsx';
+import { Guard } from './Guard.tsx';
+import { useLive } from './follow.ts';
+import { useLoaded } from './loaded.ts';
+import { Menu } from './Menu.tsx';
+import { recall, remember } from './memory.ts';
+import type * as Header from './Header.tsx';
+import type { SessionCopy } from './sessionCopy.ts';
+import { type Sight, type ViewName, type ViewProps, VIEWS } from './view.ts';
+import { Graph } from './views/Graph.tsx';
+import type * as Records from './views/records.ts';
+
+type View = (props: ViewProps) => ReactNode;
+
+/** Views beside the graph: the code of each comes when it is first shown. */
+const later: Readonly<Partial<Record<ViewName, () => Promise<View>>>> = {
+  Compare: async () => (await import('./views/Compare.tsx')).Compare,
+  Prompt: async () => (await import('./views/Prompt.tsx')).Prompt,
+  Log: async () => (await records()).Log,
+  Storage: async () => (await records()).Storage,
+  Fragments: async () => (await records()).Fragments,
+  Checkpoints: async () => (await records()).Checkpoints,
+  Cost: async () => (await import('./views/Cost.tsx')).Cost,
+  Run: async () => (await import('./views/Run.tsx')).Run,
+  Snapshot: async () => (await records()).Snapshot,
+};
+
+function records(): Promise<typeof Records> {
+  return import('./views/records.ts');
+}
+
+const tabs: readonly ViewName[] = VIEWS.filter((name) => name === 'Graph' || name in later);
+
+interface ViewsProps extends Pick<ViewProps, 'modelId' | 'tokenizer' | 'run'> {
+  /** Whose chat to show; without it, the provider's. */
+  readonly engine?: ContextEngine | undefined;
+  /** Several of them, to pick from. */
+  readonly engines?: readonly ContextEngine[] | undefined;
+  /** Whether focus goes to the tabs as they appear. */
+  readonly takesFocus?: boolean;
+  /** What stands at the end of the header. */
+  readonly children?: ReactNode;
+}
+
+/** The views of one engine, each of which may fail without harm to anything around it. They look at the same messages. */
+export function Views({
+  engine,
+  engines = [],
+  modelId,
+  tokenizer,
+  run,
+  takesFocus = false,
+  children,
+}: ViewsProps): ReactNode {
+  const id = useId();
+  const [tab, setTab] = useState(rememberedTab);
+  const [picked, setPicked] = useState(0);
+  const [sight, setSight] = useState<Sight>({});
+  const [copy, setCopy] = useState<SessionCopy>({});
+  useEffect(() => () => copy.engine?.dispose(), [copy]);
+  const openFile = (file: Blob): void => {
+    void import('./sessionCopy.ts').then(({ openCopy }) => openCopy(file)).then(setCopy);
+  };
+  const onDrop = (event: DragEvent): void => {
+    const [file] = event.dataTransfer.files;
+    if (!file) return;
+    event.preventDefault();
+    openFile(file);
+  };
+  const shown = copy.engine ?? engines[picked] ?? engines[0] ?? engine;
+  const more = useLoaded(loadHeader, engines.length > 1 || copy.failure !== undefined).value;
+  const list = useRef<HTMLDivElement>(null);
+  const select = (name: ViewName): void => {
+    setTab(name);
+    remember({ tab: name });
+    tabIn(list.current, name)?.focus();
+  };
+  const look = (at: Sight): void => setSight((before) => ({ ...before, ...at }));
+  const props: TabProps = {
+    tab,
+    modelId,
+    tokenizer,
+    run,
+    sight,
+    onLook: look,
+    onOpen: (name, at) => {
+      if (at) look(at);
+      select(name);
+    },
+    onFile: openFile,
+    onCloseCopy: copy.engine && (() => setCopy({})),
+  };
+  return (
+    <div className="views" onDragOver={allowFiles} onDrop={onDrop}>
+      <header className="bar">
+        {engines.length > 1 && more && <more.Engines engines={engines} picked={picked} onPick={setPicked} />}
+        <Tabs id={id} tab={tab} onSelect={select} list={list} takesFocus={takesFocus} />
+        {children}
+      </header>
+      {copy.failure !== undefined && more && (
+        <more.FileNote text={copy.failure} onClose={() => setCopy({})} />
+      )}
+      <div className="view" role="tabpanel" id={`${id}view`} aria-labelledby={`${id}${tab}`}>
+        <Guard key={tab} renderFailure={(error, retry) => <Failed error={error} retry={retry} />}>
+          {shown ? <ViewOf engine={shown} {...props} /> : <ProvidedView {...props} />}
+        </Guard>
+      </div>
+    </div>
+  );
+}
+
+/** Without this, a browser would leave the page for the file. */
+function allowFiles(event: DragEvent): void {
+  if (event.dataTransfer.types.includes('Files')) event.preventDefault();
+}
+
+function loadHeader(): Promise<typeof Header> {
+  return import('./Header.tsx');
+}
+
+interface TabsProps {
+  readonly id: string;
+  readonly tab: ViewName;
+  readonly onSelect: (name: ViewName) => void;
+  readonly list: RefObject<HTMLDivElement | null>;
+  readonly takesFocus: boolean;
+}
+
+/** A tab for each view. Where they have no room they scroll, and a menu beside them names them all. */
+function Tabs({ id, tab, onSelect, list, takesFocus }: TabsProps): ReactNode {
+  const isCut = useIsCut(list);
+  useLayoutEffect(() => revealTab(list.current, tab, isCut), [list, tab, isCut]);
+  useEffect(() => {
+    if (takesFocus) tabIn(list.current, rememberedTab())?.focus();
+  }, [list, takesFocus]);
+  const onKeyDown = (event: KeyboardEvent<HTMLElement>): void => {
+    const name = tabAfterKey(event.key, tab);
+    if (name === undefined) return;
+    event.preventDefault();
+    onSelect(name);
+  };
+  return (
+    <>
+      <div
+        ref={list}
+        className={isCut ? 'tabs cut' : 'tabs'}
+        role="tablist"
+        aria-label="Views"
+        tabIndex={-1}
+        onKeyDown={onKeyDown}
+      >
+        {tabs.map((name) => (
+          <button
+            key={name}
+            type="button"
+            role="tab"
+            id={`${id}${name}`}
+            data-tab={name}
+            aria-selected={name === tab}
+            aria-controls={name === tab ? `${id}view` : undefined}
+            tabIndex={name === tab ? 0 : -1}
+            onClick={() => onSelect(name)}
+          >
+            {name}
+          </button>
+        ))}
+      </div>
+      {isCut && (
+        <Menu
+          label="All views"
+          sign="»"
+          groups={{
+            Views: tabs.map((name) => ({
+              label: name,
+              isChosen: name === tab,
+              run: () => onSelect(name),
+            })),
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+/** Whether there are more tabs than room for them. The menu takes some of it, so it goes a little later than it comes. */
+function useIsCut(list: RefObject<HTMLElement | null>): boolean {
+  const [isCut, setCut] = useState(false);
+  useLayoutEffect(() => {
+    const element = list.current;
+    if (!element || typeof ResizeObserver === 'undefined') return undefined;
+    const look = (): void => setCut(element.scrollWidth > element.clientWidth);
+    const observer = new ResizeObserver(look);
+    observer.observe(element);
+    look();
+    return () => observer.disconnect();
+  }, [list]);
+  return isCut;
+}
+
+function tabIn(list: HTMLElement | null, name: ViewName): HTMLElement | null {
+  return list?.querySelector(`[data-tab="${name}"]`) ?? null;
+}
+
+/** Scrolls the tabs alone: the browser's own way would scroll the page around an embedded panel, too. */
+function revealTab(list: HTMLElement | null, name: ViewName, isCut: boolean): void {
+  const tab = tabIn(list, name);
+  if (!isCut || !list || !tab) return;
+  list.scrollLeft = tab.offsetLeft - list.offsetLeft - (list.clientWidth - tab.offsetWidth) / 2;
+}
+
+function rememberedTab(): ViewName {
+  const { tab } = recall();
+  return tabs.find((name) => name === tab) ?? 'Graph';
+}
+
+function tabAfterKey(key: string, tab: ViewName): ViewName | undefined {
+  const at = tabs.indexOf(tab);
+  const to = { ArrowRight: at + 1, ArrowLeft: at - 1 + tabs.length, Home: 0, End: tabs.length - 1 }[key];
+  return to === undefined ? undefined : tabs[to % tabs.length];
+}
+
+interface TabProps extends Omit<ViewProps, 'engine' | 'state'> {
+  readonly tab: ViewName;
+  /** Goes back to the app's chat from a session file. */
+  readonly onCloseCopy: (() => void) | undefined;
+}
+
+function ProvidedView(props: TabProps): ReactNode {
+  return <ViewOf {...props} engine={useEngine()} />;
+}
+
+function ViewOf({ tab, sight, onCloseCopy, ...rest }: TabProps & Pick<ViewProps, 'engine'>): ReactNode {
+  const { engine } = rest;
+  const state = useLive(engine);
+  useEffect(() => {
+    // What goes wrong while reading stands in the state.
+    engine.ready().catch(() => undefined);
+  }, [engine]);
+  useEffect(() => {
+    const open = new AbortController();
+    void keepEvents(engine, open.signal);
+    return () => open.abort();
+  }, [engine]);
+  useEffect(() => engine.record(), [engine]);
+  const more = useLoaded(loadHeader, engine.isReadOnly).value;
+  const load = later[tab];
+  const props = { ...rest, state, sight: sightIn({ engine, revision: state.revision }, sight) };
+  const key = `${engine.isReadOnly} ${engine.chatId}`;
+  const title = state.chat?.title ?? engine.chatId;
+  return (
+    <>
+      {engine.isReadOnly && more && (
+        <more.FileNote
+          text={`Read-only copy of ${title}: nothing of it can be changed.`}
+          onClose={onCloseCopy}
+        />
+      )}
+      {load ? <Later key={key} load={load} {...props} /> : <Graph key={key} {...props} />}
+    </>
+  );
+}
+
+/** Keeps the events of an engine, for the view of the log, until the signal says so. */
+async function keepEvents(engine: ContextEngine, signal: AbortSignal): Promise<void> {
+  const { logOf } = await import('./events.ts');
+  if (!signal.aborted) signal.addEventListener('abort', logOf(engine).listen());
+}
+
+/** What is asked of the engine takes the moment along: another revision may know another message. */
+function sightIn(
+  { engine }: { readonly engine: ContextEngine; readonly revision: number },
+  { node, against }: Sight,
+): Sight {
+  return { node: engine.node(node ?? '')?.key, against: engine.node(against ?? '')?.key };
+}
+
+function Later({ load, ...props }: ViewProps & { readonly load: () => Promise<View> }): ReactNode {
+  const { value: Shown, error } = useLoaded(load, true);
+  if (error) throw error;
+  const loading = <p className="words">Loading…</p>;
+  if (!Shown) return loading;
+  return (
+    <Dressed meanwhile={loading}>
+      <Shown {...props} />
+    </Dressed>
+  );
+}
+
+function Failed({ error, retry }: { readonly error: Error; readonly retry: () => void }): ReactNode {
+  return (
+    <div className="words" role="alert">
+      <p>This view stopped: {error.message}</p>
+      <p>The app goes on as before.</p>
+      <button type="button" onClick={retry}>
+        Try again
+      </button>
+    </div>
+  );
+}

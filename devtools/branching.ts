@@ -1,0 +1,16 @@
+import type { ContextEngine, EngineState } from 'contextree';
+
+/** Why no branch can be made now; undefined where one can. */
+export function branchOff({ pending }: Pick<EngineState, 'pending'>): string | undefined {
+  if (pending.length === 0) return undefined;
+  return pending.length === 1
+    ? 'a message waits for save(), and would be dropped'
+    : `${pending.length} messages wait for save(), and would be dropped`;
+}
+
+/** Makes a branch that ends at a message, and shows it. */
+export async function branchAt(engine: ContextEngine, state: EngineState, at: string): Promise<void> {
+  const reason = branchOff(state);
+  if (reason !== undefined) throw new Error(`No branch is made: ${reason}.`);
+  await engine.rewind(at);
+}

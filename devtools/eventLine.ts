@@ -1,0 +1,73 @@
+import type { ContextEngine, ContextEvent, EngineState } from 'contextree';
+
+/** What an event says, on one line, without its type and its duration. */
+export function eventLine(event: ContextEvent): string {
+  switch (event.type) {
+    case 'set':
+      return `${counted(event.fragments, 'fragment')}, ${counted(event.messages, 'message')}`;
+    case 'resolve':
+      return `${event.branch}: ${counted(event.messages, 'message')}, ${counted(event.characters, 'character')} of system prompt`;
+    case 'save':
+      return `${event.branch}: ${counted(event.ids.length, 'message')}`;
+    case 'switch':
+      return `${event.from} → ${event.to}`;
+    case 'branch':
+    case 'checkpoint':
+      return `${event.action} ${event.name}`;
+    case 'stream':
+      return `${event.branch}: ${event.phase}${event.phase === 'end' ? `, ${event.status}` : ''}`;
+    case 'conflict':
+      return `another tab was first on ${event.from}: ${event.policy} to ${event.to}`;
+    case 'error':
+      return `${event.code}: ${event.message}`;
+    default:
+      // A newer engine tells of more.
+      return '';
+  }
+}
+
+function counted(count: number, what: string): string {
+  return `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`;
+}
+
+/** The key of the message that an event is about, else of the last one of its branch; undefined for none that is known. */
+export function keyOfEvent(
+  event: ContextEvent,
+  engine: Pick<ContextEngine, 'node'>,
+  { branches }: Pick<EngineState, 'branches'>,
+): string | undefined {
+  const known = (id: string | undefined): string | undefined => engine.node(id ?? '')?.key;
+  const headOf = (branch: string): string | undefined =>
+    branches.find(({ id, name }) => id === branch || name === branch)?.headKey ?? undefined;
+  switch (event.type) {
+    case 'save':
+      return known(event.ids.at(-1));
+    case 'stream':
+    case 'error':
+      return known(event.id);
+    case 'checkpoint':
+      return known(event.messageId);
+    case 'branch':
+      return headOf(event.id);
+    case 'conflict':
+      return headOf(event.toId);
+    case 'switch':
+      return headOf(event.to);
+    default:
+      return undefined;
+  }
+}
+
+/** The time of day to the millisecond, as the person writes it. */
+export function clockTime(at: number): string {
+  const date = new Date(at);
+  const ms = String(date.getMilliseconds()).padStart(3, '0');
+  return `${date.toLocaleTimeString(undefined, { hourCycle: 'h23' })}.${ms}`;
+}
+
+/** How long something took: `0.4 ms`, `12 ms`, `3.2 s`; '' for what takes no time. */
+export function duration(ms: number): string {
+  if (ms === 0) return '';
+  if (ms < 10) return `${ms.toFixed(1)} ms`;
+  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
+}

@@ -1,0 +1,111 @@
+import type { ContextEngine, ContextEvent } from 'contextree';
+import { useCallback, useSyncExternalStore } from 'react';
+import { useShownIn } from './Shadow.tsx';
+
+/** An event of an engine, in the order in which they came. */
+export interface Logged {
+  /** Counts events; unique in its log. */
+  readonly number: number;
+  readonly event: ContextEvent;
+  /** How many events it stands for: drafts of one message that followed each other are one, the last of them. */
+  readonly count: number;
+}
+
+/**
+ * What an engine did while somebody listened, the last 1,000 events. They hold ids, names and times, no content, so a full
+ * log is some hundred kilobytes.
+ */
+export class EventLog {
+  readonly #engine: ContextEngine;
+  readonly #readers = new Set<() => void>();
+  #entries: Logged[] = [];
+  #told: readonly Logged[] = [];
+  readonly #seen = new WeakSet<ContextEvent>();
+  #listeners = 0;
+  #count = 0;
+  #stop = (): void => {};
+
+  constructor(engine: ContextEngine) {
+    this.#engine = engine;
+  }
+
+  /** Listens until the result is called. Several that listen cost as much as one. */
+  listen(): () => void {
+    if (this.#listeners === 0) this.#stop = this.#engine.subscribe((event) => this.#add(event));
+    this.#listeners += 1;
+    return () => {
+      this.#listeners -= 1;
+      if (this.#listeners === 0) this.#stop();
+    };
+  }
+
+  #add(event: ContextEvent): void {
+    // A copy of a chat tells what happened then whenever somebody begins to listen.
+    if (this.#seen.has(event)) return;
+    this.#seen.add(event);
+    const last = this.#entries.at(-1);
+    const count = last && isSameDraft(last.event, event) ? last.count + 1 : 1;
+    if (count > 1) this.#entries.pop();
+    this.#entries.push({ number: count > 1 ? this.#count : ++this.#count, event, count });
+    if (this.#entries.length > LIMIT) this.#entries.shift();
+    for (const reader of this.#readers) reader();
+  }
+
+  /** The events, oldest first; the same list until there is another one. */
+  readonly list = (): readonly Logged[] => {
+    const last = this.#entries.at(-1);
+    const isNew = last !== this.#told.at(-1) || this.#entries.length !== this.#told.length;
+    return isNew ? (this.#told = [...this.#entries]) : this.#told;
+  };
+
+  /** Tells of each event; returns the way to stop. */
+  subscribe(reader: () => void): () => void {
+    this.#readers.add(reader);
+    return () => this.#readers.delete(reader);
+  }
+
+  clear(): void {
+    this.#entries = [];
+    for (const reader of this.#readers) reader();
+  }
+}
+
+const LIMIT = 1000;
+
+function isSameDraft(a: ContextEvent, b: ContextEvent): boolean {
+  return (
+    a.type === 'stream' && b.type === 'stream' && a.phase === 'draft' && b.phase === 'draft' && a.id === b.id
+  );
+}
+
+const logs: WeakMap<ContextEngine, EventLog> = /* @__PURE__ */ new WeakMap();
+
+/** The log of an engine: one for all panels that show it. */
+export function logOf(engine: ContextEngine): EventLog {
+  const log = logs.get(engine) ?? new EventLog(engine);
+  logs.set(engine, log);
+  return log;
+}
+
+/** The events of an engine, followed while mounted: at most one render for each frame. */
+export function useEvents(engine: ContextEngine): readonly Logged[] {
+  const log = logOf(engine);
+  const shownIn = useShownIn();
+  const subscribe = useCallback(
+    (notify: () => void) => {
+      let frame = 0;
+      const stop = log.subscribe(() => {
+        frame ||= shownIn.requestAnimationFrame(() => {
+          frame = 0;
+          notify();
+        });
+      });
+      return () => {
+        stop();
+        shownIn.cancelAnimationFrame(frame);
+      };
+    },
+    [log, shownIn],
+  );
+  return useSyncExternalStore(subscribe, log.list, log.list);
+}

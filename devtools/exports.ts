@@ -1,0 +1,76 @@
+import type { UIMessage } from 'ai';
+import type { ContextEngine } from 'contextree';
+import { partsOf } from './messageText.ts';
+
+// A message, or what leads to it, as something to paste elsewhere.
+
+/** A message as Markdown, for an issue or a document. */
+export function asMarkdown(message: UIMessage): string {
+  const { role } = message;
+  const written = partsOf(message).flatMap((part) => partAsMarkdown(part) ?? []);
+  return [`**${role}**`, ...written].join('\n\n');
+}
+
+function partAsMarkdown(part: UIMessage['parts'][number]): string | undefined {
+  switch (part.type) {
+    case 'step-start':
+      return undefined;
+    case 'text':
+      return part.text;
+    case 'reasoning':
+      return quoted(part.text);
+    case 'source-url':
+      return `[${part.title ?? part.url}](${part.url})`;
+    case 'file':
+      return `File: ${part.filename ?? part.mediaType}`;
+    default:
+      return fenced('json', JSON.stringify(part, null, 2));
+  }
+}
+
+function quoted(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => `> ${line}`)
+    .join('\n');
+}
+
+/** A fence that is longer than any in the text. */
+function fenced(language: string, text: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}${language}\n${text}\n${fence}`;
+}
+
+/** The messages from the first one to this one, as `UIMessage[]` in JSON: what `messages` of a chat may begin with. */
+export async function chainAsJson(engine: ContextEngine, messageKey: string): Promise<string> {
+  return JSON.stringify((await engine.resolve({ at: messageKey })).messages, null, 2);
+}
+
+/**
+ * The call that would ask for this answer again, or answer this question, as a module for AI SDK 5, 6 and 7. It needs a
+ * model and nothing of contextree.
+ */
+export async function asCall(engine: ContextEngine, messageKey: string): Promise<string> {
+  const node = engine.node(messageKey);
+  const at = node?.name === 'assistant' ? node.parentKey : messageKey;
+  const { systemPrompt, messages } =
+    at === null ? { systemPrompt: '', messages: [] } : await engine.resolve({ at });
+  const model = engine.calls(messageKey).findLast((call) => call.model)?.model ?? 'provider/model';
+  const system = systemPrompt === '' ? '' : `\n  system: ${asTemplate(systemPrompt)},`;
+  return `import { convertToModelMessages, generateText } from 'ai';
+
+const { text } = await generateText({
+  model: ${JSON.stringify(model)},${system}
+  messages: await convertToModelMessages(${indented(JSON.stringify(messages, null, 2))}),
+});
+`;
+}
+
+function asTemplate(text: string): string {
+  return `\`${text.replaceAll(/[\\`]|\$\{/g, (sign) => `\\${sign}`)}\``;
+}
+
+function indented(text: string): string {
+  return text.replaceAll('\n', '\n  ');
+}

@@ -1,0 +1,26 @@
+import { useEffect, useState } from 'react';
+
+/** What was loaded, or why it could not be; empty until then. */
+export interface Loaded<T> {
+  readonly value?: T;
+  readonly error?: Error;
+}
+
+/** Code that is fetched when it is first wanted; fetched again, where that failed, by what mounts anew. */
+export function useLoaded<T>(load: () => Promise<T>, isWanted: boolean): Loaded<T> {
+  const [loaded, setLoaded] = useState<Loaded<T>>({});
+  const isMissing = isWanted && loaded.value === undefined && loaded.error === undefined;
+  useEffect(() => {
+    if (!isMissing) return undefined;
+    let isCurrent = true;
+    load().then(
+      (value) => isCurrent && setLoaded({ value }),
+      (error: unknown) =>
+        isCurrent && setLoaded({ error: error instanceof Error ? error : new Error(String(error)) }),
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [load, isMissing]);
+  return loaded;
+}

@@ -1,0 +1,38 @@
+/** A window that was opened, and how to close it. */
+export interface Opened {
+  readonly window: Window;
+  readonly close: () => void;
+}
+
+/**
+ * Opens a window: one that stays in front (Document Picture-in-Picture), where the browser has that, else a popup; null
+ * where it is refused. `gone` is told when it was closed.
+ */
+export async function openWindow(gone: () => void): Promise<Opened | null> {
+  const own = await request().catch((error: unknown) => {
+    console.warn('The contextree devtools got no window of their own.', error);
+    return null;
+  });
+  if (!own) return null;
+  const { document } = own;
+  document.title = 'contextree devtools';
+  document.body.style.margin = '0';
+  const close = (): void => {
+    own.removeEventListener('pagehide', gone);
+    window.removeEventListener('pagehide', close);
+    own.close();
+  };
+  own.addEventListener('pagehide', gone);
+  window.addEventListener('pagehide', close);
+  return { window: own, close };
+}
+
+const SIZE = { width: 640, height: 720 };
+
+async function request(): Promise<Window | null> {
+  const { documentPictureInPicture } = window as {
+    readonly documentPictureInPicture?: { requestWindow(size: typeof SIZE): Promise<Window> };
+  };
+  if (documentPictureInPicture) return documentPictureInPicture.requestWindow(SIZE);
+  return window.open('', 'contextree-devtools', `popup,width=${SIZE.width},height=${SIZE.height}`);
+}

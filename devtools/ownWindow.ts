@@ -1,0 +1,25 @@
+import { useEffect, useState } from 'react';
+import type { Opened } from './openWindow.ts';
+
+/** A window of the panel's own, and how to open and close it. */
+export interface OwnWindow {
+  /** Null while the panel stands in the page. */
+  readonly window: Window | null;
+  /** To be called from a click. Stays in the page where the browser refuses. */
+  readonly open: () => void;
+  readonly close: () => void;
+}
+
+/**
+ * A window of its own for what stands in the page. It goes with the page; whoever closes it finds the panel in the page
+ * again. The code comes with the click, whose permission to open a window lasts for some seconds.
+ */
+export function useOwnWindow(): OwnWindow {
+  const [own, setOwn] = useState<Opened | null>(null);
+  useEffect(() => own?.close, [own]);
+  const close = (): void => setOwn(null);
+  const open = (): void => {
+    void import('./openWindow.ts').then(({ openWindow }) => openWindow(close)).then(setOwn);
+  };
+  return { window: own && own.window, open, close };
+}

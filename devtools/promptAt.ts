@@ -1,0 +1,147 @@
+import type { UIMessage } from 'ai';
+import { type ContextEngine, type ContextFragment, type ContextRenderer, maskSecrets } from 'contextree';
+import type { RecordedRequest } from './requests.ts';
+
+/**
+ * What a model was sent at a place of the chat, or would be.
+ *
+ * For an answer whose request was recorded that is a fact. For any other place it is what the fragments of today make of
+ * it, and nobody may take the one for the other: so each prompt says what it is.
+ */
+export interface PromptAt {
+  /** `next`: what would be sent now. `today`: what would be sent there, with today's fragments. */
+  readonly kind: 'recorded' | 'today' | 'next';
+  readonly request: RecordedRequest | undefined;
+  readonly renderer: string;
+  /** The system prompt in pieces, in order: secrets masked, where it was recorded. */
+  readonly pieces: readonly PromptPiece[];
+  /** The fragments that it was made from, in the order of the prompt. */
+  readonly fragments: readonly ContextFragment[];
+  /** Where its renderer can tell which fragment is where, or there is nothing to tell. */
+  readonly knowsPlaces: boolean;
+  /** The conversation, oldest first; secrets masked, where it was recorded. */
+  readonly messages: readonly UIMessage[];
+}
+
+/** A run of the system prompt: a fragment, or what stands between two. */
+export interface PromptPiece {
+  readonly text: string;
+  readonly fragment?: ContextFragment;
+}
+
+/** Which prompt is meant. */
+interface Place {
+  readonly engine: ContextEngine;
+  /** The key of a message; undefined for what would be sent next. */
+  readonly node: string | undefined;
+  /** Whether what was recorded is passed over. */
+  readonly isToday?: boolean;
+}
+
+/** The latest recorded request for an answer, or for a question, among those that are recorded. */
+export function requestAt({
+  engine,
+  node,
+  requests = engine.requests(),
+}: Place & { readonly requests?: readonly RecordedRequest[] }): RecordedRequest | undefined {
+  if (node === undefined) return undefined;
+  const isAnswer = engine.node(node)?.name === 'assistant';
+  return requests.findLast((one) => (isAnswer ? one.answerKey : one.parentKey) === node);
+}
+
+/** The prompt at a place. `renderer` is that of the app, or another one: what was recorded stays as it was sent. */
+export async function promptAt(
+  place: Place,
+  renderer: ContextRenderer,
+  signal?: AbortSignal,
+): Promise<PromptAt & { readonly loaded: readonly ContextFragment[] }> {
+  const request = place.isToday ? undefined : requestAt(place);
+  if (request) return { ...(await recordedPrompt(request)), loaded: [] };
+  const { engine, node } = place;
+  const own = engine.state.getState().fragments;
+  let loaded: readonly ContextFragment[] = [];
+  const keeping: ContextRenderer = {
+    name: renderer.name,
+    render: (fragments) => renderer.render((loaded = fragments)),
+  };
+  const at = endOf(place);
+  const resolved = await engine.resolve({ ...(at && { at }), renderer: keeping, signal });
+  const rendered = await Promise.resolve(renderer.renderWithSpans?.(loaded)).catch(() => undefined);
+  const { systemPrompt } = resolved;
+  const spans = rendered?.text === systemPrompt ? rendered.spans : [];
+  return {
+    kind: node === undefined ? 'next' : 'today',
+    request: undefined,
+    renderer: renderer.name,
+    fragments: own,
+    pieces: piecesOf(
+      systemPrompt,
+      spans.map((span) => ({ ...span, fragment: own[loaded.indexOf(span.fragment)] ?? span.fragment })),
+    ),
+    knowsPlaces: systemPrompt === '' || spans.length > 0,
+    messages: at === null ? [] : resolved.messages,
+    loaded,
+  };
+}
+
+/** The last message that a prompt holds: of an answer, the one before it. Null where there is none. */
+function endOf({ engine, node }: Place): string | null | undefined {
+  const info = engine.node(node ?? '');
+  return info?.name === 'assistant' ? info.parentKey : info?.key;
+}
+
+const masked = new WeakMap<RecordedRequest['messages'], Promise<PromptAt>>();
+
+/** A record changes as its answer grows, and its prompt does not: it is masked once. */
+function recordedPrompt(request: RecordedRequest): Promise<PromptAt> {
+  const known = masked.get(request.messages) ?? maskedPrompt(request);
+  masked.set(request.messages, known);
+  return known.then((prompt) => ({ ...prompt, request }));
+}
+
+async function maskedPrompt(request: RecordedRequest): Promise<PromptAt> {
+  const { system, spans, messages, renderer } = request;
+  const pieces = piecesOf(system, spans).map(async ({ text, ...piece }) => {
+    return { ...piece, text: await maskSecrets(text) };
+  });
+  return {
+    kind: 'recorded',
+    request,
+    renderer,
+    fragments: spans.map(({ fragment }) => fragment),
+    pieces: await Promise.all(pieces),
+    knowsPlaces: system === '' || spans.length > 0,
+    messages: await maskSecrets(messages),
+  };
+}
+
+function piecesOf(text: string, spans: RecordedRequest['spans']): readonly PromptPiece[] {
+  const pieces: PromptPiece[] = [];
+  let from = 0;
+  for (const { fragment, start, end } of spans) {
+    // Rows of one table share a span: the first of them has it.
+    if (start < from) continue;
+    if (start > from) pieces.push({ text: text.slice(from, start) });
+    pieces.push({ text: text.slice(start, end), fragment });
+    from = end;
+  }
+  if (from < text.length) pieces.push({ text: text.slice(from) });
+  return pieces;
+}
+
+/** The system prompt in one piece. */
+export function systemOf({ pieces }: Pick<PromptAt, 'pieces'>): string {
+  return pieces.map(({ text }) => text).join('');
+}
+
+/** The key of the answer of the turn before: above a message, or above what would be sent next. */
+export function turnBefore(
+  engine: ContextEngine,
+  node: string | undefined,
+  headKey: string | undefined,
+): string | undefined {
+  const info = engine.node(node ?? '');
+  let at: string | null = node === undefined ? (headKey ?? null) : (info?.parentKey ?? null);
+  while (at !== null && engine.node(at)?.name !== 'assistant') at = engine.node(at)?.parentKey ?? null;
+  return at ?? undefined;
+}

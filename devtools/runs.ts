@@ -1,0 +1,188 @@
+import type { UIMessage } from 'ai';
+import type { BranchInfo, ContextEngine } from 'contextree';
+import { costOf, usageOf } from 'contextree/tokens';
+import { useSyncExternalStore } from 'react';
+import { textOf } from './views/words.ts';
+
+type AttachedChat = NonNullable<ContextEngine['attached']>;
+type RunOptions = Parameters<NonNullable<AttachedChat['run']>>[0];
+
+/** What is asked again, and how. */
+export interface Plan extends Omit<RunOptions, 'signal'> {
+  /** The model that is asked; '' for the one that the app asks. */
+  readonly model: string;
+  /** The key of the question, and of the answer that there is; undefined where there is none. */
+  readonly question: string;
+  readonly answer: string | undefined;
+}
+
+/** One answer that was asked for, and of which nothing is saved. */
+export interface Result {
+  readonly number: number;
+  readonly plan: Plan;
+  readonly status: 'waiting' | 'running' | 'done' | 'stopped' | 'failed';
+  /** As far as it has come. */
+  readonly message?: UIMessage;
+  readonly error?: string;
+  /** From the request to the last word, in ms. */
+  readonly ms?: number;
+  /** Tokens read and written; absent where they were not told. */
+  readonly tokens?: number;
+  /** US dollars; null where usage, model or price is unknown. */
+  readonly cost?: number | null;
+  /** The branch as which it was kept. */
+  readonly kept?: BranchInfo;
+}
+
+/** So many may wait and run, and so many run together. */
+export const MOST = 5;
+const TOGETHER = 3;
+
+/** The answers that were asked for in the panel, as long as the page is there: newest last. */
+export class Runs {
+  readonly #engine: ContextEngine;
+  readonly #listeners = new Set<() => void>();
+  readonly #stops = new Map<number, AbortController>();
+  #results: readonly Result[] = [];
+
+  constructor(engine: ContextEngine) {
+    this.#engine = engine;
+  }
+
+  readonly list = (): readonly Result[] => this.#results;
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  /** How many more may be asked for now. */
+  get room(): number {
+    return MOST - this.#results.filter(({ status }) => status === 'waiting' || status === 'running').length;
+  }
+
+  /** Asks for these, as far as there is room. */
+  start(plans: readonly Plan[]): void {
+    const first = (this.#results.at(-1)?.number ?? 0) + 1;
+    const own = plans.slice(0, this.room);
+    this.#set([
+      ...this.#results,
+      ...own.map((plan, i): Result => ({ number: first + i, plan, status: 'waiting' })),
+    ]);
+    this.#next();
+  }
+
+  stopAll(): void {
+    this.#set(
+      this.#results.map((one) => (one.status === 'waiting' ? { ...one, status: 'stopped' as const } : one)),
+    );
+    for (const control of this.#stops.values()) control.abort();
+  }
+
+  clear(): void {
+    this.stopAll();
+    this.#set([]);
+  }
+
+  /** Saves an answer as a branch: behind its question, or behind the one that was asked in its place. */
+  async keep({ number, plan, message }: Result): Promise<void> {
+    if (!message) return;
+    const engine = this.#engine;
+    const sources = plan.answer === undefined ? {} : { sources: [plan.answer] };
+    const asked = plan.message;
+    const question = engine.node(plan.question);
+    const kept =
+      asked === undefined
+        ? await engine.add([message], { parentId: plan.question, ...sources })
+        : await engine.add([questionOf(`${message.id}-question`, asked), message], {
+            parentId: question?.parentKey ?? null,
+            ...sources,
+          });
+    this.#change(number, { kept });
+  }
+
+  #next(): void {
+    const chat = this.#engine.attached;
+    const waiting = this.#results.filter(({ status }) => status === 'waiting');
+    const running = this.#results.filter(({ status }) => status === 'running').length;
+    for (const result of waiting.slice(0, Math.max(0, TOGETHER - running))) void this.#run(result, chat);
+  }
+
+  async #run({ number, plan }: Result, chat: AttachedChat | undefined): Promise<void> {
+    const control = new AbortController();
+    this.#stops.set(number, control);
+    this.#change(number, { status: 'running' });
+    const start = performance.now();
+    const { model, question: _question, answer: _answer, ...options } = plan;
+    try {
+      if (!chat?.run) throw new Error('No chat of contextree/ai is on this page, so there is nobody to ask.');
+      let message: UIMessage | undefined;
+      for await (const grown of await chat.run({ ...options, signal: control.signal }))
+        this.#change(number, { message: (message = grown), ms: performance.now() - start });
+      const isOver = control.signal.aborted ? 'stopped' : 'done';
+      this.#change(number, {
+        status: isOver,
+        ms: performance.now() - start,
+        ...(await usedBy(message, model)),
+      });
+    } catch (error) {
+      const isStopped = control.signal.aborted;
+      this.#change(number, {
+        status: isStopped ? 'stopped' : 'failed',
+        ...(!isStopped && { error: error instanceof Error ? error.message : String(error) }),
+        ms: performance.now() - start,
+      });
+    } finally {
+      this.#stops.delete(number);
+      this.#next();
+    }
+  }
+
+  #change(number: number, patch: Partial<Result>): void {
+    this.#set(this.#results.map((one) => (one.number === number ? { ...one, ...patch } : one)));
+  }
+
+  #set(results: readonly Result[]): void {
+    this.#results = results;
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+async function usedBy(
+  message: UIMessage | undefined,
+  asked: string,
+): Promise<Pick<Result, 'tokens' | 'cost'>> {
+  const usage = message && (await usageOf(message));
+  if (!usage) return { cost: null };
+  const { modelId, model = modelId } = Object(message.metadata) as { model?: unknown; modelId?: unknown };
+  const name = typeof model === 'string' ? model : asked;
+  const steps = message.parts.filter(({ type }) => type === 'step-start').length;
+  return {
+    tokens: (usage.input ?? 0) + (usage.output ?? 0),
+    cost: await costOf({ model: name, usage, steps }),
+  };
+}
+
+function questionOf(id: string, content: NonNullable<Plan['message']>): UIMessage {
+  const parts = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content.parts;
+  return { id, role: 'user', parts };
+}
+
+/** The words of a result; '' until there are some. */
+export function wordsOf({ message }: Result): string {
+  return message ? textOf(message) : '';
+}
+
+const known = new WeakMap<ContextEngine, Runs>();
+
+/** The runs of an engine: they stay while one looks at other views. */
+export function runsOf(engine: ContextEngine): Runs {
+  const runs = known.get(engine) ?? new Runs(engine);
+  known.set(engine, runs);
+  return runs;
+}
+
+export function useRuns(engine: ContextEngine): readonly Result[] {
+  const { subscribe, list } = runsOf(engine);
+  return useSyncExternalStore(subscribe, list, list);
+}

@@ -1,0 +1,52 @@
+import type { GraphNode, Operation } from 'contextree';
+import { plainLine } from './plainLine.ts';
+
+/** One thing that was done to a chat: a message, or an operation on branches and checkpoints. */
+export interface Step {
+  /** When, as `graph({ at })` takes it. */
+  readonly at: number;
+  /** When, for people: ms since epoch. */
+  readonly time: number;
+  readonly kind: string;
+  readonly label: string;
+  /** Of an operation; absent for messages. */
+  readonly state?: Operation['state'];
+}
+
+/** Messages and operations in the order in which they were made. Both lists are in order already. */
+export function stepsOf(nodes: readonly GraphNode[], operations: readonly Operation[]): readonly Step[] {
+  const steps: Step[] = [];
+  let done = 0;
+  const operationsUpTo = (at: number): void => {
+    for (let next = operations[done]; next && next.at <= at; next = operations[done]) {
+      steps.push(operationStep(next));
+      done += 1;
+    }
+  };
+  for (const node of nodes) {
+    operationsUpTo(node.at);
+    steps.push(messageStep(node));
+  }
+  operationsUpTo(Number.POSITIVE_INFINITY);
+  return steps;
+}
+
+function messageStep({ at, createdAt, role, content }: GraphNode): Step {
+  return { at, time: createdAt, kind: role, label: plainLine(role, content) };
+}
+
+/** What was done, for people. */
+const DONE: Readonly<Record<Operation['kind'], string>> = {
+  rewind: 'branched off',
+  restore: 'restored',
+  btw: 'asked aside on',
+  'rename-branch': 'renamed branch',
+  'delete-branch': 'deleted branch',
+  checkpoint: 'set checkpoint',
+  'rename-checkpoint': 'renamed checkpoint',
+  'delete-checkpoint': 'deleted checkpoint',
+};
+
+function operationStep({ at, kind, label, state }: Operation): Step {
+  return { at, time: at, kind: DONE[kind] ?? kind, label, state };
+}

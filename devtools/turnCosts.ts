@@ -1,0 +1,254 @@
+import type { CallFacts, ContextEngine, EstimateResult, NodeInfo } from 'contextree';
+import { costOf, estimateTokens } from 'contextree/tokens';
+import { modelIn } from './promptAnswer.ts';
+import { requestAt } from './promptAt.ts';
+import type { RecordedRequest } from './requests.ts';
+
+/**
+ * What each turn of a branch took of the model's window, and what it cost.
+ *
+ * A provider tells one number for all that it read. How much of that was prompt, history and tools is counted here, and
+ * marked as a count; what is left of the told number is what nobody here can see: tools and framing.
+ */
+export interface TurnCost {
+  /** The key of the answer. */
+  readonly key: string;
+  /** The first words of the question. */
+  readonly question: string;
+  /** The model that answered, or the one that is asked about instead; undefined where nobody told. */
+  readonly model: string | undefined;
+  /** What the model's window holds, in tokens; null where that is unknown. */
+  readonly window: number | null;
+  /** In tokens. `tools` is what else was read, and undefined where nobody can tell. */
+  readonly system: number;
+  readonly history: number;
+  readonly tools: number | undefined;
+  /** Tokens kept for the answer, where that was told; else those of the answer. */
+  readonly reserve: number;
+  /** What the provider told: all calls of the turn together. Undefined where it did not. */
+  readonly told:
+    | { readonly input: number; readonly cacheRead: number | undefined; readonly output: number }
+    | undefined;
+  /** US dollars; null where usage, model or price is unknown. */
+  readonly cost: number | null;
+  readonly request: RecordedRequest | undefined;
+}
+
+/** What was spent: US dollars, and how many answers did not tell enough to know. */
+export interface Spent {
+  readonly cost: number;
+  readonly tokens: number;
+  readonly answers: number;
+  readonly untold: number;
+}
+
+export interface CostAnswer {
+  /** Newest first. */
+  readonly turns: readonly TurnCost[];
+  /** Turns before those. */
+  readonly earlier: number;
+  /** All turns up to the last one shown, and all of the chat. */
+  readonly branch: Spent;
+  readonly chat: Spent;
+  /** What each branch spent since it parted from another one. */
+  readonly branches: readonly (Spent & { readonly label: string; readonly isActive: boolean })[];
+  /** The models of this chat, by name. */
+  readonly models: readonly string[];
+}
+
+/** What the answer depends on. */
+export interface CostQuestion {
+  readonly engine: ContextEngine;
+  readonly node: string | undefined;
+  /** Whose prices and window to use, in place of the model that answered. */
+  readonly whatIf: string;
+  readonly modelId: string | undefined;
+  /** How many turns to look at. */
+  readonly shown: number;
+}
+
+export async function turnCosts(question: CostQuestion, signal: AbortSignal): Promise<CostAnswer> {
+  const { engine, node, shown, whatIf } = question;
+  const state = engine.state.getState();
+  const end = node ?? state.headKey;
+  const answers = answersUpTo(engine, end);
+  const estimate = await engine.estimate({ ...(end !== undefined && { at: end }), signal });
+  const before = tokensBefore(estimate);
+  const windowOf = windows(engine);
+  const turns = answers.slice(0, shown).map((info) => turnOf(question, { info, estimate, before, windowOf }));
+  // Each answer is one of the branch that it was first said on: no other one has it of its own.
+  const branches = state.branches.map(({ label, isActive, headKey, ownCount }) => {
+    return { label, isActive, keys: ownAnswers(engine, headKey, ownCount) };
+  });
+  const all = branches.flatMap(({ keys }) => keys);
+  const spentBy = await spendings(engine, all, whatIf, signal);
+  const spentOnAll = (keys: readonly string[]): Spent => sumOf(keys.map((key) => spentBy.get(key)));
+  return {
+    turns: await Promise.all(turns),
+    earlier: Math.max(0, answers.length - shown),
+    branch: spentOnAll(answers.map(({ key }) => key)),
+    chat: spentOnAll(all),
+    branches: branches.map(({ keys, ...branch }) => ({ ...branch, ...spentOnAll(keys) })),
+    models: [...new Set(all.flatMap((key) => engine.calls(key).flatMap(({ model }) => model ?? [])))],
+  };
+}
+
+/** The answers of a chain, newest first. */
+function answersUpTo(engine: ContextEngine, end: string | undefined): readonly NodeInfo[] {
+  const answers: NodeInfo[] = [];
+  for (let at = engine.node(end ?? ''); at; at = engine.node(at.parentKey ?? ''))
+    if (at.name === 'assistant' && at.parts > 0) answers.push(at);
+  return answers;
+}
+
+function ownAnswers(engine: ContextEngine, headKey: string | null, ownCount: number): readonly string[] {
+  const keys: string[] = [];
+  let at = engine.node(headKey ?? '');
+  for (let left = ownCount; at && left > 0; left -= 1) {
+    if (at.name === 'assistant') keys.push(at.key);
+    at = engine.node(at.parentKey ?? '');
+  }
+  return keys;
+}
+
+/** Tokens of all messages before each one, by its id. */
+function tokensBefore({ messages }: EstimateResult): ReadonlyMap<string, number> {
+  const before = new Map<string, number>();
+  let sum = 0;
+  for (const { id, tokens } of messages) {
+    before.set(id, sum);
+    sum += tokens;
+  }
+  return before;
+}
+
+interface Known {
+  readonly info: NodeInfo;
+  readonly estimate: EstimateResult;
+  readonly before: ReadonlyMap<string, number>;
+  readonly windowOf: (model: string) => Promise<number | null>;
+}
+
+async function turnOf(
+  { engine, whatIf, modelId }: CostQuestion,
+  { info, estimate, before, windowOf }: Known,
+): Promise<TurnCost> {
+  const { key, id } = info;
+  const calls = engine.calls(key);
+  const request = requestAt({ engine, node: key });
+  const last = calls.at(-1);
+  const told = toldIn(calls);
+  const answered = last?.model ?? request?.model;
+  const model = whatIf || (answered ?? (modelId || modelIn(engine.state.getState()) || undefined));
+  const system = request ? estimateTokens(request.system) : estimate.systemPrompt.tokens;
+  const history = before.get(id) ?? 0;
+  const tools = toolsOf(last, request, system + history);
+  const limit = request?.told.settings?.['maxOutputTokens'];
+  const own = estimate.messages.find((message) => message.id === id)?.tokens ?? 0;
+  const parent = engine.node(info.parentKey ?? '');
+  return {
+    key,
+    question: parent?.preview ?? '',
+    model,
+    window: model === undefined ? null : await windowOf(model),
+    system,
+    history,
+    tools,
+    reserve: typeof limit === 'number' ? limit : (told?.output ?? own),
+    told,
+    cost: (await spentOn(calls, whatIf)).cost,
+    request,
+  };
+}
+
+function toldIn(calls: readonly CallFacts[]): TurnCost['told'] {
+  const usages = calls.flatMap(({ usage }) => usage ?? []);
+  if (usages.length === 0) return undefined;
+  const sum = (read: (usage: (typeof usages)[number]) => number | undefined): number =>
+    usages.reduce((all, usage) => all + (read(usage) ?? 0), 0);
+  const tellsCache = usages.some(({ cacheRead }) => cacheRead !== undefined);
+  return {
+    input: sum(({ input }) => input),
+    cacheRead: tellsCache ? sum(({ cacheRead }) => cacheRead) : undefined,
+    output: sum(({ output }) => output),
+  };
+}
+
+/** What was read beside prompt and history: what the provider counted beyond them, else the tools that were told. */
+function toolsOf(
+  call: CallFacts | undefined,
+  request: RecordedRequest | undefined,
+  seen: number,
+): number | undefined {
+  const { input } = call?.usage ?? {};
+  // A sum over several steps counts the history several times.
+  if (input !== undefined && (call?.steps ?? 2) < 2 && input > seen) return input - seen;
+  if (!request?.told.tools) return undefined;
+  const tools = request.sections.filter(({ kind }) => kind === 'tool');
+  return tools.reduce((sum, { text }) => sum + estimateTokens(text), 0);
+}
+
+function windows(engine: ContextEngine): Known['windowOf'] {
+  const known = new Map<string, Promise<number | null>>();
+  const ask = async (modelId: string): Promise<number | null> =>
+    (await engine.estimate({ modelId, messages: [], fragments: [] })).limits.context;
+  return (model) => {
+    const found = known.get(model) ?? ask(model);
+    known.set(model, found);
+    return found;
+  };
+}
+
+// ------------------------------------------------------------------ what was spent
+
+/** Answers that are priced before the page may do something else. */
+const AT_ONCE = 200;
+
+async function spendings(
+  engine: ContextEngine,
+  keys: readonly string[],
+  whatIf: string,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Spent>> {
+  const spent = new Map<string, Spent>();
+  for (const [i, key] of keys.entries()) {
+    if (i % AT_ONCE === AT_ONCE - 1) await new Promise((resolve) => setTimeout(resolve));
+    signal.throwIfAborted();
+    const { cost, tokens } = await spentOn(engine.calls(key), whatIf);
+    spent.set(key, { cost: cost ?? 0, tokens, answers: 1, untold: cost === null ? 1 : 0 });
+  }
+  return spent;
+}
+
+type Price = Promise<{ readonly cost: number | null; readonly tokens: number }>;
+
+/** What answers cost, by their calls, which are equal until they change, and by the model that is asked about. */
+const known = new WeakMap<readonly CallFacts[], Map<string, Price>>();
+
+function spentOn(calls: readonly CallFacts[], whatIf: string): Price {
+  const prices = known.get(calls) ?? new Map<string, Price>();
+  const price = prices.get(whatIf) ?? priceOf(calls, whatIf);
+  known.set(calls, prices.set(whatIf, price));
+  return price;
+}
+
+async function priceOf(calls: readonly CallFacts[], whatIf: string): Price {
+  let [cost, tokens]: [number | null, number] = [calls.length > 0 ? 0 : null, 0];
+  for (const call of calls) {
+    const price = await costOf(whatIf ? { ...call, model: whatIf } : call);
+    cost = cost === null || price === null ? null : cost + price;
+    tokens += (call.usage?.input ?? 0) + (call.usage?.output ?? 0);
+  }
+  return { cost, tokens };
+}
+
+function sumOf(all: readonly (Spent | undefined)[]): Spent {
+  let [cost, tokens, answers, untold] = [0, 0, 0, 0];
+  for (const one of all) {
+    cost += one?.cost ?? 0;
+    tokens += one?.tokens ?? 0;
+    answers += one?.answers ?? 0;
+    untold += one?.untold ?? 0;
+  }
+  return { cost, tokens, answers, untold };
+}

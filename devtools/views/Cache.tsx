@@ -1,0 +1,79 @@
+import { maskSecrets } from 'contextree';
+import { costOf } from 'contextree/tokens';
+import { type ReactNode, useMemo } from 'react';
+import { useAnswer } from '../live.ts';
+import type { CacheVerdict, RecordedRequest } from '../requests.ts';
+import type { TurnCost } from '../turnCosts.ts';
+import type { ViewProps } from '../view.ts';
+import { Changes } from './Changes.tsx';
+import { count, dollars } from './Size.tsx';
+
+/** Why the provider's cache served a turn, or did not. */
+export function Cache({ engine, turn: { request }, requests, whatIf }: CacheProps): ReactNode {
+  const moment = useMemo(() => ({ engine, request, requests, whatIf }), [engine, request, requests, whatIf]);
+  const { value, error } = useAnswer(verdictOn, moment);
+  if (!request) return <p className="muted figures">Cache: not recorded</p>;
+  if (error) return <p className="alert">The cache could not be explained: {error.message}</p>;
+  if (!value) return null;
+  const { state, cause, why } = value;
+  if (!cause || state === 'kept')
+    return (
+      <p className="muted figures">
+        Cache: <strong>{state}</strong>. {why}
+      </p>
+    );
+  return <Broken verdict={value} />;
+}
+
+interface CacheProps extends Pick<ViewProps, 'engine'> {
+  readonly turn: TurnCost;
+  readonly requests: readonly RecordedRequest[];
+  /** Whose prices count; '' for those of the model that answered. */
+  readonly whatIf: string;
+}
+
+async function verdictOn({
+  engine,
+  request,
+  whatIf,
+}: Pick<CacheProps, 'engine' | 'whatIf'> & { readonly request: RecordedRequest | undefined }): Promise<
+  CacheVerdict | undefined
+> {
+  if (!request || !engine.requests().some(({ id }) => id === request.id)) return undefined;
+  const verdict = await engine.explainCache(request.id);
+  const { section, ...rest } = verdict;
+  const cost = whatIf ? await costOf({ model: whatIf, usage: { input: verdict.billedAgain } }) : verdict.cost;
+  return { ...(await maskSecrets(rest)), cost, ...(section && { section }) };
+}
+
+function Broken({ verdict }: { readonly verdict: CacheVerdict }): ReactNode {
+  const { state, cause, why, mend, billedAgain, cost, isLikely, component, source, before, after, settings } =
+    verdict;
+  return (
+    <details className="cache">
+      <summary>
+        Cache: <strong className={state === 'broke' ? 'broke' : ''}>{state}</strong> - {cause}
+        {isLikely && ' (likely)'}
+        {billedAgain > 0 && ` - ${count(billedAgain)} tokens billed again${price(cost)}`}
+      </summary>
+      <p>{why}</p>
+      {component !== undefined && (
+        <p>
+          Set by <code>{`<${component}>`}</code>
+          {source !== undefined && <span className="muted"> {source}</span>}
+        </p>
+      )}
+      {settings.length > 0 && <p className="muted">Options of the call that differ: {settings.join(', ')}</p>}
+      {(before ?? after) !== undefined && <Changes before={before ?? ''} after={after ?? ''} />}
+      {mend !== undefined && (
+        <p>
+          <strong>Mend:</strong> {mend}
+        </p>
+      )}
+    </details>
+  );
+}
+
+function price(cost: number | null): string {
+  return cost === null ? '' : `, ${dollars(cost, { exact: true })}`;
+}

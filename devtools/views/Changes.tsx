@@ -1,0 +1,60 @@
+import { type ReactNode, useMemo } from 'react';
+import { type Answer, useAnswer } from '../live.ts';
+import { type Change, wordChanges } from '../wordChanges.ts';
+
+/** One text as it became another: what went and what came, word by word, and where it is long, both ends of what stayed. */
+export function Changes({ before, after }: Texts): ReactNode {
+  const changes = useChanges(before, after);
+  return <Runs changes={changes} />;
+}
+
+interface Texts {
+  readonly before: string;
+  readonly after: string;
+}
+
+/** What became of a text; asked again when one of the two changes. */
+export function useChanges(before: string, after: string): Answer<readonly Change[]> {
+  const texts = useMemo(() => ({ before, after }), [before, after]);
+  return useAnswer(compared, texts);
+}
+
+function compared({ before, after }: Texts): Promise<readonly Change[]> {
+  return wordChanges(before, after);
+}
+
+/** Changes in one text, or those of one side of it. */
+export function Runs({ changes, side }: RunsProps): ReactNode {
+  const { value, error } = changes;
+  if (error) return <p className="alert">The words could not be compared: {error.message}</p>;
+  if (!value) return <p className="muted">Comparing…</p>;
+  const away = side === undefined ? undefined : side === 'before' ? 'added' : 'removed';
+  return (
+    <div className="text changes" dir="auto">
+      {value.map((change, i) => change.kind !== away && <Run key={i} {...change} />)}
+    </div>
+  );
+}
+
+interface RunsProps {
+  readonly changes: Answer<readonly Change[]>;
+  /** The text of one side alone. Default: both in one. */
+  readonly side?: 'before' | 'after';
+}
+
+function Run({ kind, text }: Change): ReactNode {
+  if (kind === 'added') return <ins>{text}</ins>;
+  if (kind === 'removed') return <del>{text}</del>;
+  const left = text.length - 2 * CONTEXT;
+  if (left < CONTEXT) return text;
+  return (
+    <>
+      {text.slice(0, CONTEXT)}
+      <span className="unchanged"> {left} characters are the same </span>
+      {text.slice(-CONTEXT)}
+    </>
+  );
+}
+
+/** Characters of what stayed that are shown beside a change. */
+const CONTEXT = 160;

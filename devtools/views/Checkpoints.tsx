@@ -1,0 +1,154 @@
+import type { CheckpointInfo, ContextEngine } from 'contextree';
+import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import { useAttempt } from '../attempt.ts';
+import { plainLine } from '../plainLine.ts';
+import type { ViewProps } from '../view.ts';
+import { List } from './List.tsx';
+
+/** The checkpoints of the chat, newest first, and what can be done with one. Each of it can be undone. */
+export function Checkpoints({ engine, state, onOpen }: ViewProps): ReactNode {
+  const { checkpoints } = state;
+  const [id, setId] = useState<string>();
+  const [isNaming, setNaming] = useState(false);
+  const { failure, attempt } = useAttempt();
+  const selected = checkpoints.findIndex((one) => one.id === id);
+  const point = checkpoints[selected];
+  if (checkpoints.length === 0) return <Empty status={state.status} />;
+  const show = (): void => onOpen('Graph', { node: point?.messageKey });
+  const restore = (): void =>
+    attempt(async () => {
+      const { pending } = engine.state.getState();
+      if (pending.length > 0)
+        throw new Error(
+          `Nothing is restored while ${pending.length} messages wait for save(): they would be dropped.`,
+        );
+      if (point) await engine.restore(point.name);
+    });
+  const rename = (name: string): void => {
+    setNaming(false);
+    if (point && name !== '' && name !== point.name) attempt(() => engine.renameCheckpoint(point.name, name));
+  };
+  return (
+    <>
+      {failure !== undefined && (
+        <p className="alert" role="alert">
+          {failure}
+        </p>
+      )}
+      <List
+        label="Checkpoints, newest first"
+        items={checkpoints}
+        selected={selected}
+        onSelect={(index) => {
+          setId(checkpoints[index]?.id);
+          setNaming(false);
+        }}
+        onOpen={show}
+        renderItem={(one) => <Line point={one} engine={engine} isHere={one.messageKey === state.headKey} />}
+      />
+      {isNaming && point ? (
+        <Rename key={point.id} name={point.name} onName={rename} onCancel={() => setNaming(false)} />
+      ) : (
+        <footer className="bar wrap">
+          <span className="grow">
+            {checkpoints.length} {checkpoints.length === 1 ? 'checkpoint' : 'checkpoints'}
+          </span>
+          <button type="button" disabled={!point} onClick={show}>
+            Show in Graph
+          </button>
+          <button
+            type="button"
+            disabled={!point}
+            title="Makes a branch that ends there, and shows it"
+            onClick={restore}
+          >
+            Restore
+          </button>
+          <button type="button" disabled={!point} onClick={() => setNaming(true)}>
+            Rename
+          </button>
+          <button
+            type="button"
+            disabled={!point}
+            title="The message stays"
+            onClick={() => point && attempt(() => engine.deleteCheckpoint(point.name))}
+          >
+            Delete
+          </button>
+          <button
+            type="button"
+            disabled={!engine.operations().some((one) => one.state === 'undoable')}
+            onClick={() => attempt(() => engine.undo())}
+          >
+            Undo
+          </button>
+        </footer>
+      )}
+    </>
+  );
+}
+
+function Empty({ status }: Pick<ViewProps['state'], 'status'>): ReactNode {
+  if (status === 'loading') return <p className="words">Reading the chat…</p>;
+  return (
+    <p className="words">
+      No checkpoints yet. Press c on a message of the graph to give it a name, and come back to it from here.
+    </p>
+  );
+}
+
+interface LineProps {
+  readonly point: CheckpointInfo;
+  readonly engine: ContextEngine;
+  readonly isHere: boolean;
+}
+
+function Line({ point, engine, isHere }: LineProps): ReactNode {
+  const node = engine.node(point.messageKey);
+  return (
+    <>
+      <span className="mark point" dir="auto">
+        ◆ {point.name}
+      </span>
+      <span className="grow preview muted" dir="auto">
+        {node && plainLine(node.name, node.preview)}
+      </span>
+      {isHere && <span className="state">shown by the app</span>}
+      <time className="muted sum" dateTime={new Date(point.createdAt).toISOString()}>
+        {new Date(point.createdAt).toLocaleString()}
+      </time>
+    </>
+  );
+}
+
+interface RenameProps {
+  readonly name: string;
+  readonly onName: (name: string) => void;
+  readonly onCancel: () => void;
+}
+
+function Rename({ name, onName, onCancel }: RenameProps): ReactNode {
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => input.current?.select(), []);
+  const take = (): void => onName(input.current?.value.trim() ?? '');
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key === 'Enter') take();
+    else if (event.key === 'Escape') onCancel();
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <footer className="bar">
+      <label className="grow">
+        Name{' '}
+        <input ref={input} className="grow" defaultValue={name} autoComplete="off" onKeyDown={onKeyDown} />
+      </label>
+      <button type="button" onClick={take}>
+        Rename
+      </button>
+      <button type="button" onClick={onCancel}>
+        Cancel
+      </button>
+    </footer>
+  );
+}

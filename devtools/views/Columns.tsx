@@ -1,0 +1,119 @@
+import type { ContextEngine } from 'contextree';
+import { costOf } from 'contextree/tokens';
+import { type ReactNode, useEffect, useState } from 'react';
+import type { ColumnName } from '../columns.ts';
+import { dollars, span } from '../amounts.ts';
+import { count } from '../figures.ts';
+import { tokensOf } from '../tokens.ts';
+
+/** What stands above the columns: for the eye, because each cell says it too. */
+export function Heads({ columns }: { readonly columns: readonly ColumnName[] }): ReactNode {
+  return (
+    <div className="columns" aria-hidden="true">
+      {columns.map((name) => (
+        <span key={name} className={`cell ${name}`}>
+          {name}
+        </span>
+      ))}
+    </div>
+  );
+}
+
+/** The cells of one row. What nobody told is empty. */
+export function Cells({ engine, messageKey, revision, columns }: CellsProps): ReactNode {
+  const facts = useFacts({ engine, messageKey, revision }, columns);
+  return columns.map((name) => (
+    <span key={name} role="gridcell" className={`cell ${name}`} title={facts[name]}>
+      {facts[name] && <span className="unseen">{name} </span>}
+      {facts[name]}
+    </span>
+  ));
+}
+
+interface Moment {
+  readonly engine: ContextEngine;
+  readonly messageKey: string;
+  readonly revision: number;
+}
+
+interface CellsProps extends Moment {
+  readonly columns: readonly ColumnName[];
+}
+
+function useFacts(moment: Moment, columns: readonly ColumnName[]): Readonly<Record<ColumnName, string>> {
+  const { engine, messageKey } = moment;
+  const { calls, createdAt, name } = knownAt(moment);
+  const told = calls.flatMap(({ usage }) => usage ?? []);
+  const output = told.reduce((sum, usage) => sum + (usage.output ?? 0), 0);
+  const message = engine.message(messageKey);
+  const subject: Subject = { engine, messageKey, message, calls };
+  const isTold = told.length > 0;
+  const estimated = useLater(columns.includes('tokens') && !isTold ? tokensAt : undefined, subject);
+  const cost = useLater(columns.includes('cost') && isTold ? costAt : undefined, subject);
+  const ms = calls.reduce((sum, call) => sum + call.ms, 0);
+  return {
+    time: timeOf(createdAt),
+    tokens: isTold ? count(output) : estimated === undefined ? '' : `~${count(estimated)}`,
+    cost: cost === undefined ? '' : dollars(cost),
+    duration: calls.length > 0 ? span(ms) : '',
+    model: name === 'assistant' ? shortModel(calls.findLast(({ model }) => model !== undefined)?.model) : '',
+  };
+}
+
+type Calls = ReturnType<ContextEngine['calls']>;
+
+function knownAt({ engine, messageKey }: Moment): {
+  readonly calls: Calls;
+  readonly createdAt: number;
+  readonly name: string;
+} {
+  const { createdAt = 0, name = '' } = engine.node(messageKey) ?? {};
+  return { calls: engine.calls(messageKey), createdAt, name };
+}
+
+interface Subject extends Pick<Moment, 'engine' | 'messageKey'> {
+  readonly message: ReturnType<ContextEngine['message']>;
+  readonly calls: Calls;
+}
+
+/** A number that is not at hand; undefined until it is, and where there is none. */
+function useLater(
+  question: ((subject: Subject) => Promise<number | undefined>) | undefined,
+  subject: Subject,
+): number | undefined {
+  const { engine, messageKey, message, calls } = subject;
+  const [number, setNumber] = useState<number>();
+  useEffect(() => {
+    let isCurrent = true;
+    question?.({ engine, messageKey, message, calls }).then(
+      (value) => isCurrent && setNumber(value),
+      () => undefined,
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [question, engine, messageKey, message, calls]);
+  return number;
+}
+
+function tokensAt({ engine, messageKey }: Subject): Promise<number | undefined> {
+  return tokensOf(engine, messageKey);
+}
+
+async function costAt({ calls }: Subject): Promise<number | undefined> {
+  const costs = await Promise.all(calls.filter(({ usage }) => usage).map(costOf));
+  return costs.includes(null) ? undefined : costs.reduce((sum: number, cost) => sum + (cost ?? 0), 0);
+}
+
+function timeOf(at: number): string {
+  const then = new Date(at);
+  const isToday = then.toDateString() === new Date().toDateString();
+  return isToday
+    ? then.toLocaleTimeString('en', { hour12: false })
+    : then.toLocaleDateString('en', { year: '2-digit', month: 'short', day: 'numeric' });
+}
+
+/** Without its maker, which takes the room that tells models apart. */
+function shortModel(model: string | undefined): string {
+  return model?.slice(Math.max(model.lastIndexOf('/'), model.lastIndexOf(':')) + 1) ?? '';
+}

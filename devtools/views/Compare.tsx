@@ -1,0 +1,332 @@
+import type { Comparison, ContextEngine, EngineState } from 'contextree';
+import { type ReactNode, useId, useMemo, useState } from 'react';
+import { dollars, span } from '../amounts.ts';
+import { count, counted } from '../figures.ts';
+import { useAnswer } from '../live.ts';
+import { wordsOf } from '../messageText.ts';
+import { useNarrow } from '../narrow.ts';
+import type { Sight, ViewProps } from '../view.ts';
+import { Runs, useChanges } from './Changes.tsx';
+import { LongText } from './Parts.tsx';
+
+type ComparedTurn = Comparison['turns'][number];
+type ComparedMessage = NonNullable<ComparedTurn['a']>;
+
+/** Two messages or branches, from the last message that both have: what each says, took and cost. */
+export function Compare({ engine, state, sight, onOpen }: ViewProps): ReactNode {
+  const [chosen, choose] = useState<Partial<Ends>>({});
+  const ends = endsOf(state, sight, chosen);
+  if (state.status === 'error')
+    return <p className="words">The chat could not be read: {state.error?.message}</p>;
+  if (state.status === 'loading') return <p className="words">Reading the chat…</p>;
+  if (state.branches.length === 0) return <p className="words">No messages yet, so nothing to compare.</p>;
+  const choices = choicesIn({ engine, state, sight });
+  return (
+    <>
+      <div className="bar">
+        <End name="A" value={ends.a} choices={choices} onChoose={(a) => choose({ ...chosen, a })} />
+        <span aria-hidden="true">≠</span>
+        <End name="B" value={ends.b} choices={choices} onChoose={(b) => choose({ ...chosen, b })} />
+      </div>
+      {ends.a === ends.b ? (
+        <p className="words">
+          {state.branches.length < 2
+            ? 'There is one branch, and no fork yet. Mark a message with d in the graph, or make a branch.'
+            : 'Both are the same. Choose another one, or mark a message with d in the graph.'}
+        </p>
+      ) : (
+        <Compared engine={engine} revision={state.revision} {...ends} onOpen={onOpen} />
+      )}
+    </>
+  );
+}
+
+/** What is compared: ids of branches, or keys of messages. */
+interface Ends {
+  readonly a: string;
+  readonly b: string;
+}
+
+/** What a person chose; else the marked message and the selected one, the branch shown and the one that it came from. */
+function endsOf({ branches, branchId }: EngineState, sight: Sight, chosen: Partial<Ends>): Ends {
+  const here = branches.find(({ id }) => id === branchId);
+  const other = here?.forkedFrom ?? branches.findLast(({ id }) => id !== branchId)?.id;
+  const b = chosen.b ?? sight.node ?? branchId;
+  return { a: chosen.a ?? sight.against ?? (b === branchId ? (other ?? b) : branchId), b };
+}
+
+type Choices = readonly (readonly [value: string, label: string])[];
+
+function choicesIn({ engine, state, sight }: Pick<ViewProps, 'engine' | 'state' | 'sight'>): {
+  readonly Branches: Choices;
+  readonly Messages: Choices;
+} {
+  const message = (what: string, key: string | undefined): Choices => {
+    const node = key === undefined ? undefined : engine.node(key);
+    return node ? [[node.key, `${what}: ${node.preview || node.name}`]] : [];
+  };
+  return {
+    Branches: state.branches.map(({ id, label, isActive }) => [id, isActive ? `${label} (shown)` : label]),
+    Messages: [
+      ...message('marked', sight.against),
+      ...(sight.node === sight.against ? [] : message('selected', sight.node)),
+    ],
+  };
+}
+
+interface EndProps {
+  readonly name: 'A' | 'B';
+  readonly value: string;
+  readonly choices: ReturnType<typeof choicesIn>;
+  readonly onChoose: (value: string) => void;
+}
+
+function End({ name, value, choices, onChoose }: EndProps): ReactNode {
+  return (
+    <label className="end">
+      {name}
+      <select value={value} onChange={(event) => onChoose(event.target.value)}>
+        {Object.entries(choices).map(
+          ([group, some]) =>
+            some.length > 0 && (
+              <optgroup key={group} label={group}>
+                {some.map(([id, label]) => (
+                  <option key={id} value={id}>
+                    {label}
+                  </option>
+                ))}
+              </optgroup>
+            ),
+        )}
+      </select>
+    </label>
+  );
+}
+
+interface ComparedProps extends Ends, Pick<ViewProps, 'onOpen'> {
+  readonly engine: ContextEngine;
+  readonly revision: number;
+}
+
+function Compared({ engine, revision, a, b, onOpen }: ComparedProps): ReactNode {
+  const moment = useMemo(() => ({ engine, revision, a, b }), [engine, revision, a, b]);
+  const { value, error } = useAnswer(compareAt, moment);
+  if (error)
+    return (
+      <p className="alert" role="alert">
+        They could not be compared: {error.message}
+      </p>
+    );
+  if (!value) return <p className="words">Comparing…</p>;
+  return (
+    <div className="scroll" tabIndex={0} role="group" aria-label="How they differ">
+      <Totals totals={value.totals} />
+      <Ancestor engine={engine} at={value.ancestorKey} onOpen={onOpen} />
+      <Turns turns={value.turns} onOpen={onOpen} />
+    </div>
+  );
+}
+
+function compareAt({ engine, a, b }: Omit<ComparedProps, 'onOpen'>): Promise<Comparison> {
+  return engine.compare(a, b);
+}
+
+// ------------------------------------------------------------------ what each side comes to
+
+type Sums = Comparison['totals']['a'];
+
+const ROWS: readonly (readonly [
+  label: string,
+  value: (sums: Sums) => number | null,
+  write: (value: number) => string,
+])[] = [
+  ['Messages', ({ messages }) => messages, String],
+  ['Tokens of the words', ({ tokens }) => tokens, (tokens) => `~${count(tokens)}`],
+  ['Tokens read', ({ input }) => input, count],
+  ['Tokens written', ({ output }) => output, count],
+  ['Cost', ({ cost }) => cost, dollars],
+  ['Time', ({ ms }) => ms, span],
+];
+
+function Totals({ totals: { a, b } }: Pick<Comparison, 'totals'>): ReactNode {
+  const id = useId();
+  return (
+    <table className="totals" aria-label="Totals">
+      <thead>
+        <tr>
+          <th scope="col">
+            <span className="unseen">what</span>
+          </th>
+          {['A', 'B', 'B - A'].map((name) => (
+            <th key={name} scope="col">
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {ROWS.map(([label, value, write], i) => (
+          <tr key={label}>
+            <th scope="row" id={`${id}${i}`}>
+              {label}
+            </th>
+            {[value(a), value(b)].map((one, side) => (
+              <td key={side}>{one === null ? <span className="muted">not told</span> : write(one)}</td>
+            ))}
+            <td className="muted">{difference(value(a), value(b), write)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function difference(a: number | null, b: number | null, write: (value: number) => string): string {
+  if (a === null || b === null) return '';
+  if (a === b) return '=';
+  return `${b > a ? '+' : '-'}${write(Math.abs(b - a)).replace('~', '')}`;
+}
+
+function Ancestor({ engine, at, onOpen }: AncestorProps): ReactNode {
+  if (at === null) return <p className="ancestor">They share no message.</p>;
+  return (
+    <p className="ancestor">
+      Both go on from{' '}
+      <button type="button" className="quiet" onClick={() => onOpen('Graph', { node: at })}>
+        {engine.node(at)?.preview || 'a message without words'}
+      </button>
+    </p>
+  );
+}
+
+interface AncestorProps extends Pick<ViewProps, 'onOpen'> {
+  readonly engine: ContextEngine;
+  readonly at: string | null;
+}
+
+// ------------------------------------------------------------------ message beside message
+
+/** Rows that are shown before one asks for more: each compares its words. */
+const PAGE = 40;
+
+function Turns({ turns, onOpen }: Pick<Comparison, 'turns'> & Pick<ViewProps, 'onOpen'>): ReactNode {
+  const [shown, show] = useState(PAGE);
+  const { ref, isNarrow } = useNarrow();
+  const runs = useMemo(() => runsIn(turns), [turns]);
+  if (turns.length === 0) return <p className="words">Neither says anything behind that.</p>;
+  const left = runs.length - shown;
+  return (
+    <>
+      <ol ref={ref} className={isNarrow ? 'pairs' : 'pairs wide'}>
+        {runs.slice(0, shown).map((run) => (
+          <li key={run[0].a?.key ?? run[0].b?.key}>
+            {run[0].isSame ? (
+              <Same run={run} />
+            ) : (
+              <Differing turn={run[0]} isNarrow={isNarrow} onOpen={onOpen} />
+            )}
+          </li>
+        ))}
+      </ol>
+      {left > 0 && (
+        <button type="button" className="quiet" onClick={() => show(shown + PAGE)}>
+          Show {Math.min(PAGE, left)} more of {left}
+        </button>
+      )}
+    </>
+  );
+}
+
+type Run = readonly [ComparedTurn, ...ComparedTurn[]];
+
+/** What is the same in a row is one row. */
+function runsIn(turns: readonly ComparedTurn[]): readonly Run[] {
+  const runs: [ComparedTurn, ...ComparedTurn[]][] = [];
+  for (const turn of turns) {
+    const last = runs.at(-1);
+    if (turn.isSame && last?.[0].isSame) last.push(turn);
+    else runs.push([turn]);
+  }
+  return runs;
+}
+
+function Same({ run }: { readonly run: Run }): ReactNode {
+  return <p className="same">{counted(run.length, 'message')} the same</p>;
+}
+
+interface DifferingProps extends Pick<ViewProps, 'onOpen'> {
+  readonly turn: ComparedTurn;
+  readonly isNarrow: boolean;
+}
+
+function Differing(props: DifferingProps): ReactNode {
+  const { a, b } = props.turn;
+  if (a && b) return <Beside {...props} a={a} b={b} />;
+  const one = a ?? b;
+  if (!one) return null;
+  return (
+    <section aria-label={`only in ${a ? 'A' : 'B'}: ${one.name}`} className={a ? 'alone' : 'alone b'}>
+      <Head side={a ? 'only in A' : 'only in B'} of={one} onOpen={props.onOpen} />
+      <LongText text={saidBy(one)} />
+    </section>
+  );
+}
+
+/** What stands in one place on both sides. */
+function Beside({ a, b, isNarrow, onOpen }: BesideProps): ReactNode {
+  const changes = useChanges(saidBy(a), saidBy(b));
+  if (isNarrow)
+    return (
+      <section aria-label={a.name}>
+        <Head side="A" of={a} onOpen={onOpen} />
+        <Head side="B" of={b} onOpen={onOpen} />
+        <Runs changes={changes} />
+      </section>
+    );
+  return (
+    <div className="sides">
+      {(
+        [
+          ['A', a, 'before'],
+          ['B', b, 'after'],
+        ] as const
+      ).map(([side, of, at]) => (
+        <section key={side} aria-label={`${side}: ${of.name}`}>
+          <Head side={side} of={of} onOpen={onOpen} />
+          <Runs changes={changes} side={at} />
+        </section>
+      ))}
+    </div>
+  );
+}
+
+interface BesideProps extends DifferingProps {
+  readonly a: ComparedMessage;
+  readonly b: ComparedMessage;
+}
+
+function Head({ side, of, onOpen }: HeadProps): ReactNode {
+  const { name, key, tokens, calls, message } = of;
+  const ms = calls.reduce((sum, call) => sum + call.ms, 0);
+  const facts = [`~${count(tokens)} tokens`, calls.length > 0 && span(ms), !message && 'its words are lost'];
+  return (
+    <p className="role">
+      <span>
+        {side} - {name}
+      </span>
+      <span className="share">{facts.filter(Boolean).join(' - ')}</span>
+      <button type="button" className="quiet" onClick={() => onOpen('Graph', { node: key })}>
+        Open
+      </button>
+    </p>
+  );
+}
+
+interface HeadProps extends Pick<ViewProps, 'onOpen'> {
+  readonly side: string;
+  readonly of: ComparedMessage;
+}
+
+function saidBy(one: ComparedMessage): string {
+  return one.message ? wordsOf(one.message) : '';
+}

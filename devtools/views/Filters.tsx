@@ -1,0 +1,81 @@
+import type { ContextEngine, EngineState } from 'contextree';
+import { type ReactNode, useMemo } from 'react';
+import type { GraphModel } from '../graphRows.ts';
+import type { RowState } from '../rowState.ts';
+import { toolsIn } from '../search.ts';
+import { ANYTHING, type Wanted } from '../wanted.ts';
+
+/** Which messages are looked for: by who said them, what became of them, where they are, and how they were made. */
+export function Filters({ engine, model, state, wanted, onWant }: FiltersProps): ReactNode {
+  const moment = useMemo(() => ({ engine, model, state }), [engine, model, state]);
+  const { models, tools } = useMemo(() => choicesIn(moment), [moment]);
+  const branches = state.branches.map(({ id, label }) => [id, label] as const);
+  const choices: readonly (readonly [
+    field: Exclude<keyof Wanted, 'text'>,
+    any: string,
+    values: readonly (readonly [value: string, label: string])[],
+  ])[] = [
+    ['role', 'any role', ['user', 'assistant', 'system'].map(asChoice)],
+    ['state', 'any state', ROW_STATES.map(asChoice)],
+    ['branch', 'any branch', branches],
+    ['tool', 'any tool', tools.map(asChoice)],
+    ['model', 'any model', models.map(asChoice)],
+  ];
+  return (
+    <div className="bar filters" role="group" aria-label="Filters">
+      {choices.map(([field, any, values]) => (
+        <select
+          key={field}
+          aria-label={field}
+          value={wanted[field]}
+          disabled={values.length === 0}
+          onChange={(event) => onWant({ ...wanted, [field]: event.target.value })}
+        >
+          <option value="">{values.length === 0 ? `no ${field} told` : any}</option>
+          {values.map(([value, label]) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
+        </select>
+      ))}
+      <button type="button" className="quiet" onClick={() => onWant({ ...ANYTHING, text: wanted.text })}>
+        Clear
+      </button>
+    </div>
+  );
+}
+
+interface FiltersProps {
+  readonly engine: ContextEngine;
+  readonly model: GraphModel;
+  readonly state: EngineState;
+  readonly wanted: Wanted;
+  readonly onWant: (wanted: Wanted) => void;
+}
+
+function asChoice(value: string): readonly [value: string, label: string] {
+  return [value, value];
+}
+
+/** Models that requests tell of, and tools of the messages that are loaded. */
+function choicesIn({ engine, model, state }: Pick<FiltersProps, 'engine' | 'model' | 'state'>): {
+  readonly models: readonly string[];
+  readonly tools: readonly string[];
+} {
+  const told = model.nodes.flatMap(({ key }) => engine.calls(key).flatMap((call) => call.model ?? []));
+  return {
+    models: [...new Set(told)].toSorted(),
+    tools: [...new Set(state.messages.flatMap(toolsIn))].toSorted(),
+  };
+}
+
+/** All states of a row, in order. */
+const ROW_STATES: readonly RowState[] = [
+  'growing',
+  'waits for approval',
+  'failed',
+  'stopped',
+  'cut off',
+  'unanswered',
+];

@@ -1,0 +1,177 @@
+import type { ContextEngine, EngineState } from 'contextree';
+import { type KeyboardEvent, type ReactNode, type Ref, useEffect, useMemo, useState } from 'react';
+import { COLUMNS, type ColumnName } from '../columns.ts';
+import type { GraphModel } from '../graphRows.ts';
+import { useAnswer } from '../live.ts';
+import { hitAfter, unfoldedFor } from '../hits.ts';
+import { Menu, type MenuItem } from '../Menu.tsx';
+import { remember } from '../memory.ts';
+import { find, type Search } from '../search.ts';
+import { ANYTHING, isAnything, type Wanted } from '../wanted.ts';
+import { Filters } from './Filters.tsx';
+
+/** The bar above the graph: words, filters, and the way from hit to hit. */
+export function Finder(props: FinderProps): ReactNode {
+  const {
+    engine,
+    model,
+    state,
+    found,
+    onFound,
+    selected,
+    choices,
+    onStep,
+    box,
+    columns,
+    onColumns,
+    isHelpOpen,
+    onHelp,
+  } = props;
+  const [wanted, onWant] = useState(ANYTHING);
+  useFound({ engine, model, headKey: state.headKey, wanted }, onFound);
+  const [isOpen, setOpen] = useState(false);
+  const { text, ...filters } = wanted;
+  const set = Object.values(filters).filter((value) => value !== '').length;
+  const at = found?.indexOf(selected ?? '') ?? -1;
+  const step = (by: 1 | -1): void => {
+    const hit = found && hitAfter(found, selected, by);
+    if (hit !== undefined) onStep(hit, unfoldedFor(model, choices, model.indexOf.get(hit) ?? 0));
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key === 'Enter') step(event.shiftKey ? -1 : 1);
+    else if (event.key === 'Escape' && text !== '') onWant({ ...wanted, text: '' });
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <div role="search">
+      <div className="bar finder">
+        <input
+          ref={box}
+          type="search"
+          className="grow"
+          aria-label="Search messages"
+          placeholder="Search  /"
+          spellCheck={false}
+          dir="auto"
+          value={text}
+          onChange={(event) => onWant({ ...wanted, text: event.target.value })}
+          onKeyDown={onKeyDown}
+        />
+        {found && (
+          <>
+            <span role="status" className="muted">
+              {found.length === 0 ? 'none' : `${at < 0 ? '' : `${at + 1} of `}${found.length}`}
+            </span>
+            <Step label="Previous hit" sign="↑" isOff={found.length === 0} onClick={() => step(-1)} />
+            <Step label="Next hit" sign="↓" isOff={found.length === 0} onClick={() => step(1)} />
+          </>
+        )}
+        <button type="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          {set === 0 ? 'Filter' : `Filter (${set})`}
+        </button>
+        <Menu label="Columns" sign="▥" groups={{ Columns: columnItems(columns, onColumns) }} />
+        <button
+          type="button"
+          className="icon"
+          aria-label="All keys"
+          title="All keys  ?"
+          aria-expanded={isHelpOpen}
+          onClick={onHelp}
+        >
+          ?
+        </button>
+      </div>
+      {isOpen && <Filters engine={engine} model={model} state={state} wanted={wanted} onWant={onWant} />}
+    </div>
+  );
+}
+
+interface FinderProps {
+  readonly engine: ContextEngine;
+  readonly model: GraphModel;
+  readonly state: EngineState;
+  /** The keys of what was found, in the order of the graph; undefined while nothing is looked for. */
+  readonly found: readonly string[] | undefined;
+  readonly onFound: (found: readonly string[] | undefined) => void;
+  readonly selected: string | undefined;
+  /** What was folded or unfolded, by key. */
+  readonly choices: ReadonlyMap<string, boolean>;
+  /** To a hit, with nothing folded that hides it. */
+  readonly onStep: (hit: string, unfolded: ReadonlyMap<string, boolean>) => void;
+  readonly box: Ref<HTMLInputElement>;
+  readonly columns: readonly ColumnName[];
+  readonly onColumns: (columns: readonly ColumnName[]) => void;
+  readonly isHelpOpen: boolean;
+  readonly onHelp: () => void;
+}
+
+/** A column for each line, to be shown or not; they stand in one order. */
+function columnItems(
+  shown: readonly ColumnName[],
+  show: (columns: readonly ColumnName[]) => void,
+): MenuItem[] {
+  return COLUMNS.map((name) => ({
+    label: name,
+    isChosen: shown.includes(name),
+    isOneOf: false,
+    run: () => {
+      const next = COLUMNS.filter((one) => (one === name) !== shown.includes(one));
+      remember({ columns: next });
+      show(next);
+    },
+  }));
+}
+
+function Step({ label, sign, isOff, onClick }: StepProps): ReactNode {
+  return (
+    <button
+      type="button"
+      className="icon"
+      aria-label={label}
+      title={label}
+      disabled={isOff}
+      onClick={onClick}
+    >
+      {sign}
+    </button>
+  );
+}
+
+interface StepProps {
+  readonly label: string;
+  readonly sign: string;
+  readonly isOff: boolean;
+  readonly onClick: () => void;
+}
+
+/** How long somebody types before it is searched, in ms. */
+const PAUSE = 150;
+
+/** Tells what was found. */
+function useFound(asked: Search, onFound: FinderProps['onFound']): void {
+  const { engine, model, headKey, wanted } = asked;
+  const settled = useSettled(wanted);
+  const moment = useMemo(
+    () => ({ engine, model, headKey, wanted: settled }),
+    [engine, model, headKey, settled],
+  );
+  const { value } = useAnswer(search, moment);
+  const found = isAnything(wanted) ? undefined : (value ?? NONE);
+  useEffect(() => onFound(found), [onFound, found]);
+}
+
+const NONE: readonly string[] = [];
+
+async function search(asked: Search, signal: AbortSignal): Promise<readonly string[]> {
+  return isAnything(asked.wanted) ? NONE : find(asked, signal);
+}
+
+function useSettled(wanted: Wanted): Wanted {
+  const [settled, setSettled] = useState(wanted);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(wanted), PAUSE);
+    return () => clearTimeout(timer);
+  }, [wanted]);
+  return settled;
+}

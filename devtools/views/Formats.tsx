@@ -1,0 +1,43 @@
+import type { ReactNode } from 'react';
+import { FORMATS, type PromptAnswer } from '../promptAnswer.ts';
+import { tokensOf } from './Size.tsx';
+
+/** The system prompt in the four formats, side by side, the shortest of them marked. */
+export function Formats({ answer: { formats, estimate } }: { readonly answer: PromptAnswer }): ReactNode {
+  if (!formats)
+    return (
+      <p className="words">
+        This prompt was sent as it is. Choose “with today’s fragments” to see them in other formats.
+      </p>
+    );
+  if (formats.App.text === '') return <p className="words">No fragments, so no system prompt.</p>;
+  const names = FORMATS.filter((name) => name !== 'App');
+  const least = Math.min(...names.map((name) => formats[name].tokens));
+  return (
+    <div className="scroll formats" tabIndex={0} role="group" aria-label="Formats">
+      {names.map((name) => {
+        const { text, tokens } = formats[name];
+        const isApps = text === formats.App.text;
+        return (
+          <section key={name} aria-label={name}>
+            <h2>
+              {name}{' '}
+              <span className="share">
+                {tokensOf({ tokens }, estimate)} tokens
+                {moreThan(least, tokens)}
+              </span>
+              {isApps && <span className="share">the app’s</span>}
+            </h2>
+            <pre className="text">{text}</pre>
+          </section>
+        );
+      })}
+    </div>
+  );
+}
+
+function moreThan(least: number, tokens: number): string {
+  if (tokens === least) return ' - shortest';
+  const share = (tokens - least) / least;
+  return share < 0.005 ? ' - <1 % more' : ` - ${Math.round(100 * share)} % more`;
+}

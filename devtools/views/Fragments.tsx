@@ -1,0 +1,75 @@
+import { type ReactNode, useMemo } from 'react';
+import { type FragmentFacts, type FragmentTree, fragmentTree } from '../fragmentTree.ts';
+import { useAnswer } from '../live.ts';
+import type { ViewProps } from '../view.ts';
+import { Size, tokensOf } from './Size.tsx';
+import { Tree } from './Tree.tsx';
+
+/** What the system prompt is made of, as a tree: the tokens of each piece, where it came from, and what waits. */
+export function Fragments({ engine, state, modelId, tokenizer }: ViewProps): ReactNode {
+  const { fragments, pending, chat } = state;
+  const moment = useMemo(
+    () => ({ engine, fragments, pending, chat, modelId, tokenizer }),
+    [engine, fragments, pending, chat, modelId, tokenizer],
+  );
+  const { value, error } = useAnswer(fragmentTree, moment);
+  if (fragments.length === 0 && pending.length === 0)
+    return (
+      <p className="words">
+        No fragments. What set() and useFragments() put into the system prompt will be a row here.
+      </p>
+    );
+  return (
+    <>
+      {error && (
+        <p className="alert" role="alert">
+          The fragments could not be counted: {error.message}
+        </p>
+      )}
+      {!value && !error && <p className="words">Counting…</p>}
+      {value && (
+        <>
+          <Size estimate={value.estimate} />
+          <Tree
+            label="Fragments"
+            value={value.value}
+            opened={NOTHING}
+            asideOf={(path) => asideOf(value, path)}
+          />
+        </>
+      )}
+    </>
+  );
+}
+
+const NOTHING: readonly string[] = [];
+
+function asideOf({ facts, estimate }: FragmentTree, path: string): ReactNode {
+  const known = facts.get(path);
+  return known && <Aside {...known} isExact={estimate.exact} />;
+}
+
+function Aside({
+  tokens,
+  problem,
+  notes,
+  isExact,
+}: FragmentFacts & { readonly isExact: boolean }): ReactNode {
+  return (
+    <span className="aside-of">
+      {problem !== undefined && (
+        <span className="problem" title={problem}>
+          {problem}
+        </span>
+      )}
+      {notes.map((note) => (
+        <span key={note} className="mark point">
+          {note}
+        </span>
+      ))}
+      {tokens !== undefined && problem === undefined && (
+        <span className="sum">{tokensOf({ tokens }, { exact: isExact })}</span>
+      )}
+    </span>
+  );
+}

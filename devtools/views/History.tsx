@@ -1,0 +1,264 @@
+import type { BranchInfo, CheckpointInfo, ContextEngine, EngineState, PastGraph } from 'contextree';
+import { type ReactNode, useMemo, useState } from 'react';
+import { useAttempt } from '../attempt.ts';
+import { clockTime } from '../eventLine.ts';
+import { type GraphModel, graphModel } from '../graphRows.ts';
+import { useAnswer } from '../live.ts';
+import { type Step, stepsOf } from '../steps.ts';
+import type { ViewProps } from '../view.ts';
+import { GraphList } from './GraphList.tsx';
+import { List } from './List.tsx';
+
+/**
+ * A chat's messages and operations by time. One of them is selected, at first the last one, and beside the list stands the
+ * graph as it was right after it. Looking changes nothing; "Go back to here" shows that place in the app.
+ */
+export function History({
+  engine,
+  state,
+  onOpen,
+  parts,
+}: ViewProps & { readonly parts: ReactNode }): ReactNode {
+  const steps = useSteps(engine, state);
+  const [at, setAt] = useState<number>();
+  const { failure, attempt } = useAttempt();
+  const selected = indexAt(steps, at);
+  const step = steps[selected];
+  const moment = useMemo(
+    () => ({ engine, at: step?.at, operations: operationsOf({ engine, state }) }),
+    [engine, step?.at, state],
+  );
+  const past = usePast(moment);
+  const select = (index: number): void =>
+    setAt(index === steps.length - 1 ? undefined : steps[Math.max(0, index)]?.at);
+  const head = past?.branches.find(({ isActive }) => isActive)?.headKey ?? undefined;
+  if (steps.length === 0)
+    return (
+      <>
+        <div className="bar">{parts}</div>
+        <p className="words">{EMPTY[state.status] ?? EMPTY.ready}</p>
+      </>
+    );
+  return (
+    <>
+      <div className="bar wrap">
+        {parts}
+        <Undo engine={engine} state={state} attempt={attempt} />
+        <input
+          className="grow"
+          type="range"
+          min={0}
+          max={steps.length - 1}
+          value={selected}
+          aria-label="Step"
+          aria-valuetext={step && `${step.kind} ${step.label}`}
+          onChange={({ target }) => select(Number(target.value))}
+        />
+        <span className="muted sum">
+          {selected + 1} / {steps.length}
+        </span>
+        <button
+          type="button"
+          disabled={head === undefined || head === state.headKey}
+          title="Shows this place in the app; nothing is lost, and no branch is made"
+          onClick={() => head !== undefined && attempt(() => engine.checkout(head))}
+        >
+          Go back to here
+        </button>
+      </div>
+      {failure !== undefined && (
+        <p className="alert" role="alert">
+          {failure}
+        </p>
+      )}
+      <div className="two">
+        <List
+          label="Messages and operations, oldest first"
+          items={steps}
+          selected={selected}
+          onSelect={select}
+          renderItem={(one) => <StepLine {...one} />}
+        />
+        {past && (
+          <Past
+            engine={engine}
+            state={state}
+            past={past}
+            hereKey={head}
+            onCheckOut={(key) => attempt(() => engine.checkout(key))}
+            onRead={(node) => onOpen('Graph', { node })}
+          />
+        )}
+      </div>
+    </>
+  );
+}
+
+const EMPTY: Readonly<Record<EngineState['status'], string>> = {
+  loading: 'Reading the chat…',
+  error: 'The chat could not be read.',
+  ready: 'No messages yet. Each message and each operation on branches and checkpoints will be a step here.',
+};
+
+/** The steps, made again when a message or an operation came: an answer that grows is one step all the while. */
+function useSteps(engine: ContextEngine, state: EngineState): readonly Step[] {
+  const { chat, saveState } = state;
+  const operations = operationsOf({ engine, state });
+  return useMemo(
+    () => stepsAt({ engine, chat, saveState, operations }),
+    [engine, chat, saveState, operations],
+  );
+}
+
+/** What the engine is asked takes the moment along: another moment may have another answer. */
+function stepsAt({
+  engine,
+  operations,
+}: Pick<EngineState, 'chat' | 'saveState'> & Omit<Moment, 'at'>): readonly Step[] {
+  return stepsOf(engine.graph().nodes, operations);
+}
+
+/** The step at a time, or the last one before it; without a time the last one. */
+function indexAt(steps: readonly Step[], at: number | undefined): number {
+  return at === undefined ? steps.length - 1 : steps.findLastIndex((step) => step.at <= at);
+}
+
+interface Moment {
+  readonly engine: ContextEngine;
+  readonly at: number | undefined;
+  readonly operations: ReturnType<ContextEngine['operations']>;
+}
+
+function operationsOf({ engine }: { readonly engine: ContextEngine; readonly state: EngineState }) {
+  return engine.operations();
+}
+
+/** The graph as it was; the last one that was read, while another one is. */
+function usePast({ engine, at, operations }: Moment): PastGraph | undefined {
+  const moment = useMemo(() => ({ engine, at, operations }), [engine, at, operations]);
+  const { value, error } = useAnswer(pastAt, moment);
+  if (error) throw error;
+  return value;
+}
+
+async function pastAt({ engine, at }: Moment): Promise<PastGraph | undefined> {
+  return at === undefined ? undefined : engine.graph({ at });
+}
+
+/** The operation that Undo takes back, and the one that Redo does again. */
+function Undo({ engine, state, attempt }: UndoProps): ReactNode {
+  const operations = operationsOf({ engine, state });
+  const undo = operations.findLast((one) => one.state !== 'undone');
+  const redo = operations.find((one) => one.state === 'undone');
+  return (
+    <>
+      <button
+        type="button"
+        disabled={!undo}
+        title={undo && `Undo: ${undo.kind} ${undo.label}`}
+        onClick={() => attempt(() => engine.undo())}
+      >
+        Undo
+      </button>
+      <button
+        type="button"
+        disabled={!redo}
+        title={redo && `Redo: ${redo.kind} ${redo.label}`}
+        onClick={() => attempt(() => engine.redo())}
+      >
+        Redo
+      </button>
+    </>
+  );
+}
+
+interface UndoProps extends Pick<ViewProps, 'engine' | 'state'> {
+  readonly attempt: (act: () => Promise<unknown>) => void;
+}
+
+function StepLine({ time, kind, label, state }: Step): ReactNode {
+  const isOperation = state !== undefined;
+  return (
+    <>
+      <time
+        className="muted sum"
+        dateTime={new Date(time).toISOString()}
+        title={new Date(time).toLocaleString()}
+      >
+        {clockTime(time).slice(0, -4)}
+      </time>
+      <span className={isOperation ? 'kind' : 'muted'}>{kind}</span>
+      <span className="grow preview" dir="auto">
+        {label}
+      </span>
+      {isOperation && state !== 'undoable' && <span className="state">{state}</span>}
+    </>
+  );
+}
+
+/** The graph of an earlier time. */
+function Past({ engine, state, past, hereKey, onCheckOut, onRead }: PastProps): ReactNode {
+  const branches = useMemo(() => branchesOf(past), [past]);
+  const model = useMemo(() => modelOf(past, branches), [past, branches]);
+  const stateThen = useMemo(() => ({ ...state, branches, headKey: hereKey }), [state, branches, hereKey]);
+  const [selected, select] = useState<string>();
+  const [choices, setChoices] = useState<ReadonlyMap<string, boolean>>(new Map());
+  const known = selected !== undefined && model.indexOf.has(selected) ? selected : undefined;
+  return (
+    <section className="past" aria-label="The chat at this step">
+      {past.isPartial && (
+        <p className="note">
+          Another tab or device changed a name or a checkpoint since. It may have been another one then.
+        </p>
+      )}
+      {model.nodes.length === 0 ? (
+        <p className="words">No message was there yet.</p>
+      ) : (
+        <GraphList
+          engine={engine}
+          model={model}
+          state={stateThen}
+          marked={undefined}
+          naming={undefined}
+          columns={NO_COLUMNS}
+          selected={known}
+          onSelect={select}
+          onRead={() => known !== undefined && onRead(known)}
+          onCheckOut={onCheckOut}
+          onAction={() => false}
+          found={undefined}
+          choices={choices}
+          onFold={(at, isFolded) => setChoices(new Map(choices).set(at, isFolded))}
+          takesFocus={false}
+        />
+      )}
+    </section>
+  );
+}
+
+const NO_COLUMNS: readonly [] = [];
+
+interface PastProps extends Pick<ViewProps, 'engine' | 'state'> {
+  readonly past: PastGraph;
+  readonly hereKey: string | undefined;
+  readonly onCheckOut: (key: string) => void;
+  readonly onRead: (key: string) => void;
+}
+
+function branchesOf({ branches }: PastGraph): readonly BranchInfo[] {
+  return branches.map((branch) => ({
+    ...branch,
+    id: branch.name,
+    label: branch.name,
+    messageCount: 0,
+    createdAt: 0,
+    forkedFrom: undefined,
+    forkedAt: null,
+    ownCount: 0,
+  }));
+}
+
+function modelOf({ nodes, checkpoints }: PastGraph, branches: readonly BranchInfo[]): GraphModel {
+  const points: CheckpointInfo[] = checkpoints.map((one) => ({ ...one, id: one.name, createdAt: 0 }));
+  return graphModel(nodes, branches, points, [branches.find(({ isActive }) => isActive)?.headKey]);
+}

@@ -1,0 +1,36 @@
+import type { ReactNode } from 'react';
+
+/** What the keys do while the list has the focus. */
+const KEYS: readonly (readonly [keys: string, does: string])[] = [
+  ['↑ ↓ Home End', 'select'],
+  ['Space', 'read'],
+  ['Enter', 'check out'],
+  ['← →', 'fold and unfold'],
+  ['[ ]', 'previous and next fork'],
+  ['h', 'to the message that the app shows last'],
+  ['/', 'search'],
+  ['b', 'branch from here'],
+  ['c', 'checkpoint here'],
+  ['d', 'mark for compare; on another message, compare'],
+  ['y', 'copy the text'],
+  ['u', 'undo'],
+  ['Esc', 'follow the app again'],
+  ['?', 'show or hide this'],
+];
+
+/** All keys of the graph; `branchOff` says why one of them does nothing now. */
+export function Keys({ branchOff }: { readonly branchOff: string | undefined }): ReactNode {
+  return (
+    <dl className="facts" aria-label="Keys">
+      {KEYS.map(([keys, does]) => (
+        <div key={keys}>
+          <dt>{keys}</dt>
+          <dd>
+            {does}
+            {keys === 'b' && branchOff !== undefined && <span className="off"> - off: {branchOff}</span>}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,57 @@
+import type { BranchInfo } from 'contextree';
+import type { ReactNode } from 'react';
+import { age, count, counted } from '../figures.ts';
+import { plainLine } from '../plainLine.ts';
+import { branchColour } from '../theme.ts';
+
+/** A branch as people know it: its label, how much it has of its own, and its age. Its name is a tooltip. */
+export function BranchMark({ branch, index }: BranchMarkProps): ReactNode {
+  const { label, name, isActive, ownCount, createdAt } = branch;
+  const colour = branchColour(index);
+  const line = label === name ? name : plainLine('assistant', label);
+  const own = counted(ownCount, 'message');
+  return (
+    <span
+      className={isActive ? 'mark active' : 'mark'}
+      style={isActive ? { background: colour, borderColor: colour } : { borderColor: colour }}
+      title={`Branch ${name}`}
+    >
+      <span className="unseen">
+        {isActive ? 'active branch' : 'branch'} {line}, {own} of its own, {age(createdAt)}
+      </span>
+      <BothEnds text={line} />
+      <span className="extra" aria-hidden="true">
+        {count(ownCount)} · {age(createdAt)}
+      </span>
+    </span>
+  );
+}
+
+interface BranchMarkProps {
+  readonly branch: BranchInfo;
+  /** Its place among the branches, which gives its colour. */
+  readonly index: number;
+}
+
+/** A text that gives way in its middle where it has no room: names are told apart at their beginning, and at their end. */
+export function BothEnds({ text }: { readonly text: string }): ReactNode {
+  const at = tailOf(text);
+  return (
+    <span className="ends" dir="auto" aria-hidden="true">
+      <span>{text.slice(0, at)}</span>
+      <span>{text.slice(at)}</span>
+    </span>
+  );
+}
+
+/** Where the end begins that is never cut: with the last word, or where that is long, with the last characters. */
+function tailOf(text: string): number {
+  if (text.length <= SHORT) return text.length;
+  const word = text.lastIndexOf(' ', text.length - 2);
+  if (text.length - word <= TAIL) return word;
+  // A character of two units is not cut in two.
+  return text.length - SHORT - (/[\udc00-\udfff]/.test(text.charAt(text.length - SHORT)) ? 1 : 0);
+}
+
+const SHORT = 8;
+const TAIL = 12;

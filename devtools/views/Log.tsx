@@ -1,0 +1,180 @@
+import { type ContextEvent, maskSecrets } from 'contextree';
+import { type ReactNode, useMemo, useState } from 'react';
+import { Copy } from '../Copy.tsx';
+import { download } from '../download.ts';
+import { fileName } from '../fileName.ts';
+import { clockTime, duration, eventLine, keyOfEvent } from '../eventLine.ts';
+import { type Logged, logOf, useEvents } from '../events.ts';
+import { useShownIn } from '../Shadow.tsx';
+import type { ViewProps } from '../view.ts';
+import { History } from './History.tsx';
+import { List } from './List.tsx';
+
+/** What happened when: the events of the engine since the panel was opened, and the chat's history, step by step. */
+export function Log(props: ViewProps): ReactNode {
+  const [part, setPart] = useState<'Events' | 'History'>('Events');
+  const parts = (
+    <span role="group" aria-label="What to show" className="switch">
+      {(['Events', 'History'] as const).map((name) => (
+        <button key={name} type="button" aria-pressed={part === name} onClick={() => setPart(name)}>
+          {name}
+        </button>
+      ))}
+    </span>
+  );
+  return part === 'Events' ? <Events {...props} parts={parts} /> : <History {...props} parts={parts} />;
+}
+
+type EventType = ContextEvent['type'];
+
+const TYPES: readonly EventType[] = [
+  'set',
+  'resolve',
+  'save',
+  'switch',
+  'branch',
+  'checkpoint',
+  'stream',
+  'conflict',
+  'error',
+];
+
+function Events({ engine, state, onOpen, parts }: ViewProps & { readonly parts: ReactNode }): ReactNode {
+  const events = useEvents(engine);
+  const [frozen, setFrozen] = useState<readonly Logged[]>();
+  const [type, setType] = useState<EventType | ''>('');
+  const [words, setWords] = useState('');
+  const [number, setNumber] = useState(-1);
+  const all = frozen ?? events;
+  const shown = useMemo(() => matching(all, type, words), [all, type, words]);
+  const selected = shown.findIndex((entry) => entry.number === number);
+  const event = shown[selected]?.event;
+  const key = event && keyOfEvent(event, engine, state);
+  const clear = (): void => {
+    logOf(engine).clear();
+    setFrozen(undefined);
+  };
+  return (
+    <>
+      <div className="bar wrap">
+        {parts}
+        <select
+          aria-label="Type"
+          value={type}
+          onChange={({ target }) => setType(target.value as EventType | '')}
+        >
+          <option value="">all types</option>
+          {TYPES.map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+        <input
+          className="grow"
+          type="search"
+          placeholder="Filter"
+          aria-label="Filter events"
+          value={words}
+          onChange={({ target }) => setWords(target.value)}
+        />
+        <button
+          type="button"
+          aria-pressed={frozen !== undefined}
+          onClick={() => setFrozen(frozen ? undefined : events)}
+        >
+          {frozen ? `Resume${newSince(frozen, events)}` : 'Pause'}
+        </button>
+        <button type="button" disabled={all.length === 0} onClick={clear}>
+          Clear
+        </button>
+      </div>
+      {shown.length === 0 ? (
+        <p className="words grow">
+          {all.length === 0
+            ? 'Nothing has happened since the panel was opened. What the engine does from now on will be a line here.'
+            : 'No event matches.'}
+        </p>
+      ) : (
+        <List
+          label="Events, newest first"
+          items={shown}
+          selected={selected}
+          onSelect={(index) => setNumber(shown[index]?.number ?? -1)}
+          onOpen={() => key !== undefined && onOpen('Graph', { node: key })}
+          classOf={(entry) => (entry.event.type === 'error' ? 'failed' : '')}
+          renderItem={(entry) => <Line {...entry} />}
+        />
+      )}
+      {event && (
+        <div className="detail" tabIndex={0} role="group" aria-label="The selected event">
+          <pre className="text">{JSON.stringify(event, null, 1)}</pre>
+        </div>
+      )}
+      <Foot events={shown}>
+        <button
+          type="button"
+          disabled={key === undefined}
+          onClick={() => onOpen('Graph', { node: key })}
+          title={event && key === undefined ? 'This event is about no message that is there' : undefined}
+        >
+          Show in Graph
+        </button>
+      </Foot>
+    </>
+  );
+}
+
+/** How many events came while it was paused. */
+function newSince(frozen: readonly Logged[], events: readonly Logged[]): string {
+  const count = (events.at(-1)?.number ?? 0) - (frozen.at(-1)?.number ?? 0);
+  return count > 0 ? ` (${count} new)` : '';
+}
+
+/** The events of a type, or of all, that say these words; newest first. */
+function matching(events: readonly Logged[], type: string, words: string): readonly Logged[] {
+  const wanted = words.trim().toLowerCase();
+  const says = ({ event }: Logged): boolean =>
+    (type === '' || event.type === type) &&
+    (wanted === '' || `${event.type} ${eventLine(event)}`.toLowerCase().includes(wanted));
+  return events.filter(says).toReversed();
+}
+
+function Line({ event, count }: Logged): ReactNode {
+  return (
+    <>
+      <time className="muted sum">{clockTime(event.at)}</time>
+      <span className="kind">{event.type}</span>
+      <span className="grow preview" dir="auto">
+        {eventLine(event)}
+        {count > 1 && <span className="muted"> ×{count}</span>}
+      </span>
+      <span className="sum">{duration(event.ms)}</span>
+    </>
+  );
+}
+
+function Foot({
+  events,
+  children,
+}: {
+  readonly events: readonly Logged[];
+  readonly children: ReactNode;
+}): ReactNode {
+  const shownIn = useShownIn();
+  const json = async (): Promise<string> =>
+    JSON.stringify(await maskSecrets(events.map(({ event }) => event).toReversed()), null, 1);
+  const save = (): void => {
+    void json().then((text) => download(shownIn, fileName('log'), text));
+  };
+  return (
+    <footer className="bar wrap">
+      <span className="grow">
+        {events.length.toLocaleString('en')} {events.length === 1 ? 'event' : 'events'}
+      </span>
+      {children}
+      <Copy label="Copy JSON" text={json} />
+      <button type="button" disabled={events.length === 0} onClick={save}>
+        Download
+      </button>
+    </footer>
+  );
+}

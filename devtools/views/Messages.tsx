@@ -1,0 +1,55 @@
+import type { EstimateResult } from 'contextree';
+import type { HiddenMark } from 'contextree/tokens';
+import { type ReactNode, useState } from 'react';
+import type { PromptAnswer } from '../promptAnswer.ts';
+import { Part } from './Parts.tsx';
+import { Share } from './Size.tsx';
+
+/** Messages shown at first, the last ones; earlier ones come in steps of as many. */
+const SHOWN = 50;
+
+/** The conversation of a prompt. */
+export function Messages({ messages, estimate }: Pick<PromptAnswer, 'messages' | 'estimate'>): ReactNode {
+  const [shown, setShown] = useState(SHOWN);
+  const earlier = Math.max(0, messages.length - shown);
+  return (
+    <section>
+      <h2>
+        Messages <span className="muted">{messages.length}</span>
+      </h2>
+      {messages.length === 0 && <p className="words">No messages yet.</p>}
+      {earlier > 0 && (
+        <p className="words">
+          <button type="button" onClick={() => setShown(shown + SHOWN)}>
+            Show {Math.min(SHOWN, earlier)} of {earlier} earlier
+          </button>
+        </p>
+      )}
+      <ol className="turns" start={earlier + 1}>
+        {messages.slice(earlier).map((message, i) => (
+          <li key={message.id} className="turn">
+            <div className="role">
+              {message.role}
+              <MessageShare estimate={estimate} index={earlier + i} />
+            </div>
+            {message.parts.map((part, p) => (
+              <Part key={p} part={part} marks={marksIn(estimate, earlier + i, p)} />
+            ))}
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function MessageShare({
+  estimate,
+  index,
+}: Pick<PromptAnswer, 'estimate'> & { readonly index: number }): ReactNode {
+  const message = estimate.messages[index];
+  return message && <Share of={message} estimate={estimate} />;
+}
+
+function marksIn(estimate: EstimateResult, message: number, part: number): readonly HiddenMark[] {
+  return estimate.messages[message]?.hidden?.filter((mark) => mark.part === part) ?? [];
+}

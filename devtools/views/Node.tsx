@@ -1,0 +1,257 @@
+import type { UIMessage } from 'ai';
+import type { CallFacts, ContextEngine, NodeInfo, Versions } from 'contextree';
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import { branchAt, branchOff } from '../branching.ts';
+import { writeClipboard } from '../Copy.tsx';
+import type * as Exports from '../exports.ts';
+import { useAnswer } from '../live.ts';
+import { useLoaded } from '../loaded.ts';
+import { Menu, type MenuItem } from '../Menu.tsx';
+import { textOf } from '../messageText.ts';
+import { useShownIn } from '../Shadow.tsx';
+import type { ViewProps } from '../view.ts';
+import type { EditBranch } from './EditBranch.tsx';
+import { holdersOf, NodeFacts } from './NodeFacts.tsx';
+import { isTool, LongText, Part } from './Parts.tsx';
+import type { ReplayOf } from './Replay.tsx';
+import type { Revisions } from './Revisions.tsx';
+
+/** All that is known of one message: what it says, how it came about, what it cost, and which branches hold it. */
+export function Node(props: NodeProps): ReactNode {
+  const { engine, state, messageKey, onBack, onCheckOut, attempt, onLook } = props;
+  const { revision } = state;
+  const moment = useMemo(() => ({ engine, messageKey, revision }), [engine, messageKey, revision]);
+  const [face, setFace] = useState<Face>('Parts');
+  const [isEditing, setEditing] = useState(false);
+  const { value: Edit } = useLoaded(loadEdit, isEditing);
+  const back = useRef<HTMLButtonElement>(null);
+  // Where it takes the place of the graph, it takes its focus along.
+  useEffect(() => back.current?.focus(), []);
+  const { node, calls, versions, loaded } = knownAt(moment);
+  // What is loaded is at hand; it is shown in the same frame as the words that came.
+  const since = loaded ? 0 : revision;
+  const asked = useMemo(() => ({ engine, messageKey, since }), [engine, messageKey, since]);
+  const { value: read, error } = useAnswer(readMessage, asked);
+  const value = loaded ?? read;
+  const { branches, checkpoints } = state;
+  const holders = useMemo(
+    () => holdersOf(engine, branches, checkpoints, messageKey),
+    [engine, branches, checkpoints, messageKey],
+  );
+  const { outcome, groups } = useActions(props, value, () => setEditing(true));
+  if (!node) return null;
+  const isHere = state.headKey === messageKey;
+  const off = branchOff(state);
+  const save = (parts: UIMessage['parts']): void => {
+    setEditing(false);
+    attempt(async () => onLook({ node: engine.node(await engine.edit(messageKey, { parts }))?.key }));
+  };
+  return (
+    <section className="node" aria-label="Selected message">
+      <div className="bar">
+        {onBack && (
+          <button ref={back} type="button" onClick={onBack}>
+            Back
+          </button>
+        )}
+        <strong className="grow">{node.name}</strong>
+        <span role="status" className="muted">
+          {outcome}
+        </span>
+        <button type="button" disabled={isHere} onClick={onCheckOut}>
+          {isHere ? 'Shown by the app' : 'Check out'}
+        </button>
+        <Menu label="What can be done with it" groups={groups} />
+      </div>
+      <div className="scroll" tabIndex={0} role="group" aria-label="What it says">
+        {isEditing && value && Edit && (
+          <Edit message={value} off={off} onSave={save} onClose={() => setEditing(false)} />
+        )}
+        <NodeFacts
+          node={node}
+          message={value}
+          calls={calls}
+          holders={holders}
+          versions={versions}
+          isOpen={!onBack}
+        />
+        {error && (
+          <p className="alert" role="alert">
+            The message could not be read: {error.message}
+          </p>
+        )}
+        {value && <Faces face={face} onFace={setFace} />}
+        {value && <Shown face={face} message={value} calls={calls} moment={moment} />}
+        {value === null && !error && (
+          <p className="words">Its words are lost: the record is there, and its body can&apos;t be read.</p>
+        )}
+      </div>
+    </section>
+  );
+}
+
+interface NodeProps extends ViewProps {
+  readonly messageKey: string;
+  /** Goes back to the graph, where the message stands in its place. */
+  readonly onBack: (() => void) | undefined;
+  readonly onCheckOut: () => void;
+  /** Runs what a person asked for, and says why it could not be done. */
+  readonly attempt: (act: () => Promise<unknown>) => void;
+}
+
+/** What is asked of the engine at one moment: the same question has another answer after the next revision. */
+interface Moment {
+  readonly engine: ContextEngine;
+  readonly messageKey: string;
+  readonly revision: number;
+}
+
+function knownAt({ engine, messageKey }: Moment): {
+  readonly node: NodeInfo | undefined;
+  readonly calls: readonly CallFacts[];
+  readonly versions: Versions;
+  readonly loaded: UIMessage | undefined;
+} {
+  return {
+    node: engine.node(messageKey),
+    calls: engine.calls(messageKey),
+    versions: engine.siblings(messageKey),
+    loaded: engine.message(messageKey),
+  };
+}
+
+/** The words of a message, loaded or not; null where there are none. */
+export async function readMessage({
+  engine,
+  messageKey,
+}: Pick<Moment, 'engine' | 'messageKey'>): Promise<UIMessage | null> {
+  const loaded = engine.message(messageKey);
+  if (loaded) return loaded;
+  return (await engine.store.bodies(engine.chatId, [messageKey])).get(messageKey)?.message ?? null;
+}
+
+async function loadEdit(): Promise<typeof EditBranch> {
+  return (await import('./EditBranch.tsx')).EditBranch;
+}
+
+// ------------------------------------------------------------------ what it says
+
+const FACES = ['Parts', 'JSON', 'Revisions', 'Replay'] as const;
+
+type Face = (typeof FACES)[number];
+
+/** How the words are shown. */
+function Faces({ face, onFace }: { readonly face: Face; readonly onFace: (face: Face) => void }): ReactNode {
+  return (
+    <div className="faces" role="group" aria-label="Show">
+      {FACES.map((name) => (
+        <button key={name} type="button" aria-pressed={name === face} onClick={() => onFace(name)}>
+          {name}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function Shown({ face, message, calls, moment }: ShownProps): ReactNode {
+  const { value: History, error } = useLoaded(loadRevisions, face === 'Revisions');
+  const replay = useLoaded(loadReplay, face === 'Replay');
+  if (face === 'JSON')
+    return (
+      <div className="turn">
+        <LongText text={JSON.stringify(message, null, 2)} code />
+      </div>
+    );
+  if (face === 'Parts') return <Says message={message} calls={calls} />;
+  if (replay.error) return <p className="alert">The replay could not be loaded: {replay.error.message}</p>;
+  if (face === 'Replay' && replay.value) return <replay.value {...moment} />;
+  if (error) return <p className="alert">The revisions could not be loaded: {error.message}</p>;
+  return History ? <History {...moment} message={message} /> : <p className="words">Loading…</p>;
+}
+
+interface ShownProps {
+  readonly face: Face;
+  readonly message: UIMessage;
+  readonly calls: readonly CallFacts[];
+  readonly moment: Moment;
+}
+
+async function loadReplay(): Promise<typeof ReplayOf> {
+  return (await import('./Replay.tsx')).ReplayOf;
+}
+
+async function loadRevisions(): Promise<typeof Revisions> {
+  return (await import('./Revisions.tsx')).Revisions;
+}
+
+function Says({ message, calls }: Pick<ShownProps, 'message' | 'calls'>): ReactNode {
+  const shown = message.parts.filter((part) => Object(part).type !== 'step-start');
+  const tools = shown.filter(isTool);
+  const told = calls.flatMap(({ toolMs = [] }) => toolMs);
+  if (shown.length === 0) return <p className="words">It says nothing.</p>;
+  return shown.map((part, i) => {
+    // Requests tell of their calls in order: with some untold, nobody knows which.
+    const ms = told.length === tools.length ? told[tools.indexOf(part)] : null;
+    return (
+      <div key={i} className="turn">
+        <Part part={part} ms={ms} />
+      </div>
+    );
+  });
+}
+
+// ------------------------------------------------------------------ what can be done with it
+
+/** The lines of the menu, and what came of the last copy. */
+function useActions(
+  { engine, state, messageKey, sight, onLook, onOpen, attempt }: NodeProps,
+  message: UIMessage | null | undefined,
+  onEdit: () => void,
+): { readonly outcome: string; readonly groups: Readonly<Record<string, readonly MenuItem[]>> } {
+  const [outcome, setOutcome] = useState('');
+  const { navigator } = useShownIn();
+  const lost = message ? undefined : 'its words are not there';
+  const off = branchOff(state);
+  const copy = (label: string, text: () => string | Promise<string>, why?: string): MenuItem => ({
+    label,
+    off: why,
+    run: () =>
+      void writeClipboard(navigator, text).then(
+        () => setOutcome('Copied'),
+        (error: Error) => setOutcome(`Not copied: ${error.message}`),
+      ),
+  });
+  const isMarked = sight.against === messageKey;
+  const groups: Record<string, readonly MenuItem[]> = {
+    Do: [
+      { label: 'Branch from here', off, run: () => attempt(() => branchAt(engine, state, messageKey)) },
+      { label: 'Edit as a new branch', off: off ?? lost, run: onEdit },
+      { label: 'Show the prompt here', run: () => onOpen('Prompt', { node: messageKey }) },
+    ],
+    Compare: [
+      {
+        label: isMarked ? 'Take the mark away' : 'Mark for compare',
+        run: () => onLook({ against: isMarked ? undefined : messageKey }),
+      },
+      {
+        label:
+          sight.against === undefined || isMarked
+            ? 'Compare with what the app shows'
+            : 'Compare with the marked one',
+        run: () => onOpen('Compare', { node: messageKey, ...(isMarked ? { against: undefined } : {}) }),
+      },
+    ],
+    Copy: [
+      copy('Text', () => (message ? textOf(message) : ''), lost),
+      copy('JSON', () => JSON.stringify(message, null, 2), lost),
+      copy('Markdown', async () => (message ? (await loadExports()).asMarkdown(message) : ''), lost),
+      copy('Chain as UIMessage[]', async () => (await loadExports()).chainAsJson(engine, messageKey)),
+      copy('generateText call', async () => (await loadExports()).asCall(engine, messageKey)),
+    ],
+  };
+  return { outcome, groups };
+}
+
+function loadExports(): Promise<typeof Exports> {
+  return import('../exports.ts');
+}

@@ -1,0 +1,202 @@
+import type { UIMessage } from 'ai';
+import type { CallFacts, ContextEngine, EngineState, NodeInfo, Versions } from 'contextree';
+import type { ReactNode } from 'react';
+import { span } from '../amounts.ts';
+import { count, counted } from '../figures.ts';
+import { estimateOf } from '../tokens.ts';
+
+/** Facts of a message in two columns; what nobody told is said to be untold, where one would look for it. */
+export function NodeFacts({ node, message, calls, holders, versions, isOpen }: NodeFactsProps): ReactNode {
+  const isAnswer = node.name === 'assistant';
+  const { model, usage } = toldBy(calls, message);
+  const last = calls.at(-1);
+  const estimated = message ? estimateOf(message) : undefined;
+  const facts: readonly Fact[] = [
+    ['When', new Date(node.createdAt).toLocaleString()],
+    ['Status', statusOf(node, last)],
+    ...(isAnswer
+      ? ([
+          ['Model', model ?? NOT_TOLD],
+          ['Usage', usage ? usageIn(usage) : NOT_TOLD],
+        ] as const)
+      : []),
+    [
+      'Estimated',
+      estimated === undefined ? undefined : `~${count(estimated)} tokens${offBy(estimated, usage, message)}`,
+    ],
+    ...(isAnswer
+      ? ([
+          ['First word', last?.firstMs === undefined ? NOT_TOLD : `after ${span(last.firstMs)}`],
+          ['Took', last ? `${span(last.ms)}${last.steps > 1 ? ` in ${last.steps} steps` : ''}` : NOT_TOLD],
+          ['Finish', last?.finishReason ?? NOT_TOLD],
+        ] as const)
+      : []),
+    ['Branches', holders.branches.join(', ') || 'none that is not deleted'],
+    ['Checkpoints', holders.checkpoints.join(', ') || undefined],
+  ];
+  const ids: readonly Fact[] = [
+    [
+      'Version',
+      versions.keys.length > 1 ? `${versions.index + 1} of ${versions.keys.length}` : 'the only one',
+    ],
+    ['Depth', String(node.depth)],
+    ['Revision', String(node.rev)],
+    ['Id', node.id],
+    ['Key', node.key],
+  ];
+  return (
+    <>
+      <details className="more" open={isOpen}>
+        <summary>
+          {[statusOf(node, last), model, usage && `${count(usage.output ?? 0)} out`, last && span(last.ms)]
+            .filter(Boolean)
+            .join(' - ')}
+        </summary>
+        <Facts facts={facts} />
+      </details>
+      {calls.length > 1 && <Requests calls={calls} />}
+      <details className="more">
+        <summary>Ids and place</summary>
+        <Facts facts={ids} />
+      </details>
+    </>
+  );
+}
+
+interface NodeFactsProps {
+  readonly node: NodeInfo;
+  readonly message: UIMessage | null | undefined;
+  readonly calls: readonly CallFacts[];
+  readonly holders: Holders;
+  readonly versions: Versions;
+  /** Whether there is room for all of them beside the words. */
+  readonly isOpen: boolean;
+}
+
+type Fact = readonly [name: string, value: string | undefined];
+
+const NOT_TOLD = 'not told';
+
+function Facts({ facts }: { readonly facts: readonly Fact[] }): ReactNode {
+  return (
+    <dl className="facts">
+      {facts.map(([name, value]) =>
+        value === undefined ? null : (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd dir="auto" className={value === NOT_TOLD ? 'muted' : undefined}>
+              {value}
+            </dd>
+          </div>
+        ),
+      )}
+    </dl>
+  );
+}
+
+/** An answer that went on was asked for more than once. */
+function Requests({ calls }: { readonly calls: readonly CallFacts[] }): ReactNode {
+  return (
+    <details className="more">
+      <summary>{counted(calls.length, 'request')}</summary>
+      <ol>
+        {calls.map(({ startedAt, status, ms, firstMs, finishReason, usage }) => (
+          <li key={startedAt}>
+            {[
+              new Date(startedAt).toLocaleTimeString(),
+              status,
+              span(ms),
+              firstMs === undefined ? undefined : `first word after ${span(firstMs)}`,
+              finishReason,
+              usage && usageIn(usage),
+            ]
+              .filter(Boolean)
+              .join(' - ')}
+          </li>
+        ))}
+      </ol>
+    </details>
+  );
+}
+
+type Usage = NonNullable<CallFacts['usage']>;
+
+/** What requests tell, or, of an answer that was made without them, its metadata. */
+function toldBy(
+  calls: readonly CallFacts[],
+  message: UIMessage | null | undefined,
+): { readonly model: string | undefined; readonly usage: Usage | undefined } {
+  const { model, modelId, usage } = Object(message?.metadata) as Readonly<Record<string, unknown>>;
+  const { inputTokens: input, outputTokens: output } = Object(usage) as Readonly<Record<string, unknown>>;
+  const isTold = typeof input === 'number' || typeof output === 'number';
+  const told = calls.flatMap((call) => call.usage ?? []);
+  return {
+    model:
+      calls.findLast((call) => call.model)?.model ?? [modelId, model].find((one) => typeof one === 'string'),
+    usage: told.length > 0 ? sumOf(told) : isTold ? ({ input, output } as Usage) : undefined,
+  };
+}
+
+function sumOf(told: readonly Usage[]): Usage {
+  const sum: Record<string, number> = {};
+  for (const one of told)
+    for (const [kind, tokens] of Object.entries(one)) sum[kind] = (sum[kind] ?? 0) + (tokens as number);
+  return sum;
+}
+
+/** Tokens as a provider counted them. */
+function usageIn({ input = 0, output = 0, cacheRead, cacheWrite, reasoning }: Usage): string {
+  return [
+    `${count(input)} in`,
+    cacheRead ? `${count(cacheRead)} of them cached` : undefined,
+    cacheWrite ? `${count(cacheWrite)} put into the cache` : undefined,
+    `${count(output)} out`,
+    reasoning ? `${count(reasoning)} of them reasoning` : undefined,
+  ]
+    .filter(Boolean)
+    .join(', ');
+}
+
+/** How far the estimate is off what was counted; nothing where that counts more than words. */
+function offBy(estimated: number, usage: Usage | undefined, message: NodeFactsProps['message']): string {
+  const output = (usage?.output ?? 0) - (usage?.reasoning ?? 0);
+  const isText = message?.parts.every((part) => /^(text|step-start)$/.test(Object(part).type));
+  if (output < 1 || !isText) return '';
+  const off = Math.round((100 * (estimated - output)) / output);
+  return ` (${off > 0 ? '+' : ''}${off} %)`;
+}
+
+function statusOf({ status }: NodeInfo, call: CallFacts | undefined): string {
+  if (status === 'streaming') return 'growing';
+  return status === 'interrupted' && call ? `${status} - ${call.status}` : status;
+}
+
+/** What holds a message: branches, by their labels, and checkpoints at it or behind it. */
+export interface Holders {
+  readonly branches: readonly string[];
+  readonly checkpoints: readonly string[];
+}
+
+/** Costs the messages of the chat, each once, however many branches there are. */
+export function holdersOf(
+  engine: ContextEngine,
+  branches: EngineState['branches'],
+  checkpoints: EngineState['checkpoints'],
+  messageKey: string,
+): Holders {
+  const known = new Map<string, boolean>([[messageKey, true]]);
+  const holds = (end: string | null): boolean => {
+    const passed: string[] = [];
+    let at = end;
+    for (; at !== null && !known.has(at); at = engine.node(at)?.parentKey ?? null) passed.push(at);
+    const isHeld = at !== null && known.get(at) === true;
+    for (const key of passed) known.set(key, isHeld);
+    return isHeld;
+  };
+  return {
+    branches: branches.filter(({ headKey }) => holds(headKey)).map(({ label }) => label),
+    checkpoints: checkpoints
+      .filter((checkpoint) => holds(checkpoint.messageKey))
+      .map(({ name, messageKey: at }) => (at === messageKey ? `${name} (here)` : name)),
+  };
+}

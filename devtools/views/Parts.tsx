@@ -1,0 +1,205 @@
+import type { UIMessage } from 'ai';
+import type { HiddenMark } from 'contextree/tokens';
+import { type ReactNode, useState } from 'react';
+import { span } from '../amounts.ts';
+import { Guard } from '../Guard.tsx';
+import { Chips, Marked } from './Hidden.tsx';
+
+type MessagePart = UIMessage['parts'][number];
+
+interface PartProps {
+  readonly part: MessagePart;
+  readonly marks?: readonly HiddenMark[];
+  /** How long the tool ran, in ms; null where nobody told. Default: not said. */
+  readonly ms?: number | null | undefined;
+}
+
+/** One part of a message, drawn as what it is; as JSON where it is none of those that this version knows, or is damaged. */
+export function Part(props: PartProps): ReactNode {
+  const { part } = props;
+  return (
+    <Guard renderFailure={() => <Labelled label="damaged part" code={json(part)} />}>
+      <Drawn {...props} />
+    </Guard>
+  );
+}
+
+function Drawn({ part, marks = [], ms }: PartProps): ReactNode {
+  if (typeof part !== 'object' || part === null) return <Labelled label="damaged part" code={json(part)} />;
+  switch (part.type) {
+    case 'step-start':
+      return null;
+    case 'text':
+      return <LongText text={part.text} marks={marks} />;
+    case 'reasoning':
+      return <Labelled label="reasoning" text={part.text} marks={marks} />;
+    case 'file':
+      return <File {...part} />;
+    case 'source-url':
+      return (
+        <Labelled label={`source - ${part.title ?? part.sourceId}`}>
+          <Address url={part.url} />
+        </Labelled>
+      );
+    case 'source-document':
+      return (
+        <Labelled label={['source', part.title, part.filename, part.mediaType].filter(Boolean).join(' - ')} />
+      );
+    default:
+      return (
+        <>
+          {isTool(part) ? <Tool part={part} ms={ms} /> : <Data part={part} />}
+          <Chips marks={marks} />
+        </>
+      );
+  }
+}
+
+interface LabelledProps {
+  readonly label: ReactNode;
+  readonly text?: string;
+  readonly code?: string;
+  readonly marks?: readonly HiddenMark[];
+  readonly children?: ReactNode;
+}
+
+function Labelled({ label, text, code, marks, children }: LabelledProps): ReactNode {
+  return (
+    <div className="part">
+      <span className="muted">{label}</span>
+      {text !== undefined && <LongText text={text} marks={marks} />}
+      {code !== undefined && <LongText text={code} code />}
+      {children}
+    </div>
+  );
+}
+
+/** A part that calls a tool: what it was given, what it gave, and what became of it. */
+interface ToolPart {
+  readonly type: string;
+  readonly toolName?: string;
+  readonly state: string;
+  readonly input?: unknown;
+  readonly rawInput?: unknown;
+  readonly output?: unknown;
+  readonly errorText?: string;
+  readonly approval?: { readonly approved?: boolean; readonly reason?: string };
+}
+
+/** Whether a part calls a tool. */
+export function isTool(part: unknown): part is ToolPart {
+  return Object(part).toolCallId !== undefined;
+}
+
+function Tool({ part, ms }: { readonly part: ToolPart; readonly ms: PartProps['ms'] }): ReactNode {
+  const { type, toolName = type.replace('tool-', ''), state, output, errorText, approval } = part;
+  const input = part.input ?? part.rawInput;
+  const took = ms === undefined ? undefined : ms === null ? 'duration not told' : span(ms);
+  return (
+    <Labelled
+      label={
+        <>
+          tool <strong>{toolName}</strong> -{' '}
+          <span className={`tool ${state}`}>{TOOL_STATES[state] ?? state}</span>
+          {took && ` - ${took}`}
+          {approval?.approved !== undefined && ` - ${approval.approved ? 'approved' : 'denied'}`}
+          {approval?.reason && `: ${approval.reason}`}
+        </>
+      }
+    >
+      {input !== undefined && <Side name="input" value={input} />}
+      {output !== undefined && <Side name="output" value={output} />}
+      {errorText !== undefined && (
+        <p className="alert" dir="auto">
+          {errorText}
+        </p>
+      )}
+    </Labelled>
+  );
+}
+
+const TOOL_STATES: Readonly<Record<string, string>> = {
+  'input-streaming': 'is being called',
+  'input-available': 'waits for its result',
+  'approval-requested': 'waits for approval',
+  'approval-responded': 'approval given',
+  'output-available': 'done',
+  'output-error': 'failed',
+  'output-denied': 'denied',
+};
+
+function Side({ name, value }: { readonly name: string; readonly value: unknown }): ReactNode {
+  return (
+    <div className="side">
+      <span className="muted">{name}</span>
+      <LongText text={typeof value === 'string' ? value : json(value)} code />
+    </div>
+  );
+}
+
+/** What an app sends along with an answer, and what this version does not know. */
+function Data({ part }: { readonly part: object }): ReactNode {
+  const { type, data, ...rest } = part as { type: string; data?: unknown };
+  return <Labelled label={type} code={json(type.startsWith('data-') ? data : rest)} />;
+}
+
+/** A picture is shown where it lies in the message: the devtools fetch nothing. */
+function File({ url, mediaType, filename }: Extract<MessagePart, { type: 'file' }>): ReactNode {
+  const isHere = url.startsWith('data:');
+  const label = ['file', filename, mediaType, isHere && `${Math.ceil((url.length * 3) / 4 / 1024)} kB`];
+  return (
+    <Labelled label={label.filter(Boolean).join(' - ')}>
+      {isHere && /^data:image\/(?!svg)/.test(url) ? (
+        <img className="picture" src={url} alt={filename ?? ''} />
+      ) : (
+        <Address url={isHere ? `${url.slice(0, 80)}…` : url} />
+      )}
+    </Labelled>
+  );
+}
+
+/** A link where it leads to a page, and words where it would run something or leads nowhere. */
+function Address({ url }: { readonly url: string }): ReactNode {
+  return /^https?:\/\//i.test(url) ? (
+    <a className="text" href={url} target="_blank" rel="noreferrer noopener">
+      {url}
+    </a>
+  ) : (
+    <div className="text code">{url}</div>
+  );
+}
+
+function json(value: unknown): string {
+  try {
+    return JSON.stringify(value, null, 2) ?? String(value);
+  } catch (error) {
+    return `Not to be shown as JSON: ${String(error)}`;
+  }
+}
+
+/** Characters of a text that are shown before one asks for the rest. */
+const CLIP = 2_000;
+
+interface LongTextProps {
+  readonly text: string;
+  readonly code?: boolean;
+  readonly marks?: readonly HiddenMark[] | undefined;
+}
+
+/** A text as it stands; a long one on demand. */
+export function LongText({ text, code = false, marks }: LongTextProps): ReactNode {
+  const [isWhole, setWhole] = useState(false);
+  const rest = isWhole ? 0 : text.length - CLIP;
+  return (
+    <>
+      <div className={code ? 'text code' : 'text'} dir="auto">
+        <Marked text={rest > 0 ? `${text.slice(0, CLIP)}…` : text} marks={marks} />
+      </div>
+      {rest > 0 && (
+        <button type="button" className="quiet" onClick={() => setWhole(true)}>
+          Show {rest} more characters
+        </button>
+      )}
+    </>
+  );
+}

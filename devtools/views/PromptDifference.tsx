@@ -1,0 +1,121 @@
+import type { UIMessage } from 'ai';
+import { type ReactNode, useMemo, useState } from 'react';
+import { useAnswer } from '../live.ts';
+import { promptAt, type PromptAt, systemOf, turnBefore } from '../promptAt.ts';
+import type { ViewProps } from '../view.ts';
+import { Changes } from './Changes.tsx';
+import { textOf } from './words.ts';
+
+/** What of a prompt is other than in the turn before, or at the message that is marked. */
+export function PromptDifference({ answer, engine, state, sight }: DifferenceProps): ReactNode {
+  const [isMarked, setMarked] = useState(sight.against !== undefined);
+  const before = turnBefore(engine, sight.node, state.headKey);
+  const base = isMarked && sight.against !== undefined ? sight.against : before;
+  const moment = useMemo(() => ({ engine, base, answer }), [engine, base, answer]);
+  const { value, error } = useAnswer(otherPrompt, moment);
+  return (
+    <div className="scroll" tabIndex={0} role="group" aria-label="Difference">
+      <p className="inset">
+        <label>
+          Compared with{' '}
+          <select
+            value={base === before ? 'before' : 'marked'}
+            onChange={(event) => setMarked(event.target.value === 'marked')}
+          >
+            <option value="before">the turn before</option>
+            <option value="marked" disabled={sight.against === undefined}>
+              {sight.against === undefined
+                ? 'a marked message (mark one with d in the graph)'
+                : `the marked message: ${engine.node(sight.against)?.preview}`}
+            </option>
+          </select>
+        </label>
+      </p>
+      {base === undefined && <p className="words">There is no turn before this one.</p>}
+      {error && (
+        <p className="alert" role="alert">
+          The other prompt could not be made: {error.message}
+        </p>
+      )}
+      {base !== undefined && value && <Difference before={value} after={answer} />}
+    </div>
+  );
+}
+
+interface DifferenceProps extends Pick<ViewProps, 'engine' | 'state' | 'sight'> {
+  readonly answer: PromptAt;
+}
+
+async function otherPrompt(
+  { engine, base }: { readonly engine: ViewProps['engine']; readonly base: string | undefined },
+  signal: AbortSignal,
+): Promise<PromptAt | undefined> {
+  return base === undefined ? undefined : promptAt({ engine, node: base }, engine.renderer, signal);
+}
+
+function Difference({ before, after }: { readonly before: PromptAt; readonly after: PromptAt }): ReactNode {
+  const [was, is] = [systemOf(before), systemOf(after)];
+  const rows = messageChanges(before.messages, after.messages);
+  const changed = rows.filter(({ kind }) => kind !== 'same');
+  const isGuess = before.kind !== 'recorded' || after.kind !== 'recorded';
+  return (
+    <>
+      {isGuess && (
+        <p className="muted inset">
+          {before.kind === 'recorded' || after.kind === 'recorded' ? 'One of them' : 'Neither of them'} was
+          {before.kind === 'recorded' || after.kind === 'recorded' ? ' not ' : ' '}recorded: its system prompt
+          is that of today’s fragments.
+        </p>
+      )}
+      <section>
+        <h2>System prompt</h2>
+        {was === is ? <p className="muted inset">The same.</p> : <Changes before={was} after={is} />}
+      </section>
+      <section>
+        <h2>
+          Messages{' '}
+          <span className="muted">{`${before.messages.length} then, ${after.messages.length} now`}</span>
+        </h2>
+        {changed.length === 0 && <p className="muted inset">The same.</p>}
+        <ol className="turns">
+          {changed.map(({ kind, message, other }) => (
+            <li key={`${kind}${message.id}`} className={`turn ${kind}`}>
+              <div className="role">
+                {message.role} {KINDS[kind]}
+              </div>
+              {kind === 'edited' && other ? (
+                <Changes before={textOf(other)} after={textOf(message)} />
+              ) : (
+                <div className="text">{textOf(message).slice(0, 2_000)}</div>
+              )}
+            </li>
+          ))}
+        </ol>
+      </section>
+    </>
+  );
+}
+
+const KINDS = { added: '- new', removed: '- not sent any more', edited: '- says something else', same: '' };
+
+interface MessageChange {
+  readonly kind: keyof typeof KINDS;
+  readonly message: UIMessage;
+  /** What it was, where it was edited. */
+  readonly other?: UIMessage;
+}
+
+function messageChanges(before: readonly UIMessage[], after: readonly UIMessage[]): readonly MessageChange[] {
+  const old = new Map(before.map((message) => [message.id, message]));
+  const kept = new Set(after.map(({ id }) => id));
+  const removed = before.filter(({ id }) => !kept.has(id));
+  return [
+    ...removed.map((message): MessageChange => ({ kind: 'removed', message })),
+    ...after.map((message): MessageChange => {
+      const other = old.get(message.id);
+      if (!other) return { kind: 'added', message };
+      const isSame = other === message || JSON.stringify(other.parts) === JSON.stringify(message.parts);
+      return isSame ? { kind: 'same', message } : { kind: 'edited', message, other };
+    }),
+  ];
+}

@@ -1,0 +1,159 @@
+import type { ContextEngine } from 'contextree';
+import { type ReactNode, useEffect, useMemo, useState } from 'react';
+import { download } from '../download.ts';
+import { fixtureOf } from '../fixture.ts';
+import { useAnswer } from '../live.ts';
+import { requestAt } from '../promptAt.ts';
+import { partsAfter } from '../replayed.ts';
+import { type RecordedRequest, useRequests } from '../requests.ts';
+import { useShownIn } from '../Shadow.tsx';
+import { Part } from './Parts.tsx';
+
+/** How an answer is played: at once, or in the time that it took. */
+type Pace = 'at once' | 'in recorded time';
+
+/** The latest recorded answer of a message, or to it. */
+export function ReplayOf({
+  engine,
+  messageKey,
+}: {
+  readonly engine: ContextEngine;
+  readonly messageKey: string;
+}): ReactNode {
+  const requests = useRequests(engine);
+  const request = useMemo(
+    () => requestAt({ engine, node: messageKey, requests }),
+    [engine, messageKey, requests],
+  );
+  if (request) return <Replay request={request} />;
+  return <p className="words">Not recorded. While this panel is open, it records what is asked.</p>;
+}
+
+/** A recorded answer, as it came: all of it, in its own time, or up to the part at which it is to fail. */
+export function Replay({ request }: { readonly request: RecordedRequest }): ReactNode {
+  const { value: record, error } = useAnswer(maskedOf, request);
+  if (error) return <p className="alert">The record could not be shown: {error.message}</p>;
+  return record ? <Player key={request.id} record={record} /> : <p className="words">Loading…</p>;
+}
+
+function maskedOf(request: RecordedRequest): Promise<RecordedRequest> {
+  return request.masked();
+}
+
+function Player({ record }: { readonly record: RecordedRequest }): ReactNode {
+  const { chunks, status, truncated } = record;
+  const [pace, setPace] = useState<Pace>('at once');
+  const [failAt, setFailAt] = useState<number>();
+  const [at, setAt] = useState(chunks.length);
+  const [isPlaying, setPlaying] = useState(false);
+  const end = Math.min(failAt ?? chunks.length, chunks.length);
+  usePlay({ record, at, end, isPlaying }, (next) => {
+    setAt(next);
+    if (next >= end) setPlaying(false);
+  });
+  const shown = Math.min(at, end);
+  const parts = useMemo(() => partsAfter(chunks, shown), [chunks, shown]);
+  const play = (): void => {
+    setAt(pace === 'at once' ? end : 0);
+    setPlaying(pace === 'in recorded time');
+  };
+  return (
+    <section aria-label="Replay">
+      <div className="bar wrap">
+        <button type="button" onClick={isPlaying ? () => setPlaying(false) : play}>
+          {isPlaying ? 'Pause' : 'Replay'}
+        </button>
+        <label>
+          <select value={pace} aria-label="Pace" onChange={(event) => setPace(event.target.value as Pace)}>
+            <option>at once</option>
+            <option>in recorded time</option>
+          </select>
+        </label>
+        <label>
+          Fail at part{' '}
+          <input
+            type="number"
+            className="fail-at"
+            min={0}
+            max={chunks.length}
+            value={failAt ?? ''}
+            placeholder="-"
+            onChange={(event) =>
+              setFailAt(event.target.value === '' ? undefined : Number(event.target.value))
+            }
+          />
+        </label>
+        <SaveFixture record={record} />
+      </div>
+      <label className="inset scrub">
+        <span className="unseen">Part</span>
+        <input
+          type="range"
+          min={0}
+          max={end}
+          value={shown}
+          onChange={(event) => {
+            setPlaying(false);
+            setAt(Number(event.target.value));
+          }}
+        />
+        <output>
+          {shown} of {chunks.length} parts, {Math.round(chunks[shown - 1]?.ms ?? 0)} ms
+        </output>
+      </label>
+      {truncated && <p className="muted inset">Its end was too long to be recorded.</p>}
+      {status === 'open' && <p className="muted inset">It still grows.</p>}
+      <div className="turn">
+        {parts.map((part, i) => (
+          <Part key={i} part={part} />
+        ))}
+        {shown === end && failAt !== undefined && failAt < chunks.length && (
+          <p className="over">Fails here: a chat would keep what stands above, as interrupted.</p>
+        )}
+        {shown === chunks.length && record.error !== undefined && (
+          <p className="over">Failed: {record.error}</p>
+        )}
+      </div>
+    </section>
+  );
+}
+
+interface Playing {
+  readonly record: RecordedRequest;
+  readonly at: number;
+  readonly end: number;
+  readonly isPlaying: boolean;
+}
+
+/** Goes on to the next part after the time that it took. */
+function usePlay({ record: { chunks }, at, end, isPlaying }: Playing, onNext: (at: number) => void): void {
+  useEffect(() => {
+    if (!isPlaying || at >= end) return undefined;
+    const wait = (chunks[at]?.ms ?? 0) - (chunks[at - 1]?.ms ?? 0);
+    const timer = setTimeout(() => onNext(at + 1), Math.max(0, wait));
+    return () => clearTimeout(timer);
+  });
+}
+
+function SaveFixture({ record }: { readonly record: RecordedRequest }): ReactNode {
+  const shownIn = useShownIn();
+  const [outcome, setOutcome] = useState('');
+  const save = (): void => {
+    fixtureOf(record)
+      .then((text) => download(shownIn, `recorded-${record.id.slice(0, 8)}.test.ts`, text))
+      .then(
+        () => setOutcome('Saved'),
+        (error: unknown) => setOutcome(`Not saved: ${String(error)}`),
+      );
+  };
+  return (
+    <>
+      <button type="button" onClick={save}>
+        Save as fixture
+      </button>
+      <span role="status" className="muted">
+        {outcome}
+      </span>
+    </>
+  );
+}

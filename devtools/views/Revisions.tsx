@@ -1,0 +1,42 @@
+import type { UIMessage } from 'ai';
+import type { ContextEngine } from 'contextree';
+import { type ReactNode, useMemo } from 'react';
+import { useAnswer } from '../live.ts';
+import { wordsOf } from '../messageText.ts';
+import { Changes } from './Changes.tsx';
+
+/** What a message said before it was changed, and each change word by word, the newest first. */
+export function Revisions({ engine, messageKey, message, revision }: RevisionsProps): ReactNode {
+  const moment = useMemo(() => ({ engine, messageKey, revision }), [engine, messageKey, revision]);
+  const { value, error } = useAnswer(revisionsAt, moment);
+  if (error) return <p className="alert">The revisions could not be read: {error.message}</p>;
+  if (!value) return <p className="words">Reading the revisions…</p>;
+  if (value.length === 0) return <p className="words">It was never changed.</p>;
+  const all = [...value.map((one) => ({ ...one, label: `revision ${one.rev}` })), { message, label: 'now' }];
+  return all
+    .slice(1)
+    .map((one, i) => ({ one, before: all[i] }))
+    .toReversed()
+    .map(({ one, before }) => (
+      <section key={one.label} className="revision" aria-label={`${before?.label} to ${one.label}`}>
+        <h2>
+          {before?.label} → {one.label}
+        </h2>
+        {before && <Changes before={wordsOf(before.message)} after={wordsOf(one.message)} />}
+      </section>
+    ));
+}
+
+interface RevisionsProps {
+  readonly engine: ContextEngine;
+  readonly messageKey: string;
+  readonly message: UIMessage;
+  readonly revision: number;
+}
+
+function revisionsAt({
+  engine,
+  messageKey,
+}: Pick<RevisionsProps, 'engine' | 'messageKey' | 'revision'>): ReturnType<ContextEngine['revisions']> {
+  return engine.revisions(messageKey);
+}

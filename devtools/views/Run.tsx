@@ -1,0 +1,119 @@
+import type { UIMessage } from 'ai';
+import type { ContextEngine } from 'contextree';
+import { type ReactNode, useMemo, useState } from 'react';
+import { useAnswer } from '../live.ts';
+import { useLoaded } from '../loaded.ts';
+import { promptAt, systemOf } from '../promptAt.ts';
+import { useRequests } from '../requests.ts';
+import { useRuns } from '../runs.ts';
+import type { ViewProps } from '../view.ts';
+import { Choice } from './Choice.tsx';
+import type { Recorded } from './Recorded.tsx';
+import { type Ground, RunForm } from './RunForm.tsx';
+import type { RunResults } from './RunResults.tsx';
+
+const PARTS = ['Ask again', 'Recorded'] as const;
+
+/** Asks again from the selected message, with something changed; and what was asked before, to be played again. */
+export function Run(props: ViewProps): ReactNode {
+  const [part, setPart] = useState<(typeof PARTS)[number]>('Ask again');
+  return (
+    <>
+      <div className="bar">
+        <Choice options={PARTS} value={part} onChange={setPart} />
+      </div>
+      {part === 'Ask again' ? <Ask {...props} /> : <Later load={loadRecorded} props={props} />}
+    </>
+  );
+}
+
+const loadRecorded = async (): Promise<typeof Recorded> => (await import('./Recorded.tsx')).Recorded;
+const loadResults = async (): Promise<typeof RunResults> => (await import('./RunResults.tsx')).RunResults;
+
+/** A part whose code comes when it is first shown. */
+function Later<P extends object>({
+  load,
+  props,
+}: {
+  readonly load: () => Promise<(props: P) => ReactNode>;
+  readonly props: P;
+}): ReactNode {
+  const { value: Shown, error } = useLoaded(load, true);
+  if (error) throw error;
+  return Shown ? <Shown {...props} /> : <p className="words">Loading…</p>;
+}
+
+function Ask({ engine, state, sight, run }: ViewProps): ReactNode {
+  const node = sight.node ?? state.headKey;
+  const requests = useRequests(engine);
+  const results = useRuns(engine);
+  const { revision, fragments } = state;
+  const moment = useMemo(() => ({ engine, node, revision, fragments }), [engine, node, revision, fragments]);
+  const { value, error } = useAnswer(groundAt, moment);
+  if (!engine.attached?.run)
+    return (
+      <p className="words">
+        No chat is attached to this engine. Where `useContextChat` or `createContextChats` of contextree/ai is
+        used, its transport can be asked again here.
+      </p>
+    );
+  if (error)
+    return (
+      <p className="alert" role="alert">
+        The prompt could not be made: {error.message}
+      </p>
+    );
+  if (value === null)
+    return <p className="words">No question yet. Ask one in the app, or select one in the graph.</p>;
+  if (!value) return <p className="words">Loading…</p>;
+  const isSafe = engine.attached.runsDry === true || isToldSafe(requests, value.messages);
+  return (
+    <div className="scroll" tabIndex={0} role="group" aria-label="Run">
+      <RunForm key={value.question} engine={engine} ground={value} settings={run ?? {}} isSafe={isSafe} />
+      {results.some(({ plan }) => plan.question === value.question) ? (
+        <Later load={loadResults} props={{ engine, ground: value }} />
+      ) : (
+        <p className="words">Nothing was run here yet. Results stay in the panel.</p>
+      )}
+    </div>
+  );
+}
+
+/** Whether a server told that it has no tools, and none was ever called on this chain. */
+function isToldSafe(
+  requests: ReturnType<ContextEngine['requests']>,
+  messages: readonly UIMessage[],
+): boolean {
+  const tools = requests.at(-1)?.told.tools;
+  const isCalled = messages.some(({ parts }) =>
+    parts.some(({ type }) => type.startsWith('tool-') || type === 'dynamic-tool'),
+  );
+  return !isCalled && tools !== undefined && Object.keys(tools).length === 0;
+}
+
+/** What a run begins from; null where there is no question. */
+async function groundAt(
+  { engine, node }: { readonly engine: ContextEngine; readonly node: string | undefined },
+  signal: AbortSignal,
+): Promise<Ground | null> {
+  const info = engine.node(node ?? '');
+  const isAnswer = info?.name === 'assistant';
+  const question = isAnswer ? engine.node(info.parentKey ?? '') : info;
+  if (!question || question.name !== 'user') return null;
+  const prompt = await promptAt({ engine, node: question.key, isToday: true }, engine.renderer, signal);
+  const answer = isAnswer ? await readMessage(engine, info.key) : undefined;
+  const asked = prompt.messages.at(-1);
+  return {
+    question: question.key,
+    answer: answer && info ? { key: info.key, message: answer } : undefined,
+    words: asked?.parts.map((part) => (part.type === 'text' ? part.text : '')).join('') ?? '',
+    system: systemOf(prompt),
+    fragments: prompt.fragments,
+    wordsOf: (fragment) => prompt.pieces.find((piece) => piece.fragment === fragment)?.text ?? '',
+    messages: prompt.messages,
+  };
+}
+
+async function readMessage(engine: ContextEngine, key: string): Promise<UIMessage | undefined> {
+  return engine.message(key) ?? (await engine.store.bodies(engine.chatId, [key])).get(key)?.message;
+}

@@ -1,0 +1,208 @@
+import type { UIMessage } from 'ai';
+import type { ContextEngine, ContextFragment } from 'contextree';
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { MOST, type Plan, runsOf, useRuns } from '../runs.ts';
+import type { RunSettings } from '../view.ts';
+
+/** What a run begins from. */
+export interface Ground {
+  /** The key of the question. */
+  readonly question: string;
+  /** The answer that there is; undefined where none is selected. */
+  readonly answer: { readonly key: string; readonly message: UIMessage } | undefined;
+  /** The words of the question, and the system prompt of today. */
+  readonly words: string;
+  readonly system: string;
+  readonly fragments: readonly ContextFragment[];
+  /** What a fragment says in the prompt; '' where nobody can tell. */
+  readonly wordsOf: (fragment: ContextFragment) => string;
+  readonly messages: readonly UIMessage[];
+}
+
+interface RunFormProps {
+  readonly engine: ContextEngine;
+  readonly ground: Ground;
+  readonly settings: RunSettings;
+  /** Whether no tool can run for it. */
+  readonly isSafe: boolean;
+}
+
+/** What is to be different: fragments, the whole system prompt, the question, the model; and how often it is asked. */
+export function RunForm({ engine, ground, settings, isSafe }: RunFormProps): ReactNode {
+  const { models = [], body = (model: string) => ({ model }) } = settings;
+  const [without, setWithout] = useState<ReadonlySet<ContextFragment>>(new Set());
+  const [system, setSystem] = useState<string>();
+  const [words, setWords] = useState(ground.words);
+  const [picked, setPicked] = useState<ReadonlySet<string>>(new Set(models.slice(0, 1)));
+  const [times, setTimes] = useState(1);
+  const [isAsking, setAsking] = useState(false);
+  const results = useRuns(engine);
+  const runs = runsOf(engine);
+  const isRunning = results.some(({ status }) => status === 'running' || status === 'waiting');
+  const chosen = picked.size > 0 ? [...picked] : [''];
+  const wanted = chosen.length * times;
+  const plans = (): Plan[] =>
+    Array.from({ length: times }, () => chosen)
+      .flat()
+      .map((model) => ({
+        at: ground.question,
+        question: ground.question,
+        answer: ground.answer?.key,
+        model,
+        ...(model && { body: body(model) }),
+        ...(system !== undefined && { system }),
+        ...(without.size > 0 && { fragments: ground.fragments.filter((one) => !without.has(one)) }),
+        ...(words !== ground.words && { message: words }),
+      }));
+  const start = (): void => {
+    setAsking(false);
+    runs.start(plans());
+  };
+  return (
+    <section aria-label="What to change" className="form">
+      <Boxes
+        legend="Fragments"
+        items={ground.fragments}
+        nameOf={({ id, name }) => id ?? name}
+        wordsOf={ground.wordsOf}
+        isOn={(fragment) => !without.has(fragment)}
+        isOff={system !== undefined}
+        onToggle={(fragment) => setWithout(toggled(without, fragment))}
+      />
+      <details>
+        <summary>System prompt{system !== undefined && ' - changed'}</summary>
+        <textarea
+          aria-label="System prompt"
+          rows={6}
+          value={system ?? ground.system}
+          spellCheck={false}
+          onChange={(event) => setSystem(event.target.value)}
+        />
+        {system !== undefined && (
+          <button type="button" onClick={() => setSystem(undefined)}>
+            Take the fragments again
+          </button>
+        )}
+      </details>
+      <label className="field">
+        Question
+        <textarea rows={3} dir="auto" value={words} onChange={(event) => setWords(event.target.value)} />
+      </label>
+      <Boxes
+        legend="Models"
+        items={models}
+        nameOf={(model) => model}
+        isOn={(model) => picked.has(model)}
+        onToggle={(model) => setPicked(toggled(picked, model))}
+      />
+      <div className="bar wrap">
+        <label>
+          Times{' '}
+          <select value={times} onChange={(event) => setTimes(Number(event.target.value))}>
+            {Array.from({ length: MOST }, (_, i) => (
+              <option key={i}>{i + 1}</option>
+            ))}
+          </select>
+        </label>
+        <button
+          type="button"
+          className="primary"
+          disabled={wanted > runs.room}
+          onClick={() => (isSafe ? start() : setAsking(true))}
+        >
+          Run
+        </button>
+        <button type="button" disabled={!isRunning} onClick={() => runs.stopAll()}>
+          Stop all
+        </button>
+        <span className="muted" role="status">
+          {wanted > runs.room && `At most ${MOST} at a time: ${runs.room} may begin now.`}
+        </span>
+      </div>
+      {isAsking && <Warning onRun={start} onCancel={() => setAsking(false)} />}
+    </section>
+  );
+}
+
+interface BoxesProps<T> {
+  readonly legend: string;
+  readonly items: readonly T[];
+  readonly nameOf: (item: T) => string;
+  /** What tells it from others of its name. */
+  readonly wordsOf?: (item: T) => string;
+  readonly isOn: (item: T) => boolean;
+  readonly isOff?: boolean;
+  readonly onToggle: (item: T) => void;
+}
+
+/** Some of several; nothing where there are none. */
+function Boxes<T>({
+  legend,
+  items,
+  nameOf,
+  wordsOf = () => '',
+  isOn,
+  isOff = false,
+  onToggle,
+}: BoxesProps<T>): ReactNode {
+  if (items.length === 0) return null;
+  return (
+    <fieldset disabled={isOff}>
+      <legend>{legend}</legend>
+      {items.map((item, i) => (
+        <label key={i} title={wordsOf(item)}>
+          <input type="checkbox" checked={isOn(item)} onChange={() => onToggle(item)} /> {nameOf(item)}
+          <span className="muted ellipsis gist">{wordsOf(item)}</span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+function toggled<T>(set: ReadonlySet<T>, item: T): ReadonlySet<T> {
+  const next = new Set(set);
+  if (!next.delete(item)) next.add(item);
+  return next;
+}
+
+/** Nothing here can keep a server from running tools: the person decides, and what is safe has the focus. */
+function Warning({
+  onRun,
+  onCancel,
+}: {
+  readonly onRun: () => void;
+  readonly onCancel: () => void;
+}): ReactNode {
+  const id = useId();
+  const cancel = useRef<HTMLButtonElement>(null);
+  useEffect(() => cancel.current?.focus(), []);
+  return (
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- Escape cancels from anywhere inside
+    <div
+      className="warning"
+      role="alertdialog"
+      aria-labelledby={`${id}title`}
+      aria-describedby={`${id}words`}
+      tabIndex={-1}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape') return;
+        event.preventDefault();
+        onCancel();
+      }}
+    >
+      <h2 id={`${id}title`}>Your server may run tools</h2>
+      <p id={`${id}words`}>
+        The answer is not saved, and no tool of this page is called. What the server does for a request, this
+        panel can’t hold back.
+      </p>
+      <div className="bar">
+        <button ref={cancel} type="button" onClick={onCancel}>
+          Cancel
+        </button>
+        <button type="button" onClick={onRun}>
+          Run anyway
+        </button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,141 @@
+import type { ContextEngine } from 'contextree';
+import { type ReactNode, useMemo, useState } from 'react';
+import { useAnswer } from '../live.ts';
+import { type Result, runsOf, useRuns, wordsOf } from '../runs.ts';
+import { wordChanges } from '../wordChanges.ts';
+import { Changes } from './Changes.tsx';
+import type { Ground } from './RunForm.tsx';
+import { count, dollars } from './Size.tsx';
+import { textOf } from './words.ts';
+
+/** What came of the runs, beside the answer that there is. Nothing of it is saved, until it is kept. */
+export function RunResults({ engine, ground }: RunResultsProps): ReactNode {
+  const results = useRuns(engine).filter(({ plan }) => plan.question === ground.question);
+  const [opened, setOpened] = useState<number>();
+  const runs = runsOf(engine);
+  const base = ground.answer ? textOf(ground.answer.message) : wordsOfFirst(results);
+  const shown = results.find(({ number }) => number === opened);
+  return (
+    <section aria-label="Results">
+      <h2>
+        Results <span className="muted">not saved</span>
+      </h2>
+      <div className="wide inset" tabIndex={0} role="group" aria-label="Table of results">
+        <table className="table">
+          <thead>
+            <tr>
+              {['Model', 'State', 'Words', 'Tokens', 'Cost', 'ms', 'Branch'].map((name) => (
+                <th key={name} scope="col">
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {results.map((result) => (
+              <Row
+                key={result.number}
+                result={result}
+                base={base}
+                isOpen={result.number === opened}
+                onOpen={() => setOpened(result.number === opened ? undefined : result.number)}
+                onKeep={() => runs.keep(result)}
+              />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <p className="inset">
+        <button type="button" onClick={() => runs.clear()}>
+          Clear results
+        </button>
+      </p>
+      {shown && (
+        <section aria-label="Difference">
+          <h2>{ground.answer ? 'Against the answer that there is' : 'Against the first result'}</h2>
+          {shown.message ? (
+            <Changes before={base} after={wordsOf(shown)} />
+          ) : (
+            <p className="muted inset">{shown.error ?? 'No word yet.'}</p>
+          )}
+        </section>
+      )}
+    </section>
+  );
+}
+
+interface RunResultsProps {
+  readonly engine: ContextEngine;
+  readonly ground: Ground;
+}
+
+function wordsOfFirst([first]: readonly Result[]): string {
+  return first ? wordsOf(first) : '';
+}
+
+interface RowProps {
+  readonly result: Result;
+  readonly base: string;
+  readonly isOpen: boolean;
+  readonly onOpen: () => void;
+  readonly onKeep: () => Promise<void>;
+}
+
+function Row({ result, base, isOpen, onOpen, onKeep }: RowProps): ReactNode {
+  const { plan, status, error, ms, tokens, cost, kept, message } = result;
+  const [failure, setFailure] = useState('');
+  const keep = (): void => {
+    onKeep().catch((reason: unknown) => setFailure(`Not kept: ${String(reason)}`));
+  };
+  return (
+    <tr>
+      <th scope="row">{plan.model || 'the app’s'}</th>
+      <td className={error === undefined ? undefined : 'broke why'}>
+        {status}
+        {error !== undefined && `: ${error}`}
+      </td>
+      <td>
+        <button type="button" className="quiet" aria-expanded={isOpen} onClick={onOpen}>
+          {message ? <WordCount before={base} after={wordsOf(result)} /> : '-'}
+        </button>
+      </td>
+      <td>{tokens === undefined ? 'not told' : count(tokens)}</td>
+      <td>{typeof cost === 'number' ? dollars(cost, { exact: true }) : 'not told'}</td>
+      <td>{ms === undefined ? '' : Math.round(ms)}</td>
+      <td>
+        {kept ? (
+          <span className="muted">Kept as {kept.name}</span>
+        ) : (
+          <button type="button" disabled={!message || status === 'running'} onClick={keep}>
+            Keep
+          </button>
+        )}
+        {failure}
+      </td>
+    </tr>
+  );
+}
+
+/** How many words came and went: `+12 -3`. */
+function WordCount({ before, after }: { readonly before: string; readonly after: string }): ReactNode {
+  const texts = useMemo(() => ({ before, after }), [before, after]);
+  const { value } = useAnswer(counted, texts);
+  return value ?? '…';
+}
+
+async function counted({
+  before,
+  after,
+}: {
+  readonly before: string;
+  readonly after: string;
+}): Promise<string> {
+  if (before === after) return 'the same';
+  let [added, removed] = [0, 0];
+  for (const { kind, text } of await wordChanges(before, after)) {
+    const words = text.split(/\s+/).filter(Boolean).length;
+    if (kind === 'added') added += words;
+    if (kind === 'removed') removed += words;
+  }
+  return `+${added} -${removed}`;
+}

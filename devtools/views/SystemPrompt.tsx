@@ -1,0 +1,156 @@
+import type { ContextFragment } from 'contextree';
+import type { HiddenMark } from 'contextree/tokens';
+import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
+import type { PromptAnswer } from '../promptAnswer.ts';
+import type { PromptPiece } from '../promptAt.ts';
+import type { ViewProps } from '../view.ts';
+import { Marked } from './Hidden.tsx';
+import { Share } from './Size.tsx';
+
+/** The system prompt: its fragments, and its text, in which each of them is found; one click goes either way. */
+export function SystemPrompt({ answer, engine }: SystemPromptProps): ReactNode {
+  const { estimate, pieces, fragments, knowsPlaces, renderer } = answer;
+  const [selected, setSelected] = useState<ContextFragment>();
+  const section = useRef<HTMLElement>(null);
+  const select = (fragment: ContextFragment, shows: 'text' | 'row'): void => {
+    setSelected(fragment);
+    const place = section.current?.querySelector(`[data-${shows}="${fragments.indexOf(fragment)}"]`);
+    place?.scrollIntoView({ block: 'nearest' });
+  };
+  return (
+    <section ref={section}>
+      <h2>
+        System prompt <Share of={estimate.systemPrompt} estimate={estimate} />
+      </h2>
+      {fragments.length > 0 && (
+        <ul className="fragments" aria-label="Fragments">
+          {fragments.map((fragment, i) => (
+            <FragmentRow
+              key={i}
+              {...{ fragment, engine, estimate }}
+              index={i}
+              isSelected={fragment === selected}
+              onSelect={() => select(fragment, 'text')}
+            />
+          ))}
+        </ul>
+      )}
+      {!knowsPlaces && (
+        <p className="muted inset">The renderer “{renderer}” does not tell where each fragment stands.</p>
+      )}
+      {pieces.length === 0 ? (
+        <p className="words">No fragments, so no system prompt.</p>
+      ) : (
+        <pre className="text">
+          {marksOf(pieces, estimate.systemPrompt.hidden).map(({ piece, marks }, i) => (
+            <Piece
+              key={i}
+              piece={piece}
+              marks={marks}
+              index={piece.fragment ? fragments.indexOf(piece.fragment) : -1}
+              isSelected={piece.fragment !== undefined && piece.fragment === selected}
+              onSelect={(fragment) => select(fragment, 'row')}
+            />
+          ))}
+        </pre>
+      )}
+    </section>
+  );
+}
+
+interface SystemPromptProps extends Pick<ViewProps, 'engine'> {
+  readonly answer: PromptAnswer;
+}
+
+interface FragmentRowProps extends Pick<ViewProps, 'engine'>, Pick<PromptAnswer, 'estimate'> {
+  readonly fragment: ContextFragment;
+  readonly index: number;
+  readonly isSelected: boolean;
+  readonly onSelect: () => void;
+}
+
+/** A fragment: its name, where it came from and since when, and what it adds. */
+function FragmentRow({
+  fragment,
+  engine,
+  estimate,
+  index,
+  isSelected,
+  onSelect,
+}: FragmentRowProps): ReactNode {
+  const share = estimate.fragments[index];
+  return (
+    <li data-row={index}>
+      <button type="button" className="fragment" aria-pressed={isSelected} onClick={onSelect}>
+        <span className="name">{fragment.id ?? fragment.name}</span>
+        <Origin engine={engine} fragment={fragment} />
+        {share && <Share of={share} estimate={estimate} />}
+      </button>
+    </li>
+  );
+}
+
+function Origin({ engine, fragment }: Pick<FragmentRowProps, 'engine' | 'fragment'>): ReactNode {
+  const origin = engine.origin(fragment);
+  if (!origin) return <span className="grow" />;
+  const { via, component, source, since } = origin;
+  const by = { set: 'set()', component: 'a component', kept: 'kept with the chat', reminder: 'reminder' }[
+    via
+  ];
+  const place = source
+    ?.split(/[/\\]/)
+    .at(-1)
+    ?.replace(/\?[^:]*/, '')
+    .replace(/:\d+$/, '');
+  return (
+    <span className="muted origin grow" title={source}>
+      {component === undefined ? by : `<${component}>`}
+      {place !== undefined && ` ${place}`} since {new Date(since).toLocaleTimeString('en', { hour12: false })}
+    </span>
+  );
+}
+
+interface PieceProps {
+  readonly piece: PromptPiece;
+  readonly marks: readonly HiddenMark[];
+  readonly index: number;
+  readonly isSelected: boolean;
+  readonly onSelect: (fragment: ContextFragment) => void;
+}
+
+function Piece({ piece, marks, index, isSelected, onSelect }: PieceProps): ReactNode {
+  const { text, fragment } = piece;
+  if (!fragment) return <Marked text={text} marks={marks} />;
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key !== 'Enter' && event.key !== ' ') return;
+    event.preventDefault();
+    onSelect(fragment);
+  };
+  return (
+    <span
+      className="piece"
+      role="button"
+      tabIndex={0}
+      data-text={index}
+      aria-pressed={isSelected}
+      onClick={() => onSelect(fragment)}
+      onKeyDown={onKeyDown}
+    >
+      <Marked text={text} marks={marks} />
+    </span>
+  );
+}
+
+/** Each piece with the marks in it, at their places there. */
+function marksOf(
+  pieces: readonly PromptPiece[],
+  hidden: readonly HiddenMark[] = [],
+): readonly { readonly piece: PromptPiece; readonly marks: readonly HiddenMark[] }[] {
+  let from = 0;
+  return pieces.map((piece) => {
+    const start = from;
+    from += piece.text.length;
+    const own = hidden.filter(({ at }) => at >= start && at < from);
+    return { piece, marks: own.map((mark) => ({ ...mark, at: mark.at - start })) };
+  });
+}
