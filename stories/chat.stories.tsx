@@ -1,9 +1,9 @@
 import type { Meta, StoryObj } from '@storybook/react-vite';
 import { assistant, IndexedDBContextStore, user, type ContextEngine } from 'contextree';
-import { expect, userEvent, waitFor, within } from 'storybook/test';
+import { expect, spyOn, userEvent, waitFor, within } from 'storybook/test';
 import { pausesAfter } from './support/answers.ts';
 import { ChatApp, chatScene, type ChatScene } from './support/chatScene.tsx';
-import { fillDisk, lostAfter, refuseDatabases, thatIsSlow } from './support/disks.ts';
+import { clearData, fillDisk, refuseDatabases, thatIsSlow } from './support/disks.ts';
 import { CHAT, say, tell } from './support/earlier.ts';
 
 /** The chat app, whole, in every state that a person can meet. */
@@ -85,6 +85,34 @@ export const Empty: Story = {
   },
 };
 
+/** The first visit: a chat that is there already, and three first steps through it. */
+export const FirstVisit: Story = {
+  loaders: [async () => ({ scene: await chatScene({ isFirstVisit: true }) })],
+  play: async ({ canvas }) => {
+    await expect(await canvas.findAllByRole('article', { name: 'You' })).toHaveLength(3);
+    const steps = within(await canvas.findByRole('region', { name: 'First steps' }));
+    await userEvent.click(steps.getByRole('button', { name: 'Show me' }));
+    await expect(
+      await steps.findByText('A branch of its own. What followed The Fork is kept.'),
+    ).toBeVisible();
+  },
+};
+
+/** A place beside the conversation, with what was asked there, and the branches in their list. */
+export const SideQuestion: Story = {
+  loaders: [async () => ({ scene: await chatScene({ before: talkOfRivers }) })],
+  play: async ({ canvas }) => {
+    await canvas.findAllByRole('article');
+    await userEvent.click(canvas.getByRole('button', { name: 'By the way' }));
+    const place = await canvas.findByRole('region', { name: 'Side question of Why do rivers bend?' });
+    await send(canvas, 'And why is the sea salty?');
+    await waitFor(() => expect(within(place).getByRole('button', { name: 'Bring over' })).toBeEnabled());
+    await userEvent.click(canvas.getByRole('button', { name: /^Branch: / }));
+    const rows = within(await canvas.findByRole('list', { name: 'All branches' }));
+    await expect(rows.getAllByRole('listitem')).toHaveLength(2);
+  },
+};
+
 /** A history that takes its time to be read. One can write meanwhile. */
 export const Loading: Story = {
   loaders: [
@@ -116,7 +144,7 @@ export const Conversation: Story = {
     const answer = await latest(canvas, 'Assistant');
     await expect(within(answer).getByRole('table')).toBeVisible();
     await expect(within(answer).getByRole('button', { name: 'Copy code' })).toBeVisible();
-    await expect(canvas.getByRole('button', { name: 'Restore The short answer' })).toBeVisible();
+    await expect(canvas.getByRole('button', { name: 'Checkpoint The short answer' })).toBeVisible();
     const chats = within(canvas.getByRole('navigation', { name: 'Chats' }));
     await expect(chats.getAllByRole('link')).toHaveLength(3);
     await expect(chats.getByRole('link', { name: 'Untitled' })).toBeVisible();
@@ -200,22 +228,10 @@ export const Interrupted: Story = {
 async function leaveInMidAnswer(engine: ContextEngine): Promise<void> {
   await say(engine, 'Why is the sea salty?', 'Rain washes it out of the rocks.', 'Where does it come from?');
   await engine.updateChat({ title: 'The salt of the sea' });
-  const { chat, branchId, headMessageId: head = null } = engine.state.getState();
+  spyOn(engine.store, 'hold').mockResolvedValue(() => {});
+  const id = await engine.ask([], { parentId: engine.headMessageId ?? null });
   const text = 'Salt comes from two places: from rocks on land, which the rain dissolves, and from';
-  await engine.store.append(
-    engine.chatId,
-    [
-      {
-        op: 'insert',
-        id: 'cut-off',
-        parentId: head,
-        data: { id: 'cut-off', role: 'assistant', parts: [{ type: 'text', text }] },
-        status: 'streaming',
-      },
-      { op: 'head', branchId, expected: head, messageId: 'cut-off', forkId: 'nowhere' },
-    ],
-    { userId: engine.userId, epoch: chat?.epoch ?? 0, mainBranchId: branchId },
-  );
+  await engine.updateMessage(id, { id, role: 'assistant', parts: [{ type: 'text', text }] });
 }
 
 /** The model refused before its first word. The question stays. */
@@ -275,17 +291,63 @@ export const MemoryOnly: Story = {
   },
 };
 
-/** The browser lost the database. The app says so, and brings the chats back from its second copy. */
+/** The browser cleared the data of a chat that is open. The app says so, and saves it again. */
 export const Lost: Story = {
-  loaders: [async () => ({ scene: await chatScene({ store: await lostAfter(talkOfRivers), chatId: CHAT }) })],
-  play: async ({ canvas }) => {
+  loaders: [
+    async () => {
+      const name = `contextree-story-${crypto.randomUUID()}`;
+      const store = new IndexedDBContextStore(name);
+      return { name, scene: await chatScene({ store, before: talkOfRivers }) };
+    },
+  ],
+  play: async ({ canvas, loaded }) => {
+    await canvas.findAllByRole('article');
+    await clearData(String(loaded['name']));
     const alert = await canvas.findByRole('alert', {}, { timeout: 10_000 });
-    await expect(alert).toHaveTextContent(/^This browser lost your chats\. A second copy was kept/);
-    await userEvent.click(within(alert).getByRole('button', { name: 'Bring back' }));
-    const back = await canvas.findByText('1 chat with 4 messages came back.', {}, { timeout: 10_000 });
-    await expect(back).toBeVisible();
-    await waitFor(() => expect(canvas.getAllByRole('article')).toHaveLength(4));
-    await expect(canvas.queryByText(/This browser lost/)).toBeNull();
+    await expect(alert).toHaveTextContent(/^This browser cleared what was saved. 4 messages of this chat/);
+    await expect(saveState(canvas)).toHaveTextContent('Not saved');
+    await userEvent.click(within(alert).getByRole('button', { name: 'Try again' }));
+    await waitFor(() => expect(canvas.queryByRole('alert')).toBeNull());
+    await expect(canvas.getAllByRole('article')).toHaveLength(4);
+    await waitFor(() => expect(saveState(canvas)).toHaveTextContent(/^Saved$/));
+  },
+};
+
+/** Two versions of one answer side by side, what differs marked in both. */
+export const Compared: Story = {
+  loaders: [async () => ({ scene: await chatScene({ before: nameACat }) })],
+  play: async ({ canvas }) => {
+    await showsVersion(canvas, 2, 'Ash');
+    await userEvent.click(canvas.getByRole('button', { name: 'Compare versions' }));
+    const dialog = within(await canvas.findByRole('dialog', { name: 'Compare versions' }));
+    await waitFor(() => expect(dialog.getAllByText('Keep this one')).toHaveLength(2));
+    await waitFor(() => expect(dialog.getByRole('region', { name: 'Version 2' })).toHaveTextContent('Ash'));
+  },
+};
+
+/** A question as long as a page: its beginning, and the rest on demand. */
+export const LongQuestion: Story = {
+  loaders: [
+    async () => ({
+      scene: await chatScene({
+        before: (engine) => say(engine, 'A river bends once more. '.repeat(400), 'That is a long river.'),
+      }),
+    }),
+  ],
+  play: async ({ canvas }) => {
+    const more = await canvas.findByRole('button', { name: /^Show more/ });
+    await expect(more).toHaveAttribute('aria-expanded', 'false');
+    await expect(canvas.getByRole('article', { name: 'You' }).textContent?.length).toBeLessThan(1000);
+  },
+};
+
+/** The list of chats, searched: where the words are stands below the title. */
+export const FoundChat: Story = {
+  loaders: [async () => ({ scene: await chatScene({ before: talkOfRivers }) })],
+  play: async ({ canvas }) => {
+    await userEvent.type(await canvas.findByRole('searchbox', { name: 'Search chats' }), 'oxbow');
+    const found = await canvas.findByRole('list', { name: 'Chats found' });
+    await waitFor(() => expect(within(found).getByRole('link')).toHaveTextContent(/Why rivers bend.*oxbow/));
   },
 };
 
@@ -304,7 +366,9 @@ export const Versions: Story = {
     await userEvent.click(canvas.getByRole('button', { name: 'Previous version' }));
     await showsVersion(canvas, 2, 'Ash');
     await expect(canvas.getByRole('button', { name: 'Previous version' })).toHaveFocus();
-    await expect(canvas.getAllByRole('option')).toHaveLength(3);
+    await userEvent.click(canvas.getByRole('button', { name: /^Branch: / }));
+    const rows = within(await canvas.findByRole('list', { name: 'All branches' }));
+    await expect(rows.getAllByRole('listitem')).toHaveLength(3);
   },
 };
 
@@ -312,7 +376,8 @@ async function nameACat(engine: ContextEngine): Promise<void> {
   const [, first = ''] = await say(engine, 'A name for a grey cat?', 'Pebble. Short, round, and grey.');
   const second = await engine.edit(first, 'Ash: what is left of a fire, and as soft.');
   await engine.edit(second, 'Professor Fog. He will arrive late, and in silence.');
-  await engine.selectSibling(second);
+  // The versions have one id; the first edit is the second of three.
+  await engine.selectSibling(engine.siblings(second).keys[1] ?? second);
   await engine.updateChat({ title: 'A name for a cat' });
 }
 
@@ -327,7 +392,7 @@ export const Attachments: Story = {
   play: async ({ canvas, canvasElement }) => {
     const earlier = await latest(canvas, 'You');
     await expect(within(earlier).getByRole('img', { name: 'leaf.svg' })).toBeVisible();
-    const input = canvasElement.querySelector<HTMLInputElement>('input[type=file]');
+    const input = canvasElement.querySelector<HTMLInputElement>('form input[type=file]');
     if (input) await userEvent.upload(input, [leaf, new File(['Water the moss.'], 'notes on moss.txt')]);
     const waiting = await canvas.findByRole('list', { name: 'Attached files' });
     await expect(within(waiting).getAllByRole('button')).toHaveLength(2);
@@ -373,11 +438,19 @@ export const UnknownChat: Story = {
 
 /** Another tab deleted the chat while one was writing in it. The words are not lost. */
 export const DeletedElsewhere: Story = {
-  loaders: [async () => ({ scene: await chatScene({ before: talkOfRivers }) })],
+  loaders: [
+    async () => {
+      const name = `contextree-story-${crypto.randomUUID()}`;
+      const store = new IndexedDBContextStore(name);
+      return { name, scene: await chatScene({ store, before: talkOfRivers }) };
+    },
+  ],
   play: async ({ canvas, loaded }) => {
     await canvas.findAllByRole('article');
     await userEvent.type(canvas.getByRole('textbox', { name: 'Message' }), 'One more thing');
-    await sceneIn(loaded).store.deleteChat(CHAT);
+    const otherTab = new IndexedDBContextStore(String(loaded['name']));
+    await otherTab.deleteChat(CHAT);
+    await otherTab.close();
     await expect(await canvas.findByRole('alert')).toHaveTextContent('This chat was deleted in another tab');
     await expect(canvas.getByRole('textbox', { name: 'Message' })).toHaveValue('One more thing');
     await expect(canvas.getByRole('button', { name: 'Continue in a new chat' })).toBeEnabled();
@@ -407,7 +480,7 @@ export const NarrowDrawer: Story = {
     await userEvent.click(canvas.getByRole('button', { name: 'Open chats' }));
     const chats = await canvas.findByRole('navigation', { name: 'Chats' });
     await expect(within(chats).getByRole('link', { name: 'Why rivers bend' })).toBeVisible();
-    await expect(within(chats).getByRole('button', { name: 'Delete chat: Why rivers bend' })).toBeVisible();
+    await expect(within(chats).getByRole('button', { name: 'Chat actions: Why rivers bend' })).toBeVisible();
     await waitFor(() => expect(canvas.getByRole('button', { name: 'Close chats' })).toHaveFocus());
     await expect(tooSmall(canvasElement)).toEqual([]);
   },

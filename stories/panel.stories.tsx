@@ -1,48 +1,18 @@
 import type { Meta, StoryObj } from '@storybook/react-vite';
-import { fragment, hint, IndexedDBContextStore, registerModel, role, type ContextEngine } from 'contextree';
-import { ContextDevtoolsPanel } from 'contextree/devtools/production';
+import { fragment, hint, IndexedDBContextStore, role, type ContextEngine } from 'contextree';
+import { registerModel } from 'contextree/tokens';
+import type { ContextDevtoolsPanel } from 'contextree/devtools/production';
 import { expect, userEvent, waitFor, within } from 'storybook/test';
 import { say } from './support/earlier.ts';
-import { MANY, openEngine, PanelPage, tenThousandMessages, thirtyBranches } from './support/panelPage.tsx';
+import { MANY, openEngine, tenThousandMessages, thirtyBranches } from './support/panelPage.tsx';
+import { type Canvas, panelIn, panelStory, rowsIn } from './support/panelStory.tsx';
 
 /** The devtools panel beside an app. */
-const meta: Meta<typeof ContextDevtoolsPanel> = {
-  title: 'Devtools panel',
-  component: ContextDevtoolsPanel,
-  argTypes: { engine: { control: false }, theme: { control: 'radio', options: ['light', 'dark', 'system'] } },
-  render: ({ theme = 'system' }, { loaded }) => <PanelPage engine={engineIn(loaded)} theme={theme} />,
-  beforeEach:
-    ({ loaded }) =>
-    () =>
-      engineIn(loaded).dispose(),
-};
+const meta: Meta<typeof ContextDevtoolsPanel> = { ...panelStory, title: 'Devtools panel' };
 
 export default meta;
 
 type Story = StoryObj<typeof meta>;
-type Canvas = ReturnType<typeof within>;
-
-function engineIn(loaded: Record<string, unknown>): ContextEngine {
-  return loaded['engine'] as ContextEngine;
-}
-
-/** What stands in the panel's shadow root, when it is there. */
-async function panelIn(page: HTMLElement): Promise<Canvas> {
-  const inside = await waitFor(() => {
-    const roots = [...page.querySelectorAll('div')].map(({ shadowRoot }) =>
-      shadowRoot?.querySelector('.root'),
-    );
-    const found = roots.find((root) => root?.querySelector('[role=tab]'));
-    if (!found) throw new Error('The panel is not there yet.');
-    return found as HTMLElement;
-  });
-  return within(inside);
-}
-
-/** The rows that are mounted. */
-async function rowsIn(panel: Canvas): Promise<HTMLElement[]> {
-  return within(await panel.findByRole('treegrid')).getAllByRole('row');
-}
 
 /** A chat in which nothing was said. */
 export const Empty: Story = {
@@ -56,19 +26,23 @@ export const Empty: Story = {
   },
 };
 
-/** Thirty branches: each has a line and a label, and a click shows what was said there. */
+/** Thirty branches: each has a line and a label; a click looks at what was said there, and a button shows it in the app. */
 export const ThirtyBranches: Story = {
   loaders: [async () => ({ engine: await openEngine(thirtyBranches) })],
   play: async ({ canvas, canvasElement }) => {
     const panel = await panelIn(canvasElement);
     await expect(await panel.findByText(/ - 30 branches$/)).toBeVisible();
-    await expect(panel.getByText('active branch main')).toBeInTheDocument();
+    await expect(panel.getByText(/^active branch Words 1 of the first try/)).toBeInTheDocument();
     await expect(panel.getByText(/A good start/)).toBeVisible();
-    const levels = (await rowsIn(panel)).map((row) => row.getAttribute('aria-level'));
-    await expect(levels).toEqual(expect.arrayContaining(['1', '2', '3']));
+    const levels = (await rowsIn(panel)).map((row) => Number(row.getAttribute('aria-level')));
+    await expect(Math.max(...levels)).toBeGreaterThan(Math.min(...levels) + 2);
     await userEvent.click(panel.getByText('Other answer of try 29'));
-    await expect(await canvas.findByRole('heading', { name: 'An app on main-v24-v2' })).toBeVisible();
-    await expect(await panel.findByText('active branch main-v24-v2')).toBeInTheDocument();
+    await expect(await panel.findByRole('region', { name: 'Selected message' })).toBeVisible();
+    await userEvent.click(panel.getByRole('button', { name: 'Check out' }));
+    const back = panel.queryByRole('button', { name: 'Back' });
+    if (back) await userEvent.click(back);
+    await expect(await canvas.findByRole('heading', { name: 'An app on main-v30' })).toBeVisible();
+    await expect(await panel.findByText(/^active branch Other answer of try 29/)).toBeInTheDocument();
   },
 };
 
@@ -87,7 +61,8 @@ export const TenThousandMessages: Story = {
     ] as const) {
       grid.focus();
       await userEvent.keyboard(key);
-      await expect(await panel.findByText(words)).toBeVisible();
+      // Where there is room, the message stands beside the graph, too.
+      await expect((await panel.findAllByText(words))[0]).toBeVisible();
       await expect((await rowsIn(panel)).length).toBeLessThan(60);
     }
     grid.scrollTop = grid.scrollHeight / 2;
@@ -185,9 +160,12 @@ export const PromptUnavailable: Story = {
 
 /** An engine of another version of the package: what it tells of itself is not what this panel knows. */
 async function unknownEngine(): Promise<ContextEngine> {
-  const engine = await openEngine(talkOfTea);
-  const systemPrompt = { length: 3 } as unknown as string;
-  engine.resolve = () => Promise.resolve({ systemPrompt, messages: [] });
+  const engine = await openEngine(async (one) => {
+    await talkOfTea(one);
+    await one.btw();
+  });
+  engine.compare = () =>
+    Promise.resolve({ turns: 3 } as unknown as Awaited<ReturnType<typeof engine.compare>>);
   return engine;
 }
 
@@ -196,13 +174,13 @@ export const ViewStopped: Story = {
   loaders: [async () => ({ engine: await unknownEngine() })],
   play: async ({ canvas, canvasElement }) => {
     const panel = await panelIn(canvasElement);
-    await userEvent.click(panel.getByRole('tab', { name: 'Prompt' }));
+    await userEvent.click(panel.getByRole('tab', { name: 'Compare' }));
     const alert = await panel.findByRole('alert');
     await expect(alert).toHaveTextContent(/^This view stopped: .+The app goes on as before\./);
     await goesOn(canvas);
     await userEvent.click(panel.getByRole('tab', { name: 'Graph' }));
     await waitFor(async () => expect(await rowsIn(panel)).toHaveLength(5));
-    await userEvent.click(panel.getByRole('tab', { name: 'Prompt' }));
+    await userEvent.click(panel.getByRole('tab', { name: 'Compare' }));
     await expect(await panel.findByRole('button', { name: 'Try again' })).toBeEnabled();
   },
 };

@@ -1,19 +1,23 @@
 import type { ChatTransport, UIMessage } from 'ai';
 import { isContextError, useChats, type ContextStore } from 'contextree';
-import { useEffect, useMemo, useState, type ReactNode } from 'react';
+import { useCallback, useEffect, useMemo, useState, type ReactNode } from 'react';
 import { goToChat, useAddressedChat } from './address.ts';
 import { Sidebar } from './chats/Sidebar.tsx';
 import { ChatPage } from './conversation/ChatPage.tsx';
-import { starters, type Starter } from './conversation/Welcome.tsx';
+import type { Losses } from './losses.ts';
 import { local, session } from './safeStorage.ts';
 import type { Settings } from './settings/settings.ts';
 import { Announcer } from './shell/Announcer.tsx';
 import { MenuButton } from './shell/MenuButton.tsx';
-import { NoticeKeeper } from './shell/Notices.tsx';
+import { NoticeKeeper, useNotices } from './shell/Notices.tsx';
+import { Calm, late } from './ui/late.tsx';
 import { useDrawer } from './shell/useDrawer.ts';
+import { useFirstVisit, type FirstChat } from './shell/useFirstVisit.ts';
 import { WorkspaceContext, type Workspace } from './shell/Workspace.ts';
-import { joined, keepUnsentText, takeUnsentText, unsentChat } from './unsent.ts';
+import { forgetHeldWords, joined, keepUnsentText, takeUnsentText, unsentChat } from './unsent.ts';
 import { changeUnsentFiles, forgetHeldFiles } from './unsentFiles.ts';
+
+const SessionDrop = late(async () => (await import('./shell/SessionCopy.tsx')).SessionDrop);
 
 /**
  * The chat app.
@@ -23,11 +27,14 @@ import { changeUnsentFiles, forgetHeldFiles } from './unsentFiles.ts';
  * still remembered can come back.
  */
 export function App(props: AppProps): ReactNode {
-  const beginnings = useBeginnings(props);
+  const { beginnings, startOver } = useBeginnings(props);
   return (
     <Announcer key={beginnings}>
       <NoticeKeeper>
-        <Rooms {...props} />
+        <Rooms {...props} startOver={startOver} />
+        <Calm>
+          <SessionDrop />
+        </Calm>
       </NoticeKeeper>
     </Announcer>
   );
@@ -38,35 +45,56 @@ export interface AppProps {
   readonly store: ContextStore;
   readonly transport: ChatTransport<UIMessage>;
   readonly settings: Settings;
+  /** What the browser lost of the store; without it, nobody is told. */
+  readonly losses?: Losses;
+  /** The chat that a first visit opens on; without it, that begins with an empty one. */
+  readonly firstChat?: FirstChat;
 }
 
-/** How often the app began anew. */
-function useBeginnings({ store, settings }: AppProps): number {
-  const [times, setTimes] = useState(0);
+/** How often the app began anew, and the way to let it. */
+function useBeginnings({ store, settings }: AppProps): Beginnings {
+  const [beginnings, setTimes] = useState(0);
+  const startOver = useCallback(() => setTimes((times) => times + 1), []);
   useEffect(
     () =>
       store.subscribe(({ kind }) => {
         if (kind !== 'clear') return;
         session.clear();
         local.clear();
+        forgetHeldWords();
         forgetHeldFiles(store);
         settings.reset();
         history.replaceState(null, '', '#/');
-        setTimes((times) => times + 1);
+        startOver();
       }),
-    [store, settings],
+    [store, settings, startOver],
   );
-  return times;
+  return { beginnings, startOver };
 }
 
-function Rooms({ store, transport, settings }: AppProps): ReactNode {
-  const { create, chats, isPending, error } = useChats(store);
+interface Beginnings {
+  readonly beginnings: number;
+  readonly startOver: () => void;
+}
+
+function Rooms({
+  store: given,
+  transport,
+  settings,
+  losses,
+  firstChat,
+  startOver,
+}: AppProps & Pick<Beginnings, 'startOver'>): ReactNode {
+  const { tell } = useNotices();
+  useEffect(() => losses?.follow((text) => tell({ key: 'lost', text })), [losses, tell]);
   const drawer = useDrawer();
   const addressed = useAddressedChat();
-  const chatId = addressed ?? unsentChat(create);
+  const { store, isFirst } = useFirstVisit(given, firstChat, addressed !== null);
+  const { create, error } = useChats(store);
+  const chatId = addressed ?? (firstChat && isFirst !== 'no' ? firstChat.id : unsentChat(create));
   useEffect(() => {
-    if (addressed === null) goToChat(chatId, { replace: true });
-  }, [addressed, chatId]);
+    if (addressed === null && isFirst !== 'open') goToChat(chatId, { replace: true });
+  }, [addressed, isFirst, chatId]);
 
   const workspace: Workspace = useMemo(
     () => ({
@@ -78,18 +106,19 @@ function Rooms({ store, transport, settings }: AppProps): ReactNode {
         if (files.length > 0) void changeUnsentFiles(store, chatId, (kept) => [...kept, ...files]);
         openNewChat(chatId, words);
       },
+      startOver,
       clearAll: () => store.clear(),
     }),
-    [store, transport, settings, create],
+    [store, transport, settings, create, startOver],
   );
   return (
     <WorkspaceContext value={workspace}>
-      <div className="app">
+      <div className="app" data-graph={isFirst === 'no' ? undefined : ''}>
         <Sidebar current={chatId} drawer={drawer} canExport={!isContextError(error, 'newer-format')} />
         <ChatPage
           chatId={chatId}
-          // Offered for as long as there is no chat yet; they wait until that is known.
-          starters={chats.length === 0 && !isPending ? starters : NO_STARTERS}
+          isFirst={isFirst !== 'no' && chatId === firstChat?.id}
+          hasSteps={chatId === firstChat?.id}
           covered={drawer.isOpen}
           menuButton={<MenuButton drawer={drawer} />}
         />
@@ -102,5 +131,3 @@ function openNewChat(chatId: string, words: string): void {
   keepUnsentText(chatId, joined([takeUnsentText(chatId), words]));
   goToChat(chatId);
 }
-
-const NO_STARTERS: readonly Starter[] = [];

@@ -5,6 +5,7 @@ import { createDemoModel, createDemoTools } from './model.ts';
 import { browserModel } from './settings/browserModel.ts';
 import { endpointModel } from './settings/endpoint.ts';
 import type { Settings } from './settings/settings.ts';
+import { measureThoughts } from './thoughtTime.ts';
 
 /**
  * Who answers: the model that the settings name at the moment of the question, generated in this browser.
@@ -17,29 +18,42 @@ export function createAnswers(
   settings: Settings,
   { speed = 1 }: AnswerOptions = {},
 ): ChatTransport<UIMessage> {
-  const demo = createLocalTransport({
-    model: createDemoModel({ speed }),
-    tools: createDemoTools(),
-    stopWhen: isStepCount(4),
-    providerOptions: ({ attempt }) => ({ demo: { attempt } }),
-    errorText: describeFailure,
-  });
-  const endpoint = createLocalTransport({
-    model: () => endpointModel(settings.get()),
-    maxRetries: 0,
-    errorText: describeFailure,
-  });
-  const browser = createLocalTransport({ model: browserModel(), errorText: describeFailure });
-  const chosen = (): ChatTransport<UIMessage> => {
+  const model = createDemoModel({ speed });
+  const tools = createDemoTools();
+  // One transport for each request: it measures the thoughts of one answer.
+  const demo = (): Answering =>
+    createLocalTransport({
+      ...common(),
+      model,
+      tools,
+      stopWhen: isStepCount(4),
+      providerOptions: ({ attempt }) => ({ demo: { attempt } }),
+    });
+  const endpoint = (): Answering =>
+    createLocalTransport({
+      ...common(),
+      model: () => endpointModel(settings.get()),
+      maxRetries: 0,
+    });
+  const ownModelOfBrowser = browserModel();
+  const browser = (): Answering => createLocalTransport({ ...common(), model: ownModelOfBrowser });
+  const chosen = (): Answering => {
     const { baseUrl, ownModel } = settings.get();
-    if (baseUrl !== '') return endpoint;
-    return ownModel ? browser : demo;
+    if (baseUrl !== '') return endpoint();
+    return ownModel ? browser() : demo();
   };
-  return {
+  const answers: ChatTransport<UIMessage> & { readonly runsDry: boolean } = {
     sendMessages: (request) => chosen().sendMessages(request),
     reconnectToStream: (request) => chosen().reconnectToStream(request),
+    // All of them are local, and a run of the devtools runs no tool.
+    runsDry: true,
   };
+  return answers;
 }
+
+const common = () => ({ errorText: describeFailure, messageMetadata: measureThoughts() });
+
+type Answering = ChatTransport<UIMessage>;
 
 interface AnswerOptions {
   /** Pace of the demo model: 1 as people read, 0 without delays. */

@@ -9,7 +9,8 @@ import { isContextError } from 'contextree';
 export function describeFailure(error: unknown): string {
   const message = messageOf(error);
   if (isContextError(error, 'newer-format')) return OLDER_PAGE;
-  if (isContextError(error, 'store-unavailable') && /^code of contextree/i.test(message)) return NOT_LOADED;
+  if (isNotLoaded(error)) return NOT_LOADED;
+  if (isClosedToUs(error)) return NOT_OPENED;
   if (isContextError(error)) return sentence(message);
   const status = statusOf(error) ?? statusIn(message);
   const words = status === undefined ? undefined : wordsForStatus(status);
@@ -25,6 +26,23 @@ export function describeFailure(error: unknown): string {
   if (isBrokenOff(message)) return BROKEN_OFF;
   if (/json parsing failed|not valid json|type validation failed/i.test(message)) return UNREADABLE;
   return message === '' ? 'The answer failed, and nothing said why. Try again.' : sentence(message);
+}
+
+/** Whether a part of the app did not come over the network. */
+export function isNotLoaded(error: unknown): boolean {
+  return isContextError(error, 'store-unavailable') && /^code of contextree/i.test(messageOf(error));
+}
+
+/** Whether the database of the chats does not open: it may open later, and what is in it is untouched. */
+export function isClosedToUs(error: unknown): boolean {
+  const isRefused = isContextError(error, 'store-unavailable') || isContextError(error, 'store-blocked');
+  return isRefused && !isNotLoaded(error);
+}
+
+/** What the browser itself says about a failure, for those who look further; undefined where it says nothing. */
+export function wordsOfBrowser(error: unknown): string | undefined {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof Error || cause instanceof DOMException ? String(cause) : undefined;
 }
 
 /** Said of an answer whose stream ended without an end. */
@@ -50,6 +68,10 @@ export function beforeFirstWord(words: string): string {
 }
 
 const NOT_LOADED = 'A part of this app could not be loaded. Check the network, then try again.';
+
+const NOT_OPENED =
+  'This browser can’t open the database of your chats just now. They are still in it. Try again; closing other tabs, or ' +
+  'starting the browser again, often helps.';
 
 const OLDER_PAGE =
   'A newer version of this app was used in this browser, and this page can’t read what it wrote. All of it is ' +

@@ -13,8 +13,10 @@ import { session } from './safeStorage.ts';
 
 const PLACE = 'demo:tab';
 const lockOf = (id: string): string => `demo:tab:${id}`;
-/** How long a page that is being reloaded may take to let go of its lock, or to hold it again, in ms. */
+/** How long a page that is being reloaded may take to hold its lock again, in ms. */
 const FAREWELL = 1000;
+/** How long a busy machine may take to let go of the lock of the page before this one, in ms. A copy waits as long. */
+const PATIENCE = 4000;
 
 let own: Promise<string> | undefined;
 
@@ -30,7 +32,7 @@ async function claim(id: string): Promise<string> {
 
 /** False where another page holds it. A browser that refuses locks has no say in it. */
 function hold(id: string): Promise<boolean> {
-  const signal = AbortSignal.timeout(FAREWELL);
+  const signal = AbortSignal.timeout(PATIENCE);
   return new Promise((resolve) => {
     const keep = (): Promise<never> => {
       resolve(true);

@@ -1,4 +1,5 @@
 import type { UIMessage } from 'ai';
+import { fileName, partsOf, plainText } from './stored.ts';
 
 const LONGEST = 60;
 
@@ -10,24 +11,34 @@ export const UNTITLED = 'Untitled';
  * like its first file.
  */
 export function titleFrom(question: UIMessage): string | undefined {
-  const text = question.parts.map((part) => (part.type === 'text' ? part.text : '')).join(' ');
-  const file = question.parts.find((part) => part.type === 'file')?.filename ?? '';
-  const line = (text.trim() || file).split('\n', 1)[0]?.replaceAll(/\s+/g, ' ') ?? '';
-  return line === '' ? undefined : cutBetweenWords(line);
+  const file = partsOf(question).find(({ type }) => type === 'file');
+  const words = plainText(question).trim() || (file ? fileName(file) : '');
+  // Enough to cut from: a book may be one line.
+  const line = words.slice(0, 1000).split('\n', 1)[0]?.replaceAll(/\s+/g, ' ') ?? '';
+  return line === '' ? undefined : cutBetweenWords(calm(line), LONGEST);
 }
 
-function cutBetweenWords(line: string): string {
-  if (line.length <= LONGEST) return line;
-  const cut = withinLength(line);
+/**
+ * A name as it may stand in a sentence of ours: without the marks that turn the direction of what follows, which is
+ * ours, and with no more marks on a letter than any writing has.
+ */
+export function calm(name: string): string {
+  return name.replaceAll(/[\u202A-\u202E\u2066-\u2069]/g, '').replaceAll(/(\p{M}{4})\p{M}+/gu, '$1');
+}
+
+/** A line of at most so many code units, cut between two words where it is longer. */
+export function cutBetweenWords(line: string, longest: number): string {
+  if (line.length <= longest) return line;
+  const cut = withinLength(line, longest);
   const space = cut.lastIndexOf(' ');
-  return `${(space > LONGEST / 2 ? cut.slice(0, space) : cut).replace(/[\s.,;:!?-]+$/, '')}…`;
+  return `${(space > longest / 2 ? cut.slice(0, space) : cut).replace(/[\s.,;:!?-]+$/, '')}…`;
 }
 
-/** The beginning of a line, at most {@link LONGEST} code units, and no sign cut in two: an emoji may be several. */
-function withinLength(line: string): string {
+/** The beginning of a line, at most so many code units, and no sign cut in two: an emoji may be several. */
+function withinLength(line: string, longest: number): string {
   let length = 0;
   for (const { index, segment } of new Intl.Segmenter().segment(line)) {
-    if (index + segment.length > LONGEST) break;
+    if (index + segment.length > longest) break;
     length = index + segment.length;
   }
   return line.slice(0, length);

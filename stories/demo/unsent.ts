@@ -23,6 +23,8 @@ import { goneOf, insteadOf, thisTab } from './tab.ts';
 const textOf = (chatId: string): string => `demo:unsent:${encodeId(chatId)}:`;
 const sentOf = (chatId: string): string => `demo:sent:${encodeId(chatId)}:`;
 const editsOf = (chatId: string): string => `demo:edit:${encodeId(chatId)}:`;
+/** Where it is kept what was seen of a chat. */
+export const seenOf = (chatId: string): string => `demo:seen:${encodeId(chatId)}:`;
 const NEW_CHAT = 'demo:new-chat';
 
 /**
@@ -46,7 +48,7 @@ export function takeUnsentText(chatId: string): string {
 
 /** What was typed in a chat in this tab and not sent, without what was sent and not saved. */
 export function typedText(chatId: string): string {
-  return session.get(textOf(chatId)) ?? '';
+  return held.get(textOf(chatId))?.text ?? session.get(textOf(chatId)) ?? '';
 }
 
 /** Takes over what was typed in a chat in tabs that are gone: before what this tab has. Never rejects. */
@@ -88,6 +90,42 @@ export function joined(texts: readonly (string | null)[]): string {
 
 /** Keeps the unsent text of a chat; an empty one is forgotten. */
 export function keepUnsentText(chatId: string, text: string): void {
+  keepInTime(textOf(chatId), text, () => keepNow(chatId, text));
+}
+
+/**
+ * Long texts on their way to where they are kept, by place. To store a book for each of its letters would hold up the next
+ * one: it is kept when nothing more is typed for a moment, or when the page goes.
+ */
+const held = new Map<string, { readonly text: string; readonly keep: () => void }>();
+let resting: ReturnType<typeof setTimeout> | undefined;
+/** Code units that are stored at once, and the pause after which more are, in ms. */
+const LONG = 20_000;
+const REST = 400;
+
+function keepInTime(place: string, text: string, keepIt: () => void): void {
+  held.delete(place);
+  if (text.length <= LONG) return keepIt();
+  held.set(place, { text, keep: keepIt });
+  clearTimeout(resting);
+  resting = setTimeout(keepHeld, REST);
+}
+
+function keepHeld(): void {
+  clearTimeout(resting);
+  for (const one of held.values()) one.keep();
+  held.clear();
+}
+
+if (typeof addEventListener === 'function') addEventListener('pagehide', keepHeld);
+
+/** Forgets what this page holds back, after all was cleared. */
+export function forgetHeldWords(): void {
+  clearTimeout(resting);
+  held.clear();
+}
+
+function keepNow(chatId: string, text: string): void {
   const value = text === '' ? null : text;
   session.set(textOf(chatId), value);
   void thisTab().then((tab) => local.set(textOf(chatId) + tab, value));
@@ -127,7 +165,8 @@ export function keepEditedText(chatId: string, messageId: string, text: string):
 
 /** Forgets everything that was typed in a chat and not sent, in any tab. The returned function brings it back. */
 export function forgetWords(chatId: string): () => void {
-  const words = [textOf, sentOf, editsOf].flatMap((placeOf) =>
+  keepHeld();
+  const words = [textOf, sentOf, editsOf, seenOf].flatMap((placeOf) =>
     [session, local].flatMap((storage) =>
       storage.keys(placeOf(chatId)).map((key) => ({ storage, key, text: storage.get(key) })),
     ),
@@ -144,9 +183,11 @@ function read(key: string): string {
 }
 
 function keep(key: string, text: string): void {
-  const value = text === '' ? null : text;
-  session.set(key, value);
-  local.set(key, value);
+  keepInTime(key, text, () => {
+    const value = text === '' ? null : text;
+    session.set(key, value);
+    local.set(key, value);
+  });
 }
 
 /** The id of this tab's unsent chat; `create` makes it where there is none yet. */
@@ -156,6 +197,11 @@ export function unsentChat(create: () => string): string {
   const id = create();
   session.set(NEW_CHAT, id);
   return id;
+}
+
+/** Whether this tab has an unsent chat. */
+export function hasUnsentChat(): boolean {
+  return session.get(NEW_CHAT) !== null;
 }
 
 /** Whether a chat is this tab's unsent one: nothing of it is stored. */

@@ -4,6 +4,9 @@ import { StrictMode, type ReactNode } from 'react';
 import { addressOf } from '../demo/address.ts';
 import { createAnswers } from '../demo/answers.ts';
 import { App } from '../demo/App.tsx';
+import { firstChat } from '../demo/firstChat.ts';
+import { FIRST_CHAT } from '../demo/firstKeys.ts';
+import type { FirstChat } from '../demo/shell/useFirstVisit.ts';
 import { createSettings, type Settings } from '../demo/settings/settings.ts';
 import { CHAT, forgetTab, tell } from './earlier.ts';
 import '../demo/styles/index.css';
@@ -19,6 +22,8 @@ export interface ChatScene {
   readonly store: ContextStore;
   readonly transport: ChatTransport<UIMessage>;
   readonly settings: Settings;
+  /** The chat that a first visit opens on, where this is one. */
+  readonly firstChat?: FirstChat;
   /** The chat in the address; without it, the address names none. */
   readonly chatId?: string;
   /** Leaves the browser as it was found. */
@@ -35,10 +40,12 @@ export interface SceneOptions {
   readonly transport?: ChatTransport<UIMessage>;
   /** Another chat to open than the one that was talked in. */
   readonly chatId?: string;
+  /** Whether the app is opened for the first time. Default false. */
+  readonly isFirstVisit?: boolean;
 }
 
 /** Sets a scene: writes what was said before, and puts the chat into the address. */
-export async function chatScene({ before, ...given }: SceneOptions = {}): Promise<ChatScene> {
+export async function chatScene({ before, isFirstVisit, ...given }: SceneOptions = {}): Promise<ChatScene> {
   const name = `contextree-story-${crypto.randomUUID()}`;
   const store = given.store ?? new IndexedDBContextStore(name);
   if (before) await tell(store, CHAT, before);
@@ -56,15 +63,16 @@ export async function chatScene({ before, ...given }: SceneOptions = {}): Promis
     transport: given.transport ?? createAnswers(settings, { speed: 0 }),
     settings,
     leave,
+    ...(isFirstVisit && { firstChat: { id: FIRST_CHAT, records: async () => firstChat(Date.now()) } }),
     ...(chatId !== undefined && { chatId }),
   };
 }
 
 /** The app in a scene. */
-export function ChatApp({ store, transport, settings }: ChatScene): ReactNode {
+export function ChatApp({ store, transport, settings, firstChat: first }: ChatScene): ReactNode {
   return (
     <StrictMode>
-      <App store={store} transport={transport} settings={settings} />
+      <App store={store} transport={transport} settings={settings} {...(first && { firstChat: first })} />
     </StrictMode>
   );
 }

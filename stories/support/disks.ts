@@ -1,4 +1,4 @@
-import { IndexedDBContextStore, type ContextEngine, type ContextStore } from 'contextree';
+import { IndexedDBContextStore, type ContextStore } from 'contextree';
 import { Faults } from '../../test/support/faults.ts';
 import { CHAT, tell } from './earlier.ts';
 
@@ -17,18 +17,14 @@ function notYet(): Promise<never> {
   return new Promise(() => {});
 }
 
-/** A store whose database the browser lost after this was said; a journal was kept. */
-export async function lostAfter(said: (engine: ContextEngine) => Promise<unknown>): Promise<ContextStore> {
-  const name = `contextree-story-${crypto.randomUUID()}`;
-  const before = new IndexedDBContextStore(name, { journal: true });
-  await tell(before, CHAT, said);
-  // Answers when the journal has caught up.
-  await before.storage();
-  await before.close();
+/** The browser clears this database, and another tab begins a new one with a word to the chat that is open here. */
+export async function clearData(name: string): Promise<void> {
   await new Promise((resolve) => {
     indexedDB.deleteDatabase(name).onsuccess = resolve;
   });
-  return new IndexedDBContextStore(name, { journal: true });
+  const store = new IndexedDBContextStore(name);
+  await tell(store, CHAT, (engine) => engine.updateChat({ metadata: { titled: 'question' } }));
+  await store.close();
 }
 
 /** From now on the browser's disk is full for every database of this page. Call the result to make room. */

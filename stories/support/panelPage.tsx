@@ -3,11 +3,11 @@ import {
   ContextEngine,
   ContextEngineProvider,
   InMemoryContextStore,
+  message,
   useEngine,
   useEngineState,
   type ContextEngineOptions,
   type ContextStore,
-  type StoreOp,
 } from 'contextree';
 import { ContextDevtoolsPanel, type ContextDevtoolsPanelProps } from 'contextree/devtools/production';
 import type { CSSProperties, ReactNode } from 'react';
@@ -106,39 +106,28 @@ export const MANY = 10_000;
 
 /** A store that holds a chat of 10,000 messages: a long trunk, and a side branch of 20 after every 500 messages. */
 export async function tenThousandMessages(): Promise<ContextStore> {
-  const inserts: StoreOp[] = [];
-  const write = (parentId: string | null): string => {
-    const id = `m${inserts.length}`;
-    const role = inserts.length % 2 === 0 ? 'user' : 'assistant';
-    const data = {
-      id,
-      role,
-      parts: [{ type: 'text', text: `Message ${inserts.length + 1}` }],
-    } satisfies UIMessage;
-    inserts.push({ op: 'insert', id, parentId, data, status: 'complete' });
-    return id;
-  };
-  const branches: StoreOp[] = [];
-  let head: string | null = null;
-  for (let steps = 1; inserts.length < MANY; steps += 1) {
-    head = write(head);
-    if (steps % 500 !== 0) continue;
-    let side = head;
-    for (let length = 0; length < 20 && inserts.length < MANY; length += 1) side = write(side);
-    branches.push({ op: 'branch', id: `side-${steps}`, base: 'main', messageId: side });
+  const trunk: UIMessage[] = [];
+  const sides: { readonly parent: UIMessage; readonly messages: readonly UIMessage[] }[] = [];
+  for (let written = 0; written < MANY;) {
+    const parent = numbered((written += 1));
+    trunk.push(parent);
+    if (trunk.length % 500 !== 0) continue;
+    const messages = Array.from({ length: Math.min(20, MANY - written) }, () => numbered((written += 1)));
+    sides.push({ parent, messages });
   }
-  const trunk: StoreOp = {
-    op: 'head',
-    branchId: 'trunk',
-    expected: null,
-    messageId: head,
-    forkId: 'nowhere',
-  };
   const store = new InMemoryContextStore();
-  await store.append(CHAT, [...inserts, trunk, ...branches], {
-    userId: USER,
-    epoch: 0,
-    mainBranchId: 'trunk',
-  });
+  const engine = new ContextEngine({ store, chatId: CHAT, userId: USER });
+  await engine.set(...trunk.map((one) => message(one))).save();
+  for (const side of sides) {
+    await engine.rewind(side.parent.id);
+    await engine.set(...side.messages.map((one) => message(one))).save();
+    await engine.switchBranch('main');
+  }
+  engine.dispose();
   return store;
+}
+
+function numbered(number: number): UIMessage {
+  const role = number % 2 === 1 ? 'user' : 'assistant';
+  return { id: `m${number}`, role, parts: [{ type: 'text', text: `Message ${number}` }] };
 }

@@ -2,6 +2,8 @@ import { useEffect, useRef, type ReactNode } from 'react';
 import { DataMenu } from '../settings/DataMenu.tsx';
 import { ModelSettingsButton } from '../settings/ModelSettings.tsx';
 import type { Drawer } from '../shell/useDrawer.ts';
+import { KeySheetButton } from '../shell/KeySheet.tsx';
+import { MESSAGE_BOX } from '../conversation/Composer.tsx';
 import { Icon } from '../ui/Icon.tsx';
 import { ChatList } from './ChatList.tsx';
 
@@ -17,7 +19,15 @@ export function Sidebar({ current, drawer, canExport }: SidebarProps): ReactNode
       {isOpen && <div className="backdrop" onClick={close} aria-hidden="true" />}
       <div id="chats" className="sidebar" data-open={isOpen || undefined}>
         <header className="brand">
+          <button
+            type="button"
+            className="skip"
+            onClick={() => document.getElementById(MESSAGE_BOX)?.focus()}
+          >
+            Skip to the message box
+          </button>
           <span>contextree</span>
+          <KeySheetButton />
           <button
             ref={closer}
             type="button"

@@ -1,9 +1,7 @@
-import { useEngine, useEngineState, type ContextEngine } from 'contextree';
-import { use, useMemo, type ReactNode } from 'react';
-import { useAttempt } from '../shell/useAttempt.ts';
+import { use, type ReactNode } from 'react';
 import { Icon } from '../ui/Icon.tsx';
 import { Around } from './Around.ts';
-import { Dots, Failure } from './Message.tsx';
+import { Dots, EarlierAnswer, Failure, Unanswered } from './Marks.tsx';
 import type { TurnState } from './useTurn.ts';
 import { beforeFirstWord } from '../failure.ts';
 import { useWrittenElsewhere } from './useWrittenElsewhere.ts';
@@ -63,54 +61,6 @@ function AnswerThatFailed({ words, onTryAgain, earlier }: FailedProps): ReactNod
   );
 }
 
-/** A question that nobody is answering: its turn failed in an earlier visit, or a branch ends with it. */
-function Unanswered({ onAsk, earlier }: UnansweredProps): ReactNode {
-  return (
-    <div className="interrupted">
-      <span>Not answered</span>
-      <button type="button" className="button" onClick={onAsk}>
-        Get an answer
-      </button>
-      {earlier}
-    </div>
-  );
-}
-
-/**
- * The way back to an answer that the same question has on another branch. A try that came to nothing leaves no version
- * to page from, and it must not look as if it had cost the answer that it was to replace.
- */
-function EarlierAnswer({ questionId }: { readonly questionId: string }): ReactNode {
-  const engine = useEngine();
-  const branches = useEngineState((state) => state.branches);
-  const { focusComposer } = use(Around);
-  const attempt = useAttempt();
-  // Answers come and go with the branches that hold them.
-  const answerId = useMemo(
-    () => branches && lastAnswerTo(engine, questionId),
-    [engine, branches, questionId],
-  );
-  if (answerId === undefined) return null;
-  const show = (): void => {
-    attempt(() => engine.selectSibling(answerId));
-    focusComposer();
-  };
-  return (
-    <button type="button" className="button" onClick={show}>
-      Show the earlier answer
-    </button>
-  );
-}
-
-function lastAnswerTo(engine: ContextEngine, questionId: string): string | undefined {
-  return engine
-    .graph()
-    .nodes.findLast(
-      ({ id, parentId, role }) =>
-        parentId === questionId && role === 'assistant' && engine.siblings(id).index !== -1,
-    )?.id;
-}
-
 interface AbsentAnswerProps {
   readonly turn: TurnState;
   /** Whether the chat takes questions. */
@@ -122,8 +72,4 @@ interface FailedProps {
   readonly onTryAgain: () => void;
   /** The way to an earlier answer, where there is one. */
   readonly earlier: ReactNode;
-}
-
-interface UnansweredProps extends Pick<FailedProps, 'earlier'> {
-  readonly onAsk: () => void;
 }

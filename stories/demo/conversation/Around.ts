@@ -7,6 +7,8 @@ export interface Surroundings extends Pick<TurnState, 'goOn' | 'approve'> {
   readonly goOnFrom: (messageId: string) => void;
   /** Whether anything can still be said and changed: a chat that was deleted can only be read. */
   readonly canChange: boolean;
+  /** Opens the list of checkpoints on one of them. */
+  readonly showCheckpoint: (name: string) => void;
   /** Back to the composer, when the place that had the focus goes away. */
   readonly focusComposer: () => void;
 }
@@ -17,5 +19,6 @@ export const Around = createContext<Surroundings>({
   goOnFrom: () => {},
   canChange: true,
   approve: () => {},
+  showCheckpoint: () => {},
   focusComposer: () => {},
 });

@@ -1,67 +1,46 @@
-import { useCheckpoint, useEngine, type CheckpointInfo } from 'contextree';
-import type { ReactNode } from 'react';
-import { useNotices } from '../shell/Notices.tsx';
-import { notHeld, onFirstClick } from '../shell/once.ts';
-import { useAttempt } from '../shell/useAttempt.ts';
+import { useCheckpoint } from 'contextree';
+import { useRef, useState, type ReactNode } from 'react';
 import { Icon } from '../ui/Icon.tsx';
-import { usePassFocus } from '../ui/usePassFocus.ts';
-import { focusBranch } from './focusBranch.ts';
+import { late } from '../ui/late.tsx';
+
+const AllCheckpoints = late(async () => (await import('./CheckpointList.tsx')).AllCheckpoints);
 
 /** Named points of the conversation, and the way back to each. */
-export function Checkpoints(): ReactNode {
+export function Checkpoints({ view }: { readonly view: CheckpointsView }): ReactNode {
   const { checkpoints } = useCheckpoint();
-  if (checkpoints.length === 0) return null;
+  const button = useRef<HTMLButtonElement>(null);
+  const { opened, open, close } = view;
   return (
-    <ul className="checkpoints" aria-label="Checkpoints">
-      {checkpoints.map((checkpoint) => (
-        <OneCheckpoint key={checkpoint.id} checkpoint={checkpoint} />
-      ))}
-    </ul>
+    <>
+      <button
+        ref={button}
+        type="button"
+        className="button checkpoints-button"
+        aria-label="Checkpoints"
+        aria-haspopup="dialog"
+        aria-expanded={opened !== undefined}
+        title="Checkpoints"
+        onClick={() => (opened === undefined ? open('') : close())}
+      >
+        <Icon name="flag" />
+        {checkpoints.length > 0 && <small data-count={checkpoints.length} />}
+      </button>
+      {opened !== undefined && <AllCheckpoints opened={opened} opener={button} onClose={close} />}
+    </>
   );
 }
 
-function OneCheckpoint({ checkpoint }: { readonly checkpoint: CheckpointInfo }): ReactNode {
-  const { name, messageId } = checkpoint;
-  const engine = useEngine();
-  const { restore, remove } = useCheckpoint();
-  const { tell } = useNotices();
-  const attempt = useAttempt();
-  const item = usePassFocus<HTMLLIElement>(focusBranch);
-  const goBack = async (): Promise<void> => {
-    const branch = await restore(name);
-    tell({ key: 'branch', text: `${name} restored on ${branch.name}`, lasts: 8000 });
-  };
-  const putBack = (): Promise<unknown> => engine.checkpoint(name, { at: messageId });
-  const removeIt = async (): Promise<void> => {
-    await remove(name);
-    tell({
-      key: 'checkpoint',
-      text: `Checkpoint ${name} deleted`,
-      action: { label: 'Undo', run: () => attempt(putBack) },
-      lasts: 10_000,
-    });
-  };
-  return (
-    <li ref={item} className="checkpoint">
-      <button
-        type="button"
-        aria-label={`Restore ${name}`}
-        title={`Restore ${name}`}
-        onClick={onFirstClick(() => attempt(goBack))}
-      >
-        <Icon name="flag" />
-        <span dir="auto">{name}</span>
-      </button>
-      <button
-        type="button"
-        className="icon-button"
-        aria-label={`Delete checkpoint ${name}`}
-        title={`Delete checkpoint ${name}`}
-        onKeyDown={notHeld}
-        onClick={onFirstClick(() => attempt(removeIt))}
-      >
-        <Icon name="close" />
-      </button>
-    </li>
-  );
+/** Whether the list of checkpoints is open, and on which of them. */
+export interface CheckpointsView {
+  /** The name of the checkpoint that it was opened on, '' for none; undefined while it is closed. */
+  readonly opened: string | undefined;
+  readonly open: (name: string) => void;
+  readonly close: () => void;
+}
+
+/** A closed list of checkpoints. */
+export function useCheckpointsView(): CheckpointsView {
+  const [opened, setOpened] = useState<string>();
+  const [actions] = useState(() => ({ open: setOpened, close: () => setOpened(undefined) }));
+  return { opened, ...actions };
 }

@@ -10,12 +10,13 @@ import {
   type ReactNode,
   type Ref,
 } from 'react';
+import { plainText } from '../stored.ts';
 import { directionOf, turnBefore } from '../ui/direction.ts';
 import { Icon } from '../ui/Icon.tsx';
 import { adoptText, joined, keepUnsentText, takeLostText, typedText } from '../unsent.ts';
 import { AttachedFiles } from './AttachedFiles.tsx';
 import { AttachFile } from './AttachFile.tsx';
-import { plainText } from './Parts.tsx';
+import { LongText } from './LongText.tsx';
 import { filesIn, useFileDrop } from './useFileDrop.ts';
 import { useAttachments } from './useAttachments.ts';
 import { useSentBefore } from './useSentBefore.ts';
@@ -26,7 +27,11 @@ import { useSentBefore } from './useSentBefore.ts';
  * The textbox is never taken away: not while an answer streams, not when a chat was deleted under it. Enter sends, while
  * an answer streams, too: the question waits for its turn. Shift+Enter breaks the line; while an input method composes,
  * its Enter is its own. Send and Stop are one button that changes its word, so that whoever is on it with the keyboard
- * stays there. Files come by the button, by pasting and by dropping them anywhere on the page; they wait above the text.
+ * stays there. Files come by the button, by pasting and by dropping them anywhere on the page; they wait above the text. A
+ * long text that is pasted is offered as one.
+ *
+ * The words are the box's own, and React is told only what the page shows of them (whether there are any, which way they
+ * run): a box with a book in it takes a letter as fast as an empty one.
  */
 export function Composer({
   chatId,
@@ -37,10 +42,12 @@ export function Composer({
   onStop,
   ref,
 }: ComposerProps): ReactNode {
-  const [text, setText] = useState(() => typedText(chatId));
+  const [first] = useState(() => typedText(chatId));
+  const [shape, setShape] = useState(() => shapeOf(first));
   // What is in the box now, also between two presses in one task: words that were sent are not there to be sent again.
-  const inBox = useRef(text);
+  const inBox = useRef(first);
   const textbox = useRef<HTMLTextAreaElement>(null);
+  const [pasted, setPasted] = useState('');
   useEffect(() => {
     if (isNew) focusQuietly(textbox.current);
   }, [isNew]);
@@ -55,13 +62,22 @@ export function Composer({
   const { attach } = attachments;
   const isDropping = useFileDrop(attachments.attach);
 
-  const write = useCallback(
+  // What the person typed, and what is put there for them.
+  const keep = useCallback(
     (next: string): void => {
       inBox.current = next;
-      setText(next);
+      setShape((before) => sameShape(before, shapeOf(next)));
+      if (next.length < LONG_TEXT) setPasted('');
       keepUnsentText(chatId, next);
     },
     [chatId],
+  );
+  const write = useCallback(
+    (next: string): void => {
+      if (textbox.current) textbox.current.value = next;
+      keep(next);
+    },
+    [keep],
   );
   useImperativeHandle(
     ref,
@@ -102,7 +118,7 @@ export function Composer({
     if (reading === undefined) sendNow();
     else void reading.then(sendNow);
   };
-  const isEmpty = text.trim() === '' && attachments.files.length === 0;
+  const isEmpty = shape.isBlank && attachments.files.length === 0;
   const press = (event: KeyboardEvent): void => {
     if (!isPlainEnter(event)) return;
     event.preventDefault();
@@ -125,18 +141,37 @@ export function Composer({
       }}
     >
       <AttachedFiles attachments={attachments} onLast={() => textbox.current?.focus()} />
+      {pasted !== '' && (
+        <LongText
+          text={pasted}
+          onAttach={() => {
+            write(inBox.current.replace(pasted, ''));
+            attach([new File([pasted], 'Pasted text.txt', { type: 'text/plain' })]);
+            setPasted('');
+            textbox.current?.focus();
+          }}
+          onKeep={() => {
+            setPasted('');
+            textbox.current?.focus();
+          }}
+        />
+      )}
       <AttachFile onAttach={attachments.attach} />
       <textarea
         ref={textbox}
+        id={MESSAGE_BOX}
         aria-label="Message"
         placeholder="Ask anything"
         rows={1}
-        dir={directionOf(text)}
-        value={text}
-        onChange={(event) => write(event.target.value)}
+        dir={shape.direction}
+        data-long={shape.isLong || undefined}
+        defaultValue={first}
+        onChange={(event) => keep(event.target.value)}
         onKeyDown={press}
         onPaste={(event) => {
           const files = filesIn(event.clipboardData);
+          const words = event.clipboardData.getData('text/plain');
+          if (files.length === 0 && words.length >= LONG_TEXT) setPasted(inTextbox(words));
           if (files.length === 0) return turnBefore(event);
           event.preventDefault();
           attachments.attach(files);
@@ -154,6 +189,35 @@ export function Composer({
       </button>
     </form>
   );
+}
+
+/** The id of the textbox: there is one on the page. */
+export const MESSAGE_BOX = 'message-box';
+
+/** From how many code units on a text that is pasted is offered as a file. */
+const LONG_TEXT = 20_000;
+
+/** A pasted text as a textbox keeps it. */
+function inTextbox(text: string): string {
+  return text.replaceAll(/\r\n?/g, '\n');
+}
+
+/** What the page shows of the words in the box. */
+interface Shape {
+  readonly isBlank: boolean;
+  readonly direction: ReturnType<typeof directionOf>;
+  /** Whether the box is as high as it gets: measuring its words for each letter would cost more than the letter. */
+  readonly isLong: boolean;
+}
+
+function shapeOf(text: string): Shape {
+  return { isBlank: text.trim() === '', direction: directionOf(text), isLong: text.length > 5000 };
+}
+
+function sameShape(before: Shape, now: Shape): Shape {
+  const isSame =
+    before.isBlank === now.isBlank && before.direction === now.direction && before.isLong === now.isLong;
+  return isSame ? before : now;
 }
 
 /** Whether the chat that was shown before was left from its box: who comes to another one by Undo or Back writes on in that. */

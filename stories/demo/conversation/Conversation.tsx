@@ -1,33 +1,49 @@
 import type { FileUIPart, UIMessage } from 'ai';
-import { useMemo, useRef, useState, type ReactNode } from 'react';
+import { useEngine } from 'contextree';
+import { Fragment, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 import { Notices } from '../shell/Notices.tsx';
 import { oncePerTask } from '../shell/once.ts';
 import { Icon } from '../ui/Icon.tsx';
+import { late } from '../ui/late.tsx';
 import { AbsentAnswer } from './AbsentAnswer.tsx';
 import { Around, type Surroundings } from './Around.ts';
 import { Composer, type ComposerHandle } from './Composer.tsx';
+import { failureAt } from './failedTurns.ts';
 import { EarlierMessages } from './EarlierMessages.tsx';
+import { Flags } from './Flags.tsx';
+import { ForkNote } from './ForkNote.tsx';
 import { Message } from './Message.tsx';
 import { Skeleton } from './Skeleton.tsx';
 import { UnknownChat } from './UnknownChat.tsx';
 import { useEndFirst } from './useEndFirst.ts';
 import { useFollow } from './useFollow.ts';
+import type { ForkShown } from './useFork.ts';
 import { useGoOnFrom } from './useGoOnFrom.ts';
 import { useReadAtEnd } from './useReadAtEnd.ts';
 import type { Standing } from './useStanding.ts';
 import { useTurn } from './useTurn.ts';
 import { WaitingQuestion } from './WaitingQuestion.tsx';
-import { Welcome, type Starter } from './Welcome.tsx';
+import { Welcome } from './Welcome.tsx';
+
+const FirstSteps = late(async () => (await import('./FirstSteps.tsx')).FirstSteps);
 
 /** The shown branch of a chat, growing at its end, and the place to write. */
-export function Conversation({ chatId, standing, starters }: ConversationProps): ReactNode {
+export function Conversation(props: ConversationProps): ReactNode {
+  const { chatId, standing, fork, showCheckpoint, hasSteps } = props;
   const canChange = standing !== 'deleted' && standing !== 'broken' && standing !== 'gone';
-  const turn = useTurn();
+  const engine = useEngine();
+  const turn = useTurn({ isAside: fork?.isSide ?? false });
   const { listed, shown, waiting, streaming, writing, failure, goOn, approve, askNow } = turn;
   const onPage = useEndFirst(listed);
   const { scroller, content, isAway, jumpToEnd } = useFollow(onPage[0]?.id);
   const composer = useRef<ComposerHandle>(null);
   useReadAtEnd(writing, shown);
+
+  // A branch that was just made ends where one looks for its beginning.
+  const begunAt = fork?.isEmpty ? fork.branchId : undefined;
+  useEffect(() => {
+    if (begunAt !== undefined) jumpToEnd();
+  }, [begunAt, jumpToEnd]);
 
   const send = (text: string, files?: readonly FileUIPart[]): void => {
     jumpToEnd();
@@ -62,41 +78,53 @@ export function Conversation({ chatId, standing, starters }: ConversationProps):
       },
       goOnFrom,
       canChange,
+      showCheckpoint,
       approve: (approvalId, approved) => {
         approve(approvalId, approved);
         focusComposer();
       },
       focusComposer,
     };
-  }, [goOn, goOnFrom, approve, canChange, jumpToEnd]);
+  }, [goOn, goOnFrom, approve, canChange, jumpToEnd, showCheckpoint]);
   const jump = (): void => {
     jumpToEnd();
     around.focusComposer();
   };
+  // A version of an answer says itself what it is one of.
+  const shownFork = standing === 'open' && fork && !fork.isAnswer ? fork : undefined;
   const firstElsewhere = onPage.length - (listed.length - shown.length);
 
   return (
     <Around value={around}>
       <div className="conversation">
         <div ref={scroller} className="scroller">
-          <div ref={content} className="history">
-            {listed.length === 0 && <Blank standing={standing} starters={starters} onStart={begin} />}
+          <div ref={content} className="history" data-long={listed.length > LONG || undefined}>
+            {listed.length === 0 && <Blank chatId={chatId} standing={standing} onStart={begin} />}
             {onPage.length === listed.length && <EarlierMessages scroller={scroller} />}
+            {shownFork?.afterId === null && onPage.length === listed.length && <ForkNote fork={shownFork} />}
             {onPage.map((message, i) => (
-              <Message
-                key={message.id}
-                message={message}
-                writing={message === writing}
-                isLast={message === last}
-                isElsewhere={i >= firstElsewhere}
-                failure={canChange && message === last && message.role === 'assistant' ? failure : undefined}
-              />
+              <Fragment key={message.id}>
+                <Message
+                  message={message}
+                  writing={message === writing}
+                  isLast={message === last}
+                  isElsewhere={i >= firstElsewhere}
+                  failure={
+                    canChange && message === last && message.role === 'assistant' ? failure : undefined
+                  }
+                  isUnanswered={isPassedOver(message, onPage[i + 1]) && i + 1 < firstElsewhere}
+                  earlierFailure={message === last ? undefined : failureAt(engine, message.id)}
+                />
+                {standing === 'open' && <Flags messageId={message.id} />}
+                {shownFork?.afterId === message.id && <ForkNote fork={shownFork} />}
+              </Fragment>
             ))}
             {canChange && <AbsentAnswer turn={turn} canAsk={standing === 'open'} />}
           </div>
         </div>
         {isAway && shown.length > 0 && <JumpToLatest onJump={jump} />}
       </div>
+      {hasSteps && standing === 'open' && <FirstSteps />}
       <Notices afterLast={around.focusComposer} />
       <div className="queue">
         {waiting.map((question, i) => (
@@ -123,11 +151,17 @@ export function Conversation({ chatId, standing, starters }: ConversationProps):
   );
 }
 
+/** Whether a question is followed by another one: its answer never came. */
+function isPassedOver({ role }: UIMessage, next: UIMessage | undefined): boolean {
+  return role === 'user' && next?.role === 'user';
+}
+
 /** A conversation without a message: being read, unknown, or about to begin. */
-function Blank({ standing, starters, onStart }: BlankProps): ReactNode {
+function Blank({ chatId, standing, onStart }: BlankProps): ReactNode {
   if (standing === 'loading') return <Skeleton />;
-  if (standing === 'unknown' || standing === 'gone') return <UnknownChat isEmpty={standing === 'unknown'} />;
-  if (standing === 'unsent' || standing === 'open') return <Welcome starters={starters} onStart={onStart} />;
+  if (standing === 'unknown' || standing === 'gone')
+    return <UnknownChat chatId={chatId} isEmpty={standing === 'unknown'} />;
+  if (standing === 'unsent' || standing === 'open') return <Welcome onStart={onStart} />;
   return null;
 }
 
@@ -143,10 +177,17 @@ function JumpToLatest({ onJump }: { readonly onJump: () => void }): ReactNode {
 interface ConversationProps {
   readonly chatId: string;
   readonly standing: Standing;
-  /** What to begin with, on the first visit. */
-  readonly starters: readonly Starter[];
+  /** Where the branch that is shown left another one. */
+  readonly fork: ForkShown | undefined;
+  /** Opens the list of checkpoints on one of them. */
+  readonly showCheckpoint: (name: string) => void;
+  /** Whether the first steps may be shown. */
+  readonly hasSteps: boolean;
 }
 
-interface BlankProps extends Pick<ConversationProps, 'standing' | 'starters'> {
+/** From how many messages on those out of sight are not laid out. */
+const LONG = 40;
+
+interface BlankProps extends Pick<ConversationProps, 'chatId' | 'standing'> {
   readonly onStart: (question: string) => void;
 }

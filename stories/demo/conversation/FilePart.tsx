@@ -1,6 +1,7 @@
 import type { FileUIPart } from 'ai';
 import type { ReactNode } from 'react';
 import { safeLink } from '../markdown/safeLink.ts';
+import { fileAddress, fileName } from '../stored.ts';
 import { Icon } from '../ui/Icon.tsx';
 
 /**
@@ -9,14 +10,15 @@ import { Icon } from '../ui/Icon.tsx';
  * Only what lies in the message itself is shown as a picture: one that lies elsewhere would tell its host who looks.
  */
 export function FilePart({ part }: { readonly part: FileUIPart }): ReactNode {
-  const name = part.filename ?? part.mediaType;
+  const name = fileName(part);
+  const url = fileAddress(part);
   if (isPicture(part))
     return (
       <a className="picture" href={part.url} download={name} title={`Download ${name}`}>
         <img src={part.url} alt={name} />
       </a>
     );
-  const address = part.url.startsWith('data:') ? part.url : safeLink(part.url);
+  const address = url?.startsWith('data:') ? url : safeLink(url);
   const chip = (
     <>
       <Icon name="file" />
@@ -32,6 +34,7 @@ export function FilePart({ part }: { readonly part: FileUIPart }): ReactNode {
 }
 
 /** Whether a file can be shown as a picture without asking anybody for it. */
-export function isPicture({ mediaType, url }: FileUIPart): boolean {
-  return /^image\/(png|jpeg|gif|webp|avif|svg\+xml|bmp)$/.test(mediaType) && url.startsWith('data:image/');
+export function isPicture(part: FileUIPart): boolean {
+  const isKnown = /^image\/(png|jpeg|gif|webp|avif|svg\+xml|bmp)$/.test(part.mediaType);
+  return isKnown && (fileAddress(part)?.startsWith('data:image/') ?? false);
 }

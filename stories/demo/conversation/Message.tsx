@@ -2,15 +2,18 @@ import type { UIMessage } from 'ai';
 import { useEngine, useMessageBranch } from 'contextree';
 import { memo, use, useState, type ReactNode } from 'react';
 import { WITHOUT_A_WORD } from '../failure.ts';
-import { onFirstClick } from '../shell/once.ts';
 import { useAttempt } from '../shell/useAttempt.ts';
-import { Icon } from '../ui/Icon.tsx';
+import { plainText } from '../stored.ts';
+import { late } from '../ui/late.tsx';
+import { useToolbar } from '../ui/useToolbar.ts';
 import { Around } from './Around.ts';
-import { EditMessage } from './EditMessage.tsx';
 import { editUntilSaved } from './keepUntilSaved.ts';
+import { Dots, EarlierAnswer, Failure, Interrupted, Unanswered } from './Marks.tsx';
 import { MessageActions } from './MessageActions.tsx';
-import { Parts, plainText, saysSomething } from './Parts.tsx';
+import { Parts, saysSomething } from './Parts.tsx';
 import { Versions } from './Versions.tsx';
+
+const EditMessage = late(async () => (await import('./EditMessage.tsx')).EditMessage);
 
 /**
  * One message: what it says, how it stands, its versions, and what can be done with it.
@@ -19,7 +22,7 @@ import { Versions } from './Versions.tsx';
  * grows, the room for its buttons is kept free below it, so that nothing moves, neither then nor when they come.
  */
 export const Message = memo(function Message(props: MessageProps): ReactNode {
-  const { message, writing, isLast, isElsewhere, failure } = props;
+  const { message, writing, isLast, isElsewhere, isUnanswered, failure, earlierFailure } = props;
   const engine = useEngine();
   const versions = useMessageBranch(message.id);
   const [editing, setEditing] = useState(false);
@@ -29,6 +32,8 @@ export const Message = memo(function Message(props: MessageProps): ReactNode {
   const busy = writing || versions.status === 'streaming';
   const isWordless = !isQuestion && !busy && versions.status === 'complete' && !saysSomething(message);
   const words = failure ?? (isWordless ? WITHOUT_A_WORD : undefined);
+
+  const isLeft = isUnanswered || (!busy && !isLast && versions.status === 'interrupted');
 
   // A question that changed is asked again; an answer that changed is only kept.
   const edit = (text: string): void => {
@@ -57,6 +62,7 @@ export const Message = memo(function Message(props: MessageProps): ReactNode {
       aria-label={isQuestion ? 'You' : 'Assistant'}
       aria-busy={busy || undefined}
       data-role={message.role}
+      data-last={isLast || undefined}
       data-message={message.id}
     >
       {editing ? (
@@ -74,12 +80,19 @@ export const Message = memo(function Message(props: MessageProps): ReactNode {
         </div>
       )}
       {words !== undefined && <Failure words={words} />}
+      {isLeft && earlierFailure !== undefined && <Failure words={earlierFailure} isNews={false} />}
+      {isUnanswered && (
+        <Unanswered
+          onAsk={canChange ? tryAgain : undefined}
+          earlier={<EarlierAnswer questionId={message.id} />}
+        />
+      )}
       {!busy && versions.status === 'interrupted' && (
         <Interrupted onGoOn={canChange ? (isLast ? goOn : goOnBeside) : undefined} />
       )}
       {((!busy && !isElsewhere) || versions.hasSiblings) && (
-        <footer className="message-foot">
-          <Versions id={message.id} versions={versions} />
+        <MessageToolbar>
+          <Versions versions={versions} />
           {!busy && !isElsewhere && (
             <MessageActions
               message={message}
@@ -89,43 +102,19 @@ export const Message = memo(function Message(props: MessageProps): ReactNode {
               onTryAgain={tryAgain}
             />
           )}
-        </footer>
+        </MessageToolbar>
       )}
     </article>
   );
 });
 
-/** Why a turn failed. */
-export function Failure({ words }: { readonly words: string }): ReactNode {
+/** One stop of the Tab key for each message, whatever can be done with it. */
+function MessageToolbar({ children }: { readonly children: ReactNode }): ReactNode {
+  const { bar, handlers } = useToolbar();
   return (
-    <p className="failure" role="alert" dir="auto">
-      {words}
-    </p>
-  );
-}
-
-function Interrupted({ onGoOn }: { readonly onGoOn: (() => void) | undefined }): ReactNode {
-  return (
-    <div className="interrupted">
-      <span>Interrupted</span>
-      {onGoOn && (
-        <button type="button" className="button" onClick={onFirstClick(onGoOn)}>
-          <Icon name="play" />
-          Continue
-        </button>
-      )}
+    <div ref={bar} className="message-foot" role="toolbar" aria-label="Message actions" {...handlers}>
+      {children}
     </div>
-  );
-}
-
-/** An answer that is being thought of. */
-export function Dots(): ReactNode {
-  return (
-    <span className="dots" aria-hidden="true">
-      <i />
-      <i />
-      <i />
-    </span>
   );
 }
 
@@ -137,6 +126,10 @@ interface MessageProps {
   readonly isLast: boolean;
   /** Whether another tab is writing here: it can be read, and used when its answer is whole. */
   readonly isElsewhere: boolean;
-  /** Why its turn failed, in words. */
+  /** Whether it is a question that another one follows. */
+  readonly isUnanswered: boolean;
+  /** Why its turn failed just now, in words. */
   readonly failure: string | undefined;
+  /** Why its turn failed on this page, before something else was asked. */
+  readonly earlierFailure: string | undefined;
 }

@@ -1,16 +1,22 @@
 import type { UIMessage } from 'ai';
 import { useEngine } from 'contextree';
 import { use, useEffect, useRef, useState, type ReactNode, type RefObject } from 'react';
-import { useNotices } from '../shell/Notices.tsx';
 import { onFirstClick } from '../shell/once.ts';
 import { useAttempt } from '../shell/useAttempt.ts';
+import { useTellDone } from '../shell/useUndo.ts';
+import { plainText } from '../stored.ts';
 import { CopyButton } from '../ui/CopyButton.tsx';
 import { Icon, type IconName } from '../ui/Icon.tsx';
+import { late } from '../ui/late.tsx';
+import { useIsTouch } from '../ui/useIsTouch.ts';
 import { Around } from './Around.ts';
-import { NewCheckpoint } from './NewCheckpoint.tsx';
-import { plainText } from './Parts.tsx';
 
-/** What can be done with a message that is not growing. */
+const NewCheckpoint = late(async () => (await import('./NewCheckpoint.tsx')).NewCheckpoint);
+
+/**
+ * What can be done with a message that is not growing. Under a finger the buttons would be in the way of what is read: there
+ * one button shows them, with their words.
+ */
 export function MessageActions({
   message,
   isSaved,
@@ -19,13 +25,26 @@ export function MessageActions({
   onTryAgain,
 }: MessageActionsProps): ReactNode {
   const [marking, setMarking] = useState(false);
+  const [isOpen, setOpen] = useState(false);
   const { canChange } = use(Around);
   const branchFromHere = useBranchFrom(message.id);
   const editButton = useFocusAfter(editing);
+  const isTouch = useIsTouch();
   if (editing) return null;
   return (
-    <div className="message-actions">
-      {canChange && (
+    <div className="message-actions" data-words={isTouch || undefined}>
+      {isTouch && (
+        <button
+          type="button"
+          className="icon-button"
+          aria-label="More actions"
+          aria-expanded={isOpen}
+          onClick={() => setOpen(!isOpen)}
+        >
+          <Icon name="more" />
+        </button>
+      )}
+      {canChange && (!isTouch || isOpen) && (
         <>
           <button
             ref={editButton}
@@ -36,13 +55,14 @@ export function MessageActions({
             onClick={onEdit}
           >
             <Icon name="pencil" />
+            <span className="word">Edit</span>
           </button>
           <Action name="Try again" icon="again" onClick={onTryAgain} />
           <Action name="Branch from here" icon="branch" isOff={!isSaved} onClick={branchFromHere} />
           <Action name="Checkpoint here" icon="flag" isOff={!isSaved} onClick={() => setMarking(true)} />
         </>
       )}
-      <CopyButton label="Copy message" text={plainText(message)} />
+      {(!isTouch || isOpen) && <CopyButton label="Copy message" text={plainText(message)} />}
       {marking && <NewCheckpoint messageId={message.id} onClose={() => setMarking(false)} />}
     </div>
   );
@@ -59,18 +79,19 @@ function Action({ name, icon, isOff = false, onClick }: ActionProps): ReactNode 
       onClick={onFirstClick(onClick)}
     >
       <Icon name={icon} />
+      <span className="word">{name}</span>
     </button>
   );
 }
 
 function useBranchFrom(messageId: string): () => void {
   const engine = useEngine();
-  const { tell } = useNotices();
+  const tellDone = useTellDone();
   const attempt = useAttempt();
   return () =>
     attempt(async () => {
-      const branch = await engine.rewind(messageId);
-      tell({ key: 'branch', text: `Branch ${branch.name} created`, lasts: 8000 });
+      await engine.rewind(messageId);
+      tellDone({ text: 'A new branch begins here', lasts: 10_000 });
     });
 }
 

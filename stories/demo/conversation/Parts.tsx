@@ -1,7 +1,12 @@
 import { isToolUIPart, type UIMessage } from 'ai';
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { Markdown } from '../markdown/Markdown.tsx';
 import { safeLink } from '../markdown/safeLink.ts';
+import { Guard } from '../shell/Guard.tsx';
+import { inUnits, seconds } from '../quantities.ts';
+import { directionOf } from '../ui/direction.ts';
+import { partsOf, wordsOf } from '../stored.ts';
+import { thoughtMs } from '../thoughtTime.ts';
 import { FilePart } from './FilePart.tsx';
 import { ToolCall } from './ToolCall.tsx';
 
@@ -15,50 +20,112 @@ interface PartsProps {
   readonly growing: boolean;
 }
 
-/** What a message says, part by part. Parts that say nothing to a person are left out. */
+/** What a message says, part by part. Parts that say nothing to a person are left out; one that can’t be shown says so. */
 export function Parts({ message, isLast, growing }: PartsProps): ReactNode {
-  const { parts, role } = message;
+  const parts = partsOf(message);
   return parts.map((part, i) => (
-    <OnePart key={i} part={part} role={role} isLast={isLast} growing={growing && i === parts.length - 1} />
+    <Guard key={i} renderFailure={() => <Unshown type={part.type} />}>
+      <OnePart
+        part={part}
+        message={message}
+        place={placeOf(parts, i)}
+        isLast={isLast}
+        growing={growing && i === parts.length - 1}
+      />
+    </Guard>
   ));
+}
+
+/** In place of a part that is not what its type says. */
+function Unshown({ type }: { readonly type: string }): ReactNode {
+  return (
+    <p className="unshown" role="note">
+      A part of this message can’t be shown (<bdi>{type}</bdi>). It is kept as it is.
+    </p>
+  );
 }
 
 interface OnePartProps extends Pick<PartsProps, 'isLast' | 'growing'> {
   readonly part: Part;
-  readonly role: UIMessage['role'];
+  readonly message: UIMessage;
+  /** How many parts of its kind stand before it. */
+  readonly place: number;
 }
 
-function OnePart({ part, role, isLast, growing }: OnePartProps): ReactNode {
-  if (isToolUIPart(part)) return <ToolCall part={part} isOpen={isLast} />;
+function placeOf(parts: readonly Part[], at: number): number {
+  const kindOf = (part: Part | undefined): string | undefined =>
+    part && (isToolUIPart(part) ? 'tool' : part.type);
+  return parts.slice(0, at).filter((part) => kindOf(part) === kindOf(parts[at])).length;
+}
+
+function OnePart({ part, message, place, isLast, growing }: OnePartProps): ReactNode {
+  if (isToolUIPart(part))
+    return <ToolCall part={part} isOpen={isLast} messageId={message.id} place={place} />;
   if (part.type === 'text')
-    return role === 'assistant' ? (
-      <Markdown text={part.text} growing={growing} />
+    return message.role === 'assistant' ? (
+      <Markdown text={wordsOf(part)} growing={growing} />
     ) : (
-      <Words text={part.text} />
+      <Words text={wordsOf(part)} />
     );
-  if (part.type === 'reasoning') return <Thoughts text={part.text} />;
+  if (part.type === 'reasoning')
+    return <Thoughts text={wordsOf(part)} growing={growing} ms={thoughtMs(message, place)} />;
   if (part.type === 'source-url') return <Source address={part.url} title={part.title ?? part.url} />;
   if (part.type === 'file') return <FilePart part={part} />;
   return null;
 }
 
-/** What a person wrote, as it was written. */
+/**
+ * What a person wrote, as it was written; of a long text the beginning, and all of it on demand. A folded one is cut, not
+ * hidden: a browser lays out what is hidden, too.
+ */
 function Words({ text }: { readonly text: string }): ReactNode {
+  const [isWhole, setWhole] = useState(false);
+  const beginning = beginningOf(text);
+  const isFolded = beginning !== undefined && !isWhole;
   return (
-    <p className="words" dir="auto">
-      {text}
-    </p>
+    <>
+      <p className="words" dir={directionOf(text)} data-folded={isFolded || undefined}>
+        {isFolded ? beginning : text}
+      </p>
+      {beginning !== undefined && (
+        <button type="button" className="fold" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
+          {isWhole ? 'Show less' : 'Show more'}
+          {!isWhole && <small> {inUnits(text.length)}</small>}
+        </button>
+      )}
+    </>
   );
 }
 
-function Thoughts({ text }: { readonly text: string }): ReactNode {
+/** The beginning of a long text, cut after a word; undefined for a text that is not long. */
+export function beginningOf(text: string): string | undefined {
+  const lines = text.slice(0, FOLD + 1).split('\n');
+  if (text.length <= FOLD && lines.length <= FOLD_LINES) return undefined;
+  const cut = lines.slice(0, FOLD_LINES / 2).join('\n');
+  // The last word may be half a one, and half a sign.
+  return `${cut.length < FOLD / 2 ? cut : cut.slice(0, FOLD / 2).replace(/\s*(\S{1,40}|[\uD800-\uDBFF])$/, '')}…`;
+}
+
+/** From how many code units and lines on a text is folded. */
+const FOLD = 1600;
+const FOLD_LINES = 16;
+
+function Thoughts({ text, growing, ms }: ThoughtsProps): ReactNode {
   if (text.trim() === '') return null;
+  const told = ms === undefined ? 'Thoughts' : `Thought for ${seconds(ms)}`;
   return (
     <details className="aside">
-      <summary>Thoughts</summary>
+      <summary>{growing ? 'Thinking…' : told}</summary>
       <Markdown text={text} />
     </details>
   );
+}
+
+interface ThoughtsProps {
+  readonly text: string;
+  readonly growing: boolean;
+  /** How long they took, where that was measured. */
+  readonly ms: number | undefined;
 }
 
 function Source({ address, title }: { readonly address: string; readonly title: string }): ReactNode {
@@ -75,13 +142,8 @@ function Source({ address, title }: { readonly address: string; readonly title: 
 
 /** Whether a message has anything to show yet. */
 export function saysSomething(message: UIMessage): boolean {
-  return message.parts.some((part) => {
-    if (part.type === 'text' || part.type === 'reasoning') return part.text.trim() !== '';
+  return partsOf(message).some((part) => {
+    if (part.type === 'text' || part.type === 'reasoning') return wordsOf(part).trim() !== '';
     return isToolUIPart(part) || part.type === 'source-url' || part.type === 'file';
   });
-}
-
-/** The text of a message, paragraphs apart: what is copied and edited. */
-export function plainText(message: UIMessage): string {
-  return message.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n');
 }

@@ -1,4 +1,4 @@
-import { isContextError, useEngine, useEngineState } from 'contextree';
+import { isContextError, useEngine, useEngineState, type ContextError } from 'contextree';
 import { useEffect, useState, type ReactNode } from 'react';
 import { describeFailure } from '../failure.ts';
 import { useAttempt } from '../shell/useAttempt.ts';
@@ -7,12 +7,12 @@ import { focusBranch } from './focusBranch.ts';
 
 /** Whether what was said is safe. Quick saves pass unmentioned; a refusing disk is an alert with a way to retry. */
 export function SaveState(): ReactNode {
-  const { state, pending } = useEngineState((engine) => engine.saveState);
+  const { state } = useEngineState((engine) => engine.saveState);
   const isStored = useEngineState((engine) => engine.chat !== null && engine.status !== 'error');
   const inMemory = useEngineState((engine) => engine.persistence === 'memory');
   const isSlow = useSlow(state === 'saving');
   // What was refused is tried again with each write; until one succeeds, it stays refused.
-  const refused = state === 'error' || pending > 0;
+  const refused = state === 'error';
   return (
     <div role="status" aria-label="Save state" aria-live={refused ? 'off' : 'polite'} className="save-state">
       {refused ? <NotSaved /> : isSlow ? 'Saving' : isStored ? inMemory ? 'In memory only' : 'Saved' : ''}
@@ -21,8 +21,17 @@ export function SaveState(): ReactNode {
 }
 
 function NotSaved(): ReactNode {
-  const engine = useEngine();
   const { error } = useEngineState((state) => state.saveState);
+  useEffect(() => {
+    addEventListener('beforeunload', askFirst);
+    return () => removeEventListener('beforeunload', askFirst);
+  }, []);
+  // Told above the conversation, with the way to try again.
+  return isContextError(error, 'data-loss') ? 'Not saved' : <Refused error={error} />;
+}
+
+function Refused({ error }: { readonly error: ContextError | undefined }): ReactNode {
+  const engine = useEngine();
   const [reason, setReason] = useState(error);
   if (error !== undefined && error !== reason) setReason(error);
   const attempt = useAttempt();
@@ -33,10 +42,6 @@ function NotSaved(): ReactNode {
     const inVain = (): void => setLastTry(new Date());
     attempt(() => engine.retry().then(inVain, inVain));
   };
-  useEffect(() => {
-    addEventListener('beforeunload', askFirst);
-    return () => removeEventListener('beforeunload', askFirst);
-  }, []);
   const alert = usePassFocus<HTMLDivElement>(focusBranch);
   // No later try can succeed in this page.
   const isOlder = isContextError(reason, 'newer-format');

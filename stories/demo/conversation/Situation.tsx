@@ -1,44 +1,47 @@
 import { useChat } from '@ai-sdk/react';
-import { isContextError, useEngine, useEngineState } from 'contextree';
+import { isContextError, useBranches, useEngine, useEngineState } from 'contextree';
 import { useContextChat } from 'contextree/ai';
-import type { ReactNode } from 'react';
-import { describeFailure } from '../failure.ts';
+import { useState, type ReactNode } from 'react';
+import { describeFailure, isClosedToUs, isNotLoaded, wordsOfBrowser } from '../failure.ts';
 import { useAttempt } from '../shell/useAttempt.ts';
 import { useWorkspace } from '../shell/Workspace.ts';
-import { takeUnsentText } from '../unsent.ts';
-import { takeUnsentFiles } from '../unsentFiles.ts';
+import { labelOn } from './branchTree.ts';
 import { focusBranch } from './focusBranch.ts';
 import { Lost } from './Lost.tsx';
+import { isDatabase, leaveForMemory, useIsMemoryInstead } from './memoryInstead.ts';
+import { useMoveOn } from './useMoveOn.ts';
 import type { Standing } from './useStanding.ts';
 
 /** What is out of the ordinary about this chat, in words, above it: nothing, most of the time. */
 export function Situation({ chatId, standing }: SituationProps): ReactNode {
   const inMemory = useEngineState((state) => state.persistence === 'memory');
+  const isMemoryInstead = useIsMemoryInstead();
   const detached = useEngineState((state) => state.detached);
+  const isDeletedHere = useEngineState((state) => state.error?.details['here'] === true);
   return (
     <>
       <Lost />
       {inMemory && (
         <p className="situation" role="note">
-          Kept in memory only. This browser refuses to store anything, so closing or reloading this tab loses
-          what is said here.
+          Kept in memory only. This browser stores nothing of it, so closing or reloading this tab loses what
+          is said here.
         </p>
       )}
-      {standing === 'deleted' && <Deleted chatId={chatId}>This chat was deleted in another tab.</Deleted>}
-      {standing === 'gone' && <Deleted chatId={chatId}>This chat is not here any more.</Deleted>}
-      {standing === 'broken' && <Broken />}
+      {standing === 'deleted' && (
+        <Deleted chatId={chatId}>This chat was deleted{isDeletedHere ? '' : ' in another tab'}.</Deleted>
+      )}
+      {standing === 'gone' && !isMemoryInstead && (
+        <Deleted chatId={chatId}>This chat is not here any more.</Deleted>
+      )}
+      {standing === 'broken' && <Broken chatId={chatId} />}
       {standing === 'open' && detached && <Detached />}
     </>
   );
 }
 
 function Deleted({ chatId, children }: DeletedProps): ReactNode {
-  const { store, newChat } = useWorkspace();
   const attempt = useAttempt();
-  const moveOn = async (): Promise<void> => {
-    const files = await takeUnsentFiles(store, chatId);
-    newChat(takeUnsentText(chatId), files);
-  };
+  const moveOn = useMoveOn(chatId);
   return (
     <div className="situation" role="alert">
       <p>{children} What you were writing is still here.</p>
@@ -49,58 +52,104 @@ function Deleted({ chatId, children }: DeletedProps): ReactNode {
   );
 }
 
-function Broken(): ReactNode {
-  const engine = useEngine();
+/** A chat that can't be read: code that did not come, a database that does not open, data of a newer version. */
+function Broken({ chatId }: { readonly chatId: string }): ReactNode {
   const error = useEngineState((state) => state.error);
-  const attempt = useAttempt();
-  // Code that did not come may come now. Where it still does not, and there is a network, the server has another one.
-  const readAgain = (): void =>
-    attempt(async () => {
-      await engine.ready().catch((error: unknown) => {
-        if (navigator.onLine) location.reload();
-        throw error;
-      });
-    });
-  const isNotLoaded = isContextError(error, 'store-unavailable');
+  const isClosed = isClosedToUs(error);
+  const reason = wordsOfBrowser(error);
   return (
     <div className="situation" role="alert">
       <p>
-        <strong>
-          {isContextError(error, 'newer-format')
-            ? 'This page is older than its data.'
-            : 'This chat can’t be read.'}
-        </strong>{' '}
-        {describeFailure(error)} What you were writing is kept.
+        <strong>{headOf(error)}</strong> {describeFailure(error)} What you were writing is kept.
+        {isClosed && reason !== undefined && <small>{reason}</small>}
       </p>
-      {isNotLoaded ? (
-        <button type="button" className="button" onClick={readAgain}>
-          Try again
-        </button>
-      ) : (
-        <button type="button" className="button" onClick={() => location.reload()}>
-          Reload
-        </button>
-      )}
+      <div className="situation-actions">
+        {isClosed || isNotLoaded(error) ? (
+          <ReadAgain />
+        ) : (
+          <button type="button" className="button" onClick={() => location.reload()}>
+            Reload
+          </button>
+        )}
+        {isClosed && <GoOnInMemory chatId={chatId} />}
+      </div>
     </div>
+  );
+}
+
+function headOf(error: unknown): string {
+  if (isContextError(error, 'newer-format')) return 'This page is older than its data.';
+  return isClosedToUs(error) ? 'Your chats can’t be opened.' : 'This chat can’t be read.';
+}
+
+function ReadAgain(): ReactNode {
+  const engine = useEngine();
+  const { startOver } = useWorkspace();
+  const attempt = useAttempt();
+  const [isTrying, setTrying] = useState(false);
+  // Code that did not come may come now. Where it still does not, and there is a network, the server has another one.
+  const readAgain = async (): Promise<void> => {
+    setTrying(true);
+    try {
+      await engine.ready();
+      startOver();
+    } catch (error) {
+      if (isNotLoaded(error) && navigator.onLine) location.reload();
+      throw error;
+    } finally {
+      setTrying(false);
+    }
+  };
+  return (
+    // Stays a button that can be pressed: one that is switched off would let go of the focus.
+    <button
+      type="button"
+      className="button"
+      aria-disabled={isTrying}
+      onClick={() => isTrying || attempt(readAgain)}
+    >
+      {isTrying ? 'Trying…' : 'Try again'}
+    </button>
+  );
+}
+
+/** For who would rather talk now: nothing of what is stored can be seen, and nothing of what is said is stored. */
+function GoOnInMemory({ chatId }: { readonly chatId: string }): ReactNode {
+  const { store, startOver } = useWorkspace();
+  const moveOn = useMoveOn(chatId);
+  const attempt = useAttempt();
+  if (!isDatabase(store)) return null;
+  const goOn = async (): Promise<void> => {
+    await leaveForMemory(store);
+    await moveOn();
+    startOver();
+  };
+  return (
+    <button type="button" className="button" onClick={() => attempt(goOn)}>
+      Go on in memory
+    </button>
   );
 }
 
 function Detached(): ReactNode {
   const engine = useEngine();
-  const branch = useEngineState((state) => state.branch);
+  const { current } = useBranches();
   const { status } = useChat(useContextChat());
   const attempt = useAttempt();
   // The branch that begins here is on its way: what would come and go in a moment moves what one reads.
-  if (status === 'submitted') return null;
-  const showAll = (button: Element): void => {
-    attempt(() => engine.switchBranch(branch));
-    focusBranch(button);
+  if (status === 'submitted' || !current) return null;
+  const label = labelOn(current);
+  const showAll = (): void => {
+    attempt(() => engine.switchBranch(current.id));
+    focusBranch();
   };
   return (
     <div className="situation">
-      <p>An earlier point of {branch}. What you send now begins a new branch here.</p>
-      <button type="button" className="button" onClick={({ currentTarget }) => showAll(currentTarget)}>
-        Show all of {branch}
+      <p>
+        An earlier point of <em dir="auto">{label}</em>. What you send now begins a new branch here.
+      </p>
+      <button type="button" className="button" title={`Show all of ${label}`} onClick={showAll}>
+        Show all of it
       </button>
     </div>
   );

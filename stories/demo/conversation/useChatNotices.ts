@@ -23,6 +23,8 @@ export function useChatNotices(standing: Standing): void {
           });
         if (event.type !== 'conflict' || event.policy !== 'fork') return;
         const { from, to } = event;
+        // Beside an answer that never came a branch goes on under its own name.
+        if (from === to) return;
         const go = (branch: string) => () => attempt(() => engine.switchBranch(branch));
         // Where one is shows already; then the other one is what there is to see.
         const show = async (): Promise<void> => {
@@ -54,4 +56,4 @@ export function useChatNotices(standing: Standing): void {
   }, [isDeleted, take]);
 }
 
-const OF_ONE_CHAT = ['conflict', 'branch', 'checkpoint', 'refused', 'attach'];
+const OF_ONE_CHAT = ['conflict', 'branch', 'done', 'refused', 'attach'];

@@ -16,7 +16,8 @@ export function useFileDrop(onFiles: (files: readonly File[]) => void): boolean 
     };
     const drop = (event: DragEvent): void => {
       setOver(false);
-      if (!carriesFiles(event.dataTransfer)) return;
+      // The devtools take what is dropped on them.
+      if (event.defaultPrevented || !carriesFiles(event.dataTransfer)) return;
       event.preventDefault();
       take([...event.dataTransfer.files]);
     };

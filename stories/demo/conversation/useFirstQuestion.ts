@@ -16,10 +16,12 @@ export function useFirstQuestion(chatId: string): string | undefined {
     return first && titleFrom(first);
   });
   const isSaved = useEngineState((state) => state.saveState.pending === 0);
-  const isStored = useEngineState((state) => state.chat !== null);
+  // The engine shows a chat before it is saved; a page that is closed until then has to find the unsent chat again. Where
+  // the disk refuses, New chat has to begin another one all the same.
+  const isSent = useEngineState(({ chat, saveState }) => chat !== null && saveState.state !== 'saving');
   useEffect(() => {
-    if (isStored) chatWasSent(chatId);
-  }, [chatId, isStored]);
+    if (isSent) chatWasSent(chatId);
+  }, [chatId, isSent]);
   useEffect(() => {
     // A title waits for its question: a disk that refuses the one refuses the other.
     if (title === undefined || !isSaved) return;

@@ -8,13 +8,16 @@ import {
 } from 'ai';
 import { useEngine, useEngineState, useFragments } from 'contextree';
 import { useContextChat } from 'contextree/ai';
-import { useMemo, useState } from 'react';
-import { BROKEN_OFF, describeFailure, WITHOUT_A_WORD } from '../failure.ts';
+import { useEffect, useMemo, useState } from 'react';
+import { beforeFirstWord, BROKEN_OFF, describeFailure, WITHOUT_A_WORD } from '../failure.ts';
 import { oncePerTask } from '../shell/once.ts';
 import { useWorkspace } from '../shell/Workspace.ts';
+import { partsOf } from '../stored.ts';
+import { noteFailure } from './failedTurns.ts';
 import { house } from './house.ts';
 import { keepUntilSaved } from './keepUntilSaved.ts';
 import { saysSomething } from './Parts.tsx';
+import { ASIDE } from './useFork.ts';
 
 /** What the shown branch says, how its last turn stands, and what can be said and done next. */
 export interface TurnState extends TurnActions {
@@ -51,7 +54,7 @@ interface TurnActions {
 }
 
 /** The AI SDK's own chat on the branch that is shown: everything above the network is this. */
-export function useTurn(): TurnState {
+export function useTurn({ isAside }: { readonly isAside: boolean }): TurnState {
   const { transport } = useWorkspace();
   const engine = useEngine();
   // The answer that came to an end here which nobody asked for. It may be less than the whole, or nothing at all.
@@ -74,7 +77,12 @@ export function useTurn(): TurnState {
     () => ({
       send: (text, files = []) => {
         const words = text === '' ? [] : [{ type: 'text' as const, text }];
-        const question: UIMessage = { id: generateId(), role: 'user', parts: [...files, ...words] };
+        const question: UIMessage = {
+          id: generateId(),
+          role: 'user',
+          parts: [...files, ...words],
+          ...(isAside && { metadata: ASIDE }),
+        };
         // What waits is kept by the chat.
         if (!branchChat.isBusy) keepUntilSaved(engine, question);
         void sendMessage(question);
@@ -85,7 +93,7 @@ export function useTurn(): TurnState {
       goOn: () => once(() => void sendMessage()),
       approve: (id, approved) => once(() => void addToolApprovalResponse({ id, approved })),
     }),
-    [engine, branchChat, once, sendMessage, setMessages, regenerate, stop, addToolApprovalResponse],
+    [engine, branchChat, isAside, once, sendMessage, setMessages, regenerate, stop, addToolApprovalResponse],
   );
   const streaming = chat.status === 'submitted' || chat.status === 'streaming';
   const waiting = chat.messages.filter((message) => branchChat.waiting.includes(message));
@@ -93,16 +101,25 @@ export function useTurn(): TurnState {
   // One that was whole without a word is saved, and says so.
   const isSaved = useEngineState(() => engine.status(said.at(-1)?.id ?? '') === 'complete');
   const listed = isSaved ? said : withoutEmptyAnswer(said, streaming);
-  const elsewhere = useEngineState((state) => state.elsewhere);
+  const remoteMessages = useEngineState((state) => state.remoteMessages);
   const head = useEngineState((state) => state.headMessageId);
   // One that goes on is saved, as far as it had come.
-  const begun = elsewhere[0]?.id === head ? [] : elsewhere;
+  const begun = remoteMessages[0]?.id === head ? [] : remoteMessages;
   const shown = begun.length === 0 ? listed : listed.filter((message) => !begun.includes(message));
   const last = shown.at(-1);
   // One that waited when the page was closed is saved when it is asked.
   const isLeft = useEngineState(() => last !== undefined && engine.node(last.id) === undefined);
   // A head beyond the question is an answer that another tab is about to write.
   const endsWithQuestion = last?.role === 'user' && (isLeft || head === last.id);
+  const failure = failureOf(chat, {
+    isBrokenOff: isBrokenOff && last?.id === ended?.id,
+    isWordless: endsWithQuestion && last.id === ended?.questionId,
+  });
+  const lastId = last?.id;
+  const words = last?.role === 'user' && failure !== undefined ? beforeFirstWord(failure) : failure;
+  useEffect(() => {
+    if (lastId !== undefined && words !== undefined) noteFailure(engine, lastId, words);
+  }, [engine, lastId, words]);
   return {
     ...actions,
     listed,
@@ -110,11 +127,8 @@ export function useTurn(): TurnState {
     shown,
     streaming,
     writing: streaming && last?.role === 'assistant' ? last : undefined,
-    failure: failureOf(chat, {
-      isBrokenOff: isBrokenOff && last?.id === ended?.id,
-      isWordless: endsWithQuestion && last.id === ended?.questionId,
-    }),
-    askNow: !streaming && last?.parts.some(isAsking) ? actions.stop : undefined,
+    failure,
+    askNow: !streaming && last && partsOf(last).some(isAsking) ? actions.stop : undefined,
     isUnanswered: chat.status === 'ready' && endsWithQuestion,
   };
 }

@@ -37,11 +37,9 @@ export function useWrittenElsewhere(lastId: string | undefined, isQuiet: boolean
   return isQuiet && found?.behind === lastId ? found?.isWritten : undefined;
 }
 
-/** Whether some tab holds the message at the real head of the branch, which the engine shows when it is settled. */
-async function isHeadHeld({ store, chatId, state }: ContextEngine): Promise<boolean> {
-  const held = await store.held(chatId);
-  if (held.size === 0) return false;
-  const { branchId } = state.getState();
-  const branch = (await store.listBranches(chatId)).find(({ id }) => id === branchId);
-  return typeof branch?.headMessageId === 'string' && held.has(branch.headMessageId);
+/** Whether some tab still holds what another one was writing here. */
+async function isHeadHeld(engine: ContextEngine): Promise<boolean> {
+  const last = engine.state.getState().remoteMessages.at(-1);
+  const key = last && engine.node(last.id)?.key;
+  return key !== undefined && (await engine.store.held(engine.chatId)).has(key);
 }

@@ -7,43 +7,29 @@ export type Sentence = (part: string) => string;
 export const openings: readonly [Sentence, ...Sentence[]] = [
   (question) => `You asked ${question}, and that is a fine place to begin.`,
   (question) => `Let us take ${question} and walk around it once.`,
-  (question) => `To ${question} I answer from what I was given, no more and no less.`,
-  (question) => `${question}: I read it twice, and this is what I can tell.`,
-  (question) => `I hold ${question} up to the light, and I see this.`,
-  (question) => `Your words were ${question}. Here is what stands around them.`,
-  (question) => `About ${question} there is more to say than fits here, so I begin small.`,
-  (question) => `With ${question} you turn to me, and I look at what I have.`,
+  (question) => `${question}: there is more in that than fits here, so I begin small.`,
+  (question) => `I hold ${question} up to the light, and this is what I see.`,
+  (question) => `${question} can be read in two ways, and I take the kinder one.`,
+  (question) => `With ${question} one could fill an evening. Here is the first minute of it.`,
+  (question) => `To ${question} there is a short answer and an honest one. This is the honest one.`,
+  (question) => `Somebody else would answer ${question} at once. I would turn it over first.`,
 ];
 
-/** Name the fragments; given their names. */
-export const withFragments: readonly [Sentence, ...Sentence[]] = [
-  (names) => `The prompt hands me ${names}.`,
-  (names) => `What shapes my voice today: ${names}.`,
-  (names) => `I was given ${names} to go by.`,
-  (names) => `Before your first word stood ${names}.`,
+/** What can be said of a thing that one knows nothing of; given the word that the question turns on. */
+export const thoughtsOn: readonly [Sentence, ...Sentence[]] = [
+  (word) =>
+    `I am only the demo model and have never met ${word}; still, three things help with nearly everything.`,
+  (word) => `A real model would tell you about ${word}. I can only tell you how I would look for it.`,
+  (word) => `Others know more about ${word} than the demo model does. What one can ask is easier to say.`,
+  (word) => `Of ${word} I know the word and nothing behind it, so take this as a way of asking.`,
 ];
 
-/** Say that there are none. */
-export const withoutFragments: readonly [Sentence, ...Sentence[]] = [
-  () => 'No fragments came with the prompt.',
-  () => 'The prompt gave me no fragments to go by.',
-  () => 'I was given no fragments, so I speak as I am.',
-];
-
-/** Tell how long the branch is; given the counted messages. */
-export const counts: readonly [Sentence, ...Sentence[]] = [
-  (messages) => `This branch holds ${messages} so far.`,
-  (messages) => `I count ${messages} up to here.`,
-  (messages) => `From the root to this point I find ${messages}.`,
-  (messages) => `On this path I can read ${messages}.`,
-];
-
-/** Recall a line; given the quoted line. */
-export const recalls: readonly [Sentence, ...Sentence[]] = [
-  (line) => `Earlier you said ${line}.`,
-  (line) => `I still have your line ${line}.`,
-  (line) => `Further up you wrote ${line}.`,
-  (line) => `I have not forgotten ${line}.`,
+/** Three steps for whatever it is. */
+export const steps: readonly [readonly string[], ...(readonly string[])[]] = [
+  ['say what you know already', 'say what you would do with the answer', 'ask for the smallest example'],
+  ['find the part that never changes', 'find the part that surprised you', 'ask what lies between the two'],
+  ['draw it, however badly', 'take one thing away', 'see whether it still holds'],
+  ['ask who needs it', 'ask what it costs', 'ask what happens without it'],
 ];
 
 /** End an answer, with something that a person can try. */
@@ -53,7 +39,7 @@ export const remarks: readonly [string, ...string[]] = [
   'Set a checkpoint here if you like the view; you can always come back to it.',
   'Stop me in mid-sentence if you wish: *Continue* goes on at the very next word.',
   'Open the devtools and find this answer in the graph: one node, with your question as its parent.',
-  'Ask *by the way* and a second branch opens, while this one waits undisturbed.',
+  'Press *By the way* and ask something aside; this conversation never hears it.',
   'Reload the page whenever you want; what we said is kept in this browser, not on a server.',
   'Type `/help` to see what else I can be asked to do, failures included.',
   'Switch to another branch while I speak: I finish where I began, and you can read it later.',
@@ -64,7 +50,7 @@ export const remarks: readonly [string, ...string[]] = [
 
 /** End a train of thought. */
 export const musings: readonly [string, ...string[]] = [
-  'A short answer will do; whoever wants more can ask for it. I will say what I was given and leave the rest.',
+  'A short answer will do; whoever wants more can ask for it. I will say one thing well and leave the rest.',
   'I could be clever here, but it is kinder to be clear. First the question, then the facts, then one thought.',
   'Nothing in it calls for haste. I will begin with the words as they were written and go on from there.',
 ];
@@ -136,7 +122,7 @@ export const chapters: readonly Chapter[] = [
       'Written as one long string, that text is hard to read, harder to change and impossible to compare.',
       'Written as fragments, it becomes a set of small pieces: a role, a few hints, a guardrail, a term with its meaning.',
       'Each can be added by the part of the app that knows about it, and taken away again.',
-      'I name the ones that reached me at the top of every answer, so you can check my hearing.',
+      'A piece that is gone leaves no gap, and a piece that is new needs no rewriting of the others.',
       'The devtools show the same text that I was given, to the letter.',
     ],
   },

@@ -1,54 +1,65 @@
 import type { Chance } from './chance.ts';
 import { commandList } from './commands.ts';
-import {
-  type Chapter,
-  chapters,
-  counts,
-  musings,
-  openings,
-  recalls,
-  remarks,
-  rows,
-  withFragments,
-  withoutFragments,
-} from './phrases.ts';
+import { type Chapter, chapters, musings, openings, remarks, rows, steps, thoughtsOn } from './phrases.ts';
 import { inUnits } from '../quantities.ts';
 import type { Scene, SceneFile, ToolResult } from './scene.ts';
 import type { Deleted, Rolled } from './tools.ts';
+import { writtenAnswer } from './written.ts';
 
 /**
  * What the demo model says.
  *
- * The prose has a purpose beside being read: whoever looks at an answer sees what the model was given. It quotes the
- * question, names the fragments, counts the messages of the branch and recalls a line of it. So a lost message, a
- * fragment that did not arrive or a branch that leaked into another shows in the text itself.
+ * For the questions that the app offers there are answers that somebody wrote. Everything else gets a few honest words
+ * that take up the question's own: this machine knows nothing, and does not pretend to.
  *
  * Every function here is pure: the words follow from the scene, from the chance they are given and from the attempt.
  */
 
-/** What an answer is made from. `attempt` counts from 0; later ones say so, so that no two are the same. */
+/** What an answer is made from. */
 export interface Occasion {
   readonly scene: Scene;
   /** The question without its command. */
   readonly subject: string;
+  /** How many versions there are already. */
   readonly attempt: number;
+  /** Chance that differs with each attempt. */
   readonly by: Chance;
+  /** Chance that is the same for all attempts: from there on each takes the next of a list. */
+  readonly base: Chance;
 }
 
-/** The ordinary answer: 40 to 80 words of Markdown, more only when many fragments have to be named. */
-export function answer({ scene, subject, attempt, by }: Occasion): string {
-  const opening = take(attempt) + by.pick(openings)(quoted(subject, 12));
-  const facts = [
-    ...(scene.files.length > 0 ? [nameFiles(scene.files)] : []),
-    nameFragments(scene.fragments, by),
-    by.pick(counts)(counted(scene.messageCount)),
-    recall(scene, by),
-  ];
-  const body = by.pick(['paragraph', 'list']) === 'list' ? bulleted(facts) : facts.join(' ');
-  const short = `${opening}\n\n${body}`;
+/** The ordinary answer: one that somebody wrote, or 40 to 80 words of Markdown. */
+export function answer(occasion: Occasion): string {
+  const { scene, subject, attempt, by } = occasion;
+  const known = scene.files.length === 0 ? writtenAnswer(subject, attempt) : undefined;
+  if (known !== undefined) return known;
+  const inTurn = turner(occasion);
+  const opening = inTurn(openings)(quoted(subject, 12));
+  const files = scene.files.length > 0 ? ` ${nameFiles(scene.files)}` : '';
+  const thought = inTurn(thoughtsOn)(subjectWord(subject));
+  const short = `${opening}${files}\n\n${thought}\n\n${bulleted(inTurn(steps))}`;
   const full = `${short}\n\n${by.pick(remarks)}`;
   return wordCount(full) > 80 ? short : full;
 }
+
+/** Picks from lists, so that each attempt gets the one behind that of the attempt before. */
+function turner({ base, attempt }: Occasion): <T>(items: readonly [T, ...T[]]) => T {
+  return (items) => items[(base.between(0, items.length - 1) + attempt) % items.length] ?? items[0];
+}
+
+/** The word that a question turns on: its longest, but for those that every question has. */
+function subjectWord(question: string): string {
+  const words = question.match(/\p{L}{4,}/gu) ?? [];
+  const own = words.filter((word) => !COMMON.has(word.toLowerCase()));
+  const longest = own.toSorted((a, b) => b.length - a.length)[0];
+  return longest === undefined ? 'it' : `*${firstCharacters(longest, 30)}*`;
+}
+
+const COMMON = new Set(
+  'about again also another because been before between both could does doing down each else even ever every from give good have into just know like long make many more most much need only other over please really same shall should slow some such tell than that their them then there these they thing this those through under very want were what when where which while will with would your'.split(
+    ' ',
+  ),
+);
 
 /** The long answer: the ordinary one and then chapters. */
 export function essay(occasion: Occasion, words: number): string {
@@ -89,10 +100,10 @@ export function markdown({ subject, attempt, by }: Occasion): string {
 }
 
 /** What the model thinks before it answers. */
-export function thoughts({ scene, subject, by }: Occasion): string {
+export function thoughts({ subject, by }: Occasion): string {
   return [
     `The question is ${quoted(subject, 12)}.`,
-    `I have ${counted(scene.messageCount)} to look back on, and the prompt ${scene.fragments.length > 0 ? `tells me ${named(scene.fragments)}` : 'asks nothing of me'}.`,
+    `It turns on ${subjectWord(subject)}, so that is where to begin.`,
     by.pick(musings),
   ].join(' ');
 }
@@ -131,9 +142,8 @@ export function afterTools({ scene, by }: Occasion): string {
 }
 
 /** How an answer goes on when its first half is not one that this model would have written. */
-export function pickedUp({ fragments }: Scene, by: Chance): string {
-  const names = nameFragments(fragments, by);
-  return `\n\nHere I pick up the thread. The words above stay as they stand, though they are not the ones I would choose now. ${names} ${by.pick(remarks)}`;
+export function pickedUp(by: Chance): string {
+  return `\n\nHere I pick up the thread. The words above stay as they stand, though they are not the ones I would choose now. ${by.pick(remarks)}`;
 }
 
 /** The words of a text, each with the space before it: joined, they are the text. */
@@ -171,19 +181,6 @@ function firstCharacters(text: string, count: number): string {
     .join('');
 }
 
-/** `a`, `b` (2) and `c`: a name that came twice stands once, with its number. */
-function named(fragments: readonly string[]): string {
-  const names = [...new Set(fragments)].map((name) => {
-    const times = fragments.filter((other) => other === name).length;
-    return times > 1 ? `\`${name}\` (${times})` : `\`${name}\``;
-  });
-  return names.length > 1 ? `${names.slice(0, -1).join(', ')} and ${names.at(-1)}` : names.join('');
-}
-
-function nameFragments(fragments: readonly string[], by: Chance): string {
-  return by.pick(fragments.length > 0 ? withFragments : withoutFragments)(named(fragments));
-}
-
 /** What came with the question: up to four by name, kind and size, the others by number. */
 function nameFiles(files: readonly SceneFile[]): string {
   const named = files.slice(0, MOST_FILES_NAMED).map(({ name, mediaType, bytes }) => {
@@ -197,16 +194,6 @@ function nameFiles(files: readonly SceneFile[]): string {
 }
 
 const MOST_FILES_NAMED = 4;
-
-function counted(messages: number): string {
-  return `**${messages} ${messages === 1 ? 'message' : 'messages'}**`;
-}
-
-function recall({ earlierLines }: Scene, by: Chance): string {
-  const [first, ...others] = earlierLines;
-  if (first === undefined) return 'There is no earlier line of yours to recall.';
-  return by.pick(recalls)(quoted(by.pick([first, ...others]), 10));
-}
 
 function chapterText({ title, sentences }: Chapter, round: number, by: Chance): string {
   const heading = round > 1 ? `${title}, seen again` : title;

@@ -1,6 +1,5 @@
 import type { LanguageModel } from 'ai';
 import { fingerprint } from './chance.ts';
-import { fragmentNames } from './fragmentNames.ts';
 
 /** The model interface of AI SDK 7, read off `ai` so that the demo needs no package beside it. */
 export type DemoModel = Extract<LanguageModel, { readonly specificationVersion: 'v4' }>;
@@ -18,20 +17,14 @@ export type ToolResult = Extract<
 /**
  * A request as the demo model sees it: the few things it talks about, and nothing else.
  *
- * What is not in here can't change the answer. Fragments are kept by name only, so that a prompt that tells the time
- * does not turn the second half of an interrupted answer into the second half of another one.
+ * What is not in here can't change the answer. The system prompt is not: one that tells the time must not turn the second
+ * half of an interrupted answer into the second half of another one.
  */
 export interface Scene {
-  /** Names of the fragments, in the order of the prompt; a name stands once per fragment. */
-  readonly fragments: readonly string[];
   /** The text of the last message of the person; empty when it holds none. */
   readonly question: string;
   /** What the person attached to the question, in order. */
   readonly files: readonly SceneFile[];
-  /** Lines that the person wrote before the question, oldest first. */
-  readonly earlierLines: readonly string[];
-  /** Messages as the person counts them: an answer with its tool steps is one. The answer to come is not counted. */
-  readonly messageCount: number;
   /** Results of tools that this very answer has called, oldest first. */
   readonly toolResults: readonly ToolResult[];
   /** What stands of the answer already; both empty when it has yet to begin. */
@@ -58,10 +51,7 @@ export function readScene(prompt: Prompt): Scene {
   const heard = messages.slice(0, end);
   const asked = heard.findLastIndex((message) => message.role === 'user');
   const scene = {
-    fragments: system.flatMap(fragmentNames),
     question: textOf(heard[asked]).trim(),
-    earlierLines: heard.slice(0, Math.max(0, asked)).flatMap(linesOfPerson),
-    messageCount: countMessages(heard.slice(0, asked + 1)),
     toolResults: heard.slice(asked + 1).flatMap(toolResultsOf),
   };
   const files = filesOf(heard[asked]);
@@ -104,21 +94,6 @@ function sizeOf(data: { readonly type: string; readonly data?: unknown }): numbe
   if (data.data instanceof Uint8Array) return data.data.length;
   if (typeof data.data !== 'string') return undefined;
   return Math.floor((data.data.replace(/=+$/, '').length * 3) / 4);
-}
-
-function linesOfPerson(message: Message): string[] {
-  if (message.role !== 'user') return [];
-  return textOf(message)
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
-}
-
-/** Steps of one answer arrive as several messages in a row that are not the person's. */
-function countMessages(messages: readonly Message[]): number {
-  return messages.filter(
-    (message, i) => message.role === 'user' || i === 0 || messages[i - 1]?.role === 'user',
-  ).length;
 }
 
 function toolResultsOf(message: Message): ToolResult[] {

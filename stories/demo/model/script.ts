@@ -89,7 +89,8 @@ function writeWhole(scene: Scene, { seed, attempt, tools }: Casting): Whole {
   const request = readRequest(scene.question);
   const key = `${seed}:${attempt}:${scene.key}`;
   const id = `demo-${fingerprint(key)}`;
-  const occasion = { scene, subject: request.subject, attempt, by: chance(key) };
+  const base = chance(`${seed}:${scene.key}`);
+  const occasion = { scene, subject: request.subject, attempt, by: chance(key), base };
   const told = { thoughts: '', text: '', ending: { type: 'stop' }, slow: request.slow, id } as const;
   return scene.toolResults.length > 0
     ? { ...told, text: atLength(request, occasion, prose.afterTools(occasion)) }
@@ -169,7 +170,7 @@ function brokenAfter(words: number, text: string, occasion: prose.Occasion): Par
 /** The bridge may have been interrupted as well: it goes on after the longest part of it that stands already. */
 function bridge(scene: Scene, casting: Casting): Script {
   const { id, slow } = writeWhole(scene, casting);
-  const text = prose.pickedUp(scene, chance(`${casting.seed}:bridge:${scene.key}`));
+  const text = prose.pickedUp(chance(`${casting.seed}:bridge:${scene.key}`));
   return {
     id,
     slow,

@@ -4,10 +4,10 @@ import { useAttempt } from '../shell/useAttempt.ts';
 import { useWorkspace } from '../shell/Workspace.ts';
 import { ConfirmDialog } from '../ui/ConfirmDialog.tsx';
 import { Icon } from '../ui/Icon.tsx';
-import { downloadJson, exportData } from './exportData.ts';
+import { counted } from '../quantities.ts';
 import { askToKeep, spaceInWords } from './space.ts';
 
-/** What a person may do with their data: take it along, keep it for good, or be rid of it. */
+/** What a person may do with their data: take it along and bring it back, keep it for good, or be rid of it. */
 export function DataMenu({ onKeep, canExport }: DataMenuProps): ReactNode {
   const { store, clearAll } = useWorkspace();
   const { tell } = useNotices();
@@ -27,9 +27,20 @@ export function DataMenu({ onKeep, canExport }: DataMenuProps): ReactNode {
   };
   const takeAlong = (): void =>
     attempt(async () => {
+      const { downloadJson, exportData } = await import('./exportData.ts');
       const data = await exportData(store);
       downloadJson(`contextree-${data.exportedAt.slice(0, 10)}.json`, data);
     });
+  const bringBack = (file: File): void => {
+    onKeep();
+    attempt(async () => {
+      const { importData } = await import('./importData.ts');
+      const { chats, messages } = await importData(store, await file.text());
+      const text =
+        messages === 0 ? 'All of this file is here already.' : `Imported ${counted(chats, messages)}.`;
+      tell({ key: 'import', text, lasts: 15_000 });
+    });
+  };
   const keep = (): void => {
     onKeep();
     attempt(async () => tell({ key: 'keep', text: await askToKeep(store), lasts: 15_000 }));
@@ -52,6 +63,7 @@ export function DataMenu({ onKeep, canExport }: DataMenuProps): ReactNode {
       {open && (
         <Menu id={id} onClose={close} onLeave={() => setOpen(false)}>
           {canExport && <Item onChoose={choose(takeAlong)}>Export my data</Item>}
+          {canExport && <Item onChoose={choose(() => chooseFile(bringBack))}>Import</Item>}
           <Item onChoose={choose(keep)}>Keep my data</Item>
           <Item onChoose={choose(() => setClearing(true))}>Clear all data</Item>
         </Menu>
@@ -71,6 +83,18 @@ export function DataMenu({ onKeep, canExport }: DataMenuProps): ReactNode {
       )}
     </div>
   );
+}
+
+/** Lets the person choose a file. Nothing happens where they choose none. */
+function chooseFile(take: (file: File) => void): void {
+  const input = document.createElement('input');
+  input.type = 'file';
+  input.accept = 'application/json,.json';
+  input.addEventListener('change', () => {
+    const [file] = input.files ?? [];
+    if (file) take(file);
+  });
+  input.click();
 }
 
 function Menu({ id, onClose, onLeave, children }: MenuProps): ReactNode {

@@ -1,4 +1,5 @@
-import type { Chat, ChatRecords, ContextStore, MessageNode } from 'contextree';
+import type { ChatRow, ContextStore } from 'contextree';
+import type { Body, ChatDelta, MessageRecord } from 'contextree/store';
 import { USER } from '../shell/Workspace.ts';
 
 /** Everything that a person said and was told in this browser, as one value that can be written to a file. */
@@ -11,28 +12,44 @@ export interface Export {
   readonly chats: readonly ExportedChat[];
 }
 
-/** A chat with all of its versions. */
-interface ExportedChat {
-  readonly chat: Chat;
-  readonly branches: ChatRecords['branches'];
-  readonly checkpoints: ChatRecords['checkpoints'];
-  /** In the order in which they were written. */
-  readonly messages: readonly MessageNode[];
+/** A chat with all of its versions, as the records that it is made of: whoever has them joins them with what they have. */
+export interface ExportedChat extends ChatDelta {
+  readonly chat: ChatRow;
 }
 
 /** Reads all chats, one after another. Settings, and the key among them, are not part of it. */
 export async function exportData(store: ContextStore): Promise<Export> {
   const chats: ExportedChat[] = [];
-  for (const { id } of await store.listChats({ userId: USER })) {
-    const { chat, branches, checkpoints, nodes } = await store.load(id);
-    if (chat === undefined) continue;
-    const messages = await store.getNodes(
-      id,
-      nodes.map((node) => node.id),
-    );
-    chats.push({ chat, branches, checkpoints, messages });
-  }
+  for (const chat of await store.listChats({ userId: USER })) chats.push(await exportChat(store, chat));
   return { format: 'contextree-demo', version: 1, exportedAt: new Date().toISOString(), chats };
+}
+
+async function exportChat(store: ContextStore, chat: ChatRow): Promise<ExportedChat> {
+  const { messages, ends, marks } = await store.load(chat.id);
+  const keys = messages.map(({ key }) => key);
+  const bodies = await store.bodies(chat.id, keys, messages);
+  return {
+    chat,
+    messages: messages.map((record) => withWords(withoutPlace(record), bodies.get(record.key))),
+    ends: ends.map(withoutPlace),
+    marks: marks.map(withoutPlace),
+  };
+}
+
+/** A message with the words of the version that is shown; without, where they were lost, and where it still grows. */
+function withWords(record: MessageRecord, body: Body | undefined): MessageRecord {
+  if (!body || body.isDraft === true) return record;
+  const versions = record.versions.map((version) => {
+    const isIts = version.rev === body.rev && version.by === body.by && version.sum === body.sum;
+    return isIts ? { ...version, body: body.message } : version;
+  });
+  return { ...record, versions };
+}
+
+/** A record without the number that it has in this database: it has another one in the next. */
+function withoutPlace<T extends { readonly seq?: number }>(record: T): T {
+  const { seq: _place, ...own } = record;
+  return own as T;
 }
 
 /** Hands a value to the person as a JSON file. */

@@ -12,14 +12,11 @@ export async function spaceInWords(store: ContextStore): Promise<readonly string
   return figures ? [space, ...contentOf(figures)] : [space];
 }
 
-function contentOf({ chats, messages, blobs, journal, persisted, quota }: StorageFigures): string[] {
+function contentOf({ chats, messages, blobs, persisted, quota }: StorageFigures): string[] {
   const files = blobs.count === 0 ? '' : `, attachments of ${inUnits(blobs.bytes)}`;
-  const copy = journal?.state === 'on' && journal.bytes !== undefined;
   return [
     ...(quota === undefined ? [] : [`${inUnits(quota)} is this app’s share`]),
     counted(chats, messages) + files,
-    ...(copy ? [`A second copy of ${inUnits(journal.bytes ?? 0)}`] : []),
-    ...(journal?.state === 'failed' ? ['The second copy can’t be written'] : []),
     ...(persisted === true ? ['Kept until you clear it'] : []),
   ];
 }

@@ -1,4 +1,4 @@
-import { createContext, use, useState, type ReactNode } from 'react';
+import { createContext, use, useCallback, useEffect, useState, type FocusEvent, type ReactNode } from 'react';
 import { Icon } from '../ui/Icon.tsx';
 import { usePassFocus } from '../ui/usePassFocus.ts';
 
@@ -6,21 +6,27 @@ import { usePassFocus } from '../ui/usePassFocus.ts';
  * Short messages about what just happened, with a way to follow or undo it.
  *
  * They stand between the conversation and the composer and cover neither. One of a kind at a time: `key` says which
- * kind it is, and a newer one takes its place. They outlive the page that they speak of.
+ * kind it is, and a newer one takes its place. They outlive the page that they speak of. One that goes by itself stays
+ * while somebody points at it or is in it with the keyboard, and its time begins again when they leave.
  */
 
 /** What to tell. */
-interface Notice {
+export interface Notice {
   readonly key: string;
   readonly text: string;
-  readonly action?: {
-    readonly label: string;
-    /** More words about it, where the label leaves a doubt. */
-    readonly about?: string;
-    readonly run: () => unknown;
-  };
-  /** Milliseconds until it goes by itself; without it, it stays until it is dismissed. */
+  /** The way to what it tells of. */
+  readonly action?: NoticeAction;
+  /** The way back. */
+  readonly undo?: NoticeAction;
+  /** Milliseconds until it goes by itself, at rest; without it, it stays until it is dismissed. */
   readonly lasts?: number;
+}
+
+interface NoticeAction {
+  readonly label: string;
+  /** More words about it, where the label leaves a doubt. */
+  readonly about?: string;
+  readonly run: () => unknown;
 }
 
 interface NoticeBoard {
@@ -53,26 +59,42 @@ export function Notices({ afterLast }: { readonly afterLast: () => void }): Reac
   return (
     <div role="status" className="notices">
       {use(Current).map((notice) => (
-        <NoticeLine key={notice.key} notice={notice} dismiss={() => take(notice.key)} afterLast={afterLast} />
+        <NoticeLine key={notice.key} notice={notice} take={take} afterLast={afterLast} />
       ))}
     </div>
   );
 }
 
-function NoticeLine({ notice, dismiss, afterLast }: NoticeLineProps): ReactNode {
-  const { text, action } = notice;
+function NoticeLine({ notice, take, afterLast }: NoticeLineProps): ReactNode {
+  const { text, action, undo } = notice;
   const line = usePassFocus<HTMLDivElement>(afterLast);
-  const act = (): void => {
-    dismiss();
-    action?.run();
-  };
+  const { isHeld, holders } = useHeld();
+  const { key } = notice;
+  const dismiss = useCallback(() => take(key), [take, key]);
+  useEffect(() => {
+    if (isHeld || notice.lasts === undefined) return undefined;
+    const timer = setTimeout(dismiss, notice.lasts);
+    return () => clearTimeout(timer);
+  }, [notice, isHeld, dismiss]);
   return (
-    <div ref={line} className="notice">
+    <div ref={line} className="notice" {...holders}>
       <p dir="auto">{text}</p>
-      {action && (
-        <button type="button" className="notice-action" title={action.about} onClick={act}>
-          {action.label}
-        </button>
+      {[action, undo].map(
+        (one) =>
+          one && (
+            <button
+              key={one.label}
+              type="button"
+              className="notice-action"
+              title={one.about}
+              onClick={() => {
+                dismiss();
+                one.run();
+              }}
+            >
+              {one.label}
+            </button>
+          ),
       )}
       <button type="button" className="icon-button" aria-label="Dismiss" onClick={dismiss}>
         <Icon name="close" />
@@ -83,27 +105,33 @@ function NoticeLine({ notice, dismiss, afterLast }: NoticeLineProps): ReactNode 
 
 interface NoticeLineProps {
   readonly notice: Notice;
-  readonly dismiss: () => void;
+  readonly take: (key: string) => void;
   readonly afterLast: () => void;
 }
 
 type SetNotices = (change: (notices: readonly Notice[]) => readonly Notice[]) => void;
 
 function boardOver(setNotices: SetNotices): NoticeBoard {
-  const timers = new Map<string, ReturnType<typeof setTimeout>>();
-  const take = (key: string): void => {
-    clearTimeout(timers.get(key));
-    timers.delete(key);
-    setNotices((notices) => notices.filter((notice) => notice.key !== key));
+  return {
+    tell: (notice) => setNotices((all) => [...without(all, notice.key), notice]),
+    take: (key) => setNotices((all) => without(all, key)),
   };
-  const tell = (notice: Notice): void => {
-    clearTimeout(timers.get(notice.key));
-    setNotices((notices) => [...notices.filter(({ key }) => key !== notice.key), notice]);
-    if (notice.lasts !== undefined)
-      timers.set(
-        notice.key,
-        setTimeout(() => take(notice.key), notice.lasts),
-      );
+}
+
+function without(all: readonly Notice[], key: string): readonly Notice[] {
+  return all.some((one) => one.key === key) ? all.filter((one) => one.key !== key) : all;
+}
+
+/** Whether somebody points at an element or has the focus in it, and what tells that, to be spread on it. */
+function useHeld(): { readonly isHeld: boolean; readonly holders: object } {
+  const [isHovered, setHovered] = useState(false);
+  const [isFocused, setFocused] = useState(false);
+  const holders = {
+    onPointerEnter: () => setHovered(true),
+    onPointerLeave: () => setHovered(false),
+    onFocus: () => setFocused(true),
+    onBlur: ({ currentTarget, relatedTarget }: FocusEvent) =>
+      setFocused(relatedTarget instanceof Node && currentTarget.contains(relatedTarget)),
   };
-  return { tell, take };
+  return { isHeld: isHovered || isFocused, holders };
 }

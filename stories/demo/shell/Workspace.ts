@@ -11,6 +11,8 @@ export interface Workspace {
   readonly settings: Settings;
   /** Opens this tab's unsent chat; words and files that are given are put where the first message is written. */
   readonly newChat: (words?: string, files?: readonly UnsentFile[]) => void;
+  /** Shows all anew, from the store: after it could not be read, and can be now. */
+  readonly startOver: () => void;
   /** Forgets every word, setting and secret, here and in other tabs. */
   readonly clearAll: () => Promise<void>;
 }

@@ -3,7 +3,7 @@ import { useAnnounce } from '../shell/Announcer.tsx';
 import { Icon } from './Icon.tsx';
 
 /** Puts a text on the clipboard, and says whether that worked. */
-export function CopyButton({ label, text }: { readonly label: string; readonly text: string }): ReactNode {
+export function CopyButton({ label, text, hasWord = false }: CopyButtonProps): ReactNode {
   const [copied, setCopied] = useState(false);
   const announce = useAnnounce();
   useEffect(() => {
@@ -19,14 +19,22 @@ export function CopyButton({ label, text }: { readonly label: string; readonly t
   return (
     <button
       type="button"
-      className="icon-button"
+      className={hasWord ? 'word-button' : 'icon-button'}
       aria-label={label}
-      title={label}
+      title={hasWord ? undefined : label}
       onClick={() => void copy()}
     >
       <Icon name={copied ? 'check' : 'copy'} />
+      <span className={hasWord ? undefined : 'word'}>{copied ? 'Copied' : label}</span>
     </button>
   );
+}
+
+interface CopyButtonProps {
+  readonly label: string;
+  readonly text: string;
+  /** Whether the label is shown, also where there is room for a drawing only. */
+  readonly hasWord?: boolean;
 }
 
 async function toClipboard(text: string): Promise<boolean> {

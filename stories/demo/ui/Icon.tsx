@@ -23,6 +23,12 @@ const strokes = {
   play: 'M7 4.5l8 5.5-8 5.5z',
   clip: 'M14.5 9.5L9 15a3.2 3.2 0 0 1-4.5-4.5l6-6a2.2 2.2 0 0 1 3.1 3.1l-5.8 5.8a1.1 1.1 0 0 1-1.6-1.6l5-5',
   file: 'M6 3h5.5L15 6.5V17H6zM11.5 3v3.5H15',
+  hand: 'M10 3v8M10 14.5v.5',
+  more: 'M4 10h1M9.5 10h1M15 10h1',
+  offline: 'M6 15h8a3 3 0 0 0 .6-5.9A4.5 4.5 0 0 0 6.2 8 3.6 3.6 0 0 0 6 15M3.5 3.5l13 13',
+  keys: 'M3 6h14v9H3zM6 9h.01M9 9h.01M12 9h.01M14.5 9h.01M6.5 12h7',
+  columns: 'M3.5 4.5h5.5v11H3.5zM11 4.5h5.5v11H11z',
+  search: 'M13.5 8.5a5 5 0 1 1-10 0 5 5 0 0 1 10 0M12.5 12.5L17 17',
   check: 'M4 10.5l4 4 8-9',
 } as const;
 
@@ -33,7 +39,7 @@ export type IconName = keyof typeof strokes;
 export function Icon({ name }: { readonly name: IconName }): ReactNode {
   return (
     <svg className="icon" viewBox="0 0 20 20" aria-hidden="true" focusable="false">
-      <path d={strokes[name]} />
+      <path d={strokes[name]} strokeWidth={name === 'more' ? 2.2 : undefined} />
     </svg>
   );
 }

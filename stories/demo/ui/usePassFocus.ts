@@ -22,11 +22,18 @@ export function usePassFocus<T extends HTMLElement>(alone: (item: T) => void): R
 }
 
 function passOn<T extends HTMLElement>(leaving: T, alone: (item: T) => void): void {
-  const place = focusable(leaving).findIndex((element) => element === document.activeElement);
+  const left = focusable(leaving);
+  const place = left.findIndex((element) => element === document.activeElement);
   const neighbours = [leaving.nextElementSibling, leaving.previousElementSibling];
   const there = neighbours.map((neighbour) => neighbour && focusable(neighbour)).find((all) => all?.length);
-  if (there) (there[place] ?? there.at(-1))?.focus();
+  // Some have a button more than others: what has the same name, or says `data-same`, is the same button.
+  const same = there?.find((element) => nameOf(element) === nameOf(left[place]));
+  if (there) (same ?? there[place] ?? there.at(-1))?.focus();
   else alone(leaving);
+}
+
+function nameOf(element: HTMLElement | undefined): string | null | undefined {
+  return element?.dataset['same'] ?? element?.getAttribute('aria-label') ?? element?.textContent;
 }
 
 function focusable(item: Element): HTMLElement[] {

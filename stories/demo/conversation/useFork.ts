@@ -1,0 +1,62 @@
+import { useEngine, useEngineState, type BranchInfo } from 'contextree';
+import { useMemo } from 'react';
+import { encodeId } from '../address.ts';
+import { session } from '../safeStorage.ts';
+
+/**
+ * Where the branch that is shown left the one that it came from, and whether it is the place of a side question.
+ *
+ * A side question carries its mark: the first message that was asked there says so in its metadata, and every tab and
+ * every later visit reads it. Until something is asked, the tab alone knows.
+ */
+export interface ForkShown {
+  readonly origin: BranchInfo;
+  /** The id of the last message that both share; null where they share none. */
+  readonly afterId: string | null;
+  /** How many messages of the origin stand behind it. */
+  readonly kept: number;
+  readonly isSide: boolean;
+  /** Whether nothing was said on it yet. */
+  readonly isEmpty: boolean;
+  /** The id of the branch that is shown. */
+  readonly branchId: string;
+  /** Whether its own first message is an answer: another version of one, which says so itself. */
+  readonly isAnswer: boolean;
+}
+
+/** The fork of the branch that is shown; undefined for one that came from no other. */
+export function useFork(): ForkShown | undefined {
+  const engine = useEngine();
+  const branches = useEngineState((state) => state.branches);
+  const active = branches.find(({ isActive }) => isActive);
+  const first = useEngineState(({ messages }) => messages.at(-(active?.ownCount ?? 0) || messages.length));
+  return useMemo(() => {
+    const origin = branches.find(({ id }) => id === active?.forkedFrom);
+    if (!active || !origin) return undefined;
+    const shared = active.messageCount - active.ownCount;
+    const isEmpty = active.ownCount === 0;
+    return {
+      origin,
+      afterId: active.forkedAt === null ? null : (engine.node(active.forkedAt)?.id ?? null),
+      isEmpty,
+      branchId: active.id,
+      kept: origin.messageCount - shared,
+      isSide: isEmpty ? session.get(sideOf(engine.chatId)) === active.headKey : isAside(first?.metadata),
+      isAnswer: !isEmpty && first?.role === 'assistant',
+    };
+  }, [engine, branches, active, first]);
+}
+
+/** The metadata of a question that is asked aside. */
+export const ASIDE = { aside: true } as const;
+
+function isAside(metadata: unknown): boolean {
+  return typeof metadata === 'object' && metadata !== null && 'aside' in metadata;
+}
+
+/** Notes where a side place begins that nothing was asked in yet. */
+export function beginAside(chatId: string, headKey: string | null): void {
+  session.set(sideOf(chatId), headKey);
+}
+
+const sideOf = (chatId: string): string => `demo:aside:${encodeId(chatId)}`;

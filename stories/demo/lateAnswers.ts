@@ -1,0 +1,25 @@
+import type { ChatTransport, UIMessage } from 'ai';
+import { comesLate } from './ui/late.tsx';
+
+/**
+ * Answers whose code comes after the page: who reads first waits for no model. It is asked for with the first question,
+ * or as soon as the page has nothing better to do; where it did not come, the next question asks again.
+ */
+export function createLateAnswers(load: () => Promise<ChatTransport<UIMessage>>): ChatTransport<UIMessage> {
+  let coming: Promise<ChatTransport<UIMessage>> | undefined;
+  const loaded = (): Promise<ChatTransport<UIMessage>> => {
+    coming ??= load().catch((error: unknown) => {
+      coming = undefined;
+      throw error;
+    });
+    return coming;
+  };
+  comesLate(loaded);
+  const answers: ChatTransport<UIMessage> & { readonly runsDry: boolean } = {
+    sendMessages: async (request) => (await loaded()).sendMessages(request),
+    reconnectToStream: async (request) => (await loaded()).reconnectToStream(request),
+    // As those of `createAnswers`: a run of the devtools runs no tool.
+    runsDry: true,
+  };
+  return answers;
+}

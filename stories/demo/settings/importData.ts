@@ -1,0 +1,69 @@
+import type { ContextStore } from 'contextree';
+import type { MessageRecord } from 'contextree/store';
+import { USER } from '../shell/Workspace.ts';
+import type { Export, ExportedChat } from './exportData.ts';
+
+/** How much of a file was not here before. */
+export interface Imported {
+  readonly chats: number;
+  readonly messages: number;
+}
+
+/**
+ * Joins an exported file with what is here. A chat that is here gains what it lacks, so the same file twice adds nothing;
+ * one that was deleted here comes back as another chat.
+ *
+ * Rejects with words for the person where the file is no export of this app. Chats before a damaged one stay imported.
+ */
+export async function importData(store: ContextStore, text: string): Promise<Imported> {
+  let chats = 0;
+  let messages = 0;
+  for (const exported of chatsIn(text)) {
+    const gained = await importChat(store, exported);
+    chats += gained > 0 ? 1 : 0;
+    messages += gained;
+  }
+  return { chats, messages };
+}
+
+function chatsIn(text: string): readonly ExportedChat[] {
+  const { format, version, chats } = parsed(text);
+  if (format === 'contextree-demo' && version === 1 && Array.isArray(chats)) return chats;
+  throw new Error('This file was not exported by this app. Choose one that “Export my data” made.');
+}
+
+function parsed(text: string): Partial<Export> {
+  try {
+    return Object(JSON.parse(text)) as Partial<Export>;
+  } catch {
+    return {};
+  }
+}
+
+/** How many messages the chat gained. */
+async function importChat(store: ContextStore, exported: ExportedChat): Promise<number> {
+  const { chat, ends, marks } = exported;
+  const id = await placeFor(store, exported);
+  const before = await store.load(id);
+  const { database, generation } = before;
+  const options = { userId: USER, database, generation, since: 0, branchCount: chat.branchCount };
+  // Parents first; what makes them reachable comes last.
+  const messages = exported.messages.toSorted((a, b) => a.at - b.at);
+  for (let i = 0; i < messages.length; i += PIECE)
+    await store.commit(id, { messages: messages.slice(i, i + PIECE), ends: [], marks: [] }, options);
+  await store.commit(id, { messages: [], ends, marks }, options);
+  return (await store.load(id)).messages.length - before.messages.length;
+}
+
+/** The most messages that one transaction takes. */
+const PIECE = 1000;
+
+/** The id of the chat that these records are joined with: its own, or where that was deleted the next one that was not. */
+async function placeFor(store: ContextStore, { chat, messages, marks }: ExportedChat): Promise<string> {
+  const keys = new Set([...messages, ...marks].map((record: Pick<MessageRecord, 'chat'>) => record.chat));
+  for (let n = 1; ; n += 1) {
+    const id = n === 1 ? chat.id : `${chat.id}-${n}`;
+    const { deleted } = await store.load(id);
+    if (!deleted.some((key) => keys.has(key))) return id;
+  }
+}

@@ -1,0 +1,73 @@
+import { useEffect, useId, useLayoutEffect, useRef, type ReactNode, type RefObject } from 'react';
+import { Icon } from './Icon.tsx';
+
+/**
+ * A dialog that hangs below the head of a page, and leaves the page in use: what is pressed beside it closes it and does
+ * what it says. Open for as long as it is rendered. Focus goes to what is marked as current in it, else to the first
+ * thing in it, and back to its button when it closes with Escape or a button of its own.
+ */
+export function Popover({ title, opener, onClose, children }: PopoverProps): ReactNode {
+  const place = useRef<HTMLDivElement>(null);
+  const titleId = useId();
+  const leave = useRef(onClose);
+  useLayoutEffect(() => {
+    leave.current = onClose;
+  });
+  useEffect(() => {
+    const here = place.current;
+    const current = here?.querySelector<HTMLElement>(
+      '[aria-current]:not([aria-current="false"]), [autofocus]',
+    );
+    const first = here?.querySelector<HTMLElement>('.popover-body :is(button, input, a)');
+    (current ?? first ?? here)?.focus();
+    const isBeside = ({ target }: Event): boolean =>
+      target instanceof Node &&
+      target.isConnected &&
+      !here?.contains(target) &&
+      !opener.current?.contains(target);
+    const look = (event: Event): void => {
+      if (isBeside(event)) leave.current();
+    };
+    const press = (event: KeyboardEvent): void => {
+      if (event.key !== 'Escape' || event.defaultPrevented || isInDialog(event.target)) return;
+      leave.current();
+      opener.current?.focus();
+    };
+    document.addEventListener('keydown', press);
+    document.addEventListener('pointerdown', look);
+    document.addEventListener('focusin', look);
+    return () => {
+      document.removeEventListener('keydown', press);
+      document.removeEventListener('pointerdown', look);
+      document.removeEventListener('focusin', look);
+    };
+  }, [opener]);
+  const close = (): void => {
+    onClose();
+    opener.current?.focus();
+  };
+  return (
+    <div ref={place} role="dialog" aria-labelledby={titleId} className="popover" tabIndex={-1}>
+      <header className="popover-head">
+        <h2 id={titleId}>{title}</h2>
+        <button type="button" className="icon-button" aria-label="Close" onClick={close}>
+          <Icon name="close" />
+        </button>
+      </header>
+      <div className="popover-body">{children}</div>
+    </div>
+  );
+}
+
+/** A dialog that was opened from here closes alone. */
+function isInDialog(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest('dialog') !== null;
+}
+
+interface PopoverProps {
+  readonly title: string;
+  /** The button that it hangs from. */
+  readonly opener: RefObject<HTMLElement | null>;
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+}

@@ -1,0 +1,58 @@
+import {
+  useLayoutEffect,
+  useRef,
+  useState,
+  type FocusEvent,
+  type KeyboardEvent,
+  type RefObject,
+} from 'react';
+
+/**
+ * A row of buttons as one stop of the Tab key: arrows, Home and End move inside, and whoever comes back finds the button
+ * that they were on. Buttons may come and go.
+ */
+export function useToolbar(): Toolbar {
+  const bar = useRef<HTMLDivElement>(null);
+  const [handlers] = useState(() => ({
+    onFocus: ({ target, currentTarget }: FocusEvent<HTMLElement>) => leaveOneStop(currentTarget, target),
+    onKeyDown: (event: KeyboardEvent<HTMLElement>) => move(event),
+  }));
+  // Its buttons are those of several components: whichever came is no stop of its own.
+  useLayoutEffect(() => {
+    if (bar.current) leaveOneStop(bar.current, bar.current.querySelector('[tabindex="0"]'));
+  });
+  return { bar, handlers };
+}
+
+function leaveOneStop(bar: HTMLElement, wanted: Element | null): void {
+  const buttons = buttonsOf(bar);
+  const stop = buttons.find((button) => button === wanted) ?? buttons[0];
+  for (const button of buttons) button.tabIndex = button === stop ? 0 : -1;
+}
+
+function move(event: KeyboardEvent<HTMLElement>): void {
+  const bar = event.currentTarget;
+  const buttons = buttonsOf(bar);
+  const at = buttons.indexOf(event.target as HTMLButtonElement);
+  if (at === -1 || event.altKey || event.ctrlKey || event.metaKey) return;
+  const isTurned = getComputedStyle(bar).direction === 'rtl';
+  const forth = isTurned ? -1 : 1;
+  const to = { ArrowRight: at + forth, ArrowLeft: at - forth, Home: 0, End: -1 }[event.key];
+  if (to === undefined) return;
+  event.preventDefault();
+  buttons.at(to % buttons.length)?.focus();
+}
+
+/** Those that can have the focus. */
+function buttonsOf(bar: HTMLElement): HTMLButtonElement[] {
+  return [...bar.querySelectorAll<HTMLButtonElement>('button:not(:disabled)')];
+}
+
+interface Toolbar {
+  readonly bar: RefObject<HTMLDivElement | null>;
+  /** To be spread on the row. Stable. */
+  readonly handlers: {
+    readonly onFocus: (event: FocusEvent<HTMLElement>) => void;
+    readonly onKeyDown: (event: KeyboardEvent<HTMLElement>) => void;
+  };
+}
