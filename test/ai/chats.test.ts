@@ -1,53 +1,30 @@
-import type { UIMessage } from 'ai';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ContextChat } from '../../src/ai/contextChat.ts';
-import type { Registry } from '../../src/ai/contextChats.ts';
 import { createContextChats, withContext } from '../../src/ai/index.ts';
 import { ContextEngine } from '../../src/engine/engine.ts';
-import { ContextError } from '../../src/errors.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import { scriptedTransport, settle } from '../support/transport.ts';
-import {
-  afterReload,
-  changed,
-  noteOf,
-  openPage,
-  openPlainly,
-  SDK,
-  slowly,
-  words,
-  type Page,
-} from './story.ts';
+import { afterReload, noteOf, openPage, openPlainly, SDK, slowly, words, type Page } from './story.ts';
 
 afterEach(() => {
   vi.useRealTimers();
 });
 
-/** The chats that an engine's keep. */
-function heldIn({ chats }: Page): unknown {
-  return (chats as Registry<UIMessage>).all();
-}
-
-/** Shows another branch, until the chat of `main` is let go. */
-async function letGo(page: Page): Promise<void> {
-  const main = page.chats.active;
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  await page.engine.rewind(main.messages[0]!.id);
-  vi.advanceTimersByTime(61_000);
-  vi.useRealTimers();
-  expect(heldIn(page)).not.toContain(main);
+/** Shows another branch than `main`. */
+async function hide(page: Page): Promise<void> {
+  await page.engine.rewind(page.chats.active.messages[0]!.id);
 }
 
 function headOf({ engine }: Page): string | null | undefined {
   return engine.state.getState().branches.find(({ name }) => name === 'main')?.headMessageId;
 }
 
-/** A chat of `main` that was let go, and whose branch then grew in another tab. */
-async function grownWhileLetGo(): Promise<{ readonly page: Page; readonly main: ContextChat }> {
+/** A chat of `main` that is not shown, and whose branch grew in another tab. */
+async function grownWhileHidden(): Promise<{ readonly page: Page; readonly main: ContextChat }> {
   const page = await openPage();
   await page.ask('One?', 'First.');
   const main = page.chats.active;
-  await letGo(page);
+  await hide(page);
   const there = await openPage(page.store);
   await there.engine.switchBranch('main');
   await there.ask('Two?', 'Second.');
@@ -123,6 +100,7 @@ describe('the chats of an engine', () => {
       { type: 'data-note', data: 'n' },
       { type: 'tool-input-available', toolCallId: 'd', toolName: 'dice', input: {} },
     );
+    await expect.poll(() => heard).toContain('dice on main');
     void page.chats.active.regenerate();
     const other = await page.script.next();
     await other.fail('overloaded');
@@ -140,78 +118,8 @@ describe('the chats of an engine', () => {
     ]);
   });
 
-  it('are let go a minute after they were hidden, unless they stream', async () => {
-    const page = await openPage();
-    await page.ask('One?', 'First.');
-    const main = page.chats.active;
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    await page.engine.rewind(main.messages[0]!.id);
-    vi.advanceTimersByTime(59_000);
-    await page.engine.switchBranch('main');
-    vi.advanceTimersByTime(59_000);
-    expect(page.chats.active).toBe(main);
-    await page.engine.switchBranch('main-v2');
-    vi.advanceTimersByTime(61_000);
-    expect(heldIn(page)).not.toContain(main);
-    await page.engine.switchBranch('main');
-    expect(page.shown()).toBe('q: One? | a: First.');
-
-    const busy = page.chats.active;
-    void busy.sendMessage({ text: 'Two?' });
-    const exchange = await page.script.next();
-    await page.engine.switchBranch('main-v2');
-    vi.advanceTimersByTime(120_000);
-    expect(page.chats.get('main')).toBe(busy);
-    vi.useRealTimers();
-    await exchange.answer('Second.');
-  });
-
-  it('are let go a minute after they forked unseen', async () => {
-    const page = await openPage();
-    await page.ask('One?', 'First.');
-    await page.engine.rewind(page.chats.active.messages[0]!.id);
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const hidden = page.chats.get('main')!;
-    const again = hidden.regenerate();
-    await vi.advanceTimersByTimeAsync(50);
-    void page.script.requests.at(-1)!.answer('Other.');
-    await vi.advanceTimersByTimeAsync(500);
-    await again;
-    const fork = hidden.branchId!;
-    expect(page.chats.get(fork)).toBe(hidden);
-    await vi.advanceTimersByTimeAsync(61_000);
-    expect(heldIn(page)).not.toContain(hidden);
-  });
-
-  it('are let go a minute after they were asked for, unless a component shows them', async () => {
-    const page = await openPage();
-    await page.ask('One?', 'First.');
-    await page.engine.btw();
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const side = page.chats.get('main-v2')!;
-    const hide = side['~registerMessagesCallback'](() => {});
-    vi.advanceTimersByTime(120_000);
-    expect(page.chats.get('main-v2')).toBe(side);
-    hide();
-    vi.advanceTimersByTime(61_000);
-    expect(heldIn(page)).not.toContain(side);
-  });
-
-  it('are the ones that an app still holds, after they were let go', async () => {
-    const page = await openPage();
-    await page.ask('One?', 'First.');
-    const main = page.chats.active;
-    await letGo(page);
-    await page.engine.edit(main.messages[1]!.id, 'Other.');
-    await page.engine.switchBranch('main');
-    expect(page.chats.active).toBe(main);
-    expect(heldIn(page)).toContain(main);
-    await page.ask('Two?', 'Second.');
-    expect(await page.stored()).toBe('q: One? | a: First. | q: Two? | a: Second.');
-  });
-
-  it('go on from what is saved by then when an app uses one that was let go', async () => {
-    const { page, main } = await grownWhileLetGo();
+  it('go on from what is saved by then when an app uses one that is not shown', async () => {
+    const { page, main } = await grownWhileHidden();
     const sent = main.sendMessage({ text: 'Three?' });
     const exchange = await page.script.next();
     await page.engine.switchBranch('main');
@@ -227,19 +135,19 @@ describe('the chats of an engine', () => {
     expect(page.engine.state.getState().branches).toHaveLength(2);
   });
 
-  it('follow their branch again when an app shows one that was let go', async () => {
-    const { page, main } = await grownWhileLetGo();
-    const hide = main['~registerMessagesCallback'](() => {});
+  it('follow their branch again when an app shows one that is not active', async () => {
+    const { page, main } = await grownWhileHidden();
+    const leave = main['~registerMessagesCallback'](() => {});
     await expect.poll(() => words(main.messages)).toBe(await page.stored());
     expect(page.chats.get('main')).toBe(main);
-    hide();
+    leave();
   });
 
-  it('that forked after they were let go are on their own branch', async () => {
+  it('that fork unseen are on their own branch, and leave theirs to another chat', async () => {
     const page = await openPage();
     await page.ask('One?', 'First.');
     const main = page.chats.active;
-    await letGo(page);
+    await hide(page);
     const again = main.regenerate();
     await (await page.script.next()).answer('Other.');
     await again;
@@ -310,19 +218,6 @@ describe('moments that are easy to miss', () => {
     expect(seen).toEqual(['ready interrupted']);
   });
 
-  it('an edit stops the answer that grows, and its words are kept', async () => {
-    const page = await openPage();
-    void page.chats.active.sendMessage({ text: 'One?' });
-    const cut = await page.script.next();
-    await cut.say('Fir');
-    void page.chats.active.sendMessage({ text: 'Un?', messageId: page.chats.active.messages[0]!.id });
-    const next = await page.script.next();
-    expect(cut.isStopped).toBe(true);
-    await next.answer('Premier.');
-    expect(await page.stored('main')).toBe('q: One? | a: Fir');
-    expect(page.shown()).toBe('q: Un? | a: Premier.');
-  });
-
   it('a message that is checked out while an answer grows is shown at the end of it', async () => {
     const page = await openPage();
     await page.ask('One?', 'First.');
@@ -362,28 +257,6 @@ describe('moments that are easy to miss', () => {
     await expect.poll(() => page.stored(), { timeout: 2000 }).toBe('q: One? | a: The quick brown ');
     expect(page.chats.active.status).toBe('streaming');
     await exchange.finish();
-  });
-
-  it('words that came last are shown while the disk still has others to write', async () => {
-    const memory = new InMemoryContextStore();
-    let opened = (): void => {};
-    let gate = Promise.resolve();
-    const store = changed(memory, { append: (...args) => gate.then(() => memory.append(...args)) });
-    const page = await openPage(store);
-    void page.chats.active.sendMessage({ text: 'One?' });
-    const exchange = await page.script.next();
-    await exchange.say('The ');
-    await exchange.say('quick ');
-    await wait(150);
-    gate = new Promise((resolve) => (opened = resolve));
-    void page.engine.updateChat({ title: 'Fox' });
-    await exchange.say('brown ');
-    await exchange.fail('overloaded');
-    await wait(500);
-    expect(page.shown()).toBe('q: One? | a: The quick brown ');
-    opened();
-    await page.chats.whenSettled();
-    expect(await page.stored()).toBe('q: One? | a: The quick brown ');
   });
 
   it.runIf(SDK > 6)(
@@ -443,21 +316,6 @@ describe('moments that are easy to miss', () => {
     expect(page.shown()).toBe('q: One? | q: Two? | a: Second.');
   });
 
-  it('an answer that is still written elsewhere is not continued a second time', async () => {
-    const page = await openPage();
-    void page.chats.active.sendMessage({ text: 'One?' });
-    const exchange = await page.script.next();
-    await exchange.say('Fir');
-    await page.engine.rewind(page.chats.active.messages[1]!.id);
-    await page.chats.active.sendMessage();
-    expect(page.chats.active.error).toMatchObject({ code: 'busy' });
-    await exchange.answer('st.');
-    await page.chats.get('main')!.whenSettled();
-    expect(await page.stored('main')).toBe('q: One? | a: First.');
-    await settle();
-    expect(page.shown()).toBe('q: One? | a: First.');
-  });
-
   it.each(['new words for the question', 'another try'])(
     'Continue, pressed while the answer still grows, gives way to %s: that shows, and is saved, at once',
     async (what) => {
@@ -502,7 +360,7 @@ describe('moments that are easy to miss', () => {
   it('a chat that was never read refuses in its error, and keeps the question', async () => {
     const store = new InMemoryContextStore();
     const owner = new ContextEngine({ store, chatId: 'c', userId: 'somebody' });
-    await owner.continue({ id: 'q', role: 'user', parts: [{ type: 'text', text: 'Mine' }] });
+    await owner.ask({ id: 'q', role: 'user', parts: [{ type: 'text', text: 'Mine' }] });
     const engine = new ContextEngine({ store, chatId: 'c', userId: 'me' });
     const { transport, requests } = scriptedTransport();
     const chats = createContextChats({ engine, transport });
@@ -605,27 +463,8 @@ describe('an answer that a server still streams', () => {
     await replay.answer('First.');
     await resumed;
     expect(page.chats.active.messages.map(({ id }) => id)).toContain(answerId);
-    expect((await page.store.load('c')).nodes).toHaveLength(2);
+    expect(page.engine.graph().nodes).toHaveLength(2);
     expect(await page.stored()).toBe('q: One? | a: First.');
-  });
-
-  it('is left to the tab that reads it', async () => {
-    const page = await openPage();
-    void page.chats.active.sendMessage({ text: 'One?' });
-    const growing = await page.script.next();
-    await growing.say('Fir');
-    const other = await openPage(page.store);
-    const replay = other.script.offer();
-    const resumed = other.chats.active.resumeStream();
-    await settle();
-    await replay.say('Fir');
-    expect(replay.isStopped).toBe(true);
-    await resumed;
-    await growing.answer('st.');
-    await page.chats.whenSettled();
-    await settle();
-    expect([other.shown(), await page.stored()]).toEqual(['q: One? | a: First.', 'q: One? | a: First.']);
-    expect([other.chats.active.status, page.engine.state.getState().branches.length]).toEqual(['ready', 1]);
   });
 
   it('changes nothing where there is none, or the answer is here', async () => {
@@ -637,59 +476,6 @@ describe('an answer that a server still streams', () => {
     expect(page.chats.active.status).toBe('ready');
     expect(await page.stored()).toBe('q: One? | a: First.');
     expect(page.engine.state.getState().branches).toHaveLength(1);
-  });
-});
-
-describe('a question to a branch that is shown, and whose mark is not written yet', () => {
-  /** A page that is about to switch to `main`, and what lets the mark of it be written. */
-  async function switching(mark: () => void = () => {}) {
-    const disk = new InMemoryContextStore();
-    const { promise: isFree, resolve: free } = Promise.withResolvers<void>();
-    const store = changed(disk, {
-      append: async (chatId, ops, options) => {
-        if (ops.every(({ op }) => op === 'use')) await isFree.then(mark);
-        return disk.append(chatId, ops, options);
-      },
-    });
-    const page = await openPage(store);
-    await page.ask('One?', 'First.');
-    await page.engine.rewind(page.chats.active.messages[0]!.id);
-    const switched = page.engine.switchBranch('main');
-    await expect.poll(() => page.shown()).toBe('q: One? | a: First.');
-    return { page, disk, switched, free };
-  }
-
-  it('lands there, also where that is refused then', async () => {
-    const { page, switched, free } = await switching(() => {
-      throw new ContextError('invariant', 'no');
-    });
-    const sent = page.chats.active.sendMessage({ text: 'Two?' });
-    free();
-    await expect(switched).rejects.toMatchObject({ code: 'invariant' });
-    const asked = await page.script.next();
-    expect([page.engine.branch, words(asked.sent.messages)]).toEqual([
-      'main-v2',
-      'q: One? | a: First. | q: Two?',
-    ]);
-    await asked.answer('Second.');
-    await sent;
-    expect(await page.stored()).toBe('q: One? | a: First. | q: Two? | a: Second.');
-  });
-
-  it('brings it back where another tab deleted it meanwhile', async () => {
-    const { page, disk, switched, free } = await switching();
-    const other = await openPage(disk);
-    await other.engine.deleteBranch('main');
-    const sent = page.chats.active.sendMessage({ text: 'Two?' });
-    free();
-    await switched;
-    await (await page.script.next()).answer('Second.');
-    await sent;
-    expect([page.engine.branch, page.shown()]).toEqual([
-      'main',
-      'q: One? | a: First. | q: Two? | a: Second.',
-    ]);
-    expect(await page.stored()).toBe(page.shown());
   });
 });
 
@@ -724,5 +510,3 @@ it.each([5, undefined, {}])('are not made for what is no engine: %o', async (eng
     }),
   ).rejects.toMatchObject(refused);
 });
-
-const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

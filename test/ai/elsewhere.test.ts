@@ -98,7 +98,7 @@ describe('an answer that another tab is writing', () => {
     await exchange.answer('ond.');
     await sent;
     await expect.poll(() => there.shown()).toBe('q: Two? | a: Second.');
-    await expect.poll(() => there.engine.state.getState().elsewhere).toEqual([]);
+    await expect.poll(() => there.engine.state.getState().remoteMessages).toEqual([]);
     await there.ask('Three?', 'Third.');
     expect(there.shown()).toBe('q: Two? | a: Second. | q: Three? | a: Third.');
     expect(await there.stored('main')).toContain('q: Two? | a: Second.');
@@ -107,7 +107,7 @@ describe('an answer that another tab is writing', () => {
   it('can be continued as soon as the other tab has stopped it', async () => {
     await here.chats.active.stop();
     await sent;
-    await expect.poll(() => there.engine.state.getState().elsewhere).toEqual([]);
+    await expect.poll(() => there.engine.state.getState().remoteMessages).toEqual([]);
     expect(there.shown()).toBe('q: One? | a: First. | q: Two? | a: Sec');
     const more = there.chats.active.sendMessage();
     await (await there.script.next()).answer('ond.');
@@ -119,7 +119,7 @@ describe('an answer that another tab is writing', () => {
 it('an answer that another tab goes on with grows in its place', async () => {
   await here.chats.active.stop();
   await sent;
-  await expect.poll(() => there.engine.state.getState().elsewhere).toEqual([]);
+  await expect.poll(() => there.engine.state.getState().remoteMessages).toEqual([]);
   const more = here.chats.active.sendMessage();
   const rest = await here.script.next();
   await rest.say('ond,');
@@ -167,51 +167,6 @@ describe('a tab that is opened while another one waits for the first word', () =
     await there.chats.whenSettled();
     expect((await there.store.listBranches('c')).map(({ name }) => name)).toEqual(['main']);
   });
-});
-
-it('a question that was stopped behind an answer that grows in another tab is there once when more is asked here', async () => {
-  const store = new InMemoryContextStore();
-  [here, there] = [await openPage(store), await openPage(store)];
-  const first = here.chats.active.sendMessage({ text: 'One?' });
-  const growing = await here.script.next();
-  await growing.say('Fir');
-  await here.engine.rewind(here.chats.active.messages[1]!.id);
-  const second = here.chats.active.sendMessage({ text: 'Two?' });
-  const isForked = (): boolean => there.engine.state.getState().branches.length === 2;
-  await vi.waitUntil(isForked, 15_000);
-  await Promise.all([here.chats.active.stop(), second]);
-  await there.engine.switchBranch('main-v2');
-  await vi.waitUntil(() => there.shown() === 'q: One? | q: Two?', 15_000);
-  const third = there.chats.active.sendMessage({ text: 'Three?' });
-  await vi.waitUntil(async () => (await there.stored('main-v2')).includes('Three?'), 15_000);
-  await growing.answer('st.');
-  await (await there.script.next()).answer('Third.');
-  await Promise.all([first, third]);
-  expect(await there.stored('main-v2')).toBe('q: One? | a: First. | q: Two? | q: Three? | a: Third.');
-  expect(there.shown()).toBe(await there.stored('main-v2'));
-});
-
-it('an answer that goes on in another tab is seen grow, also where more of an earlier one was refused here', async () => {
-  there = await openPage();
-  const call = { type: 'tool-input-available', toolCallId: '1', toolName: 'dice', input: {} } as const;
-  const first = there.chats.active.sendMessage({ text: 'Roll?' });
-  const rolling = await there.script.next();
-  await rolling.send({ type: 'start' }, call);
-  await rolling.finish();
-  await first;
-  await there.ask('Two?', 'Second ');
-  here = await openPage(there.store, { sendAutomaticallyWhen: () => true });
-  const more = there.chats.active.sendMessage();
-  const growing = await there.script.next();
-  await growing.say('and ');
-  await vi.waitUntil(() => here.shown().includes('and '), 15_000);
-  await here.chats.active.addToolOutput({ tool: 'dice' as never, toolCallId: '1', output: 6 });
-  await vi.waitUntil(() => here.chats.active.error, 15_000);
-  expect(here.chats.active.error).toMatchObject({ code: 'busy' });
-  await growing.answer('last.');
-  await more;
-  await vi.waitUntil(() => here.shown() === there.shown(), 15_000);
-  expect(here.shown()).toContain('Second /and last.');
 });
 
 describe('the first answer of a chat, in a tab that was open before its question was saved', () => {
@@ -271,39 +226,6 @@ describe('the first answer of a chat, in a tab that was open before its question
     await Promise.all([answered, edited, sent]);
     expect(await there.stored('main')).toBe('q: One? | a: First.');
     expect(await there.stored('main-v2')).toBe('q: Un? | a: Premier.');
-  });
-
-  it('stays as it is where a version of it is made by hand', async () => {
-    await there.engine.attached!.edit(list()[1]!.id, 'Erstens.');
-    expect(there.shown()).toBe('q: One? | a: Erstens.');
-    await exchange.answer('st.');
-    await sent;
-    expect(await there.stored('main')).toBe('q: One? | a: First.');
-    expect(await there.stored('main-v2')).toBe('q: One? | a: Erstens.');
-  });
-
-  it('is kept, with what the app put behind it, when its question is edited', async () => {
-    const own = { id: 'own', role: 'user' as const, parts: [{ type: 'text' as const, text: 'Own.' }] };
-    there.chats.active.messages = [...list(), own];
-    const edited = edit();
-    await (await there.script.next()).answer('Premier.');
-    await edited;
-    await exchange.answer('st.');
-    await sent;
-    expect(await there.stored('main')).toBe('q: One? | a: First.');
-    expect(await there.stored('main-v2')).toBe('q: One? | a: First. | q: Own.');
-  });
-
-  it('is shown again when a server has nothing to take up, before it says more', async () => {
-    const look = slowLook(there);
-    const resumed = there.chats.active.resumeStream();
-    await expect.poll(() => there.shown()).toBe('');
-    look.end();
-    await resumed;
-    await expect.poll(() => there.shown()).toBe('q: One? | a: Fir');
-    await exchange.answer('st.');
-    await sent;
-    await expect.poll(() => there.shown()).toBe('q: One? | a: First.');
   });
 });
 

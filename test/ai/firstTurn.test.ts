@@ -40,10 +40,10 @@ describe('a page that is not the first to write to a new chat', () => {
     const { branchId } = two.engine.state.getState();
     await one.ask('One?', 'First.');
     await vi.waitFor(() => expect(two.shown()).toBe('q: One? | a: First.'));
-    const id = await two.engine.continue(said('Two?'), { branch: branchId });
+    const id = await two.engine.ask(said('Two?'), { branch: branchId });
     await two.engine.updateMessage(id, { ...said('Second.'), role: 'assistant' }, 'complete');
     expect(await one.stored()).toBe('q: One? | a: First. | q: Two? | a: Second.');
-    await expect(two.engine.continue(said('?'), { branch: 'nowhere' })).rejects.toMatchObject({
+    await expect(two.engine.ask(said('?'), { branch: 'nowhere' })).rejects.toMatchObject({
       code: 'branch-not-found',
     });
   });

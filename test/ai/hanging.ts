@@ -49,7 +49,7 @@ export function listenTo({ engine }: MortalPage): readonly string[] {
 /** What a page is at, line by line. */
 export async function stateOf(page: MortalPage, told: readonly string[] = []): Promise<string[]> {
   const { engine, chats, script, store } = page;
-  const { status, error, saveState, elsewhere, branches } = engine.state.getState();
+  const { status, error, saveState, remoteMessages, branches } = engine.state.getState();
   const growing = engine.graph().nodes.filter(({ id }) => engine.status(id) === 'streaming');
   const unanswered = [...(asked.get(engine.store) ?? [])];
   const held = await store.held('c');
@@ -58,7 +58,7 @@ export async function stateOf(page: MortalPage, told: readonly string[] = []): P
     (exchange) => `${briefly(noteOf(exchange)['answerId'])}${exchange.isStopped ? ' stopped' : ''}`,
   );
   return [
-    `engine: ${status} ${error?.code ?? ''}, ${saveState.state}, elsewhere ${list(elsewhere.map(({ id }) => id))}`,
+    `engine: ${status} ${error?.code ?? ''}, ${saveState.state}, elsewhere ${list(remoteMessages.map(({ id }) => id))}`,
     `waits for: ${list(unanswered.map(({ method, args }) => `${method}(${args.map(briefly).join(', ')})`))}`,
     `takes for growing: ${list(growing.map(({ id, parentId }) => `${briefly(id)} behind ${briefly(parentId)}`))}`,
     `locks held: ${list([...held])}`,

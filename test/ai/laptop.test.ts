@@ -42,7 +42,7 @@ function withLeases(store: ContextStore): ContextStore {
 
 /** The data as a tab has it that may sleep: it reads and writes nothing then. */
 function sleepy(store: ContextStore): ContextStore {
-  const methods = ['saveDraft', 'append', 'load', 'getNodes', 'held'] as const;
+  const methods = ['saveDraft', 'commit', 'load', 'bodies', 'held'] as const;
   const awake = methods.map((method) => [
     method,
     async (...args: unknown[]): Promise<unknown> => {
@@ -112,8 +112,9 @@ beforeAll(async () => {
   // What is loaded by and by takes time that no clock of ours knows.
   await Promise.all([
     import('../../src/ai/turns.ts'),
+    import('../../src/ai/more.ts'),
     import('../../src/engine/session.ts'),
-    import('../../src/store/open.ts'),
+    import('../../src/store/memoryTables.ts'),
   ]);
 });
 

@@ -4,6 +4,7 @@ import type { ContextChat } from '../../src/ai/index.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import type { ContextStore } from '../../src/store/store.ts';
 import { settle, type Exchange } from '../support/transport.ts';
+import { storedNodes } from '../support/stored.ts';
 import { changed, openPage, slowly, words, type Page } from './story.ts';
 
 /** Two tabs of one chat, and what is pressed in both before either can know of the other. */
@@ -93,10 +94,7 @@ describe.each(disks)('pressed in two tabs at the same moment, on a disk that wri
     ['second, and another one first', again, goOn],
   ])('an answer goes on, or another one is asked for: the first %s', async (_name, first, second) => {
     await pressBoth(first, second);
-    const nodes = await here.store.getNodes(
-      'c',
-      (await here.store.load('c')).nodes.map(({ id }) => id),
-    );
+    const nodes = await storedNodes(here.store);
     const answers = nodes.filter(({ data }) => data.role === 'assistant').map(({ data }) => words([data]));
     expect([['a: First.'], ['a: Fir', 'a: st.']]).toContainEqual(answers);
   });

@@ -1,7 +1,6 @@
 import type { UIMessage, UIMessageChunk } from 'ai';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { toPrompt } from '../../src/ai/index.ts';
-import { settle } from '../support/transport.ts';
 import { afterReload, openPage, words, type Page } from './story.ts';
 import { allOf } from './witness.ts';
 
@@ -227,23 +226,6 @@ describe('a message of the system in the midst of a conversation', () => {
   });
 });
 
-it('a message that is sent while an answer fails is asked after it, on the same branch', async () => {
-  for (const fail of ['fail', 'break'] as const) {
-    page = await openPage();
-    void page.chats.active.sendMessage({ text: 'One?' });
-    const failing = await page.script.next();
-    await failing.say('Fir');
-    const failed = failing[fail]('overloaded' as never);
-    const sent = page.chats.active.sendMessage({ text: 'Two?' });
-    await failed;
-    await (await page.script.next()).answer('Second.');
-    await sent;
-    expect(page.script.requests).toHaveLength(2);
-    expect(await page.stored()).toBe('q: One? | a: Fir | q: Two? | a: Second.');
-    expect(page.engine.state.getState().branches).toHaveLength(1);
-  }
-});
-
 it('an answer whose server knows it by another id has no second version of itself', async () => {
   const sent = page.chats.active.sendMessage({ text: 'One?' });
   const exchange = await page.script.next();
@@ -367,25 +349,5 @@ describe('a list that an app brings along', () => {
     await page.engine.attached?.edit('a1', 'Another first.');
     expect(page.shown()).toBe('q: One? | a: Another first.');
     expect(await page.stored('main')).toBe('q: One? | a: First. | q: Two? | a: Second.');
-  });
-
-  it('that holds what is saved in another order makes a branch, and the saved one stays', async () => {
-    page.chats.active.messages = [...history];
-    await page.ask('Three?', 'Third.');
-    const [one, first, two, second] = page.chats.active.messages as [
-      UIMessage,
-      UIMessage,
-      UIMessage,
-      UIMessage,
-    ];
-    page.chats.active.messages = [two, second, one, first];
-    await page.ask('Well?', 'Yes.');
-    expect(page.shown()).toBe('q: Two? | a: Second. | q: One? | a: First. | q: Well? | a: Yes.');
-    expect(await page.stored('main-v2')).toBe(page.shown());
-    expect(await page.stored('main')).toBe(
-      'q: One? | a: First. | q: Two? | a: Second. | q: Three? | a: Third.',
-    );
-    expect(await page.engine.verify()).toEqual([]);
-    await settle();
   });
 });

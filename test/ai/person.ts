@@ -1,5 +1,6 @@
 import { lastAssistantMessageIsCompleteWithToolCalls, type UIMessage, type UIMessageChunk } from 'ai';
-import { textOf, type MessageNode } from '../../src/graph/graph.ts';
+import { textOf } from '../../src/graph/graph.ts';
+import type { MessageNode } from '../../src/store/reads.ts';
 import type { ContextChat } from '../../src/ai/index.ts';
 import type { ContextEngine } from '../../src/engine/engine.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
@@ -48,7 +49,7 @@ export function mortal(
       if (typeof value !== 'function') return value;
       const call = (args: unknown[]): unknown => (isDead ? never : Reflect.apply(value, target, args));
       return (...args: unknown[]): unknown => {
-        const result = key === 'append' && pause > 0 ? soon().then(() => call(args)) : call(args);
+        const result = key === 'commit' && pause > 0 ? soon().then(() => call(args)) : call(args);
         noteAnswer(own, String(key), args, result);
         return key === 'hold' && !isDead ? (result as Promise<() => void>).then(kept) : result;
       };
@@ -254,7 +255,7 @@ export class Run {
       this.#count('Send');
       return this.#run(this.#page.type(text), question);
     }
-    this.#witness.types(text, this.#page, chat.branchId);
+    this.#witness.types(text, this.#page, chat);
     return this.#run(chat.sendMessage({ text }), question);
   }
 
@@ -277,9 +278,9 @@ export class Run {
   async #callIn(exchange: Exchange): Promise<void> {
     const sides = (this.#words += 1);
     const toolCallId = `t${sides}`;
-    const id = String(noteOf(exchange)['answerId']);
+    const id = String(noteOf(exchange)['answerKey']);
     const asks = SDK > 5 && this.#random() < 0.5;
-    this.#note(`${asks ? 'ask leave for' : 'call'} ${toolCallId} in ${id.slice(0, 4)}`);
+    this.#note(`${asks ? 'ask leave for' : 'call'} ${toolCallId} in ${id.slice(4, 8)}`);
     this.#calls.set(toolCallId, id);
     if (asks) this.#asking.add(toolCallId);
     const asking = { type: 'tool-approval-request', approvalId: `ok-${toolCallId}`, toolCallId } as const;
@@ -314,7 +315,9 @@ export class Run {
     const { messages } = from;
     const waiting = messages.flatMap((message) =>
       callsIn(message).flatMap((call) =>
-        waits(call) && this.#isMeantFor(call) ? [{ ...call, owner: message.id }] : [],
+        waits(call) && this.#isMeantFor(call)
+          ? [{ ...call, owner: page.engine.node(message.id)?.key ?? message.id }]
+          : [],
       ),
     );
     const call = this.#pick(waiting);
@@ -380,7 +383,7 @@ export class Run {
         taken.push([exchange, branchId]);
         if (own.page) this.#witness.takesUp(own.page, exchange, branchId);
       }
-      this.#note(`take up ${String(noteOf(exchange)['answerId']).slice(0, 4)}`);
+      this.#note(`take up ${String(noteOf(exchange)['answerKey']).slice(4, 8)}`);
       const stream = exchange.replay(signal);
       this.#witness.finds({ exchange, stream, signal, page: () => own.page });
       return stream;
@@ -392,11 +395,11 @@ export class Run {
 
   /** The page of an answer is gone: some servers go on, and most don't. */
   #leave(exchange: Exchange): void {
-    const id = String(noteOf(exchange)['answerId']);
+    const id = String(noteOf(exchange)['answerKey']);
     const isOpen = !exchange.isStopped && !this.#ended.has(exchange);
     if (!isOpen || this.#random() < 0.5) return this.#lose(exchange);
     this.#kept.add(exchange);
-    this.#note(`the server keeps ${id.slice(0, 4)}`);
+    this.#note(`the server keeps ${id.slice(4, 8)}`);
     this.#unsure(id);
     exchange.leave();
   }
@@ -414,11 +417,14 @@ export class Run {
     if (this.#ended.has(exchange) && !this.#isSettling(exchange)) return;
     this.#ended.add(exchange);
     this.#witness.forgets(exchange);
-    this.#unsure(String(noteOf(exchange)['answerId']));
+    this.#unsure(String(noteOf(exchange)['answerKey']));
   }
 
+  /** Whether the end of an answer is not on the disk yet: the engine tells of it before, its `saveState` does not. */
   #isSettling(exchange: Exchange): boolean {
-    return this.#page.engine.status(String(noteOf(exchange)['answerId'])) === 'streaming';
+    const { engine } = this.#page;
+    const isStreaming = engine.status(String(noteOf(exchange)['answerKey'])) === 'streaming';
+    return isStreaming || engine.state.getState().saveState.state === 'saving';
   }
 
   #edit(): boolean {
@@ -497,8 +503,8 @@ export class Run {
     const exchange = this.#pick(this.#streams());
     if (!exchange) return false;
     const word = `w${(this.#words += 1)} `;
-    const id = String(noteOf(exchange)['answerId']);
-    this.#note(`say ${word}to ${id.slice(0, 4)}`);
+    const id = String(noteOf(exchange)['answerKey']);
+    this.#note(`say ${word}to ${id.slice(4, 8)}`);
     await this.#time.during(exchange.say(word));
     const said: Word = { word, isSure: false };
     this.#said.set(id, [...(this.#said.get(id) ?? []), said]);
@@ -521,7 +527,7 @@ export class Run {
     if (!exchange) return false;
     this.#ended.add(exchange);
     const end = this.#pick(['finish', 'finish', 'fail', 'break', 'drop'] as const) ?? 'finish';
-    this.#note(`${end} ${String(noteOf(exchange)['answerId']).slice(0, 4)}`);
+    this.#note(`${end} ${String(noteOf(exchange)['answerKey']).slice(4, 8)}`);
     this.#witness.ends(exchange, end);
     await this.#time.during(end === 'fail' ? exchange.fail('overloaded') : exchange[end]());
     return true;
@@ -675,18 +681,20 @@ export class Run {
   }
 
   #wrongIn(node: MessageNode, stored: readonly MessageNode[], fresh: Page): string[] {
-    const { id, data } = node;
+    const { id, key, data } = node;
     // Pages that were open when another one died look for it once in a while; one that is opened knows.
-    const grows = fresh.engine.status(id) === 'streaming';
-    const isTrue = data.role !== 'assistant' || this.#isTrue(data, stored);
+    const grows = fresh.engine.status(key) === 'streaming';
+    const isTrue = data.role !== 'assistant' || this.#isTrue(node, stored);
     const calls = callsIn(data).filter(({ toolCallId }) => {
       const owner = this.#calls.get(toolCallId);
-      return owner !== id && !stored.some((older) => older.id === owner && beginsAs(node, older, toolCallId));
+      return (
+        owner !== key && !stored.some((older) => older.key === owner && beginsAs(node, older, toolCallId))
+      );
     });
     return [
       ...this.#witness.wrongIn(node),
       ...(grows ? [`${id} still streams`] : []),
-      ...(isTrue ? [] : [`${id} says "${spokenIn(data)}", was told "${this.#expected(data)}"`]),
+      ...(isTrue ? [] : [`${id} says "${spokenIn(data)}", was told "${this.#expected(node)}"`]),
       ...calls.map(({ toolCallId }) => `${toolCallId} is in ${id}, not where it was called`),
     ];
   }
@@ -696,8 +704,8 @@ export class Run {
     const questions = new Set(this.#questions.map(({ text }) => text));
     const phantoms = stored
       .filter(isShown)
-      .filter(({ id, data }) =>
-        data.role === 'user' ? !questions.has(textOf(data)) : !this.#witness.hasAskedFor(id),
+      .filter(({ key, data }) =>
+        data.role === 'user' ? !questions.has(textOf(data)) : !this.#witness.hasAskedFor(key),
       );
     return phantoms.map(({ id, data }) => `nobody asked for ${id}, "${words([data])}"`);
   }
@@ -706,9 +714,10 @@ export class Run {
   async #unlisted(fresh: Page): Promise<string[]> {
     const left = await leftOn(fresh, fresh.store);
     void fresh.chats.active;
-    await this.#time.pass(20);
     const saved = words(fresh.engine.state.getState().messages);
     const expected = [saved, ...left].filter(Boolean).join(' | ');
+    // A database takes several tasks for each look at what was left.
+    for (let looks = 10; looks > 0 && fresh.shown() !== expected; looks -= 1) await this.#time.pass(20);
     return fresh.shown() === expected
       ? []
       : [`a page that opens shows "${fresh.shown()}", not "${expected}"`];
@@ -723,15 +732,15 @@ export class Run {
 
   #lost(stored: readonly MessageNode[]): string[] {
     const answers = [...this.#said].filter(
-      ([id, said]) => said.some(({ isSure }) => isSure) && !stored.some((node) => node.id === id),
+      ([id, said]) => said.some(({ isSure }) => isSure) && !stored.some((node) => node.key === id),
     );
     return answers.map(([id]) => `${id} is lost`);
   }
 
   /** A result that was taken must stand beside its call. */
   #unanswered(stored: readonly MessageNode[]): string[] {
-    const waiting = stored.flatMap(({ id, data }) =>
-      callsIn(data).flatMap((call) => (waits(call) ? keyOf(id, call.toolCallId) : [])),
+    const waiting = stored.flatMap(({ key, data }) =>
+      callsIn(data).flatMap((call) => (waits(call) ? keyOf(key, call.toolCallId) : [])),
     );
     const keys = new Set(waiting);
     const ignored = this.#pressed.filter(
@@ -764,8 +773,8 @@ export class Run {
   /** The list, the screen, what the page takes for saved, and the chain as the store has it: one and the same. */
   async #misshownOn({ chats, engine, store, seen }: MortalPage, i: number): Promise<string[]> {
     if (chats.active.isBusy) return [`page ${i} is busy`];
-    const { messages, elsewhere } = engine.state.getState();
-    const head = engine.headMessageId;
+    const { messages, remoteMessages } = engine.state.getState();
+    const head = engine.state.getState().headKey;
     const chain = !head ? [] : await store.getMessageChain('c', head, { limit: messages.length });
     const [shown, saved] = [words(chats.active.messages), words(messages)];
     const [screen, stored] = [seen?.() ?? shown, words(chain.map(({ data }) => data))];
@@ -778,7 +787,9 @@ export class Run {
       ...(shownThen === saved && isLeft ? [] : [`page ${i} shows "${shown}", saved is "${saved}"`]),
       ...(saved === stored ? [] : [`page ${i} takes "${saved}" for saved, stored is "${stored}"`]),
       ...(shown === screen ? [] : [`page ${i} shows "${shown}", on its screen is "${screen}"`]),
-      ...(elsewhere.length === 0 ? [] : [`page ${i} still sees another one write "${words(elsewhere)}"`]),
+      ...(remoteMessages.length === 0
+        ? []
+        : [`page ${i} still sees another one write "${words(remoteMessages)}"`]),
     ];
   }
 
@@ -792,8 +803,9 @@ export class Run {
   }
 
   /** Whether an answer says what it was told; one that goes on from an older one begins with that one's words. */
-  #isTrue(message: UIMessage, stored: readonly MessageNode[]): boolean {
-    const [spoken, told] = [spokenIn(message), this.#expected(message)];
+  #isTrue(node: MessageNode, stored: readonly MessageNode[]): boolean {
+    const message = node.data;
+    const [spoken, told] = [spokenIn(message), this.#expected(node)];
     const begun = spoken.slice(0, spoken.length - told.length);
     return (
       spoken.endsWith(told) &&
@@ -801,9 +813,9 @@ export class Run {
     );
   }
 
-  #expected(message: UIMessage): string {
-    const said = this.#said.get(message.id) ?? [];
-    const text = spokenIn(message);
+  #expected({ key, data }: MessageNode): string {
+    const said = this.#said.get(key) ?? [];
+    const text = spokenIn(data);
     return said.flatMap(({ word, isSure }) => (isSure || text.includes(word) ? [word] : [])).join('');
   }
 }
@@ -811,8 +823,13 @@ export class Run {
 /** What waited when its page was left on the branch that is shown, or on one that is deleted; in words, oldest first. */
 async function leftOn({ engine }: Pick<MortalPage, 'engine'>, store: ContextStore): Promise<string[]> {
   const { branches, branchId } = engine.state.getState();
-  const isHere = (id: string): boolean => id === branchId || !branches.some((branch) => branch.id === id);
-  const left = (await queued(store)).filter((one) => isHere(one.branchId) && !engine.node(one.message.id));
+  const isHere = (id: string | undefined): boolean =>
+    id === branchId || !branches.some((branch) => branch.id === id);
+  const branchOf = (key: string): string | undefined =>
+    engine.branchHolding(key) ?? engine.branchHolding(engine.node(key)?.parentKey ?? '');
+  const left = (await queued(store)).filter(
+    (one) => isHere(branchOf(one.place ?? '')) && !engine.node(one.message.id),
+  );
   return left.map(({ message }) => words([message]));
 }
 
@@ -830,20 +847,22 @@ function isShown({ data, status }: MessageNode): boolean {
 /** Versions of what is shown that its pager does not know of, and those that it knows of and that are none. */
 function misnumbered({ engine, chats, pager }: MortalPage, stored: readonly MessageNode[]): string[] {
   return chats.active.messages.flatMap(({ id }) => {
-    const node = stored.find((one) => one.id === id);
+    // Versions may have one id: the one on the branch that is shown is meant.
+    const key = engine.node(id)?.key ?? '';
+    const node = stored.find((one) => one.key === key);
     // What waits is no version of anything.
     if (!node) return [];
     const versions = stored
       .filter(isShown)
-      .filter(({ parentId, data }) => parentId === node?.parentId && data.role === node.data.role);
-    const own = versions.toSorted((a, b) => a.seq - b.seq).map((version) => version.id);
-    const { index, ids } = engine.siblings(id);
+      .filter(({ parentKey, data }) => parentKey === node.parentKey && data.role === node.data.role);
+    const own = versions.map((version) => version.key);
+    const { index, keys } = engine.siblings(id);
     const said = pager?.(id) ?? '';
-    const expected = pager && own.length > 1 ? `${own.indexOf(id) + 1} / ${own.length}` : '';
+    const expected = pager && own.length > 1 ? `${own.indexOf(key) + 1} / ${own.length}` : '';
     return [
-      ...(ids.join() === own.join() && ids[index] === id
+      ...(keys.join() === own.join() && keys[index] === key
         ? []
-        : [`${id} is shown as version ${index} of ${ids.join()}, stored are ${own.join()}`]),
+        : [`${id} is shown as version ${index} of ${keys.join()}, stored are ${own.join()}`]),
       ...(said === expected ? [] : [`the pager of ${id} says "${said}", not "${expected}"`]),
     ];
   });

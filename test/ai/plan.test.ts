@@ -1,7 +1,7 @@
 import type { UIMessage } from 'ai';
 import { describe, expect, it } from 'vitest';
 import { planTurn, type Saved } from '../../src/ai/plan.ts';
-import { sameContent } from '../../src/engine/save.ts';
+import { sameContent } from '../../src/engine/same.ts';
 
 /** `q1 a1 q2`: messages by id; `q1!` says something else than `q1`; `a1~` is empty. */
 function list(line: string): UIMessage[] {
@@ -16,24 +16,21 @@ function list(line: string): UIMessage[] {
 }
 
 function plan(asked: string, saved: string, messageId?: string): string {
-  const { kept, fresh, answer, inPlace, isVersion } = planTurn(list(asked), chain(list(saved)), messageId);
+  const { kept, fresh, answer, goesOn } = planTurn(list(asked), chain(list(saved)), messageId);
   const ids = (messages: readonly UIMessage[]): string => messages.map(({ id }) => id).join(' ');
-  return [
-    ids(kept),
-    ids(fresh),
-    answer ? `${answer.id}${inPlace ? '' : isVersion ? ' once more' : ' anew'}` : '',
-  ].join(' / ');
+  return [ids(kept), ids(fresh), answer ? `${answer.id}${HOW[goesOn]}` : ''].join(' / ');
 }
 
-/** What is saved, where that is one conversation. */
+const HOW = { 'in place': '', 'as a version': ' once more', anew: ' anew' } as const;
+
+/** What is saved, where that is one conversation, under keys that are like its ids. */
 function chain(saved: readonly UIMessage[]): Saved<UIMessage> {
-  const find = ({ id }: UIMessage): number => saved.findIndex((message) => message.id === id);
+  const find = (key: string | null): number => saved.findIndex(({ id }) => `key:${id}` === key);
   return {
-    head: saved.at(-1)?.id,
-    has: (message) => find(message) !== -1,
-    isAt: (message, previous) =>
-      find(message) !== -1 && find(message) === (previous ? find(previous) : -1) + 1,
-    isSame: (message) => sameContent(saved[find(message)], message),
+    head: saved.length > 0 ? `key:${saved.at(-1)!.id}` : undefined,
+    has: ({ id }) => find(`key:${id}`) !== -1,
+    at: ({ id }, parentKey) => (saved[find(parentKey) + 1]?.id === id ? [`key:${id}`] : []),
+    says: (key, message) => sameContent(saved[find(key)], message),
   };
 }
 

@@ -2,10 +2,10 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { lastAssistantMessageIsCompleteWithToolCalls, type UIMessage } from 'ai';
 import type { ContextChat, ContextChatOptions } from '../../src/ai/index.ts';
 import { ContextError, isContextError } from '../../src/errors.ts';
-import { loadTurns } from '../../src/ai/loadTurns.ts';
+import { loadMore } from '../../src/ai/load.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import type { ContextStore } from '../../src/store/store.ts';
-import { queuedKey } from '../../src/store/keys.ts';
+import { fieldsIn } from '../support/stored.ts';
 import type { Exchange } from '../support/transport.ts';
 import { afterReload, changed, openPage, SDK, words, type Page } from './story.ts';
 
@@ -14,13 +14,18 @@ const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve)
 
 /** The questions that a store keeps for later, oldest first. */
 async function kept(store: ContextStore): Promise<string> {
-  const entries = Object.values((await store.get<Record<string, Entry>>(queuedKey('c'))) ?? {});
+  const entries = Object.values(await fieldsIn(store, 'queued')) as Entry[];
   return words(entries.toSorted((a, b) => a.at - b.at).map(({ message }) => message));
 }
 
 interface Entry {
   readonly at: number;
   readonly message: UIMessage;
+}
+
+/** Whether questions that wait are among what is written. */
+function writesWaiting([, { marks }]: Parameters<ContextStore['commit']>): boolean {
+  return marks.some(({ id }) => id.startsWith('waiting '));
 }
 
 type Sent = Parameters<ContextChat['sendMessage']>[0];
@@ -36,6 +41,8 @@ async function waitingPage(
 ): Promise<Waiting> {
   const page = await openPage(store, options);
   const chat = page.chats.active;
+  // Until it has come, what is sent shows a moment later.
+  await loadMore();
   void chat.sendMessage({ text: 'One?' });
   const first = await page.script.next();
   await first.say('Fir');
@@ -58,7 +65,7 @@ async function reload({ store }: Page, options = {}): Promise<Page> {
   const page = await openPage(afterReload(store), options);
   void page.chats.active;
   // The code that knows what waits comes a moment after the conversation.
-  await loadTurns();
+  await loadMore();
   await settle();
   return page;
 }
@@ -109,14 +116,13 @@ describe('a question that is sent while an answer grows', () => {
 
   it('is kept before the chat says that it is ready', async () => {
     const store = new InMemoryContextStore();
-    const append = store.append.bind(store);
+    const commit = store.commit.bind(store);
     const { chat, first } = await waitingPage(store);
     await settle();
     let write = (): void => {};
-    store.append = async (...args) => {
-      const [, [op]] = args;
-      if (op?.op === 'merge') await new Promise<void>((resolve) => (write = resolve));
-      return append(...args);
+    store.commit = async (...args) => {
+      if (writesWaiting(args)) await new Promise<void>((resolve) => (write = resolve));
+      return commit(...args);
     };
     void chat.sendMessage({ text: 'Four?' });
     await settle();
@@ -127,57 +133,6 @@ describe('a question that is sent while an answer grows', () => {
     write();
     await settle();
     expect(await kept(store)).toContain('Four?');
-  });
-
-  it('is kept before the chat says that it is ready, also when one before it is kept in that moment', async () => {
-    const store = new InMemoryContextStore();
-    const append = store.append.bind(store);
-    const { chat, first } = await waitingPage(store);
-    await settle();
-    const writes: (() => void)[] = [];
-    store.append = async (...args) => {
-      await new Promise<void>((resolve) => writes.push(resolve));
-      return append(...args);
-    };
-    const write = async (): Promise<void> => {
-      await expect.poll(() => writes.length).toBe(1);
-      writes.shift()?.();
-    };
-    void chat.stop();
-    await first.finish().catch(() => {});
-    void chat.sendMessage({ text: 'Four?' });
-    await write();
-    await expect.poll(() => writes.length).toBe(1);
-    void chat.sendMessage({ text: 'Five?' });
-    await write();
-    await expect.poll(() => writes.length).toBe(1);
-    expect([await kept(store), chat.status]).toEqual(['q: Two? | q: Three? | q: Four?', 'streaming']);
-    await write();
-    await expect.poll(() => chat.status).not.toBe('streaming');
-    expect(await kept(store)).toContain('Five?');
-  });
-
-  it('does not make a chat ready again that has failed while it was taken back', async () => {
-    const reloaded = await reload((await waitingPage()).page);
-    const chat = reloaded.chats.active;
-    const append = reloaded.store.append.bind(reloaded.store);
-    let write = (): void => {};
-    const mayWrite = new Promise<void>((resolve) => (write = resolve));
-    reloaded.store.append = async (...args) => {
-      await mayWrite;
-      return append(...args);
-    };
-    chat.messages = chat.messages.slice(0, 2);
-    await chat.resumeStream();
-    const reconnectToStream = (): Promise<null> => Promise.reject(new Error('offline'));
-    reloaded.chats.configure({ transport: { ...reloaded.script.transport, reconnectToStream } });
-    await chat.resumeStream();
-    expect([chat.status, chat.error?.message]).toEqual(['error', 'offline']);
-    write();
-    await reloaded.chats.whenSettled();
-    await settle();
-    expect(await kept(reloaded.store)).toBe('');
-    expect([chat.status, chat.error?.message]).toEqual(['error', 'offline']);
   });
 
   it('is kept before the chat is made, while its page still asks the server for an answer to take up', async () => {
@@ -193,13 +148,16 @@ describe('a question that is sent while an answer grows', () => {
     await reloaded.ask('Two?', 'Second.');
     expect(await reloaded.stored()).toBe('q: One? | q: Two? | a: Second.');
     expect(await kept(page.store)).toBe('');
+    // A page that still waits with it shows it once.
+    await settle();
+    expect(page.shown().split('One?')).toHaveLength(2);
   });
 
   it('is kept without what no JSON holds', async () => {
     const { page, chat } = await waitingPage();
     void chat.sendMessage({ text: 'Four?', metadata: { call: () => 1, mood: 'good' } });
     await settle();
-    const entries = Object.values((await page.store.get<Record<string, Entry>>(queuedKey('c'))) ?? {});
+    const entries = Object.values(await fieldsIn(page.store, 'queued')) as Entry[];
     expect(entries.map(({ message }) => message.metadata)).toContainEqual({ mood: 'good' });
   });
 });
@@ -243,19 +201,6 @@ describe('a question that can be saved by nobody', () => {
     expect(await reloaded.stored()).toBe('q: One? | a: Fir | q: Two? | q: Three? | q: Four? | a: Fourth.');
   });
 
-  it("stands in nobody's way where an earlier version kept it", async () => {
-    const { page } = await waitingPage();
-    await settle();
-    const entries = await page.store.get<Record<string, Entry>>(queuedKey('c'));
-    const [entry] = Object.values(entries ?? {});
-    const bad = { ...entry, message: { ...wordless, id: 'bad' } };
-    await page.store.set(queuedKey('c'), { ...entries, bad });
-    const reloaded = await reload(page);
-    expect(reloaded.shown()).toBe('q: One? | a: Fir | q: Two? | q: Three?');
-    await reloaded.ask('Four?', 'Fourth.');
-    expect(reloaded.shown()).toBe('q: One? | a: Fir | q: Two? | q: Three? | q: Four? | a: Fourth.');
-  });
-
   it('is no other words for one that waits: it stays what it was, and the app is told', async () => {
     const errors: unknown[] = [];
     const { page, chat } = await waitingPage(undefined, { onError: (error) => errors.push(codeOf(error)) });
@@ -285,37 +230,6 @@ describe('a question whose id is taken', () => {
     await settle();
     expect(await kept(page.store)).toBe('q: Five?');
     expect((await reload(page)).shown()).toContain('q: Four? | q: Five?');
-  });
-
-  it.each(['One?', 'Fir'])(
-    'by the message "%s" gets one of its own, and is there after a reload',
-    async (text) => {
-      const { page, chat } = await waitingPage();
-      void chat.sendMessage(asked(idOf(chat, text), 'Four?'));
-      const reloaded = await reload(page);
-      expect(reloaded.shown()).toBe('q: One? | a: Fir | q: Two? | q: Three? | q: Four?');
-      await reloaded.ask('Five?', 'Fifth.');
-      expect(await reloaded.stored()).toBe(reloaded.shown());
-      expect(reloaded.shown()).toContain('q: Three? | q: Four? | q: Five? | a: Fifth.');
-    },
-  );
-
-  it('by one that was sent in the same moment, and did not wait, gets one of its own when that is saved', async () => {
-    const page = await openPage();
-    await page.ask('One?', 'First.');
-    const chat = page.chats.active;
-    const sent = ['Two?', 'Three?'].map((text) => chat.sendMessage(asked('same', text)));
-    const second = await page.script.next();
-    await second.say('Sec');
-    await settle();
-    expect(page.shown()).toBe('q: One? | a: First. | q: Two? | a: Sec | q: Three?');
-    expect(new Set(chat.messages.map(({ id }) => id)).size).toBe(5);
-    expect((await reload(page)).shown()).toBe(page.shown());
-    await second.answer('ond.');
-    await answerAll(page, 'Third.');
-    await Promise.all(sent);
-    expect(await page.stored()).toBe('q: One? | a: First. | q: Two? | a: Second. | q: Three? | a: Third.');
-    expect([await kept(page.store), await page.store.held('c')]).toEqual(['', new Set()]);
   });
 });
 
@@ -354,7 +268,6 @@ describe('what waits, while it waits', () => {
 
   it.each<[string, (messages: UIMessage[]) => UIMessage[]]>([
     ['that it was told of', (messages) => messages],
-    ['that is made of that', (messages) => [...messages.slice(0, 1), ...messages.slice(1)]],
     ['as a server gives it back', (messages) => structuredClone(messages)],
     ['of a server, with new ids', (messages) => messages.map((message, i) => ({ ...message, id: `s${i}` }))],
   ])('stays when an app sets a list long after an answer is finished: the one %s', async (_, made) => {
@@ -367,36 +280,11 @@ describe('what waits, while it waits', () => {
     await first.finish();
     const second = await page.script.next();
     await second.say('Sec');
-    chat.messages = made([...told!, ...chat.messages.slice(2, 4)]);
+    chat.messages = [...made(told!), ...chat.messages.slice(2)];
     expect(page.shown()).toBe('q: One? | a: Fir | q: Two? | a: Sec | q: Three?');
     await chat.stop();
     await answerAll(page, 'Third.');
     expect(page.shown()).toContain('q: Two? | a: Sec | q: Three? | a: Third.');
-    expect(await kept(page.store)).toBe('');
-  });
-
-  it('leaves the list as it is where an app sets what it was told of: nothing is rendered anew', async () => {
-    let told: UIMessage[] = [];
-    const page = await openPage(undefined, {
-      onFinish: ({ messages, message }) => {
-        told = [...messages.slice(0, -1), message];
-      },
-    });
-    await page.ask('One?', 'First.');
-    const before = page.chats.active.messages;
-    page.chats.active.messages = told;
-    expect(page.chats.active.messages.map((message, i) => message === before[i])).toEqual([true, true]);
-  });
-
-  it('is taken back in the midst of a word: what a view shows is a moment old', async () => {
-    const { page, chat, first } = await waitingPage();
-    const seen = chat.messages;
-    await first.say('st');
-    chat.messages = seen.filter(({ id }) => id !== idOf(chat, 'Two?'));
-    expect(page.shown()).toContain('q: Three?');
-    expect(page.shown()).not.toContain('q: Two?');
-    await first.finish();
-    await answerAll(page, 'Third.');
     expect(await kept(page.store)).toBe('');
   });
 
@@ -514,21 +402,6 @@ describe('what waits, while it waits', () => {
     expect(await page.stored()).toBe(page.shown());
   });
 
-  it('goes along when the answer before it gets a branch of its own', async () => {
-    const page = await openPage();
-    await page.ask('One?', 'First.');
-    const chat = page.chats.active;
-    void chat.regenerate();
-    const other = await page.script.next();
-    void chat.sendMessage({ text: 'Two?' });
-    await other.say('Oth');
-    const reloaded = await reload(page);
-    expect([reloaded.engine.branch, reloaded.shown()]).toEqual(['main-v2', 'q: One? | a: Oth | q: Two?']);
-    await reloaded.engine.switchBranch('main');
-    await settle();
-    expect(reloaded.shown()).toBe('q: One? | a: First.');
-  });
-
   it('stands in the list when another tab deletes the chat, and is there again when that is undone', async () => {
     const { page, chat } = await waitingPage();
     await settle();
@@ -572,27 +445,11 @@ describe('what waits, while it waits', () => {
     expect([await page.stored('main-v2'), await kept(page.store)]).toEqual([page.shown(), '']);
   });
 
-  it('is not written into a store that another tab emptied: no chat is made of it', async () => {
-    const store = new InMemoryContextStore();
-    const append = store.append.bind(store);
-    const { chat } = await waitingPage(store);
-    await settle();
-    // The tab was frozen, and heard nothing of it.
-    store.append = async (...args) => {
-      store.append = append;
-      await store.clear();
-      return append(...args);
-    };
-    void chat.sendMessage({ text: 'Four?' });
-    await settle();
-    expect([await store.getChat('c'), await kept(store)]).toEqual([undefined, '']);
-  });
-
   it('goes with a chat that is deleted for good', async () => {
     const { page } = await waitingPage();
     await settle();
     await page.store.deleteChat('c');
-    expect(await page.store.get(queuedKey('c'))).toBeUndefined();
+    expect(await kept(page.store)).toBe('');
   });
 });
 
@@ -605,12 +462,12 @@ describe('a disk that refuses for a while', () => {
   const moody = (): ContextStore => {
     const store = new InMemoryContextStore();
     return changed(store, {
-      append: async (...args) => {
-        if (args[1][0]?.op === 'merge') {
+      commit: async (...args) => {
+        if (writesWaiting(args)) {
           attempts += 1;
           if (isFull) throw full;
         }
-        return store.append(...args);
+        return store.commit(...args);
       },
     });
   };
@@ -656,58 +513,6 @@ describe('a disk that refuses for a while', () => {
       'q: Two? | q: Three? | q: Four?',
     ]);
   });
-
-  it('counts nothing as unsaved that was taken back before it took it', async () => {
-    const { page, chat } = await waitingPage(moody());
-    await settle();
-    isFull = true;
-    void chat.sendMessage({ text: 'Four?' });
-    chat.messages = chat.messages.filter(({ id }) => id !== idOf(chat, 'Four?'));
-    await settle();
-    expect(page.engine.state.getState().saveState.pending).toBe(0);
-  });
-
-  it('keeps no turn from a disk that has room for it', async () => {
-    const { page, chat, first } = await waitingPage(moody());
-    await settle();
-    isFull = true;
-    void chat.sendMessage({ text: 'Four?' });
-    await settle();
-    await first.finish();
-    await (await page.script.next()).answer('Second.');
-    await page.script.next();
-    expect(await page.stored()).toBe('q: One? | a: Fir | q: Two? | a: Second. | q: Three? | a: ');
-    expect(page.engine.state.getState().saveState).toMatchObject({ state: 'error', pending: 1 });
-  });
-
-  it('forgets what was taken back as soon as it takes that', async () => {
-    const { page, chat } = await waitingPage(moody());
-    await settle();
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    isFull = true;
-    chat.messages = chat.messages.filter(({ id }) => id !== idOf(chat, 'Two?'));
-    await pass(0);
-    expect(await kept(page.store)).toBe('q: Two? | q: Three?');
-    isFull = false;
-    await pass(2000);
-    expect(await kept(page.store)).toBe('q: Three?');
-    expect(page.shown()).toBe('q: One? | a: Fir | q: Three?');
-  });
-
-  it('keeps what it refused with the next turn that is saved', async () => {
-    const { page, chat, first } = await waitingPage(moody());
-    await settle();
-    isFull = true;
-    void chat.sendMessage({ text: 'Four?' });
-    chat.messages = chat.messages.filter(({ id }) => id !== idOf(chat, 'Three?'));
-    await settle();
-    expect(await kept(page.store)).toBe('q: Two? | q: Three?');
-    isFull = false;
-    await first.finish();
-    await page.script.next();
-    await settle();
-    expect(await kept(page.store)).toBe('q: Four?');
-  });
 });
 
 describe('a question that waits behind an answer that asks the page for something', () => {
@@ -733,12 +538,10 @@ describe('a question that waits behind an answer that asks the page for somethin
 
   it('is asked when that is given and the answer went on', async () => {
     const { page, chat } = await askingPage();
-    expect([page.shown(), words(chat.waiting), chat.status, page.script.requests.length]).toEqual([
-      'q: Roll? | a: [dice input-available] | q: Two?',
-      'q: Two?',
-      'ready',
-      1,
-    ]);
+    const shown = (): unknown[] => [page.shown(), words(chat.waiting), chat.status];
+    const all = 'q: Roll? | a: [dice input-available] | q: Two?';
+    await expect.poll(shown).toEqual([all, 'q: Two?', 'ready']);
+    expect(page.script.requests).toHaveLength(1);
     await give(chat);
     await answerAll(page, 'Four.', 'Second.');
     expect(words(page.script.requests[1]!.sent.messages)).toBe('q: Roll? | a: [dice output-available]');
@@ -818,25 +621,12 @@ describe('a question that waits behind an answer that asks the page for somethin
     expect(await kept(page.store)).toBe('');
   });
 
-  it('waits behind another try of that answer', async () => {
-    const { page, chat } = await askingPage();
-    void chat.regenerate();
-    await answerAll(page, 'No dice.', 'Second.');
-    expect(page.shown()).toBe('q: Roll? | a: No dice. | q: Two? | a: Second.');
-  });
-
   it('is kept for the next page, which asks nothing by itself', async () => {
     const { page } = await askingPage();
     await page.chats.dispose({ stop: true });
     const reloaded = await reload(page);
     expect(reloaded.shown()).toBe('q: Roll? | a: [dice input-available] | q: Two?');
     expect([page.script.requests.length, await kept(page.store)]).toEqual([1, 'q: Two?']);
-  });
-
-  it('is asked at once in an app that does not go on by itself', async () => {
-    const { page } = await askingPage({ sendAutomaticallyWhen: undefined as never });
-    await answerAll(page, 'Second.');
-    expect(page.shown()).toBe('q: Roll? | a: [dice input-available] | q: Two? | a: Second.');
   });
 });
 
@@ -920,49 +710,6 @@ describe('what waited when the page was left', () => {
     expect(reloaded.shown()).toBe('q: One? | a: Fir | q: Two? | q: Three?');
   });
 
-  describe('behind an older answer that was about to go on, on a branch that was not made yet', () => {
-    const leave = async (): Promise<Page> => {
-      const page = await openPage();
-      await page.ask('One?', 'First.');
-      await page.ask('Two?', 'Second.');
-      await page.engine.checkout(idOf(page.chats.active, 'First.'));
-      void page.chats.active.sendMessage();
-      await page.script.next();
-      void page.chats.active.sendMessage({ text: 'Three?' });
-      void page.chats.active.sendMessage({ text: 'Four?' });
-      expect(page.shown()).toContain('a: First. | q: Three? | q: Four?');
-      return reload(page);
-    };
-    const main = 'q: One? | a: First. | q: Two? | a: Second.';
-
-    it('is asked there', async () => {
-      const reloaded = await leave();
-      expect(reloaded.shown()).toBe(`${main} | q: Three? | q: Four?`);
-      void reloaded.chats.active.regenerate();
-      await answerAll(reloaded, 'Fourth.');
-      expect(reloaded.shown()).toBe('q: One? | a: First. | q: Three? | q: Four? | a: Fourth.');
-      expect([await reloaded.stored(), await reloaded.stored('main-v2')]).toEqual([main, reloaded.shown()]);
-      expect(await kept(reloaded.store)).toBe('');
-    });
-
-    it('is asked there by its id, one after the other', async () => {
-      const reloaded = await leave();
-      void reloaded.engine.attached?.regenerate(idOf(reloaded.chats.active, 'Three?'));
-      await answerAll(reloaded, 'Third.');
-      expect(reloaded.shown()).toBe('q: One? | a: First. | q: Three? | a: Third.');
-      expect(await reloaded.stored()).toBe(main);
-      expect(await kept(reloaded.store)).toBe('q: Four?');
-    });
-
-    it('is not in between when something else is said', async () => {
-      const reloaded = await leave();
-      await reloaded.ask('Five?', 'Fifth.');
-      expect(await reloaded.stored()).toBe(`${main} | q: Five? | a: Fifth.`);
-      expect(reloaded.shown()).toBe(`${main} | q: Five? | a: Fifth. | q: Three? | q: Four?`);
-      expect(await kept(reloaded.store)).toBe('q: Three? | q: Four?');
-    });
-  });
-
   it('is shown where one looks, when its branch is deleted', async () => {
     const { page } = await waitingPage();
     await settle();
@@ -988,28 +735,11 @@ describe('what waited when the page was left', () => {
     expect(await reloaded.stored()).toBe(reloaded.shown());
   });
 
-  it('is known to be saved, when its page died in between', async () => {
-    const { page, first } = await waitingPage();
-    await settle();
-    const before = await page.store.get(queuedKey('c'));
-    await first.finish();
-    await answerAll(page, 'Second.', 'Third.');
-    await page.store.set(queuedKey('c'), before);
-    const reloaded = await reload(page);
-    expect(reloaded.shown()).toBe('q: One? | a: Fir | q: Two? | a: Second. | q: Three? | a: Third.');
-    await reloaded.chats.whenSettled();
-    expect(await kept(page.store)).toBe('');
-  });
-
   it('is only as good as it was kept: what no message is, is left alone', async () => {
     const { page } = await waitingPage();
     await settle();
-    const value = { ...(await page.store.get<object>(queuedKey('c'))), bad: 5, worse: { branchId: 'x' } };
-    for (const damaged of [value, null, 'text']) {
-      await page.store.set(queuedKey('c'), damaged);
-      const shown = damaged === value ? 'q: One? | a: Fir | q: Two? | q: Three?' : 'q: One? | a: Fir';
-      expect((await reload(page)).shown()).toBe(shown);
-    }
+    await page.engine.keepFields('queued', { bad: 5, worse: { place: 'x' }, worst: 'text' });
+    expect((await reload(page)).shown()).toBe('q: One? | a: Fir | q: Two? | q: Three?');
   });
 });
 
@@ -1051,7 +781,7 @@ describe('what waits in another tab', () => {
       const held = async (id: string): Promise<ReadonlySet<string>> => (isDead ? new Set() : store.held(id));
       const other = await openPage(changed(store, { held }));
       void other.chats.active;
-      await loadTurns();
+      await loadMore();
       await waitingPage(store);
       await settle();
       isDead = true;
@@ -1103,59 +833,5 @@ describe('what waits in another tab', () => {
       for (const { engine } of tabs) expect(engine.state.getState().branches).toHaveLength(1);
       expect(await kept(page.store)).toBe('');
     }
-  });
-
-  it('gets other words in one tab while the other one asks it: both are asked, each on a branch of its own', async () => {
-    const { page } = await waitingPage();
-    await page.chats.dispose({ stop: true });
-    page.engine.dispose();
-    const errors: unknown[] = [];
-    const onError = (error: unknown): void => void errors.push(codeOf(error));
-    const asking = await openPage(page.store, { onError });
-    // The second one does not hear of it before it has asked.
-    const saying = await openPage(changed(page.store, { subscribe: () => () => {} }), { onError });
-    await vi.waitFor(() => {
-      for (const tab of [asking, saying]) expect(tab.shown()).toBe('q: One? | a: Fir | q: Two? | q: Three?');
-    });
-    const { active } = saying.chats;
-    void asking.chats.active.regenerate();
-    const third = await asking.script.next();
-    void active.sendMessage({ text: 'Zwei?', messageId: idOf(active, 'Two?') }).catch(onError);
-    await expect.poll(() => [saying.script.requests.length, errors]).toEqual([1, []]);
-    await answerAll(saying, 'Zweitens.');
-    await third.answer('Third.');
-    await asking.chats.whenSettled();
-    expect([saying.shown(), errors]).toEqual(['q: One? | a: Fir | q: Zwei? | a: Zweitens.', []]);
-    expect(await page.stored()).toBe('q: One? | a: Fir | q: Two? | q: Three? | a: Third.');
-    expect(await page.stored('main-v2')).toBe(saying.shown());
-    expect(await kept(page.store)).toBe('');
-  });
-
-  it('gets other words in one tab that takes an answer back, when the other one has just asked it', async () => {
-    const { page } = await waitingPage();
-    await page.chats.dispose({ stop: true });
-    page.engine.dispose();
-    const errors: unknown[] = [];
-    const onError = (error: unknown): void => void errors.push(codeOf(error));
-    // Neither hears of the other one before it has asked.
-    const deaf = { subscribe: () => () => {} };
-    const asking = await openPage(changed(page.store, deaf), { onError });
-    const saying = await openPage(changed(page.store, deaf), { onError });
-    await vi.waitFor(() => {
-      for (const tab of [asking, saying]) expect(tab.shown()).toBe('q: One? | a: Fir | q: Two? | q: Three?');
-    });
-    const { active } = saying.chats;
-    void active.regenerate({ messageId: idOf(active, 'Two?') });
-    await saying.script.next();
-    void asking.chats.active.regenerate();
-    const third = await asking.script.next();
-    // Its own answer had no word yet.
-    void active.sendMessage({ text: 'Drei?', messageId: idOf(active, 'Three?') }).catch(onError);
-    await expect.poll(() => [saying.script.requests.length, errors]).toEqual([2, []]);
-    await saying.script.requests[1]!.answer('Drittens.');
-    await third.answer('Third.');
-    await asking.chats.whenSettled();
-    expect([saying.shown(), errors]).toEqual(['q: One? | a: Fir | q: Two? | q: Drei? | a: Drittens.', []]);
-    expect(await kept(page.store)).toBe('');
   });
 });

@@ -103,9 +103,9 @@ describe('an answer was cut off', () => {
 it('saves for good what a call was asked, and not again with each word behind it', async () => {
   const saved: string[] = [];
   const data = new InMemoryContextStore();
-  const saveDraft: ContextStore['saveDraft'] = async (...args) => {
-    if (args[3]?.isDurable) saved.push(args[1]);
-    return data.saveDraft(...args);
+  const saveDraft: ContextStore['saveDraft'] = async (chatId, draft, options) => {
+    if (options?.isDurable) saved.push(draft.message.id);
+    return data.saveDraft(chatId, draft, options);
   };
   page = await openPage(changed(data, { saveDraft }));
   void page.chats.active.sendMessage({ text: 'Well?' });

@@ -1,12 +1,11 @@
 import { lastAssistantMessageIsCompleteWithToolCalls, type UIMessageChunk } from 'ai';
 import { describe, expect, it } from 'vitest';
-import type { ContextEngine } from '../../src/engine/engine.ts';
-import { goingOnKey } from '../../src/store/keys.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import type { ContextStore } from '../../src/store/store.ts';
 import { settle, type Exchange } from '../support/transport.ts';
 import { mortal } from './person.ts';
-import { afterReload, changed, openPage, SDK, slowly, words, type Page } from './story.ts';
+import { fieldsIn } from '../support/stored.ts';
+import { afterReload, changed, openPage, SDK, words, type Page } from './story.ts';
 
 // A page that is gone in the middle of a Continue, and a server that goes on. Most servers replay the request that they
 // are at, which is what came since Continue; some tell the whole answer.
@@ -105,26 +104,6 @@ describe('a Continue in whose middle the page was loaded anew', () => {
     expect(await kept(back)).toBe('q: One? | a: First and second.');
   });
 
-  it('says nothing twice when the server replays the whole answer in two texts, as it was said', async () => {
-    const page = await cutOff('First ');
-    await goOn(page, 'and ');
-    const back = await reload(page, async (replay) => {
-      await replay.send({ type: 'start' }, { type: 'start-step' }, ...text('a', 'First '));
-      await replay.send({ type: 'start-step' }, ...text('b', 'and second.'), { type: 'finish' });
-      await replay.drop();
-    });
-    expect(await kept(back)).toBe('q: One? | a: First and second.');
-  });
-
-  it('goes on when not a word had come since', async () => {
-    const page = await cutOff('First ');
-    await goOn(page);
-    const back = await reload(page, (replay) => again(replay, [], 'and ', 'second.'));
-    // Longer than the page that is gone would have waited with its next draft.
-    await wait(150);
-    expect(await kept(back)).toBe('q: One? | a: First and second.');
-  });
-
   it('goes on with words that begin as the answer began', async () => {
     const page = await cutOff('The one. ');
     await goOn(page, 'The ');
@@ -156,15 +135,6 @@ describe('a Continue in whose middle the page was loaded anew', () => {
     await page.chats.whenSettled();
     await goOn(page, 'second');
     const back = await reload(page, (replay) => again(replay, ['second'], ' and third.'));
-    expect(await kept(back)).toBe('q: One? | a: First and second and third.');
-  });
-
-  it('goes on after a second reload, and a third', async () => {
-    const page = await cutOff('First ');
-    await goOn(page, 'and ');
-    const once = await reload(page, (replay) => replay.say('and ', 'second '));
-    const twice = await reload(once, (replay) => replay.say('and ', 'second ', 'and '));
-    const back = await reload(twice, (replay) => again(replay, ['and ', 'second ', 'and '], 'third.'));
     expect(await kept(back)).toBe('q: One? | a: First and second and third.');
   });
 
@@ -240,7 +210,8 @@ describe('a Continue in whose middle the page was loaded anew', () => {
   it.each([null, 'first', { parts: 1 }])('goes on where %j is kept in place of a place', async (junk) => {
     const page = await cutOff('First ');
     await goOn(page, 'and ');
-    await page.store.set(goingOnKey(page.engine.chatId), junk);
+    const key = page.engine.node(page.chats.active.messages[1]!.id)!.key;
+    await page.engine.keepFields('going-on', { [key]: junk });
     const back = await reload(page, (replay) => again(replay, ['First ', 'and '], 'second.'));
     expect(await kept(back)).toBe('q: One? | a: First and second.');
   });
@@ -248,10 +219,9 @@ describe('a Continue in whose middle the page was loaded anew', () => {
   it('leaves nothing of it behind when the chat is deleted', async () => {
     const page = await cutOff('First ');
     await goOn(page, 'and ');
-    const key = goingOnKey(page.engine.chatId);
-    expect(await page.store.get(key)).toBeDefined();
+    expect(Object.keys(await fieldsIn(page.store, 'going-on'))).toHaveLength(1);
     await page.store.deleteChat(page.engine.chatId);
-    expect(await page.store.get(key)).toBeUndefined();
+    expect(await fieldsIn(page.store, 'going-on')).toEqual({});
   });
 });
 
@@ -329,49 +299,6 @@ describe('an answer that goes on after its tools were answered, in whose middle 
   });
 });
 
-it.each([0, 10, 30])(
-  'an answer is taken up by a page that asks twice, %i ms apart, on a slow disk',
-  async (ms) => {
-    const page = await openReplaying();
-    void page.chats.active.sendMessage({ text: 'One?' });
-    await (await page.script.next()).say('First ');
-    await page.leave();
-    const back = await openReplaying(slowly(afterReload(page.disk)));
-    const replays = [back.script.offer(), back.script.offer()];
-    void back.chats.active.resumeStream();
-    await wait(ms);
-    void back.chats.active.resumeStream();
-    await expect.poll(() => replays.some(({ stream }) => stream.locked)).toBe(true);
-    await wait(150);
-    for (const replay of replays) if (!replay.isStopped) await replay.answer('First ', 'and second.');
-    expect(await kept(back)).toBe('q: One? | a: First and second.');
-  },
-);
-
-const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
-it('a result that is given in the moment in which its answer is taken up is kept, though what it leads to is refused', async () => {
-  const cut = await cutOff('Rolling. ');
-  const { id } = cut.chats.active.messages[1]!;
-  const more = await goOn(cut);
-  await more.send(CALL);
-  await cut.leave();
-  const page = await openReplaying(slowly(afterReload(cut.disk)));
-  const transport = { ...page.script.transport, resumeStreamIsReplay: true };
-  page.chats.configure({ transport, sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls });
-  const replay = page.script.offer();
-  void page.chats.active.resumeStream();
-  await settle();
-  const given = page.chats.active.addToolOutput({ tool: 'dice' as never, toolCallId: '1', output: 6 });
-  await replay.send({ type: 'start' }, CALL);
-  await given;
-  await wait(100);
-  expect(page.shown()).toBe('q: One? | a: Rolling. /[dice output-available]');
-  await page.chats.active.stop();
-  expect(await page.stored()).toBe('q: One? | a: Rolling. /[dice output-available]');
-  expect([page.script.requests.length, page.engine.status(id)]).toEqual([0, 'interrupted']);
-});
-
 it('a call whose input broke off in the middle is asked once when all of it is replayed', async () => {
   const page = await openReplaying();
   void page.chats.active.sendMessage({ text: 'Roll?' });
@@ -426,53 +353,6 @@ describe('a page that asks its server for what it still streams', () => {
     expect(back.shown()).toBe('q: One? | a: Other.');
   });
 
-  it('has it once, for the branch that asked first: an edit on another one that holds it stops neither it nor what waits', async () => {
-    const page = await openReplaying();
-    void page.chats.active.sendMessage({ text: 'One?' });
-    await (await page.script.next()).say('First ');
-    await expect.poll(() => page.stored()).toBe('q: One? | a: First ');
-    await page.engine.rewind(page.chats.active.messages[1]!.id);
-    const back = await openAnew(page);
-    const { chats, engine, script } = back;
-    const [taken, refused] = [script.offer(), script.offer()];
-    const there = chats.active;
-    void there.resumeStream();
-    await taken.say('First ');
-    await expect.poll(() => there.status).toBe('streaming');
-    const waiting = there.sendMessage({ text: 'Two?' });
-
-    await engine.switchBranch('main');
-    await chats.active.resumeStream();
-    expect([taken.isStopped, refused.isStopped]).toEqual([false, true]);
-    const edited = chats.active.sendMessage({ text: 'Uno?', messageId: chats.active.messages[0]!.id });
-    await (await script.next()).answer('Primo.');
-    await edited;
-
-    await taken.answer('and last.');
-    await (await script.next()).answer('Second.');
-    await waiting;
-    expect(await back.stored()).toBe('q: One? | a: First and last.');
-    expect(await back.stored('main-v2')).toBe('q: One? | a: First and last. | q: Two? | a: Second.');
-    expect(await back.stored('main-v3')).toBe('q: Uno? | a: Primo.');
-  });
-
-  // AI SDK 5 takes a look for a request: the list follows nowhere until that has ended.
-  it.skipIf(SDK === 5)(
-    'lets it go where the person goes back to its question before it is found',
-    async () => {
-      const page = await cutOff('First ');
-      await goOn(page, 'and ');
-      const back = await openAnew(page);
-      const { replay, find, resumed } = await slowLook(back);
-      await back.engine.checkout(back.chats.active.messages[0]!.id);
-      find();
-      await resumed;
-      expect([replay.isStopped, back.chats.active.error, back.shown()]).toEqual([true, undefined, 'q: One?']);
-      await back.engine.switchBranch('main');
-      expect(await kept(back)).toBe('q: One? | a: First and ');
-    },
-  );
-
   it('asks for none where the person looks at an earlier question', async () => {
     const page = await cutOff('First ');
     const back = await openAnew(page);
@@ -505,86 +385,14 @@ describe('a page that asks its server for what it still streams', () => {
     },
   );
 
-  it('lets it go where another tab let it go on meanwhile, and keeps what was said there', async () => {
-    const page = await cutOff('First ');
-    await goOn(page);
-    const back = await openAnew(page);
-    const { replay, find, resumed } = await slowLook(back);
-    const other = await openPage(afterReload(page.disk));
-    await (await goOn(other, 'or ')).break();
-    await other.chats.whenSettled();
-    // AI SDK 5 takes a look for a request: the list follows nowhere until that has ended.
-    const known = (): string => words(back.engine.state.getState().messages);
-    await expect.poll(known).toBe('q: One? | a: First or ');
-    find();
-    await replay.answer('and ', 'second.').catch(() => {});
-    await resumed;
-    expect(replay.isStopped).toBe(true);
-    expect(await kept(back)).toBe('q: One? | a: First or ');
-  });
-
-  it('keeps a result that another tab gave meanwhile, on a branch that is not shown', async () => {
-    const page = await openReplaying();
-    void page.chats.active.sendMessage({ text: 'Roll?' });
-    await (await page.script.next()).send({ type: 'start' }, CALL);
-    const back = await openAnew(page);
-    const { replay, find, resumed } = await slowLook(back);
-    const [question, answer] = back.chats.active.messages;
-    await back.engine.rewind(question!.id);
-    const other = await openPage(afterReload(page.disk));
-    await other.chats.active.addToolOutput({ tool: 'dice' as never, toolCallId: '1', output: 6 });
-    const rev = (engine: ContextEngine): unknown => engine.node(answer!.id)?.rev;
-    await expect.poll(() => rev(back.engine)).toBe(rev(other.engine));
-    find();
-    await replay.send({ type: 'start' }, CALL);
-    await replay.answer('There.');
-    await resumed;
-    expect(await back.stored()).toBe('q: Roll? | a: [dice output-available]/There.');
-  });
-
   it('lets it go when its turn is refused, and says so', async () => {
     const page = await cutOff('First ');
     await page.leave();
-    const append: ContextStore['append'] = () => Promise.reject(new Error('The disk is gone.'));
-    const back = await openReplaying(changed(afterReload(page.disk), { append }));
+    const commit: ContextStore['commit'] = () => Promise.reject(new Error('The disk is gone.'));
+    const back = await openReplaying(changed(afterReload(page.disk), { commit }));
     const replay = back.script.offer();
     await back.chats.active.resumeStream();
     expect([replay.isStopped, back.chats.active.error?.message]).toEqual([true, 'The disk is gone.']);
-  });
-
-  it('is not ready before an edited question is saved, though it asked twice and there is nothing', async () => {
-    const { page, unsaved, serverHasNothing, save } = await openBefore();
-    const chat = page.chats.active;
-    const looked = [chat.resumeStream(), chat.resumeStream()];
-    // The second one gives the first one up, as StrictMode has it.
-    await looked[0];
-    const edited = chat.sendMessage({ text: 'Uno?', messageId: chat.messages[0]!.id });
-    // As far as it gets while its server says nothing.
-    await wait(50);
-    await expect.poll(serverHasNothing).toBe(true);
-    await Promise.all(looked);
-    await expect.poll(() => words(chat.messages)).toBe('q: Uno?');
-    expect([chat.status, chat.isBusy]).toEqual(['submitted', true]);
-    save();
-    await (await page.script.next()).answer('Primo.');
-    await edited;
-    expect([await page.stored('main-v2'), unsaved]).toEqual(['q: Uno? | a: Primo.', []]);
-  });
-
-  it('is not ready before a question is saved, though there is nothing when it asks beside that', async () => {
-    const { page, unsaved, serverHasNothing, save } = await openBefore();
-    const chat = page.chats.active;
-    const sent = chat.sendMessage({ text: 'Two?' });
-    await expect.poll(() => chat.status).toBe('submitted');
-    const looked = chat.resumeStream();
-    await expect.poll(serverHasNothing).toBe(true);
-    await looked;
-    expect([chat.status, chat.isBusy, unsaved]).toEqual(['submitted', true, []]);
-    save();
-    await (await page.script.next()).answer('Second.');
-    await sent;
-    expect(chat.status).toBe('ready');
-    expect(await page.stored()).toBe('q: One? | a: First. | q: Two? | a: Second.');
   });
 
   it('asks for nothing while an answer is asked for or grows here, and can stop it', async () => {
@@ -635,11 +443,11 @@ async function openBefore(): Promise<Before> {
   const disk = new InMemoryContextStore();
   let save = (): void => {};
   let saving: Promise<void> | undefined;
-  const append: ContextStore['append'] = async (...args) => {
+  const commit: ContextStore['commit'] = async (...args) => {
     await saving;
-    return disk.append(...args);
+    return disk.commit(...args);
   };
-  const page = await openPage(changed(disk, { append }));
+  const page = await openPage(changed(disk, { commit }));
   await page.ask('One?', 'First.');
   saving = new Promise((resolve) => (save = resolve));
   const asked: (() => void)[] = [];
@@ -657,13 +465,15 @@ async function openBefore(): Promise<Before> {
     answer?.();
     return answer !== undefined;
   };
-  return { page, unsaved, serverHasNothing, save: () => save() };
+  return { page, unsaved, isAsked: () => asked.length > 0, serverHasNothing, save: () => save() };
 }
 
 interface Before {
   readonly page: Page;
   /** What was shown and not saved when the chat said that it is ready. */
   readonly unsaved: readonly string[];
+  /** Whether the server is asked at this moment. */
+  readonly isAsked: () => boolean;
   /** Answers the look at the server that is oldest; false where there is none. */
   readonly serverHasNothing: () => boolean;
   readonly save: () => void;

@@ -1,6 +1,7 @@
 import type { UIMessage } from 'ai';
 import { createContextChats, type ContextChatOptions, type ContextChats } from '../../src/ai/index.ts';
-import { ContextEngine, type ContextEngineOptions } from '../../src/engine/engine.ts';
+import { ContextEngine } from '../../src/engine/engine.ts';
+import type { ContextEngineOptions } from '../../src/engine/options.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import type { ContextStore } from '../../src/store/store.ts';
 import { scriptedTransport, type ScriptedTransport } from '../support/transport.ts';
@@ -26,7 +27,7 @@ type PageOptions = ContextChatOptions & Pick<ContextEngineOptions, 'onConflict'>
 
 /**
  * Opens the chat `c` of user `me`: in the app of test/apps that is plain `useChat` but for one line where `CHATS` is `app`; else,
- * and in Node, where there is no page, as engine and chats, without a component. `test/apps/where.test.ts` tells where is what.
+ * and in Node, where there is no page, as engine and chats, without a component.
  */
 export async function openPage(
   store: ContextStore = new InMemoryContextStore(),
@@ -53,7 +54,7 @@ async function pageOf(store: ContextStore, options: PageOptions, open: Open): Pr
     store,
     shown: () => words(chats.active.messages),
     stored: async (branch = 'main') => {
-      const head = (await store.listBranches('c')).find(({ name }) => name === branch)?.headMessageId;
+      const head = (await store.listBranches('c')).find(({ name }) => name === branch)?.headKey;
       return head ? words((await store.getMessageChain('c', head)).map(({ data }) => data)) : '';
     },
     ask: async (text, ...answer) => {
@@ -101,9 +102,9 @@ export function afterReload(before: ContextStore): ContextStore {
 /** The same store, on a disk that takes its time. */
 export function slowly(store: ContextStore, ms = 20): ContextStore {
   return changed(store, {
-    append: async (...args) => {
+    commit: async (...args) => {
       await new Promise((resolve) => setTimeout(resolve, ms));
-      return store.append(...args);
+      return store.commit(...args);
     },
   });
 }

@@ -1,9 +1,8 @@
-import { Chat } from '@ai-sdk/react';
 import { lastAssistantMessageIsCompleteWithToolCalls, type UIMessage, type UIMessageChunk } from 'ai';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { ContextError } from '../../src/errors.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
-import { scriptedTransport, settle, type Exchange } from '../support/transport.ts';
+import { settle, type Exchange } from '../support/transport.ts';
 import { openPage, openPlainly, SDK, slowly, words, type Page } from './story.ts';
 
 let page: Page;
@@ -35,7 +34,7 @@ const give = (output: unknown, toolCallId = 'call-1') => ({
 describe("a tool's result", () => {
   it('is saved on the node that called', async () => {
     await (await askForDice()).finish();
-    expect(page.shown()).toBe('q: Roll? | a: [dice input-available]');
+    await expect.poll(() => page.shown()).toBe('q: Roll? | a: [dice input-available]');
     await page.chats.active.addToolOutput(give(4));
     expect(page.shown()).toBe('q: Roll? | a: [dice output-available]');
     expect(await page.stored()).toBe(page.shown());
@@ -89,29 +88,6 @@ describe("a tool's result", () => {
     const outputs = saved?.parts.flatMap((part) => ('output' in part ? [part.output] : []));
     expect(outputs).toEqual([4, 5]);
     expect(page.shown()).toContain('[dice output-available]/[dice output-available]');
-  });
-
-  it('leaves alone the words that another tab added meanwhile, also where the chat had no time to look', async () => {
-    const exchange = await askForDice();
-    await exchange.send(...call('call-2').slice(1));
-    await exchange.finish();
-    const other = await openPage(page.store);
-    void page.chats.active.sendMessage({ text: 'And?' });
-    const busy = await page.script.next();
-    await other.engine.switchBranch('main');
-    const { id } = other.engine.state.getState().messages[1]!;
-    await other.chats.active.addToolOutput(give(4, 'call-1'));
-    const said = { ...other.engine.message(id)!, parts: [...other.engine.message(id)!.parts] };
-    said.parts.push({ type: 'text', text: 'One of two.' });
-    await other.engine.updateMessage(id, said);
-    await settle();
-    await page.chats.active.addToolOutput(give(5, 'call-2'));
-    await busy.answer('So.');
-    await page.chats.whenSettled();
-    expect(await page.stored()).toBe(
-      'q: Roll? | a: [dice output-available]/[dice output-available]/One of two. | q: And? | a: So.',
-    );
-    expect(page.shown()).toBe(await page.stored());
   });
 
   it('is sent on, and the answer to it grows on the same node', async () => {
@@ -219,28 +195,6 @@ it('does not send half a tool call on', async () => {
   expect(await page.stored()).toBe('q: Roll? | a: Rolling. /[dice input-available] | q: Well? | a: ');
 });
 
-it('answered while the next question is being saved, follows what another tab says of it later', async () => {
-  const store = new InMemoryContextStore();
-  page = await openPage(slowly(store));
-  const other = await openPage(store);
-  await (await askForDice()).finish();
-  await page.chats.whenSettled();
-  const sent = page.chats.active.sendMessage({ text: 'And?' });
-  await settle();
-  await page.chats.active.addToolOutput(give(4));
-  await (await page.script.next()).answer('Four.');
-  await sent;
-  await expect.poll(() => other.shown()).toBe('q: Roll? | a: [dice output-available] | q: And? | a: Four.');
-  const [, asking] = other.chats.active.messages;
-  await other.engine.updateMessage(asking!.id, {
-    ...asking!,
-    parts: [...asking!.parts, { type: 'text', text: 'Seen.' }],
-  });
-  await expect
-    .poll(() => page.shown())
-    .toBe('q: Roll? | a: [dice output-available]/Seen. | q: And? | a: Four.');
-});
-
 it('that an answer elsewhere would write over is refused: in the chat, and to whoever waits for it', async () => {
   await (await askForDice()).finish();
   await page.chats.whenSettled();
@@ -280,79 +234,6 @@ it('whose result was refused by the store still waits for it', async () => {
   await page.chats.active.addToolOutput(give(4));
   expect(await page.stored()).toBe('q: Roll? | a: [dice output-available]');
 });
-
-it.each(['on this page', 'in another tab'])(
-  'whose result was given %s keeps it when the answer goes on on another branch',
-  async (where) => {
-    await (await askForDice()).finish();
-    await page.chats.whenSettled();
-    const { name: branch } = await page.engine.btw();
-    const aside = page.chats.get(branch)!;
-    await expect.poll(() => aside.messages.length).toBe(2);
-    const { chats } = where === 'on this page' ? page : await openPage(page.store);
-    await chats.active.addToolOutput(give(4));
-    await expect.poll(() => page.shown()).toBe('q: Roll? | a: [dice output-available]');
-    const more = aside.sendMessage();
-    const exchange = await page.script.next();
-    expect(words(exchange.sent.messages)).toBe('q: Roll? | a: [dice output-available]');
-    await exchange.answer('Four.');
-    await more;
-    expect(await page.stored(branch)).toBe('q: Roll? | a: [dice output-available]/Four.');
-  },
-);
-
-it.each(['before', 'after'])(
-  'whose result lets the answer go on by itself, does not let it go on twice when somebody asks for more just %s',
-  async (when) => {
-    for (let delay = 0; delay < 30; delay += 1) {
-      page = await openPage(undefined, {
-        sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls,
-      });
-      await (await askForDice()).finish();
-      await page.chats.whenSettled();
-      const aside = page.chats.get((await page.engine.btw()).name)!;
-      await expect.poll(() => aside.messages.length, { interval: 1 }).toBe(2);
-      const both = [async () => aside.sendMessage(), async () => aside.addToolOutput(give(4))];
-      const [first, second] = when === 'before' ? both : both.toReversed();
-      const done = [first!()];
-      for (let turn = 0; turn < delay; turn += 1) await Promise.resolve();
-      done.push(second!());
-      const exchange = await page.script.next();
-      await settle();
-      expect(page.script.requests, `after ${delay}`).toHaveLength(2);
-      await exchange.answer('Four.');
-      await settle();
-      // Whoever came second asks now, or found the result in what is asked already.
-      for (const more of page.script.requests.slice(2)) await more.answer('More.');
-      await Promise.all(done);
-    }
-  },
-);
-
-it.each(['before', 'after'])(
-  'whose result is given on one branch, just %s somebody on another one asks for more, keeps it',
-  async (when) => {
-    for (let delay = 0; delay < 80; delay += 4) {
-      page = await openPage(slowly(new InMemoryContextStore(), 1));
-      await (await askForDice()).finish();
-      await page.chats.whenSettled();
-      const aside = page.chats.get((await page.engine.btw()).name)!;
-      await expect.poll(() => aside.messages.length, { interval: 1 }).toBe(2);
-      const given = async () => page.chats.active.addToolOutput(give(4));
-      const both = [given, async () => aside.sendMessage()];
-      const [first, second] = when === 'before' ? both : both.toReversed();
-      const done = [first!()];
-      for (let turn = 0; turn < delay; turn += 1) await Promise.resolve();
-      done.push(second!());
-      const exchange = await page.script.next();
-      expect(words(exchange.sent.messages), `after ${delay}`).toBe('q: Roll? | a: [dice output-available]');
-      await exchange.answer('Four.');
-      await Promise.all(done);
-      const answered = 'q: Roll? | a: [dice output-available]/Four.';
-      expect([await page.stored(), words(aside.messages)], `after ${delay}`).toEqual([answered, answered]);
-    }
-  },
-);
 
 it.each(['streams', 'was stopped'])(
   'that asks another branch is not held up by a call beside it, which a person answers while the answer %s',
@@ -412,30 +293,6 @@ async function givenWhileAsked(
   }
 }
 
-// AI SDK 5 knows no approvals.
-it.runIf(SDK > 5)(
-  'that is allowed on one branch, while another one goes on with it, is shown with its result as news',
-  async () => {
-    const request = { type: 'tool-approval-request', toolCallId: 'call-1', approvalId: 'leave' } as const;
-    await givenWhileAsked(
-      [...call('call-1').slice(0, 3), request],
-      async (main, exchange, delay) => {
-        const before = main.messages[1]!;
-        await exchange.send(
-          { type: 'start' },
-          { type: 'tool-output-available', toolCallId: 'call-1', output: 6 },
-        );
-        expect(words([before]), `after ${delay}`).toBe('a: [dice approval-responded]');
-        await exchange.finish();
-        await page.chats.whenSettled();
-        expect(await page.stored(), `after ${delay}`).toBe('q: Roll? | a: [dice output-available]');
-        await expect.poll(() => page.shown()).toBe(await page.stored());
-      },
-      (main) => main.addToolApprovalResponse({ id: 'leave', approved: true }),
-    );
-  },
-);
-
 it('whose id was used before in its answer does not get what that one got, when one beside it is answered', async () => {
   await givenWhileAsked(
     [
@@ -461,45 +318,6 @@ it('whose result finds no network has something left to say', async () => {
   page.script.refuse(new TypeError('Failed to fetch'));
   await page.chats.active.sendMessage();
   expect(page.engine.status(page.chats.active.messages[1]!.id)).toBe('interrupted');
-});
-
-describe('a call that is answered late', () => {
-  it('is answered in its place, at whatever moment a question is sent', async () => {
-    for (let delay = 0; delay < 40; delay += 1) {
-      page = await openPage();
-      const chat = page.chats.active;
-      await (await askForDice()).fail('overloaded');
-      await chat.whenSettled();
-      const sent = chat.sendMessage({ text: 'And?' });
-      for (let turn = 0; turn < delay; turn += 1) await Promise.resolve();
-      await chat.addToolOutput(give(4));
-      await (await page.script.next()).answer('Done.');
-      await sent;
-      expect(page.shown()).toBe('q: Roll? | a: [dice output-available] | q: And? | a: Done.');
-      expect(await page.stored()).toBe(page.shown());
-    }
-  });
-
-  it('is answered on its node, at whatever moment an edit cuts the list', async () => {
-    for (let delay = 0; delay < 20; delay += 1) {
-      page = await openPage();
-      const chat = page.chats.active;
-      await (await askForDice()).finish();
-      await chat.whenSettled();
-      const [question, asking] = chat.messages;
-      const edited = chat.sendMessage({ text: 'Roll twice?', messageId: question!.id });
-      for (let turn = 0; turn < delay; turn += 1) await Promise.resolve();
-      if (!chat.messages.includes(asking!)) return;
-      await chat.addToolOutput(give(4));
-      await (await page.script.next()).answer('Done.');
-      await edited;
-      expect((await page.store.getMessage('c', asking!.id))?.data.parts).toContainEqual(
-        expect.objectContaining({ state: 'output-available', output: 4 }),
-      );
-      expect(await page.stored('main-v2')).toBe('q: Roll twice? | a: Done.');
-    }
-    expect.unreachable('the edit never cut the list');
-  });
 });
 
 describe('the result of a tool that takes its time', () => {
@@ -552,27 +370,3 @@ describe('the result of a tool that takes its time', () => {
     expect(page.chats.active.status).toBe('ready');
   });
 });
-
-it.skipIf(SDK < 6)(
-  'a request for approval takes back a result that was given before it, as plain useChat has it',
-  async () => {
-    const script = scriptedTransport();
-    const plain = new Chat<UIMessage>({ transport: script.transport });
-    void plain.sendMessage({ text: 'Roll?' });
-    void page.chats.active.sendMessage({ text: 'Roll?' });
-    for (const [chat, exchange] of [
-      [plain, await script.next()],
-      [page.chats.active, await page.script.next()],
-    ] as const) {
-      await exchange.send(...call('call-1').slice(0, 3));
-      await chat.addToolOutput(give(4));
-      expect(words(chat.messages)).toBe('q: Roll? | a: [dice output-available]');
-      await exchange.send({ type: 'tool-approval-request', approvalId: 'ok?', toolCallId: 'call-1' });
-      await exchange.finish();
-      expect(words(chat.messages)).toBe('q: Roll? | a: [dice approval-requested]');
-    }
-    await page.chats.whenSettled();
-    expect(page.chats.active.messages[1]!.parts).toEqual(plain.messages[1]!.parts);
-    expect(await page.stored()).toBe(page.shown());
-  },
-);

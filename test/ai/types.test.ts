@@ -26,6 +26,8 @@ describe('the types', () => {
       );
       expectTypeOf(chat).toEqualTypeOf(useChat<Own>(init));
       expectTypeOf(useChat({ ...useContextChat(init), resume: true })).toEqualTypeOf(chat);
+      // @ts-expect-error: useChat resumes, and the error says so
+      useContextChat({ ...init, resume: true });
       void chat.addToolOutput({ tool: 'dice', toolCallId: '1', output: 6 });
       // @ts-expect-error: dice give numbers
       void chat.addToolOutput({ tool: 'dice', toolCallId: '1', output: 'six' });

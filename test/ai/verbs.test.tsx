@@ -11,6 +11,7 @@ import { ContextEngineProvider } from '../../src/react/provider.tsx';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import { picked } from '../support/fileList.ts';
 import { scriptedTransport, settle, type Exchange, type ScriptedTransport } from '../support/transport.ts';
+import { storedMessages } from '../support/stored.ts';
 import { afterReload, SDK, words } from './story.ts';
 
 /** Every verb of useChat, as an app calls it, and what is kept of it. */
@@ -26,7 +27,7 @@ beforeEach(async () => {
 
 afterEach(cleanup);
 
-type Options = Partial<UseContextChatOptions> & { readonly resume?: boolean };
+type Options = Omit<UseContextChatOptions, 'resume'> & { readonly resume?: boolean };
 
 function Chat({ resume = false, ...options }: Options): ReactNode {
   const helpers = useChat({ ...useContextChat({ transport: script.transport, ...options }), resume });
@@ -67,9 +68,7 @@ async function ask(action: () => unknown, ...answer: string[]): Promise<Exchange
 
 /** All that the store holds of the chat, on whichever branch, in the order in which it was said. */
 async function stored(): Promise<UIMessage[]> {
-  const { nodes } = await store.load('c');
-  const ids = nodes.map(({ id }) => id);
-  return (await store.getNodes('c', ids)).map(({ data }) => data);
+  return storedMessages(store);
 }
 
 const shown = (): string => words(chat.messages);
@@ -184,19 +183,6 @@ describe('sendMessage', () => {
 });
 
 describe('a message that is sent while an answer grows', () => {
-  it('waits, one after the other', async () => {
-    await open({ onBusy: 'queue' });
-    const first = await requestAfter(() => {
-      for (const text of ['One?', 'Two?', 'Three?']) void chat.sendMessage({ text });
-    });
-    await act(() => first.answer('First.'));
-    await act(async () => (await script.next()).answer('Second.'));
-    await act(async () => (await script.next()).answer('Third.'));
-    expect(shown()).toBe('q: One? | a: First. | q: Two? | a: Second. | q: Three? | a: Third.');
-    expect(words(await stored())).toBe(shown());
-    expect(engine.state.getState().branches).toHaveLength(1);
-  });
-
   it('is refused where the app asks for it, and nothing changes', async () => {
     await open({ onBusy: 'reject' });
     const refused: unknown[] = [];
@@ -256,34 +242,6 @@ describe('a tool', () => {
     expect(words(sent.messages)).toBe('q: Roll? | a: [dice output-error] | q: And?');
   });
 
-  it.runIf(SDK > 5).each([
-    [true, '[dice output-available]'],
-    [false, '[dice output-denied]'],
-  ])('that waits for a word goes on by itself when it comes (%s)', async (approved, outcome) => {
-    await open({ sendAutomaticallyWhen: ai.lastAssistantMessageIsCompleteWithApprovalResponses });
-    const exchange = await requestAfter(() => chat.sendMessage({ text: 'Roll?' }));
-    await act(async () => {
-      await call(exchange);
-      await exchange.send({ type: 'tool-approval-request', approvalId: 'ok?', toolCallId: '1' });
-      await exchange.finish();
-    });
-    const { id } = chat.messages[1]!;
-    const next = await requestAfter(() => chat.addToolApprovalResponse({ id: 'ok?', approved }));
-    expect(words(next.sent.messages)).toBe('q: Roll? | a: [dice approval-responded]');
-    await act(async () => {
-      await next.send(
-        approved
-          ? { type: 'tool-output-available', toolCallId: '1', output: 4 }
-          : { type: 'tool-output-denied', toolCallId: '1' },
-      );
-      await next.answer('So be it.');
-    });
-    expect(words(await stored())).toBe(`q: Roll? | a: ${outcome}/So be it.`);
-    expect(chat.messages[1]!.id).toBe(id);
-    const { sent } = await ask(() => chat.sendMessage({ text: 'And?' }), 'Well.');
-    expect(words(sent.messages)).toBe(`q: Roll? | a: ${outcome}/So be it. | q: And?`);
-  });
-
   it.runIf(SDK > 5)('that waits for a word still does so after a reload', async () => {
     await open();
     const exchange = await requestAfter(() => chat.sendMessage({ text: 'Roll?' }));
@@ -330,22 +288,5 @@ describe('the rest', () => {
     act(() => chat.setMessages([]));
     await ask(() => chat.sendMessage({ text: 'Three?' }), 'Third.');
     expect(shown()).toBe('q: Three? | a: Third.');
-  });
-
-  it('resume takes up what a server still streams when the page comes back', async () => {
-    script = { ...script, transport: { ...script.transport, resumeStreamIsReplay: true } };
-    await open();
-    const cut = await requestAfter(() => chat.sendMessage({ text: 'One?' }));
-    await act(() => cut.say('Fir'));
-    const { id } = chat.messages[1]!;
-    cleanup();
-    const replay = script.offer();
-    await open({ resume: true });
-    await act(settle);
-    await act(() => replay.answer('Fir', 'st.'));
-    expect(shown()).toBe('q: One? | a: First.');
-    expect(words(await stored())).toBe(shown());
-    expect(chat.messages[1]!.id).toBe(id);
-    expect(engine.status(id)).toBe('complete');
   });
 });

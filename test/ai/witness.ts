@@ -1,6 +1,8 @@
 import type { UIMessage } from 'ai';
 import type { ContextChat } from '../../src/ai/index.ts';
-import { textOf, type MessageNode } from '../../src/graph/graph.ts';
+import { textOf } from '../../src/graph/graph.ts';
+import type { MessageNode } from '../../src/store/reads.ts';
+import { fieldsIn, storedNodes } from '../support/stored.ts';
 import type { Exchange } from '../support/transport.ts';
 import type { MortalPage } from './person.ts';
 import { noteOf, words } from './story.ts';
@@ -90,11 +92,11 @@ export class Witness {
 
   /** Answers hang on words that stay: none is asked for behind one that grows, and none goes on beneath one. */
   #compareChains(exchange: Exchange, chain: readonly MessageNode[]): void {
-    const ids = chain.map(({ id }) => id);
-    const own = String(noteOf(exchange)['answerId']);
+    const ids = chain.map(({ key }) => key);
+    const own = String(noteOf(exchange)['answerKey']);
     const others = [...this.#behind].filter(([other]) => other !== exchange && this.#isOpen(other));
     for (const [other, before] of others) {
-      const id = String(noteOf(other)['answerId']);
+      const id = String(noteOf(other)['answerKey']);
       if (id !== own && ids.includes(id)) this.found.push(`${own} is asked for behind ${id}, which grows`);
       if (id !== own && before.includes(own)) this.found.push(`${own} goes on, and ${id} grows behind it`);
     }
@@ -115,12 +117,12 @@ export class Witness {
     this.#compareAnswers(exchange);
     this.forgets(exchange);
     const { messages } = exchange.sent;
-    const own = await page.store.getMessageChain('c', String(noteOf(exchange)['answerId']));
+    const own = await page.store.getMessageChain('c', String(noteOf(exchange)['answerKey']));
     const chain = own.length > 0 ? own : await this.#chainOfVersion(page, exchange);
     // One that fails or is stopped takes back what was reserved for its answer, maybe before a real disk was read.
     if (!this.#isOpen(exchange)) return;
     this.#compareChains(exchange, chain);
-    if (typed) await this.#compareEnds(page, exchange, typed, chain.at(-2)?.parentId ?? null);
+    if (typed) await this.#compareEnds(page, exchange, typed, chain.at(-2)?.parentKey ?? null);
     if (questionsIn(messages) !== questionsIn(chain.map(({ data }) => data)))
       this.found.push(
         `asked with "${words(messages)}", saved then was "${words(chain.map(({ data }) => data))}"`,
@@ -132,13 +134,12 @@ export class Witness {
     page: MortalPage,
     { sent: { messages } }: Exchange,
     { own: id, beside }: Typed,
-    parentId: string | null,
+    parentKey: string | null,
   ): Promise<void> {
-    const { branches, nodes } = await page.store.load('c');
-    const own = branches.find((branch) => branch.id === id);
-    if (own?.headMessageId !== parentId) return;
+    const own = page.engine.state.getState().branches.find((branch) => branch.id === id);
+    if (!own || own.headKey !== parentKey) return;
     // Another page wrote there in that moment, and its answer came to nothing: what it was reserved is taken back.
-    const ids = new Set(nodes.map((node) => node.id));
+    const ids = new Set((await allOf(page.store)).map((node) => node.id));
     const isTakenBack = beside(own.name).some((answerId) => !ids.has(answerId));
     if (!isTakenBack)
       this.found.push(`${questionsIn(messages)} was typed at the end of ${own.name}, and is not on it`);
@@ -147,10 +148,11 @@ export class Witness {
   /** No answer is said twice at once, and no two grow in one chat. */
   #compareAnswers(exchange: Exchange): void {
     const others = [...this.#asked.keys()].filter((other) => other !== exchange && this.#isHeard(other));
-    const { answerId } = noteOf(exchange);
+    const { answerKey: answerId } = noteOf(exchange);
     const [page, branchId] = [this.#asked.get(exchange), this.#branchOf(exchange)];
     for (const other of others)
-      if (noteOf(other)['answerId'] === answerId) this.#tell(`${String(answerId)} is answered twice at once`);
+      if (noteOf(other)['answerKey'] === answerId)
+        this.#tell(`${String(answerId)} is answered twice at once`);
       else if (this.#branchOf(other) === branchId && this.#asked.get(other) === page)
         this.#tell(`two answers grow at once on ${branchId}`);
   }
@@ -185,15 +187,15 @@ export class Witness {
   /** In the end: answers that were found, and that nobody reads or lets go of, so that their servers go on for nobody. */
   left(): string[] {
     const left = [...this.#finds].filter((find) => !find.stream.locked && this.#isAlive(find));
-    const ids = left.map(({ exchange }) => String(noteOf(exchange)['answerId']));
+    const ids = left.map(({ exchange }) => String(noteOf(exchange)['answerKey']));
     return ids.map((id) => `${id} was found at its server, and neither taken up nor let go`);
   }
 
   /** Where the question was typed, if it is asked elsewhere. */
   #comparePlaces(page: MortalPage, exchange: Exchange): Typed | undefined {
-    const { answerId, branchId } = noteOf(exchange);
+    const { answerKey: answerId, branchId } = noteOf(exchange);
     const before = [...this.#asked.keys()];
-    if (before.some((other) => noteOf(other)['answerId'] === answerId)) {
+    if (before.some((other) => noteOf(other)['answerKey'] === answerId)) {
       this.#countGoingOn(page, answerId);
       this.#more.add(exchange);
     }
@@ -230,7 +232,7 @@ export class Witness {
 
   /** Whether an answer was ever asked of a server. */
   hasAskedFor(id: string): boolean {
-    return [...this.#asked.keys()].some((exchange) => noteOf(exchange)['answerId'] === id);
+    return [...this.#asked.keys()].some((exchange) => noteOf(exchange)['answerKey'] === id);
   }
 
   #countGoingOn(page: MortalPage, answerId: unknown): void {
@@ -240,9 +242,12 @@ export class Witness {
   }
 
   /** Somebody types a question into a chat. */
-  types(text: string, page: MortalPage, own: string | undefined): void {
+  types(text: string, page: MortalPage, chat: ContextChat): void {
+    const own = chat.branchId;
     if (own === undefined) return;
-    const others = new Set(page.engine.state.getState().branches.map(({ id }) => id));
+    // A branch that is being made for the chat is its own already.
+    const { branches } = page.engine.state.getState();
+    const others = new Set(branches.flatMap(({ id }) => (page.chats.get(id) === chat ? [] : [id])));
     const over = new Set([...this.#begun].flatMap(([id, { isOver }]) => (isOver ? [id] : [])));
     const beside = (name: string): string[] =>
       [...this.#begun].flatMap(([id, { page: by, branch }]) =>
@@ -295,7 +300,8 @@ export class Witness {
   growingIn(page: MortalPage, { branchId, messages, isBusy }: ContextChat): Exchange[] {
     const last = isBusy ? messages.at(-1)?.id : undefined;
     const isVersion = (exchange: Exchange): boolean =>
-      page.engine.status(String(noteOf(exchange)['answerId'])) === undefined && goesOnFrom(exchange) === last;
+      page.engine.status(String(noteOf(exchange)['answerKey'])) === undefined &&
+      goesOnFrom(exchange) === last;
     return this.#openOf(page).filter(
       (exchange) => this.#branchOf(exchange) === branchId || isVersion(exchange),
     );
@@ -304,9 +310,9 @@ export class Witness {
   /** A stop has come to its end: so have the answers that grew. */
   hasStopped({ engine }: MortalPage, stopped: readonly Exchange[]): void {
     for (const exchange of stopped) {
-      const id = String(noteOf(exchange)['answerId']);
+      const id = String(noteOf(exchange)['answerKey']);
       const isAskedAgain =
-        [...this.#asked.keys()].findLast((one) => noteOf(one)['answerId'] === id) !== exchange;
+        [...this.#asked.keys()].findLast((one) => noteOf(one)['answerKey'] === id) !== exchange;
       if (!isAskedAgain && engine.status(id) === 'streaming')
         this.found.push(`${id} was stopped, and is not settled`);
     }
@@ -314,7 +320,7 @@ export class Witness {
 
   /** What a tool was given, or a person's word on it, is said to be kept. */
   async isKept({ store }: MortalPage, owner: string, toolCallId: string): Promise<void> {
-    const [node] = await store.getNodes('c', [owner]);
+    const node = await store.getMessage('c', owner);
     const call = node && callsIn(node.data).find((one) => one.toolCallId === toolCallId);
     if (call && waits(call)) this.found.push(`${toolCallId} was told to be kept, and is not`);
   }
@@ -326,12 +332,12 @@ export class Witness {
 
   /** A server ended an answer. */
   ends(exchange: Exchange, end: string): void {
-    this.#ends.set(String(noteOf(exchange)['answerId']), { exchange, end });
+    this.#ends.set(String(noteOf(exchange)['answerKey']), { exchange, end });
   }
 
   /** How an answer ended is not sure: its page died, or it goes on. */
   forgets(exchange: Exchange): void {
-    this.#ends.delete(String(noteOf(exchange)['answerId']));
+    this.#ends.delete(String(noteOf(exchange)['answerKey']));
   }
 
   /** What must be true between any two acts. */
@@ -346,11 +352,11 @@ export class Witness {
     }
     const { messages, status } = chats.active;
     if (status !== 'ready' || this.#checked.get(page) === messages) return;
-    const isIdle = !chats.active.isBusy;
+    const isIdle = !chats.active.isBusy && page.engine.attached?.isBusy !== true;
     if (isIdle) this.#checked.set(page, messages);
     const stored = await this.#compareWords(page, messages);
     // A result that another chat of the page was given is shown here, too, a moment before that one has saved it.
-    if (isIdle) for (const message of messages) this.#compareCalls(message, stored.get(message.id));
+    if (isIdle) for (const message of messages) this.#compareCalls(page, message, stored.get(message.id));
   }
 
   /** A page that says that it is ready says that all that it shows is saved. Gives what is. */
@@ -359,36 +365,38 @@ export class Witness {
     messages: readonly UIMessage[],
   ): Promise<ReadonlyMap<string, UIMessage>> {
     const { isBusy } = page.chats.active;
+    // What another chat of the page says is shown here, too: that chat does not say that it is ready.
+    const isOther = !isBusy && page.engine.attached?.isBusy === true;
     const ids = messages.map(({ id }) => id);
     // At once: the next request may let this very answer go on.
-    const [waiting, nodes] = await Promise.all([queued(page.store), page.store.getNodes('c', ids)]);
-    const stored = new Map([
-      ...waiting.map(({ message }) => [message.id, message] as const),
-      ...nodes.map(({ id, data }) => [id, data] as const),
-    ]);
+    const [waiting, nodes] = await Promise.all([queued(page.store), storedNodes(page.store, 'c', ids)]);
+    // Versions may have one id: the one that says what is shown counts.
+    const all = [...waiting.map(({ message }) => message), ...nodes.map(({ data }) => data)];
+    const storedAs = (one: UIMessage): UIMessage | undefined =>
+      all.findLast((other) => other.id === one.id && beginsWith(other, one));
     // What is stored may be more: an answer that another chat of the page goes on with.
-    const unsaved = messages.find((message) => !beginsWith(stored.get(message.id), message));
+    const unsaved = isOther ? undefined : messages.find((one) => !storedAs(one));
     if (unsaved) this.found.push(`ready, and "${textOf(unsaved)}" (${unsaved.id}) is not saved`);
-    const unsettled = nodes.find(({ id, status }) => status === 'streaming' && this.#hasEnded(page, id));
+    const unsettled = nodes.find((node) => node.status === 'streaming' && this.#hasEnded(page, node));
     // What somebody asked for more of meanwhile streams again: the page says so by then.
     if (unsettled && !isBusy && !page.chats.active.isBusy)
       this.found.push(`ready, and ${unsettled.id} is not settled`);
-    return stored;
+    return new Map(messages.flatMap((one) => [[one.id, storedAs(one) ?? NOTHING]]));
   }
 
   /** Whether the chat that a page shows had an answer that came to its end, and that nobody lets go on. */
-  #hasEnded(page: MortalPage, id: string): boolean {
-    const exchange = this.#ends.get(id)?.exchange;
+  #hasEnded(page: MortalPage, { id, key }: MessageNode): boolean {
+    const exchange = this.#ends.get(key)?.exchange;
     if (!exchange || exchange.isStopped || this.#mayGoOn.has(id)) return false;
     return this.isFor(page, exchange) && this.#branchOf(exchange) === page.chats.active.branchId;
   }
 
   /** A call that is answered on a page that has nothing left to do is answered in the store. */
-  #compareCalls(shown: UIMessage, stored: UIMessage | undefined): void {
+  #compareCalls({ engine }: MortalPage, shown: UIMessage, stored: UIMessage | undefined): void {
     const saved = new Map(callsIn(stored ?? NOTHING).map((call) => [call.toolCallId, call]));
     for (const call of callsIn(shown).filter((one) => !waits(one))) {
       const own = saved.get(call.toolCallId);
-      if (own && !waits(own)) this.kept.add(keyOf(shown.id, call.toolCallId));
+      if (own && !waits(own)) this.kept.add(keyOf(engine.node(shown.id)?.key ?? shown.id, call.toolCallId));
       else this.found.push(`ready, and the result of ${call.toolCallId} is not saved`);
     }
   }
@@ -402,7 +410,7 @@ export class Witness {
   /** Before everything is brought to its end: what should have stopped by now. */
   checkStops(): void {
     for (const exchange of this.#toBeStopped)
-      if (this.#isOpen(exchange)) this.found.push(`${String(noteOf(exchange)['answerId'])} was not stopped`);
+      if (this.#isOpen(exchange)) this.found.push(`${String(noteOf(exchange)['answerKey'])} was not stopped`);
   }
 
   /** What is wrong with what is stored in the end. */
@@ -414,8 +422,8 @@ export class Witness {
     ];
   }
 
-  #wrongEnd({ id, status, data }: MessageNode): string[] {
-    const known = this.#ends.get(id);
+  #wrongEnd({ id, key, status, data }: MessageNode): string[] {
+    const known = this.#ends.get(key);
     if (!known || known.exchange.isStopped || this.#mayGoOn.has(id)) return [];
     const { end, exchange } = known;
     // More was asked for, and not a word came: the answer is what it was.
@@ -477,8 +485,8 @@ export interface Call {
 }
 
 /** A call as one answer has it: versions of that answer have the same call, and results of their own. */
-export function keyOf(answerId: string, toolCallId: string): string {
-  return `${answerId} ${toolCallId}`;
+export function keyOf(answerKey: string, toolCallId: string): string {
+  return `${answerKey} ${toolCallId}`;
 }
 
 /** The calls of tools in a message. */
@@ -493,15 +501,15 @@ export function waits({ state }: Call): boolean {
 
 /** A question that is kept until its turn. */
 export interface Queued {
-  readonly branchId: string;
+  readonly place: string | null;
   readonly at: number;
   readonly message: UIMessage;
 }
 
 /** What is kept of the chat's questions until their turn, oldest first. */
 export async function queued(store: MortalPage['store']): Promise<Queued[]> {
-  const kept = await store.get<Readonly<Record<string, Queued>>>('contextree:queued:c');
-  return Object.values(kept ?? {}).toSorted((a, b) => a.at - b.at);
+  const kept = Object.values(await fieldsIn(store, 'queued')) as Queued[];
+  return kept.toSorted((a, b) => a.at - b.at);
 }
 
 /** The texts of all messages that are saved, and of the questions that are kept until their turn. */
@@ -533,11 +541,7 @@ interface Unseen {
 
 /** All that is stored of the chat. */
 export async function allOf(store: MortalPage['store']): Promise<MessageNode[]> {
-  const { nodes } = await store.load('c');
-  return store.getNodes(
-    'c',
-    nodes.map(({ id }) => id),
-  );
+  return storedNodes(store);
 }
 
 function questionsIn(messages: readonly UIMessage[]): string {

@@ -54,11 +54,8 @@ export interface Opening extends Pick<AppProps, 'settings'> {
  */
 export async function loadApp(): Promise<void> {
   Reflect.set(globalThis, 'IS_REACT_ACT_ENVIRONMENT', false);
-  await Promise.all([
-    import('../../src/ai/turns.ts'),
-    import('../../src/engine/session.ts'),
-    import('../../src/store/open.ts'),
-  ]);
+  const code = import.meta.glob('../../src/{ai,engine,fragment,store}/**/*.ts');
+  await Promise.all(Object.values(code).map((load) => load()));
 }
 
 /** A pager beneath each message. */
@@ -97,7 +94,7 @@ export async function openApp(
     script.requests.some(({ sent }) => sent.messages.some((message) => textOf(message) === text));
   /** A stop may come before the question goes out. */
   const isStored = async (text: string): Promise<boolean> =>
-    (await store.load('c')).nodes.some(({ preview }) => preview === text);
+    (await store.load('c')).messages.some(({ versions }) => versions.at(-1)?.preview === text);
   const news = newsOf(script.transport, store);
   // One after the other: nobody types two questions into one box at once.
   let typing = Promise.resolve();
@@ -166,8 +163,8 @@ function takingUp(
     resumeStreamIsReplay: true,
     reconnectToStream: async (sent: { abortSignal?: AbortSignal; metadata?: unknown }) => {
       // A server answers what it was asked, whatever is shown by then.
-      const { messages, elsewhere } = engine.state.getState();
-      const asked = [...messages, ...elsewhere].at(-1)?.id;
+      const { messages, remoteMessages } = engine.state.getState();
+      const asked = [...messages, ...remoteMessages].at(-1)?.id;
       if (latency > 0) await wait(latency);
       const branchId = String(noteOf({ sent })['branchId']);
       return sent.abortSignal?.aborted ? null : reconnect(asked, branchId, sent.abortSignal);

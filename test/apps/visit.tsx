@@ -45,8 +45,9 @@ export async function visit(
   // What an app loads by and by is here already, so that both are as quick.
   await Promise.all([
     import('../../src/ai/turns.ts'),
+    import('../../src/ai/more.ts'),
     import('../../src/engine/session.ts'),
-    import('../../src/store/open.ts'),
+    import('../../src/store/memoryTables.ts'),
   ]);
   const story: string[] = [];
   const { container } = render(

@@ -1,11 +1,12 @@
 import { useChat } from '@ai-sdk/react';
 import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
-import { ContextEngine, ContextEngineProvider, IndexedDBContextStore, type StoreOp } from 'contextree';
+import { ContextEngine, ContextEngineProvider, IndexedDBContextStore } from 'contextree';
 import { createContextChats, useContextChat } from 'contextree/ai';
 import { createElement, useLayoutEffect, type FunctionComponent, type ReactNode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { expect, test, vi } from 'vitest';
 import { cdp } from 'vitest/browser';
+import { writeLine } from './line.ts';
 
 /**
  * What a streamed answer costs, on a real IndexedDB, against the same stream in a plain useChat: in time, in renders, in bytes
@@ -174,20 +175,7 @@ const listOf = (length: number): UIMessage[] => Array.from({ length }, (_, i) =>
 /** A chat of `length` messages of about 1 kB in a row. */
 async function engineWith(length: number): Promise<ContextEngine> {
   const store = new IndexedDBContextStore(`bench-${crypto.randomUUID()}`);
-  const main = crypto.randomUUID();
-  const ops: StoreOp[] = listOf(length).map((data, i) => ({
-    op: 'insert',
-    id: data.id,
-    parentId: i === 0 ? null : `m${i - 1}`,
-    data,
-    status: 'complete',
-  }));
-  const head = { op: 'head', branchId: main, expected: null, messageId: `m${length - 1}` } as const;
-  await store.append('c', [...ops, { ...head, forkId: crypto.randomUUID() }], {
-    userId: 'u',
-    epoch: 0,
-    mainBranchId: main,
-  });
+  await writeLine(store, listOf(length));
   return new ContextEngine({ store, chatId: 'c', userId: 'u' });
 }
 

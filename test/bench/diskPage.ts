@@ -1,6 +1,7 @@
 import type { UIMessage } from 'ai';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
-import type { StoreOp } from '../../src/store/store.ts';
+import type { ChatRecords } from '../../src/store/store.ts';
+import { lineOf, writer } from './line.ts';
 
 /** What a page does for `disk.ts`: writes a chat at once or turn by turn, waits until it is sealed, and says how long it is as JSON. */
 export interface Told {
@@ -10,7 +11,6 @@ export interface Told {
   readonly nodes: number;
 }
 
-const me = { userId: 'u', epoch: 0, mainBranchId: 'main' };
 const { searchParams } = new URL(location.href);
 const count = Number(searchParams.get('count'));
 const how = searchParams.get('how') ?? '';
@@ -37,26 +37,14 @@ const store = new IndexedDBContextStore('disk', { patience: 60_000 });
 const bytesOf = (value: unknown): number => new TextEncoder().encode(JSON.stringify(value)).length;
 
 async function write(): Promise<Told> {
-  let last = null as string | null;
-  await store.append('c', [], me);
+  let end: string | undefined;
+  let read: ChatRecords | undefined;
   for (let from = 0; from < count; from += step) {
-    const expected = last;
-    const inserts = Array.from({ length: step }, (_, i): StoreOp => {
-      const data = message(from + i);
-      const parentId = last;
-      last = data.id;
-      return { op: 'insert', id: data.id, parentId, data, status: 'complete' };
-    });
-    const head = {
-      op: 'head',
-      branchId: 'main',
-      expected,
-      messageId: last,
-      forkId: crypto.randomUUID(),
-    } as const;
-    await store.append('c', [...inserts, head], me);
+    const messages = Array.from({ length: step }, (_, i) => message(from + i));
+    read = await store.commit('c', lineOf(messages, end), writer(read));
+    end = messages.at(-1)?.id;
   }
-  const nodes = await store.getMessageChain('c', last ?? '');
+  const nodes = await store.getMessageChain('c', end ?? '');
   return { messages: bytesOf(nodes.map(({ data }) => data)), nodes: bytesOf(nodes) };
 }
 

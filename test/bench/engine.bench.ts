@@ -1,6 +1,7 @@
 import type { UIMessage } from 'ai';
-import { ContextEngine, IndexedDBContextStore, role, type StoreOp } from 'contextree/core';
+import { ContextEngine, IndexedDBContextStore, role } from 'contextree/core';
 import { expect, test } from 'vitest';
+import { writeLine } from './line.ts';
 
 /**
  * What a turn costs in a long chat, on a real IndexedDB. Figures are ratios within one run: both sides are measured
@@ -18,28 +19,8 @@ async function chatOf(length: number): Promise<{ store: IndexedDBContextStore; o
   const store = new IndexedDBContextStore(`bench-${crypto.randomUUID()}`);
   const open = (): ContextEngine =>
     new ContextEngine({ store, chatId: 'c', userId: 'u' }).set(role('You are a patient tutor.'));
-  const main = crypto.randomUUID();
-  for (let from = 0; from < length; from += 1000) {
-    const until = Math.min(length, from + 1000);
-    const ops: StoreOp[] = [];
-    for (let i = from; i < until; i += 1) {
-      ops.push({
-        op: 'insert',
-        id: `m${i}`,
-        parentId: i === 0 ? null : `m${i - 1}`,
-        data: message(`m${i}`, i),
-        status: 'complete',
-      });
-    }
-    ops.push({
-      op: 'head',
-      branchId: main,
-      expected: from === 0 ? null : `m${from - 1}`,
-      messageId: `m${until - 1}`,
-      forkId: crypto.randomUUID(),
-    });
-    await store.append('c', ops, { userId: 'u', epoch: 0, mainBranchId: main });
-  }
+  const messages = Array.from({ length }, (_, i) => message(`m${i}`, i));
+  await writeLine(store, messages);
   return { store, open };
 }
 
@@ -55,7 +36,7 @@ async function timed(run: () => Promise<unknown>): Promise<number> {
 function turn(engine: ContextEngine): () => Promise<unknown> {
   let i = 0;
   return async () => {
-    const id = await engine.continue(message(crypto.randomUUID(), 0));
+    const id = await engine.ask(message(crypto.randomUUID(), 0));
     i += 1;
     await engine.updateMessage(id, message(id, 2 * i + 1), 'complete');
   };

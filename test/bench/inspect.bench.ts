@@ -1,6 +1,7 @@
 import type { UIMessage } from 'ai';
-import { ContextEngine, hint, IndexedDBContextStore, role, type StoreOp } from 'contextree/core';
+import { ContextEngine, hint, IndexedDBContextStore, role } from 'contextree/core';
 import { expect, test } from 'vitest';
+import { writeLine } from './line.ts';
 
 /**
  * What a second look costs, on a real IndexedDB: each engine is new, and inspects a chat of 10,000 messages of about
@@ -49,7 +50,7 @@ test(
 );
 
 async function turn(engine: ContextEngine): Promise<void> {
-  const id = await engine.continue(message(crypto.randomUUID(), 0));
+  const id = await engine.ask(message(crypto.randomUUID(), 0));
   await engine.updateMessage(id, message(id, 1), 'complete');
 }
 
@@ -61,20 +62,8 @@ function message(id: string, i: number): UIMessage {
 
 async function chatOf(length: number): Promise<IndexedDBContextStore> {
   const store = new IndexedDBContextStore(`bench-${crypto.randomUUID()}`);
-  const main = crypto.randomUUID();
-  const inserts: StoreOp[] = Array.from({ length }, (_, i) => ({
-    op: 'insert',
-    id: `m${i}`,
-    parentId: i === 0 ? null : `m${i - 1}`,
-    data: message(`m${i}`, i),
-    status: 'complete',
-  }));
-  const head = { messageId: `m${length - 1}`, expected: null, forkId: crypto.randomUUID() };
-  await store.append('c', [...inserts, { op: 'head', branchId: main, ...head }], {
-    userId: 'u',
-    epoch: 0,
-    mainBranchId: main,
-  });
+  const messages = Array.from({ length }, (_, i) => message(`m${i}`, i));
+  await writeLine(store, messages);
   return store;
 }
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { StoreOp } from '../../src/store/store.ts';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
-import { head, me, message } from '../support/graph.ts';
+import { message } from '../support/storeRecords.ts';
+import { writeLine } from './line.ts';
 
 /**
  * What a search costs in a chat of 10,000 messages of about a kilobyte, in IndexedDB, in the browser that it will run
@@ -28,14 +28,8 @@ function text(i: number): string {
 }
 
 beforeAll(async () => {
-  for (let from = 0; from < COUNT; from += 1000) {
-    const ops = Array.from({ length: 1000 }, (_, j): StoreOp => {
-      const [i, id] = [from + j, `m${from + j}`];
-      const parentId = i === 0 ? null : `m${i - 1}`;
-      return { op: 'insert', id, parentId, data: message(id, text(i)), status: 'complete' };
-    });
-    await store.append('c', [...ops, head(from === 0 ? null : `m${from - 1}`, `m${from + 999}`)], me);
-  }
+  const messages = Array.from({ length: COUNT }, (_, i) => message(`m${i}`, text(i)));
+  await writeLine(store, messages);
 }, 240_000);
 afterAll(async () => {
   await store.clear();

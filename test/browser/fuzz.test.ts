@@ -4,7 +4,7 @@ import { Run } from '../ai/person.ts';
 
 // The fuzzer of test/ai on what chats really stand on: IndexedDB, Web Locks and BroadcastChannel. Thousands of
 // sequences run on memory; these are here for what only a real database does.
-const SEEDS = 25;
+const SEEDS = 12;
 const ACTS = 30;
 
 test.each(Array.from({ length: SEEDS }, (_, seed) => 5000 + seed))(

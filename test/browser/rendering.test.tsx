@@ -1,46 +1,26 @@
 import { useChat } from '@ai-sdk/react';
 import { cleanup, render, waitFor } from '@testing-library/react';
 import type { UIMessage } from 'ai';
-import {
-  ContextEngine,
-  ContextEngineProvider,
-  IndexedDBContextStore,
-  useMessageBranch,
-  type StoreOp,
-} from 'contextree';
+import { ContextEngine, ContextEngineProvider, IndexedDBContextStore, useMessageBranch } from 'contextree';
 import { useContextChat } from 'contextree/ai';
 import { memo } from 'react';
 import { afterEach, expect, test } from 'vitest';
+import { writeLine } from '../bench/line.ts';
 import { scriptedTransport } from '../support/transport.ts';
 
 afterEach(cleanup);
 
-const LENGTH = 5000;
+const LENGTH = 2000;
 const WORDS = 100;
 
 /** A chat of many messages in a real database. */
 async function longChat(): Promise<ContextEngine> {
   const store = new IndexedDBContextStore(`rendering-${crypto.randomUUID()}`);
-  const main = crypto.randomUUID();
-  const ops: StoreOp[] = Array.from({ length: LENGTH }, (_, i) => ({
-    op: 'insert',
-    id: `m${i}`,
-    parentId: i === 0 ? null : `m${i - 1}`,
-    data: {
-      id: `m${i}`,
-      role: i % 2 === 0 ? 'user' : 'assistant',
-      parts: [{ type: 'text', text: `message ${i}` }],
-    },
-    status: 'complete',
-  }));
-  ops.push({
-    op: 'head',
-    branchId: main,
-    expected: null,
-    messageId: `m${LENGTH - 1}`,
-    forkId: crypto.randomUUID(),
+  const messages = Array.from({ length: LENGTH }, (_, i): UIMessage => {
+    const role = i % 2 === 0 ? 'user' : 'assistant';
+    return { id: `m${i}`, role, parts: [{ type: 'text', text: `message ${i}` }] };
   });
-  await store.append('c', ops, { userId: 'u', epoch: 0, mainBranchId: main });
+  await writeLine(store, messages);
   return new ContextEngine({ store, chatId: 'c', userId: 'u' });
 }
 

@@ -1,17 +1,22 @@
 import { act, cleanup, configure, fireEvent, render, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { InMemoryContextStore } from 'contextree';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createAnswers } from '../../stories/demo/answers.ts';
 import { App } from '../../stories/demo/App.tsx';
 import { attachmentsFrom, bytesOf, MOST_BYTES } from '../../stories/demo/attachments.ts';
 import { createSettings } from '../../stories/demo/settings/settings.ts';
+import { fetchLate } from '../../stories/demo/ui/late.tsx';
+import { chatAction } from './chatAction.ts';
 
 // A machine that runs everything at once is slow, not wrong.
 configure({ asyncUtilTimeout: 10_000 });
 vi.setConfig({ testTimeout: 40_000 });
 
 let store: InMemoryContextStore;
+
+// What comes with the first press is there.
+beforeAll(fetchLate);
 
 beforeEach(() => {
   store = new InMemoryContextStore();
@@ -145,7 +150,7 @@ describe('files', () => {
   });
 
   test('come back with their question when the page was closed before it was saved, and not after', async () => {
-    vi.spyOn(store, 'append').mockReturnValue(new Promise(() => {}));
+    vi.spyOn(store, 'commit').mockReturnValue(new Promise(() => {}));
     openApp();
     await choose(note('lost.txt'));
     await waitFor(() => expect(attached()).toHaveLength(1));
@@ -172,7 +177,7 @@ test('an unsent file goes when its chat is deleted, and comes back with it', asy
   await waitFor(() => expect(placeOfFiles()).not.toBe(''));
   const key = placeOfFiles();
   expect(await store.get(key)).toHaveLength(1);
-  await userEvent.click(await screen.findByRole('button', { name: 'Delete chat: Hello' }));
+  await chatAction('Delete', 'Hello');
   await userEvent.click(screen.getByRole('button', { name: 'Delete' }));
   const undo = await screen.findByRole('button', { name: 'Undo' });
   expect(await store.get(key)).toBeUndefined();

@@ -49,7 +49,7 @@ test('every block finds its own direction', () => {
 test('code is shown with its language, and can be copied', () => {
   const page = shown('```ts\nconst a = "<b>";\n```');
   expect(page.querySelector('pre')?.textContent).toBe('const a = "<b>";');
-  expect(page.querySelector('.code-head')?.textContent).toBe('ts');
+  expect(page.querySelector('.code-head span')?.textContent).toBe('ts');
   expect(screen.getByRole('button', { name: 'Copy code' })).toBeDefined();
 });
 

@@ -99,60 +99,26 @@ describe('an ordinary answer', () => {
     expect(text).not.toMatch(/\p{Surrogate}/u);
   });
 
-  it('names each fragment, and how often it came', async () => {
-    const instructions =
-      '<role>r</role>\n<hint>a</hint>\n<hint>\n  <deep>b</deep>\n</hint>\n<styleGuide>s</styleGuide>';
-    const text = await ask('Hi', { instructions }).text;
-    expect(text).toContain('`role`, `hint` (2) and `styleGuide`');
-    expect(text).not.toContain('deep');
+  it('takes up the word that the question turns on', async () => {
+    for (const seed of seeds.slice(0, 8))
+      expect(await ask('Why do rivers bend?', { seed }).text).toContain('*rivers*');
   });
 
-  it('names all fragments, be they thirty', async () => {
-    const names = Array.from({ length: 30 }, (_, i) => `part${i}`);
-    const text = await ask('Hi', { instructions: names.map((name) => `<${name}>x</${name}>`).join('\n') })
-      .text;
-    for (const name of names) expect(text).toContain(`\`${name}\``);
+  it('keeps what the prompt is made of to the devtools', async () => {
+    const text = await ask('Hi', { instructions: tutor, history: aboutTrees }).text;
+    expect(text).not.toMatch(/fragment|message|role|Ada/);
   });
 
-  it.each([
-    [
-      'Markdown',
-      '## Role\nr\n\n## Style Guide\n- **prefer**: x\n```\n## not this\n```',
-      '`Role` and `Style Guide`',
-    ],
-    [
-      'TOML',
-      'role = "r"\nhint = """\nnot = "this"\n"""\n\n[db]\nkey = 1\n\n[db.deep]\nx = 2',
-      '`role`, `hint` and `db`',
-    ],
-    [
-      'TOON',
-      'role: r\nhints[2]: a,b\nrows[1]{a,b}:\n  1,2\n"my name": x',
-      '`role`, `hints`, `rows` and `my name`',
-    ],
-  ])('reads the names from a prompt in %s too', async (_, instructions, names) => {
-    expect(await ask('Hi', { instructions }).text).toContain(names);
-  });
-
-  it('says so when the prompt is free prose', async () => {
-    expect(await ask('Hi', { instructions: 'You are a tutor. Be brief.' }).text).toContain('no fragments');
-  });
-
-  it('counts the messages as a person does: an answer with its tool steps is one', async () => {
-    const history = [user('/tool'), ...(await ask('/tool', { withTools: true }).responseMessages)];
-    expect(history.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant']);
-    expect(await ask('Hi').text).toContain('**1 message**');
-    expect(await ask('Hi', { history: aboutTrees }).text).toContain('**5 messages**');
-    const after = await ask('Hi', { history }).text;
-    expect(after).toContain('**3 messages**');
-    expect(after).toContain('“Hi”');
-  });
-
-  it('recalls a line that the person said earlier on this branch', async () => {
-    const texts = await Promise.all(seeds.map((seed) => ask('Hi', { seed, history: aboutTrees }).text));
-    for (const text of texts) expect(text).toMatch(/“(?:My name is Ada|I like trees)\.”/);
-    expect(texts.some((text) => text.includes('Ada'))).toBe(true);
-    expect(texts.some((text) => text.includes('trees'))).toBe(true);
+  it('was written by somebody for the questions that the app offers, three times each', async () => {
+    const question = 'How is a conversation like a tree?';
+    const texts = await Promise.all([0, 1, 2, 3].map((attempt) => ask(question, { attempt }).text));
+    expect(new Set(texts).size).toBe(4);
+    for (const text of texts.slice(0, 3)) {
+      expect(countWords(text)).toBeGreaterThan(60);
+      expect(text).not.toContain('demo model');
+    }
+    expect(texts[3]).toContain('“How is a conversation like a tree?”');
+    expect(await ask('  how is a conversation like a TREE').text).toBe(texts[0]);
   });
 
   it('follows from prompt, messages, seed and attempt, and from nothing else', async () => {
@@ -162,12 +128,10 @@ describe('an ordinary answer', () => {
     const others = await Promise.all([
       ask('How?', setting).text,
       ask('Why?', { ...setting, history: [] }).text,
-      ask('Why?', { ...setting, instructions: '<hint>h</hint>' }).text,
       ask('Why?', { ...setting, seed: 2 }).text,
-      ...[1, 2, 3].map((attempt) => ask('Why?', { ...setting, attempt }).text),
+      ...[1, 2, 3, 4, 5, 6, 7].map((attempt) => ask('Why?', { ...setting, attempt }).text),
     ]);
-    expect(new Set([text, ...others]).size).toBe(8);
-    expect(others.at(-1)).toMatch(/^\*Take 4\.\*/);
+    expect(new Set([text, ...others]).size).toBe(11);
   });
 
   it('answers a message without words, and a prompt without a question', async () => {

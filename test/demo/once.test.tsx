@@ -1,10 +1,12 @@
 import { act, cleanup, fireEvent, render, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { InMemoryContextStore } from 'contextree';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { createAnswers } from '../../stories/demo/answers.ts';
 import { App } from '../../stories/demo/App.tsx';
 import { createSettings } from '../../stories/demo/settings/settings.ts';
+import { fetchLate } from '../../stories/demo/ui/late.tsx';
+import { chatAction } from './chatAction.ts';
 
 // Two presses in the same moment are one: a key that bounces, a tap that counts twice, a script in a hurry.
 
@@ -13,6 +15,9 @@ vi.setConfig({ testTimeout: 20_000 });
 
 let store: InMemoryContextStore;
 let asked: number;
+
+// What comes with the first press is there.
+beforeAll(fetchLate);
 
 beforeEach(async () => {
   store = new InMemoryContextStore();
@@ -47,8 +52,11 @@ async function ask(question: string): Promise<void> {
 const articles = (name: string): HTMLElement[] => screen.queryAllByRole('article', { name });
 const on = (article: HTMLElement | undefined, name: string): HTMLElement =>
   within(article as HTMLElement).getByRole('button', { name });
-const branches = (): number =>
-  within(screen.getByRole('combobox', { name: 'Branch' })).getAllByRole('option').length;
+function branches(): number {
+  if (!screen.queryByRole('dialog', { name: 'Branches' }))
+    fireEvent.click(screen.getByRole('button', { name: /^Branch: / }));
+  return within(screen.getByRole('list', { name: 'All branches' })).getAllByRole('listitem').length;
+}
 
 /** Both presses in one task, as no person can and every machine does. */
 async function pressTwice(target: HTMLElement): Promise<void> {
@@ -156,8 +164,8 @@ test('New chat, twice', async () => {
 test('Save in a dialog, twice', async () => {
   openApp();
   await ask('Hello');
-  const rename = vi.spyOn(store, 'append');
-  await userEvent.click(screen.getByRole('button', { name: 'Rename chat: Hello' }));
+  const rename = vi.spyOn(store, 'commit');
+  await chatAction('Rename', 'Hello');
   await userEvent.type(screen.getByRole('textbox', { name: 'Name' }), ' again');
   rename.mockClear();
   await pressTwice(screen.getByRole('button', { name: 'Save' }));

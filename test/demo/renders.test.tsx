@@ -1,10 +1,11 @@
 import { act, cleanup, render, screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { InMemoryContextStore } from 'contextree';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { App } from '../../stories/demo/App.tsx';
 import type * as Original from '../../stories/demo/conversation/Parts.tsx';
 import { createSettings } from '../../stories/demo/settings/settings.ts';
+import { fetchLate } from '../../stories/demo/ui/late.tsx';
 import { scriptedTransport } from '../support/transport.ts';
 
 /** How often the body of each message was rendered, by the id of the message. */
@@ -21,6 +22,9 @@ vi.mock('../../stories/demo/conversation/Parts.tsx', async (importOriginal) => {
     },
   };
 });
+
+// What comes with the first press is there.
+beforeAll(fetchLate);
 
 afterEach(cleanup);
 

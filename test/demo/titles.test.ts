@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai';
 import { expect, test } from 'vitest';
-import { titleFrom } from '../../stories/demo/titles.ts';
+import { calm, titleFrom } from '../../stories/demo/titles.ts';
 
 const question = (text: string): UIMessage => ({ id: 'q', role: 'user', parts: [{ type: 'text', text }] });
 
@@ -30,4 +30,21 @@ test('a question without words gives no title', () => {
 test('no sign is cut in two', () => {
   expect(titleFrom(question(`${'a'.repeat(59)}👍 and more`))).toBe(`${'a'.repeat(59)}…`);
   expect(titleFrom(question('👩‍👩‍👧‍👦'.repeat(20)))).toBe(`${'👩‍👩‍👧‍👦'.repeat(5)}…`);
+});
+
+test('a name turns no words of others, and stacks no tower of marks', () => {
+  expect(titleFrom(question('Read \u202Eme\u2066 now'))).toBe('Read me now');
+  expect(calm(`Z${'\u0301'.repeat(40)}!`)).toBe(`Z${'\u0301'.repeat(4)}!`);
+  expect(calm('שָׁלוֹם · Tiếng Việt')).toBe('שָׁלוֹם · Tiếng Việt');
+});
+
+test('a question whose parts are not what they should be has a title all the same', () => {
+  const parts = [
+    null,
+    { type: 'text', text: 5 },
+    { type: 'file', filename: { a: 1 }, mediaType: 'text/plain' },
+  ];
+  expect(titleFrom({ id: 'q', role: 'user', parts: parts as unknown as UIMessage['parts'] })).toBe(
+    'text/plain',
+  );
 });

@@ -1,7 +1,7 @@
-import { act } from '@testing-library/react';
+import { act, fireEvent, within } from '@testing-library/react';
 import { ContextEngine, InMemoryContextStore, user } from 'contextree';
 import { describe, expect, it, vi } from 'vitest';
-import { chat, eventually, open, panel, press, row, rows, say, type } from './room.tsx';
+import { chat, eventually, focused, open, panel, press, row, rows, say, show, type } from './room.tsx';
 
 /** q1 > a1 > q2 > a2 on main, q1 > a1 > q3 > a3 on main-v2, which is active. */
 async function forked(): Promise<ContextEngine> {
@@ -15,6 +15,13 @@ async function forked(): Promise<ContextEngine> {
 const grid = (): HTMLElement => panel().getByRole('treegrid', { name: 'Messages of the chat' });
 const cursor = (): string => grid().querySelector('[aria-selected=true]')?.textContent ?? '';
 
+/** Selects a message, checks it out by the button beside its words, and goes back to the graph. */
+async function checkOut(words: string): Promise<void> {
+  await press(row(words));
+  await press(panel().getByRole('button', { name: 'Check out' }));
+  await press(panel().getByRole('button', { name: 'Back' }));
+}
+
 describe('the graph', () => {
   it('shows the way that was left between the fork and the active way, labels on both', async () => {
     await open(await forked());
@@ -23,10 +30,11 @@ describe('the graph', () => {
       panel()
         .getAllByRole('row')
         .map((each) => each.ariaLevel ?? each.getAttribute('aria-level')),
-    ).toEqual(['1', '1', '2', '2', '1', '1']);
-    expect(row('a1').textContent).toContain('checkpoint ◆ idea');
-    expect(row('a2').textContent).toContain('branch main');
-    expect(row('a3').textContent).toContain('active branch main-v2');
+    ).toEqual(['1', '2', '3', '4', '3', '4']);
+    expect(row('a1').textContent).toContain('checkpoint idea');
+    expect(row('a2').textContent).toContain('branch q1');
+    expect(row('a3').textContent).toContain('active branch q3');
+    expect(within(row('a3')).getByTitle('Branch main-v2')).toBeTruthy();
     expect(row('a3').getAttribute('aria-current')).toBe('true');
     expect(panel().getByText('6 messages - 2 branches')).toBeTruthy();
   });
@@ -48,17 +56,47 @@ describe('the graph', () => {
     ask.mockRestore();
   });
 
-  it('checks out what is clicked: a head switches, a message before it is shown', async () => {
+  it('selects what is clicked, shows it, and moves the app nowhere', async () => {
     const engine = await forked();
+    const write = vi.spyOn(engine, 'checkout');
     await open(engine);
     await press(row('a2'));
+    const node = within(await panel().findByRole('region', { name: 'Selected message' }));
+    await eventually(() =>
+      expect(node.getByRole('group', { name: 'What it says' }).textContent).toContain('a2'),
+    );
+    expect(node.getAllByText('complete')).toHaveLength(2);
+    expect(write).not.toHaveBeenCalled();
+    await press(node.getByRole('button', { name: 'Back' }));
+    expect(focused()).toBe(grid());
+    expect(row('a2').getAttribute('aria-selected')).toBe('true');
+    expect(row('a3').getAttribute('aria-current')).toBe('true');
+  });
+
+  it('checks out by a button: a head switches, a message before it is shown', async () => {
+    const engine = await forked();
+    await open(engine);
+    await checkOut('a2');
     await eventually(() => expect(row('a2').getAttribute('aria-current')).toBe('true'));
     expect(engine.branch).toBe('main');
     expect(rows().map((words) => /[qa]\d/.exec(words)?.[0])).toEqual(['q1', 'a1', 'q3', 'a3', 'q2', 'a2']);
-    await press(row('q2'));
+    await checkOut('q2');
     await eventually(() => expect(row('q2').getAttribute('aria-current')).toBe('true'));
     expect(engine.headMessageId).toBe('q2');
-    expect(row('a2').textContent).toContain('active branch main');
+    expect(row('a2').textContent).toContain('active branch q1');
+  });
+
+  it('follows the app until something is selected, and again when it is told to', async () => {
+    const engine = await forked();
+    await open(engine);
+    await type(grid(), 'Home');
+    await say(engine, 'q9', 'a9');
+    expect(cursor()).toContain('q1');
+    await press(panel().getByRole('button', { name: 'Follow' }));
+    expect(cursor()).toContain('a9');
+    await type(grid(), 'Home', 'Escape');
+    expect(cursor()).toContain('a9');
+    expect(panel().queryByRole('button', { name: 'Follow' })).toBeNull();
   });
 
   it('moves with the keys without writing, and checks out with Enter', async () => {
@@ -74,7 +112,7 @@ describe('the graph', () => {
     expect(cursor()).toContain('a3');
     expect(write).not.toHaveBeenCalled();
     await type(grid(), 'ArrowUp', 'ArrowUp', 'Enter');
-    expect(write).toHaveBeenCalledExactlyOnceWith('a2');
+    expect(write).toHaveBeenCalledExactlyOnceWith(engine.node('a2')?.key);
     await eventually(() => expect(engine.branch).toBe('main'));
     expect(panel().getByRole('row', { selected: true }).id).toBe(
       grid().getAttribute('aria-activedescendant'),
@@ -86,7 +124,7 @@ describe('the graph', () => {
     await type(grid(), 'Home', 'ArrowDown', 'ArrowDown', 'ArrowLeft');
     expect(rows()).toHaveLength(5);
     expect(row('q2').getAttribute('aria-expanded')).toBe('false');
-    expect(row('q2').textContent).toContain('branch main');
+    expect(row('q2').textContent).toContain('branch q1');
     await type(grid(), 'ArrowRight');
     expect(rows()).toHaveLength(6);
     await press(panel().getByRole('button', { name: 'Fold 1 more' }));
@@ -102,7 +140,7 @@ describe('the graph', () => {
     await open(engine);
     expect(rows()).toHaveLength(4);
     expect(row('q-long-0').textContent).toContain('▸ 39');
-    expect(row('q-long-0').textContent).toContain('branch main');
+    expect(row('q-long-0').textContent).toContain('branch q1');
   });
 
   it('follows the arrow to the left up to the message before', async () => {
@@ -115,15 +153,16 @@ describe('the graph', () => {
     const engine = await chat('q1', 'a1');
     await open(engine);
     const question = { id: 'q2', role: 'user' as const, parts: [{ type: 'text' as const, text: 'q2' }] };
-    const id = await act(() => engine.continue(question, { id: 'a2' }));
+    const id = await act(() => engine.ask(question, { id: 'a2' }));
     await eventually(() => expect(rows()).toHaveLength(3));
-    expect(row('q2').textContent).toContain('active branch main');
+    expect(row('q2').textContent).toContain('active branch q1');
+    expect(row('q2').textContent).toContain('growing');
 
     const answer = { id, role: 'assistant' as const, parts: [{ type: 'text' as const, text: 'half a' }] };
     await act(() => engine.updateMessage(id, answer, 'streaming'));
-    await eventually(() => expect(row('half a').textContent).toContain('streaming'));
+    await eventually(() => expect(row('half a').textContent).toContain('growing'));
     await act(() => engine.updateMessage(id, answer, 'interrupted'));
-    await eventually(() => expect(row('half a').textContent).toContain('interrupted'));
+    await eventually(() => expect(row('half a').textContent).toContain('cut off'));
   });
 
   it('scrolls along with the conversation, unless one looks elsewhere', async () => {
@@ -142,10 +181,10 @@ describe('the graph', () => {
     const engine = await forked();
     await open(engine);
     vi.spyOn(engine, 'checkout').mockRejectedValue(new Error('the disk is gone'));
-    await press(row('q1'));
+    await type(grid(), 'Home', 'Enter');
     await eventually(() => expect(panel().getByRole('alert').textContent).toBe('the disk is gone'));
     vi.restoreAllMocks();
-    await press(row('q1'));
+    await type(grid(), 'Enter');
     await eventually(() => expect(panel().queryByRole('alert')).toBeNull());
   });
 
@@ -173,5 +212,113 @@ describe('the graph', () => {
     await type(grid(), 'PageDown', 'PageDown');
     expect(cursor()).toContain('q40');
     expect(panel().getByText('10000 messages - 1 branch')).toBeTruthy();
+  });
+});
+
+describe('search and keys', () => {
+  const box = (): HTMLElement => panel().getByRole('searchbox', { name: 'Search messages' });
+  const write = async (text: string): Promise<void> => {
+    await act(async () => void fireEvent.change(box(), { target: { value: text } }));
+  };
+
+  it('finds words wherever they are, dims the rest, and goes from hit to hit', async () => {
+    await open(await forked());
+    await type(grid(), '/');
+    expect(focused()).toBe(box());
+    await write('a2');
+    await eventually(() => expect(panel().getByRole('search').textContent).toContain('1'));
+    expect(row('q1').className).toContain('miss');
+    expect(row('a2').className).not.toContain('miss');
+    await type(box(), 'Enter');
+    expect(cursor()).toContain('a2');
+    await type(box(), 'Escape');
+    expect(row('q1').className).not.toContain('miss');
+  });
+
+  it('filters by role, and unfolds what hides a hit', async () => {
+    await open(await forked());
+    await type(grid(), 'Home', 'ArrowDown', 'ArrowDown', 'ArrowLeft');
+    expect(rows()).toHaveLength(5);
+    await write('a2');
+    await eventually(() => expect(panel().getByRole('search').textContent).toContain('1'));
+    await type(box(), 'Enter');
+    expect(rows()).toHaveLength(6);
+    expect(cursor()).toContain('a2');
+  });
+
+  it('filters by what became of a message, by branch, model and tool', async () => {
+    const engine = await forked();
+    const tool = { type: 'tool-dice', toolCallId: '1', state: 'output-available', input: {}, output: 4 };
+    const id = await act(() =>
+      engine.ask({ id: 'q4', role: 'user', parts: [{ type: 'text', text: 'q4' }] }, { id: 'a4' }),
+    );
+    const parts = [tool, { type: 'text', text: 'a4' }] as never;
+    const call = { startedAt: 0, ms: 1, steps: 1, status: 'failed', model: 'm' } as const;
+    await act(() => engine.updateMessage(id, { id, role: 'assistant', parts }, 'interrupted', call));
+    await open(engine);
+    await press(panel().getByRole('button', { name: 'Filter' }));
+    const choose = async (field: string, value: string): Promise<void> => {
+      const select = await eventually(() => panel().getByRole('combobox', { name: field }));
+      await act(async () => void fireEvent.change(select, { target: { value } }));
+    };
+    const found = (): string[] =>
+      panel()
+        .getAllByRole('row')
+        .filter(({ className }) => !className.includes('miss'))
+        .map(({ textContent }) => /[qa]\d/.exec(textContent)?.[0] ?? '');
+    for (const [field, value, keys] of [
+      ['state', 'failed', ['a4']],
+      ['model', 'm', ['a4']],
+      ['tool', 'dice', ['a4']],
+      ['branch', engine.state.getState().branches[0]?.id ?? '', ['q1', 'a1', 'q2', 'a2']],
+    ] as const) {
+      await choose(field, value);
+      await eventually(() => expect(found()).toEqual(keys));
+      await press(panel().getByRole('button', { name: 'Clear' }));
+      await eventually(() => expect(found()).toHaveLength(8));
+    }
+  });
+
+  it('has columns by choice, and remembers them', async () => {
+    const engine = await forked();
+    const shown = await open(engine);
+    await press(panel().getByRole('button', { name: 'Columns' }));
+    await press(await eventually(() => panel().getByRole('menuitemcheckbox', { name: 'tokens' })));
+    await eventually(() => expect(row('a1').textContent).toMatch(/tokens ~\d/));
+    shown.unmount();
+    show(engine);
+    await eventually(() => expect(row('a1').textContent).toMatch(/tokens ~\d/));
+  });
+
+  it('goes to forks, makes branches and checkpoints, and takes them back', async () => {
+    const engine = await forked();
+    await open(engine);
+    await type(grid(), '[');
+    expect(cursor()).toContain('a1');
+    await type(grid(), 'b');
+    await eventually(() => expect(engine.state.getState().branches).toHaveLength(3));
+    await type(grid(), 'u');
+    await eventually(() => expect(engine.state.getState().branches).toHaveLength(2));
+    await type(grid(), 'c');
+    const name = await panel().findByRole('textbox', { name: 'Name of the checkpoint' });
+    expect(focused()).toBe(name);
+    fireEvent.change(name, { target: { value: 'here' } });
+    await type(name, 'Enter');
+    await eventually(() => expect(row('a1').textContent).toContain('here'));
+  });
+
+  it('makes no branch while messages wait, and says why', async () => {
+    const engine = await forked();
+    await open(engine);
+    await act(async () => void engine.set(user('later')));
+    await type(grid(), 'b');
+    await eventually(() => expect(panel().getByRole('alert').textContent).toContain('waits for save()'));
+    expect(engine.state.getState().branches).toHaveLength(2);
+  });
+
+  it('says what the keys do', async () => {
+    await open(await forked());
+    await type(grid(), '?');
+    expect(panel().getByText('branch from here')).toBeTruthy();
   });
 });

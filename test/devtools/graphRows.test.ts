@@ -16,24 +16,39 @@ function model(...paths: string[]): GraphModel {
   for (const [index, path] of paths.entries()) {
     const ids = path.split(' > ');
     for (const [i, id] of ids.entries()) {
-      nodes.set(id, { id, parentId: ids[i - 1] ?? null, role: 'user', content: id, createdAt: 0 });
+      const parentKey = ids[i - 1] ?? null;
+      const place = { id: ID, parentId: parentKey && ID, key: id, parentKey };
+      nodes.set(id, { ...place, role: 'user', content: id, createdAt: 0, at: 0 });
     }
-    const headMessageId = ids.at(-1) ?? null;
-    branches.push({
-      id: path,
-      name: path,
-      headMessageId,
-      isActive: index === 0,
-      messageCount: ids.length,
-      createdAt: 0,
-    });
+    branches.push(branchTo(ids.at(-1) ?? null, { id: path, name: path, isActive: index === 0 }));
   }
-  return graphModel([...nodes.values()], branches, [], [branches[0]?.headMessageId]);
+  return graphModel([...nodes.values()], branches, [], [branches[0]?.headKey]);
 }
+
+function branchTo(headKey: string | null, fields: Partial<BranchInfo>): BranchInfo {
+  const name = 'main';
+  return {
+    id: name,
+    name,
+    label: name,
+    headMessageId: ID,
+    headKey,
+    isActive: true,
+    messageCount: 3,
+    createdAt: 0,
+    forkedFrom: undefined,
+    forkedAt: null,
+    ownCount: 0,
+    ...fields,
+  };
+}
+
+/** The id of every message here: rows, lanes and folds go by keys alone. */
+const ID = 'one for all';
 
 const none: ReadonlyMap<string, boolean> = new Map();
 const ids = (of: GraphModel, choices = none): string[] =>
-  [...visibleRows(of, choices)].map((node) => of.nodes[node]!.id);
+  [...visibleRows(of, choices)].map((node) => of.nodes[node]!.key);
 const colourOf = (of: GraphModel, id: string): number => of.colour[of.indexOf.get(id)!]!;
 const long = Array.from({ length: 20 }, (_, i) => `x${i}`).join(' > ');
 
@@ -100,26 +115,16 @@ describe('folds', () => {
       ['c', true],
       ['d', true],
     ]);
-    expect(drawn.nodes[shownFor(drawn, choices, drawn.indexOf.get('e')!)]?.id).toBe('c');
-    expect(drawn.nodes[shownFor(drawn, new Map([['d', true]]), drawn.indexOf.get('e')!)]?.id).toBe('d');
-    expect(drawn.nodes[shownFor(drawn, none, drawn.indexOf.get('e')!)]?.id).toBe('e');
-    expect(headsWithin(drawn, drawn.indexOf.get('c')!).map(({ headMessageId }) => headMessageId)).toEqual([
-      'e',
-      'i',
-    ]);
+    expect(drawn.nodes[shownFor(drawn, choices, drawn.indexOf.get('e')!)]?.key).toBe('c');
+    expect(drawn.nodes[shownFor(drawn, new Map([['d', true]]), drawn.indexOf.get('e')!)]?.key).toBe('d');
+    expect(drawn.nodes[shownFor(drawn, none, drawn.indexOf.get('e')!)]?.key).toBe('e');
+    expect(headsWithin(drawn, drawn.indexOf.get('c')!).map(({ headKey }) => headKey)).toEqual(['e', 'i']);
   });
 });
 
 it('marks the active branch at the last message that shows while its head is only reserved', () => {
   const { nodes } = model('a > b');
-  const branch = {
-    id: 'm',
-    name: 'main',
-    headMessageId: 'reserved',
-    isActive: true,
-    messageCount: 3,
-    createdAt: 0,
-  };
+  const branch = branchTo('reserved', {});
   const drawn = graphModel(nodes, [branch], [], ['reserved', 'reserved', 'b']);
   expect(drawn.heads.get(1)).toEqual([branch]);
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { indicesById, layoutLanes, parentIndices, type Lanes } from '../../devtools/lanes.ts';
+import { indicesByKey, layoutLanes, parentIndices, type Lanes } from '../../devtools/lanes.ts';
 
 // What holds for every picture, whatever the chat: on drawn forests of some hundred messages, on long ones of
 // 100,000, and on data that no honest store would give.
@@ -66,11 +66,11 @@ describe('the layout of lanes', () => {
 describe('parentIndices', () => {
   it('names parents by place, and takes a missing one for none', () => {
     const nodes = [
-      { id: 'a', parentId: null },
-      { id: 'b', parentId: 'a' },
-      { id: 'c', parentId: 'gone' },
+      { key: 'a', parentKey: null },
+      { key: 'b', parentKey: 'a' },
+      { key: 'c', parentKey: 'gone' },
     ];
-    expect([...parentIndices(nodes, indicesById(nodes))]).toEqual([-1, 0, -1]);
+    expect([...parentIndices(nodes, indicesByKey(nodes))]).toEqual([-1, 0, -1]);
   });
 });
 

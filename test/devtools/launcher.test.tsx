@@ -1,4 +1,4 @@
-import { act, render, within } from '@testing-library/react';
+import { act, fireEvent, render, within } from '@testing-library/react';
 import type { ContextEngine } from 'contextree';
 import { ContextDevtools, ContextDevtoolsPanel } from 'contextree/devtools';
 import { renderToString } from 'react-dom/server';
@@ -18,6 +18,7 @@ import {
   settle,
   show,
   type,
+  stopFrames,
 } from './room.tsx';
 
 describe('the button', () => {
@@ -88,6 +89,35 @@ describe('the button', () => {
     expect(told).toHaveBeenLastCalledWith(true);
   });
 
+  it('opens and closes with its hotkey, whatever the layout of the keyboard, but not while an app uses the keys', async () => {
+    show(await chat('q1'));
+    await settle();
+    await hotkey({ code: 'Period', key: ':' });
+    await eventually(panel);
+    await hotkey({ code: 'Period', key: ':' });
+    expect(findPanel()).toBeNull();
+    const take = (event: KeyboardEvent): void => event.preventDefault();
+    document.addEventListener('keydown', take);
+    await hotkey({ code: 'Period' });
+    document.removeEventListener('keydown', take);
+    await hotkey({ code: 'Period', isComposing: true });
+    expect(findPanel()).toBeNull();
+  });
+
+  it('has the hotkey that it is given, or none', async () => {
+    const engine = await chat('q1');
+    const { unmount } = show(engine, { hotkey: 'Alt+KeyD' });
+    await settle();
+    await hotkey({ code: 'KeyD', ctrlKey: false, shiftKey: false, altKey: true });
+    await eventually(panel);
+    unmount();
+    localStorage.clear();
+    show(engine, { hotkey: null });
+    await settle();
+    await hotkey({ code: 'Period' });
+    expect(findPanel()).toBeNull();
+  });
+
   it('renders nothing on a server', async () => {
     const engine = await chat('q1');
     const html = renderToString(
@@ -98,6 +128,75 @@ describe('the button', () => {
     );
     expect(html).toBe('<main>the app</main>');
   });
+});
+
+/** Presses the keys of the default hotkey in the page, or others. */
+async function hotkey(keys: KeyboardEventInit): Promise<void> {
+  const init = { ctrlKey: true, shiftKey: true, bubbles: true, cancelable: true, ...keys };
+  await act(async () => void document.body.dispatchEvent(new KeyboardEvent('keydown', init)));
+  await settle();
+}
+
+describe('its place', () => {
+  const insets = (): string[] =>
+    ['top', 'right', 'bottom', 'left'].map((side) =>
+      document.documentElement.style.getPropertyValue(`--contextree-inset-${side}`),
+    );
+
+  it('is told to the app and to its styles, and given back when it closes', async () => {
+    const told = vi.fn<(insets: object) => void>();
+    show(await chat('q1'), { onInsetsChange: told, position: 'bottom' });
+    await press(opener());
+    await eventually(panel);
+    const { bottom } = (told.mock.lastCall as [{ bottom: number }])[0];
+    expect(bottom).toBeGreaterThan(100);
+    expect(insets()).toEqual(['0px', '0px', `${bottom}px`, '0px']);
+    await type(focused() as HTMLElement, 'Escape');
+    expect(told).toHaveBeenLastCalledWith({ top: 0, right: 0, bottom: 0, left: 0 });
+    expect(insets()).toEqual(['0px', '0px', '0px', '0px']);
+  });
+
+  it('is chosen from a menu, which Escape closes alone, and remembered', async () => {
+    const engine = await chat('q1');
+    const { unmount } = await open(engine);
+    const menu = panel().getByRole('button', { name: 'Dock and theme' });
+    await press(menu);
+    await eventually(() => panel().getByRole('menu'));
+    await type(focused() as HTMLElement, 'ArrowDown');
+    expect(focused()?.textContent).toBe('Bottom');
+    await type(focused() as HTMLElement, 'Escape');
+    expect(focused()).toBe(menu);
+    expect(panel().queryByRole('menu')).toBeNull();
+    await press(menu);
+    await press(panel().getByRole('menuitemradio', { name: 'Bottom' }));
+    expect(insets()[2]).not.toBe('0px');
+    await press(menu);
+    await press(panel().getByRole('menuitemradio', { name: 'Dark' }));
+    unmount();
+    show(engine);
+    await eventually(panel);
+    expect(insets()[2]).not.toBe('0px');
+    expect(findPanel()?.closest<HTMLElement>('.root')?.style.colorScheme).toBe('dark');
+  });
+
+  it('grows and shrinks with the keyboard', async () => {
+    await open(await chat('q1'), undefined, { position: 'bottom' });
+    const separator = findPanel()?.parentElement?.querySelector('[role=separator]') as HTMLElement;
+    const before = Number(separator.ariaValueNow ?? separator.getAttribute('aria-valuenow'));
+    await type(separator, 'ArrowDown', 'ArrowDown');
+    expect(Number(separator.getAttribute('aria-valuenow'))).toBe(before - 32);
+    expect(insets()[2]).toBe(`${before - 32}px`);
+  });
+});
+
+it('has a picker where it is given several engines', async () => {
+  const other = await chat('q-other');
+  await other.updateChat({ title: 'The other one' });
+  await open(await chat('q-first'), undefined, { engines: [await chat('q-first'), other] });
+  const picker = await eventually(() => panel().getByRole('combobox', { name: 'Chat' }));
+  expect(panel().getByRole('row').textContent).toContain('q-first');
+  fireEvent.change(picker, { target: { value: '1' } });
+  await eventually(() => expect(panel().getByRole('row').textContent).toContain('q-other'));
 });
 
 describe('a closed panel', () => {
@@ -132,7 +231,7 @@ describe('an open panel', () => {
     expect(frames.asked()).toBe(1);
     await frames.go();
     expect(read.mock.calls.length).toBeLessThanOrEqual(2);
-    expect(panel().getAllByText(/point-/)).toHaveLength(20);
+    expect(panel().getAllByText(/^checkpoint point-/)).toHaveLength(20);
   });
 
   it('moves through its tabs with the arrow keys, and remembers the last', async () => {
@@ -148,8 +247,9 @@ describe('an open panel', () => {
     expect(
       panel()
         .getAllByRole('tab')
-        .map((tab) => tab.tabIndex),
-    ).toEqual([-1, -1, 0]);
+        .filter((tab) => tab.tabIndex === 0)
+        .map((tab) => tab.textContent),
+    ).toEqual(['Snapshot']);
     unmount();
     show(engine);
     await eventually(() => expect(panel().getByRole('tabpanel', { name: 'Snapshot' })).toBeTruthy());
@@ -242,19 +342,4 @@ function countListeners(engine: ContextEngine): { listeners(): number } {
     };
   });
   return { listeners: () => count };
-}
-
-/** Holds back animation frames until told to go on. */
-function stopFrames(): { asked(): number; go(): Promise<void> } {
-  const waiting: FrameRequestCallback[] = [];
-  const spy = vi
-    .spyOn(globalThis, 'requestAnimationFrame')
-    .mockImplementation((callback) => waiting.push(callback));
-  return {
-    asked: () => waiting.length,
-    go: async () => {
-      spy.mockRestore();
-      await act(async () => waiting.forEach((callback) => callback(0)));
-    },
-  };
 }

@@ -1,18 +1,16 @@
 import { act } from '@testing-library/react';
 import {
-  type BatchTokenizer,
   ContextEngine,
-  estimateTokens,
   hint,
   InMemoryContextStore,
   MarkdownRenderer,
   message,
-  registerModel,
   role,
   TomlRenderer,
   ToonRenderer,
   XmlRenderer,
 } from 'contextree';
+import { estimateTokens, registerModel, type BatchTokenizer } from 'contextree/tokens';
 import { describe, expect, it, vi } from 'vitest';
 import { chat, eventually, findPanel, open, panel, press, say, settle, show } from './room.tsx';
 
@@ -99,11 +97,11 @@ describe('the prompt', () => {
     await open(engine, 'Prompt');
     const write = vi.spyOn(navigator.clipboard, 'writeText').mockResolvedValue();
     await press(panel().getByRole('button', { name: 'Copy prompt' }));
-    await eventually(() => expect(panel().getByRole('status').textContent).toBe('Copied'));
+    await eventually(() => expect(panel().getAllByRole('status')[0]!.textContent).toBe('Copied'));
     expect(write).toHaveBeenCalledExactlyOnceWith('<role>A tutor</role>');
     write.mockRejectedValue(new DOMException('no', 'NotAllowedError'));
     await press(panel().getByRole('button', { name: 'Copy prompt' }));
-    await eventually(() => expect(panel().getByRole('status').textContent).toContain('Not copied'));
+    await eventually(() => expect(panel().getAllByRole('status')[0]!.textContent).toContain('Not copied'));
     vi.restoreAllMocks();
   });
 
@@ -131,9 +129,9 @@ describe('the prompt', () => {
     await open(engine, 'Prompt');
     const words = view().textContent ?? '';
     expect(words).toContain('reasoningthinking aloud');
-    expect(words).toContain('tool dice - output-available');
+    expect(words).toContain('tool dice - done');
     expect(words).toContain('"sides": 6');
-    expect(words).toContain('file cat.png image/png');
+    expect(words).toContain('file - cat.png - image/png');
     expect(words).not.toContain('A'.repeat(300));
     expect(words).not.toContain('x'.repeat(2_001));
     await press(panel().getByRole('button', { name: 'Show 1000 more characters' }));
@@ -172,8 +170,8 @@ describe('the prompt', () => {
     ]);
     const rows = [...panel().getByRole('list', { name: 'Fragments' }).children].map((row) => row.textContent);
     expect(rows).toEqual([
-      expect.stringContaining(`role~${fragments[0]?.tokens} - `),
-      expect.stringContaining(`brief~${fragments[1]?.tokens} - `),
+      expect.stringMatching(new RegExp(`^roleset\\(\\) .*~${fragments[0]?.tokens} - `)),
+      expect.stringMatching(new RegExp(`^briefset\\(\\) .*~${fragments[1]?.tokens} - `)),
     ]);
     expect([...view().querySelectorAll('.turn .share')].map((share) => share.textContent)).toEqual([
       expect.stringMatching(/^~\d+ - \d+ % - ~\$\d/),

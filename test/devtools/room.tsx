@@ -11,7 +11,8 @@ import {
 import { assistantText, ContextEngine, ContextEngineProvider, InMemoryContextStore, user } from 'contextree';
 import { ContextDevtools, type ContextDevtoolsProps } from 'contextree/devtools';
 import { type ReactNode, StrictMode } from 'react';
-import { beforeAll, expect } from 'vitest';
+import { beforeAll, expect, vi } from 'vitest';
+import type { ViewName } from '../../devtools/view.ts';
 
 // The room in which the stories of the panel play: an engine in memory, an app around it, and eyes that see into
 // shadow roots, as those of a person do.
@@ -22,7 +23,7 @@ import { beforeAll, expect } from 'vitest';
 // The panel's code comes when it is wanted, and so does that of estimates: a busy machine takes its time over a first
 // import.
 beforeAll(async () => {
-  await import('../../devtools/Panel.tsx');
+  await Promise.all([import('../../devtools/Panel.tsx'), import('../../devtools/viewCss.ts')]);
   const engine = new ContextEngine({ store: new InMemoryContextStore(), chatId: 'warm', userId: 'me' });
   await engine.estimate();
 });
@@ -65,7 +66,7 @@ export function App({ engine, children }: { engine: ContextEngine; children: Rea
 /** Shows the app, and opens the panel. */
 export async function open(
   engine: ContextEngine,
-  tab?: 'Graph' | 'Prompt' | 'Snapshot',
+  tab?: ViewName,
   props: ContextDevtoolsProps = {},
 ): Promise<RenderResult> {
   const result = show(engine, props);
@@ -73,7 +74,7 @@ export async function open(
   await eventually(panel);
   if (tab) await press(panel().getByRole('tab', { name: tab }));
   await eventually(() =>
-    expect(panel().queryByText(/^(Rendering the prompt|Taking a snapshot)…/)).toBeNull(),
+    expect(panel().queryByText(/^(Loading|Rendering the prompt|Taking a snapshot)…/)).toBeNull(),
   );
   return result;
 }
@@ -146,6 +147,21 @@ export function eventually<T>(look: () => T): Promise<T> {
 /** Lets an animation frame pass, and what is ready by then: after it, what has not come was not asked for. */
 export async function settle(): Promise<void> {
   for (const ms of [20, 5]) await act(() => new Promise((resolve) => void setTimeout(resolve, ms)));
+}
+
+/** Holds back animation frames until told to go on. */
+export function stopFrames(): { asked(): number; go(): Promise<void> } {
+  const waiting: FrameRequestCallback[] = [];
+  const spy = vi
+    .spyOn(globalThis, 'requestAnimationFrame')
+    .mockImplementation((callback) => waiting.push(callback));
+  return {
+    asked: () => waiting.length,
+    go: async () => {
+      spy.mockRestore();
+      await act(async () => waiting.forEach((callback) => callback(0)));
+    },
+  };
 }
 
 /** The element that has focus, in whatever shadow root it is. */

@@ -51,20 +51,50 @@ describe('the snapshot', () => {
     expect(items()).toContain('0:{ name: main }');
   });
 
-  it('tells on request how much is stored, and counts again', async () => {
-    const engine = await chat('q1', 'a1');
-    await open(engine, 'Snapshot');
-    const count = vi.spyOn(engine.store as Required<typeof engine.store>, 'storage');
-    const storage = panel().getByText('Storage').closest('details') as HTMLDetailsElement;
-    expect(storage.textContent).toContain('memory');
-    storage.open = true;
-    fireEvent(storage, new Event('toggle'));
-    await eventually(() => expect(panel().getByText('Messages').nextSibling?.textContent).toBe('2'));
-    expect(panel().getByText('Attachments').nextSibling?.textContent).toBe('0, 0 bytes');
-    await say(engine, 'q2');
-    await press(panel().getByRole('button', { name: 'Count again' }));
-    await eventually(() => expect(panel().getByText('Messages').nextSibling?.textContent).toBe('3'));
-    expect(count).toHaveBeenCalledTimes(3);
+  it('finds keys and values, also in what is folded, and goes from one to the next', async () => {
+    await open(await chat('q1', 'almost'), 'Snapshot');
+    const search = panel().getByRole('searchbox', { name: 'Search the snapshot' });
+    fireEvent.change(search, { target: { value: 'ALMOST' } });
+    const hits = (): string | undefined => search.parentElement?.querySelector('.sum')?.textContent;
+    await eventually(() => expect(hits()).toMatch(/^[4-9]$/));
+    const seen: string[] = [];
+    for (let hit = 1; hit <= 4; hit += 1) {
+      fireEvent.keyDown(search, { key: 'Enter' });
+      await eventually(() => expect(hits()).toMatch(new RegExp(`^${hit} / `)));
+      seen.push(cursor().replaceAll('\u00A0', ' '));
+    }
+    expect(seen).toContain('text: "almost"');
+    expect(seen.every((line) => line.includes('almost'))).toBe(true);
+    fireEvent.keyDown(search, { key: 'Enter', shiftKey: true });
+    await eventually(() => expect(cursor().replaceAll('\u00A0', ' ')).toBe(seen[2]));
+    fireEvent.keyDown(search, { key: 'Escape' });
+    expect(panel().queryByRole('button', { name: 'Next hit' })).toBeNull();
+  });
+
+  it('is that of the selected message, until one follows the app again', async () => {
+    await open(await chat('q1', 'a1', 'q2'));
+    await press(row('q1'));
+    await press(panel().getByRole('tab', { name: 'Snapshot' }));
+    await eventually(() => expect(panel().getByText('At the selected message')).toBeTruthy());
+    await press(row('{ context, pending'));
+    await eventually(() => expect(items()).toContain('persisted:[1]'));
+    await press(panel().getByRole('button', { name: 'Follow the app' }));
+    await eventually(() => expect(items()).toContain('persisted:[3]'));
+  });
+
+  it('is given as a file, too, without secrets', async () => {
+    const secret = `sk-proj-${'a1B2c3D4'.repeat(5)}`;
+    await open(await chat(`q1=my key is ${secret}`), 'Snapshot');
+    const files: Blob[] = [];
+    vi.spyOn(URL, 'createObjectURL').mockImplementation((blob) => (files.push(blob as Blob), 'blob:x'));
+    const click = vi.spyOn(HTMLAnchorElement.prototype, 'click').mockReturnValue();
+    await press(panel().getByRole('button', { name: 'Download' }));
+    await eventually(() => expect(click).toHaveBeenCalledOnce());
+    expect((click.mock.contexts[0] as HTMLAnchorElement).download).toMatch(/^contextree-snapshot-.+\.json$/);
+    const text = await files[0]!.text();
+    expect(JSON.parse(text)).toMatchObject({ meta: { chatId: 'c' } });
+    expect(text).not.toContain('a1B2');
+    vi.restoreAllMocks();
   });
 
   it('copies JSON that is the snapshot', async () => {

@@ -1,4 +1,4 @@
-import { expect, test, type Page } from '@playwright/test';
+import { expect, test, type Locator, type Page } from '@playwright/test';
 import { Demo, faultsOf } from './demo.ts';
 
 /** The demo in which a long answer grows, and a second question waits for it. */
@@ -30,7 +30,7 @@ test('a question sent while the chat is still being read leaves the box for good
     await new Promise((resolve) => setTimeout(resolve, 300));
     await route.continue();
   });
-  await page.goto('/?speed=0');
+  await page.goto('/?empty&speed=0');
   await demo.send('What is a graph?');
   await expect(demo.assistant).toContainText('What is a graph?');
   await expect(demo.message).toHaveValue('');
@@ -51,7 +51,7 @@ test('an answer streams, can be stopped, and is continued without a word lost or
   await demo.on(demo.assistant, 'Continue').click();
   await expect.poll(() => demo.answer()).not.toBe(half);
   await demo.streaming(20);
-  await page.goto(page.url().replace('/#', '/?speed=0#'));
+  await page.goto(page.url().replace('/?empty#', '/?empty&speed=0#'));
   await demo.on(demo.assistant, 'Continue').click();
   await demo.settled();
   const whole = await demo.answer();
@@ -81,7 +81,7 @@ test('a question sent while an answer streams waits in sight, can be taken back,
   await demo.message.press('Enter');
   await expect(waiting).toContainText('Waiting');
 
-  await page.goto(page.url().replace('/#', '/?speed=0#'));
+  await page.goto(page.url().replace('/?empty#', '/?empty&speed=0#'));
   await expect(waiting).toHaveCount(1);
   await expect(demo.message).toHaveValue('');
   await expect(demo.assistant).toContainText('Interrupted');
@@ -142,7 +142,7 @@ test('a reload in mid-stream keeps the words; they can be continued, or asked fo
   await page.reload();
   await expect(demo.assistant).toContainText('Interrupted');
   expect((await demo.answer()).split(' ').length).toBeGreaterThan(4);
-  await page.goto(page.url().replace('/#', '/?speed=0#'));
+  await page.goto(page.url().replace('/?empty#', '/?empty&speed=0#'));
   await demo.on(demo.assistant, 'Continue').click();
   await demo.settled();
   await expect(demo.versions('Version 1 of 1')).toHaveCount(0);
@@ -159,7 +159,7 @@ test('an edited question and three tries are versions that one pages through', a
     await demo.settled();
     await expect(demo.versions(`Version ${n} of ${n}`)).toBeVisible();
   }
-  await expect(demo.branch.locator('option:checked')).toHaveText('main-v4');
+  await expect(demo.branch).toHaveAccessibleDescription('main-v4');
   const texts = new Set<string>();
   for (const n of [4, 3, 2, 1]) {
     await expect(demo.versions(`Version ${n} of 4`)).toBeVisible();
@@ -179,6 +179,32 @@ test('an edited question and three tries are versions that one pages through', a
   await demo.you.getByRole('button', { name: 'Previous version' }).click();
   await expect(demo.you).toContainText('What is a graph?');
   await expect(demo.versions('Version 1 of 4')).toBeVisible();
+});
+
+test('versions are compared side by side, and the one that is kept is shown', async ({ page }) => {
+  const demo = await Demo.open(page);
+  await demo.ask('What is a graph?');
+  await demo.on(demo.assistant, 'Edit').click();
+  await demo.assistant.getByRole('textbox', { name: 'Edited text' }).fill('A graph is a set of points.');
+  await demo.on(demo.assistant, 'Send edit').click();
+  await demo.on(demo.assistant, 'Edit').click();
+  await demo.assistant.getByRole('textbox', { name: 'Edited text' }).fill('A tree is a set of leaves.');
+  await demo.on(demo.assistant, 'Send edit').click();
+  await expect(demo.versions('Version 3 of 3')).toBeVisible();
+  await demo.on(demo.assistant, 'Compare versions').click();
+  const dialog = page.getByRole('dialog', { name: 'Compare versions' });
+  const version = (n: number): Locator => dialog.getByRole('region', { name: `Version ${n}`, exact: true });
+  await expect(version(2).locator('mark')).toHaveText(['graph', 'points']);
+  await expect(version(3).locator('mark')).toHaveText(['tree', 'leaves']);
+  expect(await faultsOf(page)).toEqual([]);
+  await version(2).getByRole('combobox').selectOption('Version 1');
+  const first = version(1);
+  await expect(first).toContainText('What is a graph?');
+  await first.getByRole('button', { name: 'Keep this one' }).click();
+  await expect(dialog).toHaveCount(0);
+  await expect(demo.versions('Version 1 of 3')).toBeVisible();
+  await expect(demo.assistant).toContainText('What is a graph?');
+  await expect(demo.on(demo.assistant, 'Compare versions')).toBeFocused();
 });
 
 test('a half-written edit survives a reload, and is offered when the message is edited again', async ({
@@ -220,6 +246,41 @@ test('a book that is pasted can be written on in, from left to right and from ri
     await expect(demo.message).toHaveAttribute('dir', direction);
     await expect(demo.message).toHaveCSS('direction', direction);
   }
+});
+
+test('a long text that is pasted is offered as a file; one that is sent is folded', async ({
+  page,
+  context,
+}) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const demo = await Demo.open(page);
+  const book = 'const answer = forty + two;\n'.repeat(18_000);
+  await page.evaluate((text) => navigator.clipboard.writeText(text), book);
+  await demo.message.fill('Read this: ');
+  await demo.message.press('ControlOrMeta+v');
+  const offer = page.getByRole('group', { name: 'Pasted text' });
+  await expect(offer).toContainText('504.0 kB of text pasted');
+  expect(await faultsOf(page)).toEqual([]);
+  await offer.getByRole('button', { name: 'Attach as a file' }).click();
+  await expect(page.getByRole('list', { name: 'Attached files' })).toContainText('Pasted text.txt');
+  await expect(demo.message).toHaveValue('Read this: ');
+  await expect(demo.message).toBeFocused();
+  await demo.button('Remove Pasted text.txt').click();
+
+  await demo.message.press('ControlOrMeta+v');
+  await offer.getByRole('button', { name: 'Keep in the message' }).click();
+  await expect(offer).toHaveCount(0);
+  // What was not yet stored is, when the page goes.
+  await page.reload();
+  await expect(demo.message).toHaveJSProperty('value', `Read this: ${book}`);
+  await demo.message.press('Enter');
+  await demo.settled();
+  const words = demo.you.locator('.words');
+  expect((await words.textContent())?.length).toBeLessThan(1000);
+  await demo.on(demo.you, 'Show more 504.0 kB').click();
+  expect((await words.textContent())?.length).toBe(`Read this: ${book}`.trim().length);
+  await demo.on(demo.you, 'Show less').click();
+  expect((await words.textContent())?.length).toBeLessThan(1000);
 });
 
 test('a reload right after Try again leaves a plain way to an answer', async ({ page }) => {
@@ -264,21 +325,52 @@ test('an edited answer is a version without asking the model', async ({ page }) 
   await expect(demo.assistant).toHaveCount(1);
 });
 
-test('by the way: a side branch that one opens later', async ({ page }) => {
+test('by the way: a place beside the conversation, and what was said there can be brought over', async ({
+  page,
+}) => {
   const demo = await Demo.open(page);
   await demo.ask('What is a graph?');
   await demo.button('By the way').click();
-  await expect(page.getByText('Branch main-v2 created').first()).toBeAttached();
-  await expect(demo.branch.locator('option:checked')).toHaveText('main');
-  await demo.ask('Go on');
-  await demo.branch.selectOption({ label: 'main-v2' });
-  await expect(demo.you).toHaveCount(1);
+  const place = page.getByRole('region', { name: 'Side question of What is a graph?' });
+  await expect(place).toBeVisible();
+  await expect(demo.message).toBeFocused();
+  await expect(demo.button('Bring over')).toHaveAttribute('aria-disabled', 'true');
   await demo.ask('Something else');
-  await demo.branch.selectOption({ label: 'main' });
-  await expect(demo.you.last()).toContainText('Go on');
+  await page.reload();
+  await expect(place).toBeVisible();
+
+  await demo.button('Back').click();
+  await expect(place).toHaveCount(0);
+  await expect(demo.you).toHaveCount(1);
+  await demo.ask('Go on');
+  await demo.showBranch('Something else');
+  await expect(place).toBeVisible();
+  await demo.button('Bring over').click();
+  await expect(place).toHaveCount(0);
+  await expect(demo.you).toHaveText([/What is a graph/, /Go on/, /Something else/]);
+  await demo.settled();
+  await demo.button('Undo').click();
+  await expect(demo.you).toHaveText([/What is a graph/, /Go on/]);
 });
 
-test('a checkpoint is named, and restored on a branch of its own', async ({ page }) => {
+test('a branch says where it left the other one, and what is kept there', async ({ page }) => {
+  const demo = await Demo.open(page);
+  await demo.ask('What is a graph?');
+  await demo.ask('And a tree?');
+  await demo.on(demo.assistant.first(), 'Branch from here').click();
+  const note = page.getByRole('note', { name: 'Branched from What is a graph?' });
+  await expect(note).toContainText('2 later messages kept');
+  await expect(note).toBeInViewport();
+  await demo.ask('And a forest?');
+  await expect(note).toBeVisible();
+  await note.getByRole('button', { name: 'View' }).click();
+  await expect(demo.you.last()).toContainText('And a tree?');
+  await expect(note).toHaveCount(0);
+});
+
+test('a checkpoint is named, stands at its message, and is restored on a branch of its own', async ({
+  page,
+}) => {
   const demo = await Demo.open(page);
   await demo.ask('What is a graph?');
   await demo.on(demo.assistant, 'Checkpoint here').click();
@@ -289,27 +381,82 @@ test('a checkpoint is named, and restored on a branch of its own', async ({ page
   await name.press('Enter');
   await expect(dialog).toBeHidden();
   await demo.ask('And a tree?');
-  await page.getByRole('button', { name: 'Restore before trees' }).click();
-  await expect(demo.you).toHaveCount(1);
-  await expect(demo.branch.locator('option:checked')).toHaveText('main-v2');
-  await page.getByRole('button', { name: 'Delete checkpoint before trees' }).click();
-  await expect(page.getByRole('button', { name: 'Restore before trees' })).toHaveCount(0);
+  // Three times: the branch that is still empty is used again.
+  for (let i = 0; i < 3; i += 1) {
+    await demo.button('Checkpoint before trees').click();
+    await expect(demo.button('Restore before trees')).toBeFocused();
+    await page.keyboard.press('Enter');
+    await expect(demo.you).toHaveCount(1);
+    await expect(demo.branch).toHaveAccessibleDescription('main-v2');
+  }
+  await demo.openCheckpoints();
+  await demo.button('Delete checkpoint before trees').click();
+  await expect(demo.button('Restore before trees')).toHaveCount(0);
+  await expect(demo.button('Checkpoint before trees')).toHaveCount(0);
 });
 
-test('branches are renamed and deleted', async ({ page }) => {
+test('branches are renamed and deleted, but for the last one', async ({ page }) => {
   const demo = await Demo.open(page);
   await demo.ask('What is a graph?');
+  await demo.branch.click();
+  const last = demo.button('Delete branch: What is a graph?');
+  await expect(last).toHaveAttribute('aria-disabled', 'true');
+  await expect(last).toHaveAccessibleDescription('The last branch can’t be deleted');
+  await page.keyboard.press('Escape');
+  await expect(demo.branch).toBeFocused();
+
   await demo.on(demo.assistant, 'Branch from here').click();
-  await expect(demo.branch.locator('option:checked')).toHaveText('main-v2');
-  await demo.button('Rename branch').click();
-  const dialog = page.getByRole('dialog');
+  await expect(demo.branch).toHaveAccessibleDescription('main-v2');
+  await demo.branch.click();
+  await demo.button('Rename branch: main-v2').click();
+  const dialog = page.getByRole('dialog', { name: 'Rename branch' });
   await dialog.getByRole('textbox').fill('ideas');
   await dialog.getByRole('textbox').press('Enter');
-  await expect(demo.branch.locator('option:checked')).toHaveText('ideas');
-  await demo.button('Delete branch').click();
-  const confirm = page.getByRole('dialog').getByRole('button', { name: /Delete/ });
-  if (await confirm.isVisible()) await confirm.click();
-  await expect(demo.branch.locator('option:checked')).toHaveText('main');
+  await expect(demo.branch).toHaveAccessibleName('Branch: ideas');
+  await demo.button('Delete branch: ideas').click();
+  await expect(demo.branch).toHaveAccessibleDescription('main');
+  await demo.button('Undo').click();
+  await expect(demo.branch).toHaveAccessibleDescription('ideas');
+  await demo.button('Redo').click();
+  await expect(demo.branch).toHaveAccessibleDescription('main');
+});
+
+test('an answer that grows on another branch is told, and then waits to be read', async ({ page }) => {
+  const demo = await Demo.open(page, { pace: 2 });
+  await demo.ask('Hello');
+  await demo.on(demo.assistant, 'Branch from here').click();
+  await expect(demo.branch).toHaveAccessibleDescription('main-v2');
+  await demo.send('A slow answer please');
+  await demo.streaming();
+  await demo.showBranch('Hello');
+  await demo.branch.click();
+  const row = demo.branchRows.filter({ hasText: 'A slow answer please' });
+  await expect(row).toHaveAccessibleDescription(/growing/);
+  await expect(row).toHaveAccessibleDescription(/unread/, { timeout: 30_000 });
+  await row.click();
+  await expect(demo.you.last()).toContainText('A slow answer please');
+  await demo.branch.click();
+  await expect(row).not.toHaveAccessibleDescription(/unread/);
+});
+
+test('how long a model thought stands with its answer, and its code has colours', async ({ page }) => {
+  const demo = await Demo.open(page, { pace: true });
+  await demo.send('/think Why do rivers bend?');
+  await expect(demo.assistant).toContainText('Thinking…');
+  await expect(demo.assistant).toContainText(/Thought for \d+(\.\d)? s/);
+  await demo.button('Stop').click();
+  await page.goto(page.url().replace('?empty', '?empty&speed=0'));
+  await expect(demo.assistant).toContainText(/Thought for \d+(\.\d)? s/);
+  await demo.ask('/markdown Compare tea and coffee');
+  const code = demo.assistant.last().getByRole('group', { name: 'Code' });
+  await expect(code.locator('[data-kind=keyword]').first()).toBeVisible();
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await faultsOf(page)).toEqual([]);
+  }
+  await expect(demo.on(demo.assistant.last(), 'Copy code')).toHaveText('Copy code');
+  await demo.on(demo.assistant.last(), 'Wrap').click();
+  await expect(code).toHaveCSS('white-space', 'pre-wrap');
 });
 
 test('a failed answer says why in words, and is tried again', async ({ page }) => {
@@ -328,7 +475,11 @@ test('a failed answer says why in words, and is tried again', async ({ page }) =
 test('a tool is called, and its result is in the answer; a dangerous one asks first', async ({ page }) => {
   const demo = await Demo.open(page);
   await demo.ask('/tool Roll the dice for me');
-  await expect(demo.assistant.last()).toContainText(/\d/);
+  const card = demo.assistant.last().locator('summary');
+  await expect(card).toContainText(/rollDice.*is done.*rolls \d+, \d+ · total \d+.*\d\.\d s/);
+  expect(await faultsOf(page)).toEqual([]);
+  await page.reload();
+  await expect(card).toContainText(/is done.*total \d+.*\d\.\d s/);
   await demo.send('/approve');
   await page.getByRole('button', { name: 'Deny' }).click();
   await demo.settled();

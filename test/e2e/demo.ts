@@ -29,12 +29,12 @@ export class Demo {
     this.page = page;
   }
 
-  /** Opens the demo; answers come at once unless `pace` asks for the real one. */
+  /** Opens the demo; answers come at once unless `pace` asks for the real one, or for a part of its speed. */
   static async open(
     page: Page,
-    { pace = false, at = '' }: { pace?: boolean; at?: string } = {},
+    { pace = false, at = '' }: { pace?: boolean | number; at?: string } = {},
   ): Promise<Demo> {
-    await page.goto(`/${pace ? '' : '?speed=0'}${at}`);
+    await page.goto(`/?empty${pace === true ? '' : `&speed=${Number(pace)}`}${at}`);
     const demo = new Demo(page);
     await shows(demo.message);
     return demo;
@@ -45,7 +45,7 @@ export class Demo {
   }
   /** Where one writes. */
   get composer(): Locator {
-    return this.page.locator('main > form');
+    return this.page.locator('main > section > form');
   }
   get chats(): Locator {
     return this.page.getByRole('navigation', { name: 'Chats' });
@@ -59,8 +59,14 @@ export class Demo {
   get saveState(): Locator {
     return this.page.locator('main > header').getByRole('status', { name: 'Save state' });
   }
+  /** The button that says which branch is shown: by its label, and described by its raw name. */
   get branch(): Locator {
-    return this.page.getByRole('combobox', { name: 'Branch' });
+    return this.page.locator('main > header').getByRole('button', { name: /^Branch: / });
+  }
+  /** The rows of the open list of branches. */
+  get branchRows(): Locator {
+    const list = this.page.getByRole('list', { name: 'All branches' });
+    return list.getByRole('button', { name: /, \d+ messages?$/ });
   }
 
   button(name: string | RegExp): Locator {
@@ -70,6 +76,24 @@ export class Demo {
   /** A button of one message: `demo.on(demo.assistant.last(), 'Try again')`. */
   on(article: Locator, name: string): Locator {
     return article.getByRole('button', { name, exact: true });
+  }
+
+  /** Presses an action of a chat in the list, which stands behind one button: `chatAction('Delete', 'Hello')`. */
+  async chatAction(action: 'Rename' | 'Delete', title: string): Promise<void> {
+    await this.button(`Chat actions: ${title}`).press('Enter');
+    await this.button(`${action} chat: ${title}`).press('Enter');
+  }
+
+  /** Shows another branch, by the beginning of its label. */
+  async showBranch(label: string): Promise<void> {
+    await this.branch.click();
+    await this.branchRows.filter({ hasText: label }).first().click();
+  }
+
+  /** Opens the list of checkpoints. */
+  async openCheckpoints(): Promise<void> {
+    await this.button('Checkpoints').click();
+    await shows(this.page.getByRole('dialog', { name: 'Checkpoints' }));
   }
 
   versions(name: string): Locator {
@@ -96,11 +120,11 @@ export class Demo {
     await expect(this.saveState).toHaveText(/Saved/);
   }
 
-  /** Waits until the whole app is kept for a time without network: the page and all that was built. */
+  /** Waits until the whole app is kept for a time without network: the page, its icon and all that was built. */
   async kept(): Promise<void> {
     const files = (): Promise<number> =>
       this.page.evaluate(async () => (await (await caches.open('contextree-demo-1')).keys()).length);
-    await expect.poll(files).toBe(readdirSync('node_modules/.cache/demo/assets').length + 1);
+    await expect.poll(files).toBe(readdirSync('node_modules/.cache/demo/assets').length + 2);
   }
 
   /** Waits until some words of an answer show. */

@@ -1,5 +1,19 @@
+import { readFile } from 'node:fs/promises';
 import { expect, test } from '@playwright/test';
-import { Demo } from './demo.ts';
+import { Demo, faultsOf } from './demo.ts';
+
+const VIEWS = [
+  'Graph',
+  'Prompt',
+  'Cost',
+  'Compare',
+  'Log',
+  'Run',
+  'Storage',
+  'Fragments',
+  'Checkpoints',
+  'Snapshot',
+];
 
 test('the devtools show the graph, the prompt and the snapshot, and remember that they were open', async ({
   page,
@@ -12,8 +26,8 @@ test('the devtools show the graph, the prompt and the snapshot, and remember tha
   await expect(panel).toHaveCount(0);
   await demo.button('Open contextree devtools').click();
   await expect(panel).toBeVisible();
-  await expect(panel.getByRole('tab')).toHaveText(['Graph', 'Prompt', 'Snapshot']);
-  await expect(panel).toContainText('main-v2');
+  await expect(panel.getByRole('tab')).toHaveText(VIEWS);
+  await expect(panel).toContainText(/active branch \S/);
 
   await panel.getByRole('tab', { name: 'Prompt' }).click();
   await expect(panel).toContainText('<role>');
@@ -22,8 +36,172 @@ test('the devtools show the graph, the prompt and the snapshot, and remember tha
   await expect(panel.getByRole('button', { name: 'Copy JSON' })).toBeVisible();
 
   await panel.getByRole('tab', { name: 'Graph' }).click();
-  await panel.getByText('What is a graph?').first().click();
+  await panel.getByRole('row').first().click();
+  await expect(demo.assistant).toHaveCount(1);
+  await panel.getByRole('button', { name: 'Check out' }).click();
   await expect(demo.assistant).toHaveCount(0);
   await page.reload();
+  await expect(panel).toBeVisible();
+});
+
+test('the devtools tell how two answers differ, and what made one of them, without a mouse', async ({
+  page,
+}) => {
+  await page.setViewportSize({ width: 1440, height: 900 });
+  const demo = await Demo.open(page);
+  await demo.ask('What is a graph?');
+  await demo.on(demo.assistant, 'Try again').click();
+  await demo.settled();
+  await page.keyboard.press('Control+Shift+Period');
+  const panel = page.getByRole('region', { name: 'contextree devtools' });
+  await expect(panel).toContainText('3 messages - 2 branches');
+  await panel.getByRole('treegrid').press('End');
+  await page.keyboard.press('Space');
+  const node = panel.getByRole('region', { name: 'Selected message' });
+  await expect(node).toContainText('First word');
+  await expect(node).toContainText(/after \d+ ms/);
+  await expect(node.getByRole('button', { name: 'Back' })).toBeFocused();
+  await page.keyboard.press('Enter');
+  await expect(panel.getByRole('treegrid')).toBeFocused();
+  for (const key of ['d', 'ArrowUp', 'd']) await page.keyboard.press(key);
+  await expect(panel.getByRole('tab', { name: 'Compare' })).toBeFocused();
+  await expect(panel.getByRole('table', { name: 'Totals' })).toContainText('Tokens written');
+  await expect(panel.locator('ins').first()).toBeVisible();
+  expect(await faultsOf(page)).toEqual([]);
+});
+
+test('the devtools record a request of the demo, tell what it cost, play it again, and ask it anew', async ({
+  page,
+}) => {
+  await page.setViewportSize({ width: 1440, height: 900 });
+  const demo = await Demo.open(page);
+  await demo.button('Open contextree devtools').click();
+  const panel = page.getByRole('region', { name: 'contextree devtools' });
+  await expect(panel).toBeVisible();
+  await demo.ask('What is a graph?');
+  await demo.ask('And a tree?');
+
+  await panel.getByRole('row').last().click();
+  await panel.getByRole('button', { name: 'Replay' }).click();
+  await expect(panel.getByRole('region', { name: 'Replay' })).toContainText(/\d+ of \d+ parts/);
+  await panel.getByRole('tab', { name: 'Prompt' }).click();
+  await expect(panel).toContainText('As recorded for this answer');
+  await panel.getByRole('button', { name: 'Difference' }).click();
+  await expect(panel).toContainText('1 then, 3 now');
+
+  await panel.getByRole('tab', { name: 'Cost' }).click();
+  await expect(panel.getByRole('list', { name: 'Turns, newest first' }).getByRole('listitem')).toHaveCount(2);
+  await expect(panel).toContainText(/Cache: (?:too short|kept|first|unchanged)/);
+
+  await panel.getByRole('tab', { name: 'Run' }).click();
+  await panel.getByRole('button', { name: 'Run', exact: true }).click();
+  await expect(panel.getByRole('cell', { name: 'done' })).toBeVisible();
+  await panel.getByRole('button', { name: 'Keep' }).click();
+  await expect(panel).toContainText('Kept as main-v2');
+  await expect(demo.assistant).toHaveCount(2);
+});
+
+test('a chat leaves the panel as a file without secrets, and is looked at again where that is dropped', async ({
+  page,
+}) => {
+  const key = `sk-proj-${'a1B2c3D4'.repeat(5)}`;
+  const demo = await Demo.open(page);
+  await demo.ask(`My key is ${key} <img src=x onerror="document.title='run'">`);
+  await demo.button('Open contextree devtools').click();
+  const panel = page.getByRole('region', { name: 'contextree devtools' });
+  await panel.getByRole('tab', { name: 'Snapshot' }).click();
+  const downloading = page.waitForEvent('download');
+  await panel.getByRole('button', { name: 'Export session' }).click();
+  const download = await downloading;
+  await expect(panel).toContainText(/Exported\. Masked: OpenAI key ×\d/);
+  const text = await readFile(await download.path(), 'utf8');
+  expect(text).not.toContain('a1B2');
+
+  const file = await page.evaluateHandle(
+    ([name, words]) => {
+      const data = new DataTransfer();
+      data.items.add(new File([words], name, { type: 'application/json' }));
+      return data;
+    },
+    [download.suggestedFilename(), text] as const,
+  );
+  await panel.getByRole('tabpanel').dispatchEvent('drop', { dataTransfer: file });
+  await expect(panel).toContainText('Read-only copy of My key is [OpenAI key');
+  await panel.getByRole('button', { name: 'Close', exact: true }).click();
+  await expect(panel).not.toContainText('Read-only copy');
+
+  await demo.message.dispatchEvent('drop', { dataTransfer: file });
+  const copy = page.getByRole('dialog', { name: /^Read-only copy of My key is/ });
+  await expect(copy.getByRole('article', { name: 'You' })).toContainText('My key is [OpenAI key');
+  await copy.getByRole('button', { name: 'Close' }).click();
+  await expect(page.getByText(download.suggestedFilename())).toHaveCount(0);
+  await expect(page).not.toHaveTitle('run');
+});
+
+test('the devtools of production leave the console of the page alone', async ({ page }) => {
+  const demo = await Demo.open(page);
+  await demo.ask('What is a graph?');
+  expect(await page.evaluate(() => '__CONTEXTREE__' in globalThis)).toBe(false);
+});
+
+for (const [width, height, direction] of [
+  [1440, 900, 'ltr'],
+  [1024, 768, 'ltr'],
+  [800, 600, 'ltr'],
+  [720, 450, 'ltr'],
+  [1440, 900, 'rtl'],
+  [800, 600, 'rtl'],
+] as const) {
+  test(`the devtools cover neither the text box nor Send: ${width} x ${height}, ${direction}`, async ({
+    page,
+  }) => {
+    await page.setViewportSize({ width, height });
+    const demo = await Demo.open(page);
+    await page.evaluate((dir) => (document.documentElement.dir = dir), direction);
+    await demo.ask('What is a graph?');
+    await page.keyboard.press('Control+Shift+Period');
+    const panel = page.getByRole('region', { name: 'contextree devtools' });
+    await expect(panel).toBeVisible();
+    for (const control of [demo.message, demo.button('Send')]) {
+      const isHit = await control.evaluate((element) => {
+        const { x, y, width: wide, height: high } = element.getBoundingClientRect();
+        const hit = document.elementFromPoint(x + wide / 2, y + high / 2);
+        return element === hit || element.contains(hit);
+      });
+      expect(isHit).toBe(true);
+    }
+    const box = await panel.boundingBox();
+    if (width < 1152) expect(box?.height).toBeLessThanOrEqual(height / 2);
+    await page.keyboard.press('Control+Shift+Period');
+    await expect(panel).toHaveCount(0);
+  });
+}
+
+test('the devtools have a window of their own, which follows the chat, and come back when it closes', async ({
+  page,
+}) => {
+  const demo = await Demo.open(page);
+  await demo.ask('What is a graph?');
+  await demo.button('Open contextree devtools').click();
+  const panel = page.getByRole('region', { name: 'contextree devtools' });
+  await panel.getByRole('button', { name: 'Dock and theme' }).click();
+  await panel.getByRole('menuitemradio', { name: 'Own window' }).click();
+  await expect(panel).toHaveCount(0);
+  const rows = (): Promise<number | undefined> =>
+    page.evaluate(() => {
+      const { documentPictureInPicture: own } = globalThis as unknown as {
+        documentPictureInPicture: { window: Window | null };
+      };
+      const [host] = own.window?.document.querySelectorAll('div') ?? [];
+      return host?.shadowRoot?.querySelectorAll('[role=row]').length;
+    });
+  await expect.poll(rows).toBe(2);
+  await demo.ask('And a tree?');
+  await expect.poll(rows).toBe(4);
+  await page.evaluate(() =>
+    (
+      globalThis as unknown as { documentPictureInPicture: { window: Window } }
+    ).documentPictureInPicture.window.close(),
+  );
   await expect(panel).toBeVisible();
 });

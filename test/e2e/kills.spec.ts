@@ -45,30 +45,31 @@ async function look(): Promise<{ found: FoundChat; findings: unknown[]; around: 
   const store = new contextree.IndexedDBContextStore('kills', {
     onDataLoss: ({ kind, noticedBy, reason }) => losses.push({ lost: kind, noticedBy, reason }),
   });
-  const { nodes, branches } = await store.load('c');
+  const records = (await store.load('c')).messages.toSorted((a, b) => a.at - b.at);
   if (store.persistence !== 'indexeddb') throw new Error('The database does not open');
-  const messages = await store.getNodes(
-    'c',
-    nodes.map(({ id }) => id),
-  );
-  const chains = branches.map(({ headMessageId }) => store.getMessageChain('c', headMessageId ?? ''));
+  const idOf = new Map(records.map(({ key, id }) => [key, id]));
+  const keys = records.map(({ key }) => key);
+  const bodies = await store.bodies('c', keys, records);
+  const branches = await store.listBranches('c');
+  const chains = branches.map(({ headKey }) => store.getMessageChain('c', headKey ?? ''));
   const engine = new contextree.ContextEngine({ store, chatId: 'c', userId: 'me' });
   const findings = await engine.verify();
   return {
     found: {
       chatId: 'c',
-      messages: messages.map(({ id, parentId, data }) => {
-        const words = data.parts.map((part) => (part.type === 'text' ? part.text : ''));
-        return { id, parentId, words: words.join(' ') };
+      messages: records.map(({ key, id, parent }) => {
+        const parts = bodies.get(key)?.message.parts ?? [];
+        const words = parts.map((part) => (part.type === 'text' ? part.text : ''));
+        return { id, parentId: idOf.get(parent ?? '') ?? null, words: words.join(' ') };
       }),
       chains: (await Promise.all(chains)).map((chain) => chain.map(({ id }) => id)),
     },
     findings: [...losses, ...findings],
-    around: { mark, records: await records() },
+    around: { mark, records: await counts() },
   };
 
   /** How many records each table has, and what the database says of itself. */
-  async function records(): Promise<unknown> {
+  async function counts(): Promise<unknown> {
     const answerTo = <T>(request: IDBRequest<T>): Promise<T> =>
       new Promise((resolve, reject) => {
         request.addEventListener('success', () => resolve(request.result));
@@ -98,7 +99,7 @@ function readWhatTheyRemember(): void {
   const known = new Map<string, unknown>();
   const get = Reflect.get(IDBObjectStore.prototype, 'get');
   const put = Reflect.get(IDBObjectStore.prototype, 'put');
-  const isKept = (name: string): boolean => ['meta', 'chats', 'branches'].includes(name);
+  const isKept = (name: string): boolean => ['meta', 'chats', 'facts'].includes(name);
   IDBObjectStore.prototype.get = function (key) {
     const request = get.call(this, key);
     const name = `${this.name} ${JSON.stringify(key)}`;
@@ -106,8 +107,11 @@ function readWhatTheyRemember(): void {
     else if (isKept(this.name)) request.addEventListener('success', () => known.set(name, request.result));
     return request;
   };
-  IDBObjectStore.prototype.put = function (row: { chatId?: string; id?: string }, key) {
-    const own = key ?? (row.chatId === undefined ? row.id : [row.chatId, row.id]);
+  IDBObjectStore.prototype.put = function (
+    row: { chatId?: string; kind?: string; id?: string; chat?: string },
+    key,
+  ) {
+    const own = key ?? (row.chatId === undefined ? row.id : [row.chatId, row.kind, row.id, row.chat]);
     if (isKept(this.name)) known.set(`${this.name} ${JSON.stringify(own)}`, row);
     return put.call(this, row, key);
   };
@@ -171,7 +175,7 @@ class Crowd {
     await context.exposeFunction('tell', (tab: string, event: 'asks' | 'told', id: string) => {
       if (event === 'asks') {
         const words = { [`q${id}`]: `asked ${id}`, [`a${id}`]: `said ${id}` };
-        this.#tells.set(id, this.#history.ask({ does: 'write', chatId: 'c', words }, tab));
+        this.#tells.set(id, this.#history.ask({ chatId: 'c', words }, tab));
         return;
       }
       this.#tells.get(id)?.('kept');
@@ -353,7 +357,7 @@ test('an answer that was growing when the browser was killed is there, and can b
     return demo;
   };
   try {
-    const before = await open(`${baseURL}/`);
+    const before = await open(`${baseURL}/?empty`);
     await before.send('A slow answer please');
     await before.streaming(5);
     const seen = await before.answer();
@@ -363,7 +367,7 @@ test('an answer that was growing when the browser was killed is there, and can b
     await profile.kill();
 
     // As a browser opens its tabs again.
-    const after = await open(address.replace('/#', '/?speed=0#'));
+    const after = await open(address.replace('/?empty#', '/?empty&speed=0#'));
     await expect(after.assistant).toContainText('Interrupted');
     const kept = await after.answer();
     expect(kept.startsWith(seen.slice(0, -20))).toBe(true);

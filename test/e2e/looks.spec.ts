@@ -14,7 +14,15 @@ for (const colorScheme of ['light', 'dark'] as const) {
     await demo.settled();
     await demo.on(demo.assistant.last(), 'Checkpoint here').click();
     await page.getByRole('dialog').getByRole('textbox').press('Enter');
-    await expect(page.getByRole('button', { name: /^Restore / })).toBeAttached();
+    await expect(page.getByRole('button', { name: /^Checkpoint Checkpoint/ })).toBeAttached();
+    await demo.openCheckpoints();
+    expect(await faultsOf(page)).toEqual([]);
+    await demo.branch.click();
+    await expect(demo.branchRows).toHaveCount(2);
+    expect(await faultsOf(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await demo.button('By the way').click();
+    await expect(demo.button('Back')).toBeVisible();
     expect(await faultsOf(page)).toEqual([]);
     await demo.button('Open contextree devtools').click();
     await expect(page.getByRole('region', { name: 'contextree devtools' })).toBeVisible();
@@ -53,19 +61,27 @@ test('at 320 px nothing scrolls sideways but wide tables, and every button can b
   expect(await faultsOf(page)).toEqual([]);
 });
 
-test('on a phone a branch with a long name takes no button of a notice off the page', async ({ page }) => {
-  await page.setViewportSize({ width: 360, height: 640 });
+test('on a phone a branch with a long name takes no button off the page, and a notice has one row', async ({
+  page,
+}) => {
+  await page.setViewportSize({ width: 320, height: 640 });
   const demo = await Demo.open(page);
   await demo.ask('What is a graph?');
-  await demo.button('Rename branch').click();
-  await page.getByRole('dialog').getByRole('textbox').fill('x'.repeat(120));
+  await demo.on(demo.assistant, 'Branch from here').click();
+  await demo.branch.click();
+  await demo.button('Rename branch: main-v2').click();
+  await page.getByRole('dialog', { name: 'Rename branch' }).getByRole('textbox').fill('x'.repeat(120));
   await page.keyboard.press('Enter');
-  await expect(page.getByRole('dialog')).toHaveCount(0);
-  await demo.button('By the way').click();
-  for (const name of [/^Open x+/, 'Dismiss']) {
-    const { x = -1, width = 0 } = (await demo.button(name).boundingBox()) ?? {};
-    expect([x >= 0, x + width <= 360]).toEqual([true, true]);
+  await demo.button(/^Delete branch: x+/).click();
+  const places = [];
+  for (const name of ['Undo', 'Dismiss']) {
+    const { x = -1, y, width = 0 } = (await demo.button(name).boundingBox()) ?? {};
+    expect([x >= 0, x + width <= 320]).toEqual([true, true]);
+    places.push(y);
   }
+  expect(Math.abs((places[0] ?? 0) - (places[1] ?? 99))).toBeLessThan(8);
+  const header = await page.locator('main > header').boundingBox();
+  expect(header?.height).toBeLessThan(110);
 });
 
 test('no button waits to be hovered', async ({ page }) => {
@@ -83,7 +99,7 @@ test('no button waits to be hovered', async ({ page }) => {
   );
   expect(hidden).toEqual([]);
   await expect(demo.on(demo.assistant, 'Copy message')).toBeVisible();
-  await expect(demo.button(/^Delete chat: /)).toBeVisible();
+  await expect(demo.button(/^Chat actions: /)).toBeVisible();
 });
 
 test('words that stream in shift nothing', async ({ page }) => {
@@ -125,8 +141,9 @@ test('in a low window the conversation stays in sight, whatever stands around it
   await demo.ask('What is a graph?');
   await demo.on(demo.assistant, 'Checkpoint here').click();
   await page.getByRole('dialog').getByRole('textbox').press('Enter');
-  await demo.button('By the way').click();
-  await expect(demo.button('Open main-v2')).toBeVisible();
+  await demo.on(demo.assistant, 'Branch from here').click();
+  await expect(demo.button('Undo')).toBeVisible();
+  await demo.button('Undo').focus();
   for (const words of ['', 'a\nb\nc\nd\ne\nf\ng\nh\ni\nj'])
     for (const [width, height] of [
       [568, 320],
@@ -146,9 +163,10 @@ test('in a low window the conversation stays in sight, whatever stands around it
       expect(seen.room).toBeGreaterThan(height / 4);
       expect([seen.page, seen.width]).toEqual([height, width]);
       await expect(demo.button('Send')).toBeInViewport();
-      await expect(demo.button('Open main-v2')).toBeInViewport();
+      await expect(demo.button('Undo')).toBeInViewport();
+      await expect(demo.button('By the way')).toBeInViewport({ ratio: 1 });
     }
-  await page.getByRole('button', { name: /^Restore / }).focus();
-  await expect(page.getByRole('button', { name: /^Restore / })).toBeInViewport();
+  await demo.openCheckpoints();
+  await expect(page.getByRole('button', { name: /^Restore / })).toBeInViewport({ ratio: 1 });
   expect(await faultsOf(page)).toEqual([]);
 });

@@ -18,28 +18,107 @@ async function wipe(demo: Demo): Promise<void> {
   );
 }
 
-test('chats that the browser lost are told of, and brought back', async ({ page }) => {
-  const demo = await Demo.open(page);
-  await demo.ask('What is a graph?');
-  const answer = await demo.assistant.textContent();
-  // The second copy is written behind the save, and the note beside the database a second later, on a busy
-  // machine up to ten.
+/** Waits for the note beside the database, which is written a second behind the save, on a busy machine up to ten. */
+async function noted({ page }: Demo): Promise<void> {
   await expect
     .poll(() => page.evaluate(() => localStorage.getItem('contextree:contextree:mark')))
     .toMatch(/"messages":2/);
+}
+
+test('chats that the browser lost are told of, once', async ({ page }) => {
+  const demo = await Demo.open(page);
+  await demo.ask('What is a graph?');
+  await noted(demo);
   await wipe(demo);
   await page.reload();
-  const notice = page.getByRole('alert').filter({ hasText: 'This browser lost 1 chat with 2 messages' });
+  const notice = page.locator('.notice', { hasText: 'This browser lost 1 chat with 2 messages' });
   await expect(notice).toContainText('last saved');
   await expect(demo.chats.getByRole('link')).toHaveCount(0);
   expect(await faultsOf(page)).toEqual([]);
-  await notice.getByRole('button', { name: 'Bring back' }).click();
-  await expect(page.getByText('1 chat with 2 messages came back.')).toBeVisible();
+  await notice.getByRole('button', { name: 'Dismiss' }).click();
   await expect(notice).toHaveCount(0);
-  await expect(demo.you).toContainText('What is a graph?');
-  await expect(demo.assistant).toHaveText(answer ?? '');
-  await expect(demo.chats.getByRole('link')).toHaveCount(1);
+  await page.getByRole('button', { name: 'New chat' }).first().click();
   await demo.ask('And a tree?');
+  await page.reload();
+  await expect(demo.you).toContainText('And a tree?');
+  await expect(page.getByText(/This browser lost/)).toHaveCount(0);
+});
+
+test('a database that does not open is told as what it is, tried again, and left for memory on demand only', async ({
+  page,
+}) => {
+  const demo = await Demo.open(page);
+  await demo.ask('What is a graph?');
+  await noted(demo);
+  await page.addInitScript(() => {
+    const open = indexedDB.open.bind(indexedDB);
+    IDBFactory.prototype.open = (...args) => {
+      if (!sessionStorage.getItem('refuses')) return open(...args);
+      throw new DOMException('Access was denied.', 'SecurityError');
+    };
+  });
+  await page.evaluate(() => sessionStorage.setItem('refuses', 'yes'));
+  await demo.message.fill('half a thought');
+  await page.reload();
+  const alert = page.getByRole('alert');
+  await expect(alert).toContainText('Your chats can’t be opened.');
+  await expect(alert).toContainText('Access was denied.');
+  await expect(page.getByText(/deleted/)).toHaveCount(0);
+  await expect(demo.message).toHaveValue('half a thought');
+  await expect(demo.button('Send')).toBeDisabled();
+  expect(await faultsOf(page)).toEqual([]);
+
+  // The list of chats goes on with it.
+  await demo.button('Try again').click();
+  await expect(demo.button('Trying…')).toHaveCount(0);
+  await expect(alert).toBeVisible();
+  await page.evaluate(() => sessionStorage.removeItem('refuses'));
+  await demo.button('Try again').click();
+  await expect(demo.assistant).toContainText('What is a graph?');
+  await expect(demo.chats.getByRole('link', { name: 'What is a graph?' })).toBeVisible();
+  await expect(demo.message).toHaveValue('half a thought');
+
+  await page.evaluate(() => sessionStorage.setItem('refuses', 'yes'));
+  await page.reload();
+  await demo.button('Go on in memory').click();
+  await expect(page.getByRole('note')).toContainText('Kept in memory only');
+  await expect(demo.message).toHaveValue('half a thought');
+  await demo.message.press('Enter');
+  await expect(demo.saveState).toHaveText('In memory only');
+  await expect(demo.assistant).toContainText('half a thought');
+
+  await page.evaluate(() => sessionStorage.removeItem('refuses'));
+  await page.reload();
+  await demo.chats.getByRole('link', { name: 'What is a graph?' }).click();
+  await expect(demo.you).toHaveCount(1);
+});
+
+test('where no database was ever seen, an addressed chat is not called deleted', async ({ page }) => {
+  await page.addInitScript(() => {
+    IDBFactory.prototype.open = () => {
+      throw new DOMException('Access was denied.', 'SecurityError');
+    };
+  });
+  await page.goto('/?speed=0#/chat/somewhere');
+  await expect(page.getByRole('heading', { name: 'This chat can’t be opened now' })).toBeVisible();
+  await expect(page.getByText(/deleted/)).toHaveCount(0);
+  await expect(page.getByRole('textbox', { name: 'Message' })).toHaveCount(0);
+  await page.getByRole('button', { name: 'Go on in memory' }).click();
+  await expect(page.getByRole('textbox', { name: 'Message' })).toBeVisible();
+});
+
+test('an open chat whose data the browser cleared says so, and is saved again', async ({ page, context }) => {
+  const demo = await Demo.open(page);
+  await demo.ask('What is a graph?');
+  await wipe(demo);
+  // Another tab begins a database anew.
+  const other = await context.newPage();
+  await other.goto(page.url());
+  await demo.send('And a tree?');
+  await expect(demo.assistant).toHaveCount(2);
+  await expect(demo.saveState).toHaveText('Saved');
+  await other.reload();
+  await expect(other.getByRole('article', { name: 'You' })).toHaveText([/What is a graph/, /And a tree/]);
 });
 
 test('a page whose data a newer version took says that it saves no more, and keeps the question', async ({
@@ -138,7 +217,7 @@ async function talkUntilFull(how: 'deleteChat' | 'clear') {
   const before = (await store.listChats()).length;
   await store[how]('old');
   const after = (await store.listChats()).length;
-  const isNoted = (await store.load('old')).chat?.deletedAt !== undefined;
+  const isNoted = (await store.load('old')).deleted.length > 0;
   const anew = new contextree.ContextEngine({ store, chatId: 'new', userId: 'me' });
   await anew.set(contextree.user('next', { id: 'q1' })).save();
   return { refused, before, after, isNoted, next: (await store.getMessages('new')).map(({ id }) => id) };
@@ -167,7 +246,7 @@ async function fillUp() {
 
   const isShown = () => engine.state.getState().messages.some(({ id }) => id === 'last');
   const parts = [{ type: 'text' as const, text: noise() }];
-  await engine.continue({ id: 'last', role: 'user', parts });
+  await engine.ask({ id: 'last', role: 'user', parts });
   const { state, error } = engine.state.getState().saveState;
   const full = { state, code: error?.code, isShown: isShown() };
 

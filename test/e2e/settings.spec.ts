@@ -162,7 +162,18 @@ test('the data can be taken along, and the browser is asked to keep it, on a cli
   await expect(page.getByText(/of space used$/)).toBeVisible();
   const download = page.waitForEvent('download');
   await page.getByRole('menuitem', { name: 'Export my data' }).click();
-  expect(await readFile(await (await download).path(), 'utf8')).toContain('A word to take along');
+  const file = await (await download).path();
+  expect(await readFile(file, 'utf8')).toContain('A word to take along');
+
+  await demo.chatAction('Delete', 'A word to take along');
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
+  await demo.button('Data').click();
+  const chooser = page.waitForEvent('filechooser');
+  await page.getByRole('menuitem', { name: 'Import' }).click();
+  await (await chooser).setFiles(file);
+  await expect(page.getByText('Imported 1 chat with 2 messages.').first()).toBeVisible();
+  await demo.chats.getByRole('link', { name: 'A word to take along' }).click();
+  await expect(demo.you).toContainText('A word to take along');
 
   await expect(page.locator('html')).not.toHaveAttribute('data-asked');
   await demo.button('Data').click();

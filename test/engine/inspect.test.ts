@@ -37,6 +37,7 @@ describe('inspect()', () => {
         ],
       },
       rendered: '<hint>Be brief.</hint>',
+      spans: [{ fragment: 0, start: 0, end: 22 }],
       fragments: {
         context: [{ id: 'brief', name: 'hint', data: 'Be brief.' }],
         pending: [],
@@ -92,7 +93,7 @@ describe('inspect()', () => {
     const { fragments } = await engine.inspect();
     expect(texts(fragments.pending)).toBe('not saved yet > corrected');
     expect(texts(fragments.persisted)).toBe('q1 > a1');
-    expect(texts((await engine.resolve()).messages)).toBe('q1 > corrected > not saved yet');
+    expect(texts((await engine.resolve()).messages)).toBe('q1 > a1 > not saved yet > corrected');
   });
 
   test('tells what is saved also while a new version of it waits', async () => {

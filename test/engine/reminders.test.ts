@@ -220,7 +220,7 @@ describe('versions', () => {
       const note = still ? '+throw2' : '';
       expect(await saved(engine.set(user(longer)))).toBe(`q1 more${note}`);
       await engine.switchBranch('main');
-      await engine.continue(longer);
+      await engine.ask(longer);
       expect(await resolved(engine)).toBe(`q1 more${still ? '+throw3' : ''}`);
     },
   );
@@ -247,18 +247,18 @@ describe('versions', () => {
   });
 });
 
-describe('continue()', () => {
+describe('ask()', () => {
   test('stores the question with its reminder, and asks again without another', async () => {
     const engine = engineOn().set(reminder(dice()));
-    const answer = await engine.continue(said('q1'));
+    const answer = await engine.ask(said('q1'));
     await engine.updateMessage(answer, said('a1'), 'complete');
     expect(await resolved(engine)).toBe('q1+throw1 > a1');
-    const second = await engine.continue(said('q1'));
+    const second = await engine.ask(said('q1'));
     expect(second).not.toBe(answer);
     await engine.updateMessage(second, said('a2'), 'complete');
     expect(await resolved(engine)).toBe('q1+throw1 > a2');
     expect(engine.siblings(second).ids).toEqual([answer, second]);
-    await engine.continue(said('q2'));
+    await engine.ask(said('q2'));
     expect(await resolved(engine)).toBe('q1+throw1 > a2 > q2+throw2');
   });
 

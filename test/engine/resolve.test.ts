@@ -1,13 +1,13 @@
 import type { UIMessage } from 'ai';
 import { describe, expect, test, vi } from 'vitest';
-import type { ContextEngineOptions } from '../../src/engine/engine.ts';
+import type { ContextEngineOptions } from '../../src/engine/options.ts';
 import type { ContextEvent } from '../../src/engine/state.ts';
 import { hint, role } from '../../src/fragment/builders.ts';
 import { fragment } from '../../src/fragment/fragment.ts';
 import { assistant, lastAssistantMessage, user } from '../../src/fragment/message.ts';
 import { MarkdownRenderer } from '../../src/render/markdown.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
-import { engineOn, said, say, texts } from '../support/engine.ts';
+import { engineOn, put, said, say, texts } from '../support/engine.ts';
 
 async function chat(words: readonly string[], options: Partial<ContextEngineOptions> = {}) {
   const store = new InMemoryContextStore();
@@ -35,15 +35,8 @@ function gate() {
 
 /** Puts a message into the store as an older version, or a bug, might have left it there. */
 async function leave(store: InMemoryContextStore, data: object): Promise<void> {
-  const message = data as UIMessage;
-  await store.append(
-    'c',
-    [
-      { op: 'insert', id: message.id, parentId: null, data: message, status: 'complete' },
-      { op: 'head', branchId: 'm', expected: null, messageId: message.id, forkId: 'f' },
-    ],
-    { userId: 'u', epoch: 0, mainBranchId: 'm' },
-  );
+  await engineOn(store).save();
+  await put(store, 'c', [data as UIMessage]);
 }
 
 describe('the system prompt', () => {
@@ -189,7 +182,7 @@ describe('the messages', () => {
       await checked.passed;
     };
     const { engine, resolved } = await chat([], { validate });
-    const id = await engine.continue(said('q1'), { id: 'a1' });
+    const id = await engine.ask(said('q1'), { id: 'a1' });
     const resolving = resolved();
     await asked.passed;
     await engine.updateMessage(id, said('a1', 'growing'), 'streaming');
@@ -281,7 +274,7 @@ describe('what it costs', () => {
     earlier.dispose();
     const engine = engineOn(store);
     await engine.ready();
-    const read = vi.spyOn(store, 'getNodes');
+    const read = vi.spyOn(store, 'bodies');
     return { engine, ids: () => read.mock.calls.flatMap(([, ids]) => ids) };
   }
 
@@ -291,7 +284,7 @@ describe('what it costs', () => {
     expect((await engine.resolve()).messages).toHaveLength(450);
     expect(ids()).toHaveLength(250);
     await say(engine, 'a1');
-    const id = await engine.continue(said('q900'));
+    const id = await engine.ask(said('q900'));
     await engine.updateMessage(id, said(id, 'an answer'), 'complete');
     expect((await engine.resolve()).messages).toHaveLength(453);
     expect(ids()).toHaveLength(250);

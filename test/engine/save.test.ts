@@ -42,11 +42,13 @@ describe('save() of a message that is there already', () => {
     expect(engine.branch).toBe('main-v2');
   });
 
-  test('gives the new version an id of its own, in row and message alike', async () => {
-    const { engine, store } = await chat('q1', 'a1');
-    const id = await say(engine, 'a1=better');
-    expect(id).not.toBe('a1');
-    expect(await store.getMessage('c', id as string)).toMatchObject({ id, data: { id } });
+  test('keeps the id, and gives the new version a key of its own: saved again, it is no third one', async () => {
+    const { engine, branches } = await chat('q1', 'a1');
+    const before = engine.node('a1')?.key;
+    expect(await say(engine, 'a1=better')).toBe('a1');
+    expect(engine.node('a1')?.key).not.toBe(before);
+    await say(engine, 'a1=better');
+    expect(await branches()).toEqual({ main: 'q1 > a1', 'main-v2': 'q1 > better' });
   });
 
   test('makes a sibling of a root, too', async () => {
@@ -115,11 +117,13 @@ describe('lastAssistantMessage()', () => {
     expect(await branches()).toEqual({ main: 'q1 > corrected' });
   });
 
-  test('does so when a new question is pending: what is pending does not hang on it yet', async () => {
+  test('is a new answer behind a question that is pending', async () => {
     const { engine, branches } = await chat('q1', 'a1');
-    engine.set(user(said('q2')), lastAssistantMessage('corrected'));
+    engine.set(user(said('q2')), lastAssistantMessage('two'));
+    expect(texts((await engine.resolve()).messages)).toBe('q1 > a1 > q2 > two');
     await engine.save();
-    expect(await branches()).toEqual({ main: 'q1 > corrected > q2' });
+    expect(await branches()).toEqual({ main: 'q1 > a1 > q2 > two' });
+    expect(texts(engine.state.getState().messages)).toBe('q1 > a1 > q2 > two');
   });
 
   test('forks when something hangs on the answer: a message, a branch or a checkpoint', async () => {
@@ -185,6 +189,15 @@ describe('persist: false', () => {
     await engine.save();
     expect(await branches()).toEqual({ main: 'q1' });
   });
+});
+
+test('resolve() gives pending messages the ids that save() gives them, each time', async () => {
+  const { engine } = await chat('q1', 'a1');
+  engine.set(assistant(said('a1', 'better')), user('an id of its own'));
+  const [once, twice] = [await engine.resolve(), await engine.resolve()];
+  expect(twice.messages).toEqual(once.messages);
+  await engine.save();
+  expect(engine.state.getState().messages).toEqual(once.messages);
 });
 
 test('two saves at once write both turns, in order', async () => {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { maskSecrets } from '../../src/engine/maskSecrets.ts';
-import { mask, maskText } from '../../src/engine/secrets.ts';
+import { mask, maskInSlices, maskText } from '../../src/engine/secrets.ts';
 import { hint } from '../../src/fragment/builders.ts';
 import { user } from '../../src/fragment/message.ts';
 import { engineOn } from '../support/engine.ts';
 import { falseSamples } from './secretsFalse.ts';
-import { trueSamples } from './secretsTrue.ts';
+import { ISSUED, trueSamples } from './secretsTrue.ts';
 
 describe('the corpus', () => {
   test('has at least 200 samples of each', () => {
@@ -169,6 +169,84 @@ describe('maskSecrets()', () => {
   });
 });
 
+describe('the cut end of a key', () => {
+  const keys = trueSamples.slice(0, ISSUED * 6).filter((_, i) => i % 6 === 0);
+
+  test('of no issuer stays in a preview, wherever it is cut', () => {
+    const kept = keys.flatMap(({ secret }) =>
+      Array.from({ length: 24 }, (_, i) => secret.slice(0, i + 12))
+        .filter((part) => part.length < secret.length)
+        .map((part) => [part, maskText(`My key is ${part}...`)] as const)
+        .filter(([part, masked]) => isDrawn(part) && masked.includes(part.slice(-8))),
+    );
+    expect(kept).toEqual([]);
+  });
+
+  test('of what only a name tells of stays neither', () => {
+    const texts = [
+      'OPENAI_API_KEY=q7Zk...',
+      'password: hunt...',
+      '"clientSecret":"Zx8...',
+      'Authorization: Bearer Ab3d...',
+      'curl -u admin:geh...',
+      'postgres://me:geh...',
+      'Passwort: gehe...',
+    ];
+    const secrets = /q7Zk|hunt|Zx8|Ab3d|geh/;
+    expect(texts.filter((text) => secrets.test(maskText(text)))).toEqual([]);
+  });
+});
+
+/** More than the mark; and of what is marked further back, more than may be a name. */
+function isDrawn(part: string): boolean {
+  return !/^(?:sk-)?[a-z_-]+$|^[A-Z1-]+$|^[\da-f-]+$|^\d+:?A?A?$|^[A-Za-z\d]{0,15}$/.test(part);
+}
+
+describe('long texts', () => {
+  const filler = 'The quick brown fox jumps over the lazy dog. '.repeat(40);
+  const long = (...secrets: readonly string[]): string =>
+    secrets.map((secret) => `${filler.repeat(20)}\n${secret}\n`).join(filler);
+
+  test('are masked in pieces, and say the same as in one', async () => {
+    const text = long(
+      key,
+      `-----BEGIN PRIVATE KEY-----\n${filler}\n-----END PRIVATE KEY-----`,
+      'password=hunter2',
+    );
+    expect(text.length).toBeGreaterThan(100_000);
+    const masked = maskText(text);
+    expect(masked).not.toMatch(/a1B2|hunter2/);
+    expect(masked.match(/\[private key/g)).toHaveLength(1);
+    expect(await maskSecrets({ text, apiKey: text })).toEqual({ text: masked, apiKey: masked });
+  });
+
+  test('that hold no place to break are masked, too', async () => {
+    const text = `${'x'.repeat(200_000)} ${key} ${'y'.repeat(200_000)}`;
+    expect((await maskSecrets({ text })).text).not.toContain('a1B2');
+  });
+});
+
+test('a large snapshot is masked in steps, between which other tasks come', async () => {
+  let rests = 0;
+  const count = (): void => {
+    rests += 1;
+    timer = setTimeout(count);
+  };
+  let timer = setTimeout(count);
+  const many = Array.from({ length: 60_000 }, (_, i) => ({ text: `${i} of many words ${key}` }));
+  const masked = await maskSecrets(many);
+  clearTimeout(timer);
+  expect(rests).toBeGreaterThan(2);
+  expect(masked).toHaveLength(many.length);
+  expect(masked.at(-1)?.text).toMatch(/^59999 of many words \[OpenAI key [0-9a-f]{6}\]$/);
+});
+
+test('tells what it masked, by kind', async () => {
+  const kinds: string[] = [];
+  await maskInSlices({ a: key, b: `${key} password=hunter2` }, (kind) => kinds.push(kind));
+  expect(kinds).toEqual(['OpenAI key', 'OpenAI key', 'password']);
+});
+
 describe('hostile texts', () => {
   const seeds = [
     'a',
@@ -215,6 +293,23 @@ describe('hostile texts', () => {
     'A1',
     '=',
     '.',
+    'SK',
+    'key-',
+    'JQQJ',
+    'MAaaaaaaaaaaaaaaaaaaaaaaaaa.',
+    '.aaaaaa',
+    'f-',
+    'hvs.',
+    'glpat-',
+    'curl ',
+    'curl -u',
+    ' -u a:',
+    'PuTTY-User-Key-File-3:',
+    'Private-Lines:',
+    '\\u003d',
+    '_',
+    'task-',
+    '\n',
   ];
   test.each(seeds)('cost time that grows with their length, not its square: %j', (seed) => {
     const time = (length: number): number => {

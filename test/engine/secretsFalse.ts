@@ -174,6 +174,43 @@ const code = [
   'eyJ.eyJ.eyJ',
 ];
 
+/** Words that end like a mark begins, and names that are put together. */
+const within = [1, 2].flatMap((n) => [
+  `task-${uuid(n)}`,
+  `disk-${hex(32, n)}`,
+  `subtask-${hex(40, n)}`,
+  `TASK${hex(32, n)}`,
+  `TASK-SK${n}`,
+  `cache-key-${hex(32, n)}`,
+  `monkey-${hex(32, n)}`,
+  `node-modules-key-${hex(32, n)}`,
+  `sha256-${hex(64, n)}-${hex(4, n)}`,
+  `work_test_session${n}2345678`,
+  `risk_live_results202${n}_final`,
+  `my_npm_config_of_the_registry_${n}`,
+  `MSG.userNotificationSettings.anotherVeryLongNameOfAProperty${n}`,
+  `rapidapi-marketplace-connection-settings-v${n}`,
+  `NameOfSomeLongProperty_${n}.create.anotherVeryLongPropertyName`,
+  `half_of_the_measurements_of_day_${n}`,
+  `docker run -u 1000:100${n} --rm image`,
+  `curl https://example.com/a-u/path:${n}`,
+  `rsync -u source:path${n} target`,
+  `encrypted ${base64(900, n).replaceAll('+', '-').replaceAll('/', '_')}`,
+]);
+
+const cut = [
+  'OPENAI_API_KEY=sk-...',
+  'Keys such as ghp_...',
+  'A token: the small...',
+  'The secret: pract...',
+  'sk-learn...',
+  'fw_update_requires_a_rest...',
+  'const eyjafjalla...',
+  'the key-word...',
+  'a pul-ley...',
+  'token: string...',
+];
+
 const versions = [
   '1.2.3',
   'v24.11.0',
@@ -237,6 +274,8 @@ export const falseSamples: readonly string[] = [
   ...files,
   ...prose,
   ...code,
+  ...within,
+  ...cut,
   ...versions,
   ...answers,
 ];

@@ -75,8 +75,23 @@ const issued: (() => string)[] = [
   () => `shpat_${hex(32)}`,
   () => `lin_api_${any(40)}`,
   () => `AGE-SECRET-KEY-1${capitals(58)}`,
+  () => `SK${hex(32)}`,
+  () => `key-${hex(32)}`,
+  () => `${hex(32)}-${hex(8)}-${hex(8)}`,
+  () => `${any(52)}JQQJ99${capitals(10)}ACOG${any(8)}`,
+  () => `M${any(25)}.G${any(5)}.${web(38)}`,
+  () => `hvs.${web(90)}`,
+  () => `secret_${any(43)}`,
+  () => `HRKU-AA${web(58)}`,
+  () => `sntrys_eyJ${any(60)}_${base64(43)}`,
+  () => `pscale_tkn_${web(43)}`,
+  () => `pul-${hex(40)}`,
+  () => `glpat-${web(27)}.01.${drawn(DIGITS + SMALL, 9)}`,
   jwt,
 ];
+
+/** How many issuers there are: the first samples are theirs, six each. */
+export const ISSUED: number = issued.length;
 
 /** Where people leave them. */
 const places: ((secret: string) => string)[] = [
@@ -86,6 +101,18 @@ const places: ((secret: string) => string)[] = [
   (secret) => JSON.stringify({ said: [`line\n${secret}\nline`] }),
   (secret) => `export SOME_KEY='${secret}'`,
   (secret) => `https://example.com/?q=%20${secret}%20`,
+];
+
+/** Where they stand within what looks like one word. */
+const withinWords: ((secret: string) => string)[] = [
+  (secret) => `so _${secret}_ it is`,
+  (secret) => `__${secret}__`,
+  (secret) => `KEY_${secret}`,
+  (secret) => `x${secret}`,
+  (secret) => `the-${secret}`,
+  (secret) => `a\\u003d${secret}`,
+  (secret) => `a\\u003a${secret}`,
+  (secret) => `?of%3A${secret}`,
 ];
 
 /** Names, and forms of giving a value to a name. */
@@ -114,15 +141,33 @@ const assignments: ((name: string, value: string) => string)[] = [
   (name, value) => JSON.stringify({ output: JSON.stringify({ [name]: value }) }),
   (name, value) => `const ${name} = '${value}';`,
   (name, value) => `?a=1&${name}=${value}&b=2`,
+  (name, value) => `?a=1\\u0026${name}\\u003d${value}\\u0026b=2`,
+  (name, value) => `?next=%2F%3F${name}%3D${value}`,
 ];
 
 const pem = (kind: string): string =>
   `-----BEGIN ${kind}PRIVATE KEY-----\n${[1, 2, 3].map(() => base64(64)).join('\n')}\n-----END ${kind}PRIVATE KEY-----`;
 
+const putty = (): string =>
+  [
+    'PuTTY-User-Key-File-3: ssh-ed25519',
+    'Encryption: none',
+    'Comment: me@example.com',
+    'Public-Lines: 2',
+    ...[1, 2].map(() => base64(64)),
+    'Private-Lines: 1',
+    base64(48),
+    `Private-MAC: ${hex(64)}`,
+  ].join('\n');
+
 const of = (secret: string, place: (secret: string) => string): Sample => ({ secret, text: place(secret) });
 
 export const trueSamples: readonly Sample[] = [
   ...issued.flatMap((make) => places.map((place) => of(make(), place))),
+  ...issued
+    .flatMap((make) => withinWords.map((place) => of(make(), place)))
+    // `monkey-` and a sum: of this one, only what stands before it tells.
+    .filter(({ text }) => !/(?:x|the-)key-/.test(text)),
   ...names.flatMap((name) =>
     assignments.map((assign, i) =>
       of([hex(32), any(24), `${hex(8)}-${hex(4)}-${hex(12)}`][i % 3] as string, (value) =>
@@ -153,6 +198,18 @@ export const trueSamples: readonly Sample[] = [
     of(pem(kind), (value) => `here:\n${value}\nthanks`),
     of(pem(kind).slice(0, 150), (value) => `cut off: ${value}`),
   ]),
+  // PuTTY's, whole and cut off.
+  ...[300, 1000].map((length) => of(putty().slice(0, length), (value) => `saved:\n${value}`)),
+  // The command line.
+  of(any(14), (value) => `curl -u admin:${value} https://example.com`),
+  of(
+    any(14),
+    (value) => `curl -X POST https://example.com \\\n  -H 'a: b' \\\n  -u 'me@example.com:${value}'`,
+  ),
+  of(any(14), (value) => `curl --user="admin:${value}" https://example.com`),
+  of(any(14), (value) => JSON.stringify({ said: `curl -u "admin:${value}" https://example.com` })),
+  of(`${drawn('123456789', 9)}:AA${web(33)}`, (value) => `https://api.telegram.org/bot${value}/getMe`),
+  of(any(12), (value) => JSON.stringify(`postgres://admin:${value}@db/app`).replaceAll('/', String.raw`\/`)),
   // Cookies.
   of(`sid=${hex(32)}; theme=dark`, (value) => `Cookie: ${value}`),
   of(`session=${any(24)}; Path=/; HttpOnly`, (value) => `Set-Cookie: ${value}\r\nDate: today`),

@@ -11,13 +11,13 @@ async function chat(...words: readonly string[]) {
   return { store, engine, shown, branches: () => branchesIn(store) };
 }
 
-describe('continue()', () => {
+describe('ask()', () => {
   test('saves the question and reserves an answer that shows nowhere yet', async () => {
     const { store, engine, shown } = await chat();
-    const id = await engine.continue(said('q1'));
+    const id = await engine.ask(said('q1'));
     expect(engine.headMessageId).toBe(id);
     expect(shown()).toBe('q1');
-    expect(engine.siblings(id)).toEqual({ index: -1, ids: [] });
+    expect(engine.siblings(id)).toMatchObject({ index: -1, ids: [] });
     expect(texts((await engine.resolve()).messages)).toBe('q1');
     expect(await store.getMessage('c', id)).toMatchObject({
       status: 'streaming',
@@ -28,7 +28,7 @@ describe('continue()', () => {
 
   test('an answer grows, and is whole at the end', async () => {
     const { store, engine, shown } = await chat();
-    const id = await engine.continue(said('q1'), { id: 'a1' });
+    const id = await engine.ask(said('q1'), { id: 'a1' });
     await engine.updateMessage(id, said(id, 'one'), 'streaming');
     expect([shown(), engine.status(id)]).toEqual(['q1 > one', 'streaming']);
     await engine.updateMessage(id, said(id, 'one two three'), 'complete');
@@ -44,7 +44,7 @@ describe('continue()', () => {
     try {
       const { store, engine } = await chat();
       const drafts = vi.spyOn(store, 'saveDraft');
-      const id = await engine.continue(said('q1'), { id: 'a1' });
+      const id = await engine.ask(said('q1'), { id: 'a1' });
       for (let i = 1; i <= 100; i += 1) {
         await engine.updateMessage(id, said(id, `word ${i}`), 'streaming');
         await vi.advanceTimersByTimeAsync(20);
@@ -58,7 +58,7 @@ describe('continue()', () => {
 
   test('an answer that ends without a word is taken back, and the head with it', async () => {
     const { store, engine, shown, branches } = await chat('q1', 'a1');
-    const id = await engine.continue(said('q2'));
+    const id = await engine.ask(said('q2'));
     await engine.updateMessage(id, { id, role: 'assistant', parts: [] }, 'interrupted');
     expect(engine.node(id)).toBeUndefined();
     expect([engine.headMessageId, shown(), await store.getMessage('c', id)]).toEqual([
@@ -71,31 +71,31 @@ describe('continue()', () => {
 
   test('begins with words that are there already, as a version that shows at once, in one write', async () => {
     const { store, engine, shown, branches } = await chat('q1', 'a1', 'q2');
-    const writes = vi.spyOn(store, 'append');
+    const writes = vi.spyOn(store, 'commit');
     const answer = { ...said('a1', 'one'), id: 'a9' };
-    await engine.continue([], { parentId: 'q1', id: 'b1', answer });
+    await engine.ask([], { parentId: 'q1', id: 'b1', answer });
     expect(writes).toHaveBeenCalledOnce();
     expect([shown(), engine.status('b1'), engine.branch]).toEqual(['q1 > one', 'streaming', 'main-v2']);
-    expect(engine.siblings('b1')).toEqual({ index: 1, ids: ['a1', 'b1'] });
+    expect(engine.siblings('b1')).toMatchObject({ index: 1, ids: ['a1', 'b1'] });
     await engine.updateMessage('b1', said('b1', 'one two'), 'complete');
     expect(await branches()).toEqual({ main: 'q1 > a1 > q2', 'main-v2': 'q1 > one two' });
   });
 
   test('asks again: a known question only reserves, on its branch while nothing hangs on it', async () => {
     const { engine, branches } = await chat('q1');
-    const id = await engine.continue(said('q1'), { id: 'a1' });
+    const id = await engine.ask(said('q1'), { id: 'a1' });
     await engine.updateMessage(id, said('a1'), 'complete');
-    const again = await engine.continue(said('q1'), { id: 'a2' });
+    const again = await engine.ask(said('q1'), { id: 'a2' });
     expect(engine.branch).toBe('main-v2');
     await engine.updateMessage(again, said('a2'), 'complete');
     expect(await branches()).toEqual({ main: 'q1 > a1', 'main-v2': 'q1 > a2' });
-    expect(engine.siblings('a2')).toEqual({ index: 1, ids: ['a1', 'a2'] });
+    expect(engine.siblings('a2')).toMatchObject({ index: 1, ids: ['a1', 'a2'] });
   });
 
   test('the eighth try on main is main-v9', async () => {
     const { engine } = await chat('q1', 'a1');
     for (let i = 0; i < 8; i += 1) {
-      const id = await engine.continue(said('q1'), { id: `a-${i}` });
+      const id = await engine.ask(said('q1'), { id: `a-${i}` });
       await engine.updateMessage(id, said(id, `try ${i}`), 'complete');
     }
     expect(engine.branch).toBe('main-v9');
@@ -103,7 +103,7 @@ describe('continue()', () => {
 
   test('edits: a question under an earlier parent makes a branch with the id that was proposed', async () => {
     const { engine, branches } = await chat('q1', 'a1', 'q2', 'a2');
-    const id = await engine.continue(said('q9'), { parentId: 'a1', forkId: 'fork', id: 'a9' });
+    const id = await engine.ask(said('q9'), { parentId: 'a1', forkId: 'fork', id: 'a9' });
     expect(engine.state.getState()).toMatchObject({ branchId: 'fork', branch: 'main-v2' });
     await engine.updateMessage(id, said('a9'), 'complete');
     expect(await branches()).toEqual({ main: 'q1 > a1 > q2 > a2', 'main-v2': 'q1 > a1 > q9 > a9' });
@@ -111,7 +111,7 @@ describe('continue()', () => {
 
   test('edits the first question, too', async () => {
     const { engine, branches } = await chat('q1', 'a1');
-    const id = await engine.continue(said('q9'), { parentId: null, id: 'a9' });
+    const id = await engine.ask(said('q9'), { parentId: null, id: 'a9' });
     await engine.updateMessage(id, said('a9'), 'complete');
     expect(await branches()).toEqual({ main: 'q1 > a1', 'main-v2': 'q9 > a9' });
   });
@@ -119,7 +119,7 @@ describe('continue()', () => {
   test('asks in other words, again and again: each is a version beside the question with that id', async () => {
     const { engine, branches } = await chat('q1', 'a1', 'q2', 'a2');
     for (const words of ['second try', 'third try'])
-      await engine.updateMessage(await engine.continue(said('q2', words)), said('a', words), 'complete');
+      await engine.updateMessage(await engine.ask(said('q2', words)), said('a', words), 'complete');
     expect(await branches()).toEqual({
       main: 'q1 > a1 > q2 > a2',
       'main-v2': 'q1 > a1 > second try > second try',
@@ -130,7 +130,7 @@ describe('continue()', () => {
   test('works on a branch that is not shown, and leaves the shown one alone', async () => {
     const { engine, shown, branches } = await chat('q1', 'a1');
     const { id: side } = await engine.btw();
-    const answer = await engine.continue(said('q5'), { branch: side, id: 'a5' });
+    const answer = await engine.ask(said('q5'), { branch: side, id: 'a5' });
     await engine.updateMessage(answer, said('a5', 'hidden'), 'streaming');
     expect([engine.branch, shown()]).toEqual(['main', 'q1 > a1']);
     await engine.updateMessage(answer, said('a5', 'hidden words'), 'complete');
@@ -138,31 +138,38 @@ describe('continue()', () => {
     expect(texts((await engine.resolve({ branch: side })).messages)).toBe('q1 > a1 > q5 > hidden words');
   });
 
-  test.each(['q1', 'q2'])('leaves an answer alone that grows under the same id: %s, again', async (asked) => {
-    const { store, engine, shown, branches } = await chat();
-    await engine.continue(said('q1'), { id: 'a1' });
-    await expect(engine.continue(said(asked), { id: 'a1' })).rejects.toMatchObject({ code: 'busy' });
-    await engine.updateMessage('a1', said('a1', 'whole'), 'complete');
-    expect(shown()).toBe('q1 > whole');
-    expect(await branches()).toEqual({ main: 'q1 > whole' });
-    expect(await store.held('c')).toEqual(new Set());
-  });
-
   test('refuses what is no message, an unknown parent and an unknown branch', async () => {
     const { engine } = await chat('q1');
-    await expect(engine.continue({ role: 'user' } as never)).rejects.toMatchObject({
+    await expect(engine.ask({ role: 'user' } as never)).rejects.toMatchObject({
       code: 'invalid-messages',
     });
-    await expect(engine.continue(said('q2'), { parentId: 'zzz' })).rejects.toMatchObject({
+    await expect(engine.ask(said('q2'), { parentId: 'zzz' })).rejects.toMatchObject({
       code: 'message-not-found',
     });
-    await expect(engine.continue(said('q2'), { branch: 'nope' })).rejects.toMatchObject({
+    await expect(engine.ask(said('q2'), { branch: 'nope' })).rejects.toMatchObject({
       code: 'branch-not-found',
     });
     await expect(engine.updateMessage('zzz', said('zzz'))).rejects.toMatchObject({
       code: 'message-not-found',
     });
   });
+});
+
+test('words that come while an answer ends are a version behind its end, and not a draft of it', async () => {
+  const store = new InMemoryContextStore();
+  const engine = engineOn(store);
+  const id = await engine.ask(said('q1'), { id: 'a1' });
+  await engine.updateMessage(id, said('a1', 'one'), 'streaming');
+  await Promise.all([
+    engine.updateMessage(id, said('a1', 'whole'), 'complete'),
+    engine.updateMessage(id, () => said('a1', 'whole, with a result')),
+  ]);
+  const { key = '' } = engine.node(id) ?? {};
+  expect((await store.bodies('c', [key])).get(key)).toMatchObject({
+    message: said('a1', 'whole, with a result'),
+  });
+  expect((await store.bodies('c', [key])).get(key)?.isDraft).toBeUndefined();
+  expect((await store.revisions('c', key)).map(({ message }) => message)).toEqual([said('a1', 'whole')]);
 });
 
 describe('a message that is settled', () => {
@@ -180,7 +187,7 @@ describe('a message that is settled', () => {
 
   test('is continued on the same node', async () => {
     const { engine, shown, branches } = await chat();
-    const id = await engine.continue(said('q1'), { id: 'a1' });
+    const id = await engine.ask(said('q1'), { id: 'a1' });
     await engine.updateMessage(id, said('a1', 'half'), 'interrupted');
     expect(engine.status('a1')).toBe('interrupted');
     await engine.updateMessage('a1', said('a1', 'half'), 'streaming');
@@ -194,9 +201,9 @@ describe('a tab that dies in mid-stream', () => {
   async function interrupted(words: string | undefined) {
     const store = new InMemoryContextStore();
     const dying = engineOn(store);
-    const id = await dying.continue(said('q1'), { id: 'a1' });
+    const id = await dying.ask(said('q1'), { id: 'a1' });
     if (words !== undefined) await dying.updateMessage(id, said('a1', words), 'streaming');
-    await expect.poll(async () => (await store.held('c')).has('a1')).toBe(true);
+    await expect.poll(async () => (await store.held('c')).size).toBe(1);
     vi.spyOn(store, 'held').mockResolvedValue(new Set());
     dying.dispose();
     return { store, engine: engineOn(store) };
@@ -229,7 +236,7 @@ describe('a tab that dies in mid-stream', () => {
     const { store, engine } = await interrupted(undefined);
     await engine.ready();
     expect([texts(engine.state.getState().messages), engine.headMessageId]).toEqual(['q1', 'q1']);
-    const id = await engine.continue(said('q1'), { id: 'a2' });
+    const id = await engine.ask(said('q1'), { id: 'a2' });
     await engine.updateMessage(id, said('a2'), 'complete');
     expect(await branchesIn(store)).toEqual({ main: 'q1 > a2' });
     expect(await store.getMessage('c', 'a1')).toBeUndefined();
@@ -240,7 +247,7 @@ test('subscribers hear of each step by id and name, never by content', async () 
   const { engine } = await chat('q1');
   const events: ContextEvent[] = [];
   const stop = engine.subscribe((event) => events.push(event));
-  const id = await engine.continue(said('q2', 'a secret'), { id: 'a2' });
+  const id = await engine.ask(said('q2', 'a secret'), { id: 'a2' });
   await engine.updateMessage(id, said('a2', 'a secret'), 'complete');
   await engine.checkpoint('here');
   stop();

@@ -4,8 +4,6 @@ import { ContextError } from '../../src/errors.ts';
 import { user } from '../../src/fragment/message.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import { branchesIn, engineOn, said, say, texts } from '../support/engine.ts';
-import { head, insert, me } from '../support/graph.ts';
-import { findIn, History, logged } from '../support/history.ts';
 import { refusing } from '../support/refusal.ts';
 
 /** Two engines on one chat, both ready. */
@@ -33,7 +31,7 @@ describe('another tab', () => {
 
   test('is not followed into an answer that still grows, nor while a turn waits here', async () => {
     const { a, b } = await tabs('q1', 'a1');
-    const id = await a.continue(said('q2'), { id: 'a2' });
+    const id = await a.ask(said('q2'), { id: 'a2' });
     await a.updateMessage(id, said('a2', 'gro'), 'streaming');
     await settled();
     expect(shown(b)).toBe('q1 > a1');
@@ -48,10 +46,11 @@ describe('another tab', () => {
 
   test('that streams on the branch makes a turn here fork at the last settled message, and this tab stays there', async () => {
     const { a, b, branches } = await tabs('q1', 'a1');
-    await a.continue(said('q2'), { id: 'a2' });
+    await a.ask(said('q2'), { id: 'a2' });
+    await settled();
     const events: ContextEvent[] = [];
     b.subscribe((event) => events.push(event));
-    const id = await b.continue(said('q7'), { id: 'a7' });
+    const id = await b.ask(said('q7'), { id: 'a7' });
     expect(b.branch).toBe('main-v2');
     expect(events).toContainEqual(
       expect.objectContaining({ type: 'conflict', policy: 'fork', from: 'main', to: 'main-v2' }),
@@ -68,16 +67,20 @@ describe('another tab', () => {
     const codes: string[] = [];
     b.subscribe((event) => event.type === 'error' && codes.push(event.code));
     const load = vi.spyOn(store, 'load').mockRejectedValue(new ContextError('store-blocked', 'busy'));
+    vi.useFakeTimers();
     await a.updateChat({ title: 'Trees' });
-    await expect.poll(() => load.mock.calls.length, { timeout: 10_000 }).toBeGreaterThan(2);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(load.mock.calls.length).toBeGreaterThan(2);
     load.mockRestore();
-    await expect.poll(() => b.state.getState().chat?.title, { timeout: 10_000 }).toBe('Trees');
+    await vi.advanceTimersByTimeAsync(30_000);
+    vi.useRealTimers();
+    expect(b.state.getState().chat?.title).toBe('Trees');
     expect(codes).toEqual(['store-blocked']);
   });
 
   test('opening while it streams shows what is settled, and follows when it ends', async () => {
     const { store, a } = await tabs('q1', 'a1');
-    const id = await a.continue(said('q2'), { id: 'a2' });
+    const id = await a.ask(said('q2'), { id: 'a2' });
     const late = engineOn(store);
     await late.ready();
     expect(shown(late)).toBe('q1 > a1 > q2');
@@ -87,7 +90,7 @@ describe('another tab', () => {
 });
 
 describe('what another tab is writing', () => {
-  const beside = (engine: ReturnType<typeof engineOn>) => texts(engine.state.getState().elsewhere);
+  const beside = (engine: ReturnType<typeof engineOn>) => texts(engine.state.getState().remoteMessages);
 
   test('is seen to grow beside the messages, and joins them when it is settled', async () => {
     const { a, b } = await tabs('q1', 'a1');
@@ -96,14 +99,14 @@ describe('what another tab is writing', () => {
       const line = `${shown(b)} | ${beside(b)}`;
       if (seen.at(-1) !== line) seen.push(line);
     });
-    const id = await a.continue(said('q2'), { id: 'a2' });
+    const id = await a.ask(said('q2'), { id: 'a2' });
     await expect.poll(() => beside(b)).toBe('q2 > ');
-    const [question] = b.state.getState().elsewhere;
+    const [question] = b.state.getState().remoteMessages;
     await a.updateMessage(id, said('a2', 'on'), 'streaming');
     await expect.poll(() => beside(b)).toBe('q2 > on');
     await a.updateMessage(id, said('a2', 'one two'), 'streaming');
     await expect.poll(() => beside(b)).toBe('q2 > one two');
-    expect(b.state.getState().elsewhere[0]).toBe(question);
+    expect(b.state.getState().remoteMessages[0]).toBe(question);
     await a.updateMessage(id, said('a2', 'one two three'), 'complete');
     await expect.poll(() => shown(b)).toBe('q1 > a1 > q2 > one two three');
     expect(seen).toEqual([
@@ -118,7 +121,8 @@ describe('what another tab is writing', () => {
   test('is seen by a tab that opens then, and by none that looks at another branch', async () => {
     const { store, a, b } = await tabs('q1', 'a1');
     await b.btw();
-    const id = await a.continue(said('q2'), { id: 'a2' });
+    await settled();
+    const id = await a.ask(said('q2'), { id: 'a2' });
     await a.updateMessage(id, said('a2', 'half'), 'streaming');
     await settled();
     const late = engineOn(store);
@@ -137,20 +141,20 @@ describe('what another tab is writing', () => {
     await a.updateMessage('a1', said('a1', 'half and'), 'streaming');
     await a.updateMessage('a1', said('a1', 'half and more'), 'streaming');
     await expect.poll(() => beside(b)).toBe('half and more');
-    expect(b.state.getState().elsewhere.map(({ id }) => id)).toEqual(['a1']);
+    expect(b.state.getState().remoteMessages.map(({ id }) => id)).toEqual(['a1']);
     await a.updateMessage('a1', said('a1', 'half and more.'), 'complete');
     await expect.poll(() => [shown(b), beside(b)]).toEqual(['q1 > half and more.', '']);
   });
 
   test('that dies leaves an interrupted answer, which can be tried again here', async () => {
     const { store, a, b } = await tabs('q1', 'a1');
-    const id = await a.continue(said('q2'), { id: 'a2' });
+    const id = await a.ask(said('q2'), { id: 'a2' });
     await a.updateMessage(id, said('a2', 'half'), 'streaming');
     await expect.poll(() => beside(b)).toBe('q2 > half');
     vi.spyOn(store, 'held').mockResolvedValue(new Set());
     await expect.poll(() => b.status('a2')).toBe('interrupted');
     expect([shown(b), beside(b)]).toEqual(['q1 > a1 > q2 > half', '']);
-    const again = await b.continue(said('q2'), { parentId: 'a1', id: 'a3' });
+    const again = await b.ask(said('q2'), { parentId: 'a1', id: 'a3' });
     await b.updateMessage(again, said('a3', 'whole'), 'complete');
     expect(shown(b)).toBe('q1 > a1 > q2 > whole');
     expect(b.siblings('a3').ids).toEqual(['a2', 'a3']);
@@ -165,7 +169,7 @@ describe('a branch that another tab deletes while an answer grows on it', () => 
     await settled();
     const told: ContextEvent[] = [];
     a.subscribe((event) => event.type === 'branch' && told.push(event));
-    const id = await a.continue(said('q2'), { id: 'a2' });
+    const id = await a.ask(said('q2'), { id: 'a2' });
     await a.updateMessage(id, said('a2', 'half'), 'streaming');
     await b.deleteBranch('main');
     await settled();
@@ -177,16 +181,16 @@ describe('a branch that another tab deletes while an answer grows on it', () => 
     await expect.poll(() => b.state.getState().branches).toHaveLength(2);
   });
 
-  test('comes back with the question, when no answer came', async () => {
+  test('stays away when no answer came: its question is in what was deleted', async () => {
     const { a, b, branches } = await tabs('q1', 'a1');
     await a.btw();
-    const id = await a.continue(said('q2'), { id: 'a2' });
+    const id = await a.ask(said('q2'), { id: 'a2' });
     await settled();
     await b.deleteBranch('main');
     await settled();
     await a.updateMessage(id, { ...said('a2'), parts: [] }, 'interrupted');
-    expect(await branches()).toEqual({ main: 'q1 > a1 > q2', 'main-v2': 'q1 > a1' });
-    expect(shown(a)).toBe('q1 > a1 > q2');
+    expect(await branches()).toEqual({ 'main-v2': 'q1 > a1' });
+    expect([a.branch, shown(a)]).toEqual(['main-v2', 'q1 > a1']);
   });
 });
 
@@ -204,9 +208,7 @@ describe('a branch that another tab deletes while the disk takes nothing of what
 
   test('comes back with the end of an answer, once the disk has it', async () => {
     const { a, b, refuse, branches } = await refusedTabs();
-    const told: ContextEvent[] = [];
-    a.subscribe((event) => event.type === 'branch' && told.push(event));
-    await a.continue(said('q2'), { id: 'a2' });
+    await a.ask(said('q2'), { id: 'a2' });
     await settled();
     refuse('quota-exceeded');
     await a.updateMessage('a2', said('a2'), 'complete');
@@ -217,63 +219,11 @@ describe('a branch that another tab deletes while the disk takes nothing of what
     await a.retry();
     expect(a.state.getState().saveState).toEqual({ state: 'saved', pending: 0 });
     expect(await branches()).toEqual({ main: 'q1 > a1 > q2 > a2', 'main-v2': 'q1 > a1' });
-    expect(told).toMatchObject([{ action: 'restore', name: 'main' }]);
-  });
-
-  const times: Record<string, 'before' | 'after'> = {
-    'that ended while the question was not known to be saved': 'before',
-    'that ends when it is': 'after',
-  };
-  for (const [what, time] of Object.entries(times))
-    test(`comes back with an answer ${what}`, async () => {
-      const { a, b, refuse, branches } = await refusedTabs();
-      const end = () => a.updateMessage('a2', said('a2'), 'complete');
-      await b.continue(said('q3'), { branch: 'main', id: 'a3' });
-      await settled();
-      refuse('store-closed', { late: true });
-      await a.continue(said('q2'), { id: 'a2' });
-      expect(await branches()).toMatchObject({ 'main-v3': 'q1 > a1 > q2 > ' });
-      await settled();
-      await b.deleteBranch('main-v3');
-      if (time === 'before') await end();
-      await settled();
-      refuse(undefined);
-      if (time === 'after') await end();
-      await a.retry();
-      expect(a.state.getState().saveState).toEqual({ state: 'saved', pending: 0 });
-      expect(await branches()).toMatchObject({ 'main-v3': 'q1 > a1 > q2 > a2' });
-    });
-
-  test('comes back itself, and not the one that its question was sent to, which was deleted before', async () => {
-    const { a, b, refuse, branches } = await refusedTabs();
-    refuse('store-closed', { late: true });
-    await Promise.all([b.deleteBranch('main'), a.continue(said('q2'), { id: 'a2' })]);
-    await settled();
-    expect(await branches()).toEqual({ 'main-v2': 'q1 > a1', 'main-v3': 'q1 > a1 > q2 > ' });
-    await b.deleteBranch('main-v3');
-    await settled();
-    await a.updateMessage('a2', said('a2'), 'complete');
-    refuse(undefined);
-    await a.retry();
-    expect(await branches()).toEqual({ 'main-v2': 'q1 > a1', 'main-v3': 'q1 > a1 > q2 > a2' });
-  });
-
-  test('comes back with other words that were given to a message', async () => {
-    const { a, b, refuse, branches } = await refusedTabs();
-    await say(a, 'q2');
-    await settled();
-    refuse('quota-exceeded');
-    await a.updateMessage('q2', () => said('q2', 'better'));
-    await b.deleteBranch('main');
-    await settled();
-    refuse(undefined);
-    await a.retry();
-    expect(await branches()).toEqual({ main: 'q1 > a1 > better', 'main-v2': 'q1 > a1' });
   });
 
   test('stays away where this tab deleted it', async () => {
     const { a, refuse, branches } = await refusedTabs();
-    await a.continue(said('q2'), { id: 'a2' });
+    await a.ask(said('q2'), { id: 'a2' });
     await a.deleteBranch('main');
     refuse('quota-exceeded');
     await a.updateMessage('a2', said('a2'), 'complete');
@@ -283,77 +233,25 @@ describe('a branch that another tab deletes while the disk takes nothing of what
   });
 });
 
-describe('a branch that waits for the disk, and goes elsewhere because another tab was faster', () => {
-  /** This tab began the chat while its disk refused, and the other one began it on the disk. */
-  async function begunTwice() {
+describe('a chat that two tabs began, one of them while its disk refused', () => {
+  test('has the words of both, the older under its name, and each tab shows its own', async () => {
     const disk = new InMemoryContextStore();
     const { store, refuse } = refusing(disk);
     const [a, b] = [engineOn(store), engineOn(disk)];
     await Promise.all([a.ready(), b.ready()]);
     refuse('quota-exceeded');
-    await a.continue(said('q1'), { id: 'a1' });
+    await a.ask(said('q1'), { id: 'a1' });
     await a.updateMessage('a1', said('a1'), 'complete');
-    await say(b, 'q7', 'a7');
     await settled();
-    refuse(undefined);
-    return { a, b, refuse, branches: () => branchesIn(disk) };
-  }
-
-  test('is gone on with there', async () => {
-    const { a, branches } = await begunTwice();
-    await say(a, 'q2', 'a2');
-    expect(shown(a)).toBe('q1 > a1 > q2 > a2');
-    expect(await branches()).toEqual({ main: 'q7 > a7', 'main-v2': 'q1 > a1 > q2 > a2' });
-  });
-
-  test('is deleted there, and not the one of the other tab', async () => {
-    const { a, branches } = await begunTwice();
-    await a.deleteBranch(a.state.getState().branchId);
-    expect(await branches()).toEqual({ main: 'q7 > a7' });
-    expect([a.branch, shown(a)]).toEqual(['main', 'q7 > a7']);
-  });
-
-  test('gets its other name there, and not the one of the other tab', async () => {
-    const { a, branches } = await begunTwice();
-    await expect(a.renameBranch(a.state.getState().branchId, 'mine')).resolves.toMatchObject({
-      name: 'mine',
-    });
-    expect(await branches()).toEqual({ main: 'q7 > a7', mine: 'q1 > a1' });
-    expect([a.branch, shown(a)]).toEqual(['mine', 'q1 > a1']);
-  });
-
-  test('is shown there', async () => {
-    const { a, branches } = await begunTwice();
-    await a.switchBranch(a.state.getState().branchId);
-    expect([a.branch, shown(a)]).toEqual(['main-v2', 'q1 > a1']);
-    expect(await branches()).toEqual({ main: 'q7 > a7', 'main-v2': 'q1 > a1' });
-  });
-
-  test('takes nobody along who has gone to the other tab’s', async () => {
-    const { a, refuse, branches } = await begunTwice();
-    const { branchId: own, branches: both } = a.state.getState();
-    refuse('quota-exceeded');
-    await a.switchBranch(both.find(({ id }) => id !== own)?.id ?? '');
-    refuse(undefined);
-    await a.retry();
-    expect(await branches()).toEqual({ main: 'q7 > a7', 'main-v2': 'q1 > a1' });
-    expect([a.branch, shown(a)]).toEqual(['main', 'q7 > a7']);
-  });
-
-  test('is deleted as it was seen, where the other tab has added to it meanwhile', async () => {
-    const disk = new InMemoryContextStore();
-    const { store, refuse } = refusing(disk);
-    const [a, b] = [engineOn(store), engineOn(disk)];
-    await say(b, 'q1', 'a1');
-    await a.ready();
-    refuse('quota-exceeded');
-    await a.continue(said('q2'), { id: 'a2' });
-    await a.updateMessage('a2', said('a2'), 'complete');
     await say(b, 'q7', 'a7');
     refuse(undefined);
-    await a.deleteBranch('main');
-    expect(await branchesIn(disk)).toEqual({ main: 'q1 > a1 > q7 > a7' });
-    expect([a.branch, shown(a)]).toEqual(['main', 'q1 > a1 > q7 > a7']);
+    await say(a, 'q2', 'a2');
+    expect(await branchesIn(disk)).toEqual({ main: 'q1 > a1 > q2 > a2', 'main-v2': 'q7 > a7' });
+    await expect.poll(() => b.branch).toBe('main-v2');
+    expect([a.branch, shown(a), shown(b)]).toEqual(['main', 'q1 > a1 > q2 > a2', 'q7 > a7']);
+    await a.deleteBranch(a.state.getState().branchId);
+    expect(await branchesIn(disk)).toEqual({ main: 'q7 > a7' });
+    expect(shown(a)).toBe('q7 > a7');
   });
 });
 
@@ -367,7 +265,7 @@ describe('a branch that another tab deletes', () => {
     a.subscribe((event) => events.push(event));
     await b.deleteBranch('main');
     await expect.poll(() => a.branch).toBe('main-v2');
-    await a.continue(said('q2'), { branch: branchId, id: 'a2' });
+    await a.ask(said('q2'), { branch: branchId, id: 'a2' });
     await a.updateMessage('a2', said('a2'), 'complete');
     expect([a.branch, shown(a)]).toEqual(['main', 'q1 > a1 > q2 > a2']);
     expect(await branches()).toEqual({ main: 'q1 > a1 > q2 > a2', 'main-v2': 'q1' });
@@ -382,7 +280,7 @@ describe('a branch that another tab deletes', () => {
     const { branchId } = a.state.getState();
     await b.deleteBranch('main');
     await settled();
-    await a.continue(said('q2'), { branch: branchId, parentId: 'q1', id: 'a2' });
+    await a.ask(said('q2'), { branch: branchId, parentId: 'q1', id: 'a2' });
     await a.updateMessage('a2', said('a2'), 'complete');
     expect(shown(a)).toBe('q1 > q2 > a2');
     expect(Object.values(await branches()).toSorted()).toEqual(['q1', 'q1 > q2 > a2']);
@@ -393,7 +291,7 @@ describe('a branch that another tab deletes', () => {
     const { branchId } = b.state.getState();
     await b.rewind('q1');
     await b.deleteBranch('main');
-    await expect(b.continue(said('q2'), { branch: branchId })).rejects.toMatchObject({
+    await expect(b.ask(said('q2'), { branch: branchId })).rejects.toMatchObject({
       code: 'branch-not-found',
     });
     await a.ready();
@@ -402,7 +300,7 @@ describe('a branch that another tab deletes', () => {
 
 test('an answer whose chat was deleted and brought back elsewhere reads as interrupted here, too', async () => {
   const { store, a, b } = await tabs('q1', 'a1');
-  const id = await a.continue(said('q2'), { id: 'a2' });
+  const id = await a.ask(said('q2'), { id: 'a2' });
   await a.updateMessage(id, said('a2', 'half'), 'streaming');
   await settled();
   await store.deleteChat('c', { keepFor: 60_000 });
@@ -426,7 +324,7 @@ describe('a head that moved meanwhile', () => {
   test('gives the turn a branch of its own by default', async () => {
     const { store, b } = await stale('fork');
     expect(await b.save()).toEqual({ headMessageId: 'q7' });
-    expect([b.branch, shown(b)]).toEqual(['main-v2', 'q1 > a1 > q7']);
+    await expect.poll(() => [b.branch, shown(b)]).toEqual(['main-v2', 'q1 > a1 > q7']);
     expect(await branchesIn(store)).toEqual({ main: 'q1 > a1 > q2 > a2', 'main-v2': 'q1 > a1 > q7' });
   });
 
@@ -456,11 +354,11 @@ test('a tab that takes its answer back asks for none beside one of which it has 
   const { store, b } = await tabs('q1', 'a1');
   vi.spyOn(store, 'subscribe').mockReturnValueOnce(() => {});
   const deaf = engineOn(store);
-  const id = await deaf.continue(said('q2'), { id: 'a2' });
+  const id = await deaf.ask(said('q2'), { id: 'a2' });
   await settled();
-  await b.continue([said('q1')], { id: 'again', parentId: null });
+  await b.ask([said('q1')], { id: 'again', parentId: null });
   await deaf.updateMessage(id, { id, role: 'assistant', parts: [] }, 'interrupted');
-  await expect(deaf.continue([said('q1')], { id: 'beside', parentId: null })).rejects.toMatchObject({
+  await expect(deaf.ask([said('q1')], { id: 'beside', parentId: null })).rejects.toMatchObject({
     code: 'busy',
   });
   expect(Object.keys(await branchesIn(store))).toHaveLength(2);
@@ -468,16 +366,14 @@ test('a tab that takes its answer back asks for none beside one of which it has 
 
 test('two tabs with fifty turns each lose none', async () => {
   const store = new InMemoryContextStore();
-  const history = new History();
   const talk = async (name: string) => {
-    const engine = engineOn(logged(store, history, name));
+    const engine = engineOn(store);
     for (let i = 0; i < 50; i += 1) {
-      const id = await engine.continue(said(`q-${name}-${i}`), { id: `a-${name}-${i}` });
+      const id = await engine.ask(said(`q-${name}-${i}`), { id: `a-${name}-${i}` });
       await engine.updateMessage(id, said(id), 'complete');
     }
   };
   await Promise.all([talk('x'), talk('y')]);
-  expect(history.check(await findIn(store, ['c']))).toEqual([]);
   const reachable = new Set(Object.values(await branchesIn(store)).flatMap((words) => words.split(' > ')));
   expect(reachable.size).toBe(200);
 });
@@ -494,7 +390,7 @@ describe('when the disk says no', () => {
 
   test('the turn goes on in memory, the state says so, and retry() saves it', async () => {
     const { inner, engine, refuse } = await full();
-    const id = await engine.continue(said('q2'), { id: 'a2' });
+    const id = await engine.ask(said('q2'), { id: 'a2' });
     await engine.updateMessage(id, said('a2', 'words'), 'streaming');
     await engine.updateMessage(id, said('a2', 'words of an answer'), 'complete');
     expect(shown(engine)).toBe('q1 > a1 > q2 > words of an answer');
@@ -514,7 +410,7 @@ describe('when the disk says no', () => {
 
   test('it is tried again by itself', async () => {
     const { inner, engine, refuse } = await full();
-    await engine.continue(said('q2'), { id: 'a2' });
+    await engine.ask(said('q2'), { id: 'a2' });
     refuse(undefined);
     await expect.poll(() => branchesIn(inner)).toEqual({ main: 'q1 > a1 > q2 > ' });
   });
@@ -522,7 +418,7 @@ describe('when the disk says no', () => {
   test('several turns are written in their order, before any later one', async () => {
     const { inner, engine, refuse } = await full();
     for (const n of [2, 3]) {
-      const id = await engine.continue(said(`q${n}`), { id: `a${n}` });
+      const id = await engine.ask(said(`q${n}`), { id: `a${n}` });
       await engine.updateMessage(id, said(id), 'complete');
     }
     await engine.edit('a3', 'b3');
@@ -534,35 +430,21 @@ describe('when the disk says no', () => {
     });
   });
 
-  test('what it took all the same is there with its branch, where another tab deleted that', async () => {
-    const { inner, engine, refuse } = await full();
-    refuse('store-closed', { late: true });
-    await engine.edit('q1', 'better');
-    await settled();
-    expect(shown(engine)).toBe('better');
-    await engineOn(inner).deleteBranch('main-v2');
-    await settled();
-    refuse(undefined);
-    await engine.retry();
-    expect(await branchesIn(inner)).toEqual({ main: 'q1 > a1', 'main-v2': 'better' });
-    expect(shown(engine)).toBe('better');
-    expect(engine.state.getState().saveState).toEqual({ state: 'saved', pending: 0 });
-  });
-
-  test('another tab may write meanwhile: the kept turns go to a branch together', async () => {
+  test('another tab may write meanwhile: the kept turns stay together, and are older', async () => {
     const { inner, engine, refuse } = await full();
     for (const n of [2, 3]) {
-      const id = await engine.continue(said(`q${n}`), { id: `a${n}` });
+      const id = await engine.ask(said(`q${n}`), { id: `a${n}` });
       await engine.updateMessage(id, said(id), 'complete');
     }
+    await settled();
     await say(engineOn(inner), 'q9', 'a9');
     refuse(undefined);
     await engine.retry();
     expect(await branchesIn(inner)).toEqual({
-      main: 'q1 > a1 > q9 > a9',
-      'main-v2': 'q1 > a1 > q2 > a2 > q3 > a3',
+      main: 'q1 > a1 > q2 > a2 > q3 > a3',
+      'main-v2': 'q1 > a1 > q9 > a9',
     });
-    expect([engine.branch, shown(engine)]).toEqual(['main-v2', 'q1 > a1 > q2 > a2 > q3 > a3']);
+    expect([engine.branch, shown(engine)]).toEqual(['main', 'q1 > a1 > q2 > a2 > q3 > a3']);
   });
 
   test('the first turn of a new chat is kept, too', async () => {
@@ -571,7 +453,7 @@ describe('when the disk says no', () => {
     const engine = engineOn(store);
     await engine.ready();
     refuse('store-closed');
-    const id = await engine.continue(said('q1'), { id: 'a1' });
+    const id = await engine.ask(said('q1'), { id: 'a1' });
     await engine.updateMessage(id, said('a1'), 'complete');
     expect(shown(engine)).toBe('q1 > a1');
     refuse(undefined);
@@ -583,7 +465,7 @@ describe('when the disk says no', () => {
   test('what was kept and written once brings no branch back that is deleted here later', async () => {
     const { inner, engine, refuse } = await full();
     refuse(undefined);
-    await engine.continue(said('q2'), { id: 'a2' });
+    await engine.ask(said('q2'), { id: 'a2' });
     await engine.updateMessage('a2', said('a2'), 'complete');
     for (const words of ['better', 'best']) {
       refuse('quota-exceeded');
@@ -597,14 +479,17 @@ describe('when the disk says no', () => {
     expect(await branchesIn(inner)).toEqual({ 'main-v2': 'q1' });
   });
 
-  test('save() rejects and keeps what is pending', async () => {
-    const { engine, refuse } = await full();
+  test('save() rejects; what it was to save is in the chat, and goes to the disk once, with the next try', async () => {
+    const { inner, engine, refuse } = await full();
     engine.set(user(said('q2')));
     await expect(engine.save()).rejects.toMatchObject({ code: 'quota-exceeded' });
-    expect(engine.state.getState()).toMatchObject({ saveState: { state: 'error' }, pending: [{ id: 'q2' }] });
+    expect(engine.state.getState()).toMatchObject({ saveState: { state: 'error', pending: 1 }, pending: [] });
+    expect(shown(engine)).toBe('q1 > a1 > q2');
+    await expect(engine.save()).rejects.toMatchObject({ code: 'quota-exceeded' });
     refuse(undefined);
     expect(await engine.save()).toEqual({ headMessageId: 'q2' });
-    expect(engine.state.getState().saveState.state).toBe('saved');
+    expect(engine.state.getState().saveState).toEqual({ state: 'saved', pending: 0 });
+    expect(await branchesIn(inner)).toEqual({ main: 'q1 > a1 > q2' });
   });
 });
 
@@ -617,7 +502,7 @@ describe('an answer that a dead tab was writing', () => {
       await say(a, 'q1', 'a1');
       await b.ready();
       const hold = vi.spyOn(store, 'hold');
-      await a.continue(said('q2'), { id: 'a2' });
+      await a.ask(said('q2'), { id: 'a2' });
       await a.updateMessage('a2', said('a2', 'gro'), 'streaming');
       await vi.advanceTimersByTimeAsync(10);
       expect(b.status('a2')).toBe('streaming');
@@ -641,39 +526,33 @@ describe('a chat that is deleted elsewhere', () => {
       const [a, b] = [engineOn(store), engineOn(store)];
       await say(a, 'q1', 'a1');
       await b.ready();
-      await a.continue(said('q2'), { id: 'a2' });
+      await a.ask(said('q2'), { id: 'a2' });
       await vi.advanceTimersByTimeAsync(10);
       await store.deleteChat('c', { keepFor: 10_000 });
       await vi.advanceTimersByTimeAsync(5000);
       expect(await store.held('c')).toEqual(new Set());
       for (const { state } of [a, b])
         expect(state.getState()).toMatchObject({ status: 'error', error: { code: 'chat-deleted' } });
-      expect(b.chat?.id).toBe('c');
     } finally {
       vi.useRealTimers();
     }
   });
 
-  test('says so, refuses writes and keeps what is pending', async () => {
+  test('says so, keeps what is pending, and begins anew with what is said then', async () => {
     const { store, a, b } = await tabs('q1', 'a1');
     b.set(user(said('q2')));
     await store.deleteChat('c');
-    await expect
-      .poll(() => b.state.getState())
-      .toMatchObject({ status: 'error', error: { code: 'chat-deleted' } });
-    await expect(b.save()).rejects.toMatchObject({ code: 'chat-deleted' });
-    expect(b.state.getState().pending).toHaveLength(1);
-    await expect(a.continue(said('q3'))).rejects.toMatchObject({ code: 'chat-deleted' });
+    for (const { state } of [a, b])
+      await expect
+        .poll(() => state.getState())
+        .toMatchObject({ status: 'error', error: { code: 'chat-deleted' } });
+    expect([shown(a), shown(b), b.state.getState().pending.length]).toEqual(['', '', 1]);
     expect(await store.listChats()).toEqual([]);
-  });
-
-  test('may be begun anew by an engine that opens afterwards', async () => {
-    const { store, a } = await tabs('q1', 'a1');
-    await store.deleteChat('c');
-    const fresh = engineOn(store);
-    await say(fresh, 'q7');
-    expect(await branchesIn(store)).toEqual({ main: 'q7' });
-    await expect(say(a, 'q8')).rejects.toMatchObject({ code: 'chat-deleted' });
+    await b.save();
+    expect([shown(b), b.state.getState().status]).toEqual(['q2', 'ready']);
+    await expect.poll(() => [shown(a), a.state.getState().status]).toEqual(['q2', 'ready']);
+    await say(a, 'a2');
+    expect(await branchesIn(store)).toEqual({ main: 'q2 > a2' });
   });
 
   test('comes back when the deletion is undone', async () => {
@@ -688,23 +567,17 @@ describe('a chat that is deleted elsewhere', () => {
 
   test('is none of one that had not heard of it: what is begun there next is shown', async () => {
     const { store, b } = await tabs();
-    const first = { ...me, userId: 'u' };
-    const second = { ...first, epoch: 1 };
-    const load = vi.spyOn(store, 'load').mockRejectedValue(new ContextError('store-blocked', 'busy'));
-    await store.append('c', [insert('q1', null), head(null, 'q1')], first);
+    await say(engineOn(store), 'q1');
     await store.deleteChat('c');
-    await store.append('c', [insert('q2', null), head(null, 'q2')], second);
-    await settled();
-    load.mockRestore();
-    await store.append('c', [{ op: 'chat', title: 'Trees' }], second);
+    await say(engineOn(store), 'q2');
     await expect.poll(() => shown(b)).toBe('q2');
     expect(b.state.getState().error).toBeNull();
   });
 
   test('is none of one that had none, where everything is cleared again and again', async () => {
     const { store, b } = await tabs();
-    for (const id of ['d', 'e']) {
-      await store.append(id, [insert('q1', null), head(null, 'q1')], me);
+    for (const chatId of ['d', 'e']) {
+      await say(engineOn(store, { chatId }), 'q1');
       await store.clear();
       await settled();
     }

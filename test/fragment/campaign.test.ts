@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { keeping } from '../../src/engine/keptFragments.ts';
 import { isContextError } from '../../src/errors.ts';
 import * as builders from '../../src/fragment/builders.ts';
 import { fragment, type ContextFragment, type FragmentData } from '../../src/fragment/fragment.ts';
@@ -14,8 +15,7 @@ import { engineOn } from '../support/engine.ts';
 import { same, withoutStacks } from '../support/same.ts';
 
 /**
- * Fragments as nobody would write them, in numbers: whatever goes in comes out the same, or is refused with an error of
- * ours that says where. The arbitraries draw from small tables, so that 20,000 cases cost seconds.
+ * Random fragments: each comes back unchanged, or is refused with a ContextError that names the place. The arbitraries draw from small tables, so that 20,000 cases cost seconds.
  */
 
 const drawn = { depthSize: 'small', withCrossShrink: true } as const;
@@ -106,6 +106,28 @@ test('a fragment comes back from its JSON: its data, its rendering, its JSON', {
   );
 });
 
+test('a fragment comes back as it was from the chat that keeps it', { timeout: patience }, () => {
+  const refuse = (name: string, reason: string): never => expect.fail(`${name}: ${reason}`);
+  fc.assert(
+    fc.property(any, (made) => {
+      const kept = JSON.parse(JSON.stringify(keeping.write([made], [], refuse))) as unknown[];
+      const { fragments, unread } = keeping.read(kept);
+      same(unread, []);
+      same(kept, [fromFragment(made)]);
+      same(xml.render(fragments), xml.render([made]));
+      same(
+        fragments.map((one) => keeping.keyOf(one)),
+        [keeping.keyOf(made)],
+      );
+      same(
+        fragments.map((one) => fromFragment(one)),
+        kept,
+      );
+    }),
+    campaign(2_000),
+  );
+});
+
 /** What a call gives, or why it was refused. Any other error is a fault. */
 function outcomeOf<T>(call: () => T): { readonly value?: T; readonly refused?: string } {
   try {
@@ -178,7 +200,7 @@ const later = (how: PropertyDescriptor): object => Object.defineProperty({}, THE
 /** Makes a value anew for each case, where fast-check does not touch it. */
 type Make = () => unknown;
 
-/** What nobody should put into a fragment. */
+/** Values that a fragment must refuse. */
 const bombs: readonly Make[] = [
   () => traps(boom),
   () => traps(unspeakable),

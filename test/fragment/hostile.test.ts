@@ -2,8 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { estimate } from '../../src/engine/estimate.ts';
 import { isContextError } from '../../src/errors.ts';
 import { glossary, guardrail, hint, policy } from '../../src/fragment/builders.ts';
-import { copyFragment } from '../../src/fragment/copy.ts';
-import { hasLazy } from '../../src/fragment/lazy.ts';
+import { copyFragment, hasLazy } from '../../src/fragment/copy.ts';
 import { fragment, type ContextFragment } from '../../src/fragment/fragment.ts';
 import { loadFragments } from '../../src/fragment/loader.ts';
 import { assistant, message, messageOf, user } from '../../src/fragment/message.ts';
@@ -15,15 +14,15 @@ import { XmlRenderer } from '../../src/render/xml.ts';
 import { engineOn } from '../support/engine.ts';
 
 /**
- * Fragments that bite when they are touched: getters, proxies and codecs that throw, and throw things that throw again.
- * Whoever takes one refuses it with an error of ours, and is afterwards as before.
+ * Fragments whose getters, proxies and codecs throw, some of them values that throw again when they are read. Each
+ * function refuses them with a ContextError, and leaves its engine unchanged.
  */
 
 const boom = (): never => {
   throw new Error('boom');
 };
 
-/** Not even its reason can be told. */
+/** Throws a value whose text can't be read. */
 const unspeakable = (): never => {
   throw { toString: boom };
 };
@@ -231,7 +230,7 @@ describe('an engine', () => {
     expect((await engine.resolve()).systemPrompt).toBe('');
   });
 
-  test('refuses messages that bite', () => {
+  test('refuses messages that throw', () => {
     const engine = engineOn();
     const before = engine.state.getState();
     const codec = { encode: boom, decode: boom };
@@ -290,7 +289,7 @@ describe('estimate() rejects', () => {
   });
 
   test.each<[string, unknown, RegExp]>([
-    ['that bites', proxy(boom), /^Message: it cannot be read: boom/],
+    ['that throws', proxy(boom), /^Message: it cannot be read: boom/],
     ['that is none', null, /^Message: it must be a message/],
     ['without parts', { id: 'q1', role: 'user' }, /^Message: parts must be a list/],
   ])('a message %s', async (_what, message, where) => {
@@ -365,7 +364,7 @@ test.each<[string, () => unknown, string]>([
 });
 
 describe('data from a stranger', () => {
-  test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf', ''])(
+  test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf', 'zz', ''])(
     'type %j is no type',
     (type) => {
       const text = `Unsupported serialized fragment type: ${type}`;
@@ -374,11 +373,13 @@ describe('data from a stranger', () => {
     },
   );
 
-  test.each([null, 5, true, [], {}])('type %j is no text', (type) => {
-    expect(refusalOf(() => toFragment({ type } as never))).toBe(
-      'A serialized fragment is an object with a string type.',
-    );
-  });
+  test.each([null, undefined, 5, 'hint', [], {}, ...[null, 5, true, [], {}].map((type) => ({ type }))])(
+    '%j is no serialised fragment',
+    (value) => {
+      const text = 'A serialized fragment is an object with a string type.';
+      expect(refusalOf(() => toFragment(value as never))).toBe(text);
+    },
+  );
 
   test.each<[string, unknown, string]>([
     ['hint', {}, '"text" must be a string, not undefined'],
@@ -446,7 +447,9 @@ describe('data from a stranger', () => {
   test('a name of 10 KB is kept whole', () => {
     const name = 'n'.repeat(10_240);
     expect(copyFragment({ name, data: 'x' }).name).toBe(name);
-    expect(refusalOf(() => fromFragment({ name, data: 'x' }))).toBe(`Unsupported fragment name: ${name}`);
+    expect(refusalOf(() => fromFragment({ name, data: 'x' }))).toBe(
+      `Unsupported fragment name: ${name.slice(0, 199)}…`,
+    );
     for (const renderer of renderers)
       expect(renderer.render([{ name, data: 'x' }]).toLowerCase()).toContain(name);
   });

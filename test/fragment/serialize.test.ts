@@ -1,6 +1,4 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isContextError } from '../../src/errors.ts';
 import {
   alias,
   analogy,
@@ -99,11 +97,14 @@ describe.each(forms)('$name', (made, written) => {
   });
 
   test('is refused with the name of a field that is missing or mistyped', () => {
-    for (const field of Object.keys(written).filter((key) => key !== 'type')) {
-      expect(() => toFragment({ ...written, [field]: 5 })).toThrow(
-        throwsWith(`Serialized fragment "${made.name}": "${field}" must be `),
-      );
+    const { type, ...fields } = written;
+    for (const field of Object.keys(fields)) {
+      const refused = throwsWith(`Serialized fragment "${made.name}": "${field}" must be `);
+      expect(() => toFragment({ ...written, [field]: 5 })).toThrow(refused);
     }
+    // Of an identity all fields may be missing.
+    for (const first of Object.keys(fields).slice(0, type === 'identity' ? 0 : 1))
+      expect(() => toFragment({ type })).toThrow(throwsWith(`"${first}" must be`));
   });
 });
 
@@ -155,27 +156,6 @@ describe('fromFragment()', () => {
 });
 
 describe('toFragment()', () => {
-  test.each(forms.filter(([{ name }]) => name !== 'identity'))(
-    'refuses $name without its first field',
-    (made, written) => {
-      const first = Object.keys(written)[1] ?? '';
-      expect(() => toFragment({ type: made.name })).toThrow(throwsWith(`"${first}" must be`));
-    },
-  );
-
-  test.each(['zz', 'toString', 'constructor', '__proto__', 'hasOwnProperty'])(
-    'does not know the type %s',
-    (type) => {
-      expect(() => toFragment({ type })).toThrow(throwsWith(`Unsupported serialized fragment type: ${type}`));
-    },
-  );
-
-  test.each([null, undefined, 5, 'hint', [], {}, { type: 5 }])('refuses %j', (value) => {
-    expect(() => toFragment(value as never)).toThrow(
-      throwsWith('A serialized fragment is an object with a string type.'),
-    );
-  });
-
   test('drops keys that it does not know', () => {
     expect(fromFragment(toFragment({ type: 'hint', text: 'x', secret: 1 }))).toEqual({
       type: 'hint',
@@ -217,43 +197,12 @@ describe('toFragment()', () => {
     expect(toFragment(fromFragment(made)).data).toEqual(made.data);
   });
 
-  test('refuses cycles and bottomless nesting', () => {
+  test('refuses cycles', () => {
     const loop: Record<string, unknown> = { type: 'policy', rule: 'r' };
     loop.policies = [loop];
     expect(() => toFragment(loop as never)).toThrow(throwsWith('policies[0] is circular'));
-    let deep: SerializedFragment = { type: 'policy', rule: 'r' };
-    for (let i = 0; i < 100_000; i++) deep = { type: 'policy', rule: 'r', policies: [deep] };
-    expect(() => toFragment(deep)).toThrow(throwsWith('is nested deeper than'));
-  });
-
-  test('never throws anything but a typed error', () => {
-    fc.assert(
-      fc.property(
-        fc.oneof(
-          fc.anything(),
-          fc.record({
-            type: fc.constantFrom(...forms.map(([{ name }]) => name)),
-            text: fc.anything(),
-            policies: fc.anything(),
-          }),
-        ),
-        (value) => {
-          expect(outcome(value)).toMatch(/^(?:read|refused)$/);
-        },
-      ),
-      { numRuns: 500 },
-    );
   });
 });
-
-function outcome(value: unknown): string {
-  try {
-    fromFragment(toFragment(value as never));
-    return 'read';
-  } catch (error) {
-    return isContextError(error, 'invalid-fragment') ? 'refused' : `thrown: ${String(error)}`;
-  }
-}
 
 describe('a registry', () => {
   const registry = {

@@ -30,8 +30,8 @@ describe('the packed package', () => {
     expect(shipped).toEqual(['dist']);
   });
 
-  it('depends on idb and zustand, and every peer is optional', () => {
-    expect(Object.keys(manifest.dependencies)).toEqual(['idb', 'zustand']);
+  it('depends on zustand, in the devtools on what compares words, and every peer is optional', () => {
+    expect(Object.keys(manifest.dependencies)).toEqual(['diff', 'zustand']);
     const mandatory = Object.keys(manifest.peerDependencies).filter(
       (peer) => !manifest.peerDependenciesMeta[peer]?.optional,
     );

@@ -83,9 +83,21 @@ describe.each([
   it('leave none of the words of the panel in production, all of them in development', async () => {
     const shipped = text(await bundle(`${bundler}-shipped`, appWith, 'production'));
     const developed = text(await bundle(`${bundler}-developed`, appWith, 'development'));
-    for (const word of ['treegrid', 'attachShadow']) {
+    for (const word of ['treegrid', 'attachShadow', '__CONTEXTREE__', 'contextree-session']) {
       expect(developed).toContain(word);
       expect(shipped).not.toContain(word);
     }
+  });
+
+  it('leave a plugin of TanStack Devtools without a panel in production', async () => {
+    const source = `
+      import { contextreePlugin } from 'contextree/devtools/tanstack';
+      export const plugins = [contextreePlugin()];
+    `;
+    const shipped = text(await bundle(`${bundler}-plugin-shipped`, source, 'production'));
+    const developed = text(await bundle(`${bundler}-plugin-developed`, source, 'development'));
+    expect(developed).toContain('treegrid');
+    expect(shipped).toContain('contextree');
+    expect(shipped).not.toContain('treegrid');
   });
 });

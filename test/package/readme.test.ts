@@ -2,14 +2,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { root } from '../../scripts/entries.mjs';
+import { firstAnswer } from '../../scripts/firstAnswer.mjs';
 import { readmeBlock, readmeTable, sizes } from '../../scripts/sizes.mjs';
 
 // What the README says of the package is what one gets. `npm run sizes -- --readme` writes the table.
 
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
 
-it('names the bytes of each entry as they are, to a hundred', async () => {
-  expect(readmeBlock.exec(readme)?.[1]).toBe(readmeTable(await sizes()));
+it('names the bytes of a first answer and of each entry as they are, to a hundred', async () => {
+  expect(readmeBlock.exec(readme)?.[1]).toBe(readmeTable(await sizes(), await firstAnswer()));
 });
 
 it('names two command lines that are there, and a picture that is there', () => {

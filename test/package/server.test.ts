@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { clientEntries, entries, root } from '../../scripts/entries.mjs';
-import { fileOf, reach } from '../../scripts/sizes.mjs';
+import { clientEntries, entries, fileOf, root } from '../../scripts/entries.mjs';
+import { reach } from '../../scripts/sizes.mjs';
 
 // A server component may import contextree/core and run it. That holds only while nothing that core reaches
 // says 'use client' or pulls in React or the AI SDK, and a bundler can break it without a word.
@@ -33,8 +33,8 @@ describe('the packages that an entry loads', () => {
   const loads = async (entry: string): Promise<string[]> =>
     [...(await reach(entry, true)).packages].toSorted();
 
-  it('are idb and zustand without React for core', async () => {
-    expect(await loads('core')).toEqual(['idb', 'zustand/vanilla']);
+  it('are zustand without React alone for core', async () => {
+    expect(await loads('core')).toEqual(['zustand/vanilla']);
   });
 
   it('are none for reminders', async () => {
@@ -59,15 +59,14 @@ describe('the packages that an entry loads', () => {
   });
 });
 
-describe('one copy of everything', () => {
-  it('is built from each source, so that all entries share one React context', async () => {
-    const all = await Promise.all(names.map((entry) => reach(entry, true)));
-    const modules = new Set(all.flatMap((entry) => [...entry.modules]));
-    const sources = [...modules].map((file) => file.slice(dist.length + 1).replace(/\.js$/, ''));
-    const strangers = sources.filter(
-      (source) => !existsSync(join(root, `${source}.ts`)) && !existsSync(join(root, `${source}.tsx`)),
-    );
-    expect(strangers.filter((source) => !source.startsWith('_virtual'))).toEqual([]);
-    expect([...modules].filter((file) => /from ["']contextree/.test(readFileSync(file, 'utf8')))).toEqual([]);
-  });
+it('is one copy of everything, so that all entries share one React context', async () => {
+  const reached = await Promise.all(names.map((entry) => reach(entry, true)));
+  const files = [...new Set(reached.flatMap((entry) => [...entry.modules]))];
+  const maps = files.map((file) => `${file}.map`).filter((file) => existsSync(file));
+  const sources = maps.flatMap((file) => JSON.parse(readFileSync(file, 'utf8')).sources as string[]);
+  const named = sources.map((source) => source.replace(/^(?:\.\.\/)+/, ''));
+  expect(named).toContain('src/react/provider.tsx');
+  expect(named.filter((source) => !existsSync(join(root, source)))).toEqual([]);
+  expect(named.filter((source, i) => named.indexOf(source) !== i)).toEqual([]);
+  expect(files.filter((file) => /from ["']contextree/.test(readFileSync(file, 'utf8')))).toEqual([]);
 });

@@ -18,7 +18,7 @@ export default function install(project: TestProject): () => void {
   const modules = join(app, 'node_modules');
   mkdirSync(join(modules, 'contextree'), { recursive: true });
   execFileSync('tar', ['-xzf', pack(app), '--strip-components=1', '-C', join(modules, 'contextree')]);
-  for (const name of ['react', 'react-dom', 'idb', 'zustand', 'ai', '@ai-sdk', 'gpt-tokenizer', 'zod']) {
+  for (const name of ['react', 'react-dom', 'zustand', 'diff', 'ai', '@ai-sdk', 'gpt-tokenizer', 'zod']) {
     symlinkSync(join(root, 'node_modules', name), join(modules, name), 'junction');
   }
   project.provide('installed', app);

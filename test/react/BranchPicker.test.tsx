@@ -1,5 +1,5 @@
 import { cleanup, fireEvent, render, screen, waitFor } from '@testing-library/react';
-import { useEngineState, type ContextEngine } from 'contextree';
+import { useEngine, useEngineState, type ContextEngine } from 'contextree';
 import { BranchPicker, type BranchPickerProps } from 'contextree/ai';
 import type { ReactNode } from 'react';
 import { describe, expect, it, vi } from 'vitest';
@@ -7,9 +7,10 @@ import { say, settle, shown, threeAnswers, under } from './harness.tsx';
 
 /** The list as apps show it: a message that comes in the place of another one is another element. */
 function List(props: Partial<BranchPickerProps>): ReactNode {
+  const engine = useEngine();
   const messages = useEngineState((state) => state.messages);
   return messages.map(({ id }) => (
-    <article key={id}>
+    <article key={engine.node(id)?.key}>
       <BranchPicker messageId={id} {...props} />
     </article>
   ));

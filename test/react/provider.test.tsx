@@ -55,7 +55,7 @@ describe('ContextEngineProvider', () => {
 
   it('writes nothing by being mounted', async () => {
     const store = new InMemoryContextStore();
-    const append = vi.spyOn(store, 'append');
+    const commit = vi.spyOn(store, 'commit');
     const wrapper = ({ children }: { children: ReactNode }): ReactNode => (
       <ContextEngineProvider chatId="c" store={store} metadata={{ model: 'm' }}>
         {children}
@@ -63,7 +63,7 @@ describe('ContextEngineProvider', () => {
     );
     const { result } = renderHook(() => useContextEngine(), { wrapper });
     await waitFor(() => expect(result.current.status).toBe('ready'));
-    expect(append).not.toHaveBeenCalled();
+    expect(commit).not.toHaveBeenCalled();
     expect(await store.listChats()).toEqual([]);
   });
 
@@ -138,6 +138,18 @@ describe('what is neither an engine nor options for one, or no store', () => {
     ],
     ['useContextEngine({})', () => useContextEngine({} as never), 'chatId is required'],
     ['useChats({})', () => useChats({} as never), 'store must be a ContextStore, and is [object Object].'],
+    ['useContextEngine(a proxy)', () => useContextEngine(throwing()), "engine can't be read: boom."],
+    [
+      'useContextEngine({ a getter })',
+      () =>
+        useContextEngine(Object.defineProperty({ chatId: 'c' }, 'store', { get: boom, enumerable: true })),
+      "The options can't be read: boom.",
+    ],
+    [
+      'useChats(…, a proxy)',
+      () => useChats(new InMemoryContextStore(), throwing()),
+      "The options can't be read: boom.",
+    ],
     ['useChats(5)', () => useChats(5 as never), 'store must be a ContextStore, and is 5.'],
   ])('is refused in words: %s', (_, use, message) => {
     vi.spyOn(console, 'error').mockImplementation(() => {});
@@ -161,6 +173,14 @@ describe('a hook without a provider', () => {
     await waitFor(() => expect(result.current.branches).toHaveLength(1));
   });
 });
+
+function boom(): never {
+  throw new Error('boom');
+}
+
+function throwing(): { chatId: string; userId?: string } {
+  return new Proxy({ chatId: 'c' }, { get: boom, ownKeys: boom });
+}
 
 function caught(run: () => unknown): unknown {
   try {

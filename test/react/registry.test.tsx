@@ -143,7 +143,7 @@ describe('the engine of a chat', () => {
       role: 'assistant' as const,
       parts: [{ type: 'text' as const, text }],
     });
-    const id = await act(() => engine.continue({ ...words('hi'), id: 'q1', role: 'user' }));
+    const id = await act(() => engine.ask({ ...words('hi'), id: 'q1', role: 'user' }));
     unmount();
     await settle(5);
     expect(dispose).not.toHaveBeenCalled();
@@ -162,9 +162,9 @@ describe('the engine of a chat', () => {
     const dispose = vi.spyOn(engine, 'dispose');
     await act(() => engine.ready());
     const { ContextError } = await import('contextree');
-    const refuse = vi.spyOn(store, 'append').mockRejectedValue(new ContextError('quota-exceeded', 'full'));
+    const refuse = vi.spyOn(store, 'commit').mockRejectedValue(new ContextError('quota-exceeded', 'full'));
     await act(() =>
-      engine.continue({ id: 'q1', role: 'user', parts: [{ type: 'text', text: 'hi' }] }, { id: 'a1' }),
+      engine.ask({ id: 'q1', role: 'user', parts: [{ type: 'text', text: 'hi' }] }, { id: 'a1' }),
     );
     await act(() =>
       engine.updateMessage(

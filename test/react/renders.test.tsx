@@ -69,10 +69,10 @@ const words = (text: string) => ({
 });
 
 describe('what renders', () => {
-  it('when words stream in: whoever shows the messages, and no pager', async () => {
+  it('when words stream in: a component that shows the messages, and no pager', async () => {
     const engine = engineOn();
     await say(engine, 'q1', 'a1');
-    await act(() => engine.continue({ ...words('more'), id: 'q2', role: 'user' }, { id: 'a2' }));
+    await act(() => engine.ask({ ...words('more'), id: 'q2', role: 'user' }, { id: 'a2' }));
     await act(() => engine.updateMessage('a2', words('first'), 'streaming'));
     await watch(engine, {
       messages: useContextEngine,
@@ -97,14 +97,14 @@ describe('what renders', () => {
 
   it('when an answer settles: its own pager, once', async () => {
     const engine = engineOn();
-    await act(() => engine.continue({ ...words('hi'), id: 'q1', role: 'user' }, { id: 'a2' }));
+    await act(() => engine.ask({ ...words('hi'), id: 'q1', role: 'user' }, { id: 'a2' }));
     await act(() => engine.updateMessage('a2', words('first'), 'streaming'));
     await watch(engine, { streamed: pagerOf('a2'), other: pagerOf('q1') });
     await act(() => engine.updateMessage('a2', words('whole'), 'complete'));
     expect(counts).toMatchObject({ streamed: 1, other: 0 });
   });
 
-  it('when a message is saved: whoever selects the messages or the branch, once', async () => {
+  it('when a message is saved: a component that selects the messages or the branch, once', async () => {
     const engine = engineOn();
     await say(engine, 'q1', 'a1');
     await watch(engine, {
@@ -130,7 +130,7 @@ describe('what renders', () => {
     expect(counts).toMatchObject({ sibling: 1, other: 0 });
   });
 
-  it('when something is set: whoever shows pending messages or fragments', async () => {
+  it('when something is set: a component that shows pending messages or fragments', async () => {
     const engine = engineOn();
     await say(engine, 'q1', 'a1');
     await watch(engine, {
@@ -145,7 +145,7 @@ describe('what renders', () => {
     expect(counts).toMatchObject({ everything: 0, pending: 1, fragments: 1, branches: 0 });
   });
 
-  it('when a checkpoint is made: whoever lists checkpoints', async () => {
+  it('when a checkpoint is made: a component that lists checkpoints', async () => {
     const engine = engineOn();
     await say(engine, 'q1', 'a1');
     await watch(engine, {
@@ -168,7 +168,7 @@ describe('what renders', () => {
 
   it('is no list of chats when words stream in', async () => {
     const engine = engineOn();
-    await act(() => engine.continue({ ...words('hi'), id: 'q1', role: 'user' }, { id: 'a2' }));
+    await act(() => engine.ask({ ...words('hi'), id: 'q1', role: 'user' }, { id: 'a2' }));
     await watch(engine, { chats: useChats });
     await act(() => new Promise((resolve) => void setTimeout(resolve, 10)));
     const before = counts.chats;

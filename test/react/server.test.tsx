@@ -1,4 +1,5 @@
 // @vitest-environment node
+import { useChat } from '@ai-sdk/react';
 import {
   ContextEngineProvider,
   hint,
@@ -9,14 +10,17 @@ import {
   useContextEngine,
   useEngineState,
   useFragments,
+  useHistory,
   useMessageBranch,
 } from 'contextree';
 import type { ContextEngine } from 'contextree';
+import { useContextChat } from 'contextree/ai';
 import { renderToString } from 'react-dom/server';
 import type { ReactNode } from 'react';
 import { expect, it, vi } from 'vitest';
 
 function Everything(): ReactNode {
+  useChat(useContextChat());
   const { status, messages, branch } = useContextEngine();
   useFragments(hint('be brief'));
   const shown = {
@@ -25,6 +29,7 @@ function Everything(): ReactNode {
     branch,
     branches: useBranches().branches,
     checkpoints: useCheckpoint().checkpoints,
+    canUndo: useHistory().canUndo,
     versions: useMessageBranch('a1').count,
     chats: useChats().chats,
     pending: useEngineState((state) => state.pending),
@@ -48,6 +53,7 @@ it('renders on a server as loading, with empty lists', () => {
       branch: 'main',
       branches: [],
       checkpoints: [],
+      canUndo: false,
       versions: 0,
       chats: [],
       pending: [],
@@ -62,6 +68,21 @@ it('opens no store and says nothing while it renders on a server', () => {
   const subscribe = vi.spyOn(IndexedDBContextStore.prototype, 'subscribe');
   renderToString(page);
   for (const spy of [error, load, listChats, subscribe]) expect(spy).not.toHaveBeenCalled();
+});
+
+// `next build` with `cacheComponents` refuses what would be another page each time it is rendered.
+it('draws nothing at random and asks for no time while it renders on a server', () => {
+  const spies = [
+    vi.spyOn(Math, 'random'),
+    vi.spyOn(crypto, 'randomUUID'),
+    vi.spyOn(crypto, 'getRandomValues'),
+    vi.spyOn(Date, 'now'),
+    vi.spyOn(globalThis, 'Date'),
+  ];
+  renderToString(page);
+  const asked = spies.map((spy) => spy.mock.calls.length);
+  for (const spy of spies) spy.mockRestore();
+  expect(asked).toEqual([0, 0, 0, 0, 0]);
 });
 
 it('shares no engine between the people it renders for', () => {

@@ -1,6 +1,6 @@
 import { act, renderHook, waitFor } from '@testing-library/react';
 import { useBranches, useCheckpoint } from 'contextree';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { engineOn, say, settle, shown, under } from './harness.tsx';
 
 async function talk() {
@@ -95,8 +95,14 @@ describe('useBranches', () => {
     });
     await act(() => result.current.switchBranch('nope').catch(() => {}));
     expect(result.current.error).not.toBeNull();
+    const late = Promise.withResolvers<never>();
+    vi.spyOn(one, 'btw').mockReturnValue(late.promise);
+    act(() => void result.current.btw().catch(() => {}));
     rerender({ engine: two });
-    expect(result.current.error).toBeNull();
+    expect(result.current).toMatchObject({ error: null, isPending: false });
+    await act(() => result.current.switchBranch('gone').catch(() => {}));
+    await act(async () => late.reject(new Error('of the chat before')));
+    expect(result.current.error).toMatchObject({ code: 'branch-not-found' });
   });
 
   it('gives the same functions in every render', async () => {
@@ -105,6 +111,19 @@ describe('useBranches', () => {
     const { switchBranch, rewind, btw, rename, remove } = result.current;
     await act(() => result.current.btw());
     expect(result.current).toMatchObject({ switchBranch, rewind, btw, rename, remove });
+  });
+
+  it('shows the branch that has the name by now, where an older tab began with it', async () => {
+    const engine = await talk();
+    const { result } = renderHook(() => useBranches(), { wrapper: under(engine) });
+    const first = engine.state.getState().branchId;
+    await act(() => engine.rewind('a1'));
+    await act(() => result.current.rename(first, 'old'));
+    await act(() => result.current.rename('main-v2', 'main'));
+    await act(() => result.current.switchBranch(first));
+    expect(result.current.current?.name).toBe('old');
+    await act(() => result.current.switchBranch('main'));
+    expect(result.current.current?.name).toBe('main');
   });
 
   it('hears of a branch that another tab makes', async () => {

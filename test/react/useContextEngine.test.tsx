@@ -126,9 +126,9 @@ describe('useContextEngine', () => {
     const { result } = renderHook(() => useContextEngine(), { wrapper: under(engine) });
     const { ContextError } = await import('contextree');
     const refuse = vi
-      .spyOn(store, 'append')
+      .spyOn(store, 'commit')
       .mockRejectedValue(new ContextError('quota-exceeded', 'The disk is full.'));
-    await act(() => engine.continue({ id: 'q1', role: 'user', parts: [{ type: 'text', text: 'hi' }] }));
+    await act(() => engine.ask({ id: 'q1', role: 'user', parts: [{ type: 'text', text: 'hi' }] }));
     expect(result.current.saveState).toMatchObject({ state: 'error', error: { code: 'quota-exceeded' } });
     expect(shown(engine)).toEqual(['hi']);
     refuse.mockRestore();

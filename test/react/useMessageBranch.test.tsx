@@ -1,19 +1,20 @@
 import { act, renderHook, render, screen, fireEvent, waitFor } from '@testing-library/react';
-import { isContextError, useEngineState, useMessageBranch, type AttachedChat } from 'contextree';
+import { isContextError, useEngineState, useMessageBranch } from 'contextree';
 import type { ReactNode } from 'react';
 import { describe, expect, it, vi } from 'vitest';
+import type { AttachedChat } from '../../src/engine/options.ts';
 import { engineOn, say, settle, shown, threeAnswers, under } from './harness.tsx';
 
 describe('useMessageBranch', () => {
   it('counts the versions of a message and knows its place', async () => {
     const engine = await threeAnswers();
-    const { ids } = engine.siblings('a1');
-    const { result } = renderHook(() => useMessageBranch(ids[1]!), { wrapper: under(engine) });
+    const { keys } = engine.siblings('a1');
+    const { result } = renderHook(() => useMessageBranch(keys[1]!), { wrapper: under(engine) });
     expect(result.current).toMatchObject({
       index: 1,
       count: 3,
       branchNumber: 2,
-      siblings: ids,
+      siblings: keys,
       hasSiblings: true,
       hasPrevious: true,
       hasNext: true,
@@ -105,7 +106,7 @@ describe('useMessageBranch', () => {
     detach();
   });
 
-  it('cannot regenerate when nobody is there to answer', async () => {
+  it('cannot regenerate without an attached chat', async () => {
     const engine = await threeAnswers();
     const { result } = renderHook(() => useMessageBranch('a1'), { wrapper: under(engine) });
     const failure: unknown = await result.current.regenerate().catch((error: unknown) => error);
@@ -116,7 +117,7 @@ describe('useMessageBranch', () => {
   it('follows a message through its stream', async () => {
     const engine = engineOn();
     await act(() =>
-      engine.continue({ id: 'q1', role: 'user', parts: [{ type: 'text', text: 'hi' }] }, { id: 'a1' }),
+      engine.ask({ id: 'q1', role: 'user', parts: [{ type: 'text', text: 'hi' }] }, { id: 'a1' }),
     );
     const { result } = renderHook(() => useMessageBranch('a1'), { wrapper: under(engine) });
     expect(result.current).toMatchObject({ status: 'streaming', count: 0 });
@@ -131,7 +132,7 @@ describe('useMessageBranch', () => {
     const engine = engineOn();
     await say(engine, 'q1', 'a1');
     const question = engine.message('q1')!;
-    await act(() => engine.continue(question, { id: 'a2' }));
+    await act(() => engine.ask(question, { id: 'a2' }));
     const { result } = renderHook(() => useMessageBranch('a2'), { wrapper: under(engine) });
     expect(result.current).toMatchObject({
       index: -1,

@@ -1,15 +1,18 @@
 import 'fake-indexeddb/auto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cleanup, render, screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import * as contextree from 'contextree';
 import { ContextEngineProvider, IndexedDBContextStore } from 'contextree';
+import * as ai from 'contextree/ai';
 import { ChatPage } from './ChatPage.tsx';
 import { POST } from './route.ts';
 
 /** The README's code, as it stands there: each block is a file of this folder, compiled, linted and run. */
-const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
+const root = join(import.meta.dirname, '../..');
+const readme = readFileSync(join(root, 'README.md'), 'utf8');
 const files = readdirSync(import.meta.dirname).map((name) =>
   readFileSync(join(import.meta.dirname, name), 'utf8').trim(),
 );
@@ -28,6 +31,18 @@ test('every block of code in the README is a file that runs here', () => {
   const blocks = [...readme.matchAll(/^```tsx?\n(.*?)^```/gms)].map(([, code = '']) => code.trim());
   expect(blocks).toHaveLength(5);
   for (const block of blocks) expect(files).toContain(block);
+});
+
+test('the README tells of every hook', () => {
+  const hooks = Object.keys({ ...contextree, ...ai }).filter((name) => /^use[A-Z]/.test(name));
+  const told = [...readme.matchAll(/^\| `(use\w+)\(/gm)].map(([, name]) => name);
+  expect(new Set(told)).toEqual(new Set(hooks));
+});
+
+test.each(['README.md', 'CONTRIBUTING.md'])('%s names files and folders that are there', (file) => {
+  const text = readFileSync(join(root, file), 'utf8');
+  const named = [...text.matchAll(/`((?:src|test|stories|scripts|guides)\/[\w./-]+?)(?:\/\*\*)?`/g)];
+  expect(named.map(([, path = '']) => path).filter((path) => !existsSync(join(root, path)))).toEqual([]);
 });
 
 test('the example runs: it answers, tries again beside the first answer, and pages between them', async () => {

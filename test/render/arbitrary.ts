@@ -4,7 +4,7 @@ import { campaign } from '../support/campaign.ts';
 import { brand, type ContextFragment, type FragmentData } from '../../src/fragment/fragment.ts';
 
 /**
- * Fragment trees as nobody would write them, for properties that must hold for all of them.
+ * Random fragment trees, for properties that must hold for all fragments.
  *
  * `CONTEXTREE_FUZZ=50` multiplies the number of cases, `CONTEXTREE_SEED=7` repeats a run: see {@link campaign}.
  */

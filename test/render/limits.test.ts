@@ -87,38 +87,6 @@ describe.each(renderers)('$name', (renderer) => {
     ['a symbol', [Symbol('x')], 'data[0][0] is of type symbol'],
     ['a bigint', { n: 1n }, 'data[0].n is of type bigint'],
     ['an error', { e: new Error('x') }, 'data[0].e is of type Error'],
-    [
-      'a getter that throws',
-      {
-        get secret(): string {
-          throw new Error('no');
-        },
-      },
-      'data[0].secret cannot be read: no',
-    ],
-    [
-      'a proxy that throws',
-      new Proxy(
-        {},
-        {
-          ownKeys: () => {
-            throw new Error('closed');
-          },
-        },
-      ),
-      'data[0] cannot be read: closed',
-    ],
-    [
-      'a toJSON that throws',
-      {
-        a: {
-          toJSON: () => {
-            throw new Error('never');
-          },
-        },
-      },
-      'data[0].a cannot be read: never',
-    ],
     ['a fragment without a name', fragment('', 'x'), 'data[0] has no name'],
   ])('refuses %s, naming the path', (_, data, text) => {
     expect(shown(data)).toContain(`Fragment "db": ${text}`);

@@ -6,7 +6,7 @@ import { ToonRenderer } from '../../src/render/toon.ts';
 import { XmlRenderer } from '../../src/render/xml.ts';
 
 /**
- * No text and no name makes a renderer take time by the square of its length. A quadratic pattern takes many seconds for
+ * The time of a renderer is linear in the length of any text and name. A quadratic pattern takes many seconds for
  * the 100,000 characters tried here, a linear one milliseconds; the bound is far from both. Names are a quarter as long,
  * since each of their marks is written as seven, and have a tenth of the time.
  */

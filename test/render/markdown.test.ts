@@ -52,6 +52,13 @@ function words(block: Block): string {
 }
 
 describe('Markdown', () => {
+  test('shows the one fragment that another one holds below its name, also beside text', () => {
+    expect(markdown.render([{ name: 'database', data: hint('PG') }])).toBe('## Database\n- **hint**: PG');
+    expect(
+      markdown.render([fragment('database', fragment('constraints', 'No deletes', hint('audit')))]),
+    ).toBe('## Database\n- **constraints**:\n  - No deletes\n  - **hint**: audit');
+  });
+
   test(
     'has one heading for each fragment, all at the top, whatever the values hold',
     () => {

@@ -2,7 +2,14 @@ import fc from 'fast-check';
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { describe, expect, test } from 'vitest';
 import { hint, role, term } from '../../src/fragment/builders.ts';
-import { fragment, isBuilt, type ContextFragment, type FragmentData } from '../../src/fragment/fragment.ts';
+import {
+  brand,
+  fragment,
+  isBuilt,
+  type ContextFragment,
+  type FragmentData,
+} from '../../src/fragment/fragment.ts';
+import { loadFragments } from '../../src/fragment/loader.ts';
 import { singular } from '../../src/render/singular.ts';
 import { render, XmlRenderer } from '../../src/render/xml.ts';
 import { same } from '../support/same.ts';
@@ -74,15 +81,16 @@ function elementsOf(items: readonly ContextFragment[]): Element[] {
       : [];
     return wrap(
       name,
-      inner.some((item) => !isSection(item)) ? sectionItems(only.name, inner) : section(only.name, only.data),
+      inner.length > 0 && !inner.some(isSection)
+        ? sectionItems(only.name, inner)
+        : section(only.name, only.data),
     );
   });
 }
 
 function section(name: string, data: FragmentData): Element[] {
-  return Array.isArray(data)
-    ? wrap(name, sectionItems(singular(name), data as FragmentData[]))
-    : element(name, data);
+  if (Array.isArray(data)) return wrap(name, sectionItems(singular(name), data as FragmentData[]));
+  return isSection(data) ? wrap(name, section(data.name, data.data)) : element(name, data);
 }
 
 function sectionItems(tag: string, list: readonly FragmentData[]): Element[] {
@@ -186,10 +194,54 @@ describe('XML', () => {
     expect(xml.render([{ name: from, data: 1 }])).toBe(`<${to}>1</${to}>`);
   });
 
+  const pg = '<database>\n  <hint>PG</hint>\n</database>';
+  const database = { name: 'database', data: hint('PG') };
+
+  test.each<[string, ContextFragment]>([
+    ['data', database],
+    [
+      'the data that a codec decodes to',
+      { name: 'database', codec: { encode: () => '', decode: () => hint('PG') } },
+    ],
+  ])('keeps the name of a fragment whose one fragment is %s', (_, item) => {
+    expect(xml.render([item])).toBe(pg);
+    expect(xml.render([fragment('context', item)])).toBe(`<context>\n${pg.replace(/^/gm, '  ')}\n</context>`);
+  });
+
+  test('keeps the name of a fragment whose one fragment is loaded', async () => {
+    const lazy: ContextFragment = { name: 'database', data: () => hint('PG') };
+    expect(xml.render(await loadFragments([lazy]))).toBe(pg);
+  });
+
+  test('keeps the names of fragments that hold one another', () => {
+    const inner = brand({ name: 'inner', data: brand({ ...database }) });
+    expect(xml.render([{ name: 'outer', data: inner }])).toBe(
+      `<outer>\n  <inner>\n${pg.replace(/^/gm, '    ')}\n  </inner>\n</outer>`,
+    );
+  });
+
+  test('leaves a fragment inside of the one that holds it beside text', () => {
+    expect(xml.render([fragment('database', fragment('constraints', 'No deletes', hint('audit')))])).toBe(
+      '<database>\n  <constraints>\n    <constraint>No deletes</constraint>\n    <hint>audit</hint>\n  </constraints>\n</database>',
+    );
+  });
+
   test('groups fragments under the plural of their name when asked', () => {
     const grouped = new XmlRenderer({ groupFragments: true });
     expect(grouped.render([fragment('db', hint('a'), term('b', 'c'), hint('d'))])).toBe(
       '<db>\n  <hints>\n    <hint>a</hint>\n    <hint>d</hint>\n  </hints>\n  <terms>\n    <term>\n      <name>b</name>\n      <definition>c</definition>\n    </term>\n  </terms>\n</db>',
+    );
+  });
+
+  test.each([
+    ['wolf', 'wolves'],
+    ['phenomenon', 'phenomena'],
+    ['case1', 'case1s'],
+  ])('groups several %s under %s', (one, many) => {
+    const grouped = new XmlRenderer({ groupFragments: true });
+    const pack = fragment('forest', { name: one, data: 'a' }, { name: one, data: 'b' });
+    expect(grouped.render([pack])).toBe(
+      `<forest>\n  <${many}>\n    <${one}>a</${one}>\n    <${one}>b</${one}>\n  </${many}>\n</forest>`,
     );
   });
 

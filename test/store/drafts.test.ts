@@ -1,9 +1,42 @@
 import type { UIMessage } from 'ai';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type DraftRow, readDraft, writeDraft } from '../../src/store/drafts.ts';
-import type { Rows } from '../../src/store/rows.ts';
+import { readDraft, writeDraft } from '../../src/store/tables/drafts.ts';
+import type { Key, Rows } from '../../src/store/tables/layout.ts';
+import type { Draft } from '../../src/store/store.ts';
 import { campaign, tryAll } from '../support/campaign.ts';
+import 'fake-indexeddb/auto';
+
+/** The rows of one answer, how many characters were ever put, and what was asked. */
+class Kept {
+  readonly rows: [Key, unknown][] = [];
+  readonly asked: string[] = [];
+  written = 0;
+
+  get all(): Rows {
+    return {
+      all: async () => (this.asked.push('all'), this.rows.map(([, row]) => row)),
+      entries: async () => (this.asked.push('entries'), [...this.rows]),
+      put: (_table: string, row: unknown, key: Key) => {
+        this.asked.push('put');
+        this.written += JSON.stringify(row).length;
+        this.rows.push([key, row]);
+      },
+      delete: () => {
+        this.asked.push('delete');
+        this.rows.splice(0);
+      },
+    } as unknown as Rows;
+  }
+
+  async write(message: UIMessage): Promise<void> {
+    await writeDraft(this.all, 'c', { key: 'key:a1', rev: 1, by: 'tab-1', message });
+  }
+
+  async read(): Promise<UIMessage | undefined> {
+    return (await readDraft(this.all, 'c', 'key:a1'))?.message;
+  }
+}
 
 const said = (...texts: string[]): UIMessage => ({
   id: 'a1',
@@ -11,83 +44,50 @@ const said = (...texts: string[]): UIMessage => ({
   parts: texts.map((text) => ({ type: 'text', text })),
 });
 
-/** The rows of one answer, which lose what a test takes away. */
-function kept(rows: DraftRow[]): Rows {
-  return {
-    get: async () => rows[0] as never,
-    list: async () => rows as never[],
-    lastChats: async () => [],
-    put: (_table, row) => void rows.push(row as DraftRow),
-    delete: () => void rows.splice(0),
-  };
-}
-
 const words = Array.from({ length: 40 }, (_, i) => `word ${i}, "quoted"\n`);
 
 /** An answer of forty words as it lies there. */
-async function written(): Promise<DraftRow[]> {
-  const rows: DraftRow[] = [];
-  for (let i = 0; i < words.length; i += 1)
-    await writeDraft(kept(rows), 'c', said(words.slice(0, i + 1).join('')));
-  return rows;
+async function written(): Promise<Kept> {
+  const kept = new Kept();
+  for (let i = 0; i < words.length; i += 1) await kept.write(said(words.slice(0, i + 1).join('')));
+  return kept;
 }
 
 test('an answer that grows is written once, not at each word', async () => {
-  const rows = await written();
-  expect(await readDraft(kept(rows), 'c', 'a1')).toEqual(said(words.join('')));
-  expect(JSON.stringify(rows).length).toBeLessThan(5 * words.join('').length);
-  const long: DraftRow[] = [];
-  for (let i = 0; i < 600; i += 1) await writeDraft(kept(long), 'c', said('x'.repeat(600), `${i}`));
-  expect(long.length).toBeLessThan(257);
-  expect(await readDraft(kept(long), 'c', 'a1')).toEqual(said('x'.repeat(600), '599'));
+  const kept = await written();
+  expect(await kept.read()).toEqual(said(words.join('')));
+  expect(kept.written).toBeLessThan(5 * words.join('').length);
+  const long = new Kept();
+  for (let i = 0; i < 600; i += 1) await long.write(said('x'.repeat(600), `${i}`));
+  expect(long.rows.length).toBeLessThan(260);
+  expect(await long.read()).toEqual(said('x'.repeat(600), '599'));
 });
 
-test('the first words of an answer are looked for once, and put, and nothing else: somebody waits for the next ones', async () => {
-  const asked: string[] = [];
-  const rows = kept([]);
-  const noted: Rows = {
-    ...rows,
-    get: async (...given) => (asked.push('get'), rows.get(...given)),
-    list: async (...given) => (asked.push('list'), rows.list(...given)),
-    put: (...given) => (asked.push('put'), rows.put(...given)),
-    delete: (...given) => (asked.push('delete'), rows.delete(...given)),
-  };
-  await writeDraft(noted, 'c', said('word'));
-  expect(asked).toEqual(['list', 'put']);
-});
-
-const asked = (state: string, input: string, rest: object = {}): UIMessage => ({
-  id: 'a1',
-  role: 'assistant',
-  parts: [
-    { type: 'step-start' },
-    { type: 'tool-write', toolCallId: 't1', state, input: { text: input }, ...rest } as never,
-  ],
+test('the first words of an answer are looked for once, and put: somebody waits for the next ones', async () => {
+  const kept = new Kept();
+  await kept.write(said('word'));
+  expect(kept.asked).toEqual(['entries', 'put']);
 });
 
 test('what a tool is asked, which grows in two places at once, is written once, too, and not again when all is asked', async () => {
-  const rows: DraftRow[] = [];
-  let written = 0;
-  const counted: Rows = {
-    ...kept(rows),
-    put: (_table, row) => {
-      written += JSON.stringify(row).length;
-      rows.push(row as DraftRow);
-    },
+  const asked = (state: string, input: string, rest: object = {}): UIMessage => {
+    const call = { type: 'tool-write', toolCallId: 't1', state, input: { text: input }, ...rest };
+    return { id: 'a1', role: 'assistant', parts: [{ type: 'step-start' }, call as never] };
   };
-  const keep = async (draft: UIMessage): Promise<void> => {
-    await writeDraft(counted, 'c', draft);
-    expect(await readDraft(counted, 'c', 'a1')).toEqual(draft);
+  const kept = new Kept();
+  const keep = async (message: UIMessage): Promise<void> => {
+    await kept.write(message);
+    expect(await kept.read()).toEqual(message);
   };
   const all = words.join('');
   const saying = (input: string): UIMessage =>
     asked('input-streaming', input, { rawInput: `{"text":"${input}` });
   for (let i = 0; i < words.length; i += 1) await keep(saying(words.slice(0, i + 1).join('')));
-  expect(written).toBeLessThan(6 * JSON.stringify(saying(all)).length);
-  const before = written;
+  expect(kept.written).toBeLessThan(6 * JSON.stringify(saying(all)).length);
+  const before = kept.written;
   await keep(asked('input-available', all));
   await keep(asked('output-available', all, { output: 'done' }));
-  expect(written - before).toBeLessThan(all.length / 2);
+  expect(kept.written - before).toBeLessThan(all.length / 2);
 });
 
 test('whatever is put in, taken out, moved and said twice, what was drafted last is read', async () => {
@@ -95,12 +95,12 @@ test('whatever is put in, taken out, moved and said twice, what was drafted last
   await tryAll(
     edits,
     async (all) => {
-      const rows: DraftRow[] = [];
+      const kept = new Kept();
       let texts = [words.join('')];
       for (const edit of all) {
         texts = edited(texts, edit);
-        await writeDraft(kept(rows), 'c', said(...texts));
-        expect(await readDraft(kept(rows), 'c', 'a1')).toEqual(said(...texts));
+        await kept.write(said(...texts));
+        expect(await kept.read()).toEqual(said(...texts));
       }
     },
     campaign(300),
@@ -123,29 +123,27 @@ function edited(texts: string[], { what, from, to }: { what: number; from: numbe
 }
 
 test('words behind a row that is lost are left out, and none are mixed up', async () => {
-  const rows = await written();
+  const { rows } = await written();
+  const readOf = (left: [Key, unknown][]): Promise<UIMessage | undefined> => {
+    const kept = new Kept();
+    kept.rows.push(...left);
+    return kept.read();
+  };
   for (let lost = 1; lost < rows.length; lost += 1) {
-    const left = await readDraft(kept(rows.toSpliced(lost, 1)), 'c', 'a1');
-    expect(left).toEqual(await readDraft(kept(rows.slice(0, lost)), 'c', 'a1'));
+    const left = await readOf(rows.toSpliced(lost, 1));
+    expect(left).toEqual(await readOf(rows.slice(0, lost)));
     const [part] = left?.parts ?? [];
     expect(words.join('').startsWith((part as { text: string }).text)).toBe(true);
   }
 });
 
 test('a row that fits and says nonsense costs what stands behind the first row', async () => {
-  const first = said('One.');
+  const first: Draft = { key: 'key:a1', rev: 1, by: 'tab-1', message: said('One.') };
   const json = JSON.stringify(first);
-  const nonsense = ['"', '[]', '{"id":"a2","role":"user","parts":[]}', '{"id":"a1","parts":1}'];
-  for (const text of nonsense) {
-    const rows: DraftRow[] = [first, { of: json.length, from: 0, to: json.length, text }];
-    expect(await readDraft(kept(rows), 'c', 'a1')).toEqual(first);
+  for (const text of ['"', '[]', '{"key":"key:a2"}', '{"key":"key:a1","message":{"parts":1}}']) {
+    const kept = new Kept();
+    const nonsense = { of: json.length, from: 0, to: json.length, text };
+    kept.rows.push([['c', 'key:a1', 0], json], [['c', 'key:a1', 1], nonsense]);
+    expect(await kept.read()).toEqual(said('One.'));
   }
-});
-
-test('drafts of an earlier version, which were more words for the last text, are read and gone on with', async () => {
-  const rows: DraftRow[] = [said('One', 'two'), { tail: ', three' }, { tail: ' and "four"' }];
-  expect(await readDraft(kept(rows), 'c', 'a1')).toEqual(said('One', 'two, three and "four"'));
-  await writeDraft(kept(rows), 'c', said('One', 'two, three and "four", five'));
-  expect(rows).toHaveLength(4);
-  expect(await readDraft(kept(rows), 'c', 'a1')).toEqual(said('One', 'two, three and "four", five'));
 });

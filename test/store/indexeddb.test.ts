@@ -1,18 +1,15 @@
-import { IDBFactory } from 'fake-indexeddb';
 import 'fake-indexeddb/auto';
-import { beforeEach } from 'vitest';
-import { indexedDBSuite } from '../support/indexedDBSuite.ts';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
+import { faultSuite } from '../support/faultSuite.ts';
 import { packSuite } from '../support/packSuite.ts';
 import { storeSuite } from '../support/storeSuite.ts';
 
-beforeEach(() => {
-  globalThis.indexedDB = new IDBFactory();
+let made = 0;
+const freshName = (): string => `suite-${(made += 1)}`;
+
+storeSuite('IndexedDBContextStore', async () => {
+  const name = freshName();
+  return { store: new IndexedDBContextStore(name), other: async () => new IndexedDBContextStore(name) };
 });
-
-storeSuite('IndexedDBContextStore', async () => new IndexedDBContextStore());
-
-let databases = 0;
-const freshName = (): string => `test-${(databases += 1)}`;
-indexedDBSuite(freshName);
 packSuite(freshName);
+faultSuite(freshName);

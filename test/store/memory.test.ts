@@ -1,4 +1,7 @@
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import { storeSuite } from '../support/storeSuite.ts';
 
-storeSuite('InMemoryContextStore', async () => new InMemoryContextStore());
+storeSuite('InMemoryContextStore', async () => {
+  const store = new InMemoryContextStore();
+  return { store, other: async () => store };
+});

@@ -1,36 +1,281 @@
-import fc from 'fast-check';
+import type { UIMessage } from 'ai';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { openMemory } from '../../src/store/open.ts';
+import type { Version } from '../../src/graph/graph.ts';
+import { InMemoryContextStore } from '../../src/store/memory.ts';
 import { MessageSearch } from '../../src/store/search.ts';
-import type { ContextStore } from '../../src/store/store.ts';
-import { anyText } from '../support/anyText.ts';
-import { givenChat, head, insert, line, me, message } from '../support/graph.ts';
+import {
+  begun,
+  endsOf,
+  me,
+  message,
+  only,
+  reserved,
+  said,
+  versionOf,
+  words,
+} from '../support/storeRecords.ts';
 
-// What the search answers is in the store suite; here is what it costs, and what it keeps.
+describe('searching', () => {
+  let store: InMemoryContextStore;
+  /** Says one thing more on main. */
+  const put = (body: UIMessage, after: string | null) =>
+    store.commit(
+      'c',
+      only({
+        messages: [said(body.id, after, { versions: [versionOf(body)] })],
+        ends: [endsOf('main', [body.id])],
+      }),
+      me,
+    );
+  const say = (id: string, text: string, after: string | null = 'q2') => put(message(id, text), after);
+  const found = async (query: string, options = {}) =>
+    (await store.searchMessages('c', query, options)).map((hit) => hit.message.id);
+
+  beforeEach(async () => {
+    store = new InMemoryContextStore();
+    await store.commit('c', { ...begun('me'), ends: [endsOf('r1', ['b1'])] }, me);
+    await say('q1', 'How old can an oak tree grow in the forest?', null);
+    await say('a1', 'An oak can grow for a thousand years. The oldest OAK is in Jægersborg.', 'q1');
+    await say('b1', 'Trees of <b>café</b> parks grow faster.', 'q1');
+    await say('q2', 'q2', 'a1');
+  });
+
+  it('takes the last word as a beginning, the others whole', async () => {
+    expect(await found('thou')).toEqual(['a1']);
+    expect(await found('thou years')).toEqual([]);
+    expect((await found('tree')).toSorted()).toEqual(['b1', 'q1']);
+    expect(await found('tree ')).toEqual(['q1']);
+  });
+
+  it('finds phrases, and words without their accents', async () => {
+    expect(await found('"oak can grow"')).toEqual(['a1']);
+    expect(await found('"can an oak"')).toEqual(['q1']);
+    expect(await found('cafe parks')).toEqual(['b1']);
+  });
+
+  it('keeps to roles and limits, and to what is said', async () => {
+    expect(await found('oak', { roles: ['user'] })).toEqual(['q1']);
+    expect(await found('grow', { limit: 1 })).toHaveLength(1);
+    for (const word of ['role', 'parts', 'text', 'user']) expect(await found(word)).toEqual([]);
+  });
+
+  it('holds together what stands without a space, and finds parts of joined names', async () => {
+    await say('c1', "Set max_tokens to 5.5, don't ask for foo.bar on 2026-11-21.");
+    for (const query of ["don't", 'max_tokens', 'tokens ', '5.5', '2026-11', 'FOO.bar', 'bar 5'])
+      expect(await found(query)).toEqual(['c1']);
+    for (const query of ['tokens_max', 'bar.foo', 'bar.on.5', '11-2026'])
+      expect(await found(query)).toEqual([]);
+  });
+
+  it('takes any quotes for quotes, and the end of an open one as a beginning', async () => {
+    expect(await found('“oak can grow”')).toEqual(['a1']);
+    expect(await found('„can an oak“')).toEqual(['q1']);
+    expect(await found('"can an oa')).toEqual(['q1']);
+    expect(await found('"can an oa"')).toEqual([]);
+  });
+
+  it('folds accents and case as people take them', async () => {
+    await say('c1', 'Ærø, Łódź, STRASSE, Ὀδυσσεύς, İstanbul, Ёлка, résumé (cafe\u0301), ﬁnal, ｆｕｌｌ');
+    for (const query of ['aero', 'lodz', 'straße', 'οδυσσευσ', 'istanbul', 'елка', 'resume', 'café', 'final'])
+      expect(await found(query)).toContain('c1');
+    expect(await found('full ')).toEqual(['c1']);
+    await say('c2', 'GROẞ', 'c1');
+    for (const query of ['groß', 'gross', 'GROSS', 'Groẞ']) expect(await found(query)).toEqual(['c2']);
+  });
+
+  it('finds Chinese, Japanese, Thai and Korean words inside of sentences', async () => {
+    await say('c1', '我们研究生命的起源。東京タワーに行きました。ฉันรักภาษาไทยมาก 나무가 자란다');
+    for (const query of [
+      '生命',
+      '研究',
+      '"起源"',
+      '東京',
+      'タワー',
+      'ﾀﾜｰ',
+      'ภาษาไทย',
+      'รัก',
+      '나무',
+      '나무 자란',
+    ])
+      expect(await found(query)).toEqual(['c1']);
+    expect((await store.searchMessages('c', '生命'))[0]?.snippet).toContain('研究<mark>生命</mark>的起源');
+    await say('c2', 'Neu: React나무가, iOS手机 ガイド', 'c1');
+    for (const query of ['나무 ', '手机', 'ｶﾞｲﾄﾞ', 'react']) expect(await found(query)).toContain('c2');
+    expect(await found('カイト')).toEqual([]);
+    for (const query of ['命生', '東タ', 'ไทยภาษา']) expect(await found(query)).toEqual([]);
+  });
+
+  it('finds words as they look, whatever unseen signs they hold', async () => {
+    await say('c1', 'We co\u00adoperate on the Donau\u00addampf\u00adschiff, zero\u200bwidth and \u2060all.');
+    await say('c2', 'می\u200cخواهم بروم', 'c1');
+    for (const query of ['cooperate ', 'co\u00adoperate ', 'donaudampf', 'zerowidth ', 'all '])
+      expect(await found(query)).toEqual(['c1']);
+    for (const query of ['میخواهم ', 'می\u200cخواهم ', 'می\u200c', '"میخواهم بروم"'])
+      expect(await found(query)).toEqual(['c2']);
+    const [hit] = await store.searchMessages('c', 'donaudampfschiff zerowidth');
+    expect(hit?.snippet).toBe(
+      'We co\u00adoperate on the <mark>Donau\u00addampf\u00adschiff</mark>, <mark>zero\u200bwidth</mark> and \u2060all.',
+    );
+  });
+
+  it('finds pictures, whatever their colour', async () => {
+    await say('c1', 'Well done 👍🏽 and 👩‍💻 in 🇩🇰');
+    for (const query of ['👍', '👍🏽', '👩‍💻', '🇩🇰', 'done 👍']) expect(await found(query)).toEqual(['c1']);
+    for (const query of ['🎉', '🇰🇩']) expect(await found(query)).toEqual([]);
+  });
+
+  it('looks at what people read: texts and names of files, no thoughts and no tools', async () => {
+    const parts: UIMessage['parts'] = [
+      { type: 'reasoning', text: 'pondering' },
+      { type: 'text', text: 'spoken' },
+      {
+        type: 'tool-look',
+        toolCallId: 't',
+        state: 'output-available',
+        input: { hidden: 'asked' },
+        output: 'answered',
+      },
+      { type: 'file', mediaType: 'image/png', filename: 'Résumé-2026.png', url: 'data:image/png,bytes' },
+    ];
+    const data: UIMessage = { id: 'c1', role: 'assistant', parts };
+    await put(data, 'q2');
+    for (const query of ['spoken', 'resume', 'resume-2026.png']) expect(await found(query)).toEqual(['c1']);
+    for (const query of ['pondering', 'asked', 'answered', 'image', 'bytes', 'hidden'])
+      expect(await found(query)).toEqual([]);
+  });
+
+  it('does not find the reminders that were folded in', async () => {
+    const words = 'How are you?';
+    const text = `${words}\n\n<system-reminder>Mention helicopters.</system-reminder>`;
+    const reminders = [
+      {
+        id: 'r',
+        text: 'Mention helicopters.',
+        mode: 'inline',
+        partIndex: 0,
+        start: 12,
+        end: text.length,
+      },
+    ];
+    const data: UIMessage = {
+      id: 'q3',
+      role: 'user',
+      parts: [{ type: 'text', text }],
+      metadata: { reminders },
+    };
+    await put(data, 'q2');
+    for (const query of ['helicopters', 'system-reminder']) expect(await found(query)).toEqual([]);
+    expect((await store.searchMessages('c', 'are you'))[0]?.snippet).toBe(
+      'How <mark>are</mark> <mark>you</mark>?',
+    );
+  });
+
+  it('ranks rare words, whole words and short texts higher, and the later of equals', async () => {
+    await say('c1', 'The tree by the river.');
+    expect((await found('tree'))[0]).toBe('c1');
+    await say('c2', 'Same words.', 'c1');
+    await say('c3', 'Same words.', 'c2');
+    expect(await found('same')).toEqual(['c3', 'c2']);
+    await say('c4', 'A lamp here.', 'c3');
+    await say('c5', 'A lamps here.', 'c4');
+    expect(await found('lamp')).toEqual(['c4', 'c5']);
+    await say('c6', 'Short desk.', 'c5');
+    await say('c7', 'A desk with many more words around it.', 'c6');
+    expect(await found('desk')).toEqual(['c6', 'c7']);
+  });
+
+  it('shows about a hundred characters, whole ones, where most of the words stand', async () => {
+    const filler = '😀 and so on '.repeat(60);
+    await say('c1', `needle ${filler} the needle in\n\n\tthe haystack ${filler}`);
+    const [hit] = await store.searchMessages('c', 'needle haystack');
+    expect(hit?.snippet).toContain('<mark>needle</mark> in the <mark>haystack</mark>');
+    expect(hit?.snippet).toMatch(/^….*…$/u);
+    expect(hit?.snippet.isWellFormed()).toBe(true);
+    expect(hit?.snippet.replaceAll(/<\/?mark>/g, '').length).toBeLessThanOrEqual(110);
+    await say('c2', `${'x'.repeat(5000)}😀${'-'.repeat(5000)} end`, 'c1');
+    await say('c3', `y${'𐐷'.repeat(500)}`, 'c2');
+    for (const query of ['xxxx', '😀', 'end', 'y𐐷'])
+      for (const { snippet } of await store.searchMessages('c', query)) {
+        expect(snippet.isWellFormed()).toBe(true);
+        expect(snippet.replaceAll(/<\/?mark>/g, '').length).toBeLessThanOrEqual(102);
+      }
+  });
+
+  it('lets no markup through but its own', async () => {
+    await say(
+      'c1',
+      `<img src=x onerror="alert(1)"> <mark>oats</mark> & 'oats' </mark><script>oats()</script>`,
+    );
+    const [hit] = await store.searchMessages('c', 'oats');
+    expect(hit?.snippet.replaceAll(/<\/?mark>/g, '')).not.toMatch(/[<>"']/);
+    expect(hit?.snippet.match(/<mark>oats<\/mark>/g)).toHaveLength(3);
+    const [script] = await store.searchMessages('c', '"script oats"');
+    expect(script?.snippet).toContain('&lt;<mark>script&gt;oats</mark>()');
+  });
+
+  it('gives nothing for odd queries', async () => {
+    const odd = [
+      '',
+      ' ',
+      '"',
+      '""',
+      '-',
+      'a:b"',
+      '*',
+      '(',
+      '(((',
+      '\\',
+      '%',
+      '\ud800',
+      '\udc00"',
+      '¿?!…。、',
+      '\0',
+    ];
+    for (const query of [...odd, '.'.repeat(1e6), 'AND', 'NOT ', '"'.repeat(999)])
+      expect(await found(query)).toEqual([]);
+    expect(await found('-oak')).toHaveLength(2);
+    expect(await found('"oak')).toHaveLength(2);
+    expect(await found('oak*')).toHaveLength(2);
+    for (const strange of [undefined, null, 5, {}]) expect(await found(strange as never)).toEqual([]);
+    expect(await found('oak', { limit: -1 })).toEqual([]);
+    expect(await found('oak', { limit: 0 })).toEqual([]);
+    expect(await found('oak', { roles: [] })).toEqual([]);
+  });
+
+  it('reads of a megabyte of query what it takes, and no more', async () => {
+    expect(await found('oak '.repeat(250_000))).toHaveLength(2);
+    expect(await found('"'.repeat(1e6))).toEqual([]);
+    expect(await found(`oak ${'z'.repeat(1e6)}`)).toEqual([]);
+    expect(await found('oak can grow for '.repeat(60_000))).toEqual(['a1']);
+  });
+});
+
+// What the search answers stands above; here is what it costs, and what it keeps.
 describe('a search', () => {
-  let store: ContextStore;
+  let store: InMemoryContextStore;
   let read: string[];
   let search: MessageSearch;
+  let isAway = false;
 
   beforeEach(async () => {
     vi.useFakeTimers();
-    store = openMemory();
+    store = new InMemoryContextStore();
     read = [];
-    const readNodes: ContextStore['getNodes'] = (chatId, ids) => {
-      read.push(...ids);
-      return store.getNodes(chatId, ids);
-    };
     search = new MessageSearch({
-      getChat: (chatId) => store.getChat(chatId),
-      load: (chatId, since) => store.load(chatId, since),
-      getNodes: readNodes,
-      readLight: readNodes,
+      load: async (chatId, since) => {
+        if (isAway) throw new Error('the disk is away');
+        return store.load(chatId, since);
+      },
+      bodies: async (chatId, keys, records) => {
+        read.push(...keys);
+        return store.bodies(chatId, keys, records);
+      },
     });
-    await givenChat(store, 'c', line(300));
+    const ids = Array.from({ length: 300 }, (_, i) => `m${i}`);
+    await store.commit('c', begun('me', ids.join(' > ')), me);
   });
-  afterEach(async () => {
+  afterEach(() => {
     search.letGo();
-    await store.close();
     vi.useRealTimers();
   });
 
@@ -38,8 +283,14 @@ describe('a search', () => {
   const ask = async (query: string, chatId = 'c') => {
     read = [];
     const found = await search.find(chatId, query);
-    return { found: found.map((hit) => hit.message.id), read };
+    return { found: found.map((hit) => hit.message.id), read: read.map((key) => key.slice('key:'.length)) };
   };
+  const write = (id: string, parent: string, version: Version) =>
+    store.commit(
+      'c',
+      only({ messages: [said(id, parent, { versions: [version] })], ends: [endsOf('main', [id])] }),
+      me,
+    );
 
   it('reads the chat once, and after that only what it shows', async () => {
     expect((await ask('m299')).read).toHaveLength(301);
@@ -49,126 +300,59 @@ describe('a search', () => {
 
   it('reads again what changed, and what grows', async () => {
     await ask('m299');
-    await store.append('c', [{ op: 'replace', id: 'm7', data: message('m7', 'oak') }], me);
+    await store.commit(
+      'c',
+      only({ messages: [said('m7', 'm6', { versions: [words('m7', 'oak', { rev: 2 })] })] }),
+      me,
+    );
     expect(await ask('oak')).toEqual({ found: ['m7'], read: ['m7', 'm7'] });
-    await store.append('c', [insert('a1', 'm299', 'elm', 'streaming'), head('m299', 'a1')], me);
-    expect(await ask('oak')).toEqual({ found: ['m7'], read: ['a1', 'm7'] });
-    expect(await ask('oak')).toEqual({ found: ['m7'], read: ['a1', 'm7'] });
-    await store.append('c', [{ op: 'replace', id: 'a1', status: 'complete' }], me);
+    await write('a1', 'm299', reserved);
+    await store.saveDraft('c', { key: 'key:a1', rev: 1, by: 'tab-1', message: message('a1', 'elm') });
+    for (let i = 0; i < 2; i += 1) expect(await ask('oak')).toEqual({ found: ['m7'], read: ['a1', 'm7'] });
+    await write('a1', 'm299', words('a1', 'elm', { rev: 2 }));
     expect(await ask('oak')).toEqual({ found: ['m7'], read: ['a1', 'm7'] });
     expect(await ask('oak')).toEqual({ found: ['m7'], read: ['m7'] });
   });
 
-  it('does not look again for a message that was taken back', async () => {
-    await store.append('c', [insert('a1', 'm299', '', 'streaming'), head('m299', 'a1')], me);
-    expect((await ask('nothing')).read).toHaveLength(301);
-    await store.append('c', [{ op: 'drop', id: 'a1' }], me);
-    expect(await ask('nothing')).toEqual({ found: [], read: [] });
-  });
-
   it('reads once where two people ask at the same time', async () => {
-    read = [];
     await Promise.all([search.find('c', 'nothing'), search.find('c', 'nowhere')]);
     expect(read).toHaveLength(300);
   });
 
   it('lets the words go when nobody has asked for a while', async () => {
     await ask('nothing');
-    await vi.advanceTimersByTimeAsync(4 * 60_000);
-    expect((await ask('nothing')).read).toHaveLength(0);
-    await vi.advanceTimersByTimeAsync(4 * 60_000);
-    expect((await ask('nothing')).read).toHaveLength(0);
-    await vi.advanceTimersByTimeAsync(6 * 60_000);
-    expect((await ask('nothing')).read).toHaveLength(300);
+    for (const [minutes, count] of [
+      [4, 0],
+      [4, 0],
+      [6, 300],
+    ] as const) {
+      await vi.advanceTimersByTimeAsync(minutes * 60_000);
+      expect((await ask('nothing')).read).toHaveLength(count);
+    }
   });
 
   it('keeps the words of the four chats that were searched last', async () => {
-    for (const id of ['d', 'e', 'f', 'g']) await givenChat(store, id, 'q1');
+    for (const id of ['d', 'e', 'f', 'g']) await store.commit(id, begun('me', 'q1'), me);
     for (const id of ['c', 'd', 'e', 'f', 'c', 'g']) await ask('nothing', id);
     expect((await ask('nothing', 'c')).read).toHaveLength(0);
     expect((await ask('nothing', 'd')).read).toHaveLength(1);
   });
 
   it('tells what keeps it from reading, and goes on where it was when that is over', async () => {
-    const load = vi.spyOn(store, 'load').mockRejectedValueOnce(new Error('the disk is away'));
+    isAway = true;
     await expect(search.find('c', 'm7')).rejects.toThrow('the disk is away');
+    isAway = false;
     expect((await ask('m7 ')).found).toEqual(['m7']);
-    expect(load).toHaveBeenCalledTimes(2);
-  });
-
-  it('forgets a chat that began anew under its id, also in the same millisecond', async () => {
-    await ask('m7 ');
-    await store.deleteChat('c');
-    await store.append('c', [insert('n1', null, 'elm'), head(null, 'n1')], { ...me, epoch: 1 });
-    expect((await ask('m7 ')).found).toEqual([]);
-    expect(await ask('elm')).toEqual({ found: ['n1'], read: ['n1'] });
-  });
-
-  it('has an answer to whatever is asked', async () => {
-    const words = anyText({ maxLength: 60 });
-    const odd = fc.constantFrom<unknown>(
-      null,
-      undefined,
-      7,
-      {},
-      [],
-      '"',
-      '*',
-      '(',
-      '\\',
-      '^m[',
-      '\ud800',
-      '-',
-      'm7"',
-    );
-    const limits = fc.constantFrom(undefined, 0, -1, 1, Number.NaN, Infinity);
-    await fc.assert(
-      fc.asyncProperty(fc.oneof(words, odd), limits, async (query, limit) => {
-        const hits = await search.find('c', query, limit === undefined ? {} : { limit });
-        expect(hits.length).toBeLessThanOrEqual(300);
-      }),
-      { numRuns: 100 },
-    );
   });
 
   it('lets the page go on while it reads a long chat from memory', async () => {
     vi.useRealTimers();
-    await givenChat(store, 'long', line(6000));
+    const ids = Array.from({ length: 6000 }, (_, i) => `n${i}`);
+    await store.commit('long', begun('me', ids.join(' > ')), me);
     let turns = 0;
     const turn = setInterval(() => (turns += 1), 1);
     await search.find('long', 'nothing');
     clearInterval(turn);
     expect(turns).toBeGreaterThan(1);
   });
-
-  it(
-    'reads a message of megabytes once, with pauses, and finds the place in it at little cost',
-    { timeout: 60_000 },
-    async () => {
-      vi.useRealTimers();
-      const words = Array.from({ length: 600_000 }, (_, i) =>
-        i % 5 === 0 ? 'the' : (i * 7919).toString(36),
-      );
-      await store.append('long', [insert('q1', null, words.join(' ')), head(null, 'q1')], me);
-      let turns = 0;
-      const turn = setInterval(() => (turns += 1), 1);
-      await search.find('long', 'nothing');
-      clearInterval(turn);
-      expect(turns).toBeGreaterThan(3);
-      // The best of some: whatever else the machine does only adds to it.
-      const best = async (query: string, hits: number, before = (): void => undefined): Promise<number> => {
-        const times: number[] = [];
-        for (let i = 0; i < 3; i += 1) {
-          before();
-          const start = performance.now();
-          expect(await search.find('long', query)).toHaveLength(hits);
-          times.push(performance.now() - start);
-        }
-        return Math.min(...times);
-      };
-      const first = await best('nothing', 0, () => search.letGo());
-      expect(await best('the', 1)).toBeLessThan(first / 3);
-      expect(await best('the 6', 1)).toBeLessThan(first / 2);
-    },
-  );
 });

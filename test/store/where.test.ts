@@ -10,11 +10,9 @@ import { root } from '../../scripts/entries.mjs';
 
 /** Which suites which file runs, each as often as it is named: `test/browser/store.test.ts` runs in each browser. */
 const SUITES: Readonly<Record<string, readonly string[]>> = {
-  'browser/store.test.ts': ['storeSuite', 'storeSuite', 'indexedDBSuite', 'packSuite', 'lossSuite'],
-  // A wipe takes a `localStorage` and files. What does not need a browser for it is in restore.test.ts and wipe.test.ts.
-  'store/indexeddb.test.ts': ['storeSuite', 'indexedDBSuite', 'packSuite'],
+  'browser/store.test.ts': ['storeSuite', 'storeSuite', 'packSuite', 'faultSuite'],
+  'store/indexeddb.test.ts': ['storeSuite', 'packSuite', 'faultSuite'],
   'store/memory.test.ts': ['storeSuite'],
-  'store/packed.test.ts': ['storeSuite'],
 };
 
 /** The conditions under which tests run, one for each. */
@@ -23,15 +21,8 @@ const CONDITIONS: Readonly<Record<string, readonly [condition: string, why: stri
     "navigator.userAgent.includes('Chrome')",
     'Only Chromium takes no value of such a size.',
   ],
-  'engine/model.test.ts': ['STEPS', 'Repeats the steps that a failure printed.'],
-  'engine/rush.test.ts': ['GIVEN', 'Repeats the steps that a failure printed.'],
-  'support/lossSuite.ts': [
-    'isWritable()',
-    'WebKitGTK has no files for a journal. test/browser/store.test.ts holds that all others have them.',
-  ],
 };
 
-/** `test/apps/where.test.ts` looks through the others. */
 const FOLDERS = ['browser', 'e2e', 'engine', 'graph', 'store', 'support'];
 
 const files = FOLDERS.flatMap((folder) =>
@@ -44,7 +35,7 @@ const read = (path: string): string => readFileSync(join(root, 'test', path), 'u
 it('runs the suites in these files', () => {
   const found = files.flatMap((path) => {
     const calls = [...read(path).matchAll(/^(\w+Suite)\(/gm)].map(([, suite = '']) => suite);
-    const own = calls.filter((suite) => /^(store|indexedDB|pack|loss)Suite$/.test(suite));
+    const own = calls.filter((suite) => /^(store|pack|fault)Suite$/.test(suite));
     return own.length > 0 ? [[path, own] as const] : [];
   });
   expect(Object.fromEntries(found)).toEqual(SUITES);

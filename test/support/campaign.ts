@@ -1,22 +1,24 @@
 import fc from 'fast-check';
 import { expect, onTestFinished } from 'vitest';
 
+/** In a page there is none. */
+const ENV: NodeJS.ProcessEnv = globalThis.process?.env ?? {};
+
 /**
  * How long a property is tried. `CONTEXTREE_FUZZ=20` runs twenty times as many cases, `CONTEXTREE_SEED` repeats a
  * campaign; a failure prints the seed and the smallest case. Each run tries other cases, but in CI: there a change is
  * judged by what it changed, not by luck.
  */
 export function campaign(cases: number): { numRuns: number; seed?: number } {
-  const numRuns = cases * Number(process.env['CONTEXTREE_FUZZ'] ?? 1);
+  const numRuns = cases * Number(ENV['CONTEXTREE_FUZZ'] ?? 1);
   return SEED === undefined ? { numRuns } : { numRuns, seed: Number(SEED) };
 }
 
 /** The seed that was asked for, if any. */
-export const SEED: string | undefined =
-  process.env['CONTEXTREE_SEED'] ?? (process.env['CI'] ? '1' : undefined);
+const SEED: string | undefined = ENV['CONTEXTREE_SEED'] ?? (ENV['CI'] ? '1' : undefined);
 
 /** Milliseconds that a campaign may take. */
-export const patience: number = 240_000 * Number(process.env['CONTEXTREE_FUZZ'] ?? 1);
+export const patience: number = 240_000 * Number(ENV['CONTEXTREE_FUZZ'] ?? 1);
 
 /** Tries so many cases, one after the other, and counts them: no fewer may have been tried, and the report says how many. */
 export async function tryAll<T>(
@@ -37,4 +39,23 @@ export async function tryAll<T>(
 /** Has the report of this test say how many cases it tried, for the page that tells what was promised and held. */
 export function tellCases(cases: number): void {
   onTestFinished(({ task }) => void Object.assign(task.meta, { cases }));
+}
+
+/**
+ * Plays stories by their seeds, has the report count them, and gives those that end badly. `STORIES=5000 FIRST=1` plays so
+ * many, from that seed on; `npm run soak` says so.
+ */
+export async function badStories(
+  count: number,
+  play: (seed: number) => Promise<{ readonly seed: number; readonly bad: readonly string[] }>,
+): Promise<string[]> {
+  const first = Number(ENV['FIRST'] ?? 1);
+  const last = first + Number(ENV['STORIES'] ?? count) - 1;
+  const failed: string[] = [];
+  for (let seed = first; seed <= last; seed += 1) {
+    const { bad } = await play(seed);
+    if (bad.length > 0) failed.push(`FIRST=${seed} STORIES=1: ${bad.join(', ')}`);
+  }
+  tellCases(last - first + 1);
+  return failed;
 }

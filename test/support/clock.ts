@@ -74,8 +74,7 @@ export class Clock implements Time {
 
   /** What was under way in microtasks is done, and what that began. */
   async #flush(): Promise<void> {
-    for (let round = 0; round < this.#rounds; round += 1)
-      await new Promise<void>((resolve) => void later(resolve));
+    for (let round = 0; round < this.#rounds; round += 1) await nextTask();
   }
 
   /** The timer that rings first, up to a moment. */
@@ -97,6 +96,11 @@ export class Clock implements Time {
     while (!progress.isDone && this.#now < limit) await this.pass(1);
     return progress.isDone ? action : undefined;
   }
+}
+
+/** Lets whatever waits for its turn have it. */
+export function nextTask(): Promise<void> {
+  return new Promise((resolve) => void later(resolve));
 }
 
 /** Begins a task of its own, by no timer. Browsers have none but a message. */

@@ -1,6 +1,16 @@
 import type { UIMessage } from 'ai';
-import { ContextEngine, type ContextEngineOptions } from '../../src/engine/engine.ts';
+import { ContextEngine } from '../../src/engine/engine.ts';
+import type { ContextEngineOptions } from '../../src/engine/options.ts';
+import { Replica } from '../../src/engine/replica.ts';
 import { assistant, user } from '../../src/fragment/message.ts';
+import {
+  findKey,
+  type EndsRecord,
+  type MessageRecord,
+  type MessageStatus,
+  sumOfBody,
+} from '../../src/graph/graph.ts';
+import { markId } from '../../src/graph/marks.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import type { ContextStore } from '../../src/store/store.ts';
 
@@ -37,9 +47,58 @@ export function texts(messages: readonly UIMessage[]): string {
 /** Each live branch with the words that it holds, as the store has them. */
 export async function branchesIn(store: ContextStore, chatId = 'c'): Promise<Record<string, string>> {
   const branches = await store.listBranches(chatId);
-  const entries = branches.map(async ({ name, headMessageId }) => {
-    const chain = headMessageId === null ? [] : await store.getMessageChain(chatId, headMessageId);
+  const entries = branches.map(async ({ name, headKey }) => {
+    const chain = headKey === null ? [] : await store.getMessageChain(chatId, headKey);
     return [name, texts(chain.map(({ data }) => data))] as const;
   });
   return Object.fromEntries(await Promise.all(entries));
+}
+
+/** Where messages are put that no engine would write. */
+export interface Place {
+  /** The id of the message that they follow; the head of `main` without it. */
+  readonly under?: string;
+  /** The name of a new branch that ends with them. Default: they go on with `main`. */
+  readonly branch?: string;
+  readonly status?: MessageStatus;
+}
+
+/** Writes messages as they are, past the doors of the engine, into a chat that has a branch. Gives the last one's key. */
+export async function put(
+  store: ContextStore,
+  chatId: string,
+  messages: readonly UIMessage[],
+  { under, branch, status = 'complete' }: Place = {},
+): Promise<string> {
+  const replica = new Replica();
+  replica.absorb(await store.load(chatId));
+  const { live } = replica.branches;
+  const main = live.find(({ name }) => name === 'main') ?? live[0];
+  const record = replica.chat.ends.get(main?.record ?? '') as EndsRecord;
+  const { chat, userId } = { chat: record.chat, userId: (await store.getChat(chatId))?.userId ?? 'u' };
+  let parent =
+    under === undefined ? (main?.end ?? null) : (findKey(replica.chat, under, { head: null }) ?? null);
+  const made: MessageRecord[] = [];
+  for (const body of messages) {
+    const version = { ...replica.version({ ...body, parts: [] }, 'complete', 1), status, body };
+    const message = replica.message(
+      { ...body, parts: [] },
+      { parent, at: replica.now() + made.length, chat },
+      status,
+    );
+    made.push({ ...message, versions: [{ ...version, sum: sumOfBody(body), parts: body.parts.length }] });
+    parent = message.key;
+  }
+  const end = { ...record, keys: [parent as string] };
+  const fresh = { id: crypto.randomUUID(), at: replica.now(), createdAt: Date.now(), chat, keys: end.keys };
+  const ends = branch === undefined ? end : fresh;
+  const marks =
+    branch === undefined ? [] : [replica.mark(markId.name(fresh.id, parent), { name: branch }, chat)];
+  const { database, generation, seq: since } = replica;
+  await store.commit(
+    chatId,
+    { messages: made, ends: [ends], marks },
+    { userId, database, generation, since },
+  );
+  return parent as string;
 }

@@ -11,57 +11,16 @@
  * - `dead`: opening the transaction fails, as on a lost connection (`InvalidStateError`).
  * - `late`: all requests succeed, and the commit fails.
  * - `unheard`: the transaction is committed, and its answer gets lost with the connection.
- * - `killed`: the page goes in the midst of a transaction: it is undone, and no answer comes any more.
- * - `silent`: the page goes when all is asked: the transaction is committed, and no answer comes any more.
  * - `closed`: the browser closes the connection in the midst of a transaction: it is undone, and a `close` event comes.
- * - `newer`: another tab begins to upgrade the database (`versionchange`), and gives it up.
- * - `torn`: a readonly transaction is aborted while it reads.
- * - `shut`: the database does not open (`UnknownError`).
- * - `upgrade`: the upgrade is aborted at its k-th table or index.
  */
-export type Fault =
-  | 'throw'
-  | 'refuse'
-  | 'blobs'
-  | 'abort'
-  | 'dead'
-  | 'late'
-  | 'unheard'
-  | 'killed'
-  | 'silent'
-  | 'closed'
-  | 'newer'
-  | 'torn'
-  | 'shut'
-  | 'upgrade';
-
-/** Those that strike writes. */
-export const WRITE_FAULTS: readonly Fault[] = ['throw', 'refuse', 'abort', 'dead', 'late'];
-
-/** Which points of a write are made to fail, one after another: the first of them, and how far apart they are. */
-export interface Points {
-  readonly first: number;
-  readonly every: number;
-}
-
-/** Each request of a write. */
-export const ALL_POINTS: Points = { first: 1, every: 1 };
-
-/** The points of a fault: those that strike whole transactions have few, and are not thinned out. */
-export function pointsOf(fault: Fault, points: Points): Points {
-  return fault === 'dead' || fault === 'late' ? ALL_POINTS : points;
-}
+export type Fault = 'throw' | 'refuse' | 'blobs' | 'abort' | 'dead' | 'late' | 'unheard' | 'closed';
 
 interface Plan {
   readonly fault: Fault;
   readonly at: number;
   /** Whether every later one fails, too. */
   readonly forEver: boolean;
-  /** Whether it strikes whoever asks right now; others are not counted. */
-  readonly isMeant: () => boolean;
 }
-
-const anybody = (): boolean => true;
 
 /** What was ordered and how far it is. */
 export class Faults {
@@ -69,18 +28,14 @@ export class Faults {
   struck = false;
   #plan: Plan | undefined;
   readonly #undo: (() => void)[] = [];
-  readonly #close: (db: IDBDatabase) => void;
 
-  /** `close`: closes a connection by force, as a browser does of its own; none of its own calls can. */
-  constructor(close: (db: IDBDatabase) => void = (db) => db.close()) {
-    this.#close = close;
+  constructor() {
     this.#patchRequests();
     this.#patchTransactions();
-    this.#patchOpening();
   }
 
-  order(fault: Fault, at: number, forEver = false, isMeant: () => boolean = anybody): void {
-    this.#plan = { fault, at, forEver, isMeant };
+  order(fault: Fault, at: number, forEver = false): void {
+    this.#plan = { fault, at, forEver };
     this.count = 0;
     this.struck = false;
   }
@@ -97,7 +52,7 @@ export class Faults {
 
   #strikes(fault: Fault): boolean {
     const plan = this.#plan;
-    if (plan?.fault !== fault || !plan.isMeant()) return false;
+    if (plan?.fault !== fault) return false;
     this.count += 1;
     const strikes = this.count === plan.at || (plan.forEver && this.count > plan.at);
     this.struck ||= strikes;
@@ -106,19 +61,16 @@ export class Faults {
 
   #patchRequests(): void {
     const strikes = (fault: Fault): boolean => this.#strikes(fault);
-    const close = this.#close;
     for (const name of ['put', 'add', 'delete', 'clear'] as const) {
       this.#patch(IDBObjectStore.prototype, name, (original) => {
         return function patched(this: IDBObjectStore, ...args: unknown[]): unknown {
           if (this.transaction.mode !== 'readwrite') return original.apply(this, args);
           if (strikes('throw')) throw new DOMException('injected', 'DataCloneError');
           const request = original.apply(this, args) as IDBRequest;
-          if (strikes('killed')) kill(this.transaction);
           if (strikes('closed')) {
             abortAs(this.transaction, 'AbortError', 'injected: closed');
-            close(this.transaction.db);
+            this.transaction.db.close();
           }
-          if (strikes('newer')) upgradeInVain(this.transaction.db);
           if (strikes('refuse')) abortAs(this.transaction, 'QuotaExceededError');
           if (strikes('blobs')) abortAs(this.transaction, 'DataError', 'Failed to write blobs (IOError)');
           if (strikes('abort')) {
@@ -136,7 +88,6 @@ export class Faults {
 
   #patchTransactions(): void {
     const strikes = (fault: Fault): boolean => this.#strikes(fault);
-    const mayDie = (): boolean => this.#plan?.fault === 'killed';
     this.#patch(IDBDatabase.prototype, 'transaction', (original) => {
       return function patched(this: IDBDatabase, ...args: unknown[]): unknown {
         if (args[1] === 'readwrite' && strikes('dead'))
@@ -144,36 +95,7 @@ export class Faults {
         const tx = original.apply(this, args) as IDBTransaction;
         if (args[1] === 'readwrite' && strikes('late')) failAtCommit(tx);
         if (args[1] === 'readwrite' && strikes('unheard')) loseAnswer(tx);
-        if (args[1] === 'readwrite' && mayDie()) muffle(tx);
-        if (args[1] === 'readwrite' && strikes('silent')) silence(tx);
-        if (tx.mode === 'readonly' && strikes('torn'))
-          queueMicrotask(() => abortAs(tx, 'UnknownError', 'injected: torn'));
         return tx;
-      };
-    });
-  }
-
-  #patchOpening(): void {
-    const strikes = (fault: Fault): boolean => this.#strikes(fault);
-    this.#patch(IDBFactory.prototype, 'open', (original) => {
-      return function patched(this: IDBFactory, ...args: unknown[]): unknown {
-        const request = original.apply(this, args) as IDBOpenDBRequest;
-        if (strikes('shut')) failToOpen(request);
-        return request;
-      };
-    });
-    this.#patch(IDBDatabase.prototype, 'createObjectStore', (original) => {
-      return function patched(this: IDBDatabase, ...args: unknown[]): unknown {
-        const store = original.apply(this, args) as IDBObjectStore;
-        if (strikes('upgrade')) abortAs(store.transaction, 'QuotaExceededError');
-        return store;
-      };
-    });
-    this.#patch(IDBObjectStore.prototype, 'createIndex', (original) => {
-      return function patched(this: IDBObjectStore, ...args: unknown[]): unknown {
-        const index = original.apply(this, args);
-        if (strikes('upgrade')) abortAs(this.transaction, 'QuotaExceededError');
-        return index;
       };
     });
   }
@@ -220,41 +142,6 @@ function loseAnswer(tx: IDBTransaction): void {
   });
 }
 
-/** Transactions of which nobody hears any more. */
-const dead = new WeakSet<IDBTransaction>();
-
-/** Lets a transaction be heard only until it is dead. */
-function muffle(tx: IDBTransaction): void {
-  const listen = tx.addEventListener.bind(tx);
-  forThePage(tx, (type, listener) => {
-    listen(type, (event) => {
-      if (dead.has(tx)) return;
-      if (typeof listener === 'function') listener.call(tx, event);
-      else listener.handleEvent(event);
-    });
-  });
-}
-
-function kill(tx: IDBTransaction): void {
-  dead.add(tx);
-  abortAs(tx, 'AbortError');
-}
-
-/** Whoever has a connection is asked to close it; then nothing is upgraded. */
-function upgradeInVain({ name, version }: IDBDatabase): void {
-  const request = indexedDB.open(name, version + 1);
-  request.addEventListener('upgradeneeded', () => {
-    request.transaction?.abort();
-    // In fake-indexeddb, the connection of an upgrade that failed stays open, in the way of the next one.
-    request.result.close();
-  });
-  request.addEventListener('error', (event) => event.preventDefault());
-}
-
-function silence(tx: IDBTransaction): void {
-  forThePage(tx, () => undefined);
-}
-
 /** Stands between a transaction and whoever listens to it from the start: the page. A database listens to its own later. */
 function forThePage(tx: IDBTransaction, listen: (...args: Parameters<Listen>) => void): void {
   Object.defineProperty(tx, 'addEventListener', { configurable: true, value: listen });
@@ -264,18 +151,3 @@ function forThePage(tx: IDBTransaction, listen: (...args: Parameters<Listen>) =>
 }
 
 type Listen = (type: string, listener: EventListenerOrEventListenerObject) => void;
-
-/** Whoever waits for the database hears that it can't be opened. */
-function failToOpen(request: IDBOpenDBRequest): void {
-  const listen = request.addEventListener.bind(request);
-  const error = new DOMException('injected: shut', 'UnknownError');
-  listen('success', () => {
-    request.result.close();
-    Object.defineProperty(request, 'error', { configurable: true, get: () => error });
-  });
-  request.removeEventListener = () => undefined;
-  request.addEventListener = (type: string, listener: EventListenerOrEventListenerObject): void => {
-    if (type === 'error') listen('success', listener);
-    else if (type !== 'success') listen(type, listener);
-  };
-}

@@ -5,7 +5,7 @@ import type { ContextStore } from '../../src/store/store.ts';
 export interface RefusingStore {
   readonly store: ContextStore;
   /**
-   * From now on `append` and `saveDraft` reject with this code; undefined: they work again. With `late` they do their
+   * From now on `commit` and `saveDraft` reject with this code; undefined: they work again. With `late` they do their
    * work and reject all the same, as where a connection closes before the answer comes.
    */
   readonly refuse: (code: ContextErrorCode | undefined, options?: { readonly late?: boolean }) => void;
@@ -19,7 +19,7 @@ export function refusing(inner: ContextStore): RefusingStore {
     get(target, key) {
       const value: unknown = Reflect.get(target, key, target);
       if (typeof value !== 'function') return value;
-      if (refusal !== undefined && (key === 'append' || key === 'saveDraft')) {
+      if (refusal !== undefined && (key === 'commit' || key === 'saveDraft')) {
         const [code, work] = [refusal, isLate ? value.bind(target) : undefined];
         return async (...args: readonly unknown[]) => {
           await work?.(...args);

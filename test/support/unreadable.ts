@@ -1,4 +1,4 @@
-import type { Table } from '../../src/store/layout.ts';
+import type { Table } from '../../src/store/tables/layout.ts';
 
 /**
  * Records that a browser has and does not give out.

@@ -1,6 +1,7 @@
 import type { UIMessage } from 'ai';
 import { describe, expect, test } from 'vitest';
-import { calibrationOf, measuredUsage } from '../../src/tokens/calibration.ts';
+import { calibrationOf } from '../../src/tokens/calibration.ts';
+import { measuredUsage } from '../../src/tokens/usage.ts';
 
 /** A count that a reader can check: one token a character. */
 const count = (text: string): number => text.length;
@@ -107,13 +108,14 @@ describe('a calibration', () => {
     expect(calibrationOf([answer(100, 120, { parts: shown })], count)).toBeCloseTo(1.2);
   });
 
-  test('is of one model where the answers say who wrote them', () => {
+  test('is of one model where the answers name theirs', () => {
     const messages = [
       answer(100, 120, { metadata: { model: 'gpt-4o' } }),
       answer(100, 150, { metadata: { modelId: 'anthropic/claude-sonnet-4-5' } }),
     ];
     expect(calibrationOf(messages, count, 'openai:gpt-4o')).toBeCloseTo(1.2);
     expect(calibrationOf(messages, count, 'anthropic:claude-sonnet-4-5')).toBeCloseTo(1.5);
+    expect(calibrationOf(messages, count, 'openai:gpt-4o-2024-08-06')).toBeCloseTo(1.2);
     expect(calibrationOf([answer(100, 120)], count, 'openai:gpt-4o')).toBeCloseTo(1.2);
   });
 });

@@ -35,7 +35,7 @@ function answers(body: string, status = 200): ReturnType<typeof vi.fn<typeof fet
 }
 
 describe('a model', () => {
-  test('of the table is known, with its day, and nobody is asked', async () => {
+  test('of the table is known, with its day, without a request', async () => {
     const fetching = answers('');
     expect(await findModel('openai:gpt-4o')).toMatchObject({
       context: expect.any(Number),
@@ -45,12 +45,60 @@ describe('a model', () => {
     expect(fetching).not.toHaveBeenCalled();
   });
 
-  test.each(['', 'gpt-4o', 'openai:', '__proto__', 'constructor:name', 'toString'])(
-    'of which nobody knows is none: "%s"',
-    async (id) => expect(await findModel(id)).toBeUndefined(),
-  );
+  test.each([
+    ['anthropic:claude-sonnet-4-5-20250929', 'anthropic:claude-sonnet-4-5'],
+    ['openai:gpt-4o-2024-08-06', 'openai:gpt-4o'],
+    ['anthropic:claude-opus-4-5@20251101', 'anthropic:claude-opus-4-5'],
+    // As a provider names it in its answer.
+    ['claude-sonnet-4-5-20250929', 'anthropic:claude-sonnet-4-5'],
+    ['gpt-4o-2024-08-06', 'openai:gpt-4o'],
+    ['groq:gpt-oss-20b', 'groq:openai/gpt-oss-20b'],
+  ])('named %s is %s', async (id, full) => {
+    const model = await findModel(full);
+    expect(model?.prices).toMatchObject({ input: expect.any(Number) });
+    expect(await findModel(id)).toEqual(model);
+  });
 
-  test('that the app registers is known to who asks next, also when nobody waited', async () => {
+  test('with a date is that of the day where it is known, and the app’s own where it told of one', async () => {
+    await loadModels([
+      { id: 'acme:moon', context: 1 },
+      { id: 'acme:moon-2026-01-02', context: 2 },
+      { id: 'openai:gpt-4.1-nano', context: 3 },
+      { id: 'gateway:gpt-4.1-nano', context: 4 },
+    ]);
+    const contextOf = async (id: string): Promise<unknown> => (await findModel(id))?.context;
+    expect(await contextOf('acme:moon-2026-01-02')).toBe(2);
+    expect(await contextOf('acme:moon-2026-03-04')).toBe(1);
+    expect(await contextOf('gpt-4.1-nano-2025-04-14')).toBe(3);
+  });
+
+  test('of two makers has no short form', async () => {
+    await loadModels([{ id: 'hub:acme/sun' }, { id: 'hub:other/sun' }, { id: 'hub:acme/star' }]);
+    expect(await findModel('hub:sun')).toBeUndefined();
+    expect(await findModel('hub:star')).toMatchObject({ id: 'hub:acme/star' });
+    expect(await findModel('hub:ar')).toBeUndefined();
+    expect(await findModel('hub:other/star')).toBeUndefined();
+  });
+
+  test('that had another price on its day is not given the later one', async () => {
+    for (const id of ['openai:gpt-4o-2024-05-13', 'gpt-4o-2024-05-13'])
+      expect(await findModel(id)).toBeUndefined();
+  });
+
+  test.each([
+    '',
+    'gpt-4o',
+    'openai:',
+    '-2024-08-06',
+    'openai:-2024-08-06',
+    'azure:gpt-4o-2024-08-06',
+    'openai:gpt-4o-2024-13-06',
+    '__proto__',
+    'constructor:name',
+    'toString',
+  ])('of which nobody knows is none: "%s"', async (id) => expect(await findModel(id)).toBeUndefined());
+
+  test('that the app registers is known to the next question, also before the registration is awaited', async () => {
     void registerModel({ id: 'local:llama', context: 8_192 });
     expect(await findModel('local:llama')).toEqual({
       id: 'local:llama',
@@ -209,6 +257,35 @@ describe('loadModels()', () => {
     });
     vi.stubGlobal('fetch', () => Promise.reject(new TypeError('Failed to fetch')));
     expect(await reasonFor('/models.json')).toMatchObject({ code: 'store-unavailable' });
+  });
+
+  test.each<[string, (long: string) => Promise<unknown>]>([
+    ['an address', (long) => loadModels(`/${long}`)],
+    ['a provider', (long) => loadModels({ [long]: 1 })],
+    ['a model', (long) => loadModels({ acme: { models: { [long]: { cost: { input: 1 } } } } })],
+    ['a field', (long) => registerModel({ id: 'a:b', prices: { input: 1, output: 2, [long]: 3 } })],
+    ['an id', (long) => registerModel({ id: long })],
+    ['a price', (long) => registerModel({ id: 'a:b', prices: { input: 1, output: long } } as never)],
+  ])('is refused with at most 200 characters of what is wrong: %s', async (_, refused) => {
+    vi.stubGlobal('fetch', () => Promise.reject(new TypeError('Failed to fetch')));
+    const long = 'x'.repeat(10_000);
+    const error = await refused(long).then(String, String);
+    expect(error).toContain('xxx');
+    expect(error).not.toContain('x'.repeat(201));
+  });
+
+  test('refuses models whose fields throw', async () => {
+    const throwing = Object.defineProperty({ id: 'a:b' }, 'name', {
+      enumerable: true,
+      get: () => {
+        throw new Error('boom');
+      },
+    });
+    await expect(registerModel(throwing)).rejects.toMatchObject({ code: 'invalid-options' });
+    await expect(loadModels([throwing])).rejects.toMatchObject({ code: 'invalid-import' });
+    await expect(loadModels({ acme: { models: { one: throwing } } })).rejects.toMatchObject({
+      code: 'invalid-import',
+    });
   });
 
   test('stops when it is told to', async () => {

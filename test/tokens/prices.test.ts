@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { describe, expect, test } from 'vitest';
-import { pricesAt } from '../../src/tokens/longPrompt.ts';
+import { pricesAt } from '../../src/tokens/spending.ts';
 import { PRICE_TABLE } from '../../src/tokens/prices.ts';
 
 const today = new Date().toISOString().slice(0, 10);

@@ -62,6 +62,21 @@ describe('the estimate', () => {
     },
   );
 
+  // The second list is there so that nobody fits the weights to the first.
+  test.each([
+    ['shortTexts', 60],
+    ['otherTexts', 30],
+  ])('of %s is within 8 % for half of them, and within 30 % for nineteen of twenty', (file, atLeast) => {
+    const texts = read(`test/tokens/${file}.txt`)
+      .split(/^=== .*\n/m)
+      .slice(1);
+    expect(texts.length).toBeGreaterThanOrEqual(atLeast);
+    expect(texts.filter((text) => exact.count(text.trimEnd()) < 40)).toEqual([]);
+    const errors = texts.map((text) => near(text.trimEnd())).toSorted((a, b) => a - b);
+    expect(errors[Math.ceil(errors.length / 2) - 1]).toBeLessThanOrEqual(0.08);
+    expect(errors[Math.ceil(errors.length * 0.95) - 1]).toBeLessThanOrEqual(0.3);
+  });
+
   test('of nothing is nothing, of anything at least one', () => {
     expect(estimateTokens('')).toBe(0);
     for (const text of ['a', ' ', '\n', '.', '你', '😀', '\ud800', '\0'])

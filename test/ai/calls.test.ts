@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import type { CallFacts } from '../../src/engine/calls.ts';
+import { openPage, type Page } from './story.ts';
+
+/** What is known of the requests that made the last answer. */
+function callsOf({ engine, chats }: Page): readonly CallFacts[] {
+  return engine.calls(chats.active.messages.at(-1)?.id ?? '');
+}
+
+describe('the facts of each request', () => {
+  it('tell when it was sent, when the first word came, how long it took, and what its server told', async () => {
+    const page = await openPage();
+    const begun = Date.now();
+    const sent = page.chats.active.sendMessage({ text: 'One?' });
+    const exchange = await page.script.next();
+    await exchange.say('A ', 'word.');
+    await exchange.finish({ modelId: 'openai:gpt-4o', usage: { inputTokens: 7, outputTokens: 2 } });
+    await sent;
+    const [call, ...others] = callsOf(page);
+    expect(others).toEqual([]);
+    expect(call).toMatchObject({
+      status: 'complete',
+      steps: 1,
+      model: 'openai:gpt-4o',
+      usage: { input: 7, output: 2 },
+    });
+    expect(call?.startedAt).toBeGreaterThanOrEqual(begun);
+    expect(call?.firstMs).toBeLessThanOrEqual(call?.ms ?? 0);
+  });
+
+  it('know what was stopped from what failed', async () => {
+    const page = await openPage();
+    const stopped = page.chats.active.sendMessage({ text: 'One?' });
+    await (await page.script.next()).say('Half a');
+    await page.chats.active.stop();
+    await stopped;
+    await page.chats.whenSettled();
+    expect(callsOf(page)).toMatchObject([{ status: 'stopped' }]);
+
+    const failed = page.chats.active.sendMessage({ text: 'Two?' });
+    const exchange = await page.script.next();
+    await exchange.say('Half a');
+    await exchange.fail('Overloaded.');
+    await exchange.drop();
+    await failed;
+    await page.chats.whenSettled();
+    expect(callsOf(page)).toMatchObject([{ status: 'failed' }]);
+
+    const dropped = page.chats.active.sendMessage({ text: 'Three?' });
+    const cut = await page.script.next();
+    await cut.say('Half a');
+    await cut.drop();
+    await dropped;
+    await page.chats.whenSettled();
+    expect(callsOf(page)).toMatchObject([{ status: 'failed' }]);
+  });
+
+  it('are two for an answer that went on', async () => {
+    const page = await openPage();
+    const stopped = page.chats.active.sendMessage({ text: 'One?' });
+    await (await page.script.next()).say('Half a');
+    await page.chats.active.stop();
+    await stopped;
+    await page.chats.whenSettled();
+    const more = page.chats.active.sendMessage();
+    await (await page.script.next()).answer(' sentence.');
+    await more;
+    await page.chats.whenSettled();
+    expect(callsOf(page).map(({ status }) => status)).toEqual(['stopped', 'complete']);
+  });
+});

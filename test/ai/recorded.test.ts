@@ -1,0 +1,40 @@
+import type { UIMessage } from 'ai';
+import { expect, it } from 'vitest';
+import { hint } from '../../src/fragment/builders.ts';
+import { createReplayTransport } from '../../src/record/replay.ts';
+import { openPage, words } from './story.ts';
+
+// What is recorded, played again and asked anew, on each AI SDK: the details are in test/record.
+
+it('a request is recorded as it was sent and answered, and its answer can be played into another chat', async () => {
+  const page = await openPage();
+  page.engine.set(hint('Be brief.'));
+  page.engine.record();
+  await page.ask('One?', 'Yes,', ' of course.');
+  await page.chats.whenSettled();
+  const [request] = page.engine.requests();
+  expect(request).toMatchObject({ status: 'done', system: '<hint>Be brief.</hint>', attempt: 0 });
+  expect(words([...request!.messages])).toBe('q: One?');
+  const other = await openPage(undefined, { transport: createReplayTransport(request!) });
+  await other.chats.active.sendMessage({ text: 'Again?' });
+  expect(other.shown()).toBe('q: Again? | a: Yes, of course.');
+});
+
+it('a run asks with other words, and nothing of it is saved or shown', async () => {
+  const page = await openPage();
+  await page.ask('One?', 'Yes.');
+  const [question] = page.engine.state.getState().messages;
+  const grown: UIMessage[] = [];
+  const running = (async () => {
+    for await (const message of await page.engine.attached!.run!({ at: question!.id, message: 'Uno?' }))
+      grown.push(message);
+  })();
+  const exchange = await page.script.next();
+  await exchange.answer('Si,', ' claro.');
+  await running;
+  expect(words(exchange.sent.messages)).toBe('q: Uno?');
+  expect(words(grown.slice(-1))).toBe('a: Si, claro.');
+  expect(grown.length).toBeGreaterThan(1);
+  expect(await page.stored()).toBe('q: One? | a: Yes.');
+  expect(page.shown()).toBe('q: One? | a: Yes.');
+});

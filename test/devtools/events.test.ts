@@ -1,0 +1,105 @@
+import type { ContextEngine, ContextEvent } from 'contextree';
+import { expect, test } from 'vitest';
+import { eventLine, keyOfEvent } from '../../devtools/eventLine.ts';
+import { EventLog } from '../../devtools/events.ts';
+
+/** An engine that tells what a test says, and to how many. */
+function teller() {
+  const listeners = new Set<(event: ContextEvent) => void>();
+  const subscribe = (listener: (event: ContextEvent) => void) => {
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  };
+  return {
+    engine: { subscribe } as unknown as ContextEngine,
+    tell: (event: Partial<ContextEvent>) => {
+      for (const listener of listeners) listener({ at: 0, ms: 0, ...event } as ContextEvent);
+    },
+    listeners,
+  };
+}
+
+const draft = (id: string): Partial<ContextEvent> => ({
+  type: 'stream',
+  phase: 'draft',
+  branch: 'main',
+  id,
+  status: 'streaming',
+});
+const set = { type: 'set', fragments: 1, messages: 0 } as const;
+
+test('listens once, and only as long as somebody looks', () => {
+  const { engine, tell, listeners } = teller();
+  const log = new EventLog(engine);
+  const [stop, stopToo] = [log.listen(), log.listen()];
+  expect(listeners.size).toBe(1);
+  tell(set);
+  stop();
+  tell(set);
+  stopToo();
+  tell(set);
+  expect(listeners.size).toBe(0);
+  expect(log.list()).toHaveLength(2);
+});
+
+test('keeps the last 1,000, and the same list as long as nothing comes', () => {
+  const { engine, tell } = teller();
+  const log = new EventLog(engine);
+  log.listen();
+  for (let i = 0; i < 1_010; i += 1) tell(set);
+  expect(log.list()).toHaveLength(1_000);
+  expect(log.list()[0]?.number).toBe(11);
+  expect(log.list()).toBe(log.list());
+});
+
+test('counts the drafts of one message that follow each other as one', () => {
+  const { engine, tell } = teller();
+  const log = new EventLog(engine);
+  log.listen();
+  tell(draft('a1'));
+  for (let i = 0; i < 99; i += 1) tell(draft('a1'));
+  tell(draft('a2'));
+  tell(draft('a1'));
+  expect(log.list().map(({ count, number }) => [count, number])).toEqual([
+    [100, 1],
+    [1, 2],
+    [1, 3],
+  ]);
+});
+
+test('every event says what it is about, and leads to a message that is known', () => {
+  const about = { at: 0, ms: 0 };
+  const events: readonly [event: ContextEvent, line: string, key?: string][] = [
+    [{ ...about, ...set }, '1 fragment, 0 messages'],
+    [
+      { ...about, type: 'resolve', branch: 'main', messages: 2, characters: 1_234 },
+      'main: 2 messages, 1,234 characters of system prompt',
+    ],
+    [{ ...about, type: 'save', branch: 'main', ids: ['q1', 'a1'] }, 'main: 2 messages', 'key:a1'],
+    [{ ...about, type: 'switch', from: 'main', to: 'other' }, 'main → other', 'key:head'],
+    [{ ...about, type: 'branch', action: 'create', name: 'other', id: 'b' }, 'create other', 'key:head'],
+    [
+      { ...about, type: 'checkpoint', action: 'delete', name: 'Here', messageId: 'a1' },
+      'delete Here',
+      'key:a1',
+    ],
+    [
+      { ...about, type: 'stream', phase: 'end', branch: 'main', id: 'a1', status: 'interrupted' },
+      'main: end, interrupted',
+      'key:a1',
+    ],
+    [
+      { ...about, type: 'conflict', policy: 'fork', from: 'main', to: 'other', toId: 'b' },
+      'another tab was first on main: fork to other',
+      'key:head',
+    ],
+    [{ ...about, type: 'error', code: 'data-loss', message: 'Gone.' }, 'data-loss: Gone.'],
+    [{ ...about, type: 'of a later version' } as never, ''],
+  ];
+  const engine = { node: (id: string) => (id === 'a1' ? { key: 'key:a1' } : undefined) } as never;
+  const state = { branches: [{ id: 'b', name: 'other', headKey: 'key:head' }] } as never;
+  for (const [event, line, key] of events) {
+    expect(eventLine(event)).toBe(line);
+    expect(keyOfEvent(event, engine, state)).toBe(key);
+  }
+});

@@ -1,0 +1,211 @@
+import { act, type BoundFunctions, fireEvent, type queries, render, within } from '@testing-library/react';
+import type { UIMessage } from 'ai';
+import { ContextEngine, InMemoryContextStore, role, user } from 'contextree';
+import { ContextDevtools } from 'contextree/devtools';
+import { Profiler } from 'react';
+import { describe, expect, it, vi } from 'vitest';
+import { asCall, asMarkdown, chainAsJson } from '../../devtools/exports.ts';
+import { App, chat, eventually, open, panel, press, row, stopFrames } from './room.tsx';
+
+type Eyes = BoundFunctions<typeof queries>;
+
+/** Selects a message, and gives what is shown of it. */
+async function read(words: string): Promise<Eyes> {
+  await press(row(words));
+  return within(await eventually(() => panel().getByRole('region', { name: 'Selected message' })));
+}
+
+async function pick(line: string): Promise<void> {
+  await press(panel().getByRole('button', { name: 'What can be done with it' }));
+  await press(await eventually(() => within(panel().getByRole('menu')).getByText(line)));
+}
+
+/** q1 and an answer whose request told everything. */
+async function told(parts: UIMessage['parts'] = [{ type: 'text', text: 'a1' }]): Promise<ContextEngine> {
+  const engine = new ContextEngine({ store: new InMemoryContextStore(), chatId: 'c', userId: 'me' });
+  const id = await engine.ask(
+    { id: 'q1', role: 'user', parts: [{ type: 'text', text: 'q1' }] },
+    { id: 'a1' },
+  );
+  const metadata = { modelId: 'openai:gpt-4o', usage: { inputTokens: 5_200, outputTokens: 240 } };
+  const call = {
+    startedAt: 0,
+    firstMs: 480,
+    ms: 3_900,
+    status: 'complete',
+    steps: 2,
+    finishReason: 'stop',
+  } as const;
+  await engine.updateMessage(id, { id, role: 'assistant', parts, metadata }, 'complete', {
+    ...call,
+    toolMs: [320],
+  });
+  return engine;
+}
+
+const fact = (node: Eyes, name: string): string | null =>
+  node.getByText(name, { selector: 'dt' }).nextElementSibling?.textContent ?? null;
+
+describe('the selected message', () => {
+  it('tells who answered, what it used, and how long it took', async () => {
+    const engine = await told();
+    await act(() => engine.checkpoint('here', { at: 'a1' }));
+    await open(engine);
+    const node = await read('a1');
+    await eventually(() => expect(fact(node, 'Model')).toBe('openai:gpt-4o'));
+    expect(fact(node, 'Usage')).toBe('5.2k in, 240 out');
+    expect(fact(node, 'First word')).toBe('after 480 ms');
+    expect(fact(node, 'Took')).toBe('3.9 s in 2 steps');
+    expect(fact(node, 'Finish')).toBe('stop');
+    expect(fact(node, 'Checkpoints')).toBe('here (here)');
+  });
+
+  it('says what nobody told, and nothing of the kind for a question', async () => {
+    await open(await chat('q1', 'a1'));
+    const node = await read('a1');
+    for (const name of ['Model', 'Usage', 'First word', 'Took', 'Finish'])
+      expect(fact(node, name)).toBe('not told');
+    await press(node.getByRole('button', { name: 'Back' }));
+    expect((await read('q1')).queryByText('not told')).toBeNull();
+  });
+
+  it('draws a tool with its input, its output and how long it ran', async () => {
+    const tool = {
+      type: 'tool-dice',
+      toolCallId: '1',
+      state: 'output-available',
+      input: { sides: 6 },
+      output: 4,
+    };
+    await open(await told([tool, { type: 'text', text: 'Four.' }] as UIMessage['parts']));
+    const node = await read('Four.');
+    await eventually(() =>
+      expect(node.getByText('dice').parentElement?.textContent).toBe('tool dice - done - 320 ms'),
+    );
+    expect(node.getByText(/"sides": 6/)).toBeTruthy();
+  });
+
+  it('opens no link that is none, and fetches no picture', async () => {
+    const parts = [
+      { type: 'source-url', sourceId: '1', url: 'javascript:alert(1)' },
+      { type: 'file', mediaType: 'image/png', url: 'https://example.com/spy.png' },
+      { type: 'text', text: 'Look.' },
+    ];
+    await open(await told(parts as UIMessage['parts']));
+    const node = await read('Look.');
+    await eventually(() => expect(node.getByText('javascript:alert(1)')).toBeTruthy());
+    expect(node.queryAllByRole('link').map((link) => link.getAttribute('href'))).toEqual([
+      'https://example.com/spy.png',
+    ]);
+    expect(node.queryByRole('img')).toBeNull();
+  });
+
+  it('grows word by word, at most once a frame', async () => {
+    const engine = await told();
+    const id = await act(() =>
+      engine.ask({ id: 'q2', role: 'user', parts: [{ type: 'text', text: 'q2' }] }, { id: 'a2' }),
+    );
+    const grow = (text: string): Promise<void> =>
+      act(() => engine.updateMessage(id, { id, role: 'assistant', parts: [{ type: 'text', text }] }));
+    await grow('a2 begins');
+    let commits = 0;
+    render(
+      <Profiler id="app" onRender={() => (commits += 1)}>
+        <App engine={engine}>
+          <ContextDevtools initialIsOpen />
+        </App>
+      </Profiler>,
+    );
+    await eventually(() => expect(row('a2 begins')).toBeTruthy());
+    const node = await read('a2 begins');
+    await eventually(() => expect(node.getAllByText('growing')).toBeTruthy());
+    const frames = stopFrames();
+    commits = 0;
+    for (const words of ['a2 goes', 'a2 goes on', 'a2 goes on and on']) await grow(words);
+    expect(commits).toBe(0);
+    await frames.go();
+    expect(node.getByText('a2 goes on and on')).toBeTruthy();
+    expect(commits).toBe(1);
+  });
+
+  it('shows what became of its words', async () => {
+    const engine = await told();
+    await act(() =>
+      engine.updateMessage('a1', { id: 'a1', role: 'assistant', parts: [{ type: 'text', text: 'a2' }] }),
+    );
+    await open(engine);
+    const node = await read('a2');
+    await press(await eventually(() => node.getByRole('button', { name: 'Revisions' })));
+    await eventually(() => expect(node.getByText('a1', { selector: 'del' })).toBeTruthy());
+    expect(node.getByText('a2', { selector: 'ins' })).toBeTruthy();
+  });
+
+  it('is edited as a new branch, without a model, and what is no text stays', async () => {
+    const file = { type: 'file' as const, mediaType: 'text/plain', url: 'data:text/plain,hi' };
+    const engine = await told([{ type: 'text', text: 'a1' }, file]);
+    await open(engine);
+    const node = await read('a1');
+    await pick('Edit as a new branch');
+    const words = await eventually(() => node.getByRole('textbox', { name: 'Words' }));
+    expect(node.getByRole('button', { name: 'Save as a new branch' }).hasAttribute('disabled')).toBe(true);
+    fireEvent.change(words, { target: { value: 'better' } });
+    await press(node.getByRole('button', { name: 'Save as a new branch' }));
+    await eventually(() => expect(engine.state.getState().branches).toHaveLength(2));
+    const { parts } = engine.state.getState().messages.at(-1) ?? {};
+    expect(parts).toEqual([{ type: 'text', text: 'better' }, file]);
+  });
+
+  it('says why it can’t be branched from while messages wait', async () => {
+    const engine = await told();
+    engine.set(user('later'));
+    await open(engine);
+    await read('a1');
+    const branch = vi.spyOn(engine, 'rewind');
+    await pick('Branch from here');
+    expect(panel().getByRole('menu').textContent).toContain('a message waits for save()');
+    expect(branch).not.toHaveBeenCalled();
+  });
+
+  it('is said to be lost where its words are', async () => {
+    const store = new InMemoryContextStore();
+    const before = new ContextEngine({ store, chatId: 'c', userId: 'me' });
+    await before.ask({ id: 'q1', role: 'user', parts: [{ type: 'text', text: 'q1' }] });
+    store.bodies = async () => new Map();
+    const engine = new ContextEngine({ store, chatId: 'c', userId: 'me' });
+    await engine.ready();
+    await open(engine);
+    const node = await read('q1');
+    await eventually(() => expect(node.getByText(/^Its words are lost/)).toBeTruthy());
+  });
+});
+
+describe('copied', () => {
+  it('as a call it asks for this answer, and for nothing of contextree', async () => {
+    const engine = await told();
+    engine.set(role('Be `brief`, ${please}.'));
+    const call = await asCall(engine, engine.node('a1')?.key ?? '');
+    expect(call).toContain('model: "openai:gpt-4o"');
+    expect(call).toContain('Be \\`brief\\`, \\${please}.');
+    expect(call).toContain('"q1"');
+    expect(call).not.toContain('"a1"');
+    expect(call).not.toContain('contextree');
+    expect(await asCall(engine, engine.node('q1')?.key ?? '')).toContain('model: "provider/model"');
+  });
+
+  it('as a chain it is what a chat may begin with', async () => {
+    const engine = await told();
+    const messages = JSON.parse(await chainAsJson(engine, engine.node('a1')?.key ?? '')) as UIMessage[];
+    expect(messages.map(({ id }) => id)).toEqual(['q1', 'a1']);
+  });
+
+  it('as Markdown it keeps what could break out of a fence in it', () => {
+    const output = '```\nnot the end\n```';
+    const parts = [
+      { type: 'text', text: 'Look:' },
+      { type: 'data-x', data: output },
+    ] as UIMessage['parts'];
+    const markdown = asMarkdown({ id: 'a', role: 'assistant', parts });
+    expect(markdown).toMatch(/^\*\*assistant\*\*\n\nLook:\n\n````json\n/);
+    expect(markdown.endsWith('\n````')).toBe(true);
+  });
+});

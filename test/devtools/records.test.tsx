@@ -1,0 +1,232 @@
+import { act, fireEvent, within } from '@testing-library/react';
+import { ContextError, fragment, hint, type InMemoryContextStore, role, user } from 'contextree';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { chat, eventually, findPanel, open, panel, press, row, rows, say, type } from './room.tsx';
+
+const button = (name: string | RegExp): HTMLButtonElement => panel().getByRole('button', { name });
+const fact = (name: string): string | null | undefined => panel().getByText(name).nextSibling?.textContent;
+const tableRow = (name: RegExp): HTMLElement => panel().getByRole('row', { name });
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+describe('the storage', () => {
+  it('tells where the chat is kept, and how much there is', async () => {
+    await open(await chat('q1', 'a1'), 'Storage');
+    await eventually(() => expect(fact('Messages')).toBe('2'));
+    expect(fact('Kept')).toBe('In memory: a reload forgets it');
+    expect(fact('Saved')).toBe('all of it');
+    expect(fact('Attachments')).toBe('0, 0 bytes');
+  });
+
+  it('weighs each kind of record when somebody asks', async () => {
+    const engine = await chat('q1', 'a1');
+    const count = vi.spyOn(engine.store as Required<typeof engine.store>, 'storage');
+    await open(engine, 'Storage');
+    await eventually(() => expect(button('Weigh')).toBeTruthy());
+    expect(count).not.toHaveBeenCalledWith({ weigh: true });
+    await press(button('Weigh'));
+    await eventually(() => expect(tableRow(/^messages 4 /)).toBeTruthy());
+    await say(engine, 'q2');
+    await press(button('Weigh again'));
+    await eventually(() => expect(tableRow(/^messages 6 /)).toBeTruthy());
+    expect(fact('Messages')).toBe('3');
+  });
+
+  it('tells how long writes took, as long as the panel is open', async () => {
+    const engine = await chat('q1');
+    await open(engine, 'Storage');
+    expect(await eventually(() => panel().getByText('None yet.'))).toBeTruthy();
+    await say(engine, 'a1');
+    await say(engine, 'q2');
+    await eventually(() => expect(tableRow(/^save 2 .+ms .+ms .+ms$/)).toBeTruthy());
+  });
+
+  it('says what the browser allows, and asks it to keep the site', async () => {
+    const engine = await chat('q1');
+    const store = engine.store as Required<typeof engine.store>;
+    const figures = await store.storage();
+    const site = { usage: 2e6, quota: 10e6 };
+    vi.spyOn(store, 'storage')
+      .mockResolvedValueOnce({ ...figures, ...site, persisted: false })
+      .mockResolvedValue({ ...figures, ...site, persisted: true });
+    store.persist = vi.fn<typeof store.persist>().mockResolvedValue(true);
+    // Two questions, because of StrictMode.
+    vi.mocked(store.storage).mockResolvedValueOnce({ ...figures, ...site, persisted: false });
+    await open(engine, 'Storage');
+    const space = await eventually(() => panel().getByRole('meter', { name: 'Space' }));
+    expect(space.getAttribute('aria-valuetext')).toBe('2.0 MB of 10.0 MB');
+    await press(button('Ask to keep'));
+    await eventually(() => expect(panel().getByText('The browser has promised to keep it.')).toBeTruthy());
+    expect(store.persist).toHaveBeenCalledOnce();
+  });
+
+  it('finds what is wrong, tells what a repair would do, and repairs', async () => {
+    const engine = await chat('q1', 'a1');
+    const damage = { kind: 'mark', id: '<b>mark</b>', reason: 'can not be read', isMended: true } as const;
+    const examine = vi.fn<NonNullable<InMemoryContextStore['examine']>>(async () => [damage]);
+    engine.store.examine = examine;
+    await open(engine, 'Storage');
+    await press(button('Check'));
+    await eventually(() => expect(panel().getByText(/^1 finding; a repair would mend 1/)).toBeTruthy());
+    expect(examine).toHaveBeenCalledWith('c', { repair: false });
+    expect(panel().getByText('<b>mark</b>')).toBeTruthy();
+    await press(button('Repair 1 of 1'));
+    await eventually(() => expect(panel().getByText(/^1 finding; 1 mended/)).toBeTruthy());
+    expect(examine).toHaveBeenLastCalledWith('c', { repair: true });
+    examine.mockResolvedValue([]);
+    await press(button('Check again'));
+    await eventually(() => expect(panel().getByText('The chat is whole.')).toBeTruthy());
+  });
+
+  it('leads from a finding to its message', async () => {
+    const engine = await chat('q1', 'a1');
+    const key = engine.node('a1')?.key ?? '';
+    const finding = {
+      kind: 'missing-body',
+      id: 'a1',
+      key,
+      text: 'has lost its words.',
+      mends: false,
+    } as const;
+    vi.spyOn(engine, 'repair').mockResolvedValue({ findings: [finding] });
+    await open(engine, 'Storage');
+    await press(button('Check'));
+    await press(await eventually(() => button('Show in Graph')));
+    expect(findPanel()?.querySelector('[role=row][aria-selected=true]')?.textContent).toContain('a1');
+  });
+
+  it('says why it could not look', async () => {
+    const engine = await chat('q1');
+    const closed = new ContextError('store-closed', 'The store is closed.');
+    vi.spyOn(engine.store as Required<typeof engine.store>, 'storage').mockRejectedValue(closed);
+    vi.spyOn(engine, 'repair').mockRejectedValue(closed);
+    await open(engine, 'Storage');
+    await eventually(() => expect(panel().getByRole('alert').textContent).toContain('The store is closed.'));
+    await press(button('Check'));
+    await eventually(() => expect(panel().getAllByRole('alert')).toHaveLength(2));
+  });
+});
+
+describe('the fragments', () => {
+  it('are a tree, with the tokens of each and where it came from', async () => {
+    const engine = await chat('q1');
+    engine.set(role('A tutor'), fragment('rules', hint('Be kind.'), hint('Be brief.')), hint('Ask back.'));
+    await open(engine, 'Fragments');
+    await eventually(() => expect(row('role:').textContent).toMatch(/"A tutor"set~\d+$/));
+    expect(rows()).toHaveLength(3);
+    await press(row('rules:'));
+    await eventually(() => expect(row('hint 2:').textContent).toMatch(/"Be brief\."~\d+$/));
+    expect(row('Be kind').textContent).toMatch(/~\d+$/);
+    expect(row('Ask back').getAttribute('aria-level')).toBe('1');
+  });
+
+  it('that fail say why, those that are never kept and messages that wait say that', async () => {
+    const engine = await chat('q1');
+    engine.set(
+      fragment('weather', () => Promise.reject(new Error('closed today'))),
+      { ...hint('For now'), persist: false },
+      user('waiting'),
+    );
+    await open(engine, 'Fragments');
+    await eventually(() => expect(row('weather').textContent).toContain('closed today'));
+    expect(row('For now').textContent).toContain('never kept');
+    expect(row('pending messages').textContent).toContain('wait for save()');
+  });
+
+  it('follow the engine, and say when there are none', async () => {
+    const engine = await chat('q1');
+    await open(engine, 'Fragments');
+    expect(panel().getByText(/^No fragments/)).toBeTruthy();
+    await act(async () => void engine.set(role('A tutor')));
+    await eventually(() => expect(rows()).toHaveLength(1));
+    await act(async () => void engine.clear());
+    await eventually(() => expect(panel().getByText(/^No fragments/)).toBeTruthy());
+  });
+});
+
+describe('the checkpoints', () => {
+  const options = (): string[] =>
+    panel()
+      .queryAllByRole('option')
+      .map((one) =>
+        [...one.children]
+          .slice(0, 2)
+          .map(({ textContent }) => textContent)
+          .join(' '),
+      );
+  async function withCheckpoints() {
+    const engine = await chat('q1', 'a1', 'q2');
+    await engine.checkpoint('First', { at: 'a1' });
+    await engine.checkpoint('Second');
+    await open(engine, 'Checkpoints');
+    await eventually(() => expect(options()).toEqual(['◆ Second q2', '◆ First a1']));
+    return engine;
+  }
+  const choose = (name: string): Promise<void> => press(panel().getByText(`◆ ${name}`));
+
+  it('are shown in the graph', async () => {
+    await withCheckpoints();
+    expect(button('Show in Graph').disabled).toBe(true);
+    await choose('First');
+    await press(button('Show in Graph'));
+    expect(findPanel()?.querySelector('[role=row][aria-selected=true]')?.textContent).toContain('a1');
+  });
+
+  it('are restored, but not over messages that wait', async () => {
+    const engine = await withCheckpoints();
+    await choose('First');
+    engine.set(user('waiting'));
+    await press(button('Restore'));
+    await eventually(() =>
+      expect(panel().getByRole('alert').textContent).toMatch(/1 messages? waits? for save/),
+    );
+    expect(engine.branch).toBe('main');
+    await act(() => engine.save());
+    await press(button('Restore'));
+    await eventually(() => expect(engine.branch).toBe('main-v2'));
+    expect(engine.headMessageId).toBe('a1');
+  });
+
+  it('get another name, and say when it is taken', async () => {
+    const engine = await withCheckpoints();
+    await choose('First');
+    await press(button('Rename'));
+    const name = panel().getByRole('textbox', { name: 'Name' });
+    fireEvent.change(name, { target: { value: 'Second' } });
+    await type(name, 'Enter');
+    await eventually(() =>
+      expect(panel().getByRole('alert').textContent).toContain('"Second" exists already'),
+    );
+    await press(button('Rename'));
+    fireEvent.change(panel().getByRole('textbox', { name: 'Name' }), { target: { value: 'Third' } });
+    await press(button('Rename'));
+    await eventually(() => expect(options()).toContain('◆ Third a1'));
+    expect(engine.state.getState().checkpoints.map(({ name: one }) => one)).toEqual(['Second', 'Third']);
+  });
+
+  it('keep their name when one thinks better of it', async () => {
+    await withCheckpoints();
+    await choose('First');
+    await press(button('Rename'));
+    fireEvent.change(panel().getByRole('textbox', { name: 'Name' }), { target: { value: 'Third' } });
+    await type(panel().getByRole('textbox', { name: 'Name' }), 'Escape');
+    expect(options()).toContain('◆ First a1');
+    expect(within(findPanel() as HTMLElement).queryByRole('textbox')).toBeNull();
+  });
+
+  it('are deleted, and come back', async () => {
+    await withCheckpoints();
+    await choose('Second');
+    await press(button('Delete'));
+    await eventually(() => expect(options()).toEqual(['◆ First a1']));
+    await press(button('Undo'));
+    await eventually(() => expect(options()).toHaveLength(2));
+  });
+
+  it('are missed in words', async () => {
+    await open(await chat('q1'), 'Checkpoints');
+    expect(panel().getByText(/^No checkpoints yet/)).toBeTruthy();
+  });
+});

@@ -1,0 +1,338 @@
+import { act, render } from '@testing-library/react';
+import type { UIMessageChunk } from 'ai';
+import { ContextEngineProvider, fragment, hint, role, useFragments, type ContextEngine } from 'contextree';
+import { createContextChats, type ContextChats } from 'contextree/ai';
+import { ContextDevtoolsPanel } from 'contextree/devtools';
+import { registerModel } from 'contextree/tokens';
+import type { ReactNode } from 'react';
+import { describe, expect, it, vi } from 'vitest';
+import { partsAfter } from '../../devtools/replayed.ts';
+import { recordedChats, ask, HOUSE_RULES } from '../../stories/support/recordedChat.ts';
+import { chat, eventually, findPanel, open, opener, panel, press, row, show, type } from './room.tsx';
+
+type Tab = NonNullable<Parameters<typeof open>[1]>;
+
+const words = (): string => findPanel()?.textContent ?? '';
+
+/** Two questions with their answers; the prompt holds a count that grows with each. */
+async function talk(): Promise<{ engine: ContextEngine; chats: ContextChats }> {
+  const engine = await chat();
+  let count = 0;
+  engine.set({ ...fragment('count', () => `Request ${(count += 1)}`), id: 'counter' }, hint('Be brief.'));
+  const chats = recordedChats(engine, { answers: ['First.', 'Second.'] });
+  await act(() => ask(chats, 'One?'));
+  await act(() => ask(chats, 'Two?'));
+  return { engine, chats };
+}
+
+/** Selects a message in the graph, and then a view. */
+async function look(engine: ContextEngine, message: string, tab: Tab): Promise<void> {
+  await open(engine);
+  await press(row(message));
+  await press(panel().getByRole('tab', { name: tab }));
+}
+
+const copied = async (name: string): Promise<string> => {
+  const write = vi.spyOn(navigator.clipboard, 'writeText').mockResolvedValue();
+  await press(panel().getByRole('button', { name }));
+  await eventually(() => expect(write).toHaveBeenCalled());
+  const [[text] = ['']] = write.mock.calls;
+  vi.restoreAllMocks();
+  return text;
+};
+
+/** A component that puts the time before what stays. */
+function Clock({ time }: { readonly time: string }): ReactNode {
+  useFragments(fragment('now', `It is ${time}.`), fragment('rules', HOUSE_RULES));
+  return null;
+}
+
+describe('the prompt of a message', () => {
+  it('is what was recorded for it, and with today’s fragments what they make of it now', async () => {
+    const { engine } = await talk();
+    await look(engine, 'First.', 'Prompt');
+    await eventually(() => expect(words()).toContain('As recorded for this answer'));
+    expect(words()).toContain('<count>Request 1</count>');
+    await press(panel().getByRole('checkbox', { name: 'with today’s fragments' }));
+    await eventually(() =>
+      expect(words()).toContain('Not recorded: for this answer, with today’s fragments'),
+    );
+    await eventually(() => expect(words()).toMatch(/<count>Request [3-9]/));
+  });
+
+  it('ends with the question that was asked', async () => {
+    const { engine } = await talk();
+    await look(engine, 'First.', 'Prompt');
+    await eventually(() => expect(words()).toContain('As recorded'));
+    expect([...(findPanel()?.querySelectorAll('.turn .text') ?? [])].map((one) => one.textContent)).toEqual([
+      'One?',
+    ]);
+  });
+
+  it('shows which text is which fragment, both ways', async () => {
+    const { engine } = await talk();
+    await look(engine, 'First.', 'Prompt');
+    const list = await eventually(() => panel().getByRole('list', { name: 'Fragments' }));
+    const [counter, brief] = [...list.querySelectorAll('button')];
+    expect(counter?.textContent).toMatch(/^counterset\(\) requests\.test\.tsx:\d+ since \d\d:\d\d:\d\d/);
+    await press(counter as HTMLElement);
+    const piece = (text: string): Element | undefined =>
+      [...(findPanel()?.querySelectorAll('.piece') ?? [])].find((one) => one.textContent.includes(text));
+    expect(piece('Request')?.getAttribute('aria-pressed')).toBe('true');
+    await press(piece('brief') as HTMLElement);
+    expect([counter, brief].map((one) => one?.getAttribute('aria-pressed'))).toEqual(['false', 'true']);
+  });
+
+  it('says what is other than in the turn before', async () => {
+    const { engine } = await talk();
+    await look(engine, 'Second.', 'Prompt');
+    await press(await eventually(() => panel().getByRole('button', { name: 'Difference' })));
+    await eventually(() => expect(findPanel()?.querySelector('ins')?.textContent).toBe('2'));
+    expect(findPanel()?.querySelector('del')?.textContent).toBe('1');
+    expect(words()).toContain('1 then, 3 now');
+  });
+
+  it('says what is other than at a message that is marked', async () => {
+    const { engine } = await talk();
+    await open(engine);
+    await press(row('Second.'));
+    await press(panel().getByRole('button', { name: 'Back' }));
+    await type(panel().getByRole('treegrid'), 'd');
+    await press(row('First.'));
+    await press(panel().getByRole('tab', { name: 'Prompt' }));
+    await press(await eventually(() => panel().getByRole('button', { name: 'Difference' })));
+    await eventually(() => expect(findPanel()?.querySelector('ins')?.textContent).toBe('1'));
+    expect(words()).toContain('3 then, 1 now');
+    expect(words()).toContain('not sent any more');
+  });
+
+  it('is copied: the prompt, the messages, or both, without secrets', async () => {
+    const engine = await chat();
+    const key = `sk-ant-api03-${'aB3dE5gH7jK9mN1p'.repeat(5)}-AA`;
+    engine.set(role(`Your key is ${key}.`));
+    const chats = recordedChats(engine, { answers: ['First.'] });
+    await act(() => ask(chats, `Is it ${key}?`));
+    await look(engine, 'First.', 'Prompt');
+    await eventually(() => expect(words()).toContain('As recorded'));
+    expect(words()).not.toContain(key);
+    expect(await copied('Copy prompt')).toMatch(/^<role>Your key is \[.+\]\.<\/role>$/);
+    expect(await copied('Copy messages')).not.toContain(key);
+    expect(JSON.parse(await copied('Copy both'))).toMatchObject({
+      system: expect.stringContaining('<role>') as string,
+      messages: [{ role: 'user' }],
+    });
+  });
+
+  it('says when a renderer can not tell which text is which fragment', async () => {
+    const { engine } = await talk();
+    const plain = { name: 'plain', render: () => 'All in one.' };
+    vi.spyOn(engine, 'renderer', 'get').mockReturnValue(plain);
+    await open(engine, 'Prompt');
+    await eventually(() =>
+      expect(words()).toContain('The renderer “plain” does not tell where each fragment stands.'),
+    );
+  });
+
+  it('shows four formats side by side, the shortest marked', async () => {
+    const { engine } = await talk();
+    await open(engine, 'Prompt');
+    await press(panel().getByRole('button', { name: 'Formats' }));
+    const titles = [...(findPanel()?.querySelectorAll('.formats h2') ?? [])].map((one) => one.textContent);
+    expect(titles.map((title) => title.split(' ')[0])).toEqual(['XML', 'Markdown', 'TOML', 'TOON']);
+    expect(titles.filter((title) => title.includes('shortest'))).not.toHaveLength(0);
+  });
+});
+
+describe('recording', () => {
+  it('is what an open panel does, and a closed one where a person asked for that', async () => {
+    const engine = await chat();
+    const chats = recordedChats(engine, { answers: ['First.', 'Second.', 'Third.'], records: false });
+    const recorded = async (question: string): Promise<boolean> => {
+      await act(() => ask(chats, question));
+      return engine.requests().some(({ messages }) => JSON.stringify(messages.at(-1)).includes(question));
+    };
+    const close = (): Promise<void> =>
+      press(panel().getByRole('button', { name: 'Close contextree devtools' }));
+    show(engine);
+    expect(await recorded('Before?')).toBe(false);
+    await press(opener());
+    await eventually(panel);
+    expect(await recorded('Open?')).toBe(true);
+    await close();
+    expect(await recorded('Closed?')).toBe(false);
+    await press(opener());
+    await press(panel().getByRole('tab', { name: 'Run' }));
+    await press(await eventually(() => panel().getByRole('button', { name: 'Recorded' })));
+    await press(await eventually(() => panel().getByRole('checkbox', { name: 'Record while closed, too' })));
+    await close();
+    expect(await recorded('Closed again?')).toBe(true);
+  });
+});
+
+describe('the cost of turns', () => {
+  it('is told for each, with what was read against the window of its model', async () => {
+    await registerModel({ id: 'cost:model', context: 10_000, prices: { input: 10_000, output: 20_000 } });
+    const engine = await chat();
+    engine.set(hint('Be brief.'));
+    const chats = recordedChats(engine, { model: 'cost:model', answers: ['First.'] });
+    await act(() => ask(chats, 'One?'));
+    await open(engine, 'Cost');
+    const { input = 0, output = 0 } = engine.calls(engine.headMessageId!)[0]!.usage!;
+    const cost = `$${((input * 10_000 + output * 20_000) / 1e6).toFixed(2)}`;
+    await eventually(() => expect(words()).toContain(`${cost} on this branch, ${cost} in this chat`));
+    expect(words()).toContain(`cost:model - ${input} in, 0 of them cached, ${output} out`);
+    expect(words()).toContain('free of 10,000');
+  });
+
+  it('is summed for the branch, for each branch since it parted, and for the chat, each answer once', async () => {
+    await registerModel({ id: 'cost:sum', prices: { input: 0, output: 1_000_000 } });
+    const engine = await chat();
+    const chats = recordedChats(engine, { model: 'cost:sum', answers: ['12345678', '1234', '12341234'] });
+    await act(() => ask(chats, 'One?'));
+    await act(() => ask(chats, 'Two?'));
+    await act(() => chats.active.regenerate());
+    await act(() => chats.whenSettled());
+    await open(engine, 'Cost');
+    await eventually(() => expect(words()).toContain('$4.00 on this branch, $5.00 in this chat'));
+    const rows = [...(findPanel()?.querySelectorAll('.table tbody tr') ?? [])].map((one) =>
+      [...one.querySelectorAll('td')].map((cell) => cell.textContent).join(' '),
+    );
+    expect(rows.map((one) => one.replace(/ [\d,]+ /, ' - '))).toEqual(['2 - $3.00', '1 - $2.00']);
+  });
+
+  it('names why the cache broke, by whom, what that cost, and the mend', async () => {
+    const engine = await chat();
+    let minute = 0;
+    engine.set(
+      { ...fragment('now', () => `It is 10:0${(minute += 1)}.`), id: 'clock' },
+      fragment('rules', HOUSE_RULES),
+    );
+    const chats = recordedChats(engine, { answers: ['First.', 'Second.'] });
+    await act(() => ask(chats, 'One?'));
+    await act(() => ask(chats, 'Two?'));
+    await open(engine, 'Cost');
+    await eventually(() =>
+      expect(words()).toMatch(/Cache: broke - clock value - [\d,]+ tokens billed again, \$0\.00\d+/),
+    );
+    expect(words()).toContain('Move the time to the end');
+    expect(findPanel()?.querySelector('.cache ins')?.textContent).toBe('02');
+  });
+
+  it('names the component that set what broke the cache', async () => {
+    const engine = await chat();
+    const chats = recordedChats(engine, { answers: ['First.', 'Second.'] });
+    const page = (time: string): ReactNode => (
+      <ContextEngineProvider engine={engine}>
+        <Clock time={time} />
+        <ContextDevtoolsPanel />
+      </ContextEngineProvider>
+    );
+    localStorage.setItem('contextree:devtools', '{"tab":"Cost"}');
+    const { rerender } = render(page('10:01'));
+    await act(() => ask(chats, 'One?'));
+    rerender(page('10:02'));
+    await act(() => ask(chats, 'Two?'));
+    await eventually(() => expect(words()).toContain('Cache: broke - clock value'));
+    expect(words()).toMatch(/Set by <Clock> .*requests\.test\.tsx/);
+  });
+
+  it('can be asked for as if another model had answered', async () => {
+    const { engine } = await talk();
+    await open(engine, 'Cost');
+    await eventually(() => expect(words()).toContain('openai:gpt-4o - '));
+    const picker = panel().getByRole('combobox', { name: /Priced as/ }) as HTMLSelectElement;
+    await eventually(() => expect([...picker.options].map(({ value }) => value)).toContain('openai:gpt-5'));
+    await act(async () => {
+      picker.value = 'openai:gpt-5';
+      picker.dispatchEvent(new Event('change', { bubbles: true }));
+    });
+    await eventually(() => expect(words()).toContain('had openai:gpt-5 answered'));
+    await eventually(() => expect(words()).toContain('free of 400,000'));
+  });
+});
+
+describe('a run', () => {
+  it('asks without saving, and keeps one answer as a branch', async () => {
+    const engine = await chat();
+    engine.set(hint('Be brief.'), role('A tutor.'));
+    const chats = recordedChats(engine, { runsDry: true, answers: ['First.', 'Another.'] });
+    await act(() => ask(chats, 'One?'));
+    await open(engine, 'Run');
+    await press(await eventually(() => panel().getByRole('checkbox', { name: /^hint/ })));
+    await press(panel().getByRole('button', { name: 'Run' }));
+    await eventually(() => expect(panel().getByText('done')).toBeTruthy());
+    expect(engine.graph().nodes).toHaveLength(2);
+    await press(panel().getByRole('button', { name: 'Keep' }));
+    await eventually(() => expect(words()).toContain('Kept as main-v2'));
+    const { headKey } = engine.state.getState();
+    expect(engine.graph().nodes.map(({ content }) => content)).toEqual(['One?', 'First.', 'Another.']);
+    expect(engine.node(engine.state.getState().branches[1]!.headKey!)!.sources).toEqual([headKey]);
+  });
+
+  it('is five at a time, three of them together, and all of them can be stopped', async () => {
+    const engine = await chat('q1');
+    const asked: AbortSignal[] = [];
+    createContextChats({
+      engine,
+      transport: {
+        runsDry: true,
+        sendMessages: async ({ abortSignal }: { abortSignal: AbortSignal | undefined }) => {
+          asked.push(abortSignal!);
+          return new ReadableStream<UIMessageChunk>({
+            start: (controller) =>
+              abortSignal!.addEventListener('abort', () => controller.error(abortSignal!.reason)),
+          });
+        },
+        reconnectToStream: () => Promise.resolve(null),
+      } as never,
+    });
+    await open(engine, 'Run');
+    const times = (await eventually(() =>
+      panel().getByRole('combobox', { name: 'Times' }),
+    )) as HTMLSelectElement;
+    await act(async () => {
+      times.value = '5';
+      times.dispatchEvent(new Event('change', { bubbles: true }));
+    });
+    const run = panel().getByRole('button', { name: 'Run' }) as HTMLButtonElement;
+    await press(run);
+    await eventually(() => expect(panel().getAllByText('running')).toHaveLength(3));
+    expect(panel().getAllByText('waiting')).toHaveLength(2);
+    expect(run.disabled).toBe(true);
+    await press(panel().getByRole('button', { name: 'Stop all' }));
+    await eventually(() => expect(panel().getAllByText('stopped')).toHaveLength(5));
+    expect(asked).toHaveLength(3);
+  });
+});
+
+describe('the parts of a recorded answer', () => {
+  const timed = (...chunks: UIMessageChunk[]) => chunks.map((chunk, i) => ({ ms: i, chunk }));
+
+  it('grow chunk by chunk, as they came', () => {
+    const chunks = timed(
+      { type: 'start' },
+      { type: 'reasoning-start', id: 'r' },
+      { type: 'reasoning-delta', id: 'r', delta: 'Hm' },
+      { type: 'text-start', id: 't' },
+      { type: 'text-delta', id: 't', delta: 'Yes' },
+      { type: 'text-delta', id: 't', delta: '.' },
+      { type: 'tool-input-available', toolCallId: 'c', toolName: 'dice', input: { sides: 6 } },
+      { type: 'tool-output-available', toolCallId: 'c', output: 4 },
+      { type: 'error', errorText: 'lost' },
+    );
+    expect(partsAfter(chunks, 5)).toEqual([
+      { type: 'reasoning', text: 'Hm' },
+      { type: 'text', text: 'Yes' },
+    ]);
+    expect(partsAfter(chunks, 7).at(-1)).toEqual({
+      type: 'tool-dice',
+      toolCallId: 'c',
+      state: 'input-available',
+      input: { sides: 6 },
+    });
+    expect(partsAfter(chunks, chunks.length).slice(2)).toEqual([
+      { type: 'tool-dice', toolCallId: 'c', state: 'output-available', input: { sides: 6 }, output: 4 },
+      { type: 'error', errorText: 'lost' },
+    ]);
+  });
+});

@@ -1,0 +1,89 @@
+import { act, fireEvent } from '@testing-library/react';
+import { exportSession } from 'contextree/session';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { chat, eventually, findPanel, open, panel, press, rows, say } from './room.tsx';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** A session file of a chat with these messages. */
+async function sessionFile(...ids: string[]): Promise<File> {
+  const engine = await chat(...ids);
+  return new File([JSON.stringify(await exportSession(engine))], 'session.json');
+}
+
+async function drop(file: File): Promise<void> {
+  const target = findPanel()?.querySelector('[role=tabpanel]') as HTMLElement;
+  const dataTransfer = { types: ['Files'], files: [file] };
+  expect(fireEvent.dragOver(target, { dataTransfer })).toBe(false);
+  await act(async () => void fireEvent.drop(target, { dataTransfer }));
+}
+
+describe('a session', () => {
+  it('that is dropped on the panel is shown there, read-only, until it is closed', async () => {
+    const engine = await chat('q1', 'a1');
+    await open(engine);
+    await drop(await sessionFile('q7', 'a7', 'q8'));
+    await eventually(() => expect(panel().getByText(/^Read-only copy of c/)).toBeTruthy());
+    expect(rows()).toHaveLength(3);
+    await say(engine, 'q2');
+    expect(rows()).toHaveLength(3);
+    await press(panel().getByRole('button', { name: 'Close' }));
+    await eventually(() => expect(rows()).toHaveLength(3));
+    expect(rows().join(' ')).toContain('q2');
+    expect(panel().queryByText(/^Read-only copy/)).toBeNull();
+  });
+
+  it('is opened by a button, too', async () => {
+    await open(await chat('q1'), 'Snapshot');
+    const input = findPanel()?.querySelector('input[type=file]') as HTMLInputElement;
+    const file = await sessionFile('q7', 'a7');
+    await act(async () => void fireEvent.change(input, { target: { files: [file] } }));
+    await eventually(() => expect(panel().getByText(/^Read-only copy of c/)).toBeTruthy());
+  });
+
+  it('refuses what is none, and says why', async () => {
+    await open(await chat('q1'));
+    await drop(new File(['{"a":1}'], 'other.json'));
+    await eventually(() => expect(panel().getByText(/^This is no session of contextree/)).toBeTruthy());
+    expect(rows()).toHaveLength(1);
+    await press(panel().getByRole('button', { name: 'Close' }));
+    expect(panel().queryByText(/^This is no session/)).toBeNull();
+  });
+
+  it('is exported with what happened, and tells what was masked', async () => {
+    const engine = await chat('q1');
+    await open(engine, 'Snapshot');
+    await say(engine, `q2=sk-proj-${'a1B2c3D4'.repeat(5)}`);
+    const files: Blob[] = [];
+    vi.spyOn(URL, 'createObjectURL').mockImplementation((blob) => (files.push(blob as Blob), 'blob:x'));
+    vi.spyOn(HTMLAnchorElement.prototype, 'click').mockReturnValue();
+    await press(panel().getByRole('button', { name: 'Export session' }));
+    await eventually(() => expect(panel().getByText(/^Exported\. Masked: OpenAI key ×\d+\.$/)).toBeTruthy());
+    const session = JSON.parse(await files[0]!.text()) as {
+      events: object[];
+      records: { messages: object[] };
+    };
+    expect(session.records.messages).toHaveLength(2);
+    expect(session.events).toEqual(
+      expect.arrayContaining([expect.objectContaining({ type: 'save' })]) as object[],
+    );
+    await press(panel().getByRole('checkbox', { name: 'with secrets' }));
+    await press(panel().getByRole('button', { name: 'Export session' }));
+    await eventually(() => expect(panel().getByText(/^Exported with all secrets/)).toBeTruthy());
+    expect(await files[1]!.text()).toContain('a1B2');
+  });
+
+  it('that changes are asked of says that it can not be changed', async () => {
+    await open(await chat('q1'));
+    await drop(await sessionFile('q7', 'a7'));
+    await eventually(() => expect(rows()).toHaveLength(2));
+    await press(panel().getByRole('tab', { name: 'Log' }));
+    await press(await eventually(() => panel().getByRole('button', { name: 'History' })));
+    await eventually(() => expect(panel().getAllByRole('option')).toHaveLength(2));
+    await press(panel().getAllByRole('option')[0] as HTMLElement);
+    await press(panel().getByRole('button', { name: 'Go back to here' }));
+    expect(panel().queryByRole('alert')).toBeNull();
+  });
+});

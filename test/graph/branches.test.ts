@@ -1,0 +1,201 @@
+import { describe, expect, it } from 'vitest';
+import { Branches } from '../../src/graph/branches.ts';
+import type { ChatDelta, ChatValue } from '../../src/graph/graph.ts';
+import { createChat, join } from '../../src/graph/join.ts';
+import {
+  deleted,
+  endsOf,
+  joined,
+  live,
+  named,
+  records,
+  reserved,
+  said,
+  takenBack,
+} from '../support/records.ts';
+
+const shown = (chat: ChatValue): unknown[] => live(chat).map(({ name, head }) => [name, head]);
+
+/** Branches that are told of each join. */
+function followed(...deltas: readonly ChatDelta[]): {
+  branches: Branches;
+  tell: (delta: ChatDelta) => boolean;
+} {
+  const chat = joined(...deltas);
+  const branches = new Branches(chat);
+  return { branches, tell: (delta) => branches.update(join(chat, delta)) };
+}
+
+const two = records([said('q1', null), said('a2', 'q1'), said('b3', 'q1')], { main: ['a2'], other: ['b3'] });
+
+describe('branches', () => {
+  it('come in the order in which they were made, and the first is main', () => {
+    const ends = [endsOf('z', ['a2'], 1), endsOf('a', ['b3'], 2), endsOf('b', [], 2)];
+    const chat = joined({ ...records([said('q1', null), said('a2', 'q1'), said('b3', 'q1')]), ends });
+    expect(shown(chat)).toEqual([
+      ['main', 'a2'],
+      ['main-v2', 'b3'],
+      ['main-v3', null],
+    ]);
+  });
+
+  it('part where two tabs answered: the older answer goes on, the other one stands beside it, behind all the same', () => {
+    const chat = joined(
+      records([said('q1', null), said('b3', 'q1'), said('a2', 'q1'), said('q4', 'b3')], {
+        main: ['a2', 'q4'],
+      }),
+    );
+    expect(live(chat)).toEqual([
+      {
+        id: 'main',
+        record: 'main',
+        fork: null,
+        end: 'a2',
+        head: 'a2',
+        at: 0,
+        createdAt: 0,
+        name: 'main',
+        isNamed: false,
+      },
+      {
+        id: 'main/b3',
+        record: 'main',
+        fork: 'b3',
+        end: 'q4',
+        head: 'q4',
+        at: 3,
+        createdAt: 3,
+        name: 'main-v2',
+        isNamed: false,
+      },
+    ]);
+  });
+
+  it('keep their identity when another one goes on', () => {
+    const { branches, tell } = followed(two);
+    const [main, other] = branches.live;
+    expect(tell(records([said('q4', 'a2'), said('a5', 'q4')], { main: ['a5'] }))).toBe(true);
+    expect(branches.live[0]).toEqual({ ...main, head: 'a5', end: 'a5' });
+    expect(branches.live[1]).toBe(other);
+    const before = branches.live;
+    expect(tell(records([said('a5', 'q4', { rev: 2, sum: 'more' })]))).toBe(false);
+    expect(tell(records([said('a5', 'q4')], { main: ['a2'] }))).toBe(false);
+    expect(branches.live).toBe(before);
+  });
+
+  it('go back to the question when an answer is taken back, and on when it comes after all', () => {
+    const { branches, tell } = followed(two);
+    tell(records([said('q4', 'a2'), reserved('a5', 'q4')], { main: ['a5'] }));
+    tell(records([said('q6', 'a5'), reserved('a7', 'q6')], { main: ['a7'] }));
+    const heads = (): unknown[] => branches.live.map(({ head }) => head);
+    expect(tell(records([takenBack('a7', 'q6')]))).toBe(true);
+    expect(heads()).toEqual(['q6', 'b3']);
+    expect(tell(records([said('a7', 'q6', { rev: 3 })]))).toBe(true);
+    expect(heads()).toEqual(['a7', 'b3']);
+  });
+
+  it('are shown once where several answers to one question were taken back', () => {
+    const back = [takenBack('a2', 'q1'), takenBack('a3', 'q1'), takenBack('a4', 'q1')];
+    const chat = joined(records([said('q1', null), ...back], { main: ['a2', 'a3', 'a4'] }));
+    expect(shown(chat)).toEqual([['main', 'q1']]);
+  });
+
+  it('are empty where all was taken back', () => {
+    const chat = joined(records([takenBack('q1', null), takenBack('q2', null)], { main: ['q1', 'q2'] }));
+    expect(shown(chat)).toEqual([['main', null]]);
+  });
+});
+
+describe('a name', () => {
+  it('is that of the greatest mark on the way', () => {
+    const marks = [named('main', null, 'first'), named('main', 'q1', 'second', { rev: 2, isOwn: true })];
+    expect(live(joined(two, records([], {}, marks)))[0]).toMatchObject({ name: 'second', isNamed: true });
+    const third = named('main', null, 'third', { rev: 3 });
+    expect(live(joined(two, records([], {}, [...marks, third])))[0]).toMatchObject({
+      name: 'third',
+      isNamed: false,
+    });
+  });
+
+  it('goes on with the branch, and waits for the message that it names', () => {
+    const { branches, tell } = followed(two, records([], {}, [named('main', 'q4', 'Trip')]));
+    expect(branches.live[0]?.name).toBe('main');
+    tell(records([said('q4', 'a2')], { main: ['q4'] }));
+    expect(branches.live[0]?.name).toBe('Trip');
+    tell(records([said('a5', 'q4')], { main: ['a5'] }));
+    expect(branches.live[0]?.name).toBe('Trip');
+  });
+
+  it('that is taken by an older branch gets the next free number, and is back when that is deleted', () => {
+    const { branches, tell } = followed(two, records([], {}, [named('other', 'b3', 'main')]));
+    expect(branches.live.map(({ name }) => name)).toEqual(['main', 'main-v2']);
+    expect(tell(records([], {}, [deleted('main', 'a2')]))).toBe(true);
+    expect(branches.live.map(({ name }) => name)).toEqual(['main']);
+    expect(branches.deleted.map(({ id, name }) => [id, name])).toEqual([['main', 'main']]);
+  });
+});
+
+describe('a deletion', () => {
+  const gone = records([], {}, [deleted('other', 'b3')]);
+
+  it('ends with words behind it, and with a greater mark', () => {
+    const { branches, tell } = followed(two, gone);
+    expect(branches.live.map(({ id }) => id)).toEqual(['main']);
+    tell(records([said('q4', 'b3')], { other: ['q4'] }));
+    expect(branches.live.map(({ id }) => id)).toEqual(['main', 'other']);
+    tell(records([], {}, [deleted('other', 'q4', { rev: 2 })]));
+    expect(branches.live.map(({ id }) => id)).toEqual(['main']);
+    tell(records([], {}, [deleted('other', 'q4', { rev: 3, on: false })]));
+    expect(branches.live.map(({ id }) => id)).toEqual(['main', 'other']);
+  });
+
+  it('is no matter of other records that hold the same messages', () => {
+    const twin = records([], { main: [], other: [], twin: ['b3'] });
+    expect(live(joined(two, gone, twin)).map(({ id }) => id)).toEqual(['main', 'twin']);
+  });
+
+  it('of a message that comes later covers what ends before it', () => {
+    const { branches, tell } = followed(two, records([], {}, [deleted('other', 'q4')]));
+    expect(branches.live.length).toBe(2);
+    tell(records([said('q4', 'b3')]));
+    expect(branches.live.map(({ id }) => id)).toEqual(['main']);
+  });
+
+  it('of all branches leaves the one deleted last, which is no deleted one then', () => {
+    const all = records([], {}, [deleted('main', 'a2', { at: 7 }), deleted('other', 'b3', { at: 6 })]);
+    const branches = new Branches(joined(two, all));
+    expect(branches.live.map(({ id, deleted: mark }) => [id, mark])).toEqual([['main', undefined]]);
+    expect(branches.deleted.map(({ id }) => id)).toEqual(['other']);
+  });
+});
+
+describe('damage and size', () => {
+  const COUNT = 100_000;
+  const line = Array.from({ length: COUNT }, (_, i) => said(`m${i}`, i === 0 ? null : `m${i - 1}`));
+
+  it('a hundred thousand messages in a row, also backwards, are a branch', () => {
+    const chat = joined({ ...records(line.toReversed(), { main: [`m${COUNT - 1}`, 'm1'] }) });
+    expect(shown(chat)).toEqual([['main', `m${COUNT - 1}`]]);
+    expect(chat.depths.get(`m${COUNT - 1}`)).toBe(COUNT);
+  });
+
+  it('a ring of as many is cut at its oldest message, and opens again when one has another place', () => {
+    const chat = createChat();
+    const branches = new Branches(chat);
+    branches.update(join(chat, records([...line.slice(1), said('m0', `m${COUNT - 1}`)], { main: ['m50'] })));
+    expect(branches.live.map(({ head }) => head)).toEqual(['m50']);
+    expect([...chat.cut]).toEqual(['m0']);
+    branches.update(join(chat, records([said('m60', null, { at: 1 })])));
+    expect([...chat.cut]).toEqual([]);
+    expect(chat.depths.get('m50')).toBe(COUNT - 60 + 51);
+  });
+
+  it('five thousand ends of one record are five thousand branches', () => {
+    const ways = Array.from({ length: 5_000 }, (_, i) => said(`a${i + 10}`, i < 2_500 ? 'q1' : `a${i + 9}`));
+    const keys = ways.map(({ key }) => key);
+    const { branches, tell } = followed(records([said('q1', null), ...ways], { main: keys }));
+    expect(branches.live.length).toBe(2_500);
+    expect(tell(records([said('q9999', 'a100')], { main: ['q9999'] }))).toBe(true);
+    expect(branches.live.filter(({ head }) => head === 'q9999').length).toBe(1);
+  });
+});

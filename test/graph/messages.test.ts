@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest';
+import { findKey, type ChatValue, isVisible } from '../../src/graph/graph.ts';
+import { forksOf, infoOf, reachableFrom, siblingsOf } from '../../src/graph/messages.ts';
+import { joined, live, records, reserved, said, takenBack } from '../support/records.ts';
+
+const reached = (chat: ChatValue): Set<string> =>
+  reachableFrom(
+    chat,
+    live(chat).map(({ head }) => head),
+  );
+
+describe('the versions of a message', () => {
+  const chat = joined(
+    records(
+      [
+        said('q1', null),
+        said('a9', 'q1'),
+        said('a3', 'q1'),
+        said('s4', 'q1'),
+        said('a5', 'q1'),
+        reserved('a6', 'q1'),
+      ],
+      {
+        main: ['a9'],
+        x: ['a3'],
+        y: ['s4'],
+        z: ['a6'],
+      },
+    ),
+  );
+
+  it('are those of its role that show and that a live branch reaches, the oldest first', () => {
+    expect(siblingsOf(chat, reached(chat), 'a9')).toEqual(['a3', 'a9']);
+    expect(siblingsOf(chat, reached(chat), 's4')).toEqual(['s4']);
+    expect(siblingsOf(chat, reached(chat), 'nowhere')).toEqual([]);
+  });
+
+  it('count one that grows from its first part on', () => {
+    const growing = (rev: number) => (key: string) =>
+      key === 'a6' ? { rev, by: 'a', parts: 1, preview: 'Once' } : undefined;
+    expect(siblingsOf(chat, reached(chat), 'a9', growing(1))).toEqual(['a3', 'a6', 'a9']);
+    // Of a draft that is of another version, nothing is shown.
+    expect(siblingsOf(chat, reached(chat), 'a9', growing(2))).toEqual(['a3', 'a9']);
+    expect(infoOf(chat, chat.messages.get('a6')!, growing(1))).toMatchObject({ parts: 1, preview: 'Once' });
+  });
+
+  it('are first messages where a first one was edited', () => {
+    const edited = joined(records([said('q1', null), said('q2', null)], { main: ['q1'], x: ['q2'] }));
+    expect(siblingsOf(edited, reached(edited), 'q2')).toEqual(['q1', 'q2']);
+    expect(forksOf(edited, reached(edited))).toEqual([
+      { parentId: null, parentKey: null, children: ['q1', 'q2'] },
+    ]);
+  });
+
+  it('make a fork, with whatever role', () => {
+    expect(forksOf(chat, reached(chat))).toEqual([
+      { parentId: 'q1', parentKey: 'q1', children: ['a3', 's4', 'a9'] },
+    ]);
+  });
+});
+
+describe('forks', () => {
+  it('come in the order in which their second ways were made', () => {
+    const chat = joined(
+      records([said('q1', null), said('a2', 'q1'), said('q3', 'a2'), said('q4', 'a2'), said('a5', 'q1')], {
+        main: ['q3'],
+        x: ['q4'],
+        y: ['a5'],
+      }),
+    );
+    expect(forksOf(chat, reached(chat)).map(({ parentKey }) => parentKey)).toEqual(['a2', 'q1']);
+  });
+});
+
+describe('a message', () => {
+  it('shows when it has a part, or is whole', () => {
+    expect(isVisible(said('m1', null))).toBe(true);
+    expect(isVisible(said('m1', null, { parts: 0 }))).toBe(true);
+    expect(isVisible(reserved('m1', null))).toBe(false);
+    expect(isVisible(takenBack('m1', null, { status: 'complete' }))).toBe(false);
+    expect(isVisible(said('m1', null, { status: 'interrupted', parts: 0 }))).toBe(false);
+  });
+
+  it('is the same object for people as long as it says the same', () => {
+    const chat = joined(
+      records([said('q1', null), said('a2', 'q1', { id: 'msg', sources: ['q1'], seq: 4 })]),
+    );
+    const info = infoOf(chat, chat.messages.get('a2')!);
+    expect(info).toEqual({
+      id: 'msg',
+      key: 'a2',
+      parentId: 'q1',
+      parentKey: 'q1',
+      name: 'assistant',
+      type: 'message',
+      createdAt: 2,
+      status: 'complete',
+      parts: 1,
+      preview: 'a2',
+      depth: 2,
+      rev: 1,
+      seq: 4,
+      sources: ['q1'],
+    });
+    expect(infoOf(chat, chat.messages.get('a2')!)).toBe(info);
+  });
+
+  it('learns of its parent when that comes later', () => {
+    const parts = [records([said('a2', 'q1')]), records([said('q1', null, { id: 'asked' })])];
+    const chat = joined(parts[0]!);
+    expect(infoOf(chat, chat.messages.get('a2')!)).toMatchObject({
+      parentId: null,
+      parentKey: null,
+      depth: 1,
+    });
+    const whole = joined(...parts);
+    expect(infoOf(whole, whole.messages.get('a2')!)).toMatchObject({
+      parentId: 'asked',
+      parentKey: 'q1',
+      depth: 2,
+    });
+  });
+});
+
+describe('looking for a message', () => {
+  const chat = joined(
+    records([
+      said('key:1', null, { id: 'm' }),
+      said('key:2', 'key:1', { id: 'n' }),
+      said('key:3', 'key:2', { id: 'm' }),
+      said('key:4', 'key:1', { id: 'm' }),
+      said('key:5', null, { id: 'm' }),
+    ]),
+  );
+
+  it('takes a key as it is', () => {
+    expect(findKey(chat, 'key:4', { head: 'key:3' })).toBe('key:4');
+    expect(findKey(chat, 'key:6', { head: 'key:3' })).toBeUndefined();
+  });
+
+  it('looks for an id on the chain that is shown first, from its end, then for the newest', () => {
+    expect(findKey(chat, 'm', { head: 'key:3' })).toBe('key:3');
+    expect(findKey(chat, 'm', { head: 'key:2' })).toBe('key:1');
+    expect(findKey(chat, 'm', { head: null })).toBe('key:5');
+    expect(findKey(chat, 'n', { head: 'key:5' })).toBe('key:2');
+    expect(findKey(chat, 'o', { head: 'key:3' })).toBeUndefined();
+  });
+});

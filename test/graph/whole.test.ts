@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest';
+import { Branches } from '../../src/graph/branches.ts';
+import type { ChatValue } from '../../src/graph/graph.ts';
+import { markId } from '../../src/graph/marks.ts';
+import { graphData } from '../../src/graph/graphData.ts';
+import { unreachedEnds, verify, verifyBodies, type Finding } from '../../src/graph/verify.ts';
+import { visualizeGraph } from '../../src/graph/visualize.ts';
+import { deleted, joined, records, reserved, said, takenBack } from '../support/records.ts';
+
+const graphOf = (chat: ChatValue, checkpoints: { name: string; key: string }[] = []) => {
+  const branches = new Branches(chat).live.map(({ name, head, record }) => ({
+    name,
+    head,
+    isActive: record === 'main',
+  }));
+  return graphData('c', chat, { branches, checkpoints });
+};
+
+describe('a graph for people', () => {
+  const chat = joined(
+    records(
+      [
+        said('q1', null),
+        takenBack('a2', 'q1'),
+        said('q3', 'a2'),
+        said('b4', 'q1', { id: 'q3' }),
+        reserved('a5', 'b4'),
+      ],
+      { main: ['q3'], x: ['a5'] },
+    ),
+  );
+
+  it('leaves out what does not show, and hangs what follows on the message before', () => {
+    const graph = graphOf(chat, [
+      { name: 'begin', key: 'q1' },
+      { name: 'lost', key: 'zzz' },
+    ]);
+    expect(graph.nodes.map(({ key, parentKey }) => [key, parentKey])).toEqual([
+      ['q1', null],
+      ['q3', 'q1'],
+      ['b4', 'q1'],
+    ]);
+    expect(graph.nodes[2]).toEqual({
+      id: 'q3',
+      key: 'b4',
+      parentId: 'q1',
+      parentKey: 'q1',
+      role: 'assistant',
+      content: 'b4',
+      createdAt: 4,
+      at: 4,
+    });
+    expect(graph.branches).toEqual([
+      { name: 'main', headMessageId: 'q3', headKey: 'q3', isActive: true },
+      { name: 'main-v2', headMessageId: 'q3', headKey: 'b4', isActive: false },
+    ]);
+    expect(graph.checkpoints).toEqual([{ name: 'begin', messageId: 'q1', messageKey: 'q1' }]);
+    expect(graphOf(chat).nodes.every((node, i) => node === graph.nodes[i])).toBe(true);
+  });
+
+  it('is drawn, two messages under one id apart', () => {
+    expect(visualizeGraph(graphOf(chat, [{ name: 'begin', key: 'q1' }]))).toBe(
+      [
+        '[chat: c]',
+        '',
+        'q1 (user): "q1" {begin}',
+        '├── q3 (user): "q3" <- [main *]',
+        '└── q3 (assistant): "b4" <- [main-v2]',
+        '',
+        'Legend: * = active branch, {...} = checkpoint',
+      ].join('\n'),
+    );
+  });
+});
+
+describe('checking a chat', () => {
+  const check = (chat: ChatValue): string[] => {
+    const { live, deleted: gone } = new Branches(chat);
+    return verify(chat, [...live, ...gone]).map(({ kind, id }: Finding) => `${kind} ${id}`);
+  };
+
+  it('finds nothing where all is there, deleted branches and unsaid answers included', () => {
+    const chat = joined(
+      records(
+        [said('q1', null), said('a2', 'q1'), said('b3', 'q1'), takenBack('a4', 'a2')],
+        { main: ['a4'], x: ['b3'] },
+        [deleted('x', 'b3')],
+      ),
+    );
+    expect(check(chat)).toEqual([]);
+  });
+
+  it('names rings, lost parents, lost ends, two places and what no branch reaches', () => {
+    const checkpoint = (id: string, key: string, isDeleted?: true) => ({
+      id: markId.checkpoint(id),
+      rev: 1,
+      by: 'a',
+      chat: 'c',
+      value: { name: id, key, createdAt: 1, at: 1, ...(isDeleted && { isDeleted }) },
+    });
+    const chat = joined(
+      records(
+        [
+          said('m1', 'm3'),
+          said('m2', 'm1'),
+          said('m3', 'm2'),
+          said('m4', 'gone'),
+          said('m5', null),
+          said('m6', 'm5'),
+        ],
+        { main: ['m3'], x: ['m4', 'm9'] },
+        [checkpoint('here', 'm1'), checkpoint('there', 'm9'), checkpoint('none', 'm9', true)],
+      ),
+      records([said('m4', 'm3', { at: 9 })]),
+    );
+    expect(check(chat)).toEqual([
+      'cycle m1',
+      'two-parents m4',
+      'orphan m4',
+      'unreached m6',
+      'dangling-head x',
+      'dangling-checkpoint there',
+    ]);
+    expect(unreachedEnds(chat, new Branches(chat).live).map(({ key }) => key)).toEqual(['m6']);
+  });
+
+  it('names words that are gone, and tools that never answered', () => {
+    const tool = { type: 'tool-weather', toolCallId: 't', state: 'input-available', input: {} } as const;
+    const chat = joined(records([said('q1', null), said('a2', 'q1'), said('a3', 'a2'), said('q4', 'a3')]));
+    const bodies = new Map([
+      ['q1', { id: 'q1', role: 'user' as const, parts: [{ type: 'text' as const, text: 'A question' }] }],
+      ['a2', { id: 'a2', role: 'assistant' as const, parts: [tool] }],
+      ['q4', { id: 'q4', role: 'user' as const, parts: [tool] }],
+    ]);
+    const found = verifyBodies(chat, [...chat.messages.values()], bodies).map(
+      ({ kind, key }) => `${kind} ${key}`,
+    );
+    // Behind the last one nothing comes yet: its tool may still answer.
+    expect(found).toEqual(['tool-without-result a2', 'missing-body a3']);
+  });
+});
