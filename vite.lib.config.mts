@@ -1,9 +1,56 @@
-import { defineConfig, type Plugin } from 'vite';
+import { defineConfig, type Plugin, type Rolldown } from 'vite';
 import { aliases, clientEntries, entries, root, workers } from './scripts/entries.mjs';
 
-// One file of dist for each file of source. So every entry shares its modules with the others (one React
-// context, one engine registry), and what `contextree/core` reaches is what its sources reach: no chunk that
-// a bundler mixed can carry React or a 'use client' line into a server.
+interface Part {
+  readonly name: string;
+  /** Sources: what they import at once is in this part. */
+  readonly loadedBy: readonly string[];
+  /** An entry: of that, only what it needs as well, at once or later. */
+  readonly sharedWith?: string;
+}
+
+// What is loaded together is one file of dist, so that an app makes few requests, however it is bundled. What is not
+// needed until somebody asks for it (search, repair, prices) stays a file of its own, by its `import()`. All entries
+// share these files, so there is one React context and one engine registry; and what `contextree/core` or `ai/local`
+// needs is apart from what needs React, so that no React gets into a server.
+// A module belongs to the first part that takes it.
+const parts: readonly Part[] = [
+  { name: 'fragments', loadedBy: ['src/core.ts'], sharedWith: 'src/reminders.ts' },
+  { name: 'folds', loadedBy: ['src/engine/session.ts'], sharedWith: 'src/reminders.ts' },
+  { name: 'prompt', loadedBy: ['src/ai/index.ts'], sharedWith: 'src/ai/local.ts' },
+  { name: 'messages', loadedBy: ['src/ai/turns.ts'], sharedWith: 'src/ai/local.ts' },
+  { name: 'usage', loadedBy: ['src/engine/session.ts'], sharedWith: 'src/tokens/index.ts' },
+  { name: 'core', loadedBy: ['src/index.ts'], sharedWith: 'src/core.ts' },
+  { name: 'react', loadedBy: ['src/index.ts'] },
+  { name: 'ai', loadedBy: ['src/ai/index.ts'] },
+  // Whoever loads the session is about to load the store.
+  { name: 'chat', loadedBy: ['src/engine/session.ts', 'src/store/indexeddb/connection.ts'] },
+  { name: 'turns', loadedBy: ['src/ai/turns.ts'] },
+];
+
+function groupOf({ name, loadedBy, sharedWith }: Part, at: number): Rolldown.CodeSplittingGroup {
+  return {
+    debugName: name,
+    priority: parts.length - at,
+    name: (module, graph) => {
+      if (sources.includes(module)) return null; // an entry is a file of its own
+      const isLoaded = loadedBy.some((source) => reach(source, graph).has(module));
+      return isLoaded && (!sharedWith || reach(sharedWith, graph, 'later too').has(module)) ? name : null;
+    },
+  };
+}
+
+/** A source, and all that it imports at once, or later too. */
+function reach(source: string, graph: Rolldown.ChunkingContext, later?: 'later too'): Set<string> {
+  const modules = new Set([`${root}/${source}`]);
+  for (const module of modules) {
+    const { importedIds = [], dynamicallyImportedIds = [] } = graph.getModuleInfo(module) ?? {};
+    for (const to of later ? [...importedIds, ...dynamicallyImportedIds] : importedIds) modules.add(to);
+  }
+  return modules;
+}
+
+const sources = Object.values(entries).map((source) => `${root}/${source}`);
 const clientSources = new Set(
   clientEntries.map((entry) => `${root}/${entries[entry as keyof typeof entries]}`),
 );
@@ -33,15 +80,20 @@ export default defineConfig({
     minify: false,
     sourcemap: true,
     lib: {
-      entry: [...Object.values(entries), ...workers].map((source) => `${root}/${source}`),
+      entry: Object.fromEntries(
+        [...Object.values(entries), ...workers].map((source) => [
+          source.replace(/\.tsx?$/, ''),
+          `${root}/${source}`,
+        ]),
+      ),
       formats: ['es'],
     },
     rolldownOptions: {
       external: /^(?!contextree(\/|$))(@[\w-]+\/)?[\w-]+(\/|$)/,
       output: {
-        preserveModules: true,
-        preserveModulesRoot: root,
         entryFileNames: '[name].js',
+        chunkFileNames: 'src/parts/[name].js',
+        codeSplitting: { groups: parts.map(groupOf) },
         banner: (chunk) => (clientSources.has(chunk.facadeModuleId ?? '') ? "'use client';" : ''),
       },
     },

@@ -15,6 +15,8 @@ function inOther(name: (typeof names)[number]): TestProjectInlineConfiguration {
     optimizeDeps: { include: ['idb', 'zustand', 'zustand/vanilla'] },
     test: {
       name,
+      // As elsewhere: what comes by itself is waited for, on a slow machine too.
+      expect: { poll: { timeout: 15_000 } },
       include: ['test/browser/store.test.ts'],
       benchmark: { include: name === 'webkit-private' ? [] : ['test/bench/storage.bench.ts'] },
       browser: {

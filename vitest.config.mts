@@ -7,20 +7,15 @@ import { aliases, root } from './scripts/entries.mjs';
 import { chatServer } from './test/support/chatServer.ts';
 
 /** These put another module in the place of one, or another database in the place of the global one. */
-const apart = [
-  'test/store/**/*.test.ts',
-  'test/engine/{wipe,repair,loading*}.test.ts',
-  'test/tokens/tokenizer.test.ts',
-];
+const apart = ['test/store/**/*.test.ts', 'test/tokens/tokenizer.test.ts'];
 /** The same in a page: a database where there is none, and a part that counts how often it is rendered. */
 const alone = ['test/react/{default,refused}Store.test.tsx', 'test/demo/renders.test.tsx'];
 /** As an app ships it: with the React Compiler and on React's production build, which is also half the work. */
 const compiled = ['test/apps/{compiled,fuzz,planted,suite}.test.tsx'];
 const productionJsx = { find: 'react/jsx-dev-runtime', replacement: `${root}/test/support/jsx.ts` };
 /**
- * Told of chats on a page. The fuzzer brings a database, which others would find. `CHATS: 'app'` tells them of the chats of an
- * app: on AI SDK 5 and 6 on React's development build, on 7 as the app ships, all through the React Compiler, and in Chromium
- * as it is written. Without it they are told of bare chats, which people may also have: once, on 7. `test/apps/where.test.ts` holds what runs where, and why not elsewhere.
+ * Told of chats on a page. `CHATS: 'app'` tells them of the chats of an app: on AI SDK 5 and 6 through the React Compiler, and
+ * on 7 in Chromium as it is written. Without it they are told of bare chats, which people may also have: once, on 7.
  */
 const chats = 'test/ai/!(fuzz).test.ts';
 const elsewhere = ['test/browser/**', 'test/bench/**', 'test/package/**', 'test/e2e/**'];
@@ -104,7 +99,7 @@ function onSdk(major: 5 | 6): TestProjectInlineConfiguration {
       setupFiles: `${root}/test/support/page.ts`,
       include: ['test/{ai,apps}/**/*.test.{ts,tsx}'],
       // Types are checked against the one that is installed.
-      exclude: ['test/ai/types.test.ts', 'test/apps/where.test.ts'],
+      exclude: ['test/ai/types.test.ts'],
       env: { AI_SDK: String(major), CHATS: 'app' },
       // Not left to Node, so that their own imports of `ai` are led to the same copy.
       server: { deps: { inline: [new RegExp(`/node_modules/(${ai}|${hooks})/`)] } },
@@ -185,8 +180,8 @@ function isSuite({ moduleId, project }: TestSpecification): boolean {
 const SUITES: Readonly<Record<string, RegExp>> = {
   'browser (chromium)': /browser\/store\.test/,
   compiled: /apps\/fuzz\.test/,
-  node: /(engine\/model|ai\/fuzz)\.test/,
-  store: /store\/(indexeddb|faults|mutants|packed|races)\.test/,
+  node: /ai\/fuzz\.test/,
+  store: /store\/(indexeddb|many)\.test/,
 };
 
 export default defineConfig({
@@ -224,7 +219,8 @@ export default defineConfig({
           isolate: false,
           setupFiles: onePage,
           include: ['test/**/*.test.tsx', chats],
-          exclude: [...elsewhere, ...alone, ...compiled],
+          // On 7 the app is looked at in Chromium.
+          exclude: [...elsewhere, ...alone, ...compiled, 'test/apps/**'],
           env: { AI_SDK: '7' },
         },
       },
@@ -248,8 +244,7 @@ export default defineConfig({
           environment: 'happy-dom',
           isolate: false,
           setupFiles: `${root}/test/support/patience.ts`,
-          // Types are no code.
-          include: [...compiled, 'test/apps/react.test.tsx', 'test/ai/!(fuzz|types).test.ts'],
+          include: [...compiled, 'test/apps/react.test.tsx'],
           env: { AI_SDK: '7', CHATS: 'app', NODE_ENV: 'production' },
         },
       },

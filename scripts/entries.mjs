@@ -1,5 +1,7 @@
 // The doors of the package, named once. The library build, the demo, Storybook, the tests and the size table
 // all read this list; package.json repeats it for the world and test/package holds the two together.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** The project's folder, without a slash at the end. */
@@ -11,8 +13,13 @@ export const entries = {
   core: 'src/core.ts',
   ai: 'src/ai/index.ts',
   'ai/local': 'src/ai/local.ts',
+  'ai/replay': 'src/record/replay.ts',
+  store: 'src/store/index.ts',
+  tokens: 'src/tokens/index.ts',
   devtools: 'devtools/index.ts',
   'devtools/production': 'devtools/production.ts',
+  'devtools/tanstack': 'devtools/tanstack.tsx',
+  session: 'src/session.ts',
   reminders: 'src/reminders.ts',
   'tokenizers/o200k': 'src/tokenizers/o200k.ts',
   'tokenizers/cl100k': 'src/tokenizers/cl100k.ts',
@@ -24,7 +31,7 @@ export const entries = {
 export const workers = ['src/tokenizers/o200k.worker.ts', 'src/tokenizers/cl100k.worker.ts'];
 
 /** Entries that a server component may name but not run: the only files of dist that say 'use client'. */
-export const clientEntries = ['', 'ai', 'devtools', 'devtools/production'];
+export const clientEntries = ['', 'ai', 'devtools', 'devtools/production', 'devtools/tanstack'];
 
 /** The name under which a user imports an entry: `contextree`, `contextree/ai`, ... */
 export const specifier = (/** @type {string} */ entry) =>
@@ -35,3 +42,9 @@ export const aliases = Object.entries(entries).map(([entry, source]) => ({
   find: new RegExp(`^${specifier(entry)}$`),
   replacement: `${root}/${source}`,
 }));
+
+/** The built file of an entry, as package.json names it. */
+export function fileOf(/** @type {string} */ entry) {
+  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  return join(root, exports[entry === '' ? '.' : `./${entry}`].default);
+}

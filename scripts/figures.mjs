@@ -21,7 +21,7 @@ import { root } from './entries.mjs';
 const ROWS = [
   ["the stores' tests in Chromium", 'browser', 'test/browser/store.test.ts'],
   [
-    'the same in Firefox ESR, and twice in WebKitGTK, which has no files for a journal: on a disk, and in a private window',
+    'the same in Firefox ESR, and twice in WebKitGTK: on a disk, and in a private window',
     'browsers',
     'test/browser/store.test.ts',
   ],
@@ -36,18 +36,6 @@ const ROWS = [
     'unit',
     'test/store/engineSweep.test.ts',
     /keeps its word/,
-  ],
-  [
-    'failures while a database of an earlier format is brought up to date',
-    'unit',
-    'test/store/faults.test.ts',
-    /is brought up to date/,
-  ],
-  [
-    'failures of the first writes to a database of each format',
-    'unit',
-    'test/store/oldFormats.test.ts',
-    /is written whole/,
   ],
   ['sequences of steps against a chat on paper', 'unit', 'test/engine/model.test.ts', /any steps/],
   [

@@ -1,0 +1,51 @@
+// `npm run soak [first seed] [count]`: the long campaigns, which `npm test` only begins. Stories of tabs, devices and
+// faults (over records, and over engines on both stores) and those of people who press every button of an app, from one
+// seed on; then the campaigns of fast-check, so many times as long. Reports seeds and counts; exit code 1 where one fails.
+import { spawnSync } from 'node:child_process';
+import process, { argv, env, exit } from 'node:process';
+import { root } from './entries.mjs';
+
+const [first = 1, count = 2000] = argv.slice(2).map(Number);
+if (!Number.isInteger(first) || !Number.isInteger(count) || first < 0 || count < 1) {
+  console.error('npm run soak [first seed] [count]: whole numbers, please.');
+  exit(1);
+}
+
+/** @typedef {[name: string, project: string, file: string, env: Record<string, number>]} Campaign */
+
+const played = { FIRST: first, STORIES: count };
+const pressed = { FUZZ_FIRST: first, FUZZ_SEEDS: count };
+const tried = { CONTEXTREE_SEED: first, CONTEXTREE_FUZZ: Math.ceil(count / 100) };
+/** @type {Campaign[]} */
+const campaigns = [
+  ['stories of records', 'node', 'test/graph/simulation.test.ts', played],
+  ['stories of engines', 'node', 'test/engine/simulation.test.ts', played],
+  ['people at chats', 'node', 'test/ai/fuzz.test.ts', pressed],
+  ['people at an app', 'compiled', 'test/apps/fuzz.test.tsx', pressed],
+  ['fragments', 'node', 'test/fragment/campaign.test.ts', tried],
+  ['joins', 'node', 'test/graph/join.test.ts', tried],
+  ['renderers', 'node', 'test/render', tried],
+];
+
+let failed = 0;
+for (const [name, project, file, asked] of campaigns) {
+  const begun = performance.now();
+  const { status, stdout, stderr } = spawnSync(
+    'vitest',
+    ['run', '--project', project, file, '--testTimeout=86400000'],
+    {
+      cwd: root,
+      encoding: 'utf8',
+      maxBuffer: 2 ** 28,
+      env: { ...env, ...Object.fromEntries(Object.entries(asked).map(([key, value]) => [key, `${value}`])) },
+    },
+  );
+  const told = Object.entries(asked).map(([key, value]) => `${key}=${value}`);
+  if (status !== 0) {
+    failed += 1;
+    process.stdout.write(stdout + stderr);
+  }
+  const seconds = ((performance.now() - begun) / 1000).toFixed(0);
+  console.log(`${status === 0 ? 'ok  ' : 'FAIL'} ${name} (${told.join(' ')}, ${seconds} s)`);
+}
+exit(failed === 0 ? 0 : 1);
