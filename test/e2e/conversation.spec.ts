@@ -221,6 +221,8 @@ test('a half-written edit survives a reload, and is offered when the message is 
   await expect(editor).toHaveValue('What is a graph good');
   await editor.fill('What is a graph good for?');
   await editor.press('Enter');
+  // Until the new version is saved, an edit of the old one offers the words that were sent.
+  await expect(demo.you).toContainText('What is a graph good for?');
   await demo.settled();
   await demo.you.getByRole('button', { name: 'Previous version' }).click();
   await demo.on(demo.you, 'Edit').click();

@@ -113,11 +113,24 @@ export class Demo {
     await shows(asked.last());
   }
 
-  /** Waits until nothing streams and all is saved. */
+  /**
+   * Waits until nothing streams and all is saved. What was just pressed may not have begun: it is looked at once more
+   * when the page has nothing left to do.
+   */
   async settled(): Promise<void> {
     const send = this.composer.getByRole('button', { name: 'Send', exact: true });
-    await shows(send, 20_000);
-    await expect(this.saveState).toHaveText(/Saved/);
+    for (let look = 0; look < 2; look++) {
+      await shows(send, 20_000);
+      await expect(this.saveState).toHaveText(/Saved/);
+      if (look === 0) await this.idle();
+    }
+  }
+
+  /** Waits until the page has had nothing to do twice. */
+  async idle(): Promise<void> {
+    await this.page.evaluate(
+      () => new Promise<void>((done) => requestIdleCallback(() => requestIdleCallback(() => done()))),
+    );
   }
 
   /** Waits until the whole app is kept for a time without network: the page, its icon and all that was built. */

@@ -5,7 +5,10 @@ import { Demo, faultsOf } from './demo.ts';
 
 /** Presses a button as somebody without a mouse does. */
 async function press(button: Locator): Promise<void> {
-  await button.focus();
+  await expect(async () => {
+    await button.focus();
+    await expect(button).toBeFocused({ timeout: 500 });
+  }).toPass({ timeout: 15_000 });
   await button.press('Enter');
 }
 
@@ -16,6 +19,8 @@ async function mark(demo: Demo, name: string): Promise<void> {
     .getByRole('textbox', { name: 'Name' });
   await box.fill(name);
   await box.press('Enter');
+  // It closes when the checkpoint is saved, which is later than the flag shows, and until then the page can't be used.
+  await expect(demo.page.getByRole('dialog')).toHaveCount(0);
   await expect(demo.button(`Checkpoint ${name}`)).toBeVisible();
 }
 

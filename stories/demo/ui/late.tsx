@@ -1,4 +1,4 @@
-import { lazy, Suspense, useSyncExternalStore, type ComponentType, type ReactNode } from 'react';
+import { lazy, Suspense, useState, useSyncExternalStore, type ComponentType, type ReactNode } from 'react';
 
 /**
  * A component whose code comes when it is first shown, or as soon as the page has nothing better to do: nothing that a
@@ -13,10 +13,11 @@ export function late<P extends object>(load: () => Promise<ComponentType<P>>): C
   comesLate(fetch);
   const Coming = lazy(fetch) as unknown as ComponentType<P>;
   return function Late(props: P): ReactNode {
-    if (There) return <There {...props} />;
+    // What is shown stays what it is: another component in its place would lose what was typed in it, and the focus.
+    const [Shown] = useState(() => There ?? Coming);
     return (
       <Suspense fallback={null}>
-        <Coming {...props} />
+        <Shown {...props} />
       </Suspense>
     );
   };
