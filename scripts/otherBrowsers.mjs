@@ -193,7 +193,11 @@ function onDisplay() {
   const close = () => {
     process.off('exit', close);
     end(pid);
-    rmSync(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+    try {
+      rmSync(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+    } catch {
+      // A desktop's portal mounts a file system in it, which may not be gone yet. The system clears its temporary folder.
+    }
   };
   process.on('exit', close); // also when the runner is interrupted
   /** @returns {Promise<never>} */
