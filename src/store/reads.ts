@@ -170,6 +170,8 @@ interface Read {
   /** The branch shown last; undefined where the chat has none. */
   readonly active: Way | undefined;
   readonly growingOf: GrowingOf;
+  /** The change number of the database when it was read. */
+  readonly seq: number;
 }
 
 async function readChat(store: Readable, chatId: string): Promise<Read> {
@@ -178,7 +180,7 @@ async function readChat(store: Readable, chatId: string): Promise<Read> {
   const { live } = new Branches(chat);
   const growing = new Map(records.growing.map((one) => [one.key, one]));
   const active = activeOf(chat, live, records);
-  return { chatId, chat, live, active, growingOf: (key) => growing.get(key) };
+  return { chatId, chat, live, active, growingOf: (key) => growing.get(key), seq: records.seq };
 }
 
 /** The live branch that holds the message shown last, best at its head; without one, the newest. */
@@ -205,13 +207,16 @@ function chainKeys(chat: ChatValue, head: string | null, limit: number): string[
   return keys.slice(-limit);
 }
 
-async function nodesOf(
-  store: Readable,
-  { chatId, chat, growingOf }: Read,
-  keys: readonly string[],
-): Promise<MessageNode[]> {
+async function nodesOf(store: Readable, read: Read, keys: readonly string[]): Promise<MessageNode[]> {
+  const { chatId, chat, growingOf, seq: moment } = read;
   const records = keys.map((key) => chat.messages.get(key) as MessageRecord);
   const bodies = await store.bodies(chatId, keys, records);
+  if (bodies.size < keys.length) {
+    // A message that was growing when the chat was read may have ended before its words were.
+    const now = await readChat(store, chatId);
+    if (now.seq !== moment && keys.every((key) => now.chat.messages.has(key)))
+      return nodesOf(store, now, keys);
+  }
   return records.map((record) => {
     const { preview: _preview, parts: _parts, seq = 0, ...info } = infoOf(chat, record, growingOf);
     const id = idOf(record) as string;

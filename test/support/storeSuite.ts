@@ -1,7 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createChat, join } from '../../src/graph/join.ts';
 import { markId } from '../../src/graph/marks.ts';
-import type { CommitOptions, ContextStore, StoreDelta, StoreNotice } from '../../src/store/store.ts';
+import { getMessage } from '../../src/store/reads.ts';
+import type {
+  CommitOptions,
+  ContextStore,
+  Readable,
+  StoreDelta,
+  StoreNotice,
+} from '../../src/store/store.ts';
 import { blobUrl } from '../../src/store/tables/files.ts';
 import {
   asRead,
@@ -786,6 +793,23 @@ export function storeSuite(name: string, open: () => Promise<Opened>): void {
         expect(records.growing).toEqual([
           { key: 'key:a1', rev: 1, by: 'tab-1', parts: 1, preview: 'One oak' },
         ]);
+      });
+
+      it('is read with its words while it ends: a reader that had seen it grow looks again', async () => {
+        await store.saveDraft('c', draft('One'));
+        let isEnding = true;
+        const reader: Readable = {
+          load: (...args) => store.load(...args),
+          bodies: async (...args) => {
+            if (isEnding) await write(settled('One oak.'));
+            isEnding = false;
+            return store.bodies(...args);
+          },
+        };
+        expect(await getMessage(reader, 'c', 'a1')).toMatchObject({
+          status: 'complete',
+          data: message('a1', 'One oak.'),
+        });
       });
 
       it('ends with its last words, and forgets its draft', async () => {
