@@ -146,7 +146,7 @@ export class Handles {
   #tell({ id, way, used, isGone }: Handle, before: Handle): void {
     const name = this.nameOf(id);
     const from = before.way?.fork === null ? before.way.name : undefined;
-    if (from !== undefined && used > 0 && way && way.fork !== null)
+    if (from !== undefined && from !== name && used > 0 && way && way.fork !== null)
       this.desk.emit({ type: 'conflict', policy: 'fork', from, to: name, toId: id });
     if (before.isGone && way && !isGone) this.desk.emit({ type: 'branch', action: 'restore', name, id });
   }

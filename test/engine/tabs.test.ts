@@ -62,6 +62,19 @@ describe('another tab', () => {
     expect(await branches()).toEqual({ main: 'q1 > a1 > q2 > a2', 'main-v2': 'q1 > a1 > q7 > a7' });
   });
 
+  test('is no part of a turn that failed before its first word: nobody is told of a conflict', async () => {
+    const { a } = await tabs('q1', 'a1');
+    const events: ContextEvent[] = [];
+    a.subscribe((event) => events.push(event));
+    for (const id of ['a2', 'a3']) {
+      await a.ask(said('q2'), { id });
+      await a.updateMessage(id, { id, role: 'assistant', parts: [] }, 'interrupted');
+    }
+    await say(a, 'q3');
+    expect(a.state.getState().branches.map(({ name }) => name)).toEqual(['main']);
+    expect(events.filter(({ type }) => type === 'conflict')).toEqual([]);
+  });
+
   test('that can not be followed is told once, though it is tried again and again', async () => {
     const { store, a, b } = await tabs('q1', 'a1');
     const codes: string[] = [];
