@@ -47,7 +47,7 @@ font-variant-numeric:tabular-nums}
 .cell.duration{width:60px}
 @container (max-width:519px){.cell.model{width:64px}.cell{width:44px}}
 .view .bar:has(.model){flex-wrap:wrap}
-.model input{width:150px}
+.model select{max-width:150px}
 .size{padding:8px 10px}
 .size p{margin:0}
 .size p.over{color:var(--alert);font-weight:600}

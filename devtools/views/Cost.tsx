@@ -1,9 +1,10 @@
-import { type ReactNode, useEffect, useMemo, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import { useAnswer } from '../live.ts';
 import { useRequests } from '../requests.ts';
 import { type CostAnswer, type Spent, type TurnCost, turnCosts } from '../turnCosts.ts';
 import type { ViewProps } from '../view.ts';
 import { Cache } from './Cache.tsx';
+import { ModelPicker } from './ModelPicker.tsx';
 import { count, dollars } from './Size.tsx';
 
 /** Turns shown at first, the last ones; earlier ones come in steps of as many. */
@@ -27,7 +28,13 @@ export function Cost({ engine, state, modelId, sight, onLook, onOpen }: ViewProp
   return (
     <>
       <div className="bar wrap">
-        <ModelPicker value={whatIf} used={value?.models ?? []} onChange={setWhatIf} />
+        <ModelPicker
+          label="Priced as"
+          standard="the model that answered"
+          value={whatIf}
+          used={value?.models ?? []}
+          onChange={setWhatIf}
+        />
         <span className="grow" />
         {node !== undefined && (
           <button type="button" onClick={() => onLook({ node: undefined })}>
@@ -68,48 +75,6 @@ export function Cost({ engine, state, modelId, sight, onLook, onOpen }: ViewProp
       )}
       {!value && !error && <p className="words">Adding it up…</p>}
     </>
-  );
-}
-
-interface ModelPickerProps {
-  readonly value: string;
-  readonly used: readonly string[];
-  readonly onChange: (model: string) => void;
-}
-
-/** Whose window and prices: those of the model that answered, or of another one. */
-function ModelPicker({ value, used, onChange }: ModelPickerProps): ReactNode {
-  const [known, setKnown] = useState<readonly string[]>([]);
-  useEffect(() => {
-    let isHere = true;
-    import('contextree/tokens')
-      .then(({ listModels }) => listModels())
-      .then((models) => isHere && setKnown(models.map(({ id }) => id)))
-      .catch(() => undefined);
-    return () => {
-      isHere = false;
-    };
-  }, []);
-  const others = known.filter((id) => !used.includes(id));
-  return (
-    <label>
-      Priced as{' '}
-      <select value={value} onChange={(event) => onChange(event.target.value)}>
-        <option value="">the model that answered</option>
-        {used.length > 0 && (
-          <optgroup label="In this chat">
-            {used.map((id) => (
-              <option key={id}>{id}</option>
-            ))}
-          </optgroup>
-        )}
-        <optgroup label="What if">
-          {others.map((id) => (
-            <option key={id}>{id}</option>
-          ))}
-        </optgroup>
-      </select>
-    </label>
   );
 }
 

@@ -12,6 +12,7 @@ import { Messages } from './Messages.tsx';
 import { PromptDifference } from './PromptDifference.tsx';
 import { HiddenNote } from './Hidden.tsx';
 import { Size, tokensOf } from './Size.tsx';
+import { ModelPicker } from './ModelPicker.tsx';
 import { SystemPrompt } from './SystemPrompt.tsx';
 
 const LOOKS = ['Prompt', 'Formats', 'Difference'] as const;
@@ -24,8 +25,9 @@ export function Prompt(props: ViewProps): ReactNode {
   const [look, setLook] = useState<Look>('Prompt');
   const [format, setFormat] = useState<Format>('App');
   const [isToday, setToday] = useState(false);
-  const [typed, setTyped] = useState(() => recall().modelId ?? '');
-  const modelId = typed || given || modelIn(state);
+  const [picked, setPicked] = useState(() => recall().modelId ?? '');
+  const own = given || modelIn(state);
+  const modelId = picked || own;
   const { revision, messages, branchId, headKey, fragments, pending } = state;
   const requests = useRequests(engine);
   const asked = useMemo(
@@ -39,7 +41,7 @@ export function Prompt(props: ViewProps): ReactNode {
   );
   const { value, error } = useAnswer(answerPrompt, moment);
   const setModel = (name: string): void => {
-    setTyped(name);
+    setPicked(name);
     remember({ modelId: name });
   };
   const isRecorded = requestAt({ engine, node }) !== undefined;
@@ -60,7 +62,13 @@ export function Prompt(props: ViewProps): ReactNode {
             </select>
           </label>
         )}
-        <Model modelId={modelId} onName={setModel} />
+        <ModelPicker
+          label="Model"
+          standard={own === '' ? 'not told' : own}
+          value={picked}
+          used={[]}
+          onChange={setModel}
+        />
       </div>
       <div className="bar heading">
         <h2>{value ? <Heading answer={value} node={node} engine={engine} /> : 'Prompt'}</h2>
@@ -122,35 +130,6 @@ function Heading({
 
 function timeOf(at: number): string {
   return new Date(at).toLocaleTimeString('en', { hour12: false });
-}
-
-/** Whose prices and limits to show; what is typed holds when one leaves the field or presses Enter. */
-function Model({
-  modelId,
-  onName,
-}: {
-  readonly modelId: string;
-  readonly onName: (modelId: string) => void;
-}): ReactNode {
-  const take = (name: string): void => {
-    if (name !== modelId) onName(name);
-  };
-  return (
-    <label className="model">
-      Model{' '}
-      <input
-        key={modelId}
-        defaultValue={modelId}
-        placeholder="openai:gpt-4o"
-        spellCheck={false}
-        autoComplete="off"
-        onBlur={(event) => take(event.target.value.trim())}
-        onKeyDown={(event) => {
-          if (event.key === 'Enter') take(event.currentTarget.value.trim());
-        }}
-      />
-    </label>
-  );
 }
 
 function Sent({ answer, engine }: Pick<ViewProps, 'engine'> & { readonly answer: PromptAnswer }): ReactNode {

@@ -98,6 +98,6 @@ function percent(share: number): string {
 
 function unpriced({ provider, model }: EstimateResult): string {
   return model === ''
-    ? 'name a model for its price'
+    ? 'choose a model for its price'
     : `no price known for ${provider ? `${provider}:` : ''}${model}`;
 }

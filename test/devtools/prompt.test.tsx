@@ -186,19 +186,21 @@ describe('the prompt', () => {
     expect(view().textContent).not.toContain('$');
   });
 
-  it('asks for another model by name, and remembers it', async () => {
+  it('shows the prices of another model that one chooses, and remembers it', async () => {
+    await registerModel({ id: 'room:dear', context: 9_000, prices: { input: 9, output: 9 } });
     const { unmount } = await open(await chat('q1', 'a1'), 'Prompt');
-    expect(view().textContent).toContain('name a model for its price');
-    const field = panel().getByRole('textbox', { name: 'Model' });
+    expect(view().textContent).toContain('choose a model for its price');
+    const picker = panel().getByRole<HTMLSelectElement>('combobox', { name: 'Model' });
+    await eventually(() => expect([...picker.options].map(({ value }) => value)).toContain('room:dear'));
     await act(async () => {
-      (field as HTMLInputElement).value = 'nobody:knows';
-      field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, composed: true }));
+      picker.value = 'room:dear';
+      picker.dispatchEvent(new Event('change', { bubbles: true, composed: true }));
     });
-    await eventually(() => expect(view().textContent).toContain('no price known for nobody:knows'));
+    await eventually(() => expect(view().textContent).toContain('of a context of 9,000'));
     unmount();
     expect(findPanel()).toBeNull();
     show(await chat('q1'));
-    await eventually(() => expect(view().textContent).toContain('no price known for nobody:knows'));
+    await eventually(() => expect(view().textContent).toContain('of a context of 9,000'));
   });
 
   it('tells the size of each format before one chooses it', async () => {

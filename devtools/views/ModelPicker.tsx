@@ -1,0 +1,51 @@
+import { type ReactNode, useEffect, useState } from 'react';
+
+interface ModelPickerProps {
+  readonly label: string;
+  /** What is chosen where `value` is ''. */
+  readonly standard: string;
+  /** The id of a model. */
+  readonly value: string;
+  /** The models of the chat, which stand first. */
+  readonly used: readonly string[];
+  readonly onChange: (model: string) => void;
+}
+
+/** Whose window and prices are shown: those of the chat's own model, or of another known one. */
+export function ModelPicker({ label, standard, value, used, onChange }: ModelPickerProps): ReactNode {
+  const [known, setKnown] = useState<readonly string[]>([]);
+  useEffect(() => {
+    let isHere = true;
+    import('contextree/tokens')
+      .then(({ listModels }) => listModels())
+      .then((models) => isHere && setKnown(models.map(({ id }) => id)))
+      .catch(() => undefined);
+    return () => {
+      isHere = false;
+    };
+  }, []);
+  // A model that was chosen once and is not known any more is still the one that is shown.
+  const others = [...new Set([...known, ...(value === '' ? [] : [value])])].filter(
+    (id) => !used.includes(id),
+  );
+  return (
+    <label className="model">
+      {label}{' '}
+      <select value={value} onChange={(event) => onChange(event.target.value)}>
+        <option value="">{standard}</option>
+        {used.length > 0 && (
+          <optgroup label="In this chat">
+            {used.map((id) => (
+              <option key={id}>{id}</option>
+            ))}
+          </optgroup>
+        )}
+        <optgroup label="What if">
+          {others.map((id) => (
+            <option key={id}>{id}</option>
+          ))}
+        </optgroup>
+      </select>
+    </label>
+  );
+}
