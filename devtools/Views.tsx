@@ -82,6 +82,12 @@ export function Views({
   const shown = copy.engine ?? engines[picked] ?? engines[0] ?? engine;
   const more = useLoaded(loadHeader, engines.length > 1 || copy.failure !== undefined).value;
   const list = useRef<HTMLDivElement>(null);
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const open = new AbortController();
+    void import('./keepFocus.ts').then(({ keepFocus }) => keepFocus(place.current, open.signal));
+    return () => open.abort();
+  }, []);
   const select = (name: ViewName): void => {
     setTab(name);
     remember({ tab: name });
@@ -103,7 +109,7 @@ export function Views({
     onCloseCopy: copy.engine && (() => setCopy({})),
   };
   return (
-    <div className="views" onDragOver={allowFiles} onDrop={onDrop}>
+    <div ref={place} className="views" onDragOver={allowFiles} onDrop={onDrop}>
       <header className="bar">
         {engines.length > 1 && more && <more.Engines engines={engines} picked={picked} onPick={setPicked} />}
         <Tabs id={id} tab={tab} onSelect={select} list={list} takesFocus={takesFocus} />

@@ -75,6 +75,11 @@ function Events({ engine, state, onOpen, parts }: ViewProps & { readonly parts: 
           aria-label="Filter events"
           value={words}
           onChange={({ target }) => setWords(target.value)}
+          onKeyDown={(event) => {
+            if (event.key !== 'Escape' || words === '') return;
+            setWords('');
+            event.preventDefault();
+          }}
         />
         <button
           type="button"

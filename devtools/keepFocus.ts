@@ -1,0 +1,52 @@
+/**
+ * Keeps the focus inside an element: where what has it is taken away or disabled, the nearest thing beside it that can be
+ * focused takes the focus. A person who uses the keyboard then goes on from there, and not from the top of the page.
+ * Until the signal says so.
+ */
+export function keepFocus(place: HTMLElement | null, signal: AbortSignal): void {
+  if (!place || signal.aborted) return;
+  /** What had the focus last, and what it stood in, from the inside out; empty where the person left it. */
+  let path: readonly Element[] = [];
+  const note = ({ target }: FocusEvent): void => {
+    path = ancestors(target as Node | null, place);
+  };
+  const leave = (): void => {
+    const [last] = path;
+    // What is taken away may tell that it lost the focus before it is gone.
+    setTimeout(() => {
+      if (last && last === path[0] && !isGone(last) && !last.matches(':focus')) path = [];
+    });
+  };
+  const look = (): void => {
+    const [last] = path;
+    if (!last || !isGone(last)) return;
+    const { activeElement } = place.getRootNode() as Document | ShadowRoot;
+    const isLost = activeElement === null || activeElement === last || activeElement.matches('body');
+    if (isLost) nextTo(path, place)?.focus();
+  };
+  const observer = new MutationObserver(look);
+  observer.observe(place, { childList: true, subtree: true, attributeFilter: ['disabled'] });
+  place.addEventListener('focusin', note, { signal });
+  place.addEventListener('focusout', leave, { signal });
+  signal.addEventListener('abort', () => observer.disconnect());
+}
+
+function isGone(element: Element): boolean {
+  return !element.isConnected || element.matches(':disabled');
+}
+
+function ancestors(target: Node | null, place: Element): readonly Element[] {
+  const all: Element[] = [];
+  for (let at = target; at && at !== place; at = at.parentNode) all.push(at as Element);
+  return all;
+}
+
+function nextTo(path: readonly Element[], place: Element): HTMLElement | null {
+  for (const element of [...path, place]) {
+    const next = place.contains(element) ? element.querySelector<HTMLElement>(FOCUSABLE) : null;
+    if (next) return next;
+  }
+  return null;
+}
+
+const FOCUSABLE = ':is(button, input, select, textarea, [tabindex="0"]):not(:disabled, [tabindex="-1"])';
