@@ -100,6 +100,25 @@ test('a chat is found by its title and by what was said in it', async ({ page })
   await expect(demo.chats.getByRole('list', { name: 'Today' }).getByRole('link')).toHaveCount(2);
 });
 
+test('a chat that is opened for what was said in it shows where that was', async ({ page }) => {
+  const demo = await Demo.open(page);
+  await demo.ask('Where are we?');
+  await demo.ask('Why do rivers bend?');
+  for (const n of [1, 2, 3]) await demo.ask(`/markdown Part ${n}`);
+  const question = demo.you.filter({ hasText: 'rivers' });
+  await expect(question).not.toBeInViewport();
+  const find = async (): Promise<void> => {
+    await demo.chats.getByRole('searchbox', { name: 'Search chats' }).fill('rivers');
+    await demo.chats.getByRole('list', { name: 'Chats found' }).getByRole('link').click();
+    await expect(question).toBeInViewport();
+  };
+  // In the chat that is open, and in one that is not.
+  await find();
+  await demo.button('New chat').click();
+  await expect(question).toHaveCount(0);
+  await find();
+});
+
 test('unsent text survives a reload, per chat', async ({ page }) => {
   const demo = await Demo.open(page);
   await demo.ask('First chat');

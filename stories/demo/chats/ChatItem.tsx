@@ -2,6 +2,7 @@ import type { ChatRow, UseChatsResult } from 'contextree';
 import { memo, useEffect, useId, useRef, useState, type ReactNode, type RefObject } from 'react';
 import { addressOf } from '../address.ts';
 import { withoutNews, type News } from '../conversation/useBranchNews.ts';
+import { wantMessage } from '../shell/wanted.ts';
 import { calm, UNTITLED } from '../titles.ts';
 import { Icon } from '../ui/Icon.tsx';
 import { NameDialog } from '../ui/NameDialog.tsx';
@@ -11,7 +12,7 @@ import type { SnippetPiece } from './useChatSearch.ts';
 
 /** One chat in the list: the way to it, what is new in it, and behind one button another name for it, and its end. */
 export const ChatItem = memo(function ChatItem(props: ChatItemProps): ReactNode {
-  const { chat, isCurrent, news, snippet = NO_PIECES, rename, remove, onChoose } = props;
+  const { chat, isCurrent, news, snippet = NO_PIECES, messageKey, rename, remove, onChoose } = props;
   const title = calm(chat.title ?? UNTITLED);
   const newsId = useId();
   const item = usePassFocus<HTMLLIElement>(focusNearest);
@@ -28,7 +29,11 @@ export const ChatItem = memo(function ChatItem(props: ChatItemProps): ReactNode 
         aria-current={isCurrent ? 'page' : undefined}
         aria-describedby={news && newsId}
         title={title}
-        onClick={onChoose}
+        onClick={({ ctrlKey, metaKey, shiftKey }) => {
+          // With one of these keys the chat opens in another tab or window.
+          if (messageKey !== undefined && !ctrlKey && !metaKey && !shiftKey) wantMessage(chat.id, messageKey);
+          onChoose();
+        }}
       >
         <span dir="auto">{title}</span>
         {snippet.length > 0 && <Snippet pieces={snippet} />}
@@ -158,5 +163,7 @@ interface ChatItemProps extends Pick<UseChatsResult, 'rename' | 'remove'> {
   readonly news: News | undefined;
   /** Where the words are that were searched for. */
   readonly snippet: readonly SnippetPiece[] | undefined;
+  /** The message that is shown when the chat is opened from here. */
+  readonly messageKey: string | undefined;
   readonly onChoose: () => void;
 }

@@ -27,6 +27,7 @@ export function ChatList({ current, onChoose }: ChatListProps): ReactNode {
       isCurrent={chat.id === current}
       news={news.get(chat.id)}
       snippet={found?.snippet}
+      messageKey={found?.messageKey}
       rename={rename}
       remove={remove}
       onChoose={onChoose}

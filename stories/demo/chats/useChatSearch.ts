@@ -8,6 +8,8 @@ export interface Found {
   readonly chat: ChatRow;
   /** Where the words are, as pieces; empty where the title has them. */
   readonly snippet: readonly SnippetPiece[];
+  /** The message that has them, by key; undefined where the title does. */
+  readonly messageKey?: string;
 }
 
 /** A piece of a text, and whether it is one of the words. */
@@ -86,7 +88,7 @@ async function searchIn(
     if (inTitle.includes(chat)) continue;
     const [best] = await store.searchMessages(chat.id, words, { limit: 1 }).catch(() => []);
     if (best === undefined) continue;
-    found = [...found, { chat, snippet: piecesOf(best.snippet) }];
+    found = [...found, { chat, snippet: piecesOf(best.snippet), messageKey: best.record.key }];
     show(found, false);
   }
   show(found, true);

@@ -8,6 +8,7 @@ import { fetchLate, late } from '../ui/late.tsx';
 import { useUndoKeys } from '../shell/useUndo.ts';
 import { usePalette } from '../shell/usePalette.ts';
 import { USER, useWorkspace } from '../shell/Workspace.ts';
+import { useWantedMessage } from '../shell/wanted.ts';
 import { Branches } from './Branches.tsx';
 import { labelOn } from './branchTree.ts';
 import { ByTheWay } from './ByTheWay.tsx';
@@ -61,6 +62,7 @@ function OpenChat({ chatId, isFirst, hasSteps, covered, menuButton }: ChatPagePr
   const question = useFirstQuestion(chatId);
   useChatNotices(standing);
   useUndoKeys();
+  useWantedMessage(standing === 'open');
   useSeeing();
   const fork = useFork();
   const checkpoints = useCheckpointsView();
