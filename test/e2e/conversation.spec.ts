@@ -345,8 +345,12 @@ test('by the way: a place beside the conversation, and what was said there can b
   await expect(place).toHaveCount(0);
   await expect(demo.you).toHaveCount(1);
   await demo.ask('Go on');
+  // The two questions stand at one place, and are no versions of each other.
+  await expect(demo.on(demo.you.last(), 'Edit')).toBeVisible();
+  await expect(demo.page.getByRole('group', { name: /^Version/ })).toHaveCount(0);
   await demo.showBranch('Something else');
   await expect(place).toBeVisible();
+  await expect(demo.page.getByRole('group', { name: /^Version/ })).toHaveCount(0);
   await demo.button('Bring over').click();
   await expect(place).toHaveCount(0);
   await expect(demo.you).toHaveText([/What is a graph/, /Go on/, /Something else/]);

@@ -1,8 +1,9 @@
-import { useEngine, type ContextEngine, type useMessageBranch } from 'contextree';
+import { useEngine, type ContextEngine } from 'contextree';
 import { useEffect, useId, useState, type ReactNode } from 'react';
 import { useAttempt } from '../shell/useAttempt.ts';
 import { plainText } from '../stored.ts';
 import { Dialog } from '../ui/Dialog.tsx';
+import type { Versions } from './useVersions.ts';
 
 /** Words of a text, and whether the text beside it has them, too. */
 interface Piece {
@@ -160,7 +161,7 @@ async function differenceOf(left: string, right: string): Promise<readonly [Piec
 type Pair = readonly [left: number, right: number];
 
 interface CompareVersionsProps {
-  readonly versions: ReturnType<typeof useMessageBranch>;
+  readonly versions: Versions;
   /** The version to show beside it at first, by its place from 0; default the one before it. */
   readonly beside?: number;
   readonly onClose: () => void;

@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { useEngine, useMessageBranch } from 'contextree';
+import { useEngine } from 'contextree';
 import { memo, use, useState, type ReactNode } from 'react';
 import { WITHOUT_A_WORD } from '../failure.ts';
 import { useAttempt } from '../shell/useAttempt.ts';
@@ -11,6 +11,7 @@ import { editUntilSaved } from './keepUntilSaved.ts';
 import { Dots, EarlierAnswer, Failure, Interrupted, Unanswered } from './Marks.tsx';
 import { MessageActions } from './MessageActions.tsx';
 import { Parts, saysSomething } from './Parts.tsx';
+import { useVersions } from './useVersions.ts';
 import { Versions } from './Versions.tsx';
 
 const EditMessage = late(async () => (await import('./EditMessage.tsx')).EditMessage);
@@ -24,7 +25,7 @@ const EditMessage = late(async () => (await import('./EditMessage.tsx')).EditMes
 export const Message = memo(function Message(props: MessageProps): ReactNode {
   const { message, writing, isLast, isElsewhere, isUnanswered, failure, earlierFailure } = props;
   const engine = useEngine();
-  const versions = useMessageBranch(message.id);
+  const versions = useVersions(message);
   const [editing, setEditing] = useState(false);
   const { goOn, goOnFrom, focusComposer, canChange } = use(Around);
   const attempt = useAttempt();

@@ -1,14 +1,13 @@
-import { useEngine, type useMessageBranch } from 'contextree';
+import { useEngine } from 'contextree';
 import { use, useEffect, useRef, useState, type ReactNode, type RefObject } from 'react';
 import { useAnnounce } from '../shell/Announcer.tsx';
 import { useAttempt } from '../shell/useAttempt.ts';
 import { Icon } from '../ui/Icon.tsx';
 import { late } from '../ui/late.tsx';
 import { Around } from './Around.ts';
+import type { Versions as MessageVersions } from './useVersions.ts';
 
 const CompareVersions = late(async () => (await import('./CompareVersions.tsx')).CompareVersions);
-
-type MessageVersions = ReturnType<typeof useMessageBranch>;
 
 /**
  * Which version of a message is shown, and the way to its neighbours.

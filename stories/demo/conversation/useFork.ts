@@ -50,7 +50,8 @@ export function useFork(): ForkShown | undefined {
 /** The metadata of a question that is asked aside. */
 export const ASIDE = { aside: true } as const;
 
-function isAside(metadata: unknown): boolean {
+/** Whether the metadata of a question say that it was asked aside. */
+export function isAside(metadata: unknown): boolean {
   return typeof metadata === 'object' && metadata !== null && 'aside' in metadata;
 }
 

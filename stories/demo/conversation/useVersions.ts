@@ -1,0 +1,77 @@
+import type { UIMessage } from 'ai';
+import { useEngine, useMessageBranch, type ContextEngine } from 'contextree';
+import { useEffect, useMemo, useState } from 'react';
+import { isAside } from './useFork.ts';
+
+export type Versions = ReturnType<typeof useMessageBranch>;
+
+/**
+ * The versions of a message. A side question stands where the conversation may go on with another question; neither of
+ * them is a version of the other.
+ */
+export function useVersions(message: UIMessage): Versions {
+  const engine = useEngine();
+  const all = useMessageBranch(message.id);
+  const others = useOtherKind(engine, message, all.siblings);
+  if (others.size === 0) return all;
+  const siblings = all.siblings.filter((key, i) => i === all.index || !others.has(key));
+  const index = siblings.indexOf(all.siblings[all.index] ?? '');
+  const step = async (by: 1 | -1): Promise<void> => {
+    const key = siblings[index + by];
+    if (key !== undefined) await all.select(key);
+  };
+  return {
+    ...all,
+    siblings,
+    index,
+    count: siblings.length,
+    branchNumber: index + 1,
+    hasSiblings: siblings.length > 1,
+    hasPrevious: index > 0,
+    hasNext: index < siblings.length - 1,
+    goToPrevious: () => step(-1),
+    goToNext: () => step(1),
+    select: (version) => all.select(typeof version === 'number' ? (siblings[version] ?? version) : version),
+  };
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** Whether questions were asked aside, by key: that never changes. */
+const asides = new Map<string, boolean>();
+
+/**
+ * Those of some questions at one place that are side questions where this one is none, or the other way round; and those
+ * that were not read yet.
+ */
+function useOtherKind(
+  engine: ContextEngine,
+  { role, metadata }: UIMessage,
+  keys: readonly string[],
+): ReadonlySet<string> {
+  const [known, setKnown] = useState(0);
+  const isAsked = role === 'user' && keys.length > 1;
+  useEffect(() => {
+    const unknown = isAsked ? keys.filter((key) => !asides.has(key)) : [];
+    if (unknown.length === 0) return undefined;
+    let isGone = false;
+    const read = async (): Promise<void> => {
+      const stored = await engine.store.bodies(engine.chatId, unknown);
+      for (const key of unknown) {
+        const question = engine.message(key) ?? stored.get(key)?.message;
+        asides.set(key, isAside(question?.metadata));
+      }
+      if (!isGone) setKnown(asides.size);
+    };
+    // A store that can't be read says so with the conversation.
+    read().catch(() => {});
+    return () => {
+      isGone = true;
+    };
+  }, [engine, isAsked, keys]);
+  return useMemo(() => {
+    if (!isAsked) return NONE;
+    const isOther = (key: string): boolean => asides.get(key) !== isAside(metadata);
+    return new Set(known >= 0 ? keys.filter(isOther) : keys);
+  }, [isAsked, keys, metadata, known]);
+}
