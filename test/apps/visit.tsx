@@ -108,13 +108,18 @@ export async function visit(
       await step(`edit ${text}`, () => press('Save'));
     },
     reply: async (action, exchange) => {
-      const current = exchange ?? (await vi.waitUntil(() => script.requests.at(-1), { timeout: 2000 }));
+      const current = exchange ?? (await vi.waitUntil(() => script.requests.findLast(isOpen), { timeout: 15_000 }));
       await step('reply', async () => {
         await action(current);
         await settle();
       });
     },
   };
+}
+
+/** A request may be on its way when it is to be answered; the one before it is closed by then. */
+function isOpen({ isClosed }: { readonly isClosed: boolean }): boolean {
+  return !isClosed;
 }
 
 function textOf(element: Element): string {

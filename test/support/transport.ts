@@ -24,6 +24,8 @@ export interface Exchange {
   readonly stream: ReadableStream<UIMessageChunk>;
   /** Whether the reader let go, or the request was aborted; nobody reads it then. */
   readonly isStopped: boolean;
+  /** Whether it was ended. */
+  readonly isClosed: boolean;
   /** Whether nothing was sent. */
   readonly isSilent: boolean;
   /** Whether all that was sent has been read: who takes an answer up may need a moment before it looks. */
@@ -152,6 +154,9 @@ function exchangeOf(sent: Sent, isRefused = false): Exchange {
     stream: first.stream,
     get isStopped() {
       return open().length === 0;
+    },
+    get isClosed() {
+      return open().length > 0 && open().every(({ controller }) => controller.desiredSize === 0);
     },
     get isSilent() {
       return told.length === 0;
