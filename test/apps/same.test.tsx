@@ -384,7 +384,7 @@ describe('the page "Add contextree to your useChat app" names as exceptions', ()
         disk = Promise.withResolvers();
         await page.reply((server) => server.finish());
         const before = status();
-        await page.reply(async () => disk.resolve());
+        await page.reply(async () => disk.resolve(), page.script.requests.at(-1));
         return [before, status()];
       },
       { store: slow },
