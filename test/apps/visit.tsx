@@ -108,7 +108,8 @@ export async function visit(
       await step(`edit ${text}`, () => press('Save'));
     },
     reply: async (action, exchange) => {
-      const current = exchange ?? (await vi.waitUntil(() => script.requests.findLast(isOpen), { timeout: 15_000 }));
+      const current =
+        exchange ?? (await vi.waitUntil(() => script.requests.findLast(isOpen), { timeout: 15_000 }));
       await step('reply', async () => {
         await action(current);
         await settle();
