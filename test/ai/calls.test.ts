@@ -7,6 +7,15 @@ function callsOf({ engine, chats }: Page): readonly CallFacts[] {
   return engine.calls(chats.active.messages.at(-1)?.id ?? '');
 }
 
+/** Asks, and stops the answer behind its first words. */
+async function stopHalfway({ chats, script }: Page): Promise<void> {
+  const stopped = chats.active.sendMessage({ text: 'One?' });
+  await (await script.next()).say('Half a');
+  await chats.active.stop();
+  await stopped;
+  await chats.whenSettled();
+}
+
 describe('the facts of each request', () => {
   it('tell when it was sent, when the first word came, how long it took, and what its server told', async () => {
     const page = await openPage();
@@ -30,11 +39,7 @@ describe('the facts of each request', () => {
 
   it('know what was stopped from what failed', async () => {
     const page = await openPage();
-    const stopped = page.chats.active.sendMessage({ text: 'One?' });
-    await (await page.script.next()).say('Half a');
-    await page.chats.active.stop();
-    await stopped;
-    await page.chats.whenSettled();
+    await stopHalfway(page);
     expect(callsOf(page)).toMatchObject([{ status: 'stopped' }]);
 
     const failed = page.chats.active.sendMessage({ text: 'Two?' });
@@ -57,11 +62,7 @@ describe('the facts of each request', () => {
 
   it('are two for an answer that went on', async () => {
     const page = await openPage();
-    const stopped = page.chats.active.sendMessage({ text: 'One?' });
-    await (await page.script.next()).say('Half a');
-    await page.chats.active.stop();
-    await stopped;
-    await page.chats.whenSettled();
+    await stopHalfway(page);
     const more = page.chats.active.sendMessage();
     await (await page.script.next()).answer(' sentence.');
     await more;

@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai';
 import { useEngine, useMessageBranch, type ContextEngine } from 'contextree';
-import { useEffect, useMemo, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { isAside } from './useFork.ts';
 
 export type Versions = ReturnType<typeof useMessageBranch>;
@@ -49,7 +49,8 @@ function useOtherKind(
   { role, metadata }: UIMessage,
   keys: readonly string[],
 ): ReadonlySet<string> {
-  const [known, setKnown] = useState(0);
+  // The number of known questions: it is set so that this renders again.
+  const [, setKnown] = useState(0);
   const isAsked = role === 'user' && keys.length > 1;
   useEffect(() => {
     const unknown = isAsked ? keys.filter((key) => !asides.has(key)) : [];
@@ -69,9 +70,6 @@ function useOtherKind(
       isGone = true;
     };
   }, [engine, isAsked, keys]);
-  return useMemo(() => {
-    if (!isAsked) return NONE;
-    const isOther = (key: string): boolean => asides.get(key) !== isAside(metadata);
-    return new Set(known >= 0 ? keys.filter(isOther) : keys);
-  }, [isAsked, keys, metadata, known]);
+  if (!isAsked) return NONE;
+  return new Set(keys.filter((key) => asides.get(key) !== isAside(metadata)));
 }
