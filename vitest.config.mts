@@ -34,7 +34,7 @@ const asPublished: Plugin = {
 const plugins = [asPublished];
 
 /** A machine that runs everything at once is slow, not wrong. */
-const patience = 20_000;
+const patience = 60_000;
 /** How long what comes by itself is waited for; it was a second. `test/support/patience.ts` says so to other waits. */
 const slowly = { poll: { timeout: 15_000 } };
 
@@ -214,7 +214,7 @@ export default defineConfig({
           name: 'happy',
           expect: slowly,
           // The panel's stories open and close it many times over.
-          testTimeout: 30_000,
+          testTimeout: patience,
           environment: 'happy-dom',
           isolate: false,
           setupFiles: onePage,

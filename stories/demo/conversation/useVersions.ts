@@ -37,8 +37,8 @@ export function useVersions(message: UIMessage): Versions {
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Whether questions were asked aside, by key: that never changes. */
-const asides = new Map<string, boolean>();
+/** Whether questions were asked aside, by key: that never changes. What a pager read, the next one knows. */
+let asides: ReadonlyMap<string, boolean> = new Map();
 
 /**
  * Those of some questions at one place that are side questions where this one is none, or the other way round; and those
@@ -49,27 +49,26 @@ function useOtherKind(
   { role, metadata }: UIMessage,
   keys: readonly string[],
 ): ReadonlySet<string> {
-  // The number of known questions: it is set so that this renders again.
-  const [, setKnown] = useState(0);
+  const [known, setKnown] = useState(asides);
   const isAsked = role === 'user' && keys.length > 1;
   useEffect(() => {
-    const unknown = isAsked ? keys.filter((key) => !asides.has(key)) : [];
+    const unknown = isAsked ? keys.filter((key) => !known.has(key)) : [];
     if (unknown.length === 0) return undefined;
     let isGone = false;
     const read = async (): Promise<void> => {
       const stored = await engine.store.bodies(engine.chatId, unknown);
-      for (const key of unknown) {
-        const question = engine.message(key) ?? stored.get(key)?.message;
-        asides.set(key, isAside(question?.metadata));
-      }
-      if (!isGone) setKnown(asides.size);
+      const questionOf = (key: string): UIMessage | undefined =>
+        engine.message(key) ?? stored.get(key)?.message;
+      const found = unknown.map((key) => [key, isAside(questionOf(key)?.metadata)] as const);
+      asides = new Map([...asides, ...found]);
+      if (!isGone) setKnown(asides);
     };
     // A store that can't be read says so with the conversation.
     read().catch(() => {});
     return () => {
       isGone = true;
     };
-  }, [engine, isAsked, keys]);
+  }, [engine, isAsked, keys, known]);
   if (!isAsked) return NONE;
-  return new Set(keys.filter((key) => asides.get(key) !== isAside(metadata)));
+  return new Set(keys.filter((key) => known.get(key) !== isAside(metadata)));
 }
