@@ -45,7 +45,10 @@ test.each([
   ['nowhere', 'q: One?', /./],
 ])('a server that is %s is told, keeps what there was, and is asked again', async (path, kept, told) => {
   const page = await pageAt(path);
-  await page.chats.active.sendMessage({ text: 'One?' });
+  const sent = page.chats.active.sendMessage({ text: 'One?' });
+  await expect.poll(() => page.shown(), { timeout: 15_000 }).toBe(kept);
+  await fetch('/chat/cut-now');
+  await sent;
   await page.chats.whenSettled();
   expect(page.chats.active.status).toBe('error');
   expect(page.chats.active.error?.message).toMatch(told);

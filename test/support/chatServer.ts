@@ -4,7 +4,9 @@ import type { Plugin } from 'vite';
 
 /**
  * A chat's server behind the tests in Chromium, so that what a transport sends and hears goes over HTTP there, too. Each
- * path answers in its own way: see `ANSWERS`. `GET /chat/growing` tells how many answers it is still writing.
+ * path answers in its own way: see `ANSWERS`. `GET /chat/growing` tells how many answers it is still writing, and
+ * `GET /chat/cut-now` cuts the answer that `/cut` began: a browser that hears of the end together with the words may drop
+ * the words.
  */
 export const chatServer: Plugin = {
   name: 'chat-server',
@@ -12,7 +14,10 @@ export const chatServer: Plugin = {
     middlewares.use('/chat', (request: IncomingMessage, response: ServerResponse) => {
       const answer = ANSWERS[request.url ?? ''];
       if (request.url === '/growing') response.end(String(growing));
-      else if (answer) void bodyOf(request).then((body) => answer(response, body));
+      else if (request.url === '/cut-now') {
+        cut();
+        response.end();
+      } else if (answer) void bodyOf(request).then((body) => answer(response, body));
       else response.writeHead(404).end();
     });
   },
@@ -24,6 +29,7 @@ interface Body {
 }
 
 let growing = 0;
+let cut = (): void => {};
 
 /** What becomes of a request, by its path. */
 const ANSWERS: Readonly<Record<string, (response: ServerResponse, body: Body) => unknown>> = {
@@ -49,7 +55,7 @@ const ANSWERS: Readonly<Record<string, (response: ServerResponse, body: Body) =>
   '/cut': (response) => {
     begin(response);
     say(response, { type: 'text-delta', id: 't', delta: 'Fir' });
-    setTimeout(() => response.destroy(), 50);
+    cut = () => response.destroy();
   },
   '/garbled': (response) => {
     begin(response);
