@@ -284,21 +284,21 @@ function nameKey({ keysOf }: WritableChat, id: string, key: string): void {
 }
 
 /** Puts a message that nothing follows yet into its place. Nearly every one comes last; for others it is halved towards. */
-function link(chat: WritableChat, record: MessageRecord): void {
+function link({ messages, children, depths }: WritableChat, record: MessageRecord): void {
   const { key, parent } = record;
-  const siblings = chat.children.get(parent) ?? [];
-  let [from, to] = [0, siblings.length];
+  depths.set(key, (depths.get(parent ?? '') ?? 0) + 1);
+  const siblings = children.get(parent);
+  if (!siblings) return void children.set(parent, [key]);
   const isBefore = (at: number): boolean =>
-    compareAt(chat.messages.get(siblings[at] as string) as MessageRecord, record) < 0;
-  if (to > 0 && isBefore(to - 1)) from = to;
+    compareAt(messages.get(siblings[at] as string) as MessageRecord, record) < 0;
+  let [from, to] = [0, siblings.length];
+  if (isBefore(to - 1)) from = to;
   while (from < to) {
     const middle = (from + to) >> 1;
     if (isBefore(middle)) from = middle + 1;
     else to = middle;
   }
   siblings.splice(to, 0, key);
-  chat.children.set(parent, siblings);
-  chat.depths.set(key, (chat.depths.get(parent ?? '') ?? 0) + 1);
 }
 
 /** Makes the index anew where chains that were known have changed: a message came after those behind it, or moved. */

@@ -115,6 +115,9 @@ function opened(name: string): TimedRun {
   };
 }
 
+/** How long it takes until what was written a thousand messages at a time is sealed as a chat that grew by and by is, ms. */
+const SEALED = 5000;
+
 const rest = (ms = 150): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** The times of some runs that take turns, ms; between two of them `pause`. */
@@ -134,6 +137,7 @@ async function inTurns<Name extends string>(
 
 test('reads of a chat of 10,000 messages', { timeout: 300_000 }, async () => {
   const { name, store, last } = await givenChat(LONG);
+  await rest(SEALED);
   expect(last.messages.length).toBe(1000);
   const records = (await store.load('c')).messages;
   const raw = await rawDatabase(Array.from({ length: LONG }, (_, i) => message(`m${i}`, i)));
@@ -241,7 +245,7 @@ test('switching where 9,900 messages are shared', { timeout: 300_000 }, async ()
 
 test('100,000 messages', { timeout: 600_000 }, async () => {
   const [short, long] = [await givenChat(LONG), await givenChat(10 * LONG)];
-  await rest(2000);
+  await rest(4 * SEALED);
   const times = await inTurns({ short: opened(short.name), long: opened(long.name) }, 7, rest);
   hold('opening 100,000, against 10,000', median(times.long), median(times.short), 7);
   await short.store.close();

@@ -50,18 +50,17 @@ export function valuesOf(
   count: number,
 ): Map<string, readonly unknown[]> {
   const lists = new Map<string, readonly unknown[]>(Object.entries(each));
-  const list = (field: string, valueAt: (i: number) => unknown): void => {
-    const values: unknown[] = [];
-    for (let i = 0; i < count; i += 1) values.push(valueAt(i));
-    lists.set(field, values);
-  };
-  for (const [field, value] of Object.entries(same)) list(field, () => value);
-  for (const [field, [values, digits]] of Object.entries(few))
-    list(field, (i) => values[digits.charCodeAt(i) - ZERO]);
+  for (const [field, value] of Object.entries(same)) lists.set(field, Array<unknown>(count).fill(value));
+  for (const [field, [values, digits]] of Object.entries(few)) {
+    const list: unknown[] = [];
+    for (let i = 0; i < count; i += 1) list.push(values[digits.charCodeAt(i) - ZERO]);
+    lists.set(field, list);
+  }
   for (const [field, text] of Object.entries(texts)) lists.set(field, split(text, count));
   for (const [field, values] of Object.entries(some)) {
-    const known = new Map(values);
-    list(field, (i) => known.get(i));
+    const list = Array<unknown>(count).fill(undefined);
+    for (const [place, value] of values) list[place] = value;
+    lists.set(field, list);
   }
   return lists;
 }

@@ -3,7 +3,6 @@ import { ContextError } from '../../errors.ts';
 import { columnsOf, type Fields, joined, split, valuesOf } from './columns.ts';
 import {
   type Key,
-  type Range,
   type Rows,
   type StoredBody,
   type StoredMessage,
@@ -258,25 +257,23 @@ function isLarge(text: string | undefined): boolean {
 
 // A few at once, each made sense of as it comes: all of them behind the last would be one long task.
 
-/** Hands on the records of a range; `first` are the first {@link TOPOLOGIES} of them. */
+/** Hands on the records at these places; `first` are the first {@link TOPOLOGIES} of them. */
 export async function eachTopology(
   rows: Rows,
-  range: Range,
+  places: readonly Key[],
   first: readonly StoredTopology[],
   take: (record: StoredTopology) => void,
 ): Promise<void> {
+  const reading: Promise<void>[] = [];
+  const readStretch = async (from: Key, to: Key): Promise<void> => {
+    for (const record of await rows.all<StoredTopology>('topologies', { from, to })) take(record);
+  };
+  for (let at = TOPOLOGIES; at < places.length; at += TOPOLOGIES) {
+    const stretch = places.slice(at, at + TOPOLOGIES);
+    reading.push(readStretch(stretch[0] as Key, stretch.at(-1) as Key));
+  }
   for (const record of first) take(record);
-  if (first.length < TOPOLOGIES) return;
-  const keys = (await rows.keys('topologies', range)).slice(TOPOLOGIES);
-  const stretches = Array.from({ length: Math.ceil(keys.length / TOPOLOGIES) }, (_, i) =>
-    keys.slice(i * TOPOLOGIES, (i + 1) * TOPOLOGIES),
-  );
-  await Promise.all(
-    stretches.map(async (stretch) => {
-      const part = { from: stretch[0] as Key, to: stretch.at(-1) as Key };
-      for (const record of await rows.all<StoredTopology>('topologies', part)) take(record);
-    }),
-  );
+  await Promise.all(reading);
 }
 
 /**

@@ -50,12 +50,13 @@ export async function readMessages(
     const known = byKey.get(message.key);
     if (!known || known.seq < message.seq) byKey.set(message.key, message);
   };
-  const [single, topologies] = await Promise.all([
+  const [single, topologies, places] = await Promise.all([
     rows.all<string>('nodes', range),
     rows.all<StoredTopology>('topologies', range, undefined, TOPOLOGIES),
+    rows.keys('topologies', range),
   ]);
   if (topologies.length > 0)
-    await packs().eachTopology(rows, range, topologies, (record) => {
+    await packs().eachTopology(rows, places, topologies, (record) => {
       if (!isAsked(record.text)) return;
       const messages = packs().readTopology(chatId, record);
       if (!messages) damaged.push(nameOfTopology(record));
