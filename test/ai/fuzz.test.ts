@@ -8,10 +8,10 @@ import { Run } from './person.ts';
 import { SDK } from './story.ts';
 
 /**
- * `FUZZ_SEEDS=20000` runs so many sequences, `FUZZ_FIRST=17 FUZZ_SEEDS=1` one of them again. The 500 of each run of CI
+ * `FUZZ_SEEDS=20000` runs so many sequences, `FUZZ_FIRST=17 FUZZ_SEEDS=1` one of them again. Those of each run of CI
  * press the buttons of an app, in test/apps; these add chats without a screen, on a database and on a disk that takes time.
  */
-const SEEDS = Number(process.env['FUZZ_SEEDS'] ?? 30);
+const SEEDS = Number(process.env['FUZZ_SEEDS'] ?? (SDK === 7 ? 30 : 10));
 const FIRST = Number(process.env['FUZZ_FIRST'] ?? 0);
 const ACTS = 40;
 /**

@@ -11,7 +11,7 @@ import { LONG, problemsOf } from './sequence.ts';
 /**
  * Whether the one who presses every button of the app would find out. Each of these bugs is what another project once
  * shipped, or what an invariant is there for. Each is planted between the chats and the engine, and must come to light by the
- * very words that its invariant has for it, within these of the 2,000 runs: the first ones, and as many long ones.
+ * very words that its invariant has for it, within these runs: the first ones, and as many long ones.
  */
 const RUNS = Array.from({ length: 50 }, (_, i) => [i, i * LONG]).flat();
 

@@ -26,6 +26,7 @@ beforeEach(() => {
   history.replaceState(null, '', '#/');
 });
 
+afterEach(() => vi.unstubAllGlobals());
 afterEach(cleanup);
 
 /** Opens the app; answers come at once. */
@@ -517,24 +518,38 @@ test('versions are paged through, announced, and keep the focus', async () => {
 });
 
 test('a slow save is mentioned, a quick one is not', async () => {
+  // Of a save that goes on, this test says when it has become slow.
+  const [later, never] = [globalThis.setTimeout, globalThis.clearTimeout];
+  const slow = new Map<unknown, () => void>();
+  vi.stubGlobal('setTimeout', (call: () => void, ms?: number) => {
+    const timer = later(ms === 300 ? () => {} : call, ms);
+    if (ms === 300) slow.set(timer, call);
+    return timer;
+  });
+  vi.stubGlobal('clearTimeout', (timer: ReturnType<typeof later>) => {
+    slow.delete(timer);
+    never(timer);
+  });
+  const state = (): string | null => screen.getByRole('status', { name: 'Save state' }).textContent;
+  openApp();
+  await ask('Quick');
+  await waitFor(() => expect(state()).toBe('In memory only'));
+  expect([...slow.keys()]).toEqual([]);
   const commit = store.commit.bind(store);
-  let wait = 40;
+  const { promise: isFree, resolve: free } = Promise.withResolvers<void>();
   vi.spyOn(store, 'commit').mockImplementation(async (...args) => {
-    await new Promise((resolve) => setTimeout(resolve, wait));
+    await isFree;
     return commit(...args);
   });
-  openApp();
-  const seen = new Set<string>();
-  const look = setInterval(
-    () => seen.add(screen.getByRole('status', { name: 'Save state' }).textContent ?? ''),
-    20,
-  );
-  await ask('Quick');
-  expect(seen.has('Saving')).toBe(false);
-  wait = 700;
   await userEvent.type(message(), 'Slow{Enter}');
-  await waitFor(() => expect(seen.has('Saving')).toBe(true), { timeout: 2000 });
-  clearInterval(look);
+  await waitFor(() => expect(slow.size).toBeGreaterThan(0));
+  expect(state()).not.toBe('Saving');
+  act(() => {
+    for (const call of slow.values()) call();
+  });
+  expect(state()).toBe('Saving');
+  free();
+  await waitFor(() => expect(state()).toBe('In memory only'));
 });
 
 test('what is brought over from a side question knows where it comes from', async () => {

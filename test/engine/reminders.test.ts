@@ -166,8 +166,9 @@ describe('a reminder in the prompt', () => {
       user(said('q1')),
     );
     const saving = saved(engine);
-    while (vi.getTimerCount() === 0) await Promise.resolve();
-    vi.advanceTimersByTime(10_000);
+    let isSaved = false;
+    void saving.then(() => (isSaved = true));
+    while (!isSaved) await vi.advanceTimersByTimeAsync(10_000);
     vi.useRealTimers();
     expect(await saving).toBe('q1');
   });

@@ -9,8 +9,8 @@ import { simulate, type Outcome } from '../support/simulation.ts';
 
 describe('stories of engines on one store', () => {
   it.each([
-    ['memory', 60],
-    ['indexeddb', 15],
+    ['memory', 30],
+    ['indexeddb', 10],
   ] as const)(
     'lose nothing that was acknowledged, and all agree in the end: %s',
     async (store, count) => {

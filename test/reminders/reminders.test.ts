@@ -290,7 +290,7 @@ describe('stripReminders()', () => {
           expect(stripReminders(JSON.parse(JSON.stringify(folded)) as UIMessage)).toStrictEqual(message);
           expect(textOf(folded)).toBe(textOf(message));
         }),
-        campaign(20_000),
+        campaign(5_000),
       );
     },
     patience,

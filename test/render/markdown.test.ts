@@ -76,7 +76,7 @@ describe('Markdown', () => {
             headings,
           );
         }),
-        cases(7_000),
+        cases(2_500),
       );
     },
     patience,
@@ -99,7 +99,7 @@ describe('Markdown', () => {
             same(blocks, ['heading', Object.keys(record).length, 'heading', 'paragraph']);
           },
         ),
-        cases(7_000),
+        cases(2_500),
       );
     },
     patience,
@@ -116,7 +116,7 @@ describe('Markdown', () => {
             ['heading', items.length, 'heading', 'paragraph'],
           );
         }),
-        cases(7_000),
+        cases(2_500),
       );
     },
     patience,

@@ -65,7 +65,7 @@ describe('TOML', () => {
         fc.property(fragments, (items) => {
           same(parse(toml.render(items)), valuesOf(items, ''));
         }),
-        cases(20_000),
+        cases(6_000),
       );
     },
     patience,

@@ -80,7 +80,7 @@ describe('TOON', () => {
           const text = toon.render(items);
           same(text === '' ? {} : decode(text), valuesOf(items));
         }),
-        cases(20_000),
+        cases(6_000),
       );
     },
     patience,

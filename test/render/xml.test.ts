@@ -156,7 +156,7 @@ describe('XML', () => {
           same(XMLValidator.validate(`<root>\n${source}\n</root>`), true);
           same(parsed(source), elementsOf(items));
         }),
-        cases(10_000),
+        cases(4_000),
       );
     },
     patience,
@@ -169,7 +169,7 @@ describe('XML', () => {
         fc.property(name, text, (tag, words) => {
           same(parsed(xml.render([{ name: tag, data: words }])), [[wellFormed(tag), readable(words)]]);
         }),
-        cases(10_000),
+        cases(4_000),
       );
     },
     patience,

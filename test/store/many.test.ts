@@ -23,8 +23,8 @@ import {
   words,
 } from '../support/storeRecords.ts';
 
-const FEW = 400;
-const MANY = 1000;
+const FEW = 200;
+const MANY = 500;
 
 /** The functions in which the same work, done with few and with many, took by the square of the count. */
 async function steep(count: (count: number) => Promise<Steps>, few = FEW, many = MANY): Promise<string[]> {
