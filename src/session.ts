@@ -13,7 +13,7 @@ import type { StorageFigures, StoreDelta } from './store/store.ts';
 /**
  * A chat in one file, for a bug report.
  *
- * What went wrong in a chat is seen by whoever has it: its branches, its prompt, what was sent, what happened in which order.
+ * A fault in a chat shows where the chat is: in its branches, its prompt, its requests, the order of its events.
  * A session is all of that as plain data. It leaves the page only as a file that a person hands on, so secrets are masked
  * unless somebody says otherwise, and it tells what was masked.
  *

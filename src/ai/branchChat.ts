@@ -25,8 +25,8 @@ import { saidOf } from './said.ts';
 /**
  * A chat on its branch: the AI SDK's verbs, one after another, none of which loses a word.
  *
- * What is done seldom is not here: what waits for its turn is in `queue.ts`, what calls of tools are given in `calls.ts`, how a
- * server's answer is taken up in `resume.ts`, and all that is needed for a turn in `begin.ts`.
+ * What is done seldom is not here: what waits for its turn is in `queue.ts`, what calls of tools are given in `calls.ts`,
+ * how a server's answer is taken up in `resume.ts`, and all that is needed for a turn in `begin.ts`.
  */
 export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<M> {
   readonly host: ChatHost<M>;
@@ -195,7 +195,7 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
     const at = headOf(this.engine, this.branchId);
     if (at === undefined) return;
     this.#loading = this.engine.resolve({ at }).then((resolved) => this.follow(resolved));
-    // Whoever sends hears of it; a chat that is only looked at stays empty.
+    // A caller that sends gets the error; a chat that is only looked at stays empty.
     this.#loading.catch(() => {});
   }
 
@@ -405,7 +405,7 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
       return resume();
     };
     const resumed = run();
-    // Who asks twice gives the first one up, and that ends first: StrictMode does.
+    // A second request gives the first one up, which ends first: StrictMode asks twice.
     const settled = Promise.allSettled([this.#resuming, resumed]).finally(() => {
       if (this.#resuming === settled) this.#resuming = undefined;
       // What another tab writes was taken out for it.

@@ -18,7 +18,7 @@ export async function keepAhead<M extends UIMessage>(
   const keep = async (): Promise<boolean> => {
     const before = now();
     const message = await readOn(before, chunks);
-    // What is given to another call in this moment is saved by whoever takes it, and must not be written over.
+    // A result that another call gives at this moment is saved by that call, and must not be written over.
     const isStill = (): boolean => sameJson(now(), before);
     return message !== undefined && isStill() && (await turn.savePoint(message)) && isStill();
   };

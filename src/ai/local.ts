@@ -129,7 +129,7 @@ function merged(first: object | undefined, second: object | undefined): object |
   return first || second ? { ...first, ...second } : undefined;
 }
 
-/** What went wrong, in the words of whoever failed; a status code stands before them. */
+/** The message of an error, its status code in front. */
 function errorTextOf(error: unknown): string {
   const { message, statusCode, lastError } = Object(error) as {
     message?: string;

@@ -36,7 +36,7 @@ export interface OurChat<M extends UIMessage> extends ContextChat<M> {
   ready(): Promise<void>;
   /** Resolves when the last turn, and what calls were given, is saved. */
   settled(): Promise<unknown>;
-  /** Stops what grows, and leaves what waits for whoever comes back. */
+  /** Stops the growing answers; questions that wait stay for the next page that opens the chat. */
   leave(): Promise<void>;
   /** Lets the answer at the end go on by itself. */
   goOn(): void;

@@ -193,7 +193,7 @@ function followerOf<M extends UIMessage>({
     if (!sameItems(own.messages, next)) own.messages = next;
   };
   sync();
-  // There may be no hook and no provider that reads the chat. Whoever can't is told so with the first request.
+  // No hook and no provider may have read the chat yet. Where it can't be read, the first request says so.
   if (chat) engine.ready().catch(() => {});
   const releases = [
     engine.state.subscribe(sync),

@@ -54,7 +54,7 @@ export async function regenerate<M extends UIMessage>(
 
 /**
  * Asks the chat that shows a message. Of two presses of a button the second one is the first: it must not go and look for
- * the message that the first one has put another one in place of. Who comes back to that message may ask again.
+ * the message that the first one has put another one in place of. A click after a return to that message asks again.
  */
 function once<M extends UIMessage>(
   asked: Asked<M>,

@@ -99,7 +99,7 @@ export class Queue<M extends UIMessage> implements Waiting {
     this.#questions = [...this.#questions, question];
     const isNext = (): boolean => !question.isLeft && /read|waits/.test(question.stage);
     return {
-      // One that can't be saved, or whose files can't be read, is refused by whoever looks at it next.
+      // A question that can't be saved, or whose files can't be read, is refused when it is its turn.
       read: this.#read(question, given).catch(() => {}),
       held: () => (isNext() && this.#isHeld() ? this.#change() : undefined),
       take: () => {
@@ -400,7 +400,9 @@ interface Entry<M extends UIMessage> {
   readonly at: number;
 }
 
-/** Whether what the store has under an id is a question: other tabs, and other versions of this code, may have put it there. */
+/**
+ * Whether what the store has under an id is a question: other tabs, and other versions of this code, may have put it there.
+ */
 function isEntry<M extends UIMessage>(entry: unknown, id: string): entry is Entry<M> {
   const { place, at, message } = (entry ?? {}) as Partial<Entry<M>>;
   const isPlaced = (place === null || typeof place === 'string') && typeof at === 'number';

@@ -1,6 +1,6 @@
 import { ContextError } from '../errors.ts';
 
-/** Refuses to send what is no message, for whoever wrote the call. */
+/** Refuses to send a value that is no message; the error names the field, for the developer who wrote the call. */
 export function refuseMessage(given: unknown): never {
   throw new ContextError(
     'invalid-messages',

@@ -7,7 +7,7 @@ import { newWords } from './pagers.ts';
 import type { PrepareRequest } from './note.ts';
 import { preparedFrom } from './request.ts';
 
-/** Who asks. */
+/** The chat that asks. */
 interface Asker<M extends UIMessage> {
   readonly engine: ContextEngine;
   readonly transport: ChatTransport<M>;

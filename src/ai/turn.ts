@@ -288,7 +288,7 @@ export class Turn<M extends UIMessage> implements Growing {
     const { engine, key, id, answer, call } = this;
     const facts = call && { ...call, ms: Date.now() - call.startedAt, status: how };
     const status = how === 'complete' ? how : 'interrupted';
-    // A version whose node could not be made has failed, and whoever asked for it is told.
+    // A version whose node could not be made has failed: the caller gets the error.
     await this.#saving?.catch(() => {});
     const read = this.#words();
     // One that was whole without a word is so still, if it was gone on with for nothing.

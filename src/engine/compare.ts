@@ -24,7 +24,7 @@ export interface Comparison {
   readonly totals: { readonly a: ComparedTotals; readonly b: ComparedTotals };
 }
 
-/** A message beside its like, or alone. `isSame`: both say the same, whoever numbered them. */
+/** A message beside its counterpart, or alone. `isSame`: both have the same content; ids and keys don't count. */
 export type ComparedTurn = Aligned<ComparedMessage>;
 
 /** A message of one side. */
@@ -94,7 +94,9 @@ function compared(questions: Questions, of: string): ComparedMessage {
   return { id, key, name, status, ...(message ? { message } : {}), tokens, calls: questions.calls(of) };
 }
 
-/** What a message says, as a text: without what a provider or a page numbered, and without reminders. Lost words equal none. */
+/**
+ * What a message says, as a text: without what a provider or a page numbered, and without reminders. Lost words equal none.
+ */
 function said({ key, name, message }: ComparedMessage): string {
   if (!message) return key;
   const { parts } = stripReminders(message);

@@ -335,7 +335,7 @@ export class Again {
   }
 }
 
-/** A task that runs once at a time: who asks for it while it runs gets the next run, and shares it with all who do. */
+/** A task of which one run is under way at a time: calls that come meanwhile share the next run. */
 export function oneAtATime(task: () => Promise<void>): () => Promise<void> {
   let current: Promise<void> | undefined;
   let next: Promise<void> | undefined;

@@ -2,7 +2,7 @@ import type { ContextFragment } from '../fragment/fragment.ts';
 
 /** Where a fragment of the prompt came from. */
 export interface FragmentOrigin {
-  /** `kept`: with the chat, by an earlier run. `reminder`: it goes into messages, whoever set it. */
+  /** `kept`: with the chat, by an earlier run. `reminder`: it goes into messages, however it was set. */
   readonly via: 'set' | 'component' | 'kept' | 'reminder';
   /** The component whose `useFragments()` it is; in development only. */
   readonly component?: string;

@@ -56,7 +56,7 @@ export class Replica {
   #by: string | undefined;
   #moment = 0;
 
-  /** Who writes here: drawn with the first write, because rendering on a server must draw nothing random. */
+  /** The author id of this page, drawn with the first write: rendering on a server must draw nothing random. */
   get by(): string {
     return (this.#by ??= createId());
   }

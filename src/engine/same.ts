@@ -1,7 +1,7 @@
 import type { UIMessage } from 'ai';
 import { stripReminders } from '../fragment/fold.ts';
 
-// When two values are one and the same to whoever looks: what is equal keeps its identity, and nobody renders it again.
+// When two values are equal for a reader of the state: an equal value keeps its identity, so no component renders again.
 
 /** Whether two lists hold the same things in the same order. */
 export function sameItems(a: readonly unknown[], b: readonly unknown[]): boolean {

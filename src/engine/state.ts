@@ -10,14 +10,17 @@ export type { CheckpointInfo };
 
 /**
  * Everything about a chat that an interface may show: one immutable value.
- * A slice that did not change keeps its identity, so whoever selects it does not render.
+ * A slice that did not change keeps its identity, so a component that selects it does not render.
  */
 export interface EngineState {
   /** `loading` until the chat is read; `error` when it can't be, or when it was deleted (`chat-deleted`). */
   readonly status: 'loading' | 'ready' | 'error';
   /** Why the status is `error`; null otherwise. */
   readonly error: ContextError | null;
-  /** The chat's row; null until it is read and until the first message. It comes with that, which `saveState` may still tell is being saved. */
+  /**
+   * The chat's row; null until it is read and until the first message. It comes with that, which `saveState` may still tell
+   * is being saved.
+   */
   readonly chat: Chat | null;
   /** The name of the active branch: `main` until the chat is read. */
   readonly branch: string;
@@ -36,9 +39,10 @@ export interface EngineState {
   /** The loaded end of the active chain, oldest first; saved messages only, streaming ones as of their last draft. */
   readonly messages: readonly UIMessage[];
   /**
-   * What another tab is writing on the active branch, behind `messages`: its question, and its answer as of the last
-   * draft (without parts before the first), oldest first. It is there to be looked at; it joins `messages` when the answer is settled. One whose id is
-   * among `messages` is an answer that the other tab goes on with. Empty while nobody else writes here.
+   * What another tab is writing on the active branch, behind `messages`: its question, and its answer as of the last draft
+   * (without parts before the first), oldest first. It is there to be looked at; it joins `messages` when the answer is
+   * settled. One whose id is among `messages` is an answer that the other tab goes on with. Empty while nobody else writes
+   * here.
    */
   readonly remoteMessages: readonly UIMessage[];
   /** How many messages of the active chain stand before the first loaded one: what `loadMore()` may still bring. */

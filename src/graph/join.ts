@@ -17,7 +17,7 @@ import { recordOf } from './marks.ts';
  * What another tab wrote, a chat that the browser cleared under the open page, a write whose answer got lost, an import
  * and an undo are one case: records are united. A message that both know has the versions of both, and its greatest
  * version with words is shown; an end that one of them knows is an end; of two marks on one thing the greater counts.
- * None of that depends on who comes first, nor on how often, so nobody has to ask whether a write was done before, and a
+ * None of that depends on the order of joins, nor on their number, so no code asks whether a write was done before, and a
  * page may send what it has twice, in pieces and late.
  *
  * Versions without words are kept only as long as none has words: a reserved message that was taken back, and in which
@@ -207,7 +207,7 @@ export function unitedEnds(known: EndsRecord, other: EndsRecord): EndsRecord {
   const isMore = all.size > known.keys.length;
   if (!isMore && !isOlder && seq === (known.seq ?? -1)) return known;
   const { at, createdAt } = isOlder ? other : known;
-  // Those that are new come last: who has read the others need not look at them again.
+  // New ends come last: a reader that knows the others looks at the new ones only.
   const keys = isMore ? [...all] : known.keys;
   return { ...other, ...known, at, createdAt, keys, ...(seq < 0 ? {} : { seq }) };
 }
@@ -254,7 +254,10 @@ function joinMark(chat: WritableChat, mark: Mark): boolean {
   return true;
 }
 
-/** The order of marks: by revision, author and canonical JSON, then by id, for marks on different things. The greatest counts. */
+/**
+ * The order of marks: by revision, author and canonical JSON, then by id, for marks on different things. The greatest
+ * counts.
+ */
 export function compareMarks(a: Mark, b: Mark): number {
   return (
     a.rev - b.rev ||
@@ -313,7 +316,7 @@ function reindex(chat: WritableChat): void {
   }
 }
 
-/** Counts the depths on the way up from a message. The oldest message of a ring is a first one, whoever closed it. */
+/** Counts the depths on the way up from a message. A ring is cut before its oldest message, in every replica. */
 function measure(chat: WritableChat, record: MessageRecord): void {
   const path: MessageRecord[] = [];
   const passed = new Set<MessageRecord>();

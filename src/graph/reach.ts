@@ -88,7 +88,7 @@ export interface Origin {
   readonly first: string | null;
 }
 
-/** What a list shows of a branch; ages and counts are put into words by whoever shows it. */
+/** What a list shows of a branch; the list itself puts ages and counts into words. */
 export interface BranchLabel {
   /** The person's own name, else the first words that differ from the branch it came from; its name where there are none. */
   readonly label: string;

@@ -7,9 +7,9 @@ import { reachableFrom } from './messages.ts';
 /**
  * Is a chat whole?
  *
- * A chat that can be joined needs no cure: a missing piece is no error, a ring is cut by whoever reads it, and what comes
- * later is joined. So the check tells what a person should know: what can't be read, what is shown elsewhere than it was
- * written, and what nobody would find. The last of these is mended by a branch that ends there.
+ * A chat that can be joined needs no cure: a missing piece is no error, each reader cuts a ring at the same place, and what
+ * comes later is joined. So the check tells what a person should know: what can't be read, what is shown elsewhere than it
+ * was written, and what nobody would find. The last of these is mended by a branch that ends there.
  */
 export function verify(chat: ChatValue, ways: readonly Way[], growingOf?: GrowingOf): Finding[] {
   const records = [...chat.messages.values()].toSorted(compareAt);

@@ -3,10 +3,10 @@ import { printable } from './renderer.ts';
 /**
  * Text that stays in its place in Markdown.
  *
- * Markdown has no wall around a text: a line that begins with `## ` is a heading, whoever wrote it, dashes below a line
- * make a heading of it, a code fence or an HTML comment that stays open swallows the rest of the prompt, and `[name]: `
- * makes a link of that name wherever it stands. All of them begin a line (perhaps behind list and quote marks), so it
- * is enough to look there, and to put a backslash before the mark. Complete code blocks are left alone: prompts are
+ * Markdown has no wall around a text: a line that begins with `## ` is a heading, in the text of a fragment too, dashes
+ * below a line make a heading of it, a code fence or an HTML comment that stays open swallows the rest of the prompt, and
+ * `[name]: ` makes a link of that name wherever it stands. All of them begin a line (perhaps behind list and quote marks),
+ * so it is enough to look there, and to put a backslash before the mark. Complete code blocks are left alone: prompts are
  * full of them, and a comment in Python is no heading.
  *
  * A code block counts as complete only where every reader must agree on its end: the closing fence stands in the column

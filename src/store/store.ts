@@ -7,8 +7,8 @@ import type { BranchInfo, CheckpointInfo, MessageNode } from './reads.ts';
  * What a store owes to the conversations in it.
  *
  * A store keeps records, and knows nothing of what they mean: it does not fork, name, rebase or repair. It joins what it is
- * handed with what it has (`graph/join.ts`), numbers each change, and tells who asks what is new. So there is no write
- * that can come too late, too early or twice, and none that must be undone.
+ * handed with what it has (`graph/join.ts`), numbers each change, and tells a caller what is new since a number. So there is
+ * no write that can come too late, too early or twice, and none that must be undone.
  *
  * Whole or not at all. A commit is one durable transaction: when it resolves, all of it is on the disk; when it rejects,
  * none of it is. A store never reports a save that did not happen. Of a delta that was refused nothing is known to it.

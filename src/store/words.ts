@@ -1,11 +1,11 @@
 /**
  * How a text becomes words that can be compared.
  *
- * Case and accents don't count: who looks for `cafe` means `Café`, and an `ß` is two letters to whoever has no key for
- * it. Chinese, Japanese, Korean, Thai and their neighbours write words without spaces, or grow them at the end. There a
- * word is one character, and a piece of text is found as its characters in a row, wherever it stands. A dictionary that
- * cuts such texts (`Intl.Segmenter`) cuts a short query otherwise than the sentence around it, and then does not find
- * what is plainly there; it also differs between browsers.
+ * Case and accents don't count: a search for `cafe` finds `Café`, and `ß` is found by its two letters from a keyboard that
+ * has no key for it. Chinese, Japanese, Korean, Thai and their neighbours write words without spaces, or grow them at the
+ * end. There a word is one character, and a piece of text is found as its characters in a row, wherever it stands. A
+ * dictionary that cuts such texts (`Intl.Segmenter`) cuts a short query otherwise than the sentence around it, and then does
+ * not find what is plainly there; it also differs between browsers.
  *
  * A word may hold signs that nobody sees or types: soft hyphens, zero-width spaces and joiners. It is found as it looks.
  */
@@ -22,7 +22,7 @@ export function wordsOf(text: string): Word[] {
   return [...eachWord(text)];
 }
 
-/** The same one by one: a text may be megabytes long, and who reads it wants to pause, or to stop. */
+/** The same one by one: a text may be megabytes long, and the search pauses in it, or stops. */
 export function* eachWord(text: string): Generator<Word, void, undefined> {
   for (const { 0: run, index } of text.matchAll(RUN)) {
     if (IS_ASCII.test(run)) yield word(run.slice(0, LONGEST).toLowerCase(), run, index);

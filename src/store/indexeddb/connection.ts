@@ -55,7 +55,7 @@ export function hasBeenHere(name: string): boolean {
  * a tab that does not step aside. Nobody waits for ever: after `patience` the call fails with `store-blocked`. The
  * request stays, and the next call waits for the same one.
  *
- * Whoever closes it wants it closed, and may delete the database next: what was still under way must not open it again.
+ * A caller that closes the connection may delete the database next: work still under way must not open it again.
  * It is refused with `store-closed`, until somebody uses the store again.
  */
 class Connection implements Database {

@@ -3,7 +3,7 @@ import type { Database } from '../tables/layout.ts';
 import type * as Leases from './leases.ts';
 
 /**
- * Who writes an answer right now.
+ * Which tab writes an answer right now.
  *
  * A streaming message whose tab was closed stays streaming for ever, unless somebody can tell that nobody writes it any
  * more. A Web Lock can: it falls when its tab does, however the tab ended. It is taken in shared mode, because it says

@@ -15,7 +15,7 @@ import { whenIdle } from '../tables/access.ts';
  * its log ends.
  *
  * Nobody waits for that, but it is not free: with the log, Chromium writes its youngest ten megabytes anew. So a page that
- * is left in peace leaves a note that it was, and the next one spares it. Whoever is killed leaves none.
+ * is left in peace leaves a note that it was, and the next one spares it. A page that is killed leaves none.
  */
 export function renewLog(): void {
   if (isRenewed || !isChromium()) return;

@@ -138,8 +138,8 @@ export class TransactionRows implements Rows {
 }
 
 /**
- * Whether a request failed for what it would bring. Chromium has a name for a file that is gone; of one that it can't read
- * it speaks under names that it has for many things, and always in these words.
+ * Whether a request failed because the value can't be read. Chromium has an error name for a file that is gone; for a file
+ * that it can't read it uses general names, and always this message.
  */
 export function isOfValue(error: unknown): boolean {
   const { name } = Object(error) as { readonly name?: unknown };
@@ -149,7 +149,7 @@ export function isOfValue(error: unknown): boolean {
 /** No browser refuses a text or bytes of this length: not by far. */
 const NEVER_REFUSED = 2 ** 24;
 
-/** A read that fails leaves its transaction as it is: whoever asked knows what to do. */
+/** A read that fails does not abort its transaction: the caller decides. */
 export function answerTo<T>(request: IDBRequest<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);

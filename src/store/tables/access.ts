@@ -20,7 +20,7 @@ export type Calls = Readonly<Record<string, (access: Access, ...args: never[]) =
  *
  * Tabs tell each other that something changed: ids and numbers, never content. Everything of one origin can speak on their
  * channel, also an older or newer version of this package, so what does not look exactly like a notice is not heard. A tab
- * that was frozen misses messages; a notice is a hint to look, and who hears it asks the store for the difference.
+ * that was frozen misses messages; a notice is a hint to look, and an engine that hears it asks the store for the changes.
  */
 export class Access {
   readonly db: Database;

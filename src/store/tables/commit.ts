@@ -306,7 +306,7 @@ function expectPlace({ chat, meta }: Known, ready: Ready, options: CommitOptions
   throw new ContextError('wrong-user', message, { details: { chatId, userId: totals.userId } });
 }
 
-/** Refuses a write of one who expects other ends of a branch record. */
+/** Refuses a write that expects other ends of a branch record. */
 function expectEnds({ chat, facts }: Known, expected: CommitOptions['expect'] = {}): void {
   const chatId = chat.id;
   const ends: Record<string, readonly string[]> = {};
@@ -419,7 +419,7 @@ async function keepLate(
   }
 }
 
-/** Keeps one revision; of more than the last twenty the oldest goes. */
+/** Keeps one revision, and deletes the oldest where there are more than twenty. */
 async function keepRevision(
   rows: Rows,
   chatId: string,

@@ -86,7 +86,7 @@ export interface Meta {
   readonly deviceId: string;
 }
 
-/** The row of a chat, and of one that was deleted: that has no totals. */
+/** The row of a chat; a deleted chat has one without totals. */
 export interface StoredChat {
   readonly id: string;
   /** The number of its last change. */
@@ -100,7 +100,7 @@ export interface StoredChat {
   readonly deleted: readonly string[];
   /** What can be restored, the last deleted at the end. */
   readonly kept?: readonly Kept[];
-  /** The number at which it came back: who has read less reads all. */
+  /** The number at which it was restored: a reader that has read less reads all. */
   readonly restored?: number;
 }
 

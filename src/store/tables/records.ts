@@ -119,9 +119,9 @@ export async function loadPacks(): Promise<typeof Packs> {
 // --- By key -----------------------------------------------------------------------------------------------------------
 
 /**
- * Some messages of a chat by their keys; those that are not there are left out. `seqOf` tells where some may lie: where that is
- * right, one of a few costs one row or one pack. Otherwise the topology is looked through, whose text tells all keys: for a
- * few, only packs that have one of them are made sense of.
+ * Some messages of a chat by their keys; those that are not there are left out. `seqOf` tells where some may lie: where that
+ * is right, one of a few costs one row or one pack. Otherwise the topology is looked through, whose text tells all keys: for
+ * a few, only packs that have one of them are made sense of.
  */
 export async function findMessages(
   rows: Rows,
@@ -273,7 +273,7 @@ export async function readMeta(rows: Rows): Promise<Meta> {
   return { database, generation, deviceId, seq: Math.max(seq, last ?? 0) };
 }
 
-/** The row of a chat; that of one that never was, where there is none, or none that can be read: its number is 0. */
+/** The row of a chat; where there is none that can be read, an empty one with the number 0. */
 export async function readChat(rows: Rows, id: string): Promise<StoredChat> {
   const row = await rows.get<Partial<StoredChat>>('chats', id);
   const { seq, from, keys, deleted } = Object(row) as Partial<StoredChat>;
@@ -282,7 +282,7 @@ export async function readChat(rows: Rows, id: string): Promise<StoredChat> {
   return isOne ? (row as StoredChat) : { id, seq: 0, from: 0, keys: [], deleted: [] };
 }
 
-/** The number from which somebody who has read up to `since` reads on: all of a chat that came back, and no other one. */
+/** The number after which a reader of `since` reads on: a restored chat is read whole, a deleted one not at all. */
 export function startOf({ from, restored = 0 }: StoredChat, since: number): number {
   return Math.max(from, since < restored ? 0 : since);
 }
