@@ -81,6 +81,7 @@ const STATES = {
   },
 };
 
+/** @type {string[]} */
 const failed = [];
 const server = spawn(
   'vite',
@@ -109,7 +110,11 @@ try {
   for (const scheme of SCHEMES)
     for (const width of [1440, 1024, 375, 320])
       for (const [name, act] of Object.entries(STATES))
-        await picture(`demo-${name}-${width}-${scheme}`, { width, height: width < 700 ? 740 : 900, scheme }, act);
+        await picture(
+          `demo-${name}-${width}-${scheme}`,
+          { width, height: width < 700 ? 740 : 900, scheme },
+          act,
+        );
 } finally {
   await browser.close();
   server.kill();
@@ -160,7 +165,13 @@ async function view(/** @type {Page} */ page, /** @type {string} */ name) {
 
 async function untilServed() {
   for (let tries = 0; tries < 50; tries += 1) {
-    if (await fetch(`http://127.0.0.1:${PORT}/`).then(() => true, () => false)) return;
+    if (
+      await fetch(`http://127.0.0.1:${PORT}/`).then(
+        () => true,
+        () => false,
+      )
+    )
+      return;
     await new Promise((done) => setTimeout(done, 200));
   }
   throw new Error('The demo is not served: is it built?');

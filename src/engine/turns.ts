@@ -232,9 +232,9 @@ export class Turns {
       const isGrowing = stream !== undefined && status === undefined;
       await (isGrowing ? this.#keepWords(key, words, stream) : this.#settle(key, words, status));
     };
-    if (stream || status !== 'streaming') return stream ? rewrite() : streams.alone(TURN, rewrite);
-    // Another chat of this page is about to let it grow, too.
-    if (this.#beginning.has(key)) throw stillWritten(replica.idOf(key));
+    if (status !== 'streaming') return stream ? rewrite() : streams.alone(TURN, rewrite);
+    // Another chat of this page lets it grow, or is about to.
+    if (stream || this.#beginning.has(key)) throw stillWritten(replica.idOf(key));
     this.#beginning.add(key);
     await streams.alone(TURN, rewrite).finally(() => this.#beginning.delete(key));
   }

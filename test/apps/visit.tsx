@@ -74,9 +74,12 @@ export async function visit(
       before = now;
     }
   };
-  const step = async (name: string, action: () => unknown): Promise<void> => {
+  const step = async (name: string, action: () => unknown, words = ''): Promise<void> => {
     await act(async () => void (await action()));
-    await rest();
+    // Files of a question are read before it shows; a question that is refused never does.
+    const latest = performance.now() + 5000;
+    do await rest();
+    while (!seen().includes(words) && performance.now() < latest);
     story.push(...news(), `${name}: ${seen()}`);
   };
   await rest();
@@ -93,7 +96,7 @@ export async function visit(
     press: (name) => step(name, () => press(name)),
     send: async (text) => {
       write('Message', text);
-      await step(`send ${text}`, () => press('Send'));
+      await step(`send ${text}`, () => press('Send'), text);
     },
     attach: (...files) => step('attach', () => pick(screen.getByLabelText('Files'), files)),
     bring: (how, ...files) => {

@@ -39,6 +39,13 @@ describe('ask()', () => {
     });
   });
 
+  test('an answer that grows again for one chat of the page does not begin to for another one', async () => {
+    const { engine } = await chat('q1', 'a1');
+    const grow = (): Promise<void> => engine.updateMessage('a1', (saved) => saved, 'streaming');
+    await grow();
+    await expect(grow()).rejects.toMatchObject({ code: 'busy' });
+  });
+
   test('drafts reach the disk at most twice a second, and the state with them', async () => {
     vi.useFakeTimers();
     try {

@@ -1,0 +1,191 @@
+// `npm run first-minute`: what the first visit of the demo costs, in Chromium. `npm run build:demo` comes first.
+//
+// The folder is served gzipped, as a host would. Told are, each of five visits with a profile of its own (median, and all):
+// - bytes of script (gzip -9, by file) that were asked for until the last answer of the first chat is on screen;
+// - ms until then, from the navigation on, with a processor of a quarter (4x), and with Fast 4G added (9 Mbit/s down,
+//   165 ms a way and back, as Chrome's devtools have it);
+// - the layout shift of the first ten seconds, unthrottled;
+// - ms from a key to the next frame with 200 messages on screen and 500 kB in the box, and from `Send` until the question
+//   shows, unthrottled; beside a bare textarea in the same page, because most of a key is the browser's own.
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { chromium } from 'playwright-core';
+import { ensureBrowser, launchArgs } from './browser.mjs';
+import { root } from './entries.mjs';
+
+/** @typedef {import('playwright-core').Page} Page */
+
+const FOLDER = join(root, 'node_modules/.cache/demo');
+const LAST_ANSWER = 'Slow drip';
+const TYPES = { html: 'text/html', js: 'text/javascript', css: 'text/css', svg: 'image/svg+xml' };
+
+/** Bytes by path, gzipped. @type {Map<string, Buffer>} */
+const files = new Map();
+
+const server = createServer(async ({ url = '/' }, response) => {
+  const path = new URL(url, 'http://here').pathname.replace(/\/$/, '/index.html');
+  try {
+    const bytes = files.get(path) ?? gzipSync(await readFile(join(FOLDER, path)), { level: 9 });
+    files.set(path, bytes);
+    const type =
+      TYPES[/** @type {keyof typeof TYPES} */ (path.split('.').at(-1))] ?? 'application/octet-stream';
+    response.writeHead(200, { 'content-type': type, 'content-encoding': 'gzip' }).end(bytes);
+  } catch {
+    response.writeHead(404).end();
+  }
+}).listen(0, '127.0.0.1');
+await new Promise((listening) => server.once('listening', listening));
+const address = server.address();
+const origin = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}/`;
+const browser = await chromium.launch({ executablePath: ensureBrowser(), args: launchArgs() });
+
+try {
+  const plain = await five(visit);
+  tell(
+    'script until the last answer, kB',
+    plain.map(({ bytes }) => bytes / 1000),
+    280,
+  );
+  tell(
+    'the last answer at 4x CPU, ms',
+    (await five(() => visit({ cpu: 4 }))).map(({ ms }) => ms),
+    1200,
+  );
+  tell(
+    'the same on Fast 4G, ms',
+    (await five(() => visit({ cpu: 4, isSlow: true }))).map(({ ms }) => ms),
+    2000,
+  );
+  tell('layout shift of ten seconds', await five(layoutShift), 0.002, 4);
+  const typed = await typing();
+  tell('a key with 500 kB in the box, ms', typed.keys, 50);
+  tell('the same in a bare textarea, ms', typed.bare);
+  tell('the first key, ms', typed.first, 50);
+  tell('Send until the question shows, ms', typed.sent, 50);
+} finally {
+  await browser.close();
+  server.close();
+}
+
+/** @template T @param {() => Promise<T>} run @returns {Promise<T[]>} */
+async function five(run) {
+  const results = [];
+  for (let i = 0; i < 5; i += 1) results.push(await run());
+  return results;
+}
+
+/** A first visit until the last answer shows. */
+async function visit({ cpu = 1, isSlow = false } = {}) {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+  const page = await context.newPage();
+  const cdp = await context.newCDPSession(page);
+  await cdp.send('Emulation.setCPUThrottlingRate', { rate: cpu });
+  if (isSlow) {
+    const speed = { downloadThroughput: (9e6 / 8) * 0.9, uploadThroughput: (1.5e6 / 8) * 0.9, latency: 165 };
+    await cdp.send('Network.emulateNetworkConditions', { offline: false, ...speed });
+  }
+  /** @type {Set<string>} */
+  const scripts = new Set();
+  page.on('request', (request) => {
+    if (request.resourceType() === 'script') scripts.add(new URL(request.url()).pathname);
+  });
+  await page.addInitScript((words) => {
+    const look = () => {
+      const table = document.querySelector('main table');
+      if (!table?.textContent?.includes(words)) return void requestAnimationFrame(look);
+      // On screen with the frame that follows.
+      requestAnimationFrame(() => Object.assign(window, { shownAt: performance.now() }));
+    };
+    look();
+  }, LAST_ANSWER);
+  await page.goto(origin, { waitUntil: 'commit' });
+  const shown = await page.waitForFunction(() => Reflect.get(window, 'shownAt'), undefined, {
+    timeout: 60_000,
+  });
+  const bytes = [...scripts].reduce((sum, path) => sum + (files.get(path)?.length ?? 0), 0);
+  const ms = Number(await shown.jsonValue());
+  await context.close();
+  return { bytes, ms };
+}
+
+async function layoutShift() {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+  const page = await context.newPage();
+  await page.addInitScript(() => {
+    Object.assign(window, { shift: 0 });
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries())
+        if (!Reflect.get(entry, 'hadRecentInput'))
+          Object.assign(window, { shift: Reflect.get(window, 'shift') + Reflect.get(entry, 'value') });
+    }).observe({ type: 'layout-shift', buffered: true });
+  });
+  await page.goto(origin);
+  await page.waitForTimeout(10_000);
+  const shift = Number(await page.evaluate(() => Reflect.get(window, 'shift')));
+  await context.close();
+  return shift;
+}
+
+/** Keys in the box of a chat of 200 messages with 500 kB in it, and in a bare textarea with as much. */
+async function typing() {
+  const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+  await page.goto(`${origin}?empty&speed=0`);
+  const box = page.getByRole('textbox', { name: 'Message', exact: true });
+  for (let turn = 1; turn <= 100; turn += 1) {
+    await box.fill(`Question ${turn}`);
+    await box.press('Enter');
+    await page
+      .getByRole('article', { name: 'Assistant' })
+      .nth(turn - 1)
+      .waitFor();
+    await page.getByRole('button', { name: 'Send' }).waitFor();
+  }
+  const text = 'words in a row '.repeat(33_400);
+  await box.fill(text);
+  const keys = await keysIn(page, 'main form textarea');
+  await box.fill('One more?');
+  const sent = await page.evaluate(async () => {
+    const [form] = document.querySelectorAll('main > section > form');
+    const start = performance.now();
+    /** @type {HTMLFormElement} */ (form).requestSubmit();
+    while (!document.querySelector('main')?.textContent?.includes('One more?'))
+      await new Promise((frame) => requestAnimationFrame(frame));
+    return performance.now() - start;
+  });
+  await page.evaluate((value) => {
+    const bare = Object.assign(document.createElement('textarea'), { id: 'bare', value });
+    document.body.replaceChildren(bare);
+    bare.focus();
+  }, text);
+  const bare = await keysIn(page, '#bare');
+  await page.close();
+  return { first: keys.slice(0, 1), keys: keys.slice(1), bare: bare.slice(1), sent: [sent] };
+}
+
+/** Types ten letters; ms from each key to the frame that shows it. */
+async function keysIn(/** @type {Page} */ page, /** @type {string} */ selector) {
+  await page.evaluate((where) => {
+    const times = Object.assign(window, { keyTimes: /** @type {number[]} */ ([]) }).keyTimes;
+    document.querySelector(where)?.addEventListener('beforeinput', () => {
+      const start = performance.now();
+      requestAnimationFrame(() => setTimeout(() => times.push(performance.now() - start)));
+    });
+  }, selector);
+  await page.locator(selector).focus();
+  for (const letter of 'abcdefghij') {
+    await page.keyboard.press(letter);
+    await page.waitForTimeout(250);
+  }
+  return /** @type {number[]} */ (await page.evaluate(() => Reflect.get(window, 'keyTimes')));
+}
+
+function tell(/** @type {string} */ what, /** @type {number[]} */ values, most = Infinity, digits = 1) {
+  const sorted = values.toSorted((a, b) => a - b);
+  const median = sorted[sorted.length >> 1] ?? Number.NaN;
+  const promise = most === Infinity ? '' : ` of at most ${most}${median > most ? ': not kept' : ''}`;
+  console.log(
+    `${what}: ${median.toFixed(digits)}${promise} (${sorted.map((one) => one.toFixed(digits)).join(', ')})`,
+  );
+}
