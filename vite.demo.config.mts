@@ -42,10 +42,51 @@ function readOnlyMarkdown(): Plugin {
   };
 }
 
+/**
+ * Has the page fetch at once what its first chat asks for by and by: each import that waits for the one before would cost
+ * a way to the server and back.
+ */
+function asked(...modules: readonly string[]): Plugin {
+  return {
+    name: 'asked by the first chat',
+    transformIndexHtml: {
+      order: 'post',
+      handler: (html, { bundle = {} }) => {
+        const chunks = Object.values(bundle).filter((file) => file.type === 'chunk');
+        const files = new Set<string>();
+        const add = (file: string): void => {
+          if (files.has(file)) return;
+          files.add(file);
+          for (const next of chunks.find(({ fileName }) => fileName === file)?.imports ?? []) add(next);
+        };
+        for (const module of modules) {
+          const chunk = chunks.find(({ moduleIds }) => moduleIds.includes(`${root}/${module}`));
+          if (chunk) add(chunk.fileName);
+        }
+        return [...files]
+          .filter((file) => !html.includes(`/${file}"`))
+          .map((file) => ({ tag: 'link', attrs: { ...PRELOAD, href: `/${file}` }, injectTo: 'head' }));
+      },
+    },
+  };
+}
+
+const PRELOAD = { rel: 'modulepreload', crossorigin: '' };
+
+/** What runs until the first chat is on screen, and comes in a file of its own. */
+const FIRST = [
+  'src/store/indexeddb/connection.ts',
+  'src/store/tables/usual.ts',
+  'src/engine/session.ts',
+  'src/store/tables/rarely.ts',
+  'stories/demo/firstChat.ts',
+  'src/ai/begin.ts',
+];
+
 // The demo is compiled with the React Compiler, hooks of the package included: they must survive it.
 export default defineConfig({
   root: `${root}/stories/demo`,
-  plugins: [apart(), readOnlyMarkdown(), react({ compiler: true })],
+  plugins: [apart(), readOnlyMarkdown(), react({ compiler: true }), asked(...FIRST)],
   resolve: { alias: aliases },
   build: { outDir: `${root}/node_modules/.cache/demo`, emptyOutDir: true, target: 'es2022' },
 });

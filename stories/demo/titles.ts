@@ -36,6 +36,8 @@ export function cutBetweenWords(line: string, longest: number): string {
 
 /** The beginning of a line, at most so many code units, and no sign cut in two: an emoji may be several. */
 function withinLength(line: string, longest: number): string {
+  // A browser takes a tenth of a second to learn where signs end; in plain text each letter is one.
+  if (/^[ -~]*$/.test(line.slice(0, longest + 1))) return line.slice(0, longest);
   let length = 0;
   for (const { index, segment } of new Intl.Segmenter().segment(line)) {
     if (index + segment.length > longest) break;
