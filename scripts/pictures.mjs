@@ -56,12 +56,12 @@ const HOSTILE = {
 /** States of the demo, each from its first visit. @type {Record<string, Act>} */
 const STATES = {
   first: async () => {},
-  empty: async (page) => page.getByRole('button', { name: 'New chat' }).first().click(),
+  empty: (page) => inDrawer(page, 'New chat'),
   branches: async (page) => page.getByRole('button', { name: /^Branch: / }).click(),
   checkpoints: async (page) => page.getByRole('button', { name: 'Checkpoints' }).click(),
   palette: async (page) => page.keyboard.press('Control+k'),
   versions: async (page) => page.getByRole('button', { name: 'Compare versions' }).first().click(),
-  settings: async (page) => page.getByRole('button', { name: 'Model settings' }).click(),
+  settings: (page) => inDrawer(page, 'Model settings'),
   restored: async (page) => {
     await page.getByRole('button', { name: 'Checkpoints' }).click();
     await page.getByRole('button', { name: 'Restore Name and slogan' }).click();
@@ -148,6 +148,13 @@ async function picture(name, { width, height, scheme = 'light', scale = 1 }, act
   }
   await page.screenshot({ path: join(folder, `${name}.png`) });
   await page.close();
+}
+
+/** Presses a button of the chat list, which a narrow page keeps in a drawer. */
+async function inDrawer(/** @type {Page} */ page, /** @type {string} */ name) {
+  const drawer = page.getByRole('button', { name: 'Open chats' });
+  if (await drawer.isVisible()) await drawer.click();
+  await page.getByRole('button', { name }).first().click();
 }
 
 function panelOf(/** @type {Page} */ page) {
