@@ -3,9 +3,8 @@ import { ContextError, expectListener, readFrom } from '../errors.ts';
 import type { ContextFragment } from '../fragment/fragment.ts';
 import type { ContextRenderer } from '../render/renderer.ts';
 import type { ContextStore } from '../store/store.ts';
-import { Desk, expectRenderer, pendingOf, type Pending } from './desk.ts';
+import { Desk, expectRenderer, pendingOf, splitLanes, type Pending } from './desk.ts';
 import type { AttachedChat, ContextEngineOptions } from './options.ts';
-import { splitLanes } from './prompt.ts';
 import type { Chat, ContextEvent, EngineState } from './state.ts';
 
 /**

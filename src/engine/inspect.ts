@@ -1,7 +1,6 @@
 import type { UIMessage } from 'ai';
 import { ContextError, isContextError, readFrom, reasonOf } from '../errors.ts';
 import { isLazyFragment, isRecord, LAZY_ID, type ContextFragment } from '../fragment/fragment.ts';
-import { hasLazy } from '../fragment/copy.ts';
 import { checkMessage, messageOf } from '../fragment/message.ts';
 import type { GraphData } from '../graph/visualize.ts';
 import type { ContextRenderer } from '../render/renderer.ts';
@@ -9,9 +8,9 @@ import { countAhead, isBatch, type BatchTokenizer } from '../tokens/count.ts';
 import { estimatePrompt, type EstimateResult } from '../tokens/estimate.ts';
 import { findModel } from '../tokens/models.ts';
 import { estimateTokenizer, type Tokenizer } from '../tokens/tokenizer.ts';
-import { expectRenderer, type PendingMessage, expectOption } from './desk.ts';
+import { expectOption, expectRenderer, type PendingMessage, splitLanes } from './desk.ts';
 import { plainContent } from './plain.ts';
-import { splitLanes } from './prompt.ts';
+import { loadedFragments, textOf } from './view.ts';
 import type { Writer } from './writer.ts';
 
 /** Up to here a `data:` URL is shown whole, in characters. */
@@ -269,8 +268,8 @@ async function pieceOf(
   signal: AbortSignal | undefined,
 ): Promise<Piece> {
   const { id, name } = fragment;
-  const loaded = await load(fragment, signal);
-  return { id, name, loaded, text: renderText([loaded], renderer) };
+  const [loaded = fragment] = await loadedFragments([fragment], signal);
+  return { id, name, loaded, text: textOf(renderer, [loaded]) };
 }
 
 function tellProblem({ id, name }: ContextFragment, error: unknown): Piece {
@@ -283,28 +282,16 @@ function refuseProblem({ name }: ContextFragment, cause: unknown): never {
   throw new ContextError('invalid-fragment', message, { details: { path: '' }, cause });
 }
 
-async function load(fragment: ContextFragment, signal: AbortSignal | undefined): Promise<ContextFragment> {
-  if (!hasLazy(fragment)) return fragment;
-  const { loadFragments } = await import('../fragment/loader.ts');
-  return (await loadFragments([fragment], { signal }))[0] ?? fragment;
-}
-
 /** Those that render alone, in one piece; if a renderer can't do that, one after another. */
 function renderTogether(pieces: readonly Piece[], renderer: ContextRenderer): string {
   try {
-    return renderText(
-      pieces.flatMap(({ loaded }) => loaded ?? []),
+    return textOf(
       renderer,
+      pieces.flatMap(({ loaded }) => loaded ?? []),
     );
   } catch {
     return pieces.map(({ text }) => text).join('\n');
   }
-}
-
-function renderText(fragments: readonly ContextFragment[], renderer: ContextRenderer): string {
-  const text: unknown = renderer.render(fragments);
-  if (typeof text === 'string') return text;
-  throw new ContextError('invalid-options', `The renderer ${renderer.name} gave no text.`);
 }
 
 function pendingMessage(content: PendingMessage): UIMessage {

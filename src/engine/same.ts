@@ -33,7 +33,8 @@ export function keepSame<T extends { readonly id: string }>(
   return keepIfSame(before, next);
 }
 
-function sameFields<T extends object>(a: T, b: T): boolean {
+/** Whether the fields of `b` are those of `a`. */
+export function sameFields<T extends object>(a: T, b: T): boolean {
   for (const key of Object.keys(b) as (keyof T)[]) if (a[key] !== b[key]) return false;
   return true;
 }
