@@ -169,8 +169,7 @@ export class Session {
 
   async compare(a: string, b: string): Promise<Comparison> {
     const { compareIn } = await import('./compare.ts').catch(refuseToLoad);
-    const { replica, view } = this.writer;
-    return this.writer.inTurn(() => compareIn({ view, replica, questions: this.questions }, a, b));
+    return this.writer.inTurn(() => compareIn(this.writer, this.questions, a, b));
   }
 
   async revisions(id: string): Promise<readonly Revision[]> {

@@ -2,14 +2,11 @@ import { type Key, type Range, type Rows, type Table } from '../tables/layout.ts
 import { answerTo, isOfValue, read, TransactionRows, write } from './transaction.ts';
 
 /**
- * Transactions that pass over what can't be read.
+ * Transactions that pass over what can't be read. Chromium keeps large values in files; where one is gone or cut short, every
+ * request fails that would bring it along with others. So the keys are read, and then each record by itself; one that fails is
+ * `undefined`. Chromium commits no transaction that met such a record: done again, it does not ask for that one.
  *
- * A record may be there and not be given out. Chromium keeps large values in files of their own, and where one of those
- * is gone or cut short, every request fails that would bring it, and brings none of the others. So the keys are asked
- * for, which lie elsewhere, and then each record by itself; one that still fails is `undefined`. Chromium commits no
- * transaction that met such a record: done again, it does not ask for that one.
- *
- * Loaded where a second connection failed for what lies there.
+ * Loaded where a second connection failed for such a value.
  */
 export function readCarefully<T>(
   db: IDBDatabase,
