@@ -2,7 +2,7 @@ import { expectListener, refuseToLoad } from '../errors.ts';
 import type * as Reads from './reads.ts';
 import type { MessageSearch } from './search.ts';
 import type { ContextStore, SearchOptions, SearchResult, StoreNotice, StoreReads } from './store.ts';
-import type { Access } from './tables/access.ts';
+import type { Access } from './tables/usual.ts';
 
 /** The calls that are made on tables: `tables/usual.ts` and, from `revisions` on, `tables/rarely.ts`. */
 const CALLS = [

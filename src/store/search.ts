@@ -12,16 +12,10 @@ import { eachWord, parseQuery, type Term } from './words.ts';
 /**
  * Finding a message by its words.
  *
- * A person who searches types a word, looks, types on. The first search of a chat has to read it all; what follows must
- * not. So the words of a chat stay in memory for a while, and each search first asks the store what has changed since:
- * usually nothing. Bodies are read again only for the few messages that are shown. An index in the database would
- * survive a reload, and cost every turn of every chat a write, for a question that is rarely asked.
+ * The first search of a chat reads it all. Its words stay in memory for a while, and each search first asks the store what
+ * changed since; bodies are read again only for the results. An index in the database would cost every turn a write.
  *
- * What people read is searched: texts and the names of files, without the reminders that were folded in. Not what the
- * model thought, nor what tools were told and said: those are mostly JSON, and hits in them would be hits in nothing
- * that is on the screen.
- *
- * All of it is written over the store's contract, so it does not matter where things lie.
+ * What people read is searched: texts and names of files, without reminders, thoughts, and what tools were told and said.
  */
 export class MessageSearch {
   readonly #store: Readable;
@@ -60,7 +54,6 @@ export class MessageSearch {
     return results;
   }
 
-  /** Forgets all words; the next search reads them again. */
   letGo(): void {
     clearTimeout(this.#idle);
     this.#indexes.clear();
@@ -73,7 +66,7 @@ export class MessageSearch {
     for (const id of [...this.#indexes.keys()].slice(0, -MOST_CHATS)) this.#indexes.delete(id);
     clearTimeout(this.#idle);
     this.#idle = setTimeout(() => this.letGo(), IDLE);
-    // In Node, which runs tests and servers, a timer must not keep the process alive.
+    // A timer must not keep Node alive.
     (this.#idle as { unref?: () => void }).unref?.();
     return index;
   }
@@ -82,19 +75,19 @@ export class MessageSearch {
 const MOST_RESULTS = 20;
 
 const OPTIONS: door.Fields = { roles: 'text[]?', limit: 'count?', keys: 'set?', deleted: 'truth?' };
-/** How many chats are kept in mind, and for how many ms after the last search. */
+/** So many chats are kept in memory, for so many ms after the last search. */
 const MOST_CHATS = 4;
 const IDLE = 5 * 60_000;
 
-/** As many bodies are read at a time. */
+/** So many bodies are read at a time. */
 const BATCH = 128;
 
-/** The words of one chat, and what it takes to know which of them are on a live branch. */
+/** The words of one chat, and its topology. */
 class ChatIndex {
   readonly #id: string;
   #words = new WordIndex();
   #chat: ChatValue = createChat();
-  /** Messages that grow do so without a change number. */
+  /** Messages that grow without a change number. */
   #growing: ReadonlySet<string> = new Set();
   /** What this is true for; undefined before the first reading. */
   #read: Pick<ChatRecords, 'seq' | 'database' | 'generation' | 'deleted'> | undefined;
@@ -105,7 +98,7 @@ class ChatIndex {
     this.#id = id;
   }
 
-  /** Reads what changed. Searches at the same time do so one after the other: the second finds nothing to read. */
+  /** Reads what changed, one search after the other. */
   refresh(store: Readable): Promise<void> {
     const read = (): Promise<void> => this.#update(store);
     this.#refreshing = this.#refreshing.then(read, read);
@@ -147,7 +140,7 @@ class ChatIndex {
     }
   }
 
-  /** Records and ranks of the messages that match, best first; of equal ones the later first. */
+  /** Matching messages and their ranks, best first, later first among equal ones. */
   async find(
     terms: readonly Term[],
     { roles, keys, deleted = false }: SearchOptions,
@@ -170,7 +163,7 @@ class ChatIndex {
   }
 }
 
-/** Whether records are of the database that was read, and no chat was deleted in it, or came back, since. */
+/** Whether records are of the same database, without deletions or restorations in between. */
 function isOfOne(
   a: Pick<ChatRecords, 'database' | 'generation' | 'deleted'>,
   b: Pick<ChatRecords, 'database' | 'generation' | 'deleted'>,
@@ -180,12 +173,11 @@ function isOfOne(
   );
 }
 
-/** What people read of a message: its own texts, and the names of its files. */
 function readable(message: UIMessage): string {
   const names = message.parts.map((part) => (part.type === 'file' ? (part.filename ?? '') : ''));
   const text = [textOf(message), ...names].filter(Boolean).join('\n');
   return IS_COMPOSED.test(text) ? text : text.normalize('NFC');
 }
 
-/** There is nothing to compose below the first combining mark; to look costs a fraction of what composing does. */
+/** Nothing is composed below the first combining mark; looking is faster than normalising. */
 const IS_COMPOSED = /^[\0-\u02ff]*$/;

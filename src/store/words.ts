@@ -1,13 +1,8 @@
 /**
- * How a text becomes words that can be compared.
- *
- * Case and accents don't count: who looks for `cafe` means `Café`, and an `ß` is two letters to whoever has no key for
- * it. Chinese, Japanese, Korean, Thai and their neighbours write words without spaces, or grow them at the end. There a
- * word is one character, and a piece of text is found as its characters in a row, wherever it stands. A dictionary that
- * cuts such texts (`Intl.Segmenter`) cuts a short query otherwise than the sentence around it, and then does not find
- * what is plainly there; it also differs between browsers.
- *
- * A word may hold signs that nobody sees or types: soft hyphens, zero-width spaces and joiners. It is found as it looks.
+ * How a text becomes words that can be compared. Case and accents don't count. In scripts that write words without spaces, or
+ * grow them at the end (Chinese, Japanese, Korean, Thai and their neighbours), a word is one character, and a piece of text is
+ * found as its characters in a row: a dictionary (`Intl.Segmenter`) cuts a query otherwise than the sentence around it. Invisible
+ * signs in a word don't count.
  */
 export interface Word {
   /** Without case and accents. */
@@ -22,7 +17,7 @@ export function wordsOf(text: string): Word[] {
   return [...eachWord(text)];
 }
 
-/** The same one by one: a text may be megabytes long, and who reads it wants to pause, or to stop. */
+/** The same one by one: a text may be megabytes long. */
 export function* eachWord(text: string): Generator<Word, void, undefined> {
   for (const { 0: run, index } of text.matchAll(RUN)) {
     if (IS_ASCII.test(run)) yield word(run.slice(0, LONGEST).toLowerCase(), run, index);
@@ -36,11 +31,10 @@ export function* eachWord(text: string): Generator<Word, void, undefined> {
   }
 }
 
-/** What takes no room on the screen, and parts no word. */
+/** What is invisible, and parts no word. */
 const UNSEEN = '[\\u00ad\\u061c\\u180e\\u200b-\\u200f\\u2060-\\u2064\\ufeff]';
 const ALL_UNSEEN = new RegExp(UNSEEN, 'g');
 
-/** A text without what nobody sees in it. */
 export function seenOf(text: string): string {
   return text.replaceAll(ALL_UNSEEN, '');
 }
@@ -52,26 +46,26 @@ const RUN = new RegExp(
 );
 const IS_ASCII = /^[\0-\x7f]+$/;
 
-/** Most characters of such scripts are written in one way only, each is one unit, and there is nothing to fold. */
+/** Of such scripts: characters of one unit and one way of writing, with nothing to fold. */
 const IS_PLAIN =
   /^[\u3005\u3041-\u3096\u30a1-\u30fa\u30fc\u4e00-\u9fff\uac00-\ud7a3\u0e01-\u0e32\u0e34-\u0e5b]+$/;
 
-/** Scripts in which a character is a word; behind it may stand a sound mark that is written apart. */
+/** Scripts in which a character is a word, perhaps with a sound mark behind it. */
 const DENSE =
   '\\p{scx=Han}\\p{scx=Hira}\\p{scx=Kana}\\p{sc=Hang}\\p{sc=Thai}\\p{sc=Laoo}\\p{sc=Khmr}\\p{sc=Mymr}';
 const PIECE = new RegExp(`[${DENSE}][\\u3099\\u309a\\uff9e\\uff9f]?|[^${DENSE}]+`, 'gu');
 
-/** A word longer than this is a key or a file in letters; nobody types it to its end. */
+/** Longer words are keys, or files in letters. */
 const LONGEST = 64;
 
 function word(folded: string, raw: string, start: number): Word {
   return { folded: folded.slice(0, LONGEST), start, end: start + raw.length };
 }
 
-/** Accents of Latin, Greek and Cyrillic letters, points of Hebrew and Arabic ones. Elsewhere a mark is a vowel. */
+/** Accents of Latin, Greek and Cyrillic letters, points of Hebrew and Arabic ones; elsewhere a mark is a vowel. */
 const ACCENTS = /[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670]/g;
 
-/** Letters that people take for accented ones, and Unicode does not. */
+/** Letters that are accented ones for people only. */
 const STROKES: Readonly<Record<string, string>> = {
   æ: 'ae',
   œ: 'oe',
@@ -87,7 +81,7 @@ const STROKES: Readonly<Record<string, string>> = {
 };
 const STROKE = new RegExp(`[${Object.keys(STROKES).join('')}]`, 'g');
 
-/** Folding costs ten times what a look costs, and words return. */
+/** Words return, and folding is slow. */
 const folds = new Map<string, string>();
 const MOST_FOLDS = 5000;
 
@@ -110,12 +104,9 @@ function foldAnew(word: string): string {
     .replaceAll(STROKE, (letter) => STROKES[letter] ?? letter);
 }
 
-// ------------------------------------------------------------------ what is looked for
-
 /**
- * What a person looks for. Spaces part the terms, quotes hold one together, and so does everything that stands without a
- * space: `don't`, `2026-11-21`, `foo.bar` and a Chinese name are words in a row. There are no operators and so no
- * mistakes: what is neither letter nor digit only parts words.
+ * What a person looks for. Spaces part the terms; quotes hold one together, and so does all that has no space in it (`don't`,
+ * `foo.bar`, a Chinese name): its words stand in a row. There are no operators.
  */
 export interface Term {
   /** Folded words that stand in a row. */

@@ -1,5 +1,5 @@
 import { type Key, type Range, type Rows, type Table } from '../tables/layout.ts';
-import { answerTo, isOfValue, read, TransactionRows, write } from './transaction.ts';
+import { answerTo, isOfValue, read, TransactionRows, write } from './connection.ts';
 
 /**
  * Transactions that pass over what can't be read. Chromium keeps large values in files; where one is gone or cut short, every

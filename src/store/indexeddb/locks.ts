@@ -3,14 +3,10 @@ import type { Database } from '../tables/layout.ts';
 import type * as Leases from './leases.ts';
 
 /**
- * Who writes an answer right now.
+ * Who writes an answer right now. A Web Lock falls when its tab does, however that ended; it is taken in shared mode, because it
+ * keeps nobody out. Pages without Web Locks stamp a lease into the database instead (`leases.ts`).
  *
- * A streaming message whose tab was closed stays streaming for ever, unless somebody can tell that nobody writes it any
- * more. A Web Lock can: it falls when its tab does, however the tab ended. It is taken in shared mode, because it says
- * something and keeps nobody out. Pages without Web Locks stamp a lease into the database instead (`leases.ts`).
- *
- * A lock is named `contextree:` and the names of database, chat and message as JSON: no two names read alike, and half a
- * character (a lone surrogate), which has no bytes, is written in letters.
+ * A lock is named `contextree:` and database, chat and message as JSON: unambiguous, and lone surrogates are escaped.
  */
 export class MessageLocks {
   readonly #name: string;
@@ -44,7 +40,6 @@ function loadLeases(): Promise<typeof Leases> {
   return import('./leases.ts').catch(refuseToLoad);
 }
 
-/** The platform’s locks, where it has them. */
 function webLocks(): LockManager | undefined {
   return typeof navigator === 'undefined' ? undefined : (navigator as { locks?: LockManager }).locks;
 }

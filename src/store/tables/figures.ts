@@ -1,7 +1,7 @@
 import type { StorageFigures } from '../store.ts';
 import { TABLES, type Database, type Key, type Rows, type StoredChat, type Table } from './layout.ts';
 
-/** Counts. Reads the rows of the chats and, one after another, the attachments: for a page of figures, not for a loop. */
+/** Counts. Reads the rows of the chats and, one after another, the attachments. */
 export async function figuresOf(db: Database): Promise<StorageFigures> {
   const isDisk = db.persistence === 'indexeddb';
   const [figures, site] = await Promise.all([
@@ -28,7 +28,7 @@ async function weighBlobs(rows: Rows): Promise<StorageFigures['blobs']> {
   return { count: hashes.length, bytes };
 }
 
-/** Tables by what they hold, in words for people. */
+/** Tables by what they hold. */
 const KINDS: Readonly<Record<string, readonly Table[]>> = {
   messages: ['nodes', 'bodies', 'topologies', 'packs'],
   'branches, checkpoints, names': ['facts'],
@@ -40,7 +40,7 @@ const KINDS: Readonly<Record<string, readonly Table[]>> = {
   chats: ['chats', 'meta'],
 };
 
-/** What each kind of record takes. Reads one record after another, a hundred in a transaction. */
+/** What each kind of record takes. Reads a hundred records in a transaction. */
 export async function weigh(db: Database): Promise<NonNullable<StorageFigures['kinds']>> {
   const weights = new Map<Table, { rows: number; bytes: number }>();
   for (const table of TABLES) weights.set(table, await weighTable(db, table));
@@ -69,7 +69,7 @@ async function weighRows(rows: Rows, table: Table, keys: readonly Key[]): Promis
   return values.reduce<number>((sum, value) => sum + bytesOf(value), 0);
 }
 
-/** About how many bytes a value takes on the disk: a text a byte a character, or two where one needs it. */
+/** About how many bytes a value takes on the disk. */
 function bytesOf(value: unknown): number {
   if (typeof value === 'string') return value.length * (/[\u0100-\uffff]/.test(value) ? 2 : 1);
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return value.byteLength;
@@ -91,12 +91,11 @@ async function siteFigures(): Promise<Pick<StorageFigures, 'usage' | 'quota' | '
   };
 }
 
-/** Asks the browser not to clear this site's data by itself; whether it promised. Never rejects. */
+/** Whether the browser promised not to clear this site's data by itself. Never rejects. */
 export async function askToPersist(): Promise<boolean> {
   return (await settled(() => siteStorage()?.persist?.())) ?? false;
 }
 
-/** The site's storage, any part of which a browser may lack. */
 function siteStorage(): Partial<StorageManager> | undefined {
   return typeof navigator === 'undefined' ? undefined : (navigator as { storage?: StorageManager }).storage;
 }
