@@ -21,7 +21,6 @@ export class ChatFacts {
     this.#writer = writer;
   }
 
-  /** The slices of the state; what did not change keeps its identity. */
   slices(before: EngineState): Partial<EngineState> {
     const chat = this.chat();
     const infos = this.checkpoints().map((one) => this.checkpointInfo(one));
@@ -34,7 +33,8 @@ export class ChatFacts {
   /** The chat's row; null where nothing was ever saved to it. */
   chat(): Chat | null {
     const { desk, replica } = this.#writer;
-    const said = [...replica.chat.marks].map(([id, { value }]) => [id, value] as const);
+    const said: [id: string, value: unknown][] = [];
+    for (const [id, { value }] of replica.chat.marks) said.push([id, value]);
     const { title, metadata, beginning } = chatFacts(said);
     if (!beginning) return null;
     if (this.#counted.revision !== replica.revision) {
@@ -105,7 +105,6 @@ export class ChatFacts {
     return checkpointsOf(this.#writer.replica.chat).toReversed();
   }
 
-  /** One, as people see it. */
   checkpointInfo({ id, name, key, createdAt }: Checkpoint): CheckpointInfo {
     return { id, name, messageId: this.#writer.replica.idOf(key), messageKey: key, createdAt };
   }

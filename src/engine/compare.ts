@@ -30,9 +30,7 @@ export type ComparedTurn = Aligned<ComparedMessage>;
 export interface ComparedMessage extends Pick<NodeInfo, 'id' | 'key' | 'name' | 'status'> {
   /** Its words; absent where they are lost. */
   readonly message?: UIMessage;
-  /** Tokens of its words, estimated. */
   readonly tokens: number;
-  /** What is known of the requests that made it. */
   readonly calls: readonly CallFacts[];
 }
 

@@ -63,13 +63,10 @@ export class Desk {
   readonly userId: string;
   readonly store: ContextStore;
   readonly state: StoreApi<EngineState>;
-  /** The lane of the system prompt. */
   readonly prompt: Prompt = new Prompt();
-  /** The lane of messages that wait for `save()`. */
   pending: readonly Pending[] = [];
   readonly listeners: Set<(event: ContextEvent) => void> = new Set();
   isDisposed = false;
-  /** What was recorded, oldest first. */
   requests: readonly RecordedRequest[] = [];
   /** Who records requests; while there is one, `resolve()` also tells how it rendered. */
   readonly recorders: Set<RecordOptions> = new Set();
@@ -213,7 +210,6 @@ export class Prompt {
     });
   }
 
-  /** Removes all but those of mounted components. */
   clear(): void {
     this.#set = [];
     this.#change(() => {
@@ -319,6 +315,7 @@ export function isStore(value: unknown): value is ContextStore {
 
 /** A copy of options that are a record, read once. Throws `invalid-options` where they can't be read. */
 export function ownOptions<T>(options: T): T {
+  if (options === undefined) return options;
   return readFrom('The options', () => (isRecord(options) ? { ...options } : options));
 }
 

@@ -35,12 +35,10 @@ export class History {
       .toSorted((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1));
   }
 
-  /** The log as it is kept, oldest first. */
   get entries(): readonly Entry[] {
     return this.#entries;
   }
 
-  /** All of it, as local records. */
   toLocal(): Record<string, unknown> {
     return Object.fromEntries(this.#entries.map((entry) => [OPERATION + entry.id, entry]));
   }
@@ -205,9 +203,7 @@ interface NewOperation {
   readonly label: string;
   /** Handles of the branches shown before and behind it. */
   readonly shown: readonly [string, string];
-  /** The marks that take it back. */
   readonly undo: readonly { readonly id: string; readonly chat: string; readonly value: unknown }[];
-  /** The marks that did it. */
   readonly marks?: readonly Mark[];
 }
 
@@ -223,7 +219,6 @@ export interface Entry extends Omit<Operation, 'state'> {
   readonly state: 'done' | 'undone';
   /** When it was undone, or done again, last: as `at`. */
   readonly turnedAt?: number;
-  /** Whether it shows another branch. */
   readonly isSwitch?: boolean;
   /** It was undone by switching away only, because its branch had grown. */
   readonly isOnlyLeft?: boolean;

@@ -238,14 +238,12 @@ async function readable<R>(messages: readonly UIMessage[], ask: () => Promise<R>
   }
 }
 
-/** A fragment rendered alone. */
 interface Piece {
   readonly id?: string | undefined;
   readonly name: string;
   /** Without what is lazy; undefined when it failed. */
   readonly loaded?: ContextFragment | undefined;
   readonly text: string;
-  /** Why it failed. */
   readonly problem?: string;
 }
 

@@ -1,5 +1,5 @@
 import { isContextError, refuseToLoad, type ContextError } from '../errors.ts';
-import type { ChatDelta, ChatValue } from '../graph/graph.ts';
+import type { ChatDelta, ChatValue, MessageRecord } from '../graph/graph.ts';
 import { createChat, join, recordsOf } from '../graph/join.ts';
 import { marksOfKind } from '../graph/marks.ts';
 import type { CommitOptions, StoreDelta } from '../store/store.ts';
@@ -24,7 +24,6 @@ export class Line {
   #refusal: ContextError | undefined;
   /** How many messages are only here since the browser cleared the database. */
   #lost = 0;
-  /** Who waits until a message is on the disk. */
   #watching: { readonly key: string; readonly resolve: () => void }[] = [];
   readonly #commitNext: () => Promise<void> = oneAtATime(() => this.#commit());
   readonly #again: Again = new Again(() => void this.flush().catch(() => {}));
@@ -33,7 +32,6 @@ export class Line {
     this.#writer = writer;
   }
 
-  /** What the state says of the way to the disk. */
   saveState(before: SaveState): SaveState {
     const error = this.#refusal;
     const isSaving = this.#sending !== undefined || (this.#isAsked && !isEmpty(this.#waiting));
@@ -44,7 +42,6 @@ export class Line {
     return error ? { state, error, pending } : { state, pending };
   }
 
-  /** Messages and waiting questions on their way. */
   get #count(): number {
     let count = 0;
     for (const line of this.#sending ? [this.#waiting, this.#sending] : [this.#waiting]) {
@@ -54,7 +51,6 @@ export class Line {
     return count;
   }
 
-  /** Whether a commit is on its way. */
   get isSending(): boolean {
     return this.#sending !== undefined;
   }
@@ -117,10 +113,11 @@ export class Line {
 
   /** A delta whose known messages tell where they lie by now. */
   #placed(delta: StoreDelta): StoreDelta {
-    const messages = delta.messages.map((record) => {
-      const { seq } = this.#writer.replica.record(record.key) ?? record;
-      return seq === undefined || seq === record.seq ? record : { ...record, seq };
-    });
+    const messages: MessageRecord[] = [];
+    for (const record of delta.messages) {
+      const { seq = record.seq } = this.#writer.replica.record(record.key) ?? {};
+      messages.push(seq === undefined ? record : { ...record, seq });
+    }
     return { ...delta, messages };
   }
 

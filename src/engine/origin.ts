@@ -49,8 +49,6 @@ function withPlace(fragment: ContextFragment, put: FragmentOrigin | undefined): 
 }
 
 /** The caller behind our own functions and the app's hooks. */
-
-/** The caller behind our own functions and the app's hooks. */
 function callerIn(stack: string): { readonly name: string; readonly place: string } {
   const calls = stack.split('\n').flatMap((line) => {
     const [, name, place, otherName = '', otherPlace] = FRAME.exec(line.trim()) ?? [];

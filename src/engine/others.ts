@@ -57,7 +57,8 @@ export class Others {
     const { replica, chains, view } = this.#writer;
     const { isEmpty: wasEmpty } = replica;
     if (replica.database !== '' && records.database !== replica.database) replica.forgetPlaces();
-    const isBuried = this.#bury(deleted);
+    const isBuried = deleted.some((key) => !replica.deleted.has(key));
+    if (isBuried) this.#bury(deleted);
     const { messages, ends, marks } = replica.absorb(records);
     for (const key of messages) chains.cut(key);
     if (records.messages.length + records.growing.length > 0) view.lookAgain();
@@ -80,16 +81,14 @@ export class Others {
     return this.#deleted.filter((key) => !deleted.includes(key));
   }
 
-  /** Drops chats that were deleted, their waiting writes and growing answers. Whether one of them was news. */
-  #bury(keys: readonly string[]): boolean {
+  /** Drops chats that were deleted, their waiting writes and growing answers. */
+  #bury(keys: readonly string[]): void {
     const { replica, chains, line, streams } = this.#writer;
-    if (keys.every((key) => replica.deleted.has(key))) return false;
     const growing = streams.keys().filter((key) => replica.record(key));
     replica.bury(keys);
     line.bury();
     chains.clear();
     for (const key of growing) if (!replica.record(key)) streams.end(key);
-    return true;
   }
 
   /** Joins what the store gave back for a write, and shows what others wrote meanwhile. */
@@ -146,7 +145,6 @@ export class Others {
     desk.publish({ status: 'error', error: new ContextError('chat-deleted', message, { details }) });
   }
 
-  /** Takes a store's notice. */
   hear({ kind, chatId, key, seq, remote }: StoreNotice): void {
     const { desk, line, replica, streams } = this.#writer;
     if (chatId !== undefined && chatId !== desk.chatId) return;
@@ -211,5 +209,4 @@ export class Others {
   }
 }
 
-/** How often it looks, ms. */
 const WATCH = 2000;

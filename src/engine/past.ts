@@ -82,7 +82,6 @@ function lastAt(at: number, chat: ChatValue, end: string): MessageRecord | undef
   return undefined;
 }
 
-/** The marks as far as the log knows. */
 function marksAt(
   at: number,
   { marks }: ChatValue,

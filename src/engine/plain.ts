@@ -21,7 +21,6 @@ function contentOf(fragment: ContextFragment): unknown {
 }
 
 interface Sight {
-  /** The objects that the value is in. */
   readonly trail: object[];
   left: number;
 }

@@ -32,7 +32,6 @@ import { sameJson } from './same.ts';
 export class Replica {
   chat: ChatValue = createChat();
   branches: Branches = new Branches(this.chat);
-  /** Which messages the live branches reach, and where each branch came from. */
   reach: Reach = new Reach(this.chat, this.branches.live);
   /** The number of the database's last change that was read. */
   seq = 0;
@@ -47,7 +46,6 @@ export class Replica {
   readonly own: Set<string> = new Set();
   /** Messages that some tab streams. */
   held: ReadonlySet<string> = new Set();
-  /** Messages whose shown version streams. */
   readonly #streaming: Set<string> = new Set();
   readonly #growing: Map<string, Growth> = new Map();
   #by: string | undefined;
@@ -63,7 +61,6 @@ export class Replica {
     return (this.#moment = Math.max(Date.now(), this.chat.lastAt + 1, this.#moment + 1));
   }
 
-  /** Joins records: those that this page makes, and those that it reads. */
   join(delta: ChatDelta): Joined {
     const joined = join(this.chat, this.living(delta));
     for (const key of joined.messages) this.#note(key);
@@ -132,7 +129,6 @@ export class Replica {
     this.revision += 1;
   }
 
-  /** The chat keys of all records. */
   chatKeys(): string[] {
     const { messages, ends, marks } = this.chat;
     const records = [...messages.values(), ...ends.values(), ...marks.values()];
@@ -150,7 +146,6 @@ export class Replica {
     return this.chatKey === undefined;
   }
 
-  /** A message by its key. */
   record(key: string | null | undefined): MessageRecord | undefined {
     return key === null || key === undefined ? undefined : this.chat.messages.get(key);
   }
@@ -161,7 +156,6 @@ export class Replica {
     return status === 'streaming' && !this.isHeld(record.key) ? 'interrupted' : status;
   }
 
-  /** Whether this page or another one streams a message. */
   isHeld(key: string): boolean {
     return this.own.has(key) || this.held.has(key);
   }
@@ -171,7 +165,6 @@ export class Replica {
     return this.#streaming.has(key) && this.held.has(key) && !this.own.has(key);
   }
 
-  /** The messages that other tabs are writing. */
   foreign(): string[] {
     return [...this.#streaming].filter((key) => this.isForeign(key));
   }
@@ -216,7 +209,6 @@ export class Replica {
     return record.versions.some((version) => version.status !== 'streaming' && hasWords(version));
   }
 
-  /** The id of a message as it is shown. */
   idOf(key: string): string;
   idOf(key: string | null | undefined): string | null;
   idOf(key: string | null | undefined): string | null {
@@ -299,7 +291,6 @@ export class Replica {
     return { rev, by, status, sum: sumOfBody(body), parts, preview: previewOf(body), body };
   }
 
-  /** The same message with new words. */
   revised(record: MessageRecord, body: UIMessage, status: MessageStatus): MessageRecord {
     const version = this.version(body, status, lastRev(record) + 1);
     return { ...record, versions: [body.id === record.id ? version : { ...version, id: body.id }] };
@@ -322,7 +313,6 @@ const SILENT = { sum: '', parts: 0, preview: '' };
 
 /** What is known of a message that grows. */
 interface Growth extends GrowingVersion {
-  /** Its words, if loaded. */
   readonly message?: UIMessage;
   /** Whether there are more by now, to be read. */
   readonly isStale?: true;

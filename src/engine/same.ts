@@ -15,7 +15,7 @@ export function keepIfSame<T>(before: readonly T[], now: readonly T[]): readonly
   return sameItems(before, now) ? before : now;
 }
 
-/** The same, where each that says what it said stays the object that it was, by its id. Most stand where they stood before. */
+/** The same, where each item with equal fields stays the object that it was, by id. Most keep their places. */
 export function keepSame<T extends { readonly id: string }>(
   before: readonly T[],
   now: readonly T[],
@@ -54,7 +54,7 @@ export function sameJson(a: unknown, b: unknown): boolean {
   return true;
 }
 
-/** Whether two messages say the same: role, parts and metadata, as JSON would keep them, but for reminders. */
+/** Whether two messages have equal role, parts and metadata, reminders aside. */
 export function sameContent(a: UIMessage | undefined, b: UIMessage): boolean {
   if (a === undefined || a.role !== b.role) return false;
   const [left, right] = [stripReminders(a), stripReminders(b)];

@@ -57,7 +57,6 @@ export class Saves {
     return { headMessageId: replica.idOf(view.head()) ?? undefined };
   }
 
-  /** What a save does, with the reminders of its user messages. */
   async plan(given: readonly Pending[], inPlace: boolean): Promise<SavePlan> {
     const plain = await this.#planOf(given, inPlace);
     const reminders = [...this.#writer.desk.prompt.list(), ...given.map(({ fragment }) => fragment)];
@@ -114,7 +113,6 @@ export class Saves {
     });
   }
 
-  /** The records of a plan. */
   #place({ runs, replaced }: SavePlan): Placed {
     const { replica, view } = this.#writer;
     const { active } = view;
@@ -194,7 +192,6 @@ export class Saves {
   }
 }
 
-/** The records of a save, and what is shown afterwards. */
 interface Placed {
   readonly delta: TurnDelta;
   /** Keys of what was written, replaced ones first. */
@@ -219,7 +216,6 @@ export interface SaveInput {
   readonly pending: readonly PendingMessage[];
   /** The message of this id on the chain shown. */
   readonly known: (id: string) => MessageRecord | undefined;
-  /** Its words, which are loaded. */
   readonly bodyOf: (record: MessageRecord) => UIMessage | undefined;
   /** The last message shown; null where there is none. */
   readonly head: string | null;
@@ -253,13 +249,11 @@ interface Run {
 
 /** A user message that a save or a model call takes, and where it stands. */
 export interface Asked {
-  /** As it was pending. */
   readonly message: UIMessage;
   /** The key of the last saved message before it; null where it begins the chat... */
   readonly after: string | null;
   /** ...and the new ones between the two. */
   readonly between: readonly UIMessage[];
-  /** Whether it is a new version of a message that is known. */
   readonly isVersion?: boolean;
 }
 
@@ -301,7 +295,6 @@ export function planSave(input: SaveInput): SavePlan {
   return { runs, replaced, asked };
 }
 
-/** A run to which messages are added. */
 interface Open extends Run {
   readonly messages: { readonly message: UIMessage; readonly persist: boolean }[];
 }

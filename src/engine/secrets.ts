@@ -59,10 +59,8 @@ interface Place {
   readonly own: readonly object[];
 }
 
-/** Where the walk is, and what it has done. */
 interface Walk {
   readonly places: Place[];
-  /** The objects that the value is in. */
   readonly open: Set<object>;
   /** What became of each object under a name that tells of secrets, or under any other: shared ones are read once. */
   readonly masked: Map<string, Map<object, unknown>>;

@@ -21,7 +21,6 @@ export interface Stream {
   latest: UIMessage | undefined;
   /** The draft that is being written. */
   draft: Promise<unknown> | undefined;
-  /** Lets go of the lock. */
   release: () => void;
 }
 
@@ -43,12 +42,10 @@ export class Streams {
     this.#writer = writer;
   }
 
-  /** The stream of a message; undefined when this engine does not write it. */
   get(key: string): Stream | undefined {
     return this.#streams.get(key);
   }
 
-  /** The keys of the answers being written. */
   keys(): string[] {
     return [...this.#streams.keys()];
   }

@@ -385,7 +385,6 @@ export class Tree {
   }
 }
 
-/** A mark for a checkpoint, and what was said before. */
 interface CheckpointMark {
   readonly label: string;
   readonly mark: Mark;

@@ -315,7 +315,6 @@ export class Turns {
 /** What tabs do one after the other: to answer a saved question again, to let an answer go on, to answer its calls. */
 const TURN = 'turn';
 
-/** Where a turn goes. */
 interface Place {
   /** The message that it hangs on. */
   readonly under: string | null;
@@ -325,7 +324,6 @@ interface Place {
   readonly isFork: boolean;
 }
 
-/** The answer that is reserved. */
 interface Reserved {
   readonly key: string;
   readonly id: string;

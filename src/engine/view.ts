@@ -92,7 +92,6 @@ export class View extends Handles {
     return { keys: added.toReversed(), shared: 0 };
   }
 
-  /** What the state says of the chat; what did not change keeps its identity. */
   slices(before: EngineState): Partial<EngineState> {
     const next = this.#next(this.head(), 0);
     const messages = this.#messagesOf(next.keys.slice(next.from));
@@ -137,12 +136,12 @@ export class View extends Handles {
     return message;
   }
 
-  /** The live branches, as people see them. */
   branches(): BranchInfo[] {
-    return this.live().map((handle) => this.infoOf(handle));
+    const infos: BranchInfo[] = [];
+    for (const handle of this.live()) infos.push(this.infoOf(handle));
+    return infos;
   }
 
-  /** One branch, as people see it. */
   infoOf({ id, key, way }: Handle): BranchInfo {
     const { chat, reach } = this.replica;
     if (!way) throw new ContextError('invariant', `Branch "${id}" is not there.`);
@@ -248,7 +247,6 @@ export class Chains {
     this.#sent.push(this.#messages.length);
   }
 
-  /** Those of these messages that can be sent. */
   async sound(messages: readonly UIMessage[]): Promise<UIMessage[]> {
     await this.#check(messages);
     return messages.filter((message) => this.#isSendable(message));

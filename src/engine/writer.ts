@@ -89,7 +89,7 @@ export class Writer {
   /** A delta with the metadata of a first write. Throws `chat-deleted` where the chat was deleted since it was planned. */
   whole({ messages = [], ends = [], marks = [] }: Partial<ChatDelta>): ChatDelta {
     const { deleted } = this.replica;
-    if ([...messages, ...ends, ...marks].some(({ chat }) => deleted.has(chat))) {
+    if (deleted.size > 0 && [...messages, ...ends, ...marks].some(({ chat }) => deleted.has(chat))) {
       const { chatId } = this.desk;
       const message = `Chat "${chatId}" was deleted meanwhile. What is said now begins it anew.`;
       throw new ContextError('chat-deleted', message, { details: { chatId } });
@@ -97,13 +97,11 @@ export class Writer {
     return { messages, ends, marks: [...this.#metadata({ messages, ends, marks }), ...marks] };
   }
 
-  /** A message with the reminders of the prompt. */
   async folded(asked: Asked): Promise<UIMessage> {
     if (this.desk.prompt.list().some(isFolding)) return (await this.folds()).fold(asked);
     return asked.isVersion ? stripReminders(asked.message) : asked.message;
   }
 
-  /** Rejects where the code can't be loaded. */
   async folds(): Promise<Folds> {
     const { Folds } = await import('./folds.ts').catch(refuseToLoad);
     return (this.#folds ??= new Folds(this));
@@ -157,7 +155,6 @@ export class Writer {
     return [this.#newEnds(record, chat, [])];
   }
 
-  /** Where a branch ends from now on. */
   endsAt(record: string, key: string, chat: string): EndsRecord {
     const known = this.replica.chat.ends.get(record);
     return known ? { ...known, keys: [key] } : this.#newEnds(record, chat, [key]);

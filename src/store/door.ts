@@ -71,9 +71,13 @@ export function readOptions<T extends object>(options: T | undefined, fields: Fi
   expect('record?', 'options', options);
   const read: Record<string, unknown> = {};
   for (const name in fields) {
-    const value = readPlain(name, () => (options as Readonly<Record<string, unknown>> | undefined)?.[name]);
-    expect(fields[name] as string, name, value);
-    if (value !== undefined) read[name] = value;
+    try {
+      read[name] = (options as Readonly<Record<string, unknown>> | undefined)?.[name];
+    } catch (cause) {
+      throw unreadable(name, cause);
+    }
+    expect(fields[name] as string, name, read[name]);
+    if (read[name] === undefined) delete read[name];
   }
   return read as T;
 }
@@ -239,17 +243,16 @@ function isA(kind: string, value: unknown): boolean {
   }
 }
 
-/** Throws `invalid-options` where a value can't be read, or JSON can't hold it. */
-function readPlain<T>(what: string, read: () => T): T {
-  try {
-    return read();
-  } catch (cause) {
-    throw new ContextError('invalid-options', `The ${what} can't be read: ${reasonOf(cause)}.`, { cause });
-  }
+function unreadable(what: string, cause: unknown): ContextError {
+  return new ContextError('invalid-options', `The ${what} can't be read: ${reasonOf(cause)}.`, { cause });
 }
 
 function ownCopy<T>(what: string, value: T): T {
-  return readPlain(what, () => plainCopy(value)) as T;
+  try {
+    return copyOf(value, 'Data', RULES) as T;
+  } catch (cause) {
+    throw unreadable(what, cause);
+  }
 }
 
 /**

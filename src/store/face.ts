@@ -38,7 +38,6 @@ const READS = [
   'getGraph',
 ] as const;
 
-/** See {@link ContextStore}. */
 interface CallsOfStore extends Required<Pick<ContextStore, (typeof CALLS)[number]>> {}
 
 /**
@@ -72,7 +71,6 @@ abstract class Face {
     return Face as unknown as abstract new () => StoreFace;
   }
 
-  /** Makes a call by its name. */
   protected async call(name: string, args: readonly unknown[]): Promise<unknown> {
     // A draft waits for no other call: the page may be about to go.
     const isHere = this.#access?.calls[name] && (!this.#coming || name === 'saveDraft');

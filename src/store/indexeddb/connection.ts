@@ -218,7 +218,6 @@ interface ConnectionOptions {
   readonly patience: number;
   /** Called when the database turns out to have lost what it held. */
   readonly onDataLoss?: ((loss: DataLoss) => void) | undefined;
-  /** Called when it is open. */
   readonly onOpen?: () => void;
 }
 
@@ -233,7 +232,6 @@ interface Open {
   readonly gone: Promise<never>;
 }
 
-/** The version of the database. */
 const DATABASE_VERSION = 1;
 
 /** Opens a database, and makes the tables of a new one; also gives what the browser said of damaged files. */

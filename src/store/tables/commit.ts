@@ -96,7 +96,7 @@ export async function commit(
   }
   if (changed.length + spoken.length === 0)
     return { records: await told(rows, known, ready), isChanged: false };
-  expectEnds(known, options.expect);
+  if (options.expect) expectEnds(known, options.expect);
 
   let { last: seq } = known;
   const stored: Changed<StoredMessage>[] = [];
@@ -189,10 +189,12 @@ function told(rows: Rows, known: Known, { messages, ends, marks }: Ready): Promi
   for (const { key } of messages) handed.add(key);
   for (const record of ends) handed.add(nameOfFact('ends', record));
   for (const mark of marks) handed.add(nameOfFact('mark', mark));
-  const isTold = ([name, { seq }]: readonly [string, { readonly seq: number }]): boolean =>
+  const isTold = (name: string, { seq }: { readonly seq: number }): boolean =>
     seq > known.since || handed.has(name);
-  const facts = factsOf([...known.facts].filter(isTold).map(([, fact]) => fact));
-  const records = [...known.messages].filter(isTold).map(([, message]) => withoutNote(message));
+  const [rowsTold, records]: [StoredFact[], MessageRecord[]] = [[], []];
+  for (const [name, fact] of known.facts) if (isTold(name, fact)) rowsTold.push(fact);
+  for (const [key, message] of known.messages) if (isTold(key, message)) records.push(withoutNote(message));
+  const facts = factsOf(rowsTold);
   const damaged = [...known.damaged, ...facts.damaged];
   const drafted = known.drafts.length > 0 ? known.messages : undefined;
   return answer(rows, known.meta, known.chat, { ...facts, messages: records, damaged }, drafted);
@@ -297,7 +299,7 @@ function expectPlace({ chat, meta }: Known, ready: Ready, options: CommitOptions
 }
 
 /** Refuses a write whose author expects other ends. */
-function expectEnds({ chat, facts }: Known, expected: CommitOptions['expect'] = {}): void {
+function expectEnds({ chat, facts }: Known, expected: CommitOptions['expect'] & object): void {
   const chatId = chat.id;
   const ends: Record<string, readonly string[]> = {};
   for (const [id, keys] of Object.entries(expected)) {
@@ -319,7 +321,7 @@ async function putMessages(
   bodies: Ready['bodies'],
   drafts: readonly Key[],
 ): Promise<void> {
-  await forgetDrafts(rows, chatId, changes, drafts);
+  if (drafts.length > 0) await forgetDrafts(rows, chatId, changes, drafts);
   const seqs: number[] = [];
   for (const { before } of changes) if (before && hasWords(shownVersion(before))) seqs.push(before.seq);
   const old = await readBodies(rows, chatId, seqs);
@@ -378,7 +380,6 @@ async function forgetDrafts(
   changes: readonly Changed<StoredMessage>[],
   drafts: readonly Key[],
 ): Promise<void> {
-  if (drafts.length === 0) return;
   const drafted = new Set(drafts.map((place) => (place as [string, string])[1]));
   for (const { after } of changes) {
     if (!drafted.has(after.key)) continue;

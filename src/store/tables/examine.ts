@@ -50,7 +50,6 @@ export async function examineChat(
   return damages;
 }
 
-/** All that lies in a chat, as far as it can be read. */
 interface Found {
   /** By key, each at its greatest number. */
   readonly messages: Map<string, StoredMessage>;
@@ -142,7 +141,6 @@ async function factEntries(
   return places.map((place) => [place, there.get(JSON.stringify(place))]);
 }
 
-/** What is written anew. */
 interface Mending {
   readonly damages: readonly Damage[];
   readonly messages: readonly { readonly record: MessageRecord; readonly message: unknown }[];

@@ -28,7 +28,6 @@ async function weighBlobs(rows: Rows): Promise<StorageFigures['blobs']> {
   return { count: hashes.length, bytes };
 }
 
-/** Tables by what they hold. */
 const KINDS: Readonly<Record<string, readonly Table[]>> = {
   messages: ['nodes', 'bodies', 'topologies', 'packs'],
   'branches, checkpoints, names': ['facts'],

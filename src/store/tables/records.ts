@@ -138,7 +138,6 @@ export async function findMessages(
   return found;
 }
 
-/** So many are looked for one by one. */
 const FEW = 8;
 
 const PLAIN = /^[\w:-]+$/;
@@ -327,7 +326,6 @@ export async function putFile(rows: Rows, hash: string, bytes: Uint8Array): Prom
   rows.put('uses', waiting);
 }
 
-/** ms. */
 const DAY = 24 * 60 * 60 * 1000;
 
 /** Notes that a chat refers to the bytes that a message names. */

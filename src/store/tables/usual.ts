@@ -68,7 +68,6 @@ export class Access {
     this.reopen();
   }
 
-  /** Reads of a chat. */
   read<T>(tables: readonly Table[], chatId: string, work: Work<T>): Promise<T> {
     return withPacks(() => this.db.read(tables, (rows) => inChat(rows, chatId, work)));
   }
@@ -89,7 +88,6 @@ export class Access {
     });
   }
 
-  /** Tells this tab and the others of a change. */
   tell(notice: Notice): void {
     this.#hear({ ...notice, remote: false });
     this.#channel?.postMessage({ v: VERSION, ...notice });
@@ -148,7 +146,6 @@ export class Access {
     return mayHaveFiles(message) ? (await loadFiles()).detach(message, files) : message;
   }
 
-  /** The messages with their files. */
   async attach(messages: readonly UIMessage[]): Promise<readonly UIMessage[]> {
     return messages.some(mayHaveFiles) ? (await loadFiles()).attach(this.db, messages) : messages;
   }
@@ -357,7 +354,6 @@ const READ: readonly Table[] = ['chats', 'nodes', 'bodies', 'topologies', 'packs
 const DRAFTED: readonly Table[] = ['meta', 'chats', 'nodes', 'topologies', 'drafts', 'blobs', 'uses'];
 const COMMITTED: readonly Table[] = TABLES.filter((table) => table !== 'values');
 
-/** The options of a draft. */
 const DRAFTING: door.Fields = { isLeaving: 'truth?', isDurable: 'truth?' };
 
 /** The calls that each chat needs. */
