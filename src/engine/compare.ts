@@ -85,9 +85,10 @@ function compared(questions: Questions, of: string): ComparedMessage {
 function said({ key, name, message }: ComparedMessage): string {
   if (!message) return key;
   const parts = stripReminders(message).parts.filter(({ type }) => type !== 'step-start');
-  const isOwn = (field: string, value: unknown): boolean =>
-    !NUMBERING.has(field) && !(field === 'state' && (value === 'done' || value === 'streaming'));
-  const text = JSON.stringify(parts, (field, value: unknown) => (isOwn(field, value) ? value : undefined));
+  const text = JSON.stringify(parts, (field, value: unknown) => {
+    const isProgress = field === 'state' && (value === 'done' || value === 'streaming');
+    return isProgress || NUMBERING.has(field) ? undefined : value;
+  });
   return `${name} ${text}`;
 }
 

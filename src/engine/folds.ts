@@ -33,7 +33,12 @@ export class Folds {
       const reminders = ofMessage ? [ofMessage, ...ofPrompt] : ofPrompt;
       folded.set(one.message, await this.fold(one, reminders));
     }
-    return pending.map((one) => withMessage(one, folded));
+    return pending.map((one) => {
+      const { content } = one;
+      const message = content.kind === 'message' ? folded.get(content.message) : undefined;
+      if (content.kind !== 'message' || !message || message === content.message) return one;
+      return { ...one, content: { ...content, message } };
+    });
   }
 
   #ofPrompt(): ContextFragment[] {
@@ -84,12 +89,4 @@ function isSame(kept: Kept, now: Omit<Kept, 'folded'>): boolean {
     kept.between.length === now.between.length &&
     now.between.every((message, i) => sameContent(kept.between[i], message))
   );
-}
-
-/** A pending message in its folded form. */
-function withMessage(pending: Pending, folded: ReadonlyMap<UIMessage, UIMessage>): Pending {
-  const { content } = pending;
-  const message = content.kind === 'message' ? folded.get(content.message) : undefined;
-  if (content.kind !== 'message' || !message || message === content.message) return pending;
-  return { ...pending, content: { ...content, message } };
 }

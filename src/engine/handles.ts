@@ -43,7 +43,11 @@ export class Handles {
     for (const [handle] of before)
       if (!handle.way && free.size > 0) this.#take(handle, this.#bestOf(handle, free.values()), free);
     if (!this.active.way && !this.replica.record(this.active.key)) this.#beginAnew(this.active, free);
-    for (const way of free.values()) this.#addFor(way);
+    for (const way of free.values()) {
+      let { id } = way;
+      while (this.#handles.has(id)) id = `${id}'`;
+      this.#handles.set(id, { ...newHandle(id), way, record: way.record, key: this.#spoken(way.head) });
+    }
     const handleOf = new Map<string, Handle>();
     for (const handle of this.#handles.values()) if (handle.way) handleOf.set(handle.way.id, handle);
     this.#live.clear();
@@ -91,12 +95,6 @@ export class Handles {
     const way = ways.find(({ fork }) => fork === null) ?? ways[0];
     Object.assign(handle, { key: null, record: undefined, way });
     if (way) free.delete(way.id);
-  }
-
-  #addFor(way: Way): void {
-    let { id } = way;
-    while (this.#handles.has(id)) id = `${id}'`;
-    this.#handles.set(id, { ...newHandle(id), way, record: way.record, key: this.#spoken(way.head) });
   }
 
   #follow(handle: Handle, way: Way): void {

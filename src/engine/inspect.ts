@@ -97,17 +97,16 @@ export async function estimateSubject(
   subject: Subject,
   { fragments, ...options }: EstimateOptions,
 ): Promise<EstimateResult> {
-  const isListOrNone = (value: unknown): boolean =>
-    !value || readFrom('The list', () => Array.isArray(value));
-  expectOption(isListOrNone(fragments), 'fragments', 'a list of fragments', fragments);
-  expectOption(isListOrNone(options.messages), 'messages', 'a list of messages', options.messages);
-  const refuse = ({ name }: ContextFragment, cause: unknown): never => {
-    if (isContextError(cause)) throw cause;
-    const message = `Fragment "${name}": it could not be rendered: ${reasonOf(cause)}`;
-    throw new ContextError('invalid-fragment', message, { details: { path: '' }, cause });
-  };
+  for (const [name, list] of [['fragments', fragments] as const, ['messages', options.messages] as const])
+    expectOption(!list || readFrom('The list', () => Array.isArray(list)), name, `a list of ${name}`, list);
   const asked = fragments ? withFragments(subject, fragments) : subject;
   return (await measure(asked, options, refuse)).estimate;
+}
+
+function refuse({ name }: ContextFragment, cause: unknown): never {
+  if (isContextError(cause)) throw cause;
+  const message = `Fragment "${name}": it could not be rendered: ${reasonOf(cause)}`;
+  throw new ContextError('invalid-fragment', message, { details: { path: '' }, cause });
 }
 
 /** The same with fragments that were given; those that are messages count as messages. */

@@ -18,14 +18,11 @@ const places = new WeakMap<ContextFragment, Error>();
 /** Remembers the place of a call; in development only. A page without a bundler has no `process`, and no places. */
 export function placeFragments(fragments: readonly ContextFragment[], callAt: () => Error | undefined): void {
   try {
-    if (process.env.NODE_ENV !== 'production') remember(fragments, callAt());
+    const at = process.env.NODE_ENV === 'production' ? undefined : callAt();
+    if (at) for (const one of fragments) places.set(one, at);
   } catch {
     // No bundler.
   }
-}
-
-function remember(fragments: readonly ContextFragment[], at: Error | undefined): void {
-  if (at) for (const one of fragments) places.set(one, at);
 }
 
 /** Where a fragment came from, with its place where that is known. Bundlers leave the place out of production. */

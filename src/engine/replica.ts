@@ -63,7 +63,14 @@ export class Replica {
 
   join(delta: ChatDelta): Joined {
     const joined = join(this.chat, this.living(delta));
-    for (const key of joined.messages) this.#note(key);
+    for (const key of joined.messages) {
+      const { status } = shownVersion(this.chat.messages.get(key) as MessageRecord);
+      if (status === 'streaming') this.#streaming.add(key);
+      else {
+        this.#streaming.delete(key);
+        this.#growing.delete(key);
+      }
+    }
     if (joined.messages.length > 0 || joined.ends.length > 0 || joined.marks.length > 0) {
       this.branches.update(joined);
       this.reach.update(this.branches.live, joined);
@@ -80,15 +87,6 @@ export class Replica {
       ends: delta.ends.filter(isLiving),
       marks: delta.marks.filter(isLiving),
     };
-  }
-
-  #note(key: string): void {
-    const { status } = shownVersion(this.chat.messages.get(key) as MessageRecord);
-    if (status === 'streaming') this.#streaming.add(key);
-    else {
-      this.#streaming.delete(key);
-      this.#growing.delete(key);
-    }
   }
 
   /** Takes in what the store read or wrote. */

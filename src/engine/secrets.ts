@@ -239,7 +239,11 @@ function breakIn(text: string, from: number, to: number): number {
 
 /** What has a beginning and an end: files in addresses, private keys. */
 function maskBlocks(text: string, onMasked: OnMasked): string {
-  let masked = text.includes('data:') ? text.replace(DATA_URL, shortened) : text;
+  let masked = text;
+  if (text.includes('data:'))
+    masked = text.replace(DATA_URL, (_whole, head: string, content: string) => {
+      return `${head}[${content.length} characters ${print(content, 6)}]`;
+    });
   if (masked.includes('PRIVATE KEY')) masked = maskBetween(masked, KEY_BEGIN, KEY_END, onMasked);
   if (masked.includes('PuTTY-')) masked = maskBetween(masked, PUTTY_BEGIN, PUTTY_END, onMasked);
   return masked;
@@ -299,10 +303,6 @@ function maskBetween(text: string, begin: RegExp, end: RegExp, onMasked: OnMaske
 
 /** Files that stand in an address: no secrets, but nobody reads them either. */
 const DATA_URL = /\b(data:(?:[\w.+-]{1,60}\/[\w.+-]{1,80})?(?:;[\w=.-]{1,60}){0,4},)([^\s"'<>()\\]{64,})/g;
-
-function shortened(_whole: string, head: string, content: string): string {
-  return `${head}[${content.length} characters ${print(content, 6)}]`;
-}
 
 // ------------------------------------------------------------------ what stands there instead
 

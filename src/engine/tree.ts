@@ -48,7 +48,14 @@ export class Tree {
   }
 
   restore(pending: readonly Pending[], name: string): Promise<BranchInfo> {
-    return this.#branchAt('restore', () => this.#messageOf(this.#checkpoint(name)), pending, name);
+    const find = (): MessageRecord => {
+      const { key, name: named } = this.#checkpoint(name);
+      const record = this.#writer.replica.record(key);
+      if (record) return record;
+      const message = `The message of checkpoint "${named}" is not there.`;
+      throw new ContextError('message-not-found', message, { details: { checkpoint: named, key } });
+    };
+    return this.#branchAt('restore', find, pending, name);
   }
 
   btw(): Promise<BranchInfo> {
@@ -58,13 +65,6 @@ export class Tree {
       if (head) return head;
       throw new ContextError('empty-branch', 'Cannot create btw branch: no messages in conversation');
     });
-  }
-
-  #messageOf({ key, name }: Checkpoint): MessageRecord {
-    const record = this.#writer.replica.record(key);
-    if (record) return record;
-    const message = `The message of checkpoint "${name}" is not there.`;
-    throw new ContextError('message-not-found', message, { details: { checkpoint: name, key } });
   }
 
   /** A branch that ends at a message: an empty one that is there, or a new one. It is shown if pending ones are `leaving`. */

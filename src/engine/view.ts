@@ -121,19 +121,15 @@ export class View extends Handles {
       const record = this.replica.record(key);
       const isBeside = this.#behind.includes(key);
       if (!record || !(isBeside || this.replica.isVisible(record))) continue;
-      const body = this.replica.body(key) ?? (isBeside ? this.#silent(record) : undefined);
+      // A reserved answer of another tab shows before its first word.
+      const isSilent = isBeside && this.replica.parts(record) === 0;
+      if (isSilent && !silent.has(record))
+        silent.set(record, { id: this.replica.idOf(key), role: 'assistant', parts: [] });
+      const body = this.replica.body(key) ?? (isSilent ? silent.get(record) : undefined);
       if (body) messages.push(body);
       else if (this.replica.missing([key]).length > 0 && !this.#lost.has(key)) return undefined;
     }
     return messages;
-  }
-
-  /** A reserved answer of another tab, before its first word; undefined where it has words. */
-  #silent(record: MessageRecord): UIMessage | undefined {
-    if (this.replica.parts(record) > 0) return undefined;
-    const message = silent.get(record) ?? { id: this.replica.idOf(record.key), role: 'assistant', parts: [] };
-    silent.set(record, message);
-    return message;
   }
 
   branches(): BranchInfo[] {

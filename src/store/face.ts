@@ -1,44 +1,19 @@
 import { expectListener, refuseToLoad } from '../errors.ts';
-import type * as Reads from './reads.ts';
 import type { MessageSearch } from './search.ts';
 import type { ContextStore, SearchOptions, SearchResult, StoreNotice, StoreReads } from './store.ts';
 import type { Access } from './tables/usual.ts';
 
 /** The calls that are made on tables: `tables/usual.ts` and, from `revisions` on, `tables/rarely.ts`. */
-const CALLS = [
-  'load',
-  'bodies',
-  'commit',
-  'saveDraft',
-  'getChat',
-  'get',
-  'set',
-  'delete',
-  'hold',
-  'held',
-  'revisions',
-  'listChats',
-  'deleteChat',
-  'restoreChat',
-  'changesSince',
-  'putBlob',
-  'getBlob',
-  'clear',
-  'examine',
-  'storage',
-] as const;
+const CALLS =
+  'load bodies commit saveDraft getChat get set delete hold held revisions listChats deleteChat restoreChat changesSince ' +
+  'putBlob getBlob clear examine storage';
 
 /** The reads that are built on those. */
-const READS = [
-  'getMessage',
-  'getMessageChain',
-  'getMessages',
-  'listBranches',
-  'listCheckpoints',
-  'getGraph',
-] as const;
+const READS = 'getMessage getMessageChain getMessages listBranches listCheckpoints getGraph';
 
-interface CallsOfStore extends Required<Pick<ContextStore, (typeof CALLS)[number]>> {}
+type Read = (store: Face, ...args: readonly unknown[]) => Promise<unknown>;
+type NoCall = 'persistence' | 'persist' | 'subscribe' | 'searchMessages' | 'close' | keyof StoreReads;
+interface CallsOfStore extends Required<Omit<ContextStore, NoCall>> {}
 
 /**
  * The face of a store, whose code comes with its first use. A call is handed on in the step in which it is made, where its code
@@ -59,14 +34,14 @@ abstract class Face {
       value: (this: Face, ...args: readonly unknown[]) => Promise<unknown>,
     ): void =>
       void Object.defineProperty(Face.prototype, name, { value, configurable: true, writable: true });
-    for (const name of CALLS)
+    for (const name of CALLS.split(' '))
       define(name, function (...args) {
         return this.call(name, args);
       });
-    for (const name of READS)
+    for (const name of READS.split(' '))
       define(name, async function (...args) {
-        const reads: typeof Reads = await import('./reads.ts').catch(refuseToLoad);
-        return (reads[name] as (...args: readonly unknown[]) => Promise<unknown>)(this, ...args);
+        const reads: object = await import('./reads.ts').catch(refuseToLoad);
+        return (reads as Readonly<Record<string, Read>>)[name]?.(this, ...args);
       });
     return Face as unknown as abstract new () => StoreFace;
   }

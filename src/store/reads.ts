@@ -178,19 +178,15 @@ async function readChat(store: Readable, chatId: string): Promise<Read> {
 
 /** The live branch that holds the message shown last, best at its head; without one, the newest. */
 function activeOf(chat: ChatValue, live: readonly Way[], { local }: ChatRecords): Way | undefined {
-  for (const key of usedKeys(local?.['view'])) {
+  const { used } = Object(local?.['view']) as { readonly used?: unknown };
+  for (const key of (Array.isArray(used) ? used : []) as unknown[]) {
+    if (typeof key !== 'string') continue;
     const passed = new Set<string>();
     const best =
       live.find(({ head }) => head === key) ?? live.findLast(({ end }) => holds(chat, end, key, passed));
     if (best) return best;
   }
   return live.at(-1);
-}
-
-/** The keys of the messages shown last, latest first. */
-function usedKeys(view: unknown): readonly string[] {
-  const { used } = Object(view) as { readonly used?: unknown };
-  return Array.isArray(used) ? used.filter((key) => typeof key === 'string') : [];
 }
 
 /** The keys of a chain, without messages that were taken back. */

@@ -90,7 +90,7 @@ class ChatIndex {
   /** Messages that grow without a change number. */
   #growing: ReadonlySet<string> = new Set();
   /** What this is true for; undefined before the first reading. */
-  #read: Pick<ChatRecords, 'seq' | 'database' | 'generation' | 'deleted'> | undefined;
+  #read: Moment | undefined;
   #reached: ReadonlySet<string> | undefined;
   #refreshing: Promise<void> = Promise.resolve();
 
@@ -107,7 +107,8 @@ class ChatIndex {
 
   async #update(store: Readable): Promise<void> {
     let records = await store.load(this.#id, this.#read?.seq);
-    if (this.#read && !isOfOne(this.#read, records)) {
+    // Another database, or a chat was deleted or restored in it.
+    if (this.#read && idOf(this.#read) !== idOf(records)) {
       this.#read = undefined;
       this.#words = new WordIndex();
       this.#chat = createChat();
@@ -163,14 +164,10 @@ class ChatIndex {
   }
 }
 
-/** Whether records are of the same database, without deletions or restorations in between. */
-function isOfOne(
-  a: Pick<ChatRecords, 'database' | 'generation' | 'deleted'>,
-  b: Pick<ChatRecords, 'database' | 'generation' | 'deleted'>,
-): boolean {
-  return (
-    a.database === b.database && a.generation === b.generation && a.deleted.join(' ') === b.deleted.join(' ')
-  );
+type Moment = Pick<ChatRecords, 'seq' | 'database' | 'generation' | 'deleted'>;
+
+function idOf({ database, generation, deleted }: Moment): string {
+  return [database, generation, ...deleted].join(' ');
 }
 
 function readable(message: UIMessage): string {

@@ -89,19 +89,15 @@ function fold(word: string): string {
   const known = folds.get(word);
   if (known !== undefined) return known;
   if (folds.size >= MOST_FOLDS) folds.clear();
-  const folded = foldAnew(word);
-  folds.set(word, folded);
-  return folded;
-}
-
-function foldAnew(word: string): string {
-  return seenOf(word)
+  const folded = seenOf(word)
     .normalize('NFKD')
     .replaceAll(ACCENTS, '')
     .normalize('NFC')
     .toUpperCase()
     .toLowerCase()
     .replaceAll(STROKE, (letter) => STROKES[letter] ?? letter);
+  folds.set(word, folded);
+  return folded;
 }
 
 /**

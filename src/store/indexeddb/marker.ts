@@ -31,7 +31,11 @@ export interface DataLoss {
 /** The note about a database; undefined where there is none, or none can be read. */
 export function readMark(name: string): Mark | undefined {
   try {
-    return parseMark(JSON.parse(localStorage.getItem(keyOf(name)) ?? 'null'));
+    const mark: unknown = JSON.parse(localStorage.getItem(keyOf(name)) ?? 'null');
+    const { database, seq, chats, messages, at } = Object(mark) as Readonly<Record<string, unknown>>;
+    const isOne =
+      typeof database === 'string' && [seq, chats, messages, at].every((one) => typeof one === 'number');
+    return isOne ? ({ database, seq, chats, messages, at } as Mark) : undefined;
   } catch {
     return undefined;
   }
@@ -39,13 +43,6 @@ export function readMark(name: string): Mark | undefined {
 
 function keyOf(name: string): string {
   return `contextree:${name}:mark`;
-}
-
-function parseMark(value: unknown): Mark | undefined {
-  const { database, seq, chats, messages, at } = Object(value) as Readonly<Record<string, unknown>>;
-  const isOne =
-    typeof database === 'string' && [seq, chats, messages, at].every((number) => typeof number === 'number');
-  return isOne ? ({ database, seq, chats, messages, at } as Mark) : undefined;
 }
 
 /** Writes the note about a database, or removes it. A browser that refuses keeps none. */

@@ -28,11 +28,14 @@ export function columnsOf(rows: readonly object[], told: ReadonlySet<string> = N
   for (const field of new Set(rows.flatMap(Object.keys))) {
     if (told.has(field)) continue;
     const values = rows.map((row) => (row as Readonly<Record<string, unknown>>)[field]);
+    const first = JSON.stringify(values[0]);
+    const isFirst = (value: unknown): boolean =>
+      value === values[0] || (typeof value === 'object' && JSON.stringify(value) === first);
     const known = fewOf(values);
     const text = known ? undefined : joined(values, SHORT);
     if (values.includes(undefined))
       fields.some[field] = [...values.entries()].filter(([, value]) => value !== undefined);
-    else if (values.every((value) => isEqual(value, values[0]))) fields.same[field] = values[0];
+    else if (values.every(isFirst)) fields.same[field] = values[0];
     else if (known) fields.few[field] = [known, values.map((value) => known.indexOf(value)).join('')];
     else if (text === undefined) fields.each[field] = values;
     else fields.texts[field] = text;
@@ -102,17 +105,9 @@ const END = '\u007f';
 /** The texts that were joined; throws where they are not so many. */
 export function split(text: string, count?: number): string[] {
   const width = Number.parseInt(text, 10);
-  const texts = text.startsWith(END) ? text.slice(1).split(END) : evenParts(text, width);
+  const texts = text.startsWith(END) ? text.slice(1).split(END) : [];
+  const at = text.indexOf(END) + 1;
+  if (at > 1) for (let i = at; i < text.length; i += width) texts.push(text.slice(i, i + width));
   if (count !== undefined && texts.length !== count) throw new RangeError(`not ${count} texts`);
   return texts;
-}
-
-function evenParts(text: string, width: number): string[] {
-  const texts: string[] = [];
-  for (let at = text.indexOf(END) + 1; at < text.length; at += width) texts.push(text.slice(at, at + width));
-  return texts;
-}
-
-function isEqual(a: unknown, b: unknown): boolean {
-  return a === b || (typeof a === 'object' && JSON.stringify(a) === JSON.stringify(b));
 }

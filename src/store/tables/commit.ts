@@ -214,7 +214,9 @@ function changedMessages(
     const next = after ? unitedMessage(after, record) : record;
     const versions = keptOf(next.versions);
     const shown = versions.at(-1) as Version;
-    const isSame = after !== undefined && isEqual(versions, after.versions);
+    const isSame =
+      versions.length === after?.versions.length &&
+      versions.every((one, i) => compareVersions(one, after.versions[i] as Version) === 0);
     const hasBody = bodies.has(nameOfVersion(record.key, shown));
     const isPlaced = after?.parent === next.parent && after.at === next.at;
     if (isSame && isPlaced && !(after.isBare && hasBody)) continue;
@@ -230,10 +232,6 @@ function keptOf(versions: readonly Version[]): readonly Version[] {
   const sorted = versions.length > 1 ? versions.toSorted(compareVersions) : versions;
   const shown = sorted.findLast(hasWords);
   return shown ? [shown] : sorted;
-}
-
-function isEqual(a: readonly Version[], b: readonly Version[]): boolean {
-  return a.length === b.length && a.every((version, i) => compareVersions(version, b[i] as Version) === 0);
 }
 
 /** A branch record or a mark that changes. */

@@ -133,20 +133,10 @@ const PIECE = [16, 96] as const;
 
 /** All between the equal beginning and the equal end of two texts, at a place in a text of so many characters. */
 function patchOf(before: string, after: string, at: number, of: number): Patch {
-  const from = sameFrom(before, after);
-  const rest = sameTo(before, after, Math.min(before.length, after.length) - from);
+  const most = Math.min(before.length, after.length);
+  let [from, rest] = [0, 0];
+  while (from < most && before[from] === after[from]) from += 1;
+  while (rest < most - from && before.at(-1 - rest) === after.at(-1 - rest)) rest += 1;
   const text = after.slice(from, after.length - rest);
   return { of, from: at + from, to: at + before.length - rest, text };
-}
-
-function sameFrom(a: string, b: string): number {
-  let count = 0;
-  while (count < a.length && count < b.length && a[count] === b[count]) count += 1;
-  return count;
-}
-
-function sameTo(a: string, b: string, most: number): number {
-  let count = 0;
-  while (count < most && a.at(-1 - count) === b.at(-1 - count)) count += 1;
-  return count;
 }

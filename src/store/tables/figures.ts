@@ -1,5 +1,5 @@
 import type { StorageFigures } from '../store.ts';
-import { TABLES, type Database, type Key, type Rows, type StoredChat, type Table } from './layout.ts';
+import { TABLES, type Database, type Rows, type StoredChat, type Table } from './layout.ts';
 
 /** Counts. Reads the rows of the chats and, one after another, the attachments. */
 export async function figuresOf(db: Database): Promise<StorageFigures> {
@@ -56,17 +56,13 @@ async function weighTable(db: Database, table: Table): Promise<{ rows: number; b
   let bytes = 0;
   for (let from = 0; from < keys.length; from += AT_A_TIME) {
     const some = keys.slice(from, from + AT_A_TIME);
-    bytes += await db.read([table], (rows) => weighRows(rows, table, some));
+    const read = (rows: Rows): Promise<unknown[]> => Promise.all(some.map((key) => rows.get(table, key)));
+    for (const value of await db.read([table], read)) bytes += bytesOf(value);
   }
   return { rows: keys.length, bytes };
 }
 
 const AT_A_TIME = 100;
-
-async function weighRows(rows: Rows, table: Table, keys: readonly Key[]): Promise<number> {
-  const values = await Promise.all(keys.map((key) => rows.get(table, key)));
-  return values.reduce<number>((sum, value) => sum + bytesOf(value), 0);
-}
 
 /** About how many bytes a value takes on the disk. */
 function bytesOf(value: unknown): number {

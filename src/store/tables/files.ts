@@ -51,7 +51,10 @@ export async function attach(db: Database, messages: readonly UIMessage[]): Prom
     const parts = partsOf(message).map((part) => {
       if (!isNamed(part)) return part;
       const url = urls.get(part.url);
-      return url === undefined ? gonePart(part) : { ...part, url };
+      if (url !== undefined) return { ...part, url };
+      const { filename, mediaType } = part;
+      const name = filename === undefined ? mediaType : `"${filename}" (${mediaType})`;
+      return { type: 'text', text: `[The file ${name} is lost.]`, gone: part } satisfies GonePart;
     });
     return { ...message, parts };
   });
@@ -62,11 +65,6 @@ async function readUrl(rows: Rows, name: string): Promise<string | undefined> {
   if (!(bytes instanceof Uint8Array)) return undefined;
   const head = NAME.exec(name)?.[1];
   return head === undefined ? textOfBytes(bytes) : head + toBase64(bytes);
-}
-
-function gonePart(gone: FilePart): GonePart {
-  const name = gone.filename === undefined ? gone.mediaType : `"${gone.filename}" (${gone.mediaType})`;
-  return { type: 'text', text: `[The file ${name} is lost.]`, gone };
 }
 
 /** The URL by which a message refers to bytes. */

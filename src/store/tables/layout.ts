@@ -76,13 +76,11 @@ export interface Meta {
   readonly generation: number;
   /** The counter is at least here, also after `clear()` or a loss. */
   readonly seq: number;
-  /** A random id of this device, for those who join databases one day. */
-  readonly deviceId: string;
 }
 
 /** What a new database knows of itself. */
 export function createMeta(): Meta {
-  return { database: createHexId(), generation: 0, seq: 0, deviceId: createHexId() };
+  return { database: createHexId(), generation: 0, seq: 0 };
 }
 
 /** 32 random hexadecimal digits. `randomUUID` takes a tenth of the time of random numbers, and a secure context. */
@@ -228,7 +226,8 @@ export function asBody(item: unknown): StoredBody | undefined {
 export function narrowed(json: string): string {
   if (!WIDE.test(json) || wideIn(json) * 5 >= json.length) return json;
   // JSON makes the text anew: what is made of a two-byte text keeps two bytes.
-  return JSON.parse(JSON.stringify(json.replaceAll(ALL_WIDE, escaped))) as string;
+  const escaped = json.replaceAll(ALL_WIDE, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return JSON.parse(JSON.stringify(escaped)) as string;
 }
 
 const WIDE = /[\u0100-\uffff]/;
@@ -238,10 +237,6 @@ function wideIn(text: string): number {
   let count = 0;
   for (let i = 0; i < text.length; i += 1) if (text.charCodeAt(i) > 0xff) count += 1;
   return count;
-}
-
-function escaped(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 /** A key in IndexedDB's order: numbers, then texts, then lists, compared item by item. */

@@ -247,8 +247,8 @@ export async function readMeta(rows: Rows): Promise<Meta> {
     rows.get<Meta>('meta', 'self'),
     rows.last('chats', 'seq') as Promise<number | undefined>,
   ]);
-  const { database = '', generation = 0, seq = 0, deviceId = '' } = meta ?? {};
-  return { database, generation, deviceId, seq: Math.max(seq, last ?? 0) };
+  const { database = '', generation = 0, seq = 0 } = meta ?? {};
+  return { database, generation, seq: Math.max(seq, last ?? 0) };
 }
 
 /** The row of a chat; one with number 0 where there is none that can be read. */

@@ -20,7 +20,10 @@ import { sweep } from './removal.ts';
  */
 export async function tidy(db: Database, chats: readonly string[]): Promise<number> {
   await db.keepNote?.();
-  if (db.persistence === 'indexeddb') for (const chatId of chats) await seal(db, chatId);
+  if (db.persistence === 'indexeddb')
+    for (const chatId of chats)
+      while (await db.write(SEALED, (rows) => sealOldest(rows, chatId), true))
+        await new Promise((resolve) => setTimeout(resolve, PAUSE));
   const now = Date.now();
   const due = await db.read(['chats', 'uses'], nextDue);
   if (due > now) return due;
@@ -37,25 +40,19 @@ async function nextDue(rows: Rows): Promise<number> {
   return times.reduce((next, time) => Math.min(next, time), Infinity);
 }
 
+/** How long others have the database to themselves between two packs, ms. */
+const PAUSE = 20;
+
+const SEALED: readonly Table[] = ['chats', 'nodes', 'bodies', 'topologies', 'packs'];
+
 /**
- * Seals single rows in packs when nobody waits, the oldest first, with a pause after each pack for a commit that waits. As many
+ * Seals the oldest single rows of a chat, with a pause after each pack for a commit that waits; false for too few rows. As many
  * rows as a pack has stay: a conversation changes its newest messages.
  *
  * A pack is one relaxed transaction, which several tabs may repeat: the second one finds no rows. Unreadable rows and those
  * behind them stay, and so do those of a chat that can be restored: no pack may have messages of it and of the one that began
  * anew.
  */
-async function seal(db: Database, chatId: string): Promise<void> {
-  while (await db.write(SEALED, (rows) => sealOldest(rows, chatId), true))
-    await new Promise((resolve) => setTimeout(resolve, PAUSE));
-}
-
-/** How long others have the database to themselves between two packs, ms. */
-const PAUSE = 20;
-
-const SEALED: readonly Table[] = ['chats', 'nodes', 'bodies', 'topologies', 'packs'];
-
-/** Seals the oldest rows of a chat; false when there are too few, or some of them can't be read. */
 async function sealOldest(rows: Rows, id: string): Promise<boolean> {
   if ((await rows.count('nodes', within(id))) < 2 * PACK || (await readChat(rows, id)).kept) return false;
   const nodes = await rows.all<string>('nodes', within(id), undefined, PACK);
