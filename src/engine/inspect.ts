@@ -208,11 +208,7 @@ async function measure(
 }
 
 /** None where the renderer now gives another text. */
-async function spansOf(
-  rendered: string,
-  pieces: readonly Piece[],
-  renderer: ContextRenderer,
-): Promise<ContextSnapshot['spans']> {
+async function spansOf(rendered: string, pieces: readonly Piece[], renderer: ContextRenderer) {
   const loaded = pieces.flatMap((piece) => piece.loaded ?? []);
   const found = await Promise.resolve(renderer.renderWithSpans?.(loaded)).catch(() => undefined);
   if (found?.text !== rendered) return [];

@@ -82,11 +82,7 @@ function lastAt(at: number, chat: ChatValue, end: string): MessageRecord | undef
   return undefined;
 }
 
-function marksAt(
-  at: number,
-  { marks }: ChatValue,
-  log: readonly Entry[],
-): { readonly marks: readonly Mark[]; readonly isPartial: boolean } {
+function marksAt(at: number, { marks }: ChatValue, log: readonly Entry[]) {
   const past = new Map(marks);
   let isPartial = false;
   for (const mark of marks.values()) {

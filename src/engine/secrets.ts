@@ -255,11 +255,7 @@ function maskPiece(text: string, onMasked: OnMasked): string {
   return masked;
 }
 
-function maskKind(
-  text: string,
-  { kind, pattern, isSecret, isMarked }: SecretKind,
-  onMasked: OnMasked,
-): string {
+function maskKind(text: string, { kind, pattern, isSecret, isMarked }: SecretKind, onMasked: OnMasked) {
   return text.replace(pattern, (whole: string, before: string, found: string, offset: number) => {
     const previous = text[offset - 1] ?? '';
     // Emphasis, as Markdown has it, is no part of it.

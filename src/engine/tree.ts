@@ -367,11 +367,7 @@ export class Tree {
     return { before: known.value, mark: replica.mark(known.id, value, known.chat) };
   }
 
-  async #markCheckpoint(
-    action: 'create' | 'rename' | 'delete',
-    name: string,
-    make: () => CheckpointMark,
-  ): Promise<CheckpointInfo> {
+  async #markCheckpoint(action: 'create' | 'rename' | 'delete', name: string, make: () => CheckpointMark) {
     const { desk, replica } = this.#writer;
     const { mark, saved } = await this.#writer.inTurn(async () => {
       const { label, mark, before } = make();

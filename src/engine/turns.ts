@@ -202,11 +202,7 @@ export class Turns {
   }
 
   /** Changes saved words, one tab after the other, so that two tools' results are both kept. */
-  async #rewrite(
-    key: string,
-    change: (saved: UIMessage) => UIMessage,
-    status: MessageStatus | undefined,
-  ): Promise<void> {
+  async #rewrite(key: string, change: (saved: UIMessage) => UIMessage, status: MessageStatus | undefined) {
     const { replica, streams, view } = this.#writer;
     const stream = streams.get(key);
     const rewrite = async (): Promise<void> => {
@@ -233,12 +229,7 @@ export class Turns {
     return record;
   }
 
-  async #settle(
-    key: string,
-    words: UIMessage,
-    status: MessageStatus | undefined,
-    call?: CallFacts,
-  ): Promise<void> {
+  async #settle(key: string, words: UIMessage, status: MessageStatus | undefined, call?: CallFacts) {
     const start = performance.now();
     const before = this.#writer.replica.status(this.#still(key));
     const write = () => this.#write(key, words, status, call);

@@ -135,12 +135,7 @@ interface Known {
   readonly last: number;
 }
 
-async function readKnown(
-  rows: Rows,
-  reading: Promise<StoredChat>,
-  ready: Ready,
-  options: CommitOptions,
-): Promise<Known> {
+async function readKnown(rows: Rows, reading: Promise<StoredChat>, ready: Ready, options: CommitOptions) {
   const { chatId } = ready;
   const asked: Promise<readonly (StoredFact | undefined)[]>[] = [];
   const factAt = async (kind: StoredFact['kind'], { id, chat }: EndsRecord | Mark) => [
@@ -204,10 +199,7 @@ function told(rows: Rows, known: Known, { messages, ends, marks }: Ready): Promi
 type ChangedMessage = Changed<StoredMessage, Omit<StoredMessage, 'seq'>>;
 
 /** The messages that change. */
-function changedMessages(
-  known: ReadonlyMap<string, StoredMessage>,
-  { messages, bodies }: Ready,
-): ChangedMessage[] {
+function changedMessages(known: ReadonlyMap<string, StoredMessage>, { messages, bodies }: Ready) {
   const changed = new Map<string, ChangedMessage>();
   for (const record of messages) {
     const { before = known.get(record.key), after = before } = changed.get(record.key) ?? {};

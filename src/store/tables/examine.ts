@@ -130,15 +130,11 @@ async function lookAt(rows: Rows, { id: chatId, from }: StoredChat): Promise<Fou
 }
 
 /** The ends and marks of a chat by key, undefined where they can't be read. */
-async function factEntries(
-  rows: Rows,
-  chatId: string,
-  from: number,
-): Promise<[Key, StoredFact | undefined][]> {
+async function factEntries(rows: Rows, chatId: string, from: number) {
   const places = await rows.keys('facts', after(chatId, from), 'seq');
   const facts = await readFactRows(rows, chatId, from);
   const there = new Map(facts.map((fact) => [JSON.stringify([chatId, fact.kind, fact.id, fact.chat]), fact]));
-  return places.map((place) => [place, there.get(JSON.stringify(place))]);
+  return places.map((place) => [place, there.get(JSON.stringify(place))] as const);
 }
 
 interface Mending {
@@ -237,13 +233,7 @@ async function missingFiles(rows: Rows, { words }: Found): Promise<Damage[]> {
 }
 
 /** Writes what was mended at new numbers, and the row of the chat. */
-async function write(
-  rows: Rows,
-  chat: StoredChat,
-  found: Found,
-  { messages, ends }: Mending,
-  now: number,
-): Promise<void> {
+async function write(rows: Rows, chat: StoredChat, found: Found, { messages, ends }: Mending, now: number) {
   const { id: chatId } = chat;
   let { seq } = await readMeta(rows);
   for (const place of [...found.places, ...found.words.keys()]) seq = Math.max(seq, place);

@@ -247,12 +247,7 @@ function same({ shown }: Access, name: string, message: UIMessage): UIMessage {
 /** More than so many are read to be sent, not to be shown: they need not stay the same objects. */
 const FEW = 512;
 
-async function commit(
-  access: Access,
-  chatId: string,
-  delta: StoreDelta,
-  options: CommitOptions,
-): Promise<ChatRecords> {
+async function commit(access: Access, chatId: string, delta: StoreDelta, options: CommitOptions) {
   door.expectTexts({ chatId });
   const place = door.checkCommit(options);
   const ready = await readyOf(access, chatId, door.checkDelta(delta, place.userId));
@@ -286,12 +281,7 @@ async function readyOf(access: Access, chatId: string, { messages, ...rest }: St
   return { chatId, messages: bare, ...rest, bodies, files };
 }
 
-async function saveDraft(
-  access: Access,
-  chatId: string,
-  draft: Draft,
-  options?: DraftOptions,
-): Promise<void> {
+async function saveDraft(access: Access, chatId: string, draft: Draft, options?: DraftOptions) {
   door.expectTexts({ chatId });
   const { isLeaving = false, isDurable = false } = door.readOptions(options, DRAFTING);
   const copy = door.checkDraft(draft);
