@@ -70,10 +70,12 @@ export async function compareIn(
     totals: { a: await totalsOf(left), b: await totalsOf(right) },
   };
 }
+
 function endOf(view: View, named: string): string | null {
   const branch = view.live().find(({ id, way }) => id === named || way?.name === named);
   return branch ? view.headOf(branch) : view.message(named).key;
 }
+
 function compared(questions: Questions, of: string): ComparedMessage {
   const { id, key, name, status } = questions.node(of) as NodeInfo;
   const message = questions.message(of);

@@ -74,17 +74,15 @@ export class History {
     const { entries, revision: before, operations } = this.#listed;
     if (entries === this.#entries && before === revision) return operations;
     const known = new Map(operations.map((operation) => [operation.id, operation]));
-    const next = this.#entries.map((entry) => this.#operationOf(entry, known.get(entry.id)));
+    const next = this.#entries.map((entry): Operation => {
+      const { id, at, by, kind, label, shown } = entry;
+      const state = entry.state === 'undone' ? 'undone' : this.#isOvertaken(entry) ? 'overtaken' : 'undoable';
+      const before = known.get(id);
+      const isSame = before?.state === state && before.shown === shown;
+      return isSame ? before : { id, at, by, kind, label, shown, state };
+    });
     this.#listed = { entries: this.#entries, revision, operations: keepIfSame(operations, next) };
     return this.#listed.operations;
-  }
-
-  #operationOf(entry: Entry, known: Operation | undefined): Operation {
-    const { id, at, by, kind, label, shown } = entry;
-    const state = entry.state === 'undone' ? 'undone' : this.#isOvertaken(entry) ? 'overtaken' : 'undoable';
-    return known?.state === state && known.shown === shown
-      ? known
-      : { id, at, by, kind, label, shown, state };
   }
 
   undo(): Promise<Operation | undefined> {

@@ -47,19 +47,16 @@ function showObject(value: object, sight: Sight): unknown {
   if (sight.trail.length >= MAX_DEPTH) return '[deeper]';
   sight.trail.push(value);
   try {
-    return showInside(value, sight);
+    if (Array.isArray(value)) return Array.from(value, (item) => show(item, sight) ?? null);
+    const words = inWords(value);
+    if (words !== undefined) return words;
+    const { toJSON } = value as { toJSON?: unknown };
+    if (typeof toJSON === 'function') return show(toJSON.call(value, ''), sight) ?? null;
+    if (isBuilt(value)) return showFields({ name: value.name, data: contentOf(value) }, sight);
+    return isLazyValue(value) ? '[lazy]' : showFields(value, sight);
   } finally {
     sight.trail.pop();
   }
-}
-function showInside(value: object, sight: Sight): unknown {
-  if (Array.isArray(value)) return Array.from(value, (item) => show(item, sight) ?? null);
-  const words = inWords(value);
-  if (words !== undefined) return words;
-  const { toJSON } = value as { toJSON?: unknown };
-  if (typeof toJSON === 'function') return show(toJSON.call(value, ''), sight) ?? null;
-  if (isBuilt(value)) return showFields({ name: value.name, data: contentOf(value) }, sight);
-  return isLazyValue(value) ? '[lazy]' : showFields(value, sight);
 }
 
 /** Words for an object whose content is not in its keys; undefined for all others. */

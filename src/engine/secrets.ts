@@ -121,7 +121,9 @@ function valueAt(source: Place['source'], key: string | number, name: string, wa
 
 /** Begins the copy of an object, unless words stand for it. */
 function begin(value: object, name: string, walk: Walk): unknown {
-  const known = maskedUnder(name, walk);
+  const under = tellsOf(name) ? name : '';
+  const known = walk.masked.get(under) ?? new Map<object, unknown>();
+  walk.masked.set(under, known);
   const own: object[] = [];
   for (let object = value; ;) {
     if (walk.open.has(object) || own.includes(object)) return '[circular]';
@@ -146,13 +148,6 @@ function begin(value: object, name: string, walk: Walk): unknown {
   }
   walk.places.push({ source: source as never, target, keys, at: 0, name, own });
   return target;
-}
-
-function maskedUnder(name: string, { masked }: Walk): Map<object, unknown> {
-  const key = tellsOf(name) ? name : '';
-  const found = masked.get(key) ?? new Map<object, unknown>();
-  masked.set(key, found);
-  return found;
 }
 
 /** Whether a name says that a secret stands under it: a drawn one, or whatever it is. */

@@ -255,7 +255,7 @@ export class Turns {
     const id = replica.idOf(key);
     const before = replica.status(this.#still(key));
     const isOwn = streams.get(key) !== undefined;
-    const next = nextStatus(id, { before, isOwn }, status);
+    const next = nextStatus(id, before, isOwn, status);
     if (before === 'streaming' && !isOwn) throw stillWritten(id);
     const isBegun = next === 'streaming' && !isOwn;
     if (isBegun) {
@@ -286,17 +286,11 @@ export class Turns {
     else streams.end(key, this.#writer.line.stored(key));
     await view.load();
     desk.publish();
-    const phase = next !== 'streaming' ? ('end' as const) : before === 'streaming' ? 'draft' : 'start';
-    return { stream, next, phase, written } as const;
+    const phase: Phase = next !== 'streaming' ? 'end' : before === 'streaming' ? 'draft' : 'start';
+    return { stream, next, phase, written };
   }
 
-  #tell(
-    phase: 'start' | 'draft' | 'end',
-    key: string,
-    status: MessageStatus,
-    stream: Stream | undefined,
-    start?: number,
-  ): void {
+  #tell(phase: Phase, key: string, status: MessageStatus, stream: Stream | undefined, start: number): void {
     const { desk, replica, view } = this.#writer;
     const branch = view.nameOf(stream?.branchId);
     desk.emit({ type: 'stream', phase, branch, id: replica.idOf(key) ?? key, status }, start);
@@ -305,6 +299,8 @@ export class Turns {
 
 /** What tabs do one after the other: to answer a saved question again, to let an answer go on, to answer its calls. */
 const TURN = 'turn';
+
+type Phase = 'start' | 'draft' | 'end';
 
 interface Place {
   /** The message that it hangs on. */
@@ -323,11 +319,7 @@ interface Reserved {
 }
 
 /** A settled message keeps its status, or streams again; only what streams ends. */
-function nextStatus(
-  id: string,
-  { before, isOwn }: { readonly before: MessageStatus; readonly isOwn: boolean },
-  given: MessageStatus | undefined,
-): MessageStatus {
+function nextStatus(id: string, before: MessageStatus, isOwn: boolean, given?: MessageStatus): MessageStatus {
   const status = given ?? (isOwn ? 'streaming' : before);
   expectStatus(status);
   if (status === before || status === 'streaming' || before === 'streaming' || isOwn) return status;

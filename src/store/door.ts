@@ -109,6 +109,7 @@ const MESSAGE: Fields = {
   seq: 'integer?',
   versions: 'record[]',
 };
+
 const VERSION: Fields = {
   rev: 'revision',
   by: 'text',
@@ -119,6 +120,7 @@ const VERSION: Fields = {
   parts: 'integer',
   preview: 'text',
 };
+
 const BODY: Fields = { id: 'id', role: 'user|assistant|system', parts: 'part[]' };
 const ENDS: Fields = {
   id: 'id',
@@ -128,6 +130,7 @@ const ENDS: Fields = {
   keys: 'key[]',
   seq: 'integer?',
 };
+
 const MARK: Fields = { id: 'id', rev: 'integer', by: 'text', chat: 'id', seq: 'integer?' };
 const DRAFT: Fields = { key: 'key', rev: 'revision', by: 'text', seq: 'integer?' };
 

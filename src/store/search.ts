@@ -123,22 +123,19 @@ class ChatIndex {
       .filter((record) => record !== undefined);
     const rest = restNow();
     for (let at = 0; at < found.length; at += BATCH) {
-      await this.#readBodies(store, found.slice(at, at + BATCH), rest);
+      const some = found.slice(at, at + BATCH);
+      const keys = some.map(({ key }) => key);
+      const bodies = await store.bodies(this.#id, keys, some);
+      for (const key of keys) {
+        const message = bodies.get(key)?.message;
+        if (message) await this.#words.put(key, eachWord(readable(message)), rest);
+        else this.#words.drop(key);
+      }
       await rest();
     }
     if (records.seq !== this.#read?.seq) this.#reached = undefined;
     this.#growing = growing;
     this.#read = records;
-  }
-
-  async #readBodies(store: Readable, records: readonly MessageRecord[], rest: Rest): Promise<void> {
-    const keys = records.map(({ key }) => key);
-    const bodies = await store.bodies(this.#id, keys, records);
-    for (const key of keys) {
-      const message = bodies.get(key)?.message;
-      if (message) await this.#words.put(key, eachWord(readable(message)), rest);
-      else this.#words.drop(key);
-    }
   }
 
   /** Matching messages and their ranks, best first, later first among equal ones. */
@@ -151,15 +148,11 @@ class ChatIndex {
     const scope = keys ?? (deleted ? messages : (this.#reached ??= reachedBy(this.#chat)));
     const isWanted = (key: string): boolean => {
       const record = messages.get(key);
-      return (
-        record !== undefined && !isGone(record) && (roles?.includes(record.role) ?? true) && scope.has(key)
-      );
+      return !!record && !isGone(record) && (roles?.includes(record.role) ?? true) && scope.has(key);
     };
-    const ranks = [...(await this.#words.find(terms, isWanted, rest))];
-    const found = ranks.map(([key, rank]): [MessageRecord, number] => [
-      messages.get(key) as MessageRecord,
-      rank,
-    ]);
+    const found: [MessageRecord, number][] = [];
+    for (const [key, rank] of await this.#words.find(terms, isWanted, rest))
+      found.push([messages.get(key) as MessageRecord, rank]);
     return found.toSorted(([a, x], [b, y]) => y - x || (b.seq ?? 0) - (a.seq ?? 0));
   }
 }

@@ -44,6 +44,7 @@ const RUN = new RegExp(
   `${SIGN}+(?:${UNSEEN}+${SIGN}+)*|\\p{Extended_Pictographic}|\\p{Regional_Indicator}`,
   'gu',
 );
+
 const IS_ASCII = /^[\0-\x7f]+$/;
 
 /** Of such scripts: characters of one unit and one way of writing, with nothing to fold. */
@@ -79,6 +80,7 @@ const STROKES: Readonly<Record<string, string>> = {
   ς: 'σ',
   ß: 'ss',
 };
+
 const STROKE = new RegExp(`[${Object.keys(STROKES).join('')}]`, 'g');
 
 /** Words return, and folding is slow. */
@@ -118,22 +120,16 @@ const MOST_WORDS = 30;
 /** The terms of a query; none for one without words. */
 export function parseQuery(query: string): Term[] {
   const read = seenOf(query.slice(0, LONGEST_QUERY)).normalize('NFC');
-  const terms = fit(piecesOf(read).map((piece) => wordsOf(piece).map(({ folded }) => folded)));
+  // Every second piece stands between quotes; the last one may lack its end.
+  const quoted = read.split(/["“”„«»]/);
+  const pieces = quoted.flatMap((piece, i) => (i % 2 === 1 ? [piece] : piece.split(/\s/)));
+  let room = MOST_WORDS;
+  const fitting = pieces.map((piece) => {
+    const words = wordsOf(piece).slice(0, room);
+    room -= words.length;
+    return words.map(({ folded }) => folded);
+  });
+  const terms = fitting.filter((words) => words.length > 0);
   const isTyping = /[\p{L}\p{M}\p{N}]$/u.test(read);
   return terms.map((words, i) => ({ words, isPrefix: isTyping && i === terms.length - 1 }));
-}
-
-/** Every second piece stands between quotes; the last one may lack its end. */
-function piecesOf(query: string): string[] {
-  return query.split(/["“”„«»]/).flatMap((piece, i) => (i % 2 === 1 ? [piece] : piece.split(/\s/)));
-}
-
-function fit(terms: readonly (readonly string[])[]): (readonly string[])[] {
-  let room = MOST_WORDS;
-  const fitting = terms.map((words) => {
-    const taken = words.slice(0, room);
-    room -= taken.length;
-    return taken;
-  });
-  return fitting.filter((words) => words.length > 0);
 }

@@ -14,7 +14,7 @@ import {
 import { loadPacks, readMeta } from '../tables/records.ts';
 import { Access, usual } from '../tables/usual.ts';
 import type * as Careful from './careful.ts';
-import { MessageLocks } from './locks.ts';
+import { held, hold } from './locks.ts';
 import { renewLog } from './log.ts';
 import { type DataLoss, readMark } from './marker.ts';
 import type { IndexedDBOptions } from './store.ts';
@@ -54,7 +54,6 @@ class Connection implements Database {
   readonly persistence = 'indexeddb';
   readonly #name: string;
   readonly #options: ConnectionOptions;
-  readonly #locks: MessageLocks;
   /** Connections that some failed work has closed. */
   readonly #failed: WeakSet<IDBDatabase> = new WeakSet();
   #opening: Promise<Open> | undefined;
@@ -64,7 +63,6 @@ class Connection implements Database {
   constructor(name: string, options: ConnectionOptions) {
     this.#name = name;
     this.#options = options;
-    this.#locks = new MessageLocks(name, this);
   }
 
   read<T>(tables: readonly Table[], work: (rows: Rows) => Promise<T>): Promise<T> {
@@ -87,11 +85,11 @@ class Connection implements Database {
   }
 
   hold(chatId: string, key: string): Promise<() => void> {
-    return this.#locks.hold(chatId, key);
+    return hold(this.#name, this, chatId, key);
   }
 
   held(chatId: string): Promise<ReadonlySet<string>> {
-    return this.#locks.held(chatId);
+    return held(this.#name, this, chatId);
   }
 
   async keepNote(): Promise<void> {
@@ -189,9 +187,9 @@ class Connection implements Database {
     // Probably it holds long chats: their code is loaded while it opens.
     const mark = readMark(this.#name);
     if (mark) void loadPacks().catch(() => undefined);
-    const here: { open?: Open; leave?: () => void } = {};
+    let leave: (() => void) | undefined;
     const gone = new Promise<never>((_, reject) => {
-      here.leave = () => reject(new DOMException('The browser closed the database.', 'AbortError'));
+      leave = () => reject(new DOMException('The browser closed the database.', 'AbortError'));
     });
     gone.catch(() => undefined);
     const [db, reason] = await requestDatabase(this.#name);
@@ -200,7 +198,7 @@ class Connection implements Database {
     db.onversionchange = () => this.#forget(open);
     db.onclose = () => {
       this.#forget(open);
-      here.leave?.();
+      leave?.();
     };
     const meta = mark && (await read(db, ['meta', 'chats'], readMeta));
     if (reason !== undefined || (mark && meta && (mark.database !== meta.database || mark.seq > meta.seq))) {

@@ -6,12 +6,15 @@ export async function figuresOf(db: Database): Promise<StorageFigures> {
   const isDisk = db.persistence === 'indexeddb';
   const [figures, site] = await Promise.all([
     db.read(['chats', 'packs', 'nodes', 'blobs'], async (rows) => {
-      const [chats, packs, singles, blobs] = await Promise.all([
+      const [chats, packs, singles, hashes] = await Promise.all([
         rows.all<StoredChat>('chats'),
         rows.count('packs'),
         rows.count('nodes'),
-        weighBlobs(rows),
+        rows.keys('blobs'),
       ]);
+      let bytes = 0;
+      for (const hash of hashes) bytes += (await rows.get<Uint8Array>('blobs', hash))?.length ?? 0;
+      const blobs = { count: hashes.length, bytes };
       const totals = chats.flatMap((chat) => chat.totals ?? []);
       const messages = totals.reduce((sum, each) => sum + each.messages, 0);
       return { chats: totals.length, messages, ...(isDisk ? { packs, singles } : {}), blobs };
@@ -19,13 +22,6 @@ export async function figuresOf(db: Database): Promise<StorageFigures> {
     isDisk ? siteFigures() : {},
   ]);
   return { persistence: db.persistence, ...figures, ...site };
-}
-
-async function weighBlobs(rows: Rows): Promise<StorageFigures['blobs']> {
-  let bytes = 0;
-  const hashes = await rows.keys('blobs');
-  for (const hash of hashes) bytes += (await rows.get<Uint8Array>('blobs', hash))?.length ?? 0;
-  return { count: hashes.length, bytes };
 }
 
 const KINDS: Readonly<Record<string, readonly Table[]>> = {
