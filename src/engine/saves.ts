@@ -66,30 +66,62 @@ export class Saves {
     return folded.every((one, i) => one === given[i]) ? plain : this.#planOf(folded, inPlace);
   }
 
+  /**
+   * Which message goes where, decided without writing, so that `resolve()` shows exactly what a save would do.
+   *
+   * A new message follows the one before it. One that is on the chain and equal is left alone: a retry never forks. One that is
+   * there and differs becomes a sibling on a new branch, under the same id and a new key; later messages follow it, and the old
+   * version keeps its branch and descendants. `inPlace` it is replaced, and nothing moves.
+   */
   async #planOf(given: readonly Pending[], inPlace: boolean): Promise<SavePlan> {
-    const pending = given.map(({ content }) => content);
     const { replica, view } = this.#writer;
     const head = view.head();
-    const known = (id: string): MessageRecord | undefined => {
+    const onChain = (id: string): MessageRecord | undefined => {
       const record = view.find(id);
       return record && holds(replica.chat, head, record.key) ? record : undefined;
     };
     let last: MessageRecord | undefined;
     const compared: string[] = [];
-    for (const one of pending) {
-      const record = one.kind === 'message' ? known(one.message.id) : (last ??= this.#lastAnswer(head));
+    for (const { content } of given) {
+      const isMessage = content.kind === 'message';
+      const record = isMessage ? onChain(content.message.id) : (last ??= this.#lastAnswer(head));
       if (record) compared.push(record.key);
     }
     await view.loadBodies(compared);
-    return planSave({
-      pending,
-      known,
-      bodyOf: ({ key }) => replica.body(key),
-      head,
-      isDetached: view.at !== null,
-      inPlace,
-      lastAnswer: last && { record: last, isReplaceable: this.#isReplaceable(last) },
-    });
+    const answer = last && { body: replica.body(last.key), isReplaceable: this.#isReplaceable(last) };
+    let run: Run = { parent: head, branch: view.at === null ? 'none' : 'new', messages: [] };
+    let isFork = false;
+    const runs = [run];
+    const asked: Asked[] = [];
+    const replaced = new Map<string, UIMessage>();
+    for (const { message, persist, overwrites } of settledOf(given, answer)) {
+      const isAsked = message.role === 'user';
+      const known = persist ? onChain(message.id) : undefined;
+      if (known && !isFork) {
+        if (sameContent(replica.body(known.key), message)) continue;
+        if (known.role === message.role && (inPlace || overwrites)) {
+          replaced.set(known.key, message);
+          if (isAsked) asked.push({ message, after: known.parent, between: [], isVersion: true });
+          continue;
+        }
+        isFork = true;
+        runs.push((run = { parent: known.parent, branch: { fork: message.role }, messages: [] }));
+      }
+      const { parent: after, messages } = run;
+      const count = messages.length;
+      if (isAsked)
+        asked.push({
+          message,
+          after,
+          // Thousands may wait, and few are asked what stands before them.
+          get between() {
+            return messages.slice(0, count).map((one) => one.message);
+          },
+          isVersion: known !== undefined,
+        });
+      messages.push({ message, persist });
+    }
+    return { runs, replaced, asked };
   }
 
   #lastAnswer(head: string | null): MessageRecord | undefined {
@@ -202,33 +234,8 @@ interface Placed {
   readonly branch: string | undefined;
 }
 
-// ------------------------------------------------------------------ the plan
-
-/**
- * Which message goes where, decided without writing, so that `resolve()` shows exactly what a save would do.
- *
- * A new message follows the one before it. One that is on the chain and equal is left alone: a retry never forks. One that
- * is there and differs becomes a sibling on a new branch, under the same id and a new key; later messages follow it, and the
- * old version keeps its branch and descendants. With `branch: false` it is replaced in place, and nothing moves.
- */
-
-export interface SaveInput {
-  readonly pending: readonly PendingMessage[];
-  /** The message of this id on the chain shown. */
-  readonly known: (id: string) => MessageRecord | undefined;
-  readonly bodyOf: (record: MessageRecord) => UIMessage | undefined;
-  /** The last message shown; null where there is none. */
-  readonly head: string | null;
-  /** Whether the head is not the end of its branch: new messages make a branch then. */
-  readonly isDetached: boolean;
-  /** `branch: false`: known messages are replaced in place. */
-  readonly inPlace: boolean;
-  /** The last answer of the chain; `isReplaceable`: nothing hangs on it or points at it. */
-  readonly lastAnswer: { readonly record: MessageRecord; readonly isReplaceable: boolean } | undefined;
-}
-
 /** What a save does. */
-export interface SavePlan {
+interface SavePlan {
   /** New messages; the last run is shown afterwards. */
   readonly runs: readonly Run[];
   /** New words for known messages, by key. */
@@ -244,7 +251,7 @@ interface Run {
   /** Whether they make a branch. `fork`: named as a new version with this role beside the children of `parent`. */
   readonly branch: 'none' | 'new' | { readonly fork: string };
   /** In order. Those without `persist` go out with `resolve()` only. */
-  readonly messages: readonly { readonly message: UIMessage; readonly persist: boolean }[];
+  readonly messages: { readonly message: UIMessage; readonly persist: boolean }[];
 }
 
 /** A user message that a save or a model call takes, and where it stands. */
@@ -257,48 +264,6 @@ export interface Asked {
   readonly isVersion?: boolean;
 }
 
-/** Decides what a save of these messages does. Pure. */
-export function planSave(input: SaveInput): SavePlan {
-  const { known: find, bodyOf, head, isDetached, inPlace } = input;
-  let run: Open = { parent: head, branch: isDetached ? 'new' : 'none', messages: [] };
-  let isFork = false;
-  const runs = [run];
-  const asked: Asked[] = [];
-  const replaced = new Map<string, UIMessage>();
-  for (const { message, persist, overwrites } of settlePending(input)) {
-    const isAsked = message.role === 'user';
-    const known = persist ? find(message.id) : undefined;
-    if (known && !isFork) {
-      if (sameContent(bodyOf(known), message)) continue;
-      if (known.role === message.role && (inPlace || overwrites)) {
-        replaced.set(known.key, message);
-        if (isAsked) asked.push({ message, after: known.parent, between: [], isVersion: true });
-        continue;
-      }
-      isFork = true;
-      runs.push((run = { parent: known.parent, branch: { fork: message.role }, messages: [] }));
-    }
-    const { parent: after, messages } = run;
-    const count = messages.length;
-    if (isAsked)
-      asked.push({
-        message,
-        after,
-        // Thousands may wait, and few are asked what stands before them.
-        get between() {
-          return messages.slice(0, count).map((one) => one.message);
-        },
-        isVersion: known !== undefined,
-      });
-    messages.push({ message, persist });
-  }
-  return { runs, replaced, asked };
-}
-
-interface Open extends Run {
-  readonly messages: { readonly message: UIMessage; readonly persist: boolean }[];
-}
-
 interface Settled {
   readonly message: UIMessage;
   readonly persist: boolean;
@@ -306,13 +271,21 @@ interface Settled {
   readonly overwrites: boolean;
 }
 
+/** The last answer of the chain; `isReplaceable`: nothing hangs on it or points at it. */
+interface LastAnswer {
+  readonly body: UIMessage | undefined;
+  readonly isReplaceable: boolean;
+}
+
 /** The pending messages with lazy ones resolved and double ids merged: the later one wins, at the first one's place. */
-function settlePending(input: SaveInput): Settled[] {
+function settledOf(given: readonly Pending[], answer: LastAnswer | undefined): Settled[] {
   const settled: Settled[] = [];
   const places = new Map<string, number>();
-  for (const pending of input.pending) {
+  for (const { content } of given) {
     const next =
-      pending.kind === 'message' ? { ...pending, overwrites: false } : resolveLast(input, settled, pending);
+      content.kind === 'message'
+        ? { ...content, overwrites: false }
+        : resolveLast(content, settled.at(-1), answer);
     const at = places.get(next.message.id) ?? settled.length;
     places.set(next.message.id, at);
     settled[at] = next;
@@ -322,14 +295,13 @@ function settlePending(input: SaveInput): Settled[] {
 
 /** What `lastAssistantMessage()` means: the newest pending answer, a new one behind a pending question, or the last one. */
 function resolveLast(
-  { lastAnswer, bodyOf }: SaveInput,
-  settled: readonly Settled[],
   { text, freshId, persist }: Extract<PendingMessage, { readonly kind: 'last-assistant' }>,
+  pending: Settled | undefined,
+  answer: LastAnswer | undefined,
 ): Settled {
   const parts: UIMessage['parts'] = [{ type: 'text', text }];
-  const pending = settled.at(-1);
   if (pending?.message.role === 'assistant') return { ...pending, message: { ...pending.message, parts } };
-  const body = pending?.message.role === 'user' ? undefined : lastAnswer && bodyOf(lastAnswer.record);
+  const body = pending?.message.role === 'user' ? undefined : answer?.body;
   const message: UIMessage = body ? { ...body, parts } : { id: freshId, role: 'assistant', parts };
-  return { message, persist, overwrites: body !== undefined && lastAnswer?.isReplaceable === true };
+  return { message, persist, overwrites: body !== undefined && answer?.isReplaceable === true };
 }
