@@ -18,7 +18,7 @@ import { XmlRenderer } from '../render/xml.ts';
 import { defaultStore } from '../store/default.ts';
 import type { RecordedRequest, RecordOptions } from '../record/record.ts';
 import type { ContextStore } from '../store/store.ts';
-import type { Keeping } from './keptFragments.ts';
+import type * as Keeping from './keptFragments.ts';
 import type { ContextEngineOptions } from './options.ts';
 import { placeFragments, type FragmentOrigin } from './origin.ts';
 import { keepIfSame, sameFields } from './same.ts';
@@ -147,7 +147,7 @@ export class Prompt {
   #stored: readonly ContextFragment[] = [];
   #unread: readonly unknown[] = [];
   /** Undefined where no fragments are kept with the chat. */
-  #keeping: Keeping | undefined;
+  #keeping: typeof Keeping | undefined;
   /** Removals to repeat when the stored fragments are read; undefined from then on. */
   #early: (() => void)[] | undefined = [];
   #set: readonly Copied[] = [];
@@ -246,7 +246,7 @@ export class Prompt {
   readonly #keyOf = (fragment: ContextFragment): unknown => this.#keeping?.keyOf(fragment) ?? fragment;
 
   /** Adds what an earlier run kept, without what was removed since; no `keeping`: none is kept. */
-  restore(keeping: Keeping | undefined, records: unknown): void {
+  restore(keeping: typeof Keeping | undefined, records: unknown): void {
     this.#keeping = keeping;
     if (keeping) ({ fragments: this.#stored, unread: this.#unread } = keeping.read(records));
     this.#early?.forEach((change) => change());

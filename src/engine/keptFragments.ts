@@ -3,27 +3,8 @@ import { reasonOf } from '../errors.ts';
 import { copyFragment, refuseLazy } from '../fragment/copy.ts';
 import { brand, isRecord, type ContextFragment, type FragmentData } from '../fragment/fragment.ts';
 
-/**
- * Fragments that `persistFragments` keeps with a chat, as records of the form of `fromFragment()`: a fragment's own codec
- * writes its record, and a fragment that was read has a codec that gives its record back.
- */
-export interface Keeping {
-  /** Equal for equal fragments; a fragment that can't be serialised equals only itself. */
-  keyOf(fragment: ContextFragment): unknown;
-  /** What {@link write} wrote. `unread`: records of newer versions; they are written back as they came. */
-  read(records: unknown): {
-    readonly fragments: readonly ContextFragment[];
-    readonly unread: readonly unknown[];
-  };
-  /** Records of the fragments, equal ones once. `skip` is told those that can't be kept (functions, unknown names). */
-  write(
-    fragments: readonly ContextFragment[],
-    unread: readonly unknown[],
-    skip: (name: string, reason: string) => void,
-  ): unknown[];
-}
-
-export const keeping: Keeping = { keyOf, read, write };
+// Fragments that `persistFragments` keeps with a chat, as records of the form of `fromFragment()`: a fragment's own codec writes
+// its record, and a fragment that was read has a codec that gives its record back. Loaded where fragments are kept.
 
 /** Which types a record may have: those of the builders. */
 const TYPES: ReadonlySet<unknown> = new Set(
@@ -38,7 +19,8 @@ type Fields = Readonly<Record<string, unknown>>;
 /** The fields of a fragment, and its id for `unset()`. */
 type KeptRecord = Fields & { readonly id?: string };
 
-function keyOf(fragment: ContextFragment): unknown {
+/** Equal for equal fragments; a fragment that can't be serialised equals only itself. */
+export function keyOf(fragment: ContextFragment): unknown {
   try {
     return JSON.stringify(recordOf(fragment));
   } catch {
@@ -57,7 +39,11 @@ function recordOf(fragment: ContextFragment): KeptRecord {
 
 const RULES = { code: 'invalid-fragment', maxDepth: 128, json: true } as const;
 
-function read(records: unknown): ReturnType<Keeping['read']> {
+/** What {@link write} wrote. `unread`: records of newer versions; they are written back as they came. */
+export function read(records: unknown): {
+  readonly fragments: readonly ContextFragment[];
+  readonly unread: readonly unknown[];
+} {
   const all = (Array.isArray(records) ? records : []).map((record) => [record, fragmentOf(record)] as const);
   const unread = all.flatMap(([record, fragment]) => (fragment ? [] : [record as unknown]));
   return { fragments: all.flatMap(([, fragment]) => fragment ?? []), unread };
@@ -103,7 +89,12 @@ function fieldsOf(record: Fields): FragmentData {
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, valueOf(value)]));
 }
 
-function write(...[fragments, unread, skip]: Parameters<Keeping['write']>): unknown[] {
+/** Records of the fragments, equal ones once. `skip` is told those that can't be kept (functions, unknown names). */
+export function write(
+  fragments: readonly ContextFragment[],
+  unread: readonly unknown[],
+  skip: (name: string, reason: string) => void,
+): unknown[] {
   const records = new Map<string, KeptRecord>();
   for (const fragment of fragments) {
     try {

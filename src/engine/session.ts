@@ -57,8 +57,8 @@ export class Session {
     await view.load();
     const kept = replica.chat.marks.get(markId.fragments())?.value;
     const { persistFragments } = desk.options;
-    const code = persistFragments && (await import('./keptFragments.ts').catch(refuseToLoad));
-    desk.prompt.restore(code ? code.keeping : undefined, kept);
+    const keeping = persistFragments ? await import('./keptFragments.ts').catch(refuseToLoad) : undefined;
+    desk.prompt.restore(keeping, kept);
     desk.publish({ status: 'ready', error: null });
     others.watch();
   }

@@ -16,13 +16,13 @@ import { Access, usual } from '../tables/usual.ts';
 import type * as Careful from './careful.ts';
 import { held, hold } from './locks.ts';
 import { renewLog } from './log.ts';
-import { type DataLoss, readMark } from './marker.ts';
+import { readMark } from './marker.ts';
 import type { IndexedDBOptions } from './store.ts';
 
 /** The tables of a database, which is opened when it is first used; `opened` is called each time. */
 export function openDatabase(
   name: string,
-  { patience = 5000, onDataLoss }: IndexedDBOptions,
+  options: IndexedDBOptions,
   hear: (notice: StoreNotice) => void,
   opened: () => void,
 ): Access {
@@ -30,7 +30,7 @@ export function openDatabase(
     opened();
     access.tidyLater();
   };
-  const access = new Access(new Connection(name, { patience, onDataLoss, onOpen }), { ...usual }, hear, name);
+  const access = new Access(new Connection(name, options, onOpen), { ...usual }, hear, name);
   return access;
 }
 
@@ -53,16 +53,18 @@ export function hasBeenHere(name: string): boolean {
 class Connection implements Database {
   readonly persistence = 'indexeddb';
   readonly #name: string;
-  readonly #options: ConnectionOptions;
+  readonly #options: IndexedDBOptions;
+  readonly #onOpen: () => void;
   /** Connections that some failed work has closed. */
   readonly #failed: WeakSet<IDBDatabase> = new WeakSet();
   #opening: Promise<Open> | undefined;
   #open: Open | undefined;
   #isClosed = false;
 
-  constructor(name: string, options: ConnectionOptions) {
+  constructor(name: string, options: IndexedDBOptions, onOpen: () => void) {
     this.#name = name;
     this.#options = options;
+    this.#onOpen = onOpen;
   }
 
   read<T>(tables: readonly Table[], work: (rows: Rows) => Promise<T>): Promise<T> {
@@ -150,7 +152,8 @@ class Connection implements Database {
     if (this.#isClosed) throw closed(this.#name);
     const opening = (this.#opening ??= this.#begin());
     const open = await new Promise<Open>((resolve, reject) => {
-      const timer = setTimeout(() => reject(blocked(this.#name)), this.#options.patience);
+      const { patience = 5000 } = this.#options;
+      const timer = setTimeout(() => reject(blocked(this.#name)), patience);
       opening.then(resolve, reject).finally(() => clearTimeout(timer));
     });
     if (this.#isClosed) throw closed(this.#name);
@@ -205,18 +208,9 @@ class Connection implements Database {
       const { noteLoss } = await import('./loss.ts').catch(refuseToLoad);
       this.#options.onDataLoss?.(await noteLoss(this.#name, db, mark, reason));
     }
-    this.#options.onOpen?.();
+    this.#onOpen();
     return open;
   }
-}
-
-/** How a connection waits, and who is told. */
-interface ConnectionOptions {
-  /** How long a call waits for the database to open, ms. */
-  readonly patience: number;
-  /** Called when the database turns out to have lost what it held. */
-  readonly onDataLoss?: ((loss: DataLoss) => void) | undefined;
-  readonly onOpen?: () => void;
 }
 
 /** How long an open request that fails is made again, ms. */

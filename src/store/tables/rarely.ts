@@ -102,10 +102,10 @@ export async function deleteChat(
 ): Promise<boolean> {
   door.expectTexts({ chatId });
   const { userId, keepFor = 0 } = door.readOptions(options, REMOVAL);
-  const removal = { userId, keepFor: Math.max(keepFor, 0), now: Date.now() };
+  const now = Date.now();
   const work: Work<{ readonly seq: number | undefined } | undefined> = async (rows, reading) => {
     const chat = await reading;
-    const gone = await remove(rows, chat, removal);
+    const gone = await remove(rows, chat, userId, Math.max(keepFor, 0), now);
     return gone && { seq: chat.totals && gone.seq };
   };
   const write = () => access.write(TABLES, chatId, work, (done) => changedAt(done?.seq));

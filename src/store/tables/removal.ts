@@ -11,23 +11,19 @@ import {
 } from './layout.ts';
 import { readFacts, readMessages, readMeta, type Totals, totalsOf } from './records.ts';
 
-/**
- * How a chat is deleted and restored. A deleted chat leaves its row, with its chat keys. One that can be restored stays where it
- * is, at numbers up to that of the deletion: nothing is moved when it comes back or goes.
- */
-export interface Removal {
-  readonly userId: string | undefined;
-  /** ms; 0: not at all. */
-  readonly keepFor: number;
-  /** Now, ms since epoch. */
-  readonly now: number;
-}
+// How a chat is deleted and restored. A deleted chat leaves its row, with its chat keys. One that can be restored stays where it
+// is, at numbers up to that of the deletion: nothing is moved when it comes back or goes.
 
-/** Deletes a chat, and gives its new row; undefined when there is none, or it is another user's. */
+/**
+ * Deletes a chat, and gives its new row; undefined when there is none, or it is another user's. `keepFor`: for so many ms it can
+ * be restored. `now`: ms since epoch.
+ */
 export async function remove(
   rows: Rows,
   chat: StoredChat,
-  { userId, keepFor, now }: Removal,
+  userId: string | undefined,
+  keepFor: number,
+  now: number,
 ): Promise<StoredChat | undefined> {
   const waiting = (chat.kept ?? []).filter(({ until }) => until > now);
   const totals = chat.totals ?? (keepFor > 0 ? undefined : waiting.at(-1)?.totals);
