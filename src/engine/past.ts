@@ -133,9 +133,7 @@ function shownAt(
   const key = isSaidLater ? said?.key : entry.state === 'undone' && at < (entry.turnedAt ?? 0) ? from : to;
   const made = isSaidLater || entry.kind === 'delete-branch' ? undefined : recordOf(entry.undo[0]?.id ?? '');
   const shown = lastAt(at, chat, key ?? '')?.key ?? '';
-  return (
-    live.find(({ record, head }) => record === made && head === shown) ??
-    live.find(({ head }) => head === shown) ??
-    live.find(({ end }) => holds(chat, end, shown))
-  );
+  const ending = live.filter(({ head }) => head === shown);
+  const own = ending.find(({ record }) => record === made) ?? ending[0];
+  return own ?? live.find(({ end }) => holds(chat, end, shown));
 }

@@ -1,7 +1,7 @@
 import type { UIMessage } from 'ai';
 import { previewOf } from '../../graph/graph.ts';
 import type { Draft, Growing } from '../store.ts';
-import { type Key, type Rows, within } from './layout.ts';
+import { type Rows, within } from './layout.ts';
 
 /**
  * What a growing answer has said so far. It is kept twice a second, and what is new is mostly a few characters in one place. So
@@ -35,8 +35,12 @@ export async function readDrafts(rows: Rows, chatId: string): Promise<Map<string
     const list = lists.get(key) ?? [];
     if (row !== undefined) lists.set(key, [...list, row]);
   }
-  const drafts = [...lists].map(([key, list]) => [key, draftIn(list, key)] as const);
-  return new Map(drafts.filter((entry): entry is [string, Draft] => entry[1] !== undefined));
+  const drafts = new Map<string, Draft>();
+  for (const [key, list] of lists) {
+    const draft = draftIn(list, key);
+    if (draft) drafts.set(key, draft);
+  }
+  return drafts;
 }
 
 /** What a draft says of its message, without its words. */
@@ -48,10 +52,8 @@ export function growingOf({ key, rev, by, message }: Draft): Growing {
 export async function writeDraft(rows: Rows, chatId: string, draft: Draft): Promise<void> {
   const entries = await rows.entries<DraftRow>('drafts', within(chatId, draft.key));
   const kept = entries.map(([, row]) => row);
-  const isGoingOn =
-    kept.every((row) => row !== undefined) &&
-    typeof kept[0] === 'string' &&
-    kept.findLastIndex((row) => typeof row === 'string') === 0;
+  const isWhole = kept.every((row) => row !== undefined);
+  const isGoingOn = isWhole && kept.findLastIndex((row) => typeof row === 'string') === 0;
   const before = isGoingOn ? jsonOf(kept) : '';
   const after = JSON.stringify(draft);
   const patches = patchesOf(before, after);
@@ -59,12 +61,9 @@ export async function writeDraft(rows: Rows, chatId: string, draft: Draft): Prom
   if (size * 2 > before.length || kept.length > MANY) {
     if (kept.length > 0) forgetDraft(rows, chatId, draft.key);
     rows.put('drafts', after, [chatId, draft.key, 0]);
-  } else {
-    for (const [i, patch] of patches.entries()) {
-      const place: Key = [chatId, draft.key, kept.length + i];
-      rows.put('drafts', patch, place);
-    }
-  }
+  } else
+    for (const [i, patch] of patches.entries())
+      rows.put('drafts', patch, [chatId, draft.key, kept.length + i]);
 }
 
 /** Takes the draft of a message away. */
