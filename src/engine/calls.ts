@@ -28,26 +28,19 @@ export interface CallFacts {
   readonly usage?: MeasuredUsage;
 }
 
-/** Requests that are kept of one answer: the last ones. */
-const KEPT = 20;
-
-/** Characters of a model's name that are kept: the facts of one request take at most 200 bytes or so. */
-const NAME = 64;
-
-/** Tools of one request whose times are kept; of more of them none. */
-const TOOLS = 12;
+/** What is kept: the last requests of an answer, characters of a model's name, tools whose times are told (of more none). */
+const KEPT = { requests: 20, name: 64, tools: 12 };
 
 /** The facts of an answer with those of one more request, and what its message tells of that. */
 export function withCall(known: unknown, call: CallFacts, { metadata }: UIMessage): readonly CallFacts[] {
   const { modelId, model = modelId } = fieldsOf(metadata);
   const usage = measuredUsage({ metadata });
-  const told = {
-    ...(typeof model === 'string' ? { model: model.slice(0, NAME) } : {}),
-    ...(usage ? { usage } : {}),
-  };
+  const named = typeof model === 'string' ? { model: model.slice(0, KEPT.name) } : {};
   const { toolMs = [], ...rest } = call;
-  const ran = toolMs.length > 0 && toolMs.length <= TOOLS ? { toolMs } : {};
-  return [...callsIn(known), { ...told, ...rest, ...ran }].slice(-KEPT);
+  const ran = toolMs.length > 0 && toolMs.length <= KEPT.tools ? { toolMs } : {};
+  return [...callsIn(known), { ...named, ...(usage ? { usage } : {}), ...rest, ...ran }].slice(
+    -KEPT.requests,
+  );
 }
 
 /** The facts that a mark holds, oldest first; none where it is no list of them. */

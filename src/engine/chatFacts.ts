@@ -12,16 +12,15 @@ import { keepSame, sameJson } from './same.ts';
 import type { Chat, CheckpointInfo, EngineState } from './state.ts';
 import type { Writer } from './writer.ts';
 
-/** What is said of a chat as a whole, as its marks tell it: title, metadata, usage, checkpoints, what waits beside it. */
+/** What a chat's marks say of it as a whole: title, metadata, usage, checkpoints, waiting questions. */
 export class ChatFacts {
   readonly #writer: Writer;
-  #counted: Counted = { revision: -1, messageCount: 0, updatedAt: 0 };
+  #counted = { revision: -1, messageCount: 0, updatedAt: 0 };
 
   constructor(writer: Writer) {
     this.#writer = writer;
   }
 
-  /** What the state says of it; what did not change keeps its identity. */
   slices(before: EngineState): Partial<EngineState> {
     const chat = this.chat();
     const infos = this.checkpoints().map((one) => this.checkpointInfo(one));
@@ -31,16 +30,24 @@ export class ChatFacts {
     };
   }
 
-  // ------------------------------------------------------------------ the chat
-
   /** The chat's row; null where nothing was ever saved to it. */
   chat(): Chat | null {
-    const { marks } = this.#writer.replica.chat;
-    const { title, metadata, beginning } = chatFacts([...marks].map(([id, { value }]) => [id, value]));
+    const { desk, replica } = this.#writer;
+    const said: [id: string, value: unknown][] = [];
+    for (const [id, { value }] of replica.chat.marks) said.push([id, value]);
+    const { title, metadata, beginning } = chatFacts(said);
     if (!beginning) return null;
-    const { messageCount, updatedAt } = this.#count();
+    if (this.#counted.revision !== replica.revision) {
+      let [messageCount, updatedAt] = [0, 0];
+      for (const record of replica.chat.messages.values()) {
+        updatedAt = Math.max(updatedAt, record.createdAt);
+        if (replica.isVisible(record)) messageCount += 1;
+      }
+      this.#counted = { revision: replica.revision, messageCount, updatedAt };
+    }
+    const { messageCount, updatedAt } = this.#counted;
     return {
-      id: this.#writer.desk.chatId,
+      id: desk.chatId,
       userId: beginning.userId,
       ...(title === undefined ? {} : { title }),
       ...(Object.keys(metadata).length > 0 ? { metadata } : {}),
@@ -48,17 +55,6 @@ export class ChatFacts {
       updatedAt: Math.max(beginning.createdAt, updatedAt),
       messageCount,
     };
-  }
-
-  #count(): Counted {
-    const { replica } = this.#writer;
-    if (this.#counted.revision === replica.revision) return this.#counted;
-    let [messageCount, updatedAt] = [0, 0];
-    for (const record of replica.chat.messages.values()) {
-      updatedAt = Math.max(updatedAt, record.createdAt);
-      if (replica.isVisible(record)) messageCount += 1;
-    }
-    return (this.#counted = { revision: replica.revision, messageCount, updatedAt });
   }
 
   async updateChat(updates: {
@@ -78,8 +74,6 @@ export class ChatFacts {
     const id = markId.usage(replica.by);
     await this.#write(() => [[id, sumOf(replica.chat.marks.get(id)?.value ?? {}, usage)]]);
   }
-
-  // ------------------------------------------------------------------ what waits beside it
 
   /** Keeps fields of a record beside the chat; null takes one out. */
   async keepFields(name: string, fields: Readonly<Record<string, unknown>>): Promise<void> {
@@ -106,21 +100,12 @@ export class ChatFacts {
     await written.saved;
   }
 
-  // ------------------------------------------------------------------ checkpoints
-
   /** Live checkpoints, newest first. */
   checkpoints(): readonly Checkpoint[] {
     return checkpointsOf(this.#writer.replica.chat).toReversed();
   }
 
-  /** One, as people see it. */
   checkpointInfo({ id, name, key, createdAt }: Checkpoint): CheckpointInfo {
     return { id, name, messageId: this.#writer.replica.idOf(key), messageKey: key, createdAt };
   }
-}
-
-interface Counted {
-  readonly revision: number;
-  readonly messageCount: number;
-  readonly updatedAt: number;
 }

@@ -1,20 +1,19 @@
 import type { UIMessage } from 'ai';
 import { stripReminders } from '../fragment/fold.ts';
 import { align, ancestorOf, type Aligned } from '../graph/compare.ts';
-import { chainOf } from '../graph/graph.ts';
+import { chainOf, type MessageRecord } from '../graph/graph.ts';
 import type { NodeInfo } from '../graph/messages.ts';
 import { countMessage } from '../tokens/count.ts';
 import { costOf } from '../tokens/models.ts';
 import { estimateTokenizer } from '../tokens/tokenizer.ts';
 import type { CallFacts } from './calls.ts';
-import type { Handle } from './handles.ts';
 import type { Questions } from './questions.ts';
 import type { View } from './view.ts';
-import type { Replica } from './replica.ts';
+import type { Writer } from './writer.ts';
 
 // Comparing two messages, or two branches. Loaded when first asked for.
 
-/** Two ways of a chat, from the last message that both have. */
+/** Two chains, from the last message that both have. */
 export interface Comparison {
   /** That message; null where they share none. */
   readonly ancestorId: string | null;
@@ -31,9 +30,7 @@ export type ComparedTurn = Aligned<ComparedMessage>;
 export interface ComparedMessage extends Pick<NodeInfo, 'id' | 'key' | 'name' | 'status'> {
   /** Its words; absent where they are lost. */
   readonly message?: UIMessage;
-  /** Tokens of its words, estimated. */
   readonly tokens: number;
-  /** What is known of the requests that made it. */
   readonly calls: readonly CallFacts[];
 }
 
@@ -51,26 +48,23 @@ export interface ComparedTotals {
   readonly ms: number | null;
 }
 
-interface Sides {
-  readonly view: View;
-  readonly replica: Replica;
-  readonly questions: Questions;
-}
-
 /** Compares two messages, or branches by name or id: a branch stands for its last message. */
 export async function compareIn(
-  { view, replica, questions }: Sides,
+  { view, replica }: Pick<Writer, 'view' | 'replica'>,
+  questions: Questions,
   a: string,
   b: string,
 ): Promise<Comparison> {
   const ends = [endOf(view, a), endOf(view, b)] as const;
   const { chat } = replica;
   const ancestor = ancestorOf(chat, ...ends);
-  const chains = ends.map((end) => chainOf(chat, end, ancestor).filter((key) => isShown(replica, key)));
+  const chains = ends.map((end) =>
+    chainOf(chat, end, ancestor).filter((key) => replica.isVisible(replica.record(key) as MessageRecord)),
+  );
   await view.loadBodies(chains.flat());
   const [left = [], right = []] = chains.map((keys) => keys.map((key) => compared(questions, key)));
   return {
-    ancestorId: ancestor === null ? null : replica.idOf(ancestor),
+    ancestorId: replica.idOf(ancestor),
     ancestorKey: ancestor,
     turns: align(left, right, said, ({ name }) => name),
     totals: { a: await totalsOf(left), b: await totalsOf(right) },
@@ -78,13 +72,8 @@ export async function compareIn(
 }
 
 function endOf(view: View, named: string): string | null {
-  const branch: Handle | undefined = view.live().find(({ id, way }) => id === named || way?.name === named);
+  const branch = view.live().find(({ id, way }) => id === named || way?.name === named);
   return branch ? view.headOf(branch) : view.message(named).key;
-}
-
-function isShown(replica: Replica, key: string): boolean {
-  const record = replica.record(key);
-  return record !== undefined && replica.isVisible(record);
 }
 
 function compared(questions: Questions, of: string): ComparedMessage {
@@ -94,20 +83,15 @@ function compared(questions: Questions, of: string): ComparedMessage {
   return { id, key, name, status, ...(message ? { message } : {}), tokens, calls: questions.calls(of) };
 }
 
-/**
- * What a message says, as a text: without what a provider or a page numbered, and without reminders. Lost words equal none.
- */
+/** What a message says: without ids of providers and pages, and without reminders. Lost words equal none. */
 function said({ key, name, message }: ComparedMessage): string {
   if (!message) return key;
-  const { parts } = stripReminders(message);
-  return `${name} ${JSON.stringify(
-    parts.filter(({ type }) => type !== 'step-start'),
-    (field, value: unknown) => (isNumbering(field, value) ? undefined : value),
-  )}`;
-}
-
-function isNumbering(field: string, value: unknown): boolean {
-  return NUMBERING.has(field) || (field === 'state' && (value === 'done' || value === 'streaming'));
+  const parts = stripReminders(message).parts.filter(({ type }) => type !== 'step-start');
+  const text = JSON.stringify(parts, (field, value: unknown) => {
+    const isProgress = field === 'state' && (value === 'done' || value === 'streaming');
+    return isProgress || NUMBERING.has(field) ? undefined : value;
+  });
+  return `${name} ${text}`;
 }
 
 const NUMBERING: ReadonlySet<string> = new Set(['providerMetadata', 'callProviderMetadata', 'toolCallId']);

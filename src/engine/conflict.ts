@@ -19,7 +19,10 @@ export async function commitExpecting(
     if (!branch || !ends) return writer.commit(delta, show);
     const name = view.nameOf(branch.id);
     try {
-      if (isFirst && view.isBehind(branch)) throw headMoved(name);
+      if (isFirst && view.isBehind(branch)) {
+        const message = `Another tab has said more on branch "${name}" than is shown here. Look at it, and send again.`;
+        throw new ContextError('head-moved', message, { details: { branch: name } });
+      }
       await pushExpecting(writer, writer.whole(delta), ends, show);
       view.sync();
       desk.publish();
@@ -31,13 +34,8 @@ export async function commitExpecting(
         throw asContextError(error);
       await writer.others.pull();
       view.catchUp(branch);
-      desk.emit({
-        type: 'conflict',
-        policy: 'rebase',
-        from: name,
-        to: view.nameOf(branch.id),
-        toId: branch.id,
-      });
+      const to = view.nameOf(branch.id);
+      desk.emit({ type: 'conflict', policy: 'rebase', from: name, to, toId: branch.id });
     }
   }
 }
@@ -52,20 +50,11 @@ async function pushExpecting(
   try {
     await line.pushExpecting(delta, { [id]: keys }, show);
   } catch (error) {
-    const there = isContextError(error, 'head-moved') ? endsIn(error.details, id) : undefined;
+    if (!isContextError(error, 'head-moved')) throw error;
+    const { ends } = Object(error.details) as { readonly ends?: Readonly<Record<string, readonly string[]>> };
+    const there = ends?.[id];
     const [ours, theirs] = [lastOnes(replica.chat, keys), lastOnes(replica.chat, there ?? [])];
     if (!there || ours.size !== theirs.size || [...ours].some((key) => !theirs.has(key))) throw error;
     await line.pushExpecting(delta, { [id]: there }, show);
   }
-}
-
-function headMoved(branch: string): ContextError {
-  const message = `Another tab has said more on branch "${branch}" than is shown here. Look at it, and send again.`;
-  return new ContextError('head-moved', message, { details: { branch } });
-}
-
-/** Where a store says that a branch record ends. */
-function endsIn(details: unknown, record: string): readonly string[] | undefined {
-  const { ends } = (details ?? {}) as { readonly ends?: Readonly<Record<string, readonly string[]>> };
-  return ends?.[record];
 }

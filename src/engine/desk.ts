@@ -2,7 +2,15 @@ import type { UIMessage } from 'ai';
 import { createStore, type StoreApi } from 'zustand/vanilla';
 import { copyOf } from '../copy.ts';
 import { ContextError, isContextError, readFrom, reasonOf } from '../errors.ts';
-import { isLazyFragment, isRecord, LAZY_ID, type ContextFragment } from '../fragment/fragment.ts';
+import { copyFragment } from '../fragment/copy.ts';
+import {
+  FOLD,
+  isLazyFragment,
+  isMessageFragment,
+  isRecord,
+  LAZY_ID,
+  type ContextFragment,
+} from '../fragment/fragment.ts';
 import { createId } from '../fragment/id.ts';
 import { messageOf } from '../fragment/message.ts';
 import type { ContextRenderer } from '../render/renderer.ts';
@@ -10,25 +18,17 @@ import { XmlRenderer } from '../render/xml.ts';
 import { defaultStore } from '../store/default.ts';
 import type { RecordedRequest, RecordOptions } from '../record/record.ts';
 import type { ContextStore } from '../store/store.ts';
+import type * as Keeping from './keptFragments.ts';
 import type { ContextEngineOptions } from './options.ts';
-import { Prompt, type Copied } from './prompt.ts';
-import { keepIfSame } from './same.ts';
+import { placeFragments, type FragmentOrigin } from './origin.ts';
+import { keepIfSame, sameFields } from './same.ts';
 import { FIRST_BRANCH, type ContextEvent, type EngineState } from './state.ts';
 
-/** A message that waits for `save()`. */
-export type PendingMessage =
-  | {
-      readonly kind: 'message';
-      readonly message: UIMessage;
-      readonly persist: boolean;
-      readonly freshId: string;
-    }
-  | {
-      readonly kind: 'last-assistant';
-      readonly text: string;
-      readonly persist: boolean;
-      readonly freshId: string;
-    };
+/** A message that waits for `save()`; `freshId`: the id of the new message, where a `last-assistant` makes one. */
+export type PendingMessage = { readonly persist: boolean } & (
+  | { readonly kind: 'message'; readonly message: UIMessage }
+  | { readonly kind: 'last-assistant'; readonly text: string; readonly freshId: string }
+);
 
 /** A message in the pending lane: the fragment as the state shows it, and what it will be saved as. */
 export interface Pending {
@@ -40,10 +40,9 @@ export interface Pending {
 /** The pending form of a message fragment. Throws `invalid-messages` for what is no message. */
 export function pendingOf({ original, copy: fragment }: Copied): Pending {
   const persist = fragment.persist !== false;
-  const lazy = isLazyFragment(fragment) ? fragment[LAZY_ID] : undefined;
-  const content: PendingMessage = lazy
-    ? { kind: 'last-assistant', text: lazy.content, persist, freshId: createId() }
-    : { kind: 'message', message: messageOf(fragment), persist, freshId: createId() };
+  const content: PendingMessage = isLazyFragment(fragment)
+    ? { kind: 'last-assistant', text: fragment[LAZY_ID].content, persist, freshId: createId() }
+    : { kind: 'message', message: messageOf(fragment), persist };
   return { original, fragment, content };
 }
 
@@ -55,9 +54,8 @@ export type EventBody = ContextEvent extends infer E
   : never;
 
 /**
- * What the two halves of an engine share: the face, which is there at once, and the session, whose code comes with the
- * first read. Here lie the two lanes, the observable state and its one door, and who listens; whatever one half puts
- * down here the other finds.
+ * What the two halves of an engine share: the face, which is there at once, and the session, whose code comes with the first
+ * read. It holds the lanes of fragments and pending messages, the state, and the listeners.
  */
 export class Desk {
   readonly options: ContextEngineOptions;
@@ -65,17 +63,14 @@ export class Desk {
   readonly userId: string;
   readonly store: ContextStore;
   readonly state: StoreApi<EngineState>;
-  /** The lane of the system prompt. */
   readonly prompt: Prompt = new Prompt();
-  /** The lane of messages that wait for `save()`. */
   pending: readonly Pending[] = [];
   readonly listeners: Set<(event: ContextEvent) => void> = new Set();
   isDisposed = false;
-  /** What was recorded, oldest first. */
   requests: readonly RecordedRequest[] = [];
-  /** Who records requests; while there is somebody, `resolve()` tells how it rendered, too. */
+  /** Who records requests; while there is one, `resolve()` also tells how it rendered. */
   readonly recorders: Set<RecordOptions> = new Set();
-  /** What the session adds to the state, computed from what it knows; nothing before there is one. */
+  /** The slices of the state that the session computes. */
   ofChat: (before: EngineState) => Partial<EngineState> = () => ({});
 
   constructor(options: ContextEngineOptions) {
@@ -83,11 +78,7 @@ export class Desk {
     this.chatId = options.chatId;
     this.userId = options.userId;
     this.store = options.store ?? defaultStore();
-    this.state = createStore<EngineState>()(() => this.#initialState());
-  }
-
-  #initialState(): EngineState {
-    return {
+    this.state = createStore<EngineState>()(() => ({
       status: 'loading',
       error: null,
       chat: null,
@@ -106,37 +97,32 @@ export class Desk {
       saveState: { state: 'idle', pending: 0 },
       persistence: this.store.persistence,
       revision: 0,
-    };
+    }));
   }
 
-  /** What renders where nothing else is asked for; one for all turns, so that it need not write again what stays. */
+  /** The default renderer; one for all turns, because it caches what it rendered. */
   readonly #xml = new XmlRenderer();
 
   get renderer(): ContextRenderer {
     return this.options.renderer ?? this.#xml;
   }
 
-  /** The one door for state: computes it from what is known, keeps what is equal, and sets it once. */
+  /** The only way to change the state: computes it, keeps what is equal, sets it once. */
   publish(patch: Partial<EngineState> = {}): void {
     const before = this.state.getState();
-    const next: EngineState = { ...before, ...this.#lanes(before), ...this.ofChat(before), ...patch };
-    const keys = Object.keys(next) as (keyof EngineState)[];
-    if (keys.some((key) => next[key] !== before[key])) this.state.setState(next, true);
-  }
-
-  #lanes(before: EngineState): Partial<EngineState> {
     const pending = this.pending.map(({ fragment }) => fragment);
-    return {
+    const next: EngineState = {
+      ...before,
       pending: keepIfSame(before.pending, pending),
       fragments: keepIfSame(before.fragments, this.prompt.list()),
       persistence: this.store.persistence,
+      ...this.ofChat(before),
+      ...patch,
     };
+    if (!sameFields(before, next)) this.state.setState(next, true);
   }
 
-  /**
-   * Tells of what happened; `start` (as of `performance.now()`) gives how long it took.
-   * A listener that throws is not this engine's failure, and keeps nobody else from hearing.
-   */
+  /** Tells listeners; `start` (`performance.now()`) gives the duration. An error of a listener is thrown in a task of its own. */
   emit(event: EventBody, start?: number): void {
     const ms = start === undefined ? 0 : performance.now() - start;
     for (const listener of this.listeners) {
@@ -151,20 +137,169 @@ export class Desk {
   }
 }
 
-/** What renders, if it can; throws `invalid-options` if not. */
+// ------------------------------------------------------------------ the lane of fragments
+
+/**
+ * The fragments of the system prompt, in the order of the prompt: those that an earlier run kept with the chat, those of
+ * `set()`, then those of mounted components in mount order.
+ */
+export class Prompt {
+  #stored: readonly ContextFragment[] = [];
+  #unread: readonly unknown[] = [];
+  /** Undefined where no fragments are kept with the chat. */
+  #keeping: typeof Keeping | undefined;
+  /** Removals to repeat when the stored fragments are read; undefined from then on. */
+  #early: (() => void)[] | undefined = [];
+  #set: readonly Copied[] = [];
+  readonly #mounted: Map<object, { readonly order: number; readonly fragments: readonly ContextFragment[] }> =
+    new Map();
+  /** Where each fragment that is or was here came from. */
+  readonly #origins = new WeakMap<ContextFragment, FragmentOrigin>();
+  /** The last result of {@link list}; undefined since something changed. */
+  #list: readonly ContextFragment[] | undefined;
+
+  /** All of them, in order; one that is stored and set again, equal, stands once. Cached: every streamed word asks. */
+  list(): readonly ContextFragment[] {
+    if (this.#list) return this.#list;
+    const stored = new Set(this.#stored.map(this.#keyOf));
+    const set = this.#set.map(({ copy }) => copy);
+    const mounted = [...this.#mounted.values()].toSorted((a, b) => a.order - b.order);
+    return (this.#list = [
+      ...this.#from('kept', this.#stored),
+      ...this.#from(
+        'set',
+        set.filter((one) => stored.size === 0 || !stored.has(this.#keyOf(one))),
+      ),
+      ...this.#from(
+        'component',
+        mounted.flatMap(({ fragments }) => fragments),
+      ),
+    ]);
+  }
+
+  #from(via: FragmentOrigin['via'], fragments: readonly ContextFragment[]): readonly ContextFragment[] {
+    for (const one of fragments)
+      if (!this.#origins.has(one))
+        this.#origins.set(one, { via: FOLD in one ? 'reminder' : via, since: Date.now() });
+    return fragments;
+  }
+
+  /** How a fragment was put here; also of one that is here no longer. */
+  put(fragment: ContextFragment): FragmentOrigin | undefined {
+    return this.#origins.get(fragment);
+  }
+
+  add(fragments: readonly Copied[]): void {
+    placeFragments(
+      fragments.map(({ copy }) => copy),
+      () => new Error('here'),
+    );
+    this.#set = [...this.#set, ...fragments];
+    this.#list = undefined;
+  }
+
+  /** Removes fragments by id, or this very fragment; also its stored equal. */
+  remove(idOrFragment: string | ContextFragment): void {
+    const is = (fragment: ContextFragment): boolean =>
+      fragment === idOrFragment || (typeof idOrFragment === 'string' && fragment.id === idOrFragment);
+    const gone = this.#set.filter(({ original, copy }) => is(original) || is(copy));
+    this.#set = this.#set.filter((one) => !gone.includes(one));
+    this.#change(() => {
+      const keys = gone.map(({ copy }) => this.#keyOf(copy));
+      this.#stored = this.#stored.filter((stored) => !is(stored) && !keys.includes(this.#keyOf(stored)));
+    });
+  }
+
+  clear(): void {
+    this.#set = [];
+    this.#change(() => {
+      this.#stored = this.#unread = [];
+    });
+  }
+
+  /** Changes the stored fragments: now, and again when they are read. */
+  #change(change: () => void): void {
+    change();
+    this.#early?.push(change);
+    this.#list = undefined;
+  }
+
+  /** @throws invalid-fragment, also for messages */
+  mount(owner: object, order: number, fragments: readonly ContextFragment[]): void {
+    const { messages, context } = splitLanes(fragments);
+    if (messages.length > 0) {
+      const message = 'useFragments() takes fragments of the system prompt, not messages.';
+      throw new ContextError('invalid-fragment', message);
+    }
+    const own = context.map(({ copy }) => copy);
+    placeFragments(own, () => (owner as { at?: Error }).at);
+    this.#mounted.set(owner, { order, fragments: own });
+    this.#list = undefined;
+  }
+
+  unmount(owner: object): boolean {
+    this.#list = undefined;
+    return this.#mounted.delete(owner);
+  }
+
+  /** Equal for equal fragments. */
+  readonly #keyOf = (fragment: ContextFragment): unknown => this.#keeping?.keyOf(fragment) ?? fragment;
+
+  /** Adds what an earlier run kept, without what was removed since; no `keeping`: none is kept. */
+  restore(keeping: typeof Keeping | undefined, records: unknown): void {
+    this.#keeping = keeping;
+    if (keeping) ({ fragments: this.#stored, unread: this.#unread } = keeping.read(records));
+    this.#early?.forEach((change) => change());
+    this.#early = this.#list = undefined;
+  }
+
+  /** Records to keep with the chat: neither mounted fragments nor those with `persist: false`. */
+  kept(skip: (name: string, reason: string) => void): unknown[] | undefined {
+    const own = [...this.#stored, ...this.#set.map(({ copy }) => copy)];
+    return this.#keeping?.write(
+      own.filter(({ persist }) => persist !== false),
+      this.#unread,
+      skip,
+    );
+  }
+}
+
+/** The caller's fragment, and the copy that is kept. */
+export interface Copied {
+  readonly original: ContextFragment;
+  readonly copy: ContextFragment;
+}
+
+/**
+ * Copies of the fragments that are messages, and of those that are not, each in order.
+ *
+ * @throws invalid-fragment when one can't be copied
+ */
+export function splitLanes(fragments: readonly ContextFragment[]): {
+  readonly messages: readonly Copied[];
+  readonly context: readonly Copied[];
+} {
+  const copied = fragments.map((original) => ({ original, copy: copyFragment(original) }));
+  return {
+    messages: copied.filter(({ copy }) => isMessageFragment(copy)),
+    context: copied.filter(({ copy }) => !isMessageFragment(copy)),
+  };
+}
+
+// ------------------------------------------------------------------ what an app hands in
+
+/** The renderer. Throws `invalid-options` for what is none. */
 export function expectRenderer(renderer: Partial<ContextRenderer> | null): ContextRenderer {
   if (readFrom('The renderer', () => typeof renderer?.render === 'function'))
     return renderer as ContextRenderer;
   throw new ContextError('invalid-options', 'The renderer has no render(). Give new MarkdownRenderer().');
 }
 
-/** The error that an engine tells of: a ContextError as it is, anything else as `invariant`. */
+/** A ContextError as it is, anything else as `invariant`. */
 export function asContextError(error: unknown): ContextError {
   if (isContextError(error)) return error;
   return new ContextError('invariant', `Unexpected failure: ${reasonOf(error)}`, { cause: error });
 }
-
-// ------------------------------------------------------------------ what an app hands in
 
 /** Throws `invalid-options` for an option that is not what it must be. */
 export function expectOption(holds: boolean, option: string, what: string, value: unknown): void {
@@ -173,19 +308,20 @@ export function expectOption(holds: boolean, option: string, what: string, value
   throw new ContextError('invalid-options', message, { details: { option, value } });
 }
 
-/** Whether a value is a store, of any copy of the package or of an app's own. */
+/** Whether a value is a store. */
 export function isStore(value: unknown): value is ContextStore {
   return readFrom('store', () => typeof (value as Partial<ContextStore> | null)?.commit === 'function');
 }
 
 /** A copy of options that are a record, read once. Throws `invalid-options` where they can't be read. */
 export function ownOptions<T>(options: T): T {
+  if (options === undefined) return options;
   return readFrom('The options', () => (isRecord(options) ? { ...options } : options));
 }
 
 /**
- * A copy of what an app hands in to be stored, as JSON keeps it: no getters and no proxies are left in it.
- * Throws `invalid-options`, naming the path, for what can't be read, is nested deeper than 128 levels, or is no plain data.
+ * A copy of an app's data, as JSON keeps it. Throws `invalid-options`, naming the path, for what can't be read, is nested
+ * deeper than 128 levels, or is no plain data.
  */
 export function ownData<T>(value: T, option: string): T {
   return copyOf(value, option, OWN) as T;

@@ -10,15 +10,17 @@ import type { CacheVerdict } from '../record/explainCache.ts';
 import type { RecordedRequest, RecordOptions } from '../record/record.ts';
 import type { RecordDesk } from '../record/recorder.ts';
 import { InMemoryContextStore } from '../store/memory.ts';
+import type { StoreDelta } from '../store/store.ts';
+import type { EstimateResult } from '../tokens/estimate.ts';
 import type { CallFacts } from './calls.ts';
-import { expectOption, ownData, ownOptions } from './desk.ts';
+import { asContextError, expectOption, ownData, ownOptions } from './desk.ts';
 import type { ContextSnapshot, EstimateOptions, InspectOptions } from './inspect.ts';
 import type { AskOptions, ResolveOptions, ResolveResult, SaveResult } from './options.ts';
-import type { Repair } from './repair.ts';
-import type { EstimateResult } from '../tokens/estimate.ts';
-import type { StoreDelta } from '../store/store.ts';
 import { originOf, type FragmentOrigin } from './origin.ts';
 import type { PastGraph } from './past.ts';
+import type { Questions } from './questions.ts';
+import type { Repair } from './repair.ts';
+import type { Session } from './session.ts';
 import { Verbs } from './verbs.ts';
 
 /**
@@ -28,10 +30,80 @@ import { Verbs } from './verbs.ts';
  * one transaction of the store and one `setState`. What the state shows is saved, or `saveState` says that it is not.
  */
 export class ContextEngine extends Verbs {
+  #session: Session | undefined;
+  #opening: Promise<Session> | undefined;
+  #ready: Promise<void> | undefined;
+  #unsubscribe: (() => void) | undefined;
+
+  // ------------------------------------------------------------------ coming to the chat
+
   /**
-   * The system prompt and the messages for a model call: what is saved, followed by what is pending, exactly as a
-   * `save()` would write it. Lazy fragments are loaded each time. Costs what is new since the last call.
-   * Messages are the stored objects: don't change them.
+   * Reads the chat, its active branch and its last messages, once. Writes nothing.
+   * Rejects with `wrong-user`, or with what the store says; the next call tries again.
+   */
+  ready(): Promise<void> {
+    this.#ready ??= this.opened().then(() => undefined);
+    return this.#ready;
+  }
+
+  protected override opened(): Promise<Session> {
+    this.#opening ??= this.#open().catch((error: unknown) => {
+      this.#opening = this.#ready = undefined;
+      this.#stopListening();
+      this.desk.publish({ status: 'error', error: asContextError(error) });
+      throw error;
+    });
+    return this.#opening;
+  }
+
+  protected override with(code: 'saves' | 'tree'): Promise<Session> {
+    if (this.#session?.has(code)) return this.opened();
+    const opening = this.opened().then((session) => session.load(code));
+    opening.catch(() => {
+      if (this.#opening === opening) this.#opening = undefined;
+    });
+    return (this.#opening = opening);
+  }
+
+  async #open(): Promise<Session> {
+    const { Session } = await import('./session.ts').catch(refuseToLoad);
+    this.#session ??= new Session(this.desk);
+    // Before the first read, so that no notice of another tab is missed.
+    if (!this.desk.isDisposed)
+      this.#unsubscribe ??= this.store.subscribe((notice) => this.#session?.writer.others.hear(notice));
+    await this.#session.open();
+    return this.#session;
+  }
+
+  protected override get questions(): Questions | undefined {
+    return this.#session?.questions;
+  }
+
+  /** Takes fragments out again: those with this id, or this very fragment, from both lanes. */
+  override unset(idOrFragment: string | ContextFragment): this {
+    super.unset(idOrFragment);
+    this.#session?.writer.others.catchUp();
+    return this;
+  }
+
+  /** Stops listening, and being listened to. Streams go on, and their words are still saved, or tried again. */
+  dispose(): void {
+    this.desk.isDisposed = true;
+    this.#stopListening();
+    this.#session?.dispose();
+    this.desk.listeners.clear();
+  }
+
+  #stopListening(): void {
+    this.#unsubscribe?.();
+    this.#unsubscribe = undefined;
+  }
+
+  // ------------------------------------------------------------------ turns
+
+  /**
+   * The system prompt and the messages for a model call, saved and pending ones, exactly as a `save()` would write them. Lazy
+   * fragments are loaded each time. Costs what is new since the last call. Don't change the messages: they are stored objects.
    */
   async resolve(options?: ResolveOptions): Promise<ResolveResult> {
     const own = ownOptions(options);
@@ -39,10 +111,10 @@ export class ContextEngine extends Verbs {
   }
 
   /**
-   * Writes all pending messages in one transaction. A changed message whose id is known forks, unless `branch: false`
-   * replaces it where it is. Nothing pending: nothing is written, but for a chat that does not exist yet.
-   * Rejects with what the store says, and with `invalid-options` for a `branch` that is a name: messages go to the
-   * active branch, see `switchBranch()`. They are then pending still.
+   * Writes all pending messages in one transaction. A changed message of the chain forks; `branch: false` replaces it in place.
+   * Nothing pending: writes nothing, unless the chat does not exist yet.
+   * Rejects with what the store says, and with `invalid-options` for a `branch` that is a name (see `switchBranch()`): the
+   * messages stay pending then.
    */
   async save(options?: { readonly branch?: boolean }): Promise<SaveResult> {
     const { pending } = this.desk;
@@ -52,12 +124,11 @@ export class ContextEngine extends Verbs {
   }
 
   /**
-   * A turn (usually one user message) and a reserved answer, in one durable transaction; resolves to the answer's id,
-   * which is then the head. The answer shows nowhere until its first part. Messages that are known and equal are not written
-   * again; other words under the id of one that hangs on the branch make a version of it. Where the turn does not hang on
-   * the branch's head, a new branch is made; a branch that another tab deleted comes back with it. On a disk that refuses it
-   * resolves all the same, and the turn is kept in memory. Rejects with `busy` where another tab is answering the same
-   * question, or where an answer grows here under the id that this one is to have.
+   * Writes a turn (usually one user message) and a reserved answer in one durable transaction; resolves to the answer's id,
+   * which is the head then, and shows with its first part. Equal messages of the branch are not written again; other words
+   * under an id of the branch make a version. A turn that does not hang on the branch's head makes a branch; a branch that
+   * another tab deleted comes back. On a disk that refuses it resolves, and the turn is kept in memory. Rejects with `busy`
+   * where another tab answers the same question, or an answer grows here under the same id.
    */
   async ask(message: UIMessage | readonly UIMessage[], options?: AskOptions): Promise<string> {
     const turn = readFrom('The messages', () => [message].flat()).map((one) => normaliseMessage(one));
@@ -66,13 +137,12 @@ export class ContextEngine extends Verbs {
   }
 
   /**
-   * New words for a message. `streaming`: a draft, at most two a second reach the disk; `complete` and `interrupted` end
-   * the turn, durably; without a status, a durable update that keeps it (a tool's result, a finished step). A function makes
-   * the new words of those that are saved. A settled message becomes `streaming` again when an answer is continued: other
-   * tabs are refused with `busy` until it ends. An answer that ends without a word is taken back, and the head with it.
-   * `call` tells of the request that made it, with its end: see `calls()`.
-   * Rejects with `message-not-found`, `invalid-messages`, and with `invalid-options` for a settled message that is to end
-   * once more; a refusing disk does not reject: the words stay in memory and are tried again.
+   * New words for a message, or a function that makes them of the saved ones. `streaming`: a draft, at most two a second reach
+   * the disk; `complete` and `interrupted` end the turn, durably; without a status, a durable update that keeps it. A settled
+   * message becomes `streaming` again when its answer is continued: other tabs get `busy` until it ends. An answer that ends
+   * without a word is taken back. `call`: the facts of the request, with its end, see `calls()`.
+   * Rejects with `message-not-found`, `invalid-messages`, and `invalid-options` for a settled message that is to end again; a
+   * refusing disk does not reject: the words stay in memory and are tried again.
    */
   async updateMessage(
     id: string,
@@ -87,8 +157,8 @@ export class ContextEngine extends Verbs {
   }
 
   /**
-   * Changes the title (null takes it away) and merges metadata, shallow. Rejects with `invalid-options`, naming the path,
-   * for what can't be read, is no plain data, or is nested deeper than 128 levels.
+   * Changes the title (null removes it) and merges metadata, shallow. Rejects with `invalid-options`, naming the path, for what
+   * can't be read, is no plain data, or is nested deeper than 128 levels.
    */
   async updateChat(updates: {
     readonly title?: string | null;
@@ -119,12 +189,9 @@ export class ContextEngine extends Verbs {
     return (await this.opened()).facts.keepFields(key, own);
   }
 
-  /**
-   * @internal Says to other tabs that this one is about to do something that only one of them should do: call the result
-   * when it is done. Rejects with `busy` where another one does.
-   */
+  /** @internal Claims what one tab at a time may do; call the result to let go. Rejects with `busy` where another tab does it. */
   async claim(subject: string): Promise<() => void> {
-    return (await this.opened()).claim(subject);
+    return (await this.opened()).writer.streams.claim(subject, 100);
   }
 
   /** Loads earlier messages of the active chain into `state.messages`. */
@@ -132,20 +199,17 @@ export class ContextEngine extends Verbs {
     return (await this.opened()).loadMore(count);
   }
 
-  /**
-   * Tries again at once what could only be kept in memory, and a save() that was refused. Rejects with the reason when
-   * it still can't be saved.
-   */
+  /** Tries again at once what could only be kept in memory. Rejects with the reason when it still can't be saved. */
   async retry(): Promise<void> {
-    return (await this.opened()).retry();
+    return (await this.opened()).writer.line.retry();
   }
 
   // ------------------------------------------------------------------ what a model reads
 
   /**
-   * What the next call would read, in tokens and US dollars: in all, and for each fragment and message. Works offline,
-   * at any message, on any branch, and for prompts that are not set: `fragments` and `messages` take their place.
-   * Costs what was not counted before. Rejects as `resolve()` does for what can't be read, loaded or rendered.
+   * What the next call would read, in tokens and US dollars: in all, and for each fragment and message. Works offline, at any
+   * message, on any branch; `fragments` and `messages` take the place of those that are set. Costs what was not counted before.
+   * Rejects as `resolve()` does for what can't be read, loaded or rendered.
    */
   async estimate(
     model?: string | EstimateOptions,
@@ -156,8 +220,8 @@ export class ContextEngine extends Verbs {
   }
 
   /**
-   * Everything that one needs to understand a prompt, as JSON: works offline, at any message and on any branch. A
-   * fragment that fails is left out, and says why. Costs what is new since the last one, and writing the lists.
+   * The prompt and the chat as JSON: works offline, at any message and on any branch. A fragment that fails is left out, and
+   * says why. Costs what is new since the last one, and writing the lists.
    */
   async inspect(options?: InspectOptions): Promise<ContextSnapshot> {
     const own = ownOptions(options);
@@ -167,8 +231,8 @@ export class ContextEngine extends Verbs {
   /** The chat as a graph of previews. Complete once the engine is ready. */
   graph(options?: { readonly at?: undefined }): GraphData;
   /**
-   * The graph as it was at a time (ms since epoch, as `at` of its nodes and of operations): the messages up to then, and the
-   * names, branches and checkpoints that the operation log of this device remembers; `isPartial` where it can't.
+   * The graph as it was at a time (ms since epoch): the messages up to then, and the names, branches and checkpoints that the
+   * operation log of this device remembers; `isPartial` where it can't.
    */
   graph(options: { readonly at: number }): Promise<PastGraph>;
   graph({ at }: { readonly at?: number | undefined } = {}): GraphData | Promise<PastGraph> {
@@ -184,8 +248,8 @@ export class ContextEngine extends Verbs {
   }
 
   /**
-   * Mends what is wrong, in one transaction: every message that is left can be reached afterwards, and none is thrown
-   * away. With `preview` it only says what it would do. Lost words it can only name.
+   * Makes every message that is left reachable, in one transaction, and throws none away. With `preview` it only says what it
+   * would do. Lost words it can only name.
    */
   async repair(options?: { readonly preview?: boolean }): Promise<Repair> {
     const own = ownOptions(options);
@@ -204,7 +268,7 @@ export class ContextEngine extends Verbs {
     return child;
   }
 
-  // ------------------------------------------------------------------ what is sent, for those who look closer
+  // ------------------------------------------------------------------ what is sent
 
   /** @internal Where requests are kept, while somebody records. */
   get recording(): RecordDesk | undefined {
@@ -212,8 +276,8 @@ export class ContextEngine extends Verbs {
   }
 
   /**
-   * Records what is handed to the transport of the chat, and what comes back, from now on; in memory only. Returns the way
-   * to stop; who records together shares one record, and the greatest limits count. What was recorded stays.
+   * Records what the chat's transport is handed and gives back, in memory, until the result is called; what was recorded stays.
+   * All recorders share one record, and their greatest limits count.
    */
   record(options?: RecordOptions): () => void {
     const { recorders } = this.desk;
@@ -244,8 +308,6 @@ export class ContextEngine extends Verbs {
   origin(fragment: ContextFragment): FragmentOrigin | undefined {
     return originOf(fragment, this.desk.prompt.put(fragment));
   }
-
-  // ------------------------------------------------------------------ a copy of all of it
 
   /** Whether it is a copy that can't be written to: what `openSession()` of `contextree/session` gives. */
   get isReadOnly(): boolean {

@@ -14,6 +14,7 @@ export async function estimate(
   renderer: ContextRenderer,
   ...fragments: ContextFragment[]
 ): Promise<EstimateResult> {
-  const { estimateFragments } = await import('./inspect.ts').catch(refuseToLoad);
-  return estimateFragments(modelId, renderer, fragments);
+  const { estimateSubject } = await import('./inspect.ts').catch(refuseToLoad);
+  const nothing = { fragments: [], renderer, messages: [], chatMetadata: undefined };
+  return estimateSubject(nothing, { modelId, fragments });
 }

@@ -3,15 +3,11 @@ import { ContextError, expectListener, readFrom } from '../errors.ts';
 import type { ContextFragment } from '../fragment/fragment.ts';
 import type { ContextRenderer } from '../render/renderer.ts';
 import type { ContextStore } from '../store/store.ts';
-import { Desk, expectRenderer, pendingOf, type Pending } from './desk.ts';
+import { Desk, expectRenderer, pendingOf, splitLanes, type Pending } from './desk.ts';
 import type { AttachedChat, ContextEngineOptions } from './options.ts';
-import { splitLanes } from './prompt.ts';
 import type { Chat, ContextEvent, EngineState } from './state.ts';
 
-/**
- * The face of an engine: what a page paints with before it reads. Fragments and messages that are set, the prompt that they
- * render to, the state, and who listens.
- */
+/** What an engine is before it reads: fragments and messages that are set, their prompt, the state, and its listeners. */
 export class Face {
   readonly chatId: string;
   readonly userId: string;
@@ -67,7 +63,7 @@ export class Face {
     return this;
   }
 
-  /** Takes fragments out again: those with this id, or this very fragment, from both lanes. */
+  /** Takes fragments out of both lanes: those with this id, or this very fragment. */
   unset(idOrFragment: string | ContextFragment): this {
     const is = ({ fragment, original }: Pending): boolean =>
       original === idOrFragment || (typeof idOrFragment === 'string' && fragment.id === idOrFragment);
@@ -100,10 +96,7 @@ export class Face {
     return this.desk.renderer;
   }
 
-  /**
-   * Renders the fragments, synchronously. Throws `invalid-fragment` with the path of a lazy value: use `resolve()`;
-   * `invalid-options` for what is no renderer.
-   */
+  /** Renders the fragments, synchronously. Throws `invalid-fragment` with the path of a lazy value, `invalid-options` for no renderer. */
   render(renderer: ContextRenderer = this.desk.renderer): string {
     return expectRenderer(renderer).render(this.desk.prompt.list());
   }

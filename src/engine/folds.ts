@@ -7,15 +7,11 @@ import type { Asked } from './saves.ts';
 import type { Writer } from './writer.ts';
 
 /**
- * Reminders, as the engine sees them: fragments that change the user's message on its way.
+ * Reminders: fragments that change the user's message on its way.
  *
- * A message is folded when it is written, and shown folded by `resolve()` before that. So what a reminder said must be
- * asked once and kept: a function may roll dice, a clock goes on, and the model that was told one thing must not find
- * another in the chat. It is asked again when the question is another: the message, the reminders, or what stands
- * before it. A new version of a message is asked anew; what the old version carried is taken off first.
- *
- * Everywhere else a message is the same with its reminders and without. An interface may keep the person's own words,
- * and sends them again: that is a retry, and no new version.
+ * A message is folded when it is written, and `resolve()` shows it folded before that. A reminder may roll dice, so it is asked
+ * once for a question: the message, the reminders and what stands before it. A new version of a message is asked anew, without
+ * what the old one carried. Everywhere else a message is equal to itself without reminders.
  */
 export class Folds {
   readonly #writer: Writer;
@@ -25,7 +21,7 @@ export class Folds {
     this.#writer = writer;
   }
 
-  /** The pending messages with their reminders. Those of the prompt go with the last one that a user asks. */
+  /** The pending messages with their reminders; those of the prompt go with the last user message. */
   async pending(pending: readonly Pending[], asked: readonly Asked[]): Promise<readonly Pending[]> {
     const own = new Map(
       pending.map((one) => [one.content.kind === 'message' && one.content.message, one.fragment]),
@@ -37,14 +33,19 @@ export class Folds {
       const reminders = ofMessage ? [ofMessage, ...ofPrompt] : ofPrompt;
       folded.set(one.message, await this.fold(one, reminders));
     }
-    return pending.map((one) => withMessage(one, folded));
+    return pending.map((one) => {
+      const { content } = one;
+      const message = content.kind === 'message' ? folded.get(content.message) : undefined;
+      if (content.kind !== 'message' || !message || message === content.message) return one;
+      return { ...one, content: { ...content, message } };
+    });
   }
 
   #ofPrompt(): ContextFragment[] {
     return this.#writer.desk.prompt.list().filter(isFolding);
   }
 
-  /** A message with reminders, by default those of the prompt; itself where there are none. */
+  /** A message with reminders, by default those of the prompt. */
   async fold(asked: Asked, fragments: readonly ContextFragment[] = this.#ofPrompt()): Promise<UIMessage> {
     const { message } = asked;
     const reminders = fragments.filter(isFolding);
@@ -75,7 +76,7 @@ export class Folds {
   }
 }
 
-/** What a message was told, and on which question. */
+/** A folded message, and for which question. */
 interface Kept extends Omit<Asked, 'message'> {
   readonly reminders: readonly ContextFragment[];
   readonly folded: UIMessage;
@@ -88,12 +89,4 @@ function isSame(kept: Kept, now: Omit<Kept, 'folded'>): boolean {
     kept.between.length === now.between.length &&
     now.between.every((message, i) => sameContent(kept.between[i], message))
   );
-}
-
-/** What waits, with the message that stands for its own; itself where that is its own. */
-function withMessage(pending: Pending, folded: ReadonlyMap<UIMessage, UIMessage>): Pending {
-  const { content } = pending;
-  const message = content.kind === 'message' ? folded.get(content.message) : undefined;
-  if (content.kind !== 'message' || !message || message === content.message) return pending;
-  return { ...pending, content: { ...content, message } };
 }

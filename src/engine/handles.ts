@@ -8,24 +8,23 @@ import { FIRST_BRANCH } from './state.ts';
 /**
  * The branches of a chat, as this page holds on to them.
  *
- * Branches are derived, so the branch that stands under a name today may be two tomorrow, and what was shown beside may
- * stand under the record. A page needs something that stays: a handle. It remembers the message that was shown last under
- * it, and the way that holds this message is the handle's way. So chats, hooks and React keys never change their branch,
- * whatever is joined; at most their name does.
+ * Branches are derived, so a join may rename or split the branch under a name. A handle remembers the message last shown, and the
+ * way that holds this message is the handle's way. So chats, hooks and React keys never change their branch; at most its name
+ * changes.
  *
- * A handle is led on to what is settled: while another tab writes an answer behind the message shown, that message stays
- * the last one, a turn that is sent here hangs on it, and what grows stands beside, in `remoteMessages`.
+ * A handle is led on to settled messages only: while another tab writes an answer behind the message shown, that message stays
+ * the last one, and a turn of this page hangs on it.
  */
 export class Handles {
   protected readonly desk: Desk;
   protected readonly replica: Replica;
   readonly #handles: Map<string, Handle> = new Map([[FIRST_BRANCH, newHandle(FIRST_BRANCH)]]);
-  /** The handles of live branches by the ids of their ways, in the order in which the branches were made. */
+  /** The handles of live branches by the ids of their ways, oldest branch first. */
   readonly #live: Map<string, Handle> = new Map();
   #uses = 0;
   /** The handle of the branch shown. */
   activeId: string = FIRST_BRANCH;
-  /** The message that is shown last, where that is one before the head. */
+  /** The last message shown, where that is not the head. */
   at: string | null = null;
 
   constructor(desk: Desk, replica: Replica) {
@@ -33,9 +32,7 @@ export class Handles {
     this.replica = replica;
   }
 
-  // ------------------------------------------------------------------ the ways of handles
-
-  /** Finds the way of each handle again, after something was joined, and leads it on. */
+  /** Finds the way of each handle after a join, and leads the handle on. */
   sync(): void {
     const { live } = this.replica.branches;
     const free = new Map<string, Way>();
@@ -46,12 +43,21 @@ export class Handles {
     for (const [handle] of before)
       if (!handle.way && free.size > 0) this.#take(handle, this.#bestOf(handle, free.values()), free);
     if (!this.active.way && !this.replica.record(this.active.key)) this.#beginAnew(this.active, free);
-    for (const way of free.values()) this.#addFor(way);
+    for (const way of free.values()) {
+      let { id } = way;
+      while (this.#handles.has(id)) id = `${id}'`;
+      this.#handles.set(id, { ...newHandle(id), way, record: way.record, key: this.#spoken(way.head) });
+    }
     const handleOf = new Map<string, Handle>();
     for (const handle of this.#handles.values()) if (handle.way) handleOf.set(handle.way.id, handle);
     this.#live.clear();
     for (const { id } of live) this.#live.set(id, handleOf.get(id) as Handle);
-    for (const [handle] of before) this.#settle(handle);
+    for (const [handle] of before) {
+      handle.isGone = !handle.way && handle.record !== undefined;
+      // An answer that grows here is seen to its end on a deleted branch.
+      if (handle.isGone && !this.#mayFollow(handle))
+        handle.way = this.#bestOf(handle, this.replica.branches.deleted);
+    }
     for (const handle of this.#handles.values()) if (handle.way) this.#follow(handle, handle.way);
     if (this.at === this.active.key || !this.replica.record(this.at)) this.at = null;
     if (!this.active.way && this.#mayFollow(this.active))
@@ -59,7 +65,7 @@ export class Handles {
     for (const [handle, was] of before) this.#tell(handle, was);
   }
 
-  /** Gives a way to a handle, where it holds what was shown last under that; no other handle gets it then. */
+  /** Gives a way to a handle whose message it holds; no other handle gets it then. */
   #take(handle: Handle, way: Way | undefined, free: Map<string, Way>): void {
     handle.way = way && this.#fits(handle, way) ? way : undefined;
     if (handle.way) free.delete(handle.way.id);
@@ -71,7 +77,7 @@ export class Handles {
     return at === null || holds(this.replica.chat, way.end, at);
   }
 
-  /** A message, or the one before it where it was taken back; what grows here stands, whatever others took it for. */
+  /** A message, or, where it was taken back, the one before it; an answer that grows here counts. */
   #standing(key: string | null): string | null {
     if (key !== null && this.replica.own.has(key)) return key;
     for (const record of upward(this.replica.chat, key)) if (!isGone(record)) return record.key;
@@ -83,28 +89,12 @@ export class Handles {
     return fitting.find(({ fork }) => fork === null) ?? fitting[0];
   }
 
-  /**
-   * The chat is not read yet, or was deleted: what comes next is shown under the handle that is shown, and has nothing to
-   * hang on.
-   */
+  /** The chat is not read yet, or was deleted: the active handle takes the first way. */
   #beginAnew(handle: Handle, free: Map<string, Way>): void {
     const ways = [...free.values()];
     const way = ways.find(({ fork }) => fork === null) ?? ways[0];
     Object.assign(handle, { key: null, record: undefined, way });
     if (way) free.delete(way.id);
-  }
-
-  #addFor(way: Way): void {
-    let { id } = way;
-    while (this.#handles.has(id)) id = `${id}'`;
-    this.#handles.set(id, { ...newHandle(id), way, record: way.record, key: this.#spoken(way.head) });
-  }
-
-  /** Looks at a handle whose branch may be deleted: an answer that grows here is seen to its end on it. */
-  #settle(handle: Handle): void {
-    handle.isGone = !handle.way && handle.record !== undefined;
-    if (handle.isGone && !this.#mayFollow(handle))
-      handle.way = this.#bestOf(handle, this.replica.branches.deleted);
   }
 
   #follow(handle: Handle, way: Way): void {
@@ -117,26 +107,26 @@ export class Handles {
     else if (isLost || !record || !this.#isTarget(key)) handle.key = this.settledAt(key ?? head);
   }
 
-  /** Not while an answer grows here, nor while a turn waits to hang on what is shown. */
+  /** Not while an answer grows here, nor while a pending turn is to hang on what is shown. */
   #mayFollow({ id, key }: Handle): boolean {
     if (key !== null && this.replica.own.has(key)) return false;
     return id !== this.activeId || this.desk.pending.length === 0;
   }
 
-  /** Whether a branch may be shown up to a message: it is settled, or grows here. */
+  /** Whether a branch may be shown up to a message. */
   #isTarget(key: string | null): boolean {
     const record = this.replica.record(key);
     return !record || this.replica.own.has(record.key) || this.replica.isSettled(record);
   }
 
-  /** Without the answers at the end of a chain that nobody writes any more and that never said anything. */
+  /** The head without silent answers at the end that nobody writes. */
   #spoken(head: string | null): string | null {
     for (const record of upward(this.replica.chat, head))
       if (this.replica.isHeld(record.key) || this.replica.isVisible(record)) return record.key;
     return null;
   }
 
-  /** The last settled, visible message on the way from `key` up; null where there is none. */
+  /** The last settled, visible message from `key` up; null for none. */
   settledAt(key: string | null): string | null {
     for (const record of upward(this.replica.chat, key))
       if (this.replica.isSettled(record)) return record.key;
@@ -151,19 +141,17 @@ export class Handles {
     if (before.isGone && way && !isGone) this.desk.emit({ type: 'branch', action: 'restore', name, id });
   }
 
-  // ------------------------------------------------------------------ what this page does with them
-
   /** A handle for a branch that is about to be made. */
   expect(id: string, record: string, key: string): void {
     this.#handles.set(id, { ...newHandle(id), record, key });
   }
 
-  /** The first branch of a chat is made, under the handle that stood for it. */
+  /** The first branch of a chat is made, under the active handle. */
   begin(handle: Handle, record: string): void {
     handle.record = record;
   }
 
-  /** A branch is shown, or written to: the one used last is shown where somebody asks for a message that many hold. */
+  /** A branch is shown, or written to. */
   use(branchId: string, key?: string | null): void {
     const handle = this.#handles.get(branchId);
     if (!handle) return;
@@ -178,17 +166,17 @@ export class Handles {
     this.use(branchId);
   }
 
-  /** Whether another tab has said more on a branch than is shown of it here. */
+  /** Whether another tab has said more on a branch than is shown here. */
   isBehind({ way, key }: Handle): boolean {
     return way !== undefined && this.#spoken(way.head) !== key;
   }
 
-  /** Shows all of a branch that is settled, whatever waits to hang on what was shown. */
+  /** Shows all of a branch that is settled, even if messages are pending. */
   catchUp(handle: Handle): void {
     handle.key = this.settledAt(handle.way?.head ?? handle.key);
   }
 
-  /** The branch to show when none is: the one stored as shown last, or used last, or the newest. */
+  /** The branch to show first: the one stored as shown last, or used last, or the newest. */
   branchToOpen(stored?: StoredView): string | undefined {
     for (const key of stored?.used ?? []) {
       const holding = this.live().filter(({ way }) => holds(this.replica.chat, way?.end ?? null, key));
@@ -200,7 +188,7 @@ export class Handles {
     return this.lastUsed()[0]?.id;
   }
 
-  /** What is stored of the view: the messages last shown on the branches used last, latest first. */
+  /** The view as it is stored. */
   toStore(): StoredView {
     const { active } = this;
     const used = this.lastUsed().filter((handle) => handle.used > 0 && handle !== active);
@@ -208,7 +196,7 @@ export class Handles {
     return { used: [...new Set(keys)], record: active.record };
   }
 
-  /** Takes over the order in which branches were used before. */
+  /** Takes over a stored view. */
   restore(stored: StoredView | undefined): void {
     const open = this.branchToOpen(stored);
     for (const key of (stored?.used ?? []).toReversed()) {
@@ -218,33 +206,29 @@ export class Handles {
     if (open !== undefined) this.activeId = open;
   }
 
-  // ------------------------------------------------------------------ finding
-
   get active(): Handle {
     return this.#handles.get(this.activeId) as Handle;
   }
 
-  /** The handle with this id; undefined for none. */
   handle(branchId: string): Handle | undefined {
     return this.#handles.get(branchId);
   }
 
-  /** The handle of a live branch by the id of its way. */
   handleOfWay(wayId: string | undefined): Handle | undefined {
     return this.#live.get(wayId ?? '');
   }
 
-  /** The handles of live branches, in the order in which these were made. */
+  /** The handles of live branches, oldest branch first. */
   live(): Handle[] {
     return [...this.#live.values()];
   }
 
-  /** The same, the one used last first; of those that were never used here the newest. */
+  /** The same, the one used last first, of those never used the newest. */
   lastUsed(): Handle[] {
     return this.live().toSorted(byUse);
   }
 
-  /** A live branch by id or name; the first one of a chat without any by its name. Throws `branch-not-found`. */
+  /** A live branch by id or name. Throws `branch-not-found`. */
   findBranch(nameOrId: string): Handle {
     const byId = this.#handles.get(nameOrId);
     if (byId?.way) return byId;
@@ -255,15 +239,12 @@ export class Handles {
     throw new ContextError('branch-not-found', message, { details: { chatId, branch: nameOrId } });
   }
 
-  /** A branch by id or name; without, the one shown. Throws `branch-not-found`. */
+  /** The same; without a name the one shown. */
   branchOrActive(nameOrId: string | undefined): Handle {
     return nameOrId === undefined || nameOrId === this.activeId ? this.active : this.findBranch(nameOrId);
   }
 
-  /**
-   * The branch that a turn goes to, by id or name; without, the one shown. One that another tab deleted comes back with it.
-   * Throws `branch-not-found`.
-   */
+  /** The branch that a turn goes to: also one that another tab deleted, which comes back. Throws `branch-not-found`. */
   branchToWrite(nameOrId: string | undefined): Handle {
     const handle = this.#handles.get(nameOrId ?? '');
     if (!handle?.isGone) return this.branchOrActive(nameOrId);
@@ -271,7 +252,7 @@ export class Handles {
     return way?.deleted && way.deleted.by !== this.replica.by ? handle : this.branchOrActive(nameOrId);
   }
 
-  /** A message by key or id, looked up on the branch named first. Throws `message-not-found`. */
+  /** A message by key or id, looked up on `branch` first. Throws `message-not-found`. */
   message(idOrKey: string, branch?: Handle): MessageRecord {
     const record = this.find(idOrKey, branch);
     if (!record) throw messageNotFound(idOrKey);
@@ -287,12 +268,12 @@ export class Handles {
     return record && isGone(record) ? undefined : record;
   }
 
-  /** The branch used last among those that end at a message; undefined for none. */
+  /** The branch used last among those that end at a message. */
   endingAt(key: string): Handle | undefined {
     return this.lastUsed().find((handle) => handle.key === key);
   }
 
-  /** The branch used last among those that hold a message; undefined where none does. */
+  /** The branch used last among those that hold a message. */
   lastUsedWith(key: string): Handle | undefined {
     const passed = new Set<string>();
     return this.lastUsed().find((handle) => holds(this.replica.chat, handle.key, key, passed));
@@ -303,7 +284,7 @@ export class Handles {
     return this.#handles.get(branchId ?? '')?.way?.name ?? this.active.way?.name ?? 'main';
   }
 
-  /** The last message of a branch as it is seen here; of the branch shown, the one checked out if there is one. */
+  /** The last message of a branch as it is shown here. */
   headOf(branch: Handle): string | null {
     return branch.id === this.activeId ? this.head() : branch.key;
   }
@@ -314,18 +295,18 @@ export class Handles {
   }
 }
 
-/** How many branches are remembered in the order of their use. */
+/** How many branches a stored view remembers. */
 const KEPT_USES = 50;
 
 /** A branch, as this page holds on to it. */
 export interface Handle {
   readonly id: string;
-  /** The message last shown under it: where this page goes on. */
+  /** The message last shown under it. */
   key: string | null;
   record: string | undefined;
-  /** Undefined while no branch holds the message; a deleted one while an answer grows here on it. */
+  /** Undefined while no branch holds the message; a deleted way while an answer grows here on it. */
   way: Way | undefined;
-  /** Grows with each use; 0 for never here. */
+  /** Grows with each use; 0: never. */
   used: number;
   /** Whether its branch was deleted. */
   isGone: boolean;
@@ -347,7 +328,7 @@ function newHandle(id: string): Handle {
   return { id, key: null, record: undefined, way: undefined, used: 0, isGone: false };
 }
 
-/** What is said of an id that this chat does not have. */
+/** The error for an id that this chat does not have. */
 export function messageNotFound(id: unknown): ContextError {
   return new ContextError('message-not-found', `Message "${reasonOf(id)}" not found`, { details: { id } });
 }

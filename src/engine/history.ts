@@ -11,16 +11,19 @@ import type { Writer } from './writer.ts';
 /**
  * Undo and redo of what a person did with branches and checkpoints.
  *
- * An operation is some marks, so its undo is other marks on the same things, with a greater revision, and the view as it
- * was. Nothing is taken back by that: a branch that was made goes by a deletion, and one that has gained messages since is
- * only switched away from. An operation that another tab has overtaken, by a later mark on the same thing, is refused.
- *
- * The log is kept on this device, a record for each operation; a turn writes none.
+ * An operation is some marks; its undo is other marks on the same things, with a greater revision, and the view as it was. A
+ * branch that was made goes by a deletion; one that has gained messages is only switched away from. An operation is overtaken
+ * by another tab's later mark on the same thing. The log is kept on this device, a record for each operation.
  */
 export class History {
   readonly #writer: Writer;
   #entries: readonly Entry[];
-  #listed: Listed = { entries: [], revision: -1, operations: [] };
+  /** The last result of `list()`, and what it was made from. */
+  #listed: {
+    readonly entries?: readonly Entry[];
+    readonly revision?: number;
+    readonly operations: readonly Operation[];
+  } = { operations: [] };
 
   /** `local` is what an earlier run kept. */
   constructor(writer: Writer, local: StoreDelta['local']) {
@@ -32,17 +35,15 @@ export class History {
       .toSorted((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1));
   }
 
-  /** The log as it is kept, oldest first. */
   get entries(): readonly Entry[] {
     return this.#entries;
   }
 
-  /** All of it, as local records: for a database that was cleared. */
   toLocal(): Record<string, unknown> {
     return Object.fromEntries(this.#entries.map((entry) => [OPERATION + entry.id, entry]));
   }
 
-  /** Enters an operation, and gives the local records that keep it. What was undone before can't be redone any more. */
+  /** Enters an operation; gives the local records that keep it. What was undone can't be redone any more. */
   add(operation: NewOperation): Record<string, unknown> {
     const { kind, label, shown, undo, marks = [] } = operation;
     const { replica, view } = this.#writer;
@@ -67,23 +68,21 @@ export class History {
     return { ...Object.fromEntries(put), ...Object.fromEntries(removed) };
   }
 
-  /** The log, oldest first; the same list and entries as long as they say the same. */
+  /** The log, oldest first; equal entries stay the same objects. */
   list(): readonly Operation[] {
     const { revision } = this.#writer.replica;
     const { entries, revision: before, operations } = this.#listed;
     if (entries === this.#entries && before === revision) return operations;
     const known = new Map(operations.map((operation) => [operation.id, operation]));
-    const next = this.#entries.map((entry) => this.#operationOf(entry, known.get(entry.id)));
+    const next = this.#entries.map((entry): Operation => {
+      const { id, at, by, kind, label, shown } = entry;
+      const state = entry.state === 'undone' ? 'undone' : this.#isOvertaken(entry) ? 'overtaken' : 'undoable';
+      const before = known.get(id);
+      const isSame = before?.state === state && before.shown === shown;
+      return isSame ? before : { id, at, by, kind, label, shown, state };
+    });
     this.#listed = { entries: this.#entries, revision, operations: keepIfSame(operations, next) };
     return this.#listed.operations;
-  }
-
-  #operationOf(entry: Entry, known: Operation | undefined): Operation {
-    const { id, at, by, kind, label, shown } = entry;
-    const state = entry.state === 'undone' ? 'undone' : this.#isOvertaken(entry) ? 'overtaken' : 'undoable';
-    return known?.state === state && known.shown === shown
-      ? known
-      : { id, at, by, kind, label, shown, state };
   }
 
   undo(): Promise<Operation | undefined> {
@@ -100,19 +99,21 @@ export class History {
       await this.#writer.others.pull();
       const entry = find();
       if (!entry) return undefined;
-      if (this.#isOvertaken(entry)) throw overtaken(entry);
+      if (this.#isOvertaken(entry)) {
+        const { kind, label } = entry;
+        const message = `"${label}" (${kind}) can't be taken back: another tab has changed it since.`;
+        throw new ContextError('overtaken', message, { details: { kind, label } });
+      }
       const isGrown = state === 'undone' ? this.#hasGrown(entry) : entry.isOnlyLeft === true;
       const before = entry.undo.map(({ id }) => replica.chat.marks.get(id));
-      const marks = isGrown
-        ? []
-        : entry.undo.map(({ id, chat, value }) => replica.mark(id, filled(value, replica), chat));
+      const marks = isGrown ? [] : entry.undo.map(({ id, chat, value }) => this.#markAgain(id, value, chat));
       const undo = entry.undo.map((one, i) => ({
         ...one,
         value: isGrown ? one.value : (before[i]?.value ?? { on: false }),
         wrote: isGrown ? one.wrote : versionOf(marks[i]),
       }));
       const [target, other] = entry.shown;
-      // What is left is shown again as it is now: it may have grown.
+      // What is left is shown again as it is now.
       const left = entry.isSwitch ? view.active.key : other;
       const isOnlyLeft = isGrown && state === 'undone';
       const shown = [left, target] as const;
@@ -132,7 +133,14 @@ export class History {
     return this.list().find(({ id }) => id === done?.id);
   }
 
-  /** The branch to show: that which the operation is about where that comes back, any other one where it goes. */
+  /** A mark with a value of before; a deletion says when. */
+  #markAgain(id: string, value: unknown, chat: string): Mark {
+    const { replica } = this.#writer;
+    const isDeletion = typeof value === 'object' && value !== null && 'on' in value;
+    return replica.mark(id, isDeletion ? { ...value, at: replica.now() } : value, chat);
+  }
+
+  /** The branch to show: that of the operation where it comes back, another one where it goes. */
   #branchAt(target: string | null, { kind, undo }: Entry, state: Entry['state']): Handle | undefined {
     if (target === null) return undefined;
     const { view } = this.#writer;
@@ -143,7 +151,7 @@ export class History {
     return fits ?? ending[0] ?? view.lastUsedWith(target);
   }
 
-  /** Whether another tab spoke of the same thing last. What this log did to it later is undone before. */
+  /** Whether another tab wrote a mark of it last. */
   #isOvertaken({ undo }: Entry): boolean {
     return undo.some(({ id }) => {
       const version = versionOf(this.#writer.replica.chat.marks.get(id));
@@ -151,7 +159,7 @@ export class History {
     });
   }
 
-  /** Whether a branch that this operation made holds messages of its own by now. */
+  /** Whether a branch that this operation made has messages of its own. */
   #hasGrown({ kind, undo }: Entry): boolean {
     if (kind !== 'rewind' && kind !== 'restore' && kind !== 'btw') return false;
     const { chat } = this.#writer.replica;
@@ -193,9 +201,7 @@ interface NewOperation {
   readonly label: string;
   /** Handles of the branches shown before and behind it. */
   readonly shown: readonly [string, string];
-  /** The marks that take it back. */
   readonly undo: readonly { readonly id: string; readonly chat: string; readonly value: unknown }[];
-  /** The marks that did it. */
   readonly marks?: readonly Mark[];
 }
 
@@ -205,52 +211,33 @@ export interface Entry extends Omit<Operation, 'state'> {
     readonly id: string;
     readonly chat: string;
     readonly value: unknown;
-    /** The mark that counts as long as nobody else spoke of the thing: its revision and author; '' for none. */
+    /** Revision and author of the mark that this log wrote last; '' for none. */
     readonly wrote: string;
   }[];
   readonly state: 'done' | 'undone';
   /** When it was undone, or done again, last: as `at`. */
   readonly turnedAt?: number;
-  /** Whether another branch was shown behind it than before. */
   readonly isSwitch?: boolean;
-  /** It was undone, and its branch had grown: that was only switched away from. */
+  /** It was undone by switching away only, because its branch had grown. */
   readonly isOnlyLeft?: boolean;
-}
-
-/** The log as it was told last. */
-interface Listed {
-  readonly entries: readonly Entry[];
-  readonly revision: number;
-  readonly operations: readonly Operation[];
 }
 
 /** How many operations are kept. */
 const LIMIT = 1000;
 
-/** Tells the values of a mark apart: its revision and author; '' for none. */
+/** Revision and author of a mark; '' for none. */
 export function versionOf(mark: Mark | undefined): string {
   return mark ? `${mark.rev} ${mark.by}` : '';
 }
 
-/** The version of a mark that an entry wrote; undefined where it wrote none. */
+/** The version of a mark that an entry wrote; undefined for none. */
 export function wroteOf({ undo }: Entry, id: string): string | undefined {
   return undo.find((one) => one.id === id)?.wrote;
 }
 
-/** An entry that what entries which go wrote last is as good as written by. */
+/** An entry that takes over the marks that removed entries wrote last. */
 function takenOver(entry: Entry, gone: readonly Entry[]): Entry {
   const last = (id: string): string | undefined => gone.map((one) => wroteOf(one, id)).find(Boolean);
   if (!entry.undo.some(({ id }) => last(id))) return entry;
   return { ...entry, undo: entry.undo.map((one) => ({ ...one, wrote: last(one.id) ?? one.wrote })) };
-}
-
-/** A deletion says when. */
-function filled(value: unknown, replica: { now(): number }): unknown {
-  const isDeletion = typeof value === 'object' && value !== null && 'on' in value;
-  return isDeletion ? { ...value, at: replica.now() } : value;
-}
-
-function overtaken({ kind, label }: Entry): ContextError {
-  const message = `"${label}" (${kind}) can't be taken back: another tab has changed it since.`;
-  return new ContextError('overtaken', message, { details: { kind, label } });
 }

@@ -1,7 +1,6 @@
 import type { UIMessage } from 'ai';
 import { ContextError, isContextError, readFrom, reasonOf } from '../errors.ts';
 import { isLazyFragment, isRecord, LAZY_ID, type ContextFragment } from '../fragment/fragment.ts';
-import { hasLazy } from '../fragment/copy.ts';
 import { checkMessage, messageOf } from '../fragment/message.ts';
 import type { GraphData } from '../graph/visualize.ts';
 import type { ContextRenderer } from '../render/renderer.ts';
@@ -9,23 +8,16 @@ import { countAhead, isBatch, type BatchTokenizer } from '../tokens/count.ts';
 import { estimatePrompt, type EstimateResult } from '../tokens/estimate.ts';
 import { findModel } from '../tokens/models.ts';
 import { estimateTokenizer, type Tokenizer } from '../tokens/tokenizer.ts';
-import { expectRenderer, type PendingMessage, expectOption } from './desk.ts';
+import { expectOption, expectRenderer, splitLanes } from './desk.ts';
 import { plainContent } from './plain.ts';
-import { splitLanes } from './prompt.ts';
+import { loadedFragments, textOf } from './view.ts';
 import type { Writer } from './writer.ts';
 
-/** Up to here a `data:` URL is shown whole, in characters. */
-const LONGEST_URL = 200;
-
 /**
- * What the model will get, taken apart.
+ * What the model will get, taken apart: the code of `estimate()` and `inspect()`, loaded when one of them is called. Both look
+ * at the prompt that `resolve()` makes, at any message, and ask no network.
  *
- * This is the code of `estimate()` and `inspect()`; it comes when one of them is called. They look at the same prompt
- * that `resolve()` makes, at any message of the chat, and ask nobody: models and prices are the ones that are known.
- *
- * They part over a fragment that fails. A snapshot is taken to find out what is wrong, so there it takes nothing else
- * down: it is left out of the prompt, counts nothing, and says why. An estimate is a number, and one of a prompt that
- * can't be made would be wrong; it rejects, as `resolve()` does.
+ * A snapshot leaves a fragment that fails out, and tells why. An estimate rejects, as `resolve()` does.
  */
 
 /** What to inspect, and how. */
@@ -72,8 +64,7 @@ export interface ContextSnapshot {
     readonly context: readonly FragmentSnapshot[];
     /** Set and not yet saved. */
     readonly pending: readonly UIMessage[];
-    /** Saved messages up to the one inspected, oldest first. */
-    /** The messages, oldest first; in the place of the bytes of a long `data:` URL stands their number. */
+    /** Saved messages up to the one inspected, oldest first; a long `data:` URL is cut, and tells its length. */
     readonly persisted: readonly UIMessage[];
   };
   readonly graph: GraphData;
@@ -85,7 +76,7 @@ export interface ContextSnapshot {
   };
 }
 
-/** A fragment as data; what is computed at `resolve()` reads `[lazy]`, what JSON can't hold stands there in words. */
+/** A fragment as data: `[lazy]` for what `resolve()` computes, words for what JSON can't hold. */
 export interface FragmentSnapshot {
   readonly id?: string;
   readonly name: string;
@@ -101,43 +92,34 @@ export interface Subject {
   readonly chatMetadata: unknown;
 }
 
-/** Estimates a prompt; with fragments in place of its own, if there are any. Rejects where one of them fails. */
+/** Estimates a prompt, or these fragments in place of its own. Rejects where one of them fails. */
 export async function estimateSubject(
   subject: Subject,
   { fragments, ...options }: EstimateOptions,
 ): Promise<EstimateResult> {
-  expectOption(isListOrNone(fragments), 'fragments', 'a list of fragments', fragments);
-  expectOption(isListOrNone(options.messages), 'messages', 'a list of messages', options.messages);
+  for (const [name, list] of [['fragments', fragments] as const, ['messages', options.messages] as const])
+    expectOption(!list || readFrom('The list', () => Array.isArray(list)), name, `a list of ${name}`, list);
   const asked = fragments ? withFragments(subject, fragments) : subject;
-  return (await measure(asked, options, refuseProblem)).estimate;
+  return (await measure(asked, options, refuse)).estimate;
 }
 
-function isListOrNone(value: unknown): boolean {
-  return !value || readFrom('The list', () => Array.isArray(value));
+function refuse({ name }: ContextFragment, cause: unknown): never {
+  if (isContextError(cause)) throw cause;
+  const message = `Fragment "${name}": it could not be rendered: ${reasonOf(cause)}`;
+  throw new ContextError('invalid-fragment', message, { details: { path: '' }, cause });
 }
 
-/** Estimates fragments alone; those that are messages count as messages. */
-export function estimateFragments(
-  modelId: string,
-  renderer: ContextRenderer,
-  fragments: readonly ContextFragment[],
-): Promise<EstimateResult> {
-  const nothing = { fragments: [], renderer, messages: [], chatMetadata: undefined };
-  return estimateSubject(nothing, { modelId, fragments });
-}
-
-/** They pass the same door as those of `set()`. */
+/** The same with fragments that were given; those that are messages count as messages. */
 function withFragments(subject: Subject, given: readonly ContextFragment[]): Subject {
   const { messages, context } = splitLanes(given);
+  const more = messages.map(({ copy }) =>
+    isLazyFragment(copy) ? answerOf(copy[LAZY_ID].content) : messageOf(copy),
+  );
   return {
     ...subject,
     fragments: context.map(({ copy }) => copy),
-    messages: [...subject.messages, ...messages.map(({ copy }) => messageIn(copy))],
+    messages: [...subject.messages, ...more],
   };
-}
-
-function messageIn(fragment: ContextFragment): UIMessage {
-  return isLazyFragment(fragment) ? answerOf(fragment[LAZY_ID].content) : messageOf(fragment);
 }
 
 /** Takes a snapshot of a chat. */
@@ -153,14 +135,21 @@ export async function inspectChat(
   const head = (): string | null => (at === undefined ? view.headOf(branch) : view.message(at, branch).key);
   const persisted = await writer.inTurn(async () => chains.messages(head()));
   const pending = at === undefined && branch.id === view.activeId ? desk.pending : [];
-  const { estimate, rendered, pieces } = await measure(subject, options, tellProblem);
+  const { estimate, rendered, pieces } = await measure(subject, options, ({ id, name }, error) => {
+    return { id, name, text: '', problem: reasonOf(error) };
+  });
   return {
     estimate,
     rendered,
     spans: await spansOf(rendered, pieces, subject.renderer),
     fragments: {
-      context: subject.fragments.map(snapshotOf),
-      pending: pending.map(({ content }) => pendingMessage(content)),
+      context: subject.fragments.map((one) => {
+        const { id, name } = one;
+        return { ...(id === undefined ? {} : { id }), name, data: plainContent(one) };
+      }),
+      pending: pending.map(({ content }) =>
+        content.kind === 'message' ? content.message : answerOf(content.text),
+      ),
       persisted: persisted.map(withoutBytes),
     },
     graph,
@@ -168,28 +157,24 @@ export async function inspectChat(
   };
 }
 
-/** The message without the bytes of its files: their size stands in their place. The message itself where it has none. */
+/** The message with its long `data:` URLs cut; itself where it has none. */
 function withoutBytes(message: UIMessage): UIMessage {
-  const parts = message.parts.map((part) =>
-    part.type === 'file' && /^data:/i.test(part.url) ? { ...part, url: shortUrl(part.url) } : part,
-  );
+  const parts = message.parts.map((part) => {
+    if (part.type !== 'file' || part.url.length <= LONGEST_URL || !/^data:/i.test(part.url)) return part;
+    const { url } = part;
+    return { ...part, url: `${url.slice(0, url.indexOf(',') + 1)}[${url.length} characters]` };
+  });
   return parts.some((part, i) => part !== message.parts[i]) ? { ...message, parts } : message;
 }
 
-function shortUrl(url: string): string {
-  if (url.length <= LONGEST_URL) return url;
-  return `${url.slice(0, url.indexOf(',') + 1)}[${url.length} characters]`;
-}
+/** Up to here a `data:` URL is shown whole, in characters. */
+const LONGEST_URL = 200;
 
 async function measure(
   { fragments, renderer, messages, chatMetadata }: Subject,
   { modelId = '', tokenizer = estimateTokenizer, reserve = 0, signal }: InspectOptions,
   onProblem: (fragment: ContextFragment, error: unknown) => Piece,
-): Promise<{
-  readonly estimate: EstimateResult;
-  readonly rendered: string;
-  readonly pieces: readonly Piece[];
-}> {
+) {
   expectOption(typeof modelId === 'string', 'modelId', 'a text like "openai:gpt-4o"', modelId);
   expectRenderer(renderer);
   expectOption(Number.isFinite(reserve) && reserve >= 0, 'reserve', 'a number of tokens', reserve);
@@ -222,12 +207,8 @@ async function measure(
   return { estimate, rendered, pieces };
 }
 
-/** A renderer that gives another text now, or none, has told nothing of this one. */
-async function spansOf(
-  rendered: string,
-  pieces: readonly Piece[],
-  renderer: ContextRenderer,
-): Promise<ContextSnapshot['spans']> {
+/** None where the renderer now gives another text. */
+async function spansOf(rendered: string, pieces: readonly Piece[], renderer: ContextRenderer) {
   const loaded = pieces.flatMap((piece) => piece.loaded ?? []);
   const found = await Promise.resolve(renderer.renderWithSpans?.(loaded)).catch(() => undefined);
   if (found?.text !== rendered) return [];
@@ -242,7 +223,7 @@ export function expectOptions(options: unknown): void {
   if (!isRecord(options)) throw new ContextError('invalid-options', message, { details: { value: options } });
 }
 
-/** What is asked of messages; if it fails because of one of them, that is told. Most are checked already. */
+/** Asks something of messages; if that fails because one is malformed, the error tells which. */
 async function readable<R>(messages: readonly UIMessage[], ask: () => Promise<R>): Promise<R> {
   try {
     return await ask();
@@ -252,14 +233,12 @@ async function readable<R>(messages: readonly UIMessage[], ask: () => Promise<R>
   }
 }
 
-/** A fragment rendered alone. */
 interface Piece {
   readonly id?: string | undefined;
   readonly name: string;
   /** Without what is lazy; undefined when it failed. */
   readonly loaded?: ContextFragment | undefined;
   readonly text: string;
-  /** Why it failed. */
   readonly problem?: string;
 }
 
@@ -269,54 +248,23 @@ async function pieceOf(
   signal: AbortSignal | undefined,
 ): Promise<Piece> {
   const { id, name } = fragment;
-  const loaded = await load(fragment, signal);
-  return { id, name, loaded, text: renderText([loaded], renderer) };
+  const [loaded = fragment] = await loadedFragments([fragment], signal);
+  return { id, name, loaded, text: textOf(renderer, [loaded]) };
 }
 
-function tellProblem({ id, name }: ContextFragment, error: unknown): Piece {
-  return { id, name, text: '', problem: reasonOf(error) };
-}
-
-function refuseProblem({ name }: ContextFragment, cause: unknown): never {
-  if (isContextError(cause)) throw cause;
-  const message = `Fragment "${name}": it could not be rendered: ${reasonOf(cause)}`;
-  throw new ContextError('invalid-fragment', message, { details: { path: '' }, cause });
-}
-
-async function load(fragment: ContextFragment, signal: AbortSignal | undefined): Promise<ContextFragment> {
-  if (!hasLazy(fragment)) return fragment;
-  const { loadFragments } = await import('../fragment/loader.ts');
-  return (await loadFragments([fragment], { signal }))[0] ?? fragment;
-}
-
-/** Those that render alone, in one piece; if a renderer can't do that, one after another. */
+/** All in one piece; where the renderer can't do that, one after another. */
 function renderTogether(pieces: readonly Piece[], renderer: ContextRenderer): string {
   try {
-    return renderText(
-      pieces.flatMap(({ loaded }) => loaded ?? []),
+    return textOf(
       renderer,
+      pieces.flatMap(({ loaded }) => loaded ?? []),
     );
   } catch {
     return pieces.map(({ text }) => text).join('\n');
   }
 }
 
-function renderText(fragments: readonly ContextFragment[], renderer: ContextRenderer): string {
-  const text: unknown = renderer.render(fragments);
-  if (typeof text === 'string') return text;
-  throw new ContextError('invalid-options', `The renderer ${renderer.name} gave no text.`);
-}
-
-function pendingMessage(content: PendingMessage): UIMessage {
-  return content.kind === 'message' ? content.message : answerOf(content.text);
-}
-
 /** What `lastAssistantMessage()` says; which message that will be is not known yet. */
 function answerOf(text: string): UIMessage {
   return { id: 'last-assistant', role: 'assistant', parts: [{ type: 'text', text }] };
-}
-
-function snapshotOf(fragment: ContextFragment): FragmentSnapshot {
-  const { id, name } = fragment;
-  return { ...(id !== undefined && { id }), name, data: plainContent(fragment) };
 }

@@ -3,29 +3,8 @@ import { reasonOf } from '../errors.ts';
 import { copyFragment, refuseLazy } from '../fragment/copy.ts';
 import { brand, isRecord, type ContextFragment, type FragmentData } from '../fragment/fragment.ts';
 
-/**
- * Fragments that `persistFragments` keeps with a chat.
- *
- * A record is what `fromFragment()` gives: the fragment's own codec writes it, so an app that keeps no fragments, and one
- * that makes none, loads no serialiser. A fragment that was read has its record for a codec, and is written back as it came.
- */
-export interface Keeping {
-  /** What makes two fragments equal; a fragment that can't be serialised is equal only to itself. */
-  keyOf(fragment: ContextFragment): unknown;
-  /** What {@link write} wrote. `unread`: records that only a newer version can read; they are written back as they came. */
-  read(records: unknown): {
-    readonly fragments: readonly ContextFragment[];
-    readonly unread: readonly unknown[];
-  };
-  /** Records of the fragments, equal ones once; those that can't be kept (functions, unknown names) are named to `skip`. */
-  write(
-    fragments: readonly ContextFragment[],
-    unread: readonly unknown[],
-    skip: (name: string, reason: string) => void,
-  ): unknown[];
-}
-
-export const keeping: Keeping = { keyOf, read, write };
+// Fragments that `persistFragments` keeps with a chat, as records of the form of `fromFragment()`: a fragment's own codec writes
+// its record, and a fragment that was read has a codec that gives its record back. Loaded where fragments are kept.
 
 /** Which types a record may have: those of the builders. */
 const TYPES: ReadonlySet<unknown> = new Set(
@@ -37,10 +16,11 @@ const TYPES: ReadonlySet<unknown> = new Set(
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A fragment as it is kept: its fields and, so that `unset(id)` finds it after a reload, its id. */
+/** The fields of a fragment, and its id for `unset()`. */
 type KeptRecord = Fields & { readonly id?: string };
 
-function keyOf(fragment: ContextFragment): unknown {
+/** Equal for equal fragments; a fragment that can't be serialised equals only itself. */
+export function keyOf(fragment: ContextFragment): unknown {
   try {
     return JSON.stringify(recordOf(fragment));
   } catch {
@@ -59,15 +39,14 @@ function recordOf(fragment: ContextFragment): KeptRecord {
 
 const RULES = { code: 'invalid-fragment', maxDepth: 128, json: true } as const;
 
-function read(records: unknown): ReturnType<Keeping['read']> {
-  const fragments: ContextFragment[] = [];
-  const unread: unknown[] = [];
-  for (const record of Array.isArray(records) ? records : []) {
-    const fragment = fragmentOf(record);
-    if (fragment) fragments.push(fragment);
-    else unread.push(record);
-  }
-  return { fragments, unread };
+/** What {@link write} wrote. `unread`: records of newer versions; they are written back as they came. */
+export function read(records: unknown): {
+  readonly fragments: readonly ContextFragment[];
+  readonly unread: readonly unknown[];
+} {
+  const all = (Array.isArray(records) ? records : []).map((record) => [record, fragmentOf(record)] as const);
+  const unread = all.flatMap(([record, fragment]) => (fragment ? [] : [record as unknown]));
+  return { fragments: all.flatMap(([, fragment]) => fragment ?? []), unread };
 }
 
 function fragmentOf(record: unknown): ContextFragment | undefined {
@@ -92,13 +71,11 @@ function dataOf(type: unknown, fields: Fields): FragmentData {
   if (type === 'hint') return fields.text as FragmentData;
   if (type === 'role') return fields.content as FragmentData;
   if (type !== 'glossary') return fieldsOf(fields);
-  return Object.entries(fields.entries as Fields).map(([term, expression]) => ({
-    term,
-    expression,
-  })) as never;
+  const entries = Object.entries(fields.entries as Fields);
+  return entries.map(([term, expression]) => ({ term, expression })) as never;
 }
 
-/** A record of that type only looks like a fragment. */
+/** Marks a record that is data, not a fragment. */
 const RECORD = 'contextree:record';
 
 function valueOf(value: unknown): FragmentData {
@@ -112,7 +89,12 @@ function fieldsOf(record: Fields): FragmentData {
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, valueOf(value)]));
 }
 
-function write(...[fragments, unread, skip]: Parameters<Keeping['write']>): unknown[] {
+/** Records of the fragments, equal ones once. `skip` is told those that can't be kept (functions, unknown names). */
+export function write(
+  fragments: readonly ContextFragment[],
+  unread: readonly unknown[],
+  skip: (name: string, reason: string) => void,
+): unknown[] {
   const records = new Map<string, KeptRecord>();
   for (const fragment of fragments) {
     try {

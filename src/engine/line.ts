@@ -1,7 +1,7 @@
 import { isContextError, refuseToLoad, type ContextError } from '../errors.ts';
-import type { ChatDelta, EndsRecord, MessageRecord } from '../graph/graph.ts';
-import { compareMarks, unitedEnds, unitedMessage } from '../graph/join.ts';
-import { kindOf } from '../graph/marks.ts';
+import type { ChatDelta, ChatValue, MessageRecord } from '../graph/graph.ts';
+import { createChat, join, recordsOf } from '../graph/join.ts';
+import { marksOfKind } from '../graph/marks.ts';
 import type { CommitOptions, StoreDelta } from '../store/store.ts';
 import { asContextError } from './desk.ts';
 import type * as Loss from './loss.ts';
@@ -11,22 +11,19 @@ import type { Writer } from './writer.ts';
 /**
  * The way to the disk.
  *
- * What is said here is joined to the replica and shown at once; then it stands in this line. All that is not durable yet is
- * one delta, and one commit at a time takes it to the store. A commit that is refused leaves it there, and it is tried
- * again; a commit whose answer got lost is sent again; and both are harmless, because records can be joined twice. Where
- * the browser cleared the database under the open page, the delta of the next write is the whole replica.
+ * What is joined to the replica waits here until it is durable. All that waits is one delta, and one commit at a time takes
+ * it to the store. A refused commit leaves it here to be tried again, and one whose answer got lost is sent again: records
+ * can be joined twice. Where the browser cleared the database, the next delta is the whole replica.
  */
 export class Line {
   readonly #writer: Writer;
   #waiting: Waiting = emptyWaiting();
-  /** The delta that is being committed. */
   #sending: Waiting | undefined;
   #isAsked = false;
   #hasSaved = false;
   #refusal: ContextError | undefined;
-  /** How many messages are here and, since the browser cleared the database, nowhere else. */
+  /** How many messages are only here since the browser cleared the database. */
   #lost = 0;
-  /** Who waits until a message is on the disk. */
   #watching: { readonly key: string; readonly resolve: () => void }[] = [];
   readonly #commitNext: () => Promise<void> = oneAtATime(() => this.#commit());
   readonly #again: Again = new Again(() => void this.flush().catch(() => {}));
@@ -35,13 +32,10 @@ export class Line {
     this.#writer = writer;
   }
 
-  // ------------------------------------------------------------------ what waits
-
-  /** Whether what was said is safe: the light that people look at before they close the tab. */
   saveState(before: SaveState): SaveState {
     const error = this.#refusal;
     const isSaving = this.#sending !== undefined || (this.#isAsked && !isEmpty(this.#waiting));
-    // While it is tried again, what is said stays said.
+    // While it is tried again, the error stays.
     const state = error ? 'error' : isSaving ? 'saving' : this.#hasSaved ? 'saved' : 'idle';
     const pending = this.#lost || (error || isSaving ? this.#count : 0);
     if (before.state === state && before.pending === pending && before.error === error) return before;
@@ -49,23 +43,26 @@ export class Line {
   }
 
   get #count(): number {
-    const lines = this.#sending ? [this.#waiting, this.#sending] : [this.#waiting];
-    return lines.reduce((count, line) => count + line.messages.size + questionsIn(line), 0);
+    let count = 0;
+    for (const line of this.#sending ? [this.#waiting, this.#sending] : [this.#waiting]) {
+      const questions = marksOfKind(line.chat, 'waiting').filter(({ value }) => value !== null);
+      count += line.chat.messages.size + questions.length;
+    }
+    return count;
   }
 
-  /** Whether a commit is on its way. */
   get isSending(): boolean {
     return this.#sending !== undefined;
   }
 
-  /** Resolves when nothing of a message waits any more, however often the disk refuses it until then. */
+  /** Resolves when a message is durable, however often the disk refuses it until then. */
   stored(key: string): Promise<void> {
     if (!this.#holds(key)) return Promise.resolve();
     return new Promise((resolve) => this.#watching.push({ key, resolve }));
   }
 
   #holds(key: string): boolean {
-    return this.#waiting.messages.has(key) || this.#sending?.messages.has(key) === true;
+    return this.#waiting.chat.messages.has(key) || this.#sending?.chat.messages.has(key) === true;
   }
 
   #tellStored(): void {
@@ -74,12 +71,7 @@ export class Line {
     for (const { resolve } of stored) resolve();
   }
 
-  // ------------------------------------------------------------------ to the disk
-
-  /**
-   * Takes a delta that is joined already. Resolves when it is on the disk, rejects with what the store says; where the disk
-   * refuses, it stays in line all the same.
-   */
+  /** Takes a delta that is joined already. Resolves when it is durable; rejects with what the store says. */
   push(delta: Partial<StoreDelta>): Promise<void> {
     add(this.#waiting, delta);
     return this.flush();
@@ -90,20 +82,20 @@ export class Line {
     add(this.#waiting, delta);
   }
 
-  /** Commits all that waits. The commit after the present one is shared by all who ask meanwhile. */
+  /** Commits all that waits; all who ask while a commit runs share the next one. */
   flush(): Promise<void> {
     this.#isAsked = true;
     return this.#commitNext();
   }
 
-  /** Tries at once what waits. Rejects with the reason when it still can't be saved. */
+  /** Tries at once what waits. Rejects where it still can't be saved. */
   async retry(): Promise<void> {
     if (!isEmpty(this.#waiting) || this.#sending || this.#lost > 0) await this.flush();
   }
 
   /**
-   * The same as `push()` for what must not be joined before the store agrees: with `expect`, rejects with `head-moved`.
-   * `show` says what is shown of it, before what others wrote is looked at.
+   * The same as `push()` for what is joined only once the store agrees (`head-moved`). `show` is called before what others
+   * wrote is joined.
    */
   async pushExpecting(
     delta: StoreDelta,
@@ -119,12 +111,13 @@ export class Line {
     this.#writer.others.take(records);
   }
 
-  /** A delta whose known messages say where they lie: what was made before the last answer came does not know. */
+  /** A delta whose known messages tell where they lie by now. */
   #placed(delta: StoreDelta): StoreDelta {
-    const messages = delta.messages.map((record) => {
-      const { seq } = this.#writer.replica.record(record.key) ?? record;
-      return seq === undefined || seq === record.seq ? record : { ...record, seq };
-    });
+    const messages: MessageRecord[] = [];
+    for (const record of delta.messages) {
+      const { seq = record.seq } = this.#writer.replica.record(record.key) ?? {};
+      messages.push(seq === undefined ? record : { ...record, seq });
+    }
     return { ...delta, messages };
   }
 
@@ -155,10 +148,7 @@ export class Line {
     }
   }
 
-  /**
-   * It did not happen. What the disk refuses stays in line, and so does what was said in a chat that is there, beside words of
-   * one that was deleted. What the store will never take is dropped.
-   */
+  /** What the disk refuses stays in line; so do, of a deleted chat, records of other chat keys. All else is dropped. */
   #refuse(sending: Waiting, error: ContextError): void {
     this.#writer.desk.emit({ type: 'error', code: error.code, message: error.message });
     const isDeleted = error.code === 'chat-deleted';
@@ -170,30 +160,31 @@ export class Line {
     this.#writer.others.lookAgain();
   }
 
-  /** All of these but what was said in chats that were deleted. */
+  /** All of these but the records of deleted chats. */
   #living(...lines: readonly Waiting[]): Waiting {
     const living = emptyWaiting();
     for (const waiting of lines)
-      add(living, { ...this.#writer.replica.living(deltaOf(waiting)), local: waiting.local });
+      add(living, { ...this.#writer.replica.living(recordsOf(waiting.chat)), local: waiting.local });
     return living;
   }
 
   async #write(sending: Waiting): Promise<void> {
     if (this.#lost > 0) return this.#writeWhole();
     const { store, chatId } = this.#writer.desk;
+    const delta = this.#placed({ ...recordsOf(sending.chat), local: sending.local });
     try {
-      this.#writer.others.take(await store.commit(chatId, this.#placed(deltaOf(sending)), this.#options));
+      this.#writer.others.take(await store.commit(chatId, delta, this.#options));
     } catch (error) {
       if (isContextError(error, 'data-loss')) return this.#writeWhole();
       if (!isContextError(error, 'chat-deleted')) throw error;
-      // It may be back by now; what is read says which chat is there, and so whether this is written or dropped.
+      // Read which chat is there by now: that decides whether this is written or dropped.
       await this.#writer.others.pull();
       if (sizeOf(this.#living(sending)) < sizeOf(sending)) throw error;
       await this.#write(sending);
     }
   }
 
-  /** The browser cleared the database: all that this page knows is written. */
+  /** Writes all that this page knows: the browser cleared the database. */
   async #writeWhole(): Promise<void> {
     // Should one of the pieces be refused, the next write is the whole chat again.
     this.#lost ||= Math.max(1, this.#writer.replica.chat.messages.size);
@@ -201,19 +192,19 @@ export class Line {
     this.#lost = 0;
   }
 
-  /** The browser cleared the database; `count` messages are only here. They are written with the person's next write. */
+  /** `count` messages are only here: they are written with the person's next write. */
   lose(count: number, error: ContextError): void {
     this.#lost = count;
     if (count > 0) this.#refusal = error;
     else if (isContextError(this.#refusal, 'data-loss')) this.#refusal = undefined;
   }
 
-  /** Chats were deleted: what was said in them waits no longer. */
+  /** Drops the records of deleted chats. */
   bury(): void {
     this.#waiting = this.#living(this.#waiting);
   }
 
-  /** Nothing waits any more: the chat was deleted. */
+  /** Drops everything: the chat was deleted. */
   drop(): void {
     this.#waiting = emptyWaiting();
     this.#refusal = undefined;
@@ -222,7 +213,6 @@ export class Line {
     this.#tellStored();
   }
 
-  /** Nothing is tried again by itself. */
   dispose(): void {
     this.#again.stop();
   }
@@ -238,69 +228,46 @@ const REFUSALS: ReadonlySet<string> = new Set([
   'invariant',
 ]);
 
-/** Whether the disk refused, and may take the same another time. */
+/** Whether the disk refused what it may take another time. */
 export function isRefusal(error: unknown): boolean {
   return isContextError(error) && REFUSALS.has(error.code);
 }
 
 /** Records on their way to the disk, each once. */
 interface Waiting {
-  readonly messages: Map<string, MessageRecord>;
-  readonly ends: Map<string, EndsRecord>;
-  readonly marks: Map<string, ChatDelta['marks'][number]>;
-  local: Record<string, unknown>;
+  readonly chat: ChatValue;
+  readonly local: Record<string, unknown>;
 }
 
 function emptyWaiting(): Waiting {
-  return { messages: new Map(), ends: new Map(), marks: new Map(), local: {} };
+  return { chat: createChat(), local: {} };
 }
 
-/** Questions that wait for their turn, among what is on its way. */
-function questionsIn({ marks }: Waiting): number {
-  return [...marks.values()].filter((mark) => kindOf(mark) === 'waiting' && mark.value !== null).length;
+function isEmpty({ chat, local }: Waiting): boolean {
+  return sizeOf({ chat }) === 0 && Object.keys(local).length === 0;
 }
 
-function isEmpty(waiting: Waiting): boolean {
-  return sizeOf(waiting) === 0 && Object.keys(waiting.local).length === 0;
-}
-
-/** How many records are on their way. */
-function sizeOf({ messages, ends, marks }: Waiting): number {
+function sizeOf({ chat: { messages, ends, marks } }: Pick<Waiting, 'chat'>): number {
   return messages.size + ends.size + marks.size;
 }
 
-function add(waiting: Waiting, delta: Partial<StoreDelta>): void {
-  for (const record of delta.messages ?? []) {
-    const known = waiting.messages.get(record.key);
-    waiting.messages.set(record.key, known ? unitedMessage(known, record) : record);
-  }
-  for (const record of delta.ends ?? []) {
-    const known = waiting.ends.get(record.id);
-    waiting.ends.set(record.id, known ? unitedEnds(known, record) : record);
-  }
-  for (const mark of delta.marks ?? []) {
-    const known = waiting.marks.get(mark.id);
-    if (!known || compareMarks(known, mark) < 0) waiting.marks.set(mark.id, mark);
-  }
-  Object.assign(waiting.local, delta.local);
+function add(
+  { chat, local }: Waiting,
+  { messages = [], ends = [], marks = [], ...rest }: Partial<StoreDelta>,
+): void {
+  join(chat, { messages, ends, marks });
+  Object.assign(local, rest.local);
 }
 
-function deltaOf({ messages, ends, marks, local }: Waiting): StoreDelta {
-  return { messages: [...messages.values()], ends: [...ends.values()], marks: [...marks.values()], local };
-}
-
-/** The code for a database that the browser cleared comes when it did. */
 export function loadLoss(): Promise<typeof Loss> {
   return import('./loss.ts').catch(refuseToLoad);
 }
 
-// ------------------------------------------------------------------ once more, and one at a time
-
-/** The first pause before something is tried again, and the longest, in ms. */
+/** The first and the longest pause before something is tried again, ms. */
 const FIRST = 1000;
 const LONGEST = 30_000;
 
-/** Tries again what was refused, after a pause that doubles up to half a minute. */
+/** Tries again what was refused, after a pause that doubles. */
 export class Again {
   readonly #task: () => void;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -310,7 +277,7 @@ export class Again {
     this.#task = task;
   }
 
-  /** Whether it was not tried again yet, since the last success. */
+  /** Whether nothing was tried again since the last success. */
   get isFirst(): boolean {
     return this.#pause === FIRST;
   }
@@ -323,7 +290,6 @@ export class Again {
     this.#pause = Math.min(this.#pause * 2, LONGEST);
   }
 
-  /** It has succeeded. */
   reset(): void {
     this.stop();
     this.#pause = FIRST;
@@ -335,7 +301,7 @@ export class Again {
   }
 }
 
-/** A task of which one run is under way at a time: calls that come meanwhile share the next run. */
+/** A task that runs once at a time: all who ask for it while it runs share the next run. */
 export function oneAtATime(task: () => Promise<void>): () => Promise<void> {
   let current: Promise<void> | undefined;
   let next: Promise<void> | undefined;

@@ -13,18 +13,15 @@ import type { Writer } from './writer.ts';
 
 // The browser cleared the database under the open page. Loaded when it did.
 
-/**
- * Notes what lies nowhere but here: another page may have written again what it knows. Words that the other page had not read
- * are written with the person's next write.
- */
+/** Counts the messages that are only here: another page may have written again what it knows. */
 export async function noteLoss({ desk, line, replica }: Writer): Promise<void> {
   const { chatId, store } = desk;
   const { messages, ends, marks } = replica.chat;
   const worded = [...messages.values()].filter((record) => hasWords(shownVersion(record)));
   const read = worded.filter((record) => !isHere(record) && shownVersion(record).body);
   const keys = read.map(({ key }) => key);
-  const there: ReadonlyMap<string, Body> =
-    keys.length > 0 ? await store.bodies(chatId, keys, read) : new Map<string, Body>();
+  const none: ReadonlyMap<string, Body> = new Map();
+  const there = keys.length > 0 ? await store.bodies(chatId, keys, read) : none;
   // What is there may be an earlier version.
   const isThere = (record: MessageRecord): boolean => {
     const [{ rev, by, sum }, body] = [shownVersion(record), there.get(record.key)];

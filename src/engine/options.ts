@@ -7,12 +7,7 @@ import type { ContextRenderer } from '../render/renderer.ts';
 import type { ContextStore } from '../store/store.ts';
 import { expectOption, isStore, ownData } from './desk.ts';
 
-/**
- * What an app hands in, looked at before it can do harm.
- *
- * Types hold it in TypeScript, and nothing does where values come from JSON, from an address or from plain JavaScript.
- * An id that is no text is a record that can't be found again, and a count that is no number a list without an end.
- */
+/** What an app hands in, and the checks of it: types don't hold for values from JSON, addresses and plain JavaScript. */
 
 /** What to do when another tab moved the head first. */
 type ConflictPolicy = 'fork' | 'rebase' | 'error';
@@ -79,10 +74,7 @@ export interface AskOptions extends BranchOption {
   readonly key?: string | undefined;
   /** What the answer says already, where it goes on from another one: it shows at once. Default: nothing. */
   readonly answer?: UIMessage | undefined;
-  /**
-   * Whether another tab may be saving this very turn at this moment: it is saved once, and the other tab is refused with
-   * `busy`. Default: true where nothing is added but the answer.
-   */
+  /** Another tab that saves this very turn is refused with `busy`. Default: true where nothing is added but the answer. */
   readonly isSole?: boolean | undefined;
 }
 
@@ -121,10 +113,7 @@ export interface AttachedChat {
   regenerate(messageId: string, options?: object): Promise<void>;
   /** Whether something that was sent is not answered yet: it grows, waits for its turn, or is about to go on. */
   readonly isBusy?: boolean;
-  /**
-   * Asks, and gives the answer as it grows: nothing of it is saved, and no tool of the page is called. The last value is the
-   * whole answer. Reading it throws what the transport throws.
-   */
+  /** Asks, and gives the answer as it grows, at last whole. Saves nothing, and calls no tool of the page. Throws as the transport. */
   run?(options: RunOptions): Promise<AsyncIterable<UIMessage>>;
   /** Whether the transport runs no tool for {@link run}: one that asks a server can't promise that. */
   readonly runsDry?: boolean;

@@ -12,26 +12,20 @@ export interface FragmentOrigin {
   readonly since: number;
 }
 
-/** Errors that were made where fragments were put into a prompt: their stacks are read when somebody asks. */
+/** Errors made where fragments were put into a prompt: their stacks are read when somebody asks. */
 const places = new WeakMap<ContextFragment, Error>();
 
-/**
- * Remembers the moment of a call; in development only, where somebody may look. A page without a bundler has no `process`
- * that says so, and no places.
- */
+/** Remembers the place of a call; in development only. A page without a bundler has no `process`, and no places. */
 export function placeFragments(fragments: readonly ContextFragment[], callAt: () => Error | undefined): void {
   try {
-    if (process.env.NODE_ENV !== 'production') remember(fragments, callAt());
+    const at = process.env.NODE_ENV === 'production' ? undefined : callAt();
+    if (at) for (const one of fragments) places.set(one, at);
   } catch {
     // No bundler.
   }
 }
 
-function remember(fragments: readonly ContextFragment[], at: Error | undefined): void {
-  if (at) for (const one of fragments) places.set(one, at);
-}
-
-/** What is told of a fragment, with its place where that is known. Bundlers leave all of it out of production. */
+/** Where a fragment came from, with its place where that is known. Bundlers leave the place out of production. */
 export function originOf(
   fragment: ContextFragment,
   put: FragmentOrigin | undefined,
@@ -47,27 +41,19 @@ function withPlace(fragment: ContextFragment, put: FragmentOrigin | undefined): 
   const stack = places.get(fragment)?.stack;
   if (!put || stack === undefined) return put;
   const { name, place } = callerIn(stack);
-  return {
-    ...put,
-    ...(/^[A-Z]\w*$/.test(name) && { component: name }),
-    ...(place !== '' && { source: place }),
-  };
+  const component = /^[A-Z]\w*$/.test(name) ? { component: name } : {};
+  return { ...put, ...component, ...(place === '' ? {} : { source: place }) };
 }
 
-/** Who called: behind our own functions, and the app's own hooks. */
-function callerIn(stack: string): Call {
-  const calls = stack.split('\n').flatMap((line): Call[] => {
+/** The caller behind our own functions and the app's hooks. */
+function callerIn(stack: string): { readonly name: string; readonly place: string } {
+  const calls = stack.split('\n').flatMap((line) => {
     const [, name, place, otherName = '', otherPlace] = FRAME.exec(line.trim()) ?? [];
     const at = place ?? otherPlace;
     return at === undefined ? [] : [{ name: name ?? otherName, place: at }];
   });
   const ours = calls.findLastIndex(({ name }) => OURS.test(name));
   return calls.slice(ours + 1).find(({ name }) => !/^use[A-Z]/.test(name)) ?? { name: '', place: '' };
-}
-
-interface Call {
-  readonly name: string;
-  readonly place: string;
 }
 
 /** `at Name (place)` or `at place` in Chromium, `Name@place` elsewhere. */

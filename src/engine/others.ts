@@ -1,22 +1,17 @@
 import { ContextError } from '../errors.ts';
-import { type BeginningValue } from '../graph/marks.ts';
+import type { BeginningValue } from '../graph/marks.ts';
 import type { ChatRecords, StoreNotice } from '../store/store.ts';
 import { asContextError } from './desk.ts';
 import { Again, isRefusal, loadLoss, oneAtATime } from './line.ts';
 import type { Writer } from './writer.ts';
 
-/**
- * What other tabs, and the browser, do to the chat.
- *
- * All of it is read and joined in the same way: what others wrote, and what came to a chat whose database the browser
- * cleared. What is deleted is left out of all that is joined; the chat that comes next under the id is another one.
- */
+/** Reads and joins what other tabs, and the browser, do to the chat. Records of deleted chats are left out. */
 export class Others {
   readonly #writer: Writer;
-  /** The last change that was heard of, and whether it was made on this page: a deletion is told otherwise then. */
+  /** The number of the last notice, and whether that change was made on this page: a deletion is told otherwise then. */
   #heard = 0;
   #isDeletedHere = false;
-  /** The chat keys of which the store said last that they are deleted: one of which it says no more has come back. */
+  /** The deleted chat keys, as the store told last: one that is missing later has come back. */
   #deleted: readonly string[] = [];
   #watching: ReturnType<typeof setTimeout> | undefined;
   readonly #again: Again = new Again(() => this.follow());
@@ -28,7 +23,7 @@ export class Others {
     this.#writer = writer;
   }
 
-  /** Reads the chat for the first time; gives what was kept with it on this device. */
+  /** Reads the chat for the first time; gives its local records. */
   async open(): Promise<ChatRecords['local']> {
     const records = await this.#read();
     this.#joinWhole(records);
@@ -36,75 +31,67 @@ export class Others {
   }
 
   async #read(since?: number): Promise<ChatRecords> {
-    const { store, chatId } = this.#writer.desk;
-    // Who holds what is asked first: an answer that ends in between is settled then, and never seems dead.
+    const { store, chatId, userId } = this.#writer.desk;
+    // Locks are asked first: an answer that ends in between is settled then, and never seems dead.
     const held = await store.held(chatId).catch(() => new Set<string>());
     let records = await store.load(chatId, since);
     if (this.#isLate(records)) records = await store.load(chatId, since);
-    this.#expectUser(records);
+    for (const { id, value } of records.marks) {
+      const { userId: owner } = Object(value) as Partial<BeginningValue>;
+      if (!id.startsWith('beginning ') || owner === userId) continue;
+      const message = `chat "${chatId}" belongs to user "${owner}", not "${userId}"`;
+      throw new ContextError('wrong-user', message, { details: { chatId, userId } });
+    }
     this.#writer.replica.hold(held);
     return records;
   }
 
-  /** Whether a newer answer came first: this one does not know what was deleted or restored since. */
+  /** Whether a newer answer of the store came first: this one does not know what was deleted or restored since. */
   #isLate({ database, generation, seq }: ChatRecords): boolean {
     const { replica } = this.#writer;
     return database === replica.database && generation === replica.generation && seq < replica.seq;
   }
 
-  #expectUser({ marks }: ChatRecords): void {
-    const { chatId, userId } = this.#writer.desk;
-    const owners = marks.filter(({ id }) => id.startsWith('beginning ')).map(({ value }) => value);
-    const other = (owners as BeginningValue[]).find((beginning) => beginning.userId !== userId);
-    if (!other) return;
-    const message = `chat "${chatId}" belongs to user "${other.userId}", not "${userId}"`;
-    throw new ContextError('wrong-user', message, { details: { chatId, userId } });
-  }
-
-  /** Joins records of the store; those of chats that were deleted go at once. Gives how much was news. */
+  /** Joins records of the store, without those of deleted chats. Gives how much was new. */
   #join(records: ChatRecords, deleted: readonly string[] = records.deleted): number {
     const { replica, chains, view } = this.#writer;
     const { isEmpty: wasEmpty } = replica;
     if (replica.database !== '' && records.database !== replica.database) replica.forgetPlaces();
-    const isBuried = this.#bury(deleted);
+    const isBuried = deleted.some((key) => !replica.deleted.has(key));
+    if (isBuried) this.#bury(deleted);
     const { messages, ends, marks } = replica.absorb(records);
     for (const key of messages) chains.cut(key);
     if (records.messages.length + records.growing.length > 0) view.lookAgain();
     if (isBuried) view.sync();
-    if (!wasEmpty && replica.isEmpty) this.#becomeDeleted();
+    if (!wasEmpty && replica.isEmpty) this.#tellDeleted();
     return messages.length + ends.length + marks.length + (isBuried ? 1 : 0);
   }
 
-  /** The same for an answer that holds all of the chats that have come back. */
+  /** The same for records from the beginning. */
   #joinWhole(records: ChatRecords, isCleared = false): void {
     const { replica } = this.#writer;
-    // What went with all data never comes back.
+    // `Clear all data` is never undone.
     if (!isCleared) for (const key of this.#back(records)) replica.deleted.delete(key);
     this.#deleted = records.deleted;
     this.#join(records, isCleared ? [...records.deleted, ...replica.chatKeys()] : records.deleted);
   }
 
-  /** Chats that were deleted, as far as was read, and are not any more. */
+  /** Chats that were deleted when the store told last, and are not any more. */
   #back({ deleted }: ChatRecords): string[] {
     return this.#deleted.filter((key) => !deleted.includes(key));
   }
 
-  /**
-   * Chats with these keys were deleted: what is known of them goes, what is said in them waits no longer, and the answers
-   * that grew in them end. Tells whether one of them was news.
-   */
-  #bury(keys: readonly string[]): boolean {
+  /** Drops chats that were deleted, their waiting writes and growing answers. */
+  #bury(keys: readonly string[]): void {
     const { replica, chains, line, streams } = this.#writer;
-    if (keys.every((key) => replica.deleted.has(key))) return false;
     const growing = streams.keys().filter((key) => replica.record(key));
     replica.bury(keys);
     line.bury();
     chains.clear();
     for (const key of growing) if (!replica.record(key)) streams.end(key);
-    return true;
   }
 
-  /** Takes in what the store gave back for a write: what others wrote meanwhile is shown, too. */
+  /** Joins what the store gave back for a write, and shows what others wrote meanwhile. */
   take(records: ChatRecords): void {
     const { desk, replica } = this.#writer;
     const isLate = this.#isLate(records);
@@ -112,7 +99,7 @@ export class Others {
     if (!isLate && !isBack) this.#deleted = records.deleted;
     if (this.#join(records, isLate ? [] : records.deleted) > 0)
       this.#inBackground(async () => {
-        // An answer that this page has not heard of is one that another tab holds.
+        // An answer that this page has not heard of is held by another tab.
         if (replica.abandoned().length > 0) replica.hold(await desk.store.held(desk.chatId));
         await this.#show();
       });
@@ -121,7 +108,7 @@ export class Others {
     this.watch();
   }
 
-  /** Reads what was heard of while a write was on its way, where that did not bring it back. */
+  /** Reads what was heard of during a write that did not bring it along. */
   lookAgain(): void {
     if (this.#heard > this.#writer.replica.seq) this.follow();
   }
@@ -148,7 +135,7 @@ export class Others {
     this.watch();
   }
 
-  #becomeDeleted(): void {
+  #tellDeleted(): void {
     const { desk, line } = this.#writer;
     const { chatId } = desk;
     line.drop();
@@ -158,9 +145,6 @@ export class Others {
     desk.publish({ status: 'error', error: new ContextError('chat-deleted', message, { details }) });
   }
 
-  // ------------------------------------------------------------------ hearing
-
-  /** A store's notice. */
   hear({ kind, chatId, key, seq, remote }: StoreNotice): void {
     const { desk, line, replica, streams } = this.#writer;
     if (chatId !== undefined && chatId !== desk.chatId) return;
@@ -169,17 +153,17 @@ export class Others {
       replica.staleDraft(key);
     } else if (kind === 'change') {
       this.#isDeletedHere = !remote;
-      // A smaller number came late, or is of another database: the browser cleared the data.
+      // A smaller number is late, or of another database: the browser cleared the data.
       const isSmaller = seq < this.#heard;
       const isKnown = !remote && seq <= replica.seq;
       this.#heard = seq;
-      // What the present write brings back is waited for. A smaller number takes the place of one that may not be read yet.
+      // The present write may bring it along.
       if (!isSmaller && (isKnown || line.isSending)) return;
     }
     this.follow();
   }
 
-  /** Reads what others wrote without being asked to: where the store refuses, it is tried again, and told once. */
+  /** Reads what others wrote; where the store refuses, it is tried again, and told once. */
   follow(): void {
     this.#again.stop();
     this.pull().then(
@@ -194,12 +178,12 @@ export class Others {
     );
   }
 
-  /** Follows other tabs again, once nothing waits to hang on what was shown. */
+  /** Follows other tabs again, once nothing is pending. */
   catchUp(): void {
     if (this.#writer.desk.pending.length === 0) this.#inBackground(() => this.#show());
   }
 
-  /** Looks after the answers that other tabs write: one whose tab died is found to be cut off. */
+  /** Looks after the answers of other tabs, to find those whose tab died. */
   watch(): void {
     const { desk, replica } = this.#writer;
     if (this.#watching !== undefined || desk.isDisposed || replica.foreign().length === 0) return;
@@ -225,5 +209,4 @@ export class Others {
   }
 }
 
-/** How often the locks of answers are looked at that other tabs write, in ms. */
 const WATCH = 2000;

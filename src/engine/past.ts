@@ -24,15 +24,11 @@ import { versionOf, wroteOf, type Entry } from './history.ts';
 import type { Writer } from './writer.ts';
 
 /**
- * A chat as it was.
+ * A chat as it was at an earlier time.
  *
- * Messages never move and never go, so those of an earlier time are the ones that are no younger. A branch record only
- * gathers ends, so it ended then where its ways had come to: the last message of each that is old enough. From these
- * records branches are derived as they are today.
- *
- * Names, deletions and checkpoints are marks, and of a mark only the last value is kept. The operation log knows what it was
- * before each operation of this device, and is read backwards from today. A mark that somebody else wrote last has no
- * such past: it is taken as it is, unless its own date is later, and the graph says that it is partial.
+ * Its messages are those that are no younger, and a branch record ended at the last old enough message of each of its ways. The
+ * operation log tells what names, deletions and checkpoints were before each operation of this device. A mark that somebody
+ * else wrote last is taken as it is, unless its own date is later, and the graph is partial.
  *
  * Loaded when first asked for. Costs all messages of the chat, each time.
  */
@@ -41,14 +37,11 @@ import type { Writer } from './writer.ts';
 export interface PastGraph extends GraphData {
   /** The time that was asked for: ms since epoch. */
   readonly at: number;
-  /**
-   * Whether some name, deletion or checkpoint was last changed by another tab or device, or before what the operation log
-   * remembers. It may have been another one then.
-   */
+  /** Whether some name, deletion or checkpoint may have been another one: the log does not know who changed it. */
   readonly isPartial: boolean;
 }
 
-/** The graph of a chat up to `at`, the messages and operations of that moment included. `log` is in order, oldest first. */
+/** The graph of a chat up to `at`, that moment included. `log`: oldest first. */
 export function pastGraph(
   at: number,
   { desk, replica }: Pick<Writer, 'desk' | 'replica'>,
@@ -65,10 +58,7 @@ export function pastGraph(
   return { ...graphData(desk.chatId, chat, { branches, checkpoints }, replica.growing), at, isPartial };
 }
 
-/**
- * Where each branch record ended. A record is written a moment after the message for which it was made, so one that is
- * younger counts where nothing older holds its messages.
- */
+/** Where each branch record ended. A younger record counts where no older one holds its messages: its message came first. */
 function endsAt(at: number, chat: ChatValue): EndsRecord[] {
   const held = new Set<string>();
   const ends: EndsRecord[] = [];
@@ -86,18 +76,13 @@ function endsAt(at: number, chat: ChatValue): EndsRecord[] {
   return ends;
 }
 
-/** The last message on the way to `end` that is no younger. */
+/** The last old enough message on the way to `end`. */
 function lastAt(at: number, chat: ChatValue, end: string): MessageRecord | undefined {
   for (const record of upward(chat, end)) if (record.at <= at) return record;
   return undefined;
 }
 
-/** What was said of branches and checkpoints, as far as the log knows. */
-function marksAt(
-  at: number,
-  { marks }: ChatValue,
-  log: readonly Entry[],
-): { readonly marks: readonly Mark[]; readonly isPartial: boolean } {
+function marksAt(at: number, { marks }: ChatValue, log: readonly Entry[]) {
   const past = new Map(marks);
   let isPartial = false;
   for (const mark of marks.values()) {
@@ -117,14 +102,14 @@ function marksAt(
   return { marks: [...past.values()], isPartial };
 }
 
-/** Whether a mark that is not in the log may have said something else before. */
+/** Whether a mark that is not in the log may have had another value before. */
 function isUndated(mark: Mark): boolean {
   const kind = kindOf(mark);
   if (kind === 'name') return (mark.value as NameValue).isOwn === true;
   return kind === 'checkpoint' || (kind === 'deletion' && !(mark.value as DeletionValue).on);
 }
 
-/** When a mark came to say what it says, where it tells. */
+/** When a mark got its value, where it tells. */
 function dateOf(mark: Mark): number {
   const kind = kindOf(mark);
   return kind === 'checkpoint' || kind === 'deletion'
@@ -132,7 +117,7 @@ function dateOf(mark: Mark): number {
     : Number.NEGATIVE_INFINITY;
 }
 
-/** The branch that was shown: that of the last message said, or of the last operation, whichever came later. */
+/** The branch of the last message said, or of the last operation, whichever came later. */
 function shownAt(
   at: number,
   chat: ChatValue,
@@ -148,9 +133,7 @@ function shownAt(
   const key = isSaidLater ? said?.key : entry.state === 'undone' && at < (entry.turnedAt ?? 0) ? from : to;
   const made = isSaidLater || entry.kind === 'delete-branch' ? undefined : recordOf(entry.undo[0]?.id ?? '');
   const shown = lastAt(at, chat, key ?? '')?.key ?? '';
-  return (
-    live.find(({ record, head }) => record === made && head === shown) ??
-    live.find(({ head }) => head === shown) ??
-    live.find(({ end }) => holds(chat, end, shown))
-  );
+  const ending = live.filter(({ head }) => head === shown);
+  const own = ending.find(({ record }) => record === made) ?? ending[0];
+  return own ?? live.find(({ end }) => holds(chat, end, shown));
 }

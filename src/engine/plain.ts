@@ -1,26 +1,17 @@
 /**
- * Anything as JSON can hold it.
- *
- * A snapshot is taken to find out what is wrong, so it must not fail for it. What JSON would refuse or lose stands there
- * in words: `[lazy]`, `[circular]`, `NaN`, `[Map of 3]`, `[unreadable: ...]` for a getter that throws. What comes out of
- * `JSON.parse(JSON.stringify(...))` is equal to what went in.
+ * Anything as JSON can hold it. A snapshot must not fail for what is wrong in it, so what JSON would refuse or lose stands there
+ * in words: `[lazy]`, `[circular]`, `NaN`, `[Map of 3]`, `[unreadable: ...]`.
  */
 import { reasonOf } from '../errors.ts';
 import { isBuilt, isLazyFragment, isLazyValue, type ContextFragment } from '../fragment/fragment.ts';
 
-/** Levels that are shown. */
+/** Levels, and values, that are shown. */
 const MAX_DEPTH = 128;
-/** Values that are shown. */
 const MAX_VALUES = 200_000;
 
-/** A value as plain data. Never throws. */
-function plain(value: unknown): unknown {
-  return show(value, { trail: [], left: MAX_VALUES });
-}
-
-/** What a fragment holds; of one that holds nothing, what its codec writes. As plain data; never throws. */
+/** The data of a fragment, or what its codec writes, as plain data. Never throws. */
 export function plainContent(fragment: ContextFragment): unknown {
-  return plain(contentOf(fragment)) ?? null;
+  return show(contentOf(fragment), { trail: [], left: MAX_VALUES }) ?? null;
 }
 
 function contentOf(fragment: ContextFragment): unknown {
@@ -30,7 +21,6 @@ function contentOf(fragment: ContextFragment): unknown {
 }
 
 interface Sight {
-  /** The objects that the value is in. */
   readonly trail: object[];
   left: number;
 }
@@ -57,23 +47,19 @@ function showObject(value: object, sight: Sight): unknown {
   if (sight.trail.length >= MAX_DEPTH) return '[deeper]';
   sight.trail.push(value);
   try {
-    return showInside(value, sight);
+    if (Array.isArray(value)) return Array.from(value, (item) => show(item, sight) ?? null);
+    const words = inWords(value);
+    if (words !== undefined) return words;
+    const { toJSON } = value as { toJSON?: unknown };
+    if (typeof toJSON === 'function') return show(toJSON.call(value, ''), sight) ?? null;
+    if (isBuilt(value)) return showFields({ name: value.name, data: contentOf(value) }, sight);
+    return isLazyValue(value) ? '[lazy]' : showFields(value, sight);
   } finally {
     sight.trail.pop();
   }
 }
 
-function showInside(value: object, sight: Sight): unknown {
-  if (Array.isArray(value)) return Array.from(value, (item) => show(item, sight) ?? null);
-  const words = inWords(value);
-  if (words !== undefined) return words;
-  const { toJSON } = value as { toJSON?: unknown };
-  if (typeof toJSON === 'function') return show(toJSON.call(value, ''), sight) ?? null;
-  if (isBuilt(value)) return showFields({ name: value.name, data: contentOf(value) }, sight);
-  return isLazyValue(value) ? '[lazy]' : showFields(value, sight);
-}
-
-/** What stands for an object whose content is not in its keys; undefined for all others. */
+/** Words for an object whose content is not in its keys; undefined for all others. */
 export function inWords(value: object): string | undefined {
   if (value instanceof Map || value instanceof Set) return `[${value.constructor.name} of ${value.size}]`;
   if (ArrayBuffer.isView(value)) return `[${value.constructor.name} of ${value.byteLength} bytes]`;
@@ -89,8 +75,7 @@ function showFields(value: object, sight: Sight): object {
   return Object.fromEntries(shown.filter(([, inner]) => inner !== undefined));
 }
 
-/** What can be read, or why it can't. */
-export function readable(read: () => unknown): unknown {
+function readable(read: () => unknown): unknown {
   try {
     return read();
   } catch (error) {

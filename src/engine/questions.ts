@@ -14,10 +14,8 @@ import type { View } from './view.ts';
 import type { Writer } from './writer.ts';
 
 /**
- * What is answered at once, from what this page knows.
- *
- * Each takes a message by key or id; an id means the message of the chain shown first. Answers stay the same objects as
- * long as they say the same, because interfaces compare them.
+ * What is answered at once, from what this page knows. Each takes a message by key or id (the one on the chain shown first).
+ * Equal answers stay the same objects, because interfaces compare them.
  */
 export class Questions {
   readonly #writer: Writer;
@@ -50,7 +48,7 @@ export class Questions {
     return versions;
   }
 
-  /** One list for all versions: where there are thousands, each would keep thousands. */
+  /** One list for all versions: thousands would each keep thousands. */
   #shared(ids: readonly string[], keys: readonly string[]): Omit<Versions, 'index'> {
     const [first = ''] = keys;
     const known = this.#lists.get(first);
@@ -59,14 +57,13 @@ export class Questions {
     return shared;
   }
 
-  /** What is known of a message without its body. */
   node(idOrKey: string): NodeInfo | undefined {
     const record = this.#view.find(idOrKey);
     if (!record) return undefined;
     return infoOf(this.#replica.chat, record, this.#replica.growing, this.#replica.status(record));
   }
 
-  /** All messages of an id: that of the chain of a branch first, then the newest. */
+  /** All messages of an id: the one on the chain of a branch first, then the newest. */
   nodesOf(id: string, branchId: string | undefined): NodeInfo[] {
     const keys = this.#replica.chat.keysOf.get(id) ?? [];
     const [only = id] = keys;
@@ -76,19 +73,16 @@ export class Questions {
     return all.flatMap((key) => this.node(key) ?? []);
   }
 
-  /** Whether a message is whole, growing or cut short. */
   status(idOrKey: string): MessageStatus | undefined {
     const record = this.#view.find(idOrKey);
     return record && this.#replica.status(record);
   }
 
-  /** The words of a message, where they are loaded. */
   message(idOrKey: string): UIMessage | undefined {
     const record = this.#view.find(idOrKey);
     return record && this.#replica.body(record.key);
   }
 
-  /** Whether the message with this id says what this one says; undefined where it is not loaded and begins alike. */
   matches(message: UIMessage, key: string = message.id): boolean | undefined {
     const record = this.#view.find(key);
     const known = record && this.#replica.body(record.key);
@@ -97,17 +91,14 @@ export class Questions {
     return isOther ? false : undefined;
   }
 
-  /** The operation log. */
   operations(): readonly Operation[] {
     return this.#writer.history?.list() ?? NO_OPERATIONS;
   }
 
-  /** The key of the last message of a branch, also of one that another tab is writing. */
   lastOf(branchId: string): string | undefined {
     return this.#view.handle(branchId)?.way?.end ?? undefined;
   }
 
-  /** The id of the branch used last that holds a message, by key. */
   branchHolding(key: string): string | undefined {
     return this.#view.lastUsedWith(key)?.id;
   }
@@ -117,7 +108,6 @@ export class Questions {
     return forksOf(chat, reach, growing);
   }
 
-  /** What is known of the requests that made an answer. */
   calls(idOrKey: string): readonly CallFacts[] {
     const record = this.#view.find(idOrKey);
     return callsIn(record && this.#replica.chat.marks.get(markId.calls(record.key))?.value);

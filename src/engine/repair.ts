@@ -21,11 +21,8 @@ export async function repairChat(writer: Writer, isPreview: boolean): Promise<Re
   const { chat, branches, growing } = replica;
   const ways = [...branches.live, ...branches.deleted];
   const records = [...chat.messages.values()];
-  const bodies = await desk.store.bodies(
-    desk.chatId,
-    records.map(({ key }) => key),
-    records,
-  );
+  const keys = records.map(({ key }) => key);
+  const bodies = await desk.store.bodies(desk.chatId, keys, records);
   const words = new Map([...bodies].map(([key, { message }]) => [key, message]));
   const findings = [
     ...damages.flatMap((damage) => findingsOf(damage, chat, words)),
@@ -34,9 +31,7 @@ export async function repairChat(writer: Writer, isPreview: boolean): Promise<Re
   ];
   const lost = unreachedEnds(chat, ways, growing);
   if (!isPreview && lost.length > 0) {
-    const made = lost.map(
-      ({ key, chat: chatKey }) => writer.newBranch(key, chatKey, view.nameOf(undefined)).delta,
-    );
+    const made = lost.map((one) => writer.newBranch(one.key, one.chat, view.nameOf(undefined)).delta);
     const delta = { ends: made.flatMap(({ ends }) => ends), marks: made.flatMap(({ marks }) => marks) };
     await writer.commit(delta).strict;
   }

@@ -23,21 +23,17 @@ import type { Body, ChatRecords } from '../store/store.ts';
 import { sameJson } from './same.ts';
 
 /**
- * What this page knows of its chat.
+ * What this page knows of its chat: one value, to which everything is joined that the store had, that this page says, and
+ * that other tabs write. Beside it stands what is true of this page and database alone: where records lie, which messages
+ * grow, their drafts, and which of them some tab holds.
  *
- * One value, to which everything is joined: what the store had when the chat was opened, what this page says, and what
- * other tabs wrote. Beside it stands what is true of this page and this database alone: which records are on the disk
- * and where, which messages grow and what was drafted of them, and which of those some tab holds.
- *
- * A message that streams and that no tab holds was cut off by a reload or a crash. It reads as interrupted at once; the
- * next write of this page stores that.
+ * A streaming message that no tab holds was cut off. It reads as interrupted, and the next write of this page stores that.
  */
 export class Replica {
   chat: ChatValue = createChat();
   branches: Branches = new Branches(this.chat);
-  /** Which messages the live branches reach, and where each branch came from. */
   reach: Reach = new Reach(this.chat, this.branches.live);
-  /** Up to which change of the database the chat was read. */
+  /** The number of the database's last change that was read. */
   seq = 0;
   /** The database that it was read from; '' before that. */
   database = '';
@@ -50,7 +46,6 @@ export class Replica {
   readonly own: Set<string> = new Set();
   /** Messages that some tab streams. */
   held: ReadonlySet<string> = new Set();
-  /** Messages whose shown version streams. */
   readonly #streaming: Set<string> = new Set();
   readonly #growing: Map<string, Growth> = new Map();
   #by: string | undefined;
@@ -61,17 +56,21 @@ export class Replica {
     return (this.#by ??= createId());
   }
 
-  /** The next moment: later than all that is known, and than the last one, whatever the clock says. */
+  /** The next moment: later than all that is known, whatever the clock says. */
   now(): number {
     return (this.#moment = Math.max(Date.now(), this.chat.lastAt + 1, this.#moment + 1));
   }
 
-  // ------------------------------------------------------------------ joining
-
-  /** Joins records: those that this page makes, and those that it reads. */
   join(delta: ChatDelta): Joined {
     const joined = join(this.chat, this.living(delta));
-    for (const key of joined.messages) this.#note(key);
+    for (const key of joined.messages) {
+      const { status } = shownVersion(this.chat.messages.get(key) as MessageRecord);
+      if (status === 'streaming') this.#streaming.add(key);
+      else {
+        this.#streaming.delete(key);
+        this.#growing.delete(key);
+      }
+    }
     if (joined.messages.length > 0 || joined.ends.length > 0 || joined.marks.length > 0) {
       this.branches.update(joined);
       this.reach.update(this.branches.live, joined);
@@ -80,7 +79,6 @@ export class Replica {
     return joined;
   }
 
-  /** A delta without the records of deleted chats. */
   living(delta: ChatDelta): ChatDelta {
     if (this.deleted.size === 0) return delta;
     const isLiving = ({ chat }: { readonly chat: string }): boolean => !this.deleted.has(chat);
@@ -89,15 +87,6 @@ export class Replica {
       ends: delta.ends.filter(isLiving),
       marks: delta.marks.filter(isLiving),
     };
-  }
-
-  #note(key: string): void {
-    const { status } = shownVersion(this.chat.messages.get(key) as MessageRecord);
-    if (status === 'streaming') this.#streaming.add(key);
-    else {
-      this.#streaming.delete(key);
-      this.#growing.delete(key);
-    }
   }
 
   /** Takes in what the store read or wrote. */
@@ -118,14 +107,13 @@ export class Replica {
     return joined;
   }
 
-  /** Begins anew with what is known, as it is to be written to another database: nothing lies anywhere. */
+  /** Forgets where records lie: they are to be written to another database. */
   forgetPlaces(): void {
-    const { messages, ends, marks } = recordsOf(this.chat);
-    this.#renew({ messages: messages.map(unplaced), ends: ends.map(unplaced), marks: marks.map(unplaced) });
+    this.#renew(unplaced(recordsOf(this.chat)));
     this.seq = 0;
   }
 
-  /** Chats with these keys were deleted: what is known of them goes. */
+  /** Drops the records of chats that were deleted. */
   bury(keys: readonly string[]): void {
     for (const key of keys) this.deleted.add(key);
     this.#renew(this.living(recordsOf(this.chat)));
@@ -139,16 +127,13 @@ export class Replica {
     this.revision += 1;
   }
 
-  /** The keys of the chats that this page knows under this id. */
   chatKeys(): string[] {
-    const keys = new Set<string>();
-    for (const { chat } of this.chat.messages.values()) keys.add(chat);
-    for (const { chat } of this.chat.ends.values()) keys.add(chat);
-    for (const { chat } of this.chat.marks.values()) keys.add(chat);
-    return [...keys].toSorted();
+    const { messages, ends, marks } = this.chat;
+    const records = [...messages.values(), ...ends.values(), ...marks.values()];
+    return [...new Set(records.map(({ chat }) => chat))].toSorted();
   }
 
-  /** The key of the chat, or of one of those that are one by now; undefined before it began. */
+  /** The chat key, or one of several that are joined; undefined before the chat began. */
   get chatKey(): string | undefined {
     const { ends, marks, messages } = this.chat;
     for (const records of [ends, marks, messages]) for (const { chat } of records.values()) return chat;
@@ -156,23 +141,19 @@ export class Replica {
   }
 
   get isEmpty(): boolean {
-    return this.chat.messages.size === 0 && this.chat.ends.size === 0 && this.chat.marks.size === 0;
+    return this.chatKey === undefined;
   }
 
-  // ------------------------------------------------------------------ messages
-
-  /** A message by its key. */
   record(key: string | null | undefined): MessageRecord | undefined {
     return key === null || key === undefined ? undefined : this.chat.messages.get(key);
   }
 
-  /** Whole, growing or cut short: a message that streams, and that no tab holds, was cut off. */
+  /** A streaming message that no tab holds was cut off. */
   status(record: MessageRecord): MessageStatus {
     const { status } = shownVersion(record);
     return status === 'streaming' && !this.isHeld(record.key) ? 'interrupted' : status;
   }
 
-  /** Whether this page or another one streams a message. */
   isHeld(key: string): boolean {
     return this.own.has(key) || this.held.has(key);
   }
@@ -182,12 +163,11 @@ export class Replica {
     return this.#streaming.has(key) && this.held.has(key) && !this.own.has(key);
   }
 
-  /** The messages that other tabs are writing. */
   foreign(): string[] {
     return [...this.#streaming].filter((key) => this.isForeign(key));
   }
 
-  /** Takes over which messages some tab streams; tells whether that changed what is known of one. */
+  /** Takes over which messages some tab streams; whether that changes a message. */
   hold(held: ReadonlySet<string>): boolean {
     const isNews = [...this.#streaming].some((key) => held.has(key) !== this.held.has(key));
     this.held = held;
@@ -197,9 +177,8 @@ export class Replica {
 
   /** Messages that stream and that nobody holds. */
   abandoned(): MessageRecord[] {
-    return [...this.#streaming]
-      .filter((key) => !this.isHeld(key))
-      .map((key) => this.record(key) as MessageRecord);
+    const keys = [...this.#streaming].filter((key) => !this.isHeld(key));
+    return keys.map((key) => this.record(key) as MessageRecord);
   }
 
   /** How many parts a message has by now, those of its draft included. */
@@ -213,7 +192,7 @@ export class Replica {
     return undefined;
   }
 
-  /** Whether a message shows: a reserved one that has said nothing yet does not, nor one that never did. */
+  /** Whether a message shows: not while it has said nothing. */
   isVisible(record: MessageRecord): boolean {
     return isVisible(record, this.growing);
   }
@@ -221,14 +200,13 @@ export class Replica {
   /** What drafts say of messages that grow, by key. */
   readonly growing = (key: string): GrowingVersion | undefined => this.#growing.get(key);
 
-  /** Whether a message shows and is settled, or was before another tab went on with it: somebody can go on from it. */
+  /** Whether one can go on from a message: it shows and is settled, or was before another tab went on with it. */
   isSettled(record: MessageRecord): boolean {
     if (!this.isVisible(record)) return false;
     if (this.status(record) !== 'streaming') return true;
     return record.versions.some((version) => version.status !== 'streaming' && hasWords(version));
   }
 
-  /** The id of a message as it is shown. */
   idOf(key: string): string;
   idOf(key: string | null | undefined): string | null;
   idOf(key: string | null | undefined): string | null {
@@ -236,15 +214,13 @@ export class Replica {
     return record ? (grownVersion(record, this.growing).id ?? record.id) : null;
   }
 
-  // ------------------------------------------------------------------ words
-
-  /** The words of a message, where they are here: those of its draft while it grows. */
+  /** The body of a message, if loaded; of a growing one that of its draft. */
   body(key: string): UIMessage | undefined {
     const record = this.record(key);
     return record && (this.#growing.get(key)?.message ?? shownVersion(record).body);
   }
 
-  /** Those of these messages that have words which are not here. */
+  /** The messages among these that have a body which is not loaded. */
   missing(keys: readonly string[]): string[] {
     const missing: string[] = [];
     for (const key of keys) {
@@ -257,28 +233,22 @@ export class Replica {
     return missing;
   }
 
-  /** Keeps words that were read. A message that says what it said before stays the object that it was. */
+  /** Keeps bodies that were read; an equal body stays the same object. */
   keepBodies(bodies: ReadonlyMap<string, Body>): void {
     for (const [key, { rev, by, sum, message, isDraft }] of bodies) {
       const record = this.record(key);
       if (!record) continue;
       const version = shownVersion(record);
       if (version.rev !== rev || version.by !== by) continue;
-      if (isDraft) this.#draft(key, message);
-      else if (version.sum === sum && !version.body) this.#putBody(record, version, message);
+      if (isDraft) {
+        const before = this.#growing.get(key)?.message;
+        this.#growing.set(key, this.#growth(key, before && sameJson(before, message) ? before : message));
+      } else if (version.sum === sum && !version.body) {
+        const before = record.versions.findLast(({ body }) => body && sameJson(body, message))?.body;
+        const versions = [{ ...version, body: before ?? message }];
+        join(this.chat, { messages: [{ ...record, versions }], ends: [], marks: [] });
+      }
     }
-  }
-
-  #putBody(record: MessageRecord, version: Version, message: UIMessage): void {
-    const before = record.versions.findLast(({ body }) => body && sameJson(body, message))?.body;
-    const versions = [{ ...version, body: before ?? message }];
-    join(this.chat, { messages: [{ ...record, versions }], ends: [], marks: [] });
-  }
-
-  #draft(key: string, message: UIMessage): void {
-    const before = this.#growing.get(key)?.message;
-    const same = before && sameJson(before, message) ? before : message;
-    this.#growing.set(key, this.#growth(key, same));
   }
 
   #growth(key: string, message: UIMessage): Growth {
@@ -292,16 +262,13 @@ export class Replica {
     this.revision += 1;
   }
 
-  /** What was drafted of a message by another tab may be more by now. */
+  /** Notes that another tab may have drafted more of a message. */
   staleDraft(key: string): void {
     const growth = this.#growing.get(key);
-    if (!growth || this.own.has(key)) return;
-    this.#growing.set(key, { ...growth, isStale: true });
+    if (growth && !this.own.has(key)) this.#growing.set(key, { ...growth, isStale: true });
   }
 
-  // ------------------------------------------------------------------ making records
-
-  /** A new message. */
+  /** A new message; without `createdAt` it is made now, without `key` under a random one. */
   message(
     body: UIMessage,
     place: { readonly parent: string | null; readonly at: number; readonly chat: string },
@@ -314,50 +281,46 @@ export class Replica {
     return sources ? { ...record, sources } : record;
   }
 
-  /** A version of a message; one without parts that streams is reserved, and has no words. */
+  /** A version of a message; without parts it is reserved, unless it is complete. */
   version(body: UIMessage, status: MessageStatus, rev: number): Version {
     const { by } = this;
-    if (status !== 'complete' && body.parts.length === 0)
-      return { rev, by, status, sum: '', parts: 0, preview: '' };
-    const { length } = body.parts;
-    return { rev, by, status, sum: sumOfBody(body), parts: length, preview: previewOf(body), body };
+    const { length: parts } = body.parts;
+    if (status !== 'complete' && parts === 0) return { rev, by, status, ...SILENT };
+    return { rev, by, status, sum: sumOfBody(body), parts, preview: previewOf(body), body };
   }
 
-  /** The same message with new words. */
   revised(record: MessageRecord, body: UIMessage, status: MessageStatus): MessageRecord {
     const version = this.version(body, status, lastRev(record) + 1);
     return { ...record, versions: [body.id === record.id ? version : { ...version, id: body.id }] };
   }
 
-  /** The same message, taken back: it was reserved, and never said anything. */
+  /** A reserved message, taken back because it never said anything. */
   takenBack(record: MessageRecord): MessageRecord {
-    const rev = lastRev(record) + 1;
-    const version: Version = {
-      rev,
-      by: this.by,
-      status: 'interrupted',
-      sum: '',
-      gone: true,
-      parts: 0,
-      preview: '',
-    };
-    return { ...record, versions: [version] };
+    const version = { rev: lastRev(record) + 1, by: this.by, status: 'interrupted', gone: true } as const;
+    return { ...record, versions: [{ ...version, ...SILENT }] };
   }
 
-  /** A mark that counts from now on. */
+  /** A mark greater than all that are known. */
   mark(id: string, value: unknown, chat: string): Mark {
     return { id, rev: this.chat.lastRev + 1, by: this.by, chat, value };
   }
 }
 
+/** Of a version without words. */
+const SILENT = { sum: '', parts: 0, preview: '' };
+
 /** What is known of a message that grows. */
 interface Growth extends GrowingVersion {
-  /** Its words, where they were read or are written here. */
   readonly message?: UIMessage;
   /** Whether there are more by now, to be read. */
   readonly isStale?: true;
 }
 
-function unplaced<R extends { readonly seq?: number }>({ seq: _seq, ...record }: R): R {
+/** Records without their numbers in the database. */
+export function unplaced({ messages, ends, marks }: ChatDelta): ChatDelta {
+  return { messages: messages.map(anywhere), ends: ends.map(anywhere), marks: marks.map(anywhere) };
+}
+
+function anywhere<R extends { readonly seq?: number }>({ seq: _seq, ...record }: R): R {
   return record as R;
 }

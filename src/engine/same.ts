@@ -15,7 +15,7 @@ export function keepIfSame<T>(before: readonly T[], now: readonly T[]): readonly
   return sameItems(before, now) ? before : now;
 }
 
-/** The same, where each that says what it said stays the object that it was, by its id. Most stand where they stood before. */
+/** The same, where each item with equal fields stays the object that it was, by id. Most keep their places. */
 export function keepSame<T extends { readonly id: string }>(
   before: readonly T[],
   now: readonly T[],
@@ -33,7 +33,8 @@ export function keepSame<T extends { readonly id: string }>(
   return keepIfSame(before, next);
 }
 
-function sameFields<T extends object>(a: T, b: T): boolean {
+/** Whether the fields of `b` are those of `a`. */
+export function sameFields<T extends object>(a: T, b: T): boolean {
   for (const key of Object.keys(b) as (keyof T)[]) if (a[key] !== b[key]) return false;
   return true;
 }
@@ -53,7 +54,7 @@ export function sameJson(a: unknown, b: unknown): boolean {
   return true;
 }
 
-/** Whether two messages say the same: role, parts and metadata, as JSON would keep them, but for reminders. */
+/** Whether two messages have equal role, parts and metadata, reminders aside. */
 export function sameContent(a: UIMessage | undefined, b: UIMessage): boolean {
   if (a === undefined || a.role !== b.role) return false;
   const [left, right] = [stripReminders(a), stripReminders(b)];

@@ -1,8 +1,8 @@
 import type { UIMessage } from 'ai';
-import { ContextError, isContextError } from '../errors.ts';
+import { isContextError } from '../errors.ts';
 import { isFolding } from '../fragment/fragment.ts';
 import { createId } from '../fragment/id.ts';
-import { holds, upward, type ChatDelta, type MessageRecord } from '../graph/graph.ts';
+import { holds, upward, type EndsRecord, type Mark, type MessageRecord } from '../graph/graph.ts';
 import { markId, marksOfKind, type CheckpointValue } from '../graph/marks.ts';
 import type { Pending, PendingMessage } from './desk.ts';
 import type { Handle } from './handles.ts';
@@ -10,7 +10,7 @@ import type { SaveResult } from './options.ts';
 import { sameContent } from './same.ts';
 import type { TurnDelta, Writer } from './writer.ts';
 
-/** The messages that wait for `save()`: how they are written, and what `resolve()` shows of them before that. */
+/** The pending messages: how `save()` writes them, and what `resolve()` shows of them before. */
 export class Saves {
   readonly #writer: Writer;
 
@@ -18,7 +18,7 @@ export class Saves {
     this.#writer = writer;
   }
 
-  /** Writes these messages; they wait no longer then. Rejects where the disk refuses: they are in the chat, and in line. */
+  /** Writes these messages. Rejects where the disk refuses: they are in the chat and in line then, not pending. */
   async save(pending: readonly Pending[], inPlace: boolean): Promise<SaveResult> {
     const { desk, view, replica } = this.#writer;
     const start = performance.now();
@@ -43,7 +43,7 @@ export class Saves {
       return { taken, written, keys, branch: view.nameOf(view.activeId) };
     });
     await written.strict.catch((error: unknown) => {
-      // What would go with a deleted chat waits, and begins it anew.
+      // Those of a deleted chat wait again, and begin it anew.
       if (isContextError(error, 'chat-deleted')) {
         desk.pending = [...taken, ...desk.pending];
         desk.publish();
@@ -57,41 +57,71 @@ export class Saves {
     return { headMessageId: replica.idOf(view.head()) ?? undefined };
   }
 
-  /** What a save does, with the reminders that go with what is asked. */
   async plan(given: readonly Pending[], inPlace: boolean): Promise<SavePlan> {
     const plain = await this.#planOf(given, inPlace);
-    const fragments = [...this.#writer.desk.prompt.list(), ...given.map(({ fragment }) => fragment)];
-    const mayChange = fragments.some(isFolding) || plain.asked.some(({ isVersion }) => isVersion);
+    const reminders = [...this.#writer.desk.prompt.list(), ...given.map(({ fragment }) => fragment)];
+    const mayChange = reminders.some(isFolding) || plain.asked.some(({ isVersion }) => isVersion);
     if (!mayChange || plain.asked.length === 0) return plain;
     const folded = await (await this.#writer.folds()).pending(given, plain.asked);
-    if (folded.every((one, i) => one === given[i])) return plain;
-    return this.#planOf(folded, inPlace);
+    return folded.every((one, i) => one === given[i]) ? plain : this.#planOf(folded, inPlace);
   }
 
+  /**
+   * Which message goes where, decided without writing, so that `resolve()` shows exactly what a save would do.
+   *
+   * A new message follows the one before it. One that is on the chain and equal is left alone: a retry never forks. One that is
+   * there and differs becomes a sibling on a new branch, under the same id and a new key; later messages follow it, and the old
+   * version keeps its branch and descendants. `inPlace` it is replaced, and nothing moves.
+   */
   async #planOf(given: readonly Pending[], inPlace: boolean): Promise<SavePlan> {
-    const pending = given.map(({ content }) => content);
     const { replica, view } = this.#writer;
     const head = view.head();
-    const known = (id: string): MessageRecord | undefined => {
+    const onChain = (id: string): MessageRecord | undefined => {
       const record = view.find(id);
       return record && holds(replica.chat, head, record.key) ? record : undefined;
     };
     let last: MessageRecord | undefined;
     const compared: string[] = [];
-    for (const one of pending) {
-      const record = one.kind === 'message' ? known(one.message.id) : (last ??= this.#lastAnswer(head));
+    for (const { content } of given) {
+      const isMessage = content.kind === 'message';
+      const record = isMessage ? onChain(content.message.id) : (last ??= this.#lastAnswer(head));
       if (record) compared.push(record.key);
     }
     await view.loadBodies(compared);
-    return planSave({
-      pending,
-      known,
-      bodyOf: ({ key }) => replica.body(key),
-      head,
-      isDetached: view.at !== null,
-      inPlace,
-      lastAnswer: last && { record: last, isReplaceable: this.#isReplaceable(last) },
-    });
+    const answer = last && { body: replica.body(last.key), isReplaceable: this.#isReplaceable(last) };
+    let run: Run = { parent: head, branch: view.at === null ? 'none' : 'new', messages: [] };
+    let isFork = false;
+    const runs = [run];
+    const asked: Asked[] = [];
+    const replaced = new Map<string, UIMessage>();
+    for (const { message, persist, overwrites } of settledOf(given, answer)) {
+      const isAsked = message.role === 'user';
+      const known = persist ? onChain(message.id) : undefined;
+      if (known && !isFork) {
+        if (sameContent(replica.body(known.key), message)) continue;
+        if (known.role === message.role && (inPlace || overwrites)) {
+          replaced.set(known.key, message);
+          if (isAsked) asked.push({ message, after: known.parent, between: [], isVersion: true });
+          continue;
+        }
+        isFork = true;
+        runs.push((run = { parent: known.parent, branch: { fork: message.role }, messages: [] }));
+      }
+      const { parent: after, messages } = run;
+      const count = messages.length;
+      if (isAsked)
+        asked.push({
+          message,
+          after,
+          // Thousands may wait, and few are asked what stands before them.
+          get between() {
+            return messages.slice(0, count).map((one) => one.message);
+          },
+          isVersion: known !== undefined,
+        });
+      messages.push({ message, persist });
+    }
+    return { runs, replaced, asked };
   }
 
   #lastAnswer(head: string | null): MessageRecord | undefined {
@@ -101,7 +131,7 @@ export class Saves {
     return undefined;
   }
 
-  /** Whether an answer is the head, nothing hangs on it, nobody else points at it, and nobody writes it. */
+  /** Whether an answer is the head, and no message, branch or checkpoint hangs on it. */
   #isReplaceable(record: MessageRecord): boolean {
     const { replica, view } = this.#writer;
     if (record.key !== view.active.key || view.at !== null || replica.status(record) === 'streaming')
@@ -115,11 +145,11 @@ export class Saves {
     });
   }
 
-  /** The records of a plan. */
   #place({ runs, replaced }: SavePlan): Placed {
     const { replica, view } = this.#writer;
+    const { active } = view;
     const messages: MessageRecord[] = [];
-    const ends: ChatDelta['ends'][number][] = [];
+    const ends: EndsRecord[] = [];
     const begin = this.#writer.chatOf(null);
     const marks = [...begin.marks];
     let [head, branch]: (string | undefined)[] = [];
@@ -128,78 +158,72 @@ export class Saves {
       messages.push(replica.revised(replica.record(key) as MessageRecord, body, 'complete'));
     let at = replica.now();
     for (const run of runs) {
-      let parent = run.parent;
-      const chat = this.#writer.chatOf(parent).chat;
-      const kept = run.messages.filter(({ persist }) => persist);
-      const chatKey = begin.marks.length > 0 ? begin.chat : chat;
-      for (const { message } of kept) {
-        const made = replica.message(message, { parent, at, chat: chatKey }, 'complete');
+      let { parent } = run;
+      const chat = begin.marks.length > 0 ? begin.chat : this.#writer.chatOf(parent).chat;
+      for (const { message, persist } of run.messages) {
+        if (!persist) continue;
+        const made = replica.message(message, { parent, at, chat }, 'complete');
         messages.push(made);
         parent = made.key;
         at += 1;
       }
-      if (kept.length === 0 || parent === null) continue;
+      if (parent === run.parent || parent === null) continue;
       head = parent;
-      const active = view.active;
       if (run.branch === 'none' && active.record !== undefined) {
         goesOn = active;
-        ends.push(this.#writer.endsAt(active.record, parent, chatKey));
-      } else {
-        const base =
-          run.branch === 'none'
-            ? undefined
-            : run.branch === 'new'
-              ? view.nameOf(active.id)
-              : this.#writer.forkBase(run.parent, run.branch.fork, active);
-        const made = this.#writer.newBranch(parent, chatKey, base);
-        ends.push(...made.delta.ends);
-        marks.push(...made.delta.marks);
-        if (run.branch === 'none') view.begin(active, made.record);
-        else view.expect((branch = createId()), made.record, parent);
+        ends.push(this.#writer.endsAt(active.record, parent, chat));
+        continue;
       }
+      const made = this.#writer.newBranch(parent, chat, this.#baseOf(run));
+      ends.push(...made.delta.ends);
+      marks.push(...made.delta.marks);
+      if (run.branch === 'none') view.begin(active, made.record);
+      else view.expect((branch = createId()), made.record, parent);
     }
     const keys = messages.map(({ key }) => key);
     marks.push(...this.#fragmentMarks(begin.chat));
     if (ends.length === 0) ends.push(...this.#writer.emptyMain(begin.chat));
-    const delta: TurnDelta = { branch: goesOn, messages, ends, marks };
-    return { delta, keys, head, branch };
+    return { delta: { branch: goesOn, messages, ends, marks }, keys, head, branch };
+  }
+
+  /** What a run's new branch is named after; undefined for the first branch of a chat. */
+  #baseOf({ branch, parent }: Run): string | undefined {
+    const { active } = this.#writer.view;
+    if (branch === 'none') return undefined;
+    if (branch === 'new') return this.#writer.view.nameOf(active.id);
+    return this.#writer.forkBase(parent, branch.fork, active);
   }
 
   /** The mark of the chat's fragments, where they are kept and changed. */
-  #fragmentMarks(chat: string): ChatDelta['marks'] {
+  #fragmentMarks(chat: string): Mark[] {
     const { desk, replica } = this.#writer;
     const value = desk.prompt.kept((name, reason) => {
       const message = `Fragment "${name}" is not kept: ${reason}`;
       desk.emit({ type: 'error', code: 'invalid-fragment', message });
     });
-    const known = replica.chat.marks.get(markId.fragments())?.value ?? [];
-    if (!value) return [];
-    if (JSON.stringify(value) === JSON.stringify(known)) return [];
-    return [replica.mark(markId.fragments(), value, chat)];
+    const id = markId.fragments();
+    const known = replica.chat.marks.get(id)?.value ?? [];
+    if (!value || JSON.stringify(value) === JSON.stringify(known)) return [];
+    return [replica.mark(id, value, chat)];
   }
 
-  /** The messages that a model gets from the branch shown, with what is pending. */
+  /** The messages for a model of the branch shown, with what is pending. */
   async resolve(): Promise<UIMessage[]> {
-    const { desk, replica, view } = this.#writer;
-    const pending = desk.pending;
-    if (pending.length === 0) return this.#writer.chains.messages(view.head());
-    const { runs, replaced } = await this.plan(pending, false);
-    const run = runs.at(-1);
-    if (!run) throw new ContextError('invariant', 'A plan has no run.');
-    const saved = await this.#writer.chains.messages(run.parent);
-    const fresh = await this.#writer.chains.sound(run.messages.map(({ message }) => message));
-    if (replaced.size === 0) return [...saved, ...fresh];
-    const changed = new Map<UIMessage, UIMessage | undefined>();
+    const { chains, desk, replica, view } = this.#writer;
+    if (desk.pending.length === 0) return chains.messages(view.head());
+    const { runs, replaced } = await this.plan(desk.pending, false);
+    const run = runs.at(-1) as Run;
+    const saved = await chains.messages(run.parent);
+    const fresh = await chains.sound(run.messages.map(({ message }) => message));
+    const changed = new Map<UIMessage, UIMessage[]>();
     for (const [key, message] of replaced) {
       const before = replica.body(key);
-      if (before) changed.set(before, (await this.#writer.chains.sound([message]))[0]);
+      if (before) changed.set(before, await chains.sound([message]));
     }
-    const kept = saved.flatMap((message) => (changed.has(message) ? (changed.get(message) ?? []) : message));
-    return [...kept, ...fresh];
+    return [...saved.flatMap((message) => changed.get(message) ?? message), ...fresh];
   }
 }
 
-/** The records of a save, and what is shown afterwards. */
 interface Placed {
   readonly delta: TurnDelta;
   /** Keys of what was written, replaced ones first. */
@@ -210,40 +234,9 @@ interface Placed {
   readonly branch: string | undefined;
 }
 
-// ------------------------------------------------------------------ the plan
-
-/**
- * Which message goes where.
- *
- * `save()` is given a handful of messages and a chain, and has to decide for each: is it new, is it a retry of something
- * that was saved already, is it another version of something older? The rules are few. What is new follows what came
- * before it. What is on the chain already and equal is left alone, so that a retry never forks. What is there and differs
- * becomes a sibling of the old version on a new branch, under the same id and a key of its own; everything after it follows
- * it there, and the old version keeps its branch and its descendants. Only `branch: false` replaces in place, and then nothing moves.
- *
- * The plan is made without writing, so `resolve()` can show exactly what a save would do.
- */
-
-/** What a plan is made from. */
-export interface SaveInput {
-  readonly pending: readonly PendingMessage[];
-  /** The message of this id on the chain shown. */
-  readonly known: (id: string) => MessageRecord | undefined;
-  /** Its words, which are loaded. */
-  readonly bodyOf: (record: MessageRecord) => UIMessage | undefined;
-  /** The last message shown; null where there is none. */
-  readonly head: string | null;
-  /** Whether that is one before the head of its branch: what is new makes a branch then. */
-  readonly isDetached: boolean;
-  /** With `branch: false`: what is known is replaced where it is. */
-  readonly inPlace: boolean;
-  /** The last answer of the chain, and whether nothing hangs on it and nobody points at it. */
-  readonly lastAnswer: { readonly record: MessageRecord; readonly isReplaceable: boolean } | undefined;
-}
-
 /** What a save does. */
-export interface SavePlan {
-  /** New messages, in runs: each follows the one before it. The last run is what is shown afterwards. */
+interface SavePlan {
+  /** New messages; the last run is shown afterwards. */
   readonly runs: readonly Run[];
   /** New words for known messages, by key. */
   readonly replaced: ReadonlyMap<string, UIMessage>;
@@ -257,82 +250,42 @@ interface Run {
   readonly parent: string | null;
   /** Whether they make a branch. `fork`: named as a new version with this role beside the children of `parent`. */
   readonly branch: 'none' | 'new' | { readonly fork: string };
-  /** In order. Those that are not to be kept go out with `resolve()`, and are not written. */
-  readonly messages: readonly { readonly message: UIMessage; readonly persist: boolean }[];
+  /** In order. Those without `persist` go out with `resolve()` only. */
+  readonly messages: { readonly message: UIMessage; readonly persist: boolean }[];
 }
 
-/** A user message that a save writes, or that goes out unsaved, and where it stands. */
+/** A user message that a save or a model call takes, and where it stands. */
 export interface Asked {
-  /** As it was pending. */
   readonly message: UIMessage;
   /** The key of the last saved message before it; null where it begins the chat... */
   readonly after: string | null;
   /** ...and the new ones between the two. */
   readonly between: readonly UIMessage[];
-  /** Whether it is a new version of a message that is known. */
   readonly isVersion?: boolean;
-}
-
-/** Decides what a save of these messages does. Pure; writes nothing. */
-export function planSave(input: SaveInput): SavePlan {
-  const { known: find, bodyOf, head, isDetached, inPlace } = input;
-  let run: Open = { parent: head, branch: isDetached ? 'new' : 'none', messages: [] };
-  let isFork = false;
-  const runs = [run];
-  const asked: Asked[] = [];
-  const replaced = new Map<string, UIMessage>();
-  for (const { message, persist, overwrites } of settlePending(input)) {
-    const isAsked = message.role === 'user';
-    const known = persist ? find(message.id) : undefined;
-    if (known && !isFork) {
-      if (sameContent(bodyOf(known), message)) continue;
-      if (known.role === message.role && (inPlace || overwrites)) {
-        replaced.set(known.key, message);
-        if (isAsked) asked.push({ message, after: known.parent, between: [], isVersion: true });
-        continue;
-      }
-      isFork = true;
-      runs.push((run = { parent: known.parent, branch: { fork: message.role }, messages: [] }));
-    }
-    if (isAsked) asked.push(askedIn(run, message, known !== undefined));
-    run.messages.push({ message, persist });
-  }
-  return { runs, replaced, asked };
-}
-
-/** A run to which messages are added. */
-interface Open extends Run {
-  readonly messages: { readonly message: UIMessage; readonly persist: boolean }[];
-}
-
-function askedIn({ parent, messages }: Open, message: UIMessage, isVersion: boolean): Asked {
-  const count = messages.length;
-  return {
-    message,
-    after: parent,
-    // Thousands may wait, and few are asked what stands before them.
-    get between() {
-      return messages.slice(0, count).map((one) => one.message);
-    },
-    isVersion,
-  };
 }
 
 interface Settled {
   readonly message: UIMessage;
   readonly persist: boolean;
-  readonly freshId: string;
   /** New words for the last answer: replace it if nothing hangs on it, rather than fork. */
   readonly overwrites: boolean;
 }
 
+/** The last answer of the chain; `isReplaceable`: nothing hangs on it or points at it. */
+interface LastAnswer {
+  readonly body: UIMessage | undefined;
+  readonly isReplaceable: boolean;
+}
+
 /** The pending messages with lazy ones resolved and double ids merged: the later one wins, at the first one's place. */
-function settlePending(input: SaveInput): Settled[] {
+function settledOf(given: readonly Pending[], answer: LastAnswer | undefined): Settled[] {
   const settled: Settled[] = [];
   const places = new Map<string, number>();
-  for (const pending of input.pending) {
+  for (const { content } of given) {
     const next =
-      pending.kind === 'message' ? { ...pending, overwrites: false } : resolveLast(input, settled, pending);
+      content.kind === 'message'
+        ? { ...content, overwrites: false }
+        : resolveLast(content, settled.at(-1), answer);
     const at = places.get(next.message.id) ?? settled.length;
     places.set(next.message.id, at);
     settled[at] = next;
@@ -342,15 +295,13 @@ function settlePending(input: SaveInput): Settled[] {
 
 /** What `lastAssistantMessage()` means: the newest pending answer, a new one behind a pending question, or the last one. */
 function resolveLast(
-  { lastAnswer, bodyOf }: SaveInput,
-  settled: readonly Settled[],
-  lazy: Extract<PendingMessage, { readonly kind: 'last-assistant' }>,
+  { text, freshId, persist }: Extract<PendingMessage, { readonly kind: 'last-assistant' }>,
+  pending: Settled | undefined,
+  answer: LastAnswer | undefined,
 ): Settled {
-  const parts: UIMessage['parts'] = [{ type: 'text', text: lazy.text }];
-  const pending = settled.at(-1);
+  const parts: UIMessage['parts'] = [{ type: 'text', text }];
   if (pending?.message.role === 'assistant') return { ...pending, message: { ...pending.message, parts } };
-  const body = pending?.message.role === 'user' ? undefined : lastAnswer && bodyOf(lastAnswer.record);
-  const { freshId, persist } = lazy;
+  const body = pending?.message.role === 'user' ? undefined : answer?.body;
   const message: UIMessage = body ? { ...body, parts } : { id: freshId, role: 'assistant', parts };
-  return { message, persist, freshId, overwrites: body !== undefined && lastAnswer?.isReplaceable === true };
+  return { message, persist, overwrites: body !== undefined && answer?.isReplaceable === true };
 }

@@ -1,16 +1,12 @@
 /**
  * How secrets are known: by the mark of their issuer, or by a name that says that one follows.
  *
- * A mark (`ghp_`, `sk-ant-`) is enough where something random stands behind it. It may stand anywhere: people write
- * `_ghp_…_`, `KEY_sk-…`, `"a\u003dghp_…"`. Only within a long row of random characters, a picture or a signature, it is
- * there by chance. Where letters stand before it, what follows has to look drawn rather than written, and `sk-` is also
- * how English words end: `task-list`, always behind a vowel.
+ * A mark (`ghp_`, `sk-ant-`) with something random behind it is enough, wherever it stands (`_ghp_…_`, `"a\u003dghp_…"`), but
+ * within a long row of random characters. Behind letters, what follows has to look drawn rather than written; `sk-` is also how
+ * words end (`task-list`, always behind a vowel). A preview may cut a key off (`ghp_ab...`), so a mark also tells what its cut
+ * end is made of.
  *
- * What is cut off by a preview (`ghp_ab...`) is still a part of a key. So each mark also tells of what its cut end is
- * made of.
- *
- * Every pattern begins at a fixed text and runs over one class of characters, or to a bound, so that hostile texts cost
- * no more than others: time grows with the length, never with its square.
+ * Every pattern begins at a fixed text and runs over one class of characters, or to a bound: the time grows with the length.
  */
 
 /** One kind of secret. */
@@ -28,10 +24,10 @@ export interface SecretKind {
 
 type Test = SecretKind['isSecret'];
 
-/** How a mark is recognised, and what follows it. */
+/** How a mark is recognised. */
 interface Mark {
   readonly kind: string;
-  /** The mark, as a pattern; '' where there is none before it. */
+  /** The mark, as a pattern; '' where there is none before the secret. */
   readonly sign: string;
   /** Where there is none: what a text that holds one has. */
   readonly hint?: string;
@@ -40,7 +36,7 @@ interface Mark {
   /** What its cut end is made of: a class of characters. */
   readonly of: string;
   readonly isSecret: Test;
-  /** Whether words begin like it: then its cut end is one only where it looks drawn. */
+  /** Whether words begin like it: its cut end must look drawn. */
   readonly isLikeWord?: true;
   /** What may not stand before it. Default: {@link BLOB}. */
   readonly start?: string;
@@ -139,22 +135,22 @@ const MARKS: readonly Mark[] = [
   run('API key', '(?:csk-|fw_)', WEB, 20, isRandom),
 ];
 
-/** What a value is called, after which one stands; a name ends here, as in `OPENAI_API_KEY`, `clientSecret`, `token`. */
+/** Names before a secret, at their ends: `OPENAI_API_KEY`, `clientSecret`, `token`. */
 const PASSWORD =
   'passw(?:or)?[dt]|passphrase|passwd|pwd|kennwort|mot[ _-]?de[ _-]?passe|contrase(?:ñ|n\u0303?)as?|(?<![a-z])mdp';
 const KEY_NAMES = `(?:api|access|secret|private|auth|encryption|signing|account|master|service|license)[ _-]?key|secret|token|${PASSWORD}|credentials?`;
 const WHOLE_NAMES = `${PASSWORD}|cookie|authorization`;
 
-/** Names of fields whose drawn values are secrets, and of those whose values are, whatever they are. */
+/** Names of fields whose drawn values are secrets, and of those whose values always are. */
 export const KEY_NAME: RegExp = new RegExp(`(?:${KEY_NAMES}|[_-]key)$`, 'i');
 export const WHOLE_NAME: RegExp = new RegExp(`(?:^|[_-]|[a-z])(?:${WHOLE_NAMES})$`, 'i');
 
-/** Between a name and its value, as it stands there, in JSON or in an address; then a quote, where there is one. */
+/** Between a name and its value, as it is, in JSON or in an address; then perhaps a quote. */
 const IS = String.raw`\s{0,3}(?:=>|:=|[:=]|\\{1,2}u003[ad]|%3[AaDd])\s{0,3}`;
 const QUOTE = String.raw`(?:\\?["'${'`'}]|\\u002[27]|%2[27])?`;
 const NAMED = String.raw`(?:${KEY_NAMES})\\?["']?${IS}${QUOTE}`;
 
-/** In JSON, and in code like it: up to the quote that closes, also within a text that is JSON, where it is escaped. */
+/** A quoted password in JSON and code, also within escaped JSON. */
 function quotedPassword(quote: string): SecretKind {
   const name = String.raw`(["'](?:${PASSWORD})\\?["']\s{0,3}:\s{0,3}\\?${quote})`;
   const plain = String.raw`(?<!\\.)(?:[^${quote}\\\r\n]|\\[^\r\n]){1,256}(?=${quote})`;
@@ -171,12 +167,12 @@ function marked({ kind, sign, hint = sign, rest, isSecret, start = BLOB }: Mark)
   return { kind, pattern, isSecret, isMarked: true, hint: new RegExp(hint) };
 }
 
-/** Not marked before its end, or not before its middle: a long word of letters of both sizes, and digits. */
+/** A long word of letters of both sizes and digits. */
 function isDrawn(part: string): boolean {
   return [/[A-Z]/, /[a-z]/, /\d/].every((of) => of.test(part));
 }
 
-/** Previews end in the middle of a word, and what is left of a key is still a part of it. */
+/** Where a preview ends. */
 const CUT = String.raw`(?=\.\.\.$)`;
 
 const CUT_KINDS: readonly SecretKind[] = [
@@ -251,17 +247,14 @@ const NAMED_KINDS: readonly SecretKind[] = [
 
 const MARKED_KINDS: readonly SecretKind[] = MARKS.map(marked);
 
-/**
- * Nearly all texts hold no secret, and a quick look tells: a marked one is one long word, and behind a name there is a sign.
- * Only the texts that pass are asked for all marks and names.
- */
+/** Nearly all texts hold no secret, and a quick look tells: only those that pass are asked for all marks and names. */
 const LONG_WORD = /(?:^|[^\w-])[\w-]{15}/;
 const SIGN_OF_NAME = /[:=]|%3|u003|bearer|basic|hooks/i;
 const MARK = new RegExp(MARKS.map(({ sign, hint = sign }) => hint).join('|'));
 const NAMES =
   /key|secret|token|passw|passphrase|passe|pwd|kennwort|contrase|mdp|credential|bearer|basic|cookie|:\\?\/\\?\/|hooks|curl/i;
 
-/** The kinds of secrets that a text may hold, in the order in which they are looked for. */
+/** The kinds of secrets that a text may hold, in the order of looking. */
 export function kindsIn(text: string): readonly SecretKind[] {
   const isCut = text.endsWith('...');
   const isMarked = (isCut || LONG_WORD.test(text)) && MARK.test(text);
@@ -275,8 +268,6 @@ export function kindsIn(text: string): readonly SecretKind[] {
 }
 
 const NO_KINDS: readonly SecretKind[] = [];
-
-// ------------------------------------------------------------------ what looks like a secret
 
 /** Values that stand for a secret to come. */
 function isNoBlank(text: string): boolean {
@@ -303,7 +294,7 @@ function isPassword(text: string): boolean {
   );
 }
 
-/** What is assigned to a name without quotes around the name: code does that too, with its own names and calls. */
+/** The value of an unquoted name; code has its own names and calls there. */
 function isNamedSecret(text: string): boolean {
   if (
     !isNoBlank(text) ||
@@ -315,7 +306,7 @@ function isNamedSecret(text: string): boolean {
   );
 }
 
-/** Whether a text was drawn rather than written: one of its words mixes letters and digits, or large and small ones. */
+/** Whether a text was drawn rather than written: one of its words mixes letters and digits, or sizes of letters. */
 export function isRandom(text: string): boolean {
   return text.split(/[^A-Za-z0-9]+/).some((word) => {
     if (word.length < 8) return false;

@@ -59,10 +59,8 @@ interface Place {
   readonly own: readonly object[];
 }
 
-/** Where the walk is, and what it has done. */
 interface Walk {
   readonly places: Place[];
-  /** The objects that the value is in. */
   readonly open: Set<object>;
   /** What became of each object under a name that tells of secrets, or under any other: shared ones are read once. */
   readonly masked: Map<string, Map<object, unknown>>;
@@ -123,7 +121,9 @@ function valueAt(source: Place['source'], key: string | number, name: string, wa
 
 /** Begins the copy of an object, unless words stand for it. */
 function begin(value: object, name: string, walk: Walk): unknown {
-  const known = maskedUnder(name, walk);
+  const under = tellsOf(name) ? name : '';
+  const known = walk.masked.get(under) ?? new Map<object, unknown>();
+  walk.masked.set(under, known);
   const own: object[] = [];
   for (let object = value; ;) {
     if (walk.open.has(object) || own.includes(object)) return '[circular]';
@@ -148,13 +148,6 @@ function begin(value: object, name: string, walk: Walk): unknown {
   }
   walk.places.push({ source: source as never, target, keys, at: 0, name, own });
   return target;
-}
-
-function maskedUnder(name: string, { masked }: Walk): Map<object, unknown> {
-  const key = tellsOf(name) ? name : '';
-  const found = masked.get(key) ?? new Map<object, unknown>();
-  masked.set(key, found);
-  return found;
 }
 
 /** Whether a name says that a secret stands under it: a drawn one, or whatever it is. */
@@ -241,7 +234,11 @@ function breakIn(text: string, from: number, to: number): number {
 
 /** What has a beginning and an end: files in addresses, private keys. */
 function maskBlocks(text: string, onMasked: OnMasked): string {
-  let masked = text.includes('data:') ? text.replace(DATA_URL, shortened) : text;
+  let masked = text;
+  if (text.includes('data:'))
+    masked = text.replace(DATA_URL, (_whole, head: string, content: string) => {
+      return `${head}[${content.length} characters ${print(content, 6)}]`;
+    });
   if (masked.includes('PRIVATE KEY')) masked = maskBetween(masked, KEY_BEGIN, KEY_END, onMasked);
   if (masked.includes('PuTTY-')) masked = maskBetween(masked, PUTTY_BEGIN, PUTTY_END, onMasked);
   return masked;
@@ -253,11 +250,7 @@ function maskPiece(text: string, onMasked: OnMasked): string {
   return masked;
 }
 
-function maskKind(
-  text: string,
-  { kind, pattern, isSecret, isMarked }: SecretKind,
-  onMasked: OnMasked,
-): string {
+function maskKind(text: string, { kind, pattern, isSecret, isMarked }: SecretKind, onMasked: OnMasked) {
   return text.replace(pattern, (whole: string, before: string, found: string, offset: number) => {
     const previous = text[offset - 1] ?? '';
     // Emphasis, as Markdown has it, is no part of it.
@@ -301,10 +294,6 @@ function maskBetween(text: string, begin: RegExp, end: RegExp, onMasked: OnMaske
 
 /** Files that stand in an address: no secrets, but nobody reads them either. */
 const DATA_URL = /\b(data:(?:[\w.+-]{1,60}\/[\w.+-]{1,80})?(?:;[\w=.-]{1,60}){0,4},)([^\s"'<>()\\]{64,})/g;
-
-function shortened(_whole: string, head: string, content: string): string {
-  return `${head}[${content.length} characters ${print(content, 6)}]`;
-}
 
 // ------------------------------------------------------------------ what stands there instead
 

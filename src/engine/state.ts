@@ -8,19 +8,13 @@ import type { Persistence } from '../store/store.ts';
 
 export type { CheckpointInfo };
 
-/**
- * Everything about a chat that an interface may show: one immutable value.
- * A slice that did not change keeps its identity, so a component that selects it does not render.
- */
+/** What an interface may show of a chat: one immutable value. A slice that did not change keeps its identity. */
 export interface EngineState {
   /** `loading` until the chat is read; `error` when it can't be, or when it was deleted (`chat-deleted`). */
   readonly status: 'loading' | 'ready' | 'error';
   /** Why the status is `error`; null otherwise. */
   readonly error: ContextError | null;
-  /**
-   * The chat's row; null until it is read and until the first message. It comes with that, which `saveState` may still tell
-   * is being saved.
-   */
+  /** The chat's row; null until it is read, and until the first message, which `saveState` may still tell to be saving. */
   readonly chat: Chat | null;
   /** The name of the active branch: `main` until the chat is read. */
   readonly branch: string;
@@ -39,13 +33,11 @@ export interface EngineState {
   /** The loaded end of the active chain, oldest first; saved messages only, streaming ones as of their last draft. */
   readonly messages: readonly UIMessage[];
   /**
-   * What another tab is writing on the active branch, behind `messages`: its question, and its answer as of the last draft
-   * (without parts before the first), oldest first. It is there to be looked at; it joins `messages` when the answer is
-   * settled. One whose id is among `messages` is an answer that the other tab goes on with. Empty while nobody else writes
-   * here.
+   * What another tab is writing on the active branch, oldest first: its question, and its answer as of the last draft. It joins
+   * `messages` when the answer is settled. One whose id is among `messages` is an answer that the other tab goes on with.
    */
   readonly remoteMessages: readonly UIMessage[];
-  /** How many messages of the active chain stand before the first loaded one: what `loadMore()` may still bring. */
+  /** How many messages of the active chain stand before the first loaded one. */
   readonly loadedFrom: number;
   /** Messages set and not yet saved, in order. */
   readonly pending: readonly ContextFragment[];
@@ -54,7 +46,7 @@ export interface EngineState {
   readonly saveState: SaveState;
   /** Where the data lives. `memory` when IndexedDB is refused: say so to the person. */
   readonly persistence: Persistence;
-  /** Grows with each change of the graph, drafts too: what siblings, forks, statuses and previews are derived from. */
+  /** Grows with each change of the graph, drafts too. */
   readonly revision: number;
 }
 
@@ -63,11 +55,11 @@ export interface SaveState {
   /** `saving` while a durable write is under way; `error` while some of it is only in memory. */
   readonly state: 'idle' | 'saving' | 'saved' | 'error';
   /**
-   * Why it could not be saved; it is tried again by itself, and by `retry()`. `data-loss`: the browser lost what was saved,
-   * and the chat is written again by `retry()`, with whatever is said next, or by {@link DataLoss.restore}.
+   * Why it could not be saved; it is tried again by itself, and by `retry()`. `data-loss`: the browser cleared what was saved; it
+   * is written again by `retry()`, or with whatever is said next.
    */
   readonly error?: ContextError;
-  /** Messages that are only in memory, or some large part of them; questions that wait for their turn, too. */
+  /** Messages that are only in memory, and questions that wait for their turn. */
   readonly pending: number;
 }
 
@@ -87,15 +79,10 @@ export type ContextEvent = {
     }
   | { readonly type: 'save'; readonly branch: string; readonly ids: readonly string[] }
   | { readonly type: 'switch'; readonly from: string; readonly to: string }
-  | {
-      readonly type: 'branch';
-      readonly action: 'create' | 'rename' | 'delete' | 'restore';
-      readonly name: string;
-      readonly id: string;
-    }
+  | { readonly type: 'branch'; readonly action: MarkAction; readonly name: string; readonly id: string }
   | {
       readonly type: 'checkpoint';
-      readonly action: 'create' | 'rename' | 'delete' | 'restore';
+      readonly action: MarkAction;
       readonly name: string;
       readonly messageId: string;
     }
@@ -123,6 +110,8 @@ export type ContextEvent = {
   /** While somebody records: see `record()`. */
   | RequestEvent
 );
+
+type MarkAction = 'create' | 'rename' | 'delete' | 'restore';
 
 /** A chat, as its records tell it. */
 export interface Chat {
@@ -155,10 +144,10 @@ export interface BranchInfo {
   readonly messageCount: number;
   /** Milliseconds since epoch. */
   readonly createdAt: number;
-  /** The id of the branch that it came from, and the key of the last message that they share. */
+  /** The id of the branch that it came from, and the key of the last common message. */
   readonly forkedFrom: string | undefined;
   readonly forkedAt: string | null;
-  /** How many messages it has that the branch which it came from has not. */
+  /** How many messages it has behind that. */
   readonly ownCount: number;
 }
 
@@ -173,8 +162,8 @@ export interface Versions {
 /** The versions of a message that nobody knows. */
 export const NO_VERSIONS: Versions = { index: -1, ids: [], keys: [] };
 
-/** What the names of local records begin with that keep operations. */
+/** The beginning of the names of local records that keep operations. */
 export const OPERATION = 'operation ';
 
-/** The handle of the branch that is shown before a chat is read, or begun: no name that a person gives. */
+/** The handle of the branch shown before a chat is read, or begun: no name that a person gives. */
 export const FIRST_BRANCH = 'branch:first';

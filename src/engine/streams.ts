@@ -21,19 +21,15 @@ export interface Stream {
   latest: UIMessage | undefined;
   /** The draft that is being written. */
   draft: Promise<unknown> | undefined;
-  /** Lets go of the lock. */
   release: () => void;
 }
 
 /**
  * The answers that this engine is writing.
  *
- * Words come by the dozen a second, and a disk is no place for each. The first ones are drafted at once, because they
- * make the answer visible; later ones at most twice a second, the newest of them. Only the end of a turn is durable,
- * and that is no draft any more. While an answer streams its lock is held, so that other tabs know it is not dead.
- *
- * A page that goes takes what it has not written along. So when it may be about to go, the newest words are written at
- * once, in the one step that a page has left by then.
+ * The first words are drafted at once, because they make the answer visible; later ones at most twice a second; only the end
+ * of a turn is durable. While an answer streams its lock is held, so that other tabs know that its page lives. When the page
+ * may be about to go, the newest words are written in the one step that it has left.
  */
 export class Streams {
   readonly #writer: Writer;
@@ -46,25 +42,17 @@ export class Streams {
     this.#writer = writer;
   }
 
-  /** The stream of a message; undefined when this engine does not write it. */
   get(key: string): Stream | undefined {
     return this.#streams.get(key);
   }
 
-  /** The keys of the answers being written. */
   keys(): string[] {
     return [...this.#streams.keys()];
   }
 
-  /** Takes an answer's lock. Without one, other tabs may take it for interrupted; nothing that is written is lost by that. */
+  /** Takes an answer's lock. Without one other tabs may take it for interrupted; nothing is lost by that. */
   async begin(key: string, branchId: string): Promise<Stream> {
-    const stream: Stream = {
-      branchId,
-      timer: undefined,
-      latest: undefined,
-      draft: undefined,
-      release: () => {},
-    };
+    const stream: Stream = { branchId, timer: undefined, latest: undefined, draft: undefined, release() {} };
     this.#streams.set(key, stream);
     this.#writer.replica.own.add(key);
     this.#stopListening ??= onLeaving(() => this.#leave());
@@ -72,7 +60,7 @@ export class Streams {
     return stream;
   }
 
-  /** An answer has ended here; its lock goes once `saved`, because until then no other tab may take it for dead. */
+  /** An answer has ended here. Its lock is held until `saved`: no other tab may take it for dead before. */
   end(key: string, saved: Promise<unknown> = Promise.resolve()): void {
     const stream = this.#streams.get(key);
     if (!stream) return;
@@ -87,10 +75,10 @@ export class Streams {
   }
 
   /**
-   * Runs a task while no other tab runs one about the same thing. A lock of the store keeps nobody out, it only says
-   * something; so each who wants in says so, and of those who see each other the lesser name goes first.
+   * Runs a task while no other tab runs one about the same subject. Locks of the store keep nobody out; so each says that it
+   * wants in, and of those who see each other the lesser name goes first.
    *
-   * @throws busy where another one takes longer than somebody waits
+   * @throws busy after {@link PATIENCE}
    */
   async alone<T>(subject: string, task: () => Promise<T>): Promise<T> {
     const release = await this.claim(subject);
@@ -101,7 +89,7 @@ export class Streams {
     }
   }
 
-  /** The same for what lasts: call the result to let others in. Waits `patience` ms at most. */
+  /** The same until the result is called. Waits `patience` ms at most. */
   async claim(subject: string, patience: number = PATIENCE): Promise<() => void> {
     const { store, chatId } = this.#writer.desk;
     const prefix = `alone ${subject} `;
@@ -125,11 +113,11 @@ export class Streams {
     }
   }
 
-  /** Drafts the newest words of an answer: the first ones at once, later ones in a while. */
+  /** Drafts the newest words of an answer: the first ones at once, later ones after a pause. */
   draft(key: string, message: UIMessage, stream: Stream): void {
     const record = this.#writer.replica.record(key);
-    const isFirst =
-      record !== undefined && this.#writer.replica.parts(record) === 0 && message.parts.length > 0;
+    const isSilent = record !== undefined && this.#writer.replica.parts(record) === 0;
+    const isFirst = isSilent && message.parts.length > 0;
     stream.latest = message;
     if (this.#isLeaving) void this.#keep(key, stream, message, { isLeaving: true });
     else if (isFirst) this.#write(key, stream);
@@ -145,7 +133,7 @@ export class Streams {
     stream.draft = this.#keep(key, stream, message);
   }
 
-  /** A draft is what shows of an answer, before any of it is stored. */
+  /** Shows a draft, before it is stored. */
   #grow(key: string, message: UIMessage): void {
     const { chains, desk, replica, view } = this.#writer;
     replica.grow(key, message);
@@ -156,17 +144,14 @@ export class Streams {
     desk.emit({ type: 'stream', phase: 'draft', branch, id, status: 'streaming' });
   }
 
-  /** Drafts words durably, whatever was drafted before. Resolves to false where the disk refuses. */
+  /** Drafts words durably. Resolves to false where the disk refuses. */
   async keep(key: string, message: UIMessage, stream: Stream): Promise<boolean> {
     stopDrafts(stream, message);
     this.#grow(key, message);
     return this.#keep(key, stream, message, { isDurable: true });
   }
 
-  /**
-   * Writes what is not on the disk, also what is on its way: who knows whether it will get there. And what others hand
-   * in now, because they heard of it too; a page that stays goes on as before with its next task.
-   */
+  /** Writes what is not on the disk, or on its way there, and for one task also what others hand in now. */
   #leave(): void {
     this.#isLeaving = true;
     setTimeout(() => {
@@ -176,7 +161,7 @@ export class Streams {
       if (stream.latest) void this.#keep(key, stream, stream.latest, { isLeaving: true });
   }
 
-  /** A draft that is refused loses nothing: the words are here, and the turn's end is written durably. */
+  /** Resolves to false where the disk refuses: nothing is lost, the turn's end is written durably. */
   async #keep(key: string, stream: Stream, message: UIMessage, options?: DraftOptions): Promise<boolean> {
     const record = this.#writer.replica.record(key);
     if (!record) return false;
@@ -197,14 +182,14 @@ function pause(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 10));
 }
 
-/** No draft of a stream is begun any more: these words are being written for good. */
+/** Stops drafts of a stream: these words are being written for good. */
 export function stopDrafts(stream: Stream, words?: UIMessage): void {
   clearTimeout(stream.timer);
   stream.timer = undefined;
   stream.latest = words;
 }
 
-/** What is asked of an answer that must not grow meanwhile. */
+/** The refusal of what must not happen while an answer grows. */
 export function stillWritten(id: string): ContextError {
   const message = 'An answer is still growing here, or in another tab. Wait for it, or stop it there.';
   return new ContextError('busy', message, { details: { id } });

@@ -13,10 +13,8 @@ import {
   type DeletionValue,
 } from '../graph/marks.ts';
 import type { ChatFacts } from './chatFacts.ts';
-import type { Pending } from './desk.ts';
-import type { AddOptions, MessageContent } from './options.ts';
-import { expectOption } from './desk.ts';
-import { expectName } from './options.ts';
+import { expectOption, type Pending } from './desk.ts';
+import { expectName, type AddOptions, type MessageContent } from './options.ts';
 import type { BranchInfo, CheckpointInfo } from './state.ts';
 import { History, type Operation } from './history.ts';
 import type { StoreDelta } from '../store/store.ts';
@@ -24,10 +22,8 @@ import { messageNotFound, type Handle } from './handles.ts';
 import type { Writer } from './writer.ts';
 
 /**
- * What a person does with branches and checkpoints.
- *
- * Each of these is a mark or two, and an entry of the operation log that knows what the marks said before: so each can be
- * undone, also after a reload. None of them moves or removes a message.
+ * What a person does with branches and checkpoints. Each operation is a mark or two, and an entry of the operation log that
+ * knows what the marks said before, so that it can be undone. None moves or removes a message.
  */
 export class Tree {
   readonly #writer: Writer;
@@ -41,28 +37,25 @@ export class Tree {
     this.history = new History(writer, local);
   }
 
-  /** These wait no longer. What was set since they were given waits for the next method. */
+  /** Drops these pending messages; those that were set since stay. */
   #drop(pending: readonly Pending[]): void {
     const { desk } = this.#writer;
     desk.pending = desk.pending.filter((one) => !pending.includes(one));
   }
-
-  undo(): Promise<Operation | undefined> {
-    return this.history.undo();
-  }
-
-  redo(): Promise<Operation | undefined> {
-    return this.history.redo();
-  }
-
-  // ------------------------------------------------------------------ making and showing branches
 
   rewind(pending: readonly Pending[], idOrKey: string): Promise<BranchInfo> {
     return this.#branchAt('rewind', () => this.#writer.view.message(idOrKey), pending);
   }
 
   restore(pending: readonly Pending[], name: string): Promise<BranchInfo> {
-    return this.#branchAt('restore', () => this.#messageOf(this.#checkpoint(name)), pending, name);
+    const find = (): MessageRecord => {
+      const { key, name: named } = this.#checkpoint(name);
+      const record = this.#writer.replica.record(key);
+      if (record) return record;
+      const message = `The message of checkpoint "${named}" is not there.`;
+      throw new ContextError('message-not-found', message, { details: { checkpoint: named, key } });
+    };
+    return this.#branchAt('restore', find, pending, name);
   }
 
   btw(): Promise<BranchInfo> {
@@ -74,15 +67,7 @@ export class Tree {
     });
   }
 
-  #messageOf({ key, name }: Checkpoint): MessageRecord {
-    const record = this.#writer.replica.record(key);
-    if (record) return record;
-    throw new ContextError('message-not-found', `The message of checkpoint "${name}" is not there.`, {
-      details: { checkpoint: name, key },
-    });
-  }
-
-  /** A branch that ends at a message: an empty one that ends there already, or a new one. With `leaving` it is shown. */
+  /** A branch that ends at a message: an empty one that is there, or a new one. It is shown if pending ones are `leaving`. */
   async #branchAt(
     kind: 'rewind' | 'restore' | 'btw',
     find: () => MessageRecord,
@@ -109,12 +94,10 @@ export class Tree {
       const deletion = made && markId.deletion(made.record, record.key);
       const undo = deletion === undefined ? [] : [{ id: deletion, chat, value: { on: true } }];
       const operation = { kind, shown: [from, shows ? id : from] as const, undo };
-      const entry = (): Record<string, unknown> =>
-        this.history.add({ ...operation, label: checkpoint ?? view.nameOf(id) });
-      const written = this.#writer.commit(
-        { ...made?.delta, local: () => (made || (shows && id !== from) ? entry() : {}) },
-        show,
-      );
+      const isDone = made !== undefined || (shows && id !== from);
+      const local = (): Record<string, unknown> =>
+        isDone ? this.history.add({ ...operation, label: checkpoint ?? view.nameOf(id) }) : {};
+      const written = this.#writer.commit({ ...made?.delta, local }, show);
       const info = view.infoOf(view.handle(id) as Handle);
       await view.load();
       desk.publish();
@@ -125,7 +108,7 @@ export class Tree {
     return info;
   }
 
-  /** An empty branch that ends at this message: nothing was ever said on it, and another one holds what is before. */
+  /** A branch that ends at this message, on which nothing was ever said, and whose messages another branch holds. */
   #emptyAt(key: string, not: string | undefined): Handle | undefined {
     const { replica, view } = this.#writer;
     return view.live().find((handle) => {
@@ -140,7 +123,7 @@ export class Tree {
     });
   }
 
-  /** Shows another branch, up to its head or to a message. What is `leaving` waits no longer. */
+  /** Shows another branch, up to its head or to a message. The pending messages that are `leaving` are dropped. */
   async #show(
     find: () => { readonly branch: Handle; readonly at: string | null },
     leaving: readonly Pending[] = [],
@@ -151,19 +134,18 @@ export class Tree {
       const { branch, at } = find();
       const from = view.activeId;
       const name = view.nameOf(from);
-      // Words that are nowhere may be those of a chat that was deleted meanwhile.
+      // Missing words may be those of a chat that was deleted meanwhile.
       if (!(await view.foresee(branch, at))) await this.#writer.others.pull();
       this.#drop(leaving);
       view.show(branch.id, at);
-      const isOther = from !== branch.id;
-      const written = isOther ? this.#writer.commit({}) : undefined;
+      const written = from === branch.id ? undefined : this.#writer.commit({});
       await view.load();
       desk.publish();
       return { from: name, to: view.nameOf(branch.id), written };
     });
-    await switched.written?.saved;
-    const { from, to } = switched;
-    if (switched.written) desk.emit({ type: 'switch', from, to }, start);
+    const { from, to, written } = switched;
+    await written?.saved;
+    if (written) desk.emit({ type: 'switch', from, to }, start);
   }
 
   switchBranch(pending: readonly Pending[], nameOrId: string): Promise<void> {
@@ -189,19 +171,15 @@ export class Tree {
     });
   }
 
-  // ------------------------------------------------------------------ versions without a model
-
-  /** A new version of a message, on a branch of its own; resolves to its id. */
   async edit(idOrKey: string, content: MessageContent): Promise<string> {
     const { desk, replica, view } = this.#writer;
     const start = performance.now();
     const { id, handle, written } = await this.#writer.inTurn(async () => {
       await this.#writer.recover();
       const record = view.message(idOrKey);
-      const words =
-        typeof content === 'string' ? { parts: [{ type: 'text' as const, text: content }] } : content;
+      const own = typeof content === 'string' ? { parts: [{ type: 'text', text: content }] } : content;
       const id = replica.idOf(record.key);
-      const plain = stripReminders(normaliseMessage({ ...words, id, role: record.role }));
+      const plain = stripReminders(normaliseMessage({ ...own, id, role: record.role }));
       const asked = { message: plain, after: record.parent, between: [], isVersion: true };
       const message = record.role === 'user' ? await this.#writer.folded(asked) : plain;
       const { parent, chat, role } = record;
@@ -220,7 +198,6 @@ export class Tree {
     return id;
   }
 
-  /** Settled messages behind a message: on a branch that ends there, or on a new one. Shows what was shown. */
   async add(given: readonly UIMessage[], { parentId, branch, sources }: AddOptions): Promise<BranchInfo> {
     const messages = readFrom('The messages', () => given.map((one) => normaliseMessage(one)));
     expectOption(messages.length > 0, 'messages', 'a list with messages', given);
@@ -231,14 +208,17 @@ export class Tree {
       const parent = parentId === null ? null : view.message(parentId).key;
       const keys = sources?.map((id) => view.message(id).key);
       const known = branch === undefined ? undefined : view.findBranch(branch);
-      if (known && known.key !== parent) throw notItsEnd(view.nameOf(known.id), parentId);
+      if (known && known.key !== parent) {
+        const name = view.nameOf(known.id);
+        const text = `Branch "${name}" does not end at "${parentId}". Leave \`branch\` out for one of its own.`;
+        throw new ContextError('invalid-options', text, { details: { branch: name, parentId } });
+      }
       const { chat, marks } = this.#writer.chatOf(parent);
       const made: MessageRecord[] = [];
       for (const message of messages) {
         const place = { parent: made.at(-1)?.key ?? parent, at: replica.now() + made.length, chat };
-        made.push(
-          replica.message(message, place, 'complete', keys && made.length === 0 ? { sources: keys } : {}),
-        );
+        const more = keys && made.length === 0 ? { sources: keys } : {};
+        made.push(replica.message(message, place, 'complete', more));
       }
       const end = made.at(-1)?.key as string;
       const base = this.#writer.forkBase(parent, made[0]?.role ?? '', view.active);
@@ -259,8 +239,6 @@ export class Tree {
     return info;
   }
 
-  // ------------------------------------------------------------------ names and deletions
-
   async renameBranch(nameOrId: string, name: string): Promise<BranchInfo> {
     const { desk, replica, view } = this.#writer;
     const to = expectName(name, 'branch');
@@ -269,9 +247,12 @@ export class Tree {
       const { way } = branch;
       if (view.live().some((other) => other !== branch && other.way?.name === to))
         throw nameTaken('branch', to);
-      if (!way) throw emptyBranch(nameOrId);
+      if (!way) {
+        const text = `Branch "${reasonOf(nameOrId)}" has no messages to be named by.`;
+        throw new ContextError('empty-branch', text);
+      }
       const { chat } = replica.chat.ends.get(way.record) as EndsRecord;
-      const mark = this.#writer.nameMark(way.record, way.head, { name: to, isOwn: true }, chat);
+      const mark = replica.mark(markId.name(way.record, way.head), { name: to, isOwn: true }, chat);
       const before = { name: way.name, ...(way.isNamed ? { isOwn: true } : {}) };
       const saved = this.#mark('rename-branch', `${way.name} → ${to}`, mark, before);
       return { info: view.infoOf(branch), saved };
@@ -291,17 +272,11 @@ export class Tree {
       const isShown = id === view.activeId;
       const { chat } = replica.chat.ends.get(way.record) as EndsRecord;
       const value: DeletionValue = { on: true, at: replica.now() };
-      // Words that come later bring it back, unless they grow here.
+      // Later words bring it back, unless they grow here.
       const key = replica.own.has(way.head ?? '') ? way.head : spokenAt(replica.chat, way.head);
       const mark = replica.mark(markId.deletion(way.record, key), value, chat);
-      const saved = this.#mark(
-        'delete-branch',
-        way.name,
-        mark,
-        { on: false },
-        isShown ? next.id : undefined,
-        pending,
-      );
+      const to = isShown ? next.id : undefined;
+      const saved = this.#mark('delete-branch', way.name, mark, { on: false }, to, pending);
       await view.load();
       desk.publish();
       return { id, name: way.name, saved };
@@ -310,16 +285,18 @@ export class Tree {
     desk.emit({ type: 'branch', action: 'delete', name, id });
   }
 
-  /** A branch that may go, and the one that is shown then: that which was used last. */
+  /** A branch that may go, and the one that is shown then: the one used last. */
   #toDelete(nameOrId: string): { readonly id: string; readonly way: Way; readonly next: Handle } {
     const { view } = this.#writer;
     const branch = view.findBranch(nameOrId);
     const [next] = view.lastUsed().filter((other) => other !== branch);
-    if (!next || !branch.way) throw lastBranch(view.nameOf(branch.id));
-    return { id: branch.id, way: branch.way, next };
+    if (next && branch.way) return { id: branch.id, way: branch.way, next };
+    const name = view.nameOf(branch.id);
+    const message = `Branch "${name}" is the last one of this chat and stays.`;
+    throw new ContextError('last-branch', message, { details: { branch: name } });
   }
 
-  /** Writes a mark and enters it into the log; `before` takes it back. What is `leaving` for another branch waits no longer. */
+  /** Writes a mark and logs it; `before` takes it back. Shows `to`, and drops what is `leaving`. */
   #mark(
     kind: Operation['kind'],
     label: string,
@@ -338,8 +315,6 @@ export class Tree {
     };
     return this.#writer.commit({ marks: [mark], local }, show).saved;
   }
-
-  // ------------------------------------------------------------------ checkpoints
 
   checkpoint(name: string, options?: { readonly at?: string }): Promise<CheckpointInfo> {
     const { at } = { ...options };
@@ -392,11 +367,7 @@ export class Tree {
     return { before: known.value, mark: replica.mark(known.id, value, known.chat) };
   }
 
-  async #markCheckpoint(
-    action: 'create' | 'rename' | 'delete',
-    name: string,
-    make: () => CheckpointMark,
-  ): Promise<CheckpointInfo> {
+  async #markCheckpoint(action: 'create' | 'rename' | 'delete', name: string, make: () => CheckpointMark) {
     const { desk, replica } = this.#writer;
     const { mark, saved } = await this.#writer.inTurn(async () => {
       const { label, mark, before } = make();
@@ -410,28 +381,13 @@ export class Tree {
   }
 }
 
-/** What is said of a checkpoint from now on, and what was said before. */
 interface CheckpointMark {
   readonly label: string;
   readonly mark: Mark;
   readonly before: unknown;
 }
 
-function lastBranch(branch: string): ContextError {
-  const message = `Branch "${branch}" is the last one of this chat and stays.`;
-  return new ContextError('last-branch', message, { details: { branch } });
-}
-
 function nameTaken(what: string, name: string): ContextError {
   const message = `A ${what} named "${name}" exists already in this chat. Choose another name.`;
   return new ContextError('name-taken', message, { details: { name } });
-}
-
-function emptyBranch(name: string): ContextError {
-  return new ContextError('empty-branch', `Branch "${reasonOf(name)}" has no messages to be named by.`);
-}
-
-function notItsEnd(branch: string, parentId: string | null): ContextError {
-  const message = `Branch "${branch}" does not end at "${parentId}". Leave \`branch\` out for one of its own.`;
-  return new ContextError('invalid-options', message, { details: { branch, parentId } });
 }

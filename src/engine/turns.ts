@@ -13,19 +13,17 @@ import {
 } from '../graph/graph.ts';
 import { markId } from '../graph/marks.ts';
 import { withCall, type CallFacts } from './calls.ts';
-import type { AskOptions } from './options.ts';
-import { expectIds, expectStatus } from './options.ts';
+import { expectIds, expectStatus, type AskOptions } from './options.ts';
 import { sameContent } from './same.ts';
 import { stillWritten, stopDrafts, type Stream } from './streams.ts';
 import { messageNotFound, type Handle } from './handles.ts';
-import type { TurnDelta, Writer, Written } from './writer.ts';
+import type { TurnDelta, Writer } from './writer.ts';
 
 /**
- * Turns: a question, an answer that is reserved for it, and the words of that answer until its last.
+ * Turns: a question, the answer that is reserved for it, and the words of that answer.
  *
- * The question and the reserved answer go to the disk in one delta. From then on the answer is a message like any other,
- * of which this page holds the lock; its words are drafts until it ends, and its end is a version. However many tabs do
- * that at once, on whatever branch: each has written messages of its own.
+ * Question and reserved answer are one delta. From then on this page holds the answer's lock; its words are drafts, and its end
+ * is a version. Whatever other tabs do at the same time, each writes messages of its own.
  */
 export class Turns {
   /** The answers that are about to grow again. */
@@ -36,18 +34,16 @@ export class Turns {
     this.#writer = writer;
   }
 
-  // ------------------------------------------------------------------ asking
-
   async ask(turn: readonly UIMessage[], options: AskOptions): Promise<string> {
     if (turn.length === 0 && options.parentId === undefined)
       throw new ContextError('invalid-messages', 'ask() needs at least one message.');
     expectIds(options);
     const start = performance.now();
     const { streams, view } = this.#writer;
-    // A second answer to a question that another tab is answering would be an accident.
+    // A second answer to a question that another tab answers would be an accident.
     const mayBeAgain = options.answer === undefined && turn.every(({ id }) => view.find(id) !== undefined);
     const isSole = options.isSole === true || mayBeAgain;
-    const ask = async (): Promise<Asking> => {
+    const ask = async () => {
       const asked = await this.#writer.inTurn(() => this.#ask(turn, options, isSole));
       await asked.written.saved.catch((error: unknown) => {
         streams.end(asked.key);
@@ -60,7 +56,7 @@ export class Turns {
     return id;
   }
 
-  async #ask(turn: readonly UIMessage[], options: AskOptions, isSole: boolean): Promise<Asking> {
+  async #ask(turn: readonly UIMessage[], options: AskOptions, isSole: boolean) {
     const { desk, streams, view } = this.#writer;
     await this.#writer.recover();
     const branch = view.branchToWrite(options.branch);
@@ -123,8 +119,8 @@ export class Turns {
   }
 
   /**
-   * What a turn hangs on: the head of its branch, or what a message of its id hangs on, to be asked again or in other words.
-   * Other words under an id that is known from another conversation only are a new message: an app may number its own.
+   * What a turn hangs on: where a message of its id hangs, to be asked again or in other words, or else the head of its branch.
+   * Other words under an id of another conversation are a new message: an app may number its own.
    */
   #parentOf(message: UIMessage | undefined, known: MessageRecord | undefined, branch: Handle): string | null {
     const { replica, view } = this.#writer;
@@ -160,10 +156,7 @@ export class Turns {
     return { branch: undefined, messages, ends: made.delta.ends, marks: [...marks, ...made.delta.marks] };
   }
 
-  /**
-   * A second answer to a question that another tab is answering would be an accident, and so would more words for an
-   * answer behind which something is being answered already.
-   */
+  /** Refuses an answer to a question that another tab answers, and words for an answer behind which one grows. */
   #refuseBeside(question: string | null, answer?: string): void {
     const { replica, streams } = this.#writer;
     const foreign = replica.foreign();
@@ -173,33 +166,27 @@ export class Turns {
     if (other !== undefined) throw stillWritten(replica.idOf(other));
   }
 
-  // ------------------------------------------------------------------ words
-
-  /** New words for a message: see the engine's `updateMessage()`. */
+  /** See the engine's `updateMessage()`. */
   async updateMessage(
     idOrKey: string,
     change: UIMessage | ((saved: UIMessage) => UIMessage),
     status: MessageStatus | undefined,
     call?: CallFacts,
   ): Promise<void> {
-    const record = this.#growing(idOrKey) ?? this.#writer.view.message(idOrKey);
+    const { replica, streams, view } = this.#writer;
+    // An answer that grows here is meant before any other of its id.
+    const growing = streams.keys().find((one) => one === idOrKey || replica.idOf(one) === idOrKey);
+    const record = replica.record(growing) ?? view.message(idOrKey);
     const { key } = record;
-    const stream = this.#writer.streams.get(key);
+    const stream = streams.get(key);
     if (typeof change === 'function') return this.#rewrite(key, change, status);
     const isGrowing = stream !== undefined && shownVersion(record).status === 'streaming';
-    if (isGrowing && status === 'streaming') return this.#writer.streams.draft(key, change, stream);
+    if (isGrowing && status === 'streaming') return streams.draft(key, change, stream);
     if (isGrowing && status === undefined) return this.#keepWords(key, change, stream);
     await this.#settle(key, change, status, call);
   }
 
-  /** An answer that grows here, by its id or key: it is meant before any other of its id. */
-  #growing(idOrKey: string): MessageRecord | undefined {
-    const { replica, streams } = this.#writer;
-    const key = streams.keys().find((one) => one === idOrKey || replica.idOf(one) === idOrKey);
-    return replica.record(key);
-  }
-
-  /** Durable words of an answer that grows here are a draft that lasts. What the disk refuses is written with its end. */
+  /** Durable words of a growing answer are a durable draft; where the disk refuses, they are written with its end. */
   async #keepWords(key: string, words: UIMessage, stream: Stream): Promise<void> {
     const start = performance.now();
     const { desk, streams } = this.#writer;
@@ -214,12 +201,8 @@ export class Turns {
     this.#tell('draft', key, 'streaming', stream, start);
   }
 
-  /** Changes the words that are saved, one tab after the other: two results of tools are both in it. */
-  async #rewrite(
-    key: string,
-    change: (saved: UIMessage) => UIMessage,
-    status: MessageStatus | undefined,
-  ): Promise<void> {
+  /** Changes saved words, one tab after the other, so that two tools' results are both kept. */
+  async #rewrite(key: string, change: (saved: UIMessage) => UIMessage, status: MessageStatus | undefined) {
     const { replica, streams, view } = this.#writer;
     const stream = streams.get(key);
     const rewrite = async (): Promise<void> => {
@@ -239,29 +222,24 @@ export class Turns {
     await streams.alone(TURN, rewrite).finally(() => this.#beginning.delete(key));
   }
 
-  /** A message that was there before something was waited for: its chat may be deleted by now. */
+  /** A message that was known before a wait: its chat may be deleted by now. */
   #still(key: string): MessageRecord {
     const record = this.#writer.replica.record(key);
-    if (record) return record;
-    throw messageNotFound(key);
+    if (!record) throw messageNotFound(key);
+    return record;
   }
 
-  async #settle(
-    key: string,
-    words: UIMessage,
-    status: MessageStatus | undefined,
-    call?: CallFacts,
-  ): Promise<void> {
+  async #settle(key: string, words: UIMessage, status: MessageStatus | undefined, call?: CallFacts) {
     const start = performance.now();
     const before = this.#writer.replica.status(this.#still(key));
-    const write = (): Promise<Settling> => this.#write(key, words, status, call);
+    const write = () => this.#write(key, words, status, call);
     const { stream, next, phase, written } = await this.#writer.inTurn(write);
     await written.saved;
     if (phase === 'start') await this.#giveWay(key, words, before);
     this.#tell(phase, key, next, stream, start);
   }
 
-  /** Who asked behind an answer before it went on here has asked of what it was: it stays that. */
+  /** Where another tab has asked behind an answer before it went on here, the answer stays what it was. */
   async #giveWay(key: string, words: UIMessage, before: MessageStatus): Promise<void> {
     const { replica } = this.#writer;
     await this.#writer.others.pull();
@@ -272,17 +250,12 @@ export class Turns {
     throw stillWritten(replica.idOf(other));
   }
 
-  async #write(
-    key: string,
-    given: UIMessage,
-    status: MessageStatus | undefined,
-    call?: CallFacts,
-  ): Promise<Settling> {
+  async #write(key: string, given: UIMessage, status: MessageStatus | undefined, call?: CallFacts) {
     const { desk, replica, streams, view } = this.#writer;
     const id = replica.idOf(key);
     const before = replica.status(this.#still(key));
     const isOwn = streams.get(key) !== undefined;
-    const next = nextStatus(id, { before, isOwn }, status);
+    const next = nextStatus(id, before, isOwn, status);
     if (before === 'streaming' && !isOwn) throw stillWritten(id);
     const isBegun = next === 'streaming' && !isOwn;
     if (isBegun) {
@@ -296,36 +269,28 @@ export class Turns {
     if (stream) stopDrafts(stream, given);
     await stream?.draft;
     const record = this.#still(key);
-    // Words that were drafted are not taken back by an end without any.
+    // An end without words keeps those that were drafted.
     const isEnd = next !== 'streaming' && isOwn;
     const words = isEnd && given.parts.length === 0 ? (replica.body(key) ?? given) : given;
     const isSilent = isEnd && words.parts.length === 0 && !hasWords(shownVersion(record));
     const made = isSilent ? replica.takenBack(record) : replica.revised(record, words, next);
     if (next !== 'streaming') replica.own.delete(key);
-    const marks = call && isEnd && !isSilent ? [this.#told(record, call, words)] : [];
+    const marks: Mark[] = [];
+    if (call && isEnd && !isSilent) {
+      const id = markId.calls(key);
+      const calls = withCall(replica.chat.marks.get(id)?.value, call, words);
+      marks.push(replica.mark(id, calls, record.chat));
+    }
     const written = this.#writer.commit({ messages: [made], marks });
     if (next === 'streaming') replica.grow(key, words);
     else streams.end(key, this.#writer.line.stored(key));
     await view.load();
     desk.publish();
-    const phase = next !== 'streaming' ? 'end' : before === 'streaming' ? 'draft' : 'start';
+    const phase: Phase = next !== 'streaming' ? 'end' : before === 'streaming' ? 'draft' : 'start';
     return { stream, next, phase, written };
   }
 
-  /** What is known of the requests that made an answer, with this one. */
-  #told({ key, chat }: MessageRecord, call: CallFacts, words: UIMessage): Mark {
-    const { replica } = this.#writer;
-    const id = markId.calls(key);
-    return replica.mark(id, withCall(replica.chat.marks.get(id)?.value, call, words), chat);
-  }
-
-  #tell(
-    phase: 'start' | 'draft' | 'end',
-    key: string,
-    status: MessageStatus,
-    stream: Stream | undefined,
-    start?: number,
-  ): void {
+  #tell(phase: Phase, key: string, status: MessageStatus, stream: Stream | undefined, start: number): void {
     const { desk, replica, view } = this.#writer;
     const branch = view.nameOf(stream?.branchId);
     desk.emit({ type: 'stream', phase, branch, id: replica.idOf(key) ?? key, status }, start);
@@ -335,15 +300,8 @@ export class Turns {
 /** What tabs do one after the other: to answer a saved question again, to let an answer go on, to answer its calls. */
 const TURN = 'turn';
 
-/** A turn on its way. */
-interface Asking {
-  readonly id: string;
-  readonly key: string;
-  readonly stream: Stream;
-  readonly written: Written;
-}
+type Phase = 'start' | 'draft' | 'end';
 
-/** Where a turn goes. */
 interface Place {
   /** The message that it hangs on. */
   readonly under: string | null;
@@ -353,7 +311,6 @@ interface Place {
   readonly isFork: boolean;
 }
 
-/** The answer that is reserved. */
 interface Reserved {
   readonly key: string;
   readonly id: string;
@@ -361,23 +318,8 @@ interface Reserved {
   readonly answer: UIMessage | undefined;
 }
 
-/** Words on their way. */
-interface Settling {
-  readonly stream: Stream | undefined;
-  readonly next: MessageStatus;
-  readonly phase: 'start' | 'draft' | 'end';
-  readonly written: Written;
-}
-
-/**
- * A settled message keeps its status, or streams again; only what streams ends. What is written here streams until it
- * ends here.
- */
-function nextStatus(
-  id: string,
-  { before, isOwn }: { readonly before: MessageStatus; readonly isOwn: boolean },
-  given: MessageStatus | undefined,
-): MessageStatus {
+/** A settled message keeps its status, or streams again; only what streams ends. */
+function nextStatus(id: string, before: MessageStatus, isOwn: boolean, given?: MessageStatus): MessageStatus {
   const status = given ?? (isOwn ? 'streaming' : before);
   expectStatus(status);
   if (status === before || status === 'streaming' || before === 'streaming' || isOwn) return status;

@@ -5,19 +5,26 @@ import type { Revision } from '../store/store.ts';
 import type { CallFacts } from './calls.ts';
 import type { Comparison } from './compare.ts';
 import { ownOptions } from './desk.ts';
+import { Face } from './face.ts';
 import type { Operation } from './history.ts';
-import { Opening } from './opening.ts';
 import type { AddOptions, MessageContent } from './options.ts';
+import type { Questions } from './questions.ts';
+import type { Session } from './session.ts';
 import { NO_VERSIONS, type BranchInfo, type CheckpointInfo, type Versions } from './state.ts';
 
 /**
- * What an engine does with branches and checkpoints, and answers of messages and their versions.
- *
- * Methods run one after another in the order in which they were called. Questions that are answered at once have their
- * empty answers until the chat is read; answers are equal until they change.
+ * What an engine does with branches, checkpoints and versions. Methods run in the order of their calls. Questions answered
+ * at once have empty answers until the chat is read; answers stay the same objects until they change.
  */
-export class Verbs extends Opening {
-  // ------------------------------------------------------------------ branches
+export abstract class Verbs extends Face {
+  /** @internal The session, once its code is loaded and the chat is read. A failure is tried again by the next call. */
+  protected abstract opened(): Promise<Session>;
+
+  /** @internal The same with code that is not needed before; later calls wait for it, too. */
+  protected abstract with(code: 'saves' | 'tree'): Promise<Session>;
+
+  /** @internal What is answered at once; undefined until the chat is read. */
+  protected abstract get questions(): Questions | undefined;
 
   /** A new version of a message beside the old one, without asking a model; resolves to its id. */
   async edit(id: string, content: MessageContent): Promise<string> {
@@ -42,16 +49,13 @@ export class Verbs extends Opening {
     return (await this.with('tree')).tree.btw();
   }
 
-  /**
-   * Shows another branch as soon as its words are here, and resolves when it is stored which one is shown. Pending messages
-   * are dropped.
-   */
+  /** Shows another branch once its words are loaded; resolves when that is stored. Pending messages are dropped. */
   async switchBranch(nameOrId: string): Promise<void> {
     const { pending } = this.desk;
     return (await this.with('tree')).tree.switchBranch(pending, nameOrId);
   }
 
-  /** Shows a message: the branch whose head it is, or the branch used last that holds it, up to it. Makes no branch. */
+  /** Shows a message: the branch that ends there, or else the one used last that holds it, up to it. Makes no branch. */
   async checkout(id: string): Promise<void> {
     return (await this.with('tree')).tree.checkout(id);
   }
@@ -61,16 +65,16 @@ export class Verbs extends Opening {
     return (await this.with('tree')).tree.renameBranch(nameOrId, name);
   }
 
-  /** Deletes a branch; its messages stay where other branches hold them. The last one can't go (`last-branch`). */
+  /** Deletes a branch; messages that other branches hold stay. Rejects with `last-branch` for the last one. */
   async deleteBranch(nameOrId: string): Promise<void> {
     const { pending } = this.desk;
     return (await this.with('tree')).tree.deleteBranch(pending, nameOrId);
   }
 
   /**
-   * Settled messages behind another one, in one durable transaction, without asking a model: on a branch that ends there,
-   * or on a new one. What is shown stays. Rejects with `invalid-messages`, `message-not-found`, `branch-not-found`, and with
-   * `invalid-options` for no messages, and for a branch that ends elsewhere.
+   * Adds settled messages in one durable transaction, without asking a model: on the branch named, which must end at
+   * `parentId`, or on a new one. What is shown stays. Rejects with `invalid-messages`, `message-not-found`,
+   * `branch-not-found`, and `invalid-options` for no messages and for a branch that ends elsewhere.
    */
   async add(messages: readonly UIMessage[], options: AddOptions): Promise<BranchInfo> {
     const [own, how] = [ownOptions(messages), ownOptions(options)];
@@ -78,25 +82,22 @@ export class Verbs extends Opening {
   }
 
   /**
-   * Takes back what was done last with a branch or a checkpoint, also by an earlier visit; undefined where there is nothing.
-   * A branch that has gained messages since is only switched away from. Rejects with `overtaken` where another tab came
-   * after.
+   * Undoes the last operation on a branch or checkpoint, also of an earlier visit; undefined where there is none. A branch
+   * that has gained messages since is only switched away from. Rejects with `overtaken` where another tab changed the same.
    */
   async undo(): Promise<Operation | undefined> {
-    return (await this.with('tree')).tree.undo();
+    return (await this.with('tree')).tree.history.undo();
   }
 
-  /** Does again what was taken back last; undefined where there is nothing. Rejects with `overtaken`, as `undo()` does. */
+  /** Does again what was undone last; undefined where there is nothing. Rejects with `overtaken`. */
   async redo(): Promise<Operation | undefined> {
-    return (await this.with('tree')).tree.redo();
+    return (await this.with('tree')).tree.history.redo();
   }
 
   /** The operation log of this device: the last 1,000, oldest first. */
   operations(): readonly Operation[] {
     return this.questions?.operations() ?? NONE;
   }
-
-  // ------------------------------------------------------------------ checkpoints
 
   /** Names the head, or any message of the chat. A name that exists moves and keeps its id. */
   async checkpoint(name: string, options?: { readonly at?: string }): Promise<CheckpointInfo> {
@@ -113,8 +114,6 @@ export class Verbs extends Opening {
   async deleteCheckpoint(name: string): Promise<void> {
     return (await this.with('tree')).tree.deleteCheckpoint(name);
   }
-
-  // ------------------------------------------------------------------ messages and their versions
 
   /** The versions of a message that live branches reach, and its place among them. Total. */
   siblings(id: string): Versions {
@@ -136,7 +135,7 @@ export class Verbs extends Opening {
     return this.questions?.status(id);
   }
 
-  /** What is known of a message without its body: parent, role, status, depth; undefined for an unknown one. */
+  /** The facts of a message without its body; undefined for an unknown one. */
   node(id: string): NodeInfo | undefined {
     return this.questions?.node(id);
   }
@@ -152,14 +151,14 @@ export class Verbs extends Opening {
   }
 
   /**
-   * Whether the message with this id says what this one says: role, parts and metadata, but for reminders, which an
-   * interface may show or not. Undefined where it is not loaded and begins alike.
+   * Whether the message of this id has the same role, parts and metadata, reminders aside. Undefined where it is not loaded
+   * and its preview is equal.
    */
   matches(message: UIMessage, key?: string): boolean | undefined {
     return this.questions?.matches(message, key);
   }
 
-  /** @internal The key of the last message of a branch, also of one that another tab is writing. */
+  /** @internal The key of a branch's last message, also of one that another tab is writing. */
   lastOf(branchId: string): string | undefined {
     return this.questions?.lastOf(branchId);
   }
@@ -169,28 +168,19 @@ export class Verbs extends Opening {
     return this.questions?.branchHolding(key);
   }
 
-  // ------------------------------------------------------------------ how an answer came about
-
-  /**
-   * What is known of the requests that made an answer, oldest first, the last 20; empty where none was made here or nobody
-   * told. Equal until it changes. `contextree/ai` tells of each one, in the transaction that ends the turn.
-   */
+  /** The facts of the requests that made an answer, oldest first, the last 20; [] where nobody told. Equal until it changes. */
   calls(id: string): readonly CallFacts[] {
     return this.questions?.calls(id) ?? NONE;
   }
 
-  /**
-   * What a message said before it was changed: versions that were settled when they were replaced, oldest first, the last 20.
-   * Drafts and steps of an answer are none. Rejects with `message-not-found`.
-   */
+  /** The last 20 settled versions of a message that were replaced, oldest first. Rejects with `message-not-found`. */
   async revisions(id: string): Promise<readonly Revision[]> {
     return (await this.opened()).revisions(id);
   }
 
   /**
-   * Two messages, or branches by name or id, from the last message that both have: what was said after it, message beside
-   * message. A branch stands for its last message; '' for an empty one. Reads the bodies of both sides.
-   * Rejects with `message-not-found`.
+   * Two messages, or branches by name or id (which stand for their heads), from the last message that both have. Reads the
+   * bodies of both sides. Rejects with `message-not-found`.
    */
   async compare(a: string, b: string): Promise<Comparison> {
     return (await this.opened()).compare(a, b);

@@ -1,29 +1,31 @@
 import type { UIMessage } from 'ai';
-import { ContextError } from '../errors.ts';
-import { labelOf } from '../graph/reach.ts';
+import { ContextError, isContextError, reasonOf, refuseToLoad } from '../errors.ts';
+import { hasLazy } from '../fragment/copy.ts';
+import type { ContextFragment } from '../fragment/fragment.ts';
+import { checkStoredMessage } from '../fragment/message.ts';
 import { chainOf, holds, upward, type MessageRecord } from '../graph/graph.ts';
+import { labelOf } from '../graph/reach.ts';
+import type { ContextRenderer } from '../render/renderer.ts';
 import { Handles, type Handle } from './handles.ts';
-import { keepIfSame, keepSame } from './same.ts';
+import { keepIfSame, keepSame, sameItems } from './same.ts';
 import type { BranchInfo, EngineState } from './state.ts';
+import type { Writer } from './writer.ts';
 
 /** How many messages are loaded when a branch is shown, and how many more by each `loadMore()`. */
 export const PAGE = 200;
 
-/** What is shown of a chat: the loaded end of the chain of the branch that is shown, and what another tab writes behind it. */
+/** What is shown of a chat: the loaded end of the active chain, and what another tab writes behind it. */
 export class View extends Handles {
   #shown: Shown = { head: null, keys: [], from: 0 };
   #behind: readonly string[] = [];
-  /** Messages of which words were asked for and are nowhere. */
+  /** Messages whose bodies were asked for and not found. */
   readonly #lost: Set<string> = new Set();
-
-  // ------------------------------------------------------------------ loading
 
   /** Loads the last messages of what is shown: at least `count`, or as many as were loaded. */
   async load(count = 0): Promise<void> {
     const head = this.head();
     const next = this.#next(head, count);
     await this.loadBodies(next.keys.slice(next.from));
-    // What another tab is writing can be looked at; no turn of this page depends on it.
     this.#behind = this.at === null ? this.#foreignBehind() : [];
     await this.loadBodies(this.#behind).catch(() => {});
     // Another branch may be shown by now, or a message may have come.
@@ -35,14 +37,14 @@ export class View extends Handles {
     return this.#shown.keys.length - this.#shown.from;
   }
 
-  /** Loads what a branch would show, up to its head or to `at`; whether all of it was there. */
+  /** Loads what a branch would show, up to `at`; whether all of it was found. */
   async foresee({ key }: Handle, at: string | null): Promise<boolean> {
     const { keys, from } = this.#next(at ?? key, 0);
     await this.loadBodies(keys.slice(from));
     return this.replica.missing(keys.slice(from)).length === 0;
   }
 
-  /** Loads the words of these messages where they are not here. */
+  /** Loads the bodies of these messages that are not loaded. */
   async loadBodies(keys: readonly string[]): Promise<void> {
     const missing = this.replica.missing(keys).filter((key) => !this.#lost.has(key));
     if (missing.length === 0) return;
@@ -52,7 +54,7 @@ export class View extends Handles {
     for (const key of missing) if (!bodies.has(key)) this.#lost.add(key);
   }
 
-  /** Words that were nowhere may be somewhere by now. */
+  /** Asks again for bodies that were not found. */
   lookAgain(): void {
     this.#lost.clear();
   }
@@ -90,13 +92,10 @@ export class View extends Handles {
     return { keys: added.toReversed(), shared: 0 };
   }
 
-  // ------------------------------------------------------------------ what the state says
-
-  /** What the state says of the chat; what did not change keeps its identity. */
   slices(before: EngineState): Partial<EngineState> {
     const next = this.#next(this.head(), 0);
     const messages = this.#messagesOf(next.keys.slice(next.from));
-    // While words of it are still to be read, what was told last stays.
+    // While bodies are still to be read, the slices stay.
     if (!messages) return {};
     this.#shown = next;
     const isThere = this.at === null && this.#behind.length > 0 && this.#foreignBehind().length > 0;
@@ -115,34 +114,30 @@ export class View extends Handles {
     };
   }
 
-  /** The messages of these keys that show; undefined while words of one are still to be read. */
+  /** The messages of these keys that show; undefined while the body of one is still to be read. */
   #messagesOf(keys: readonly string[]): UIMessage[] | undefined {
     const messages: UIMessage[] = [];
     for (const key of keys) {
       const record = this.replica.record(key);
       const isBeside = this.#behind.includes(key);
       if (!record || !(isBeside || this.replica.isVisible(record))) continue;
-      const body = this.replica.body(key) ?? (isBeside ? this.#silent(record) : undefined);
+      // A reserved answer of another tab shows before its first word.
+      const isSilent = isBeside && this.replica.parts(record) === 0;
+      if (isSilent && !silent.has(record))
+        silent.set(record, { id: this.replica.idOf(key), role: 'assistant', parts: [] });
+      const body = this.replica.body(key) ?? (isSilent ? silent.get(record) : undefined);
       if (body) messages.push(body);
       else if (this.replica.missing([key]).length > 0 && !this.#lost.has(key)) return undefined;
     }
     return messages;
   }
 
-  /** A reserved answer of another tab, before its first word; undefined where it has words. */
-  #silent(record: MessageRecord): UIMessage | undefined {
-    if (this.replica.parts(record) > 0) return undefined;
-    const message = silent.get(record) ?? { id: this.replica.idOf(record.key), role: 'assistant', parts: [] };
-    silent.set(record, message);
-    return message;
-  }
-
-  /** The live branches, as people see them. */
   branches(): BranchInfo[] {
-    return this.live().map((handle) => this.infoOf(handle));
+    const infos: BranchInfo[] = [];
+    for (const handle of this.live()) infos.push(this.infoOf(handle));
+    return infos;
   }
 
-  /** One branch, as people see it. */
   infoOf({ id, key, way }: Handle): BranchInfo {
     const { chat, reach } = this.replica;
     if (!way) throw new ContextError('invariant', `Branch "${id}" is not there.`);
@@ -170,4 +165,145 @@ interface Shown {
   readonly head: string | null;
   readonly keys: readonly string[];
   readonly from: number;
+}
+
+// ------------------------------------------------------------------ what a model gets
+
+/**
+ * The messages for a model call, kept from turn to turn: a long chat grows by two, so only what is new is walked, read and
+ * checked. The chain that was asked for last is kept as a list; a message that changed cuts it at its place.
+ */
+export class Chains {
+  readonly #writer: Writer;
+  readonly #checked: WeakMap<UIMessage, boolean> = new WeakMap();
+  /** The keys of the kept chain, oldest first, and the place of each; keys that were cut off may be in here. */
+  readonly #keys: string[] = [];
+  readonly #places: Map<string, number> = new Map();
+  /** The messages among them that can be sent, and how many of those there are up to and including each key. */
+  readonly #messages: UIMessage[] = [];
+  readonly #sent: number[] = [];
+
+  constructor(writer: Writer) {
+    this.#writer = writer;
+  }
+
+  clear(): void {
+    this.#truncate(0);
+  }
+
+  /** Forgets the kept chain from a message on, because it changed. */
+  cut(key: string): void {
+    const at = this.#placeOf(key);
+    if (at !== undefined) this.#truncate(at);
+  }
+
+  #placeOf(key: string): number | undefined {
+    const at = this.#places.get(key);
+    return at !== undefined && this.#keys[at] === key ? at : undefined;
+  }
+
+  #truncate(length: number): void {
+    this.#keys.length = this.#sent.length = length;
+    this.#messages.length = this.#sent[length - 1] ?? 0;
+    if (length === 0) this.#places.clear();
+  }
+
+  /** The messages up to `head`, oldest first, that can be sent: with parts, and valid. Costs what is new. */
+  async messages(head: string | null): Promise<UIMessage[]> {
+    for (;;) {
+      const keys = this.#cutTo(head);
+      await this.#writer.view.loadBodies(keys);
+      const bodies = keys.map((key) => this.#writer.replica.body(key));
+      await this.#check(bodies.filter((body) => body !== undefined));
+      // A message may have grown meanwhile, or another chain was asked for.
+      const isSame = sameItems(this.#cutTo(head), keys);
+      if (!isSame || keys.some((key, i) => this.#writer.replica.body(key) !== bodies[i])) continue;
+      keys.forEach((key, i) => this.#add(key, bodies[i]));
+      return [...this.#messages];
+    }
+  }
+
+  /** Cuts the kept chain to what it shares with the one of `head`; gives the other keys of that. */
+  #cutTo(head: string | null): string[] {
+    const fresh: string[] = [];
+    let shared = 0;
+    for (const { key } of upward(this.#writer.replica.chat, head)) {
+      shared = (this.#placeOf(key) ?? -1) + 1;
+      if (shared > 0) break;
+      fresh.push(key);
+    }
+    this.#truncate(shared);
+    return fresh.toReversed();
+  }
+
+  #add(key: string, message: UIMessage | undefined): void {
+    this.#places.set(key, this.#keys.length);
+    this.#keys.push(key);
+    if (message && this.#isSendable(message)) this.#messages.push(message);
+    this.#sent.push(this.#messages.length);
+  }
+
+  async sound(messages: readonly UIMessage[]): Promise<UIMessage[]> {
+    await this.#check(messages);
+    return messages.filter((message) => this.#isSendable(message));
+  }
+
+  #isSendable(message: UIMessage): boolean {
+    return message.parts.length > 0 && this.#checked.get(message) === true;
+  }
+
+  async #check(messages: readonly UIMessage[]): Promise<void> {
+    const fresh = messages.filter((message) => message.parts.length > 0 && !this.#checked.has(message));
+    const sound = fresh.filter((message) => this.#isSound(message));
+    if (!this.#writer.desk.options.validate || sound.length === 0) return;
+    if ((await this.#refusal(sound)) === undefined) return;
+    for (const message of sound) this.#refuse(message, await this.#refusal([message]));
+  }
+
+  #refuse(message: UIMessage, reason: ContextError | undefined): void {
+    if (!reason) return;
+    this.#checked.set(message, false);
+    const { code, message: words } = reason;
+    this.#writer.desk.emit({ type: 'error', code, message: words, id: message.id });
+  }
+
+  #isSound(message: UIMessage): boolean {
+    try {
+      checkStoredMessage(message);
+      this.#checked.set(message, true);
+      return true;
+    } catch (error) {
+      this.#refuse(message, error as ContextError);
+      return false;
+    }
+  }
+
+  async #refusal(messages: readonly UIMessage[]): Promise<ContextError | undefined> {
+    try {
+      await this.#writer.desk.options.validate?.([...messages]);
+      return undefined;
+    } catch (cause) {
+      if (isContextError(cause)) return cause;
+      const message = `validate() refused a stored message: ${reasonOf(cause)}`;
+      return new ContextError('invalid-messages', message, { cause });
+    }
+  }
+}
+
+/** The fragments with their lazy values loaded. */
+export async function loadedFragments(
+  fragments: readonly ContextFragment[],
+  signal: AbortSignal | undefined,
+): Promise<readonly ContextFragment[]> {
+  if (!fragments.some(hasLazy)) return fragments;
+  const { loadFragments } = await import('../fragment/loader.ts').catch(refuseToLoad);
+  return loadFragments(fragments, signal ? { signal } : {});
+}
+
+/** The fragments as text. Throws `invalid-options` where the renderer gives none. */
+export function textOf(renderer: ContextRenderer, fragments: readonly ContextFragment[]): string {
+  const text: unknown = renderer.render(fragments);
+  if (typeof text === 'string') return text;
+  const message = `The renderer "${renderer.name}" gave no text: ${reasonOf(text)}.`;
+  throw new ContextError('invalid-options', message);
 }

@@ -14,20 +14,16 @@ import type { History } from './history.ts';
 import { isRefusal, Line } from './line.ts';
 import { Others } from './others.ts';
 import { Replica } from './replica.ts';
-import { Chains } from './resolve.ts';
 import type { Asked } from './saves.ts';
 import { Streams } from './streams.ts';
-import { View } from './view.ts';
+import { Chains, View } from './view.ts';
 
 /**
- * The one door for change.
+ * The one door for change, and what puts the rooms together: what this page knows (`replica.ts`), shows (`view.ts`), writes
+ * to the disk (`line.ts`) and streams (`streams.ts`), and what others do (`others.ts`).
  *
- * A method looks at what is known, makes records, and hands them in here: they are joined, shown, and put in line for the
- * disk. It also puts the rooms together: what this page knows (`replica.ts`), what it shows (`view.ts`), what a model gets
- * (`resolve.ts`), its way to the disk (`line.ts`), what grows here (`streams.ts`) and what others do (`others.ts`).
- *
- * Nothing is waited for between looking and joining but words that must be read, so methods take turns; what
- * follows, the way to the disk, they share.
+ * A method looks at what is known and makes records; they are joined, shown and put in line for the disk. Between looking and
+ * joining it waits for nothing but words that must be read, and methods take turns; the way to the disk is shared.
  */
 export class Writer {
   readonly desk: Desk;
@@ -37,7 +33,7 @@ export class Writer {
   readonly chains: Chains = new Chains(this);
   readonly line: Line = new Line(this);
   readonly others: Others = new Others(this);
-  /** The operation log, once its code has come. */
+  /** The operation log, once its code is loaded. */
   history: History | undefined;
   #folds: Folds | undefined;
   #tail: Promise<unknown> = Promise.resolve();
@@ -56,8 +52,7 @@ export class Writer {
   }
 
   /**
-   * Joins a delta, shows it and puts it in line. `saved` resolves when it is on the disk, or is kept in line where that
-   * refuses; it rejects with what the store will never take. `show` says what is shown of it.
+   * Joins a delta, shows it (`show`) and puts it in line. `saved` rejects only with what the store will never take.
    *
    * @throws chat-deleted where the chat was deleted since the delta was planned
    */
@@ -70,17 +65,20 @@ export class Writer {
     const beside = typeof local === 'function' ? local() : local;
     const strict = this.line.push({ ...named, local: { ...beside, ...this.viewRecord() } });
     strict.catch(() => {});
-    // Who speaks in a chat that was deleted begins it anew.
+    // Who speaks in a deleted chat begins it anew.
     const isSaid = whole.messages.length + whole.ends.length + whole.marks.length > 0;
     const isDeleted = isSaid && this.desk.state.getState().error?.code === 'chat-deleted';
     this.desk.publish(isDeleted ? { status: 'ready', error: null } : {});
-    return { strict, saved: orKept(strict) };
+    const saved = strict.catch((error: unknown) => {
+      if (!isRefusal(error)) throw error;
+    });
+    saved.catch(() => {});
+    return { strict, saved };
   }
 
   /**
-   * The same for a turn on a branch, by the engine's policy: with `fork` it is joined at once; with `error` and `rebase`
-   * the store is asked first whether the branch still ends where this page saw it end. `plan` makes the delta, and makes
-   * it again for a rebase.
+   * The same for a turn, by `onConflict`: with `fork` it is joined at once; with `error` and `rebase` the store is asked first
+   * whether the branch still ends where this page saw it. `plan` is called again for a rebase.
    */
   async commitTurn(plan: () => Promise<TurnDelta>, show: () => void): Promise<Written> {
     if ((this.desk.options.onConflict ?? 'fork') === 'fork') return this.commit(await plan(), show);
@@ -88,30 +86,28 @@ export class Writer {
     return commitExpecting(this, plan, show);
   }
 
-  /** A delta with what goes with every write. Throws chat-deleted where the chat was deleted since it was planned. */
+  /** A delta with the metadata of a first write. Throws `chat-deleted` where the chat was deleted since it was planned. */
   whole({ messages = [], ends = [], marks = [] }: Partial<ChatDelta>): ChatDelta {
-    const whole = { messages, ends, marks };
     const { deleted } = this.replica;
-    if ([...messages, ...ends, ...marks].some(({ chat }) => deleted.has(chat)))
-      throw deletedMeanwhile(this.desk.chatId);
-    return { ...whole, marks: [...this.#metadata(whole), ...marks] };
+    if (deleted.size > 0 && [...messages, ...ends, ...marks].some(({ chat }) => deleted.has(chat))) {
+      const { chatId } = this.desk;
+      const message = `Chat "${chatId}" was deleted meanwhile. What is said now begins it anew.`;
+      throw new ContextError('chat-deleted', message, { details: { chatId } });
+    }
+    return { messages, ends, marks: [...this.#metadata({ messages, ends, marks }), ...marks] };
   }
 
-  /** A message with the reminders of the prompt. Their code comes when there are some. */
   async folded(asked: Asked): Promise<UIMessage> {
     if (this.desk.prompt.list().some(isFolding)) return (await this.folds()).fold(asked);
     return asked.isVersion ? stripReminders(asked.message) : asked.message;
   }
 
-  /** What folds reminders into messages. Rejects where its code could not be loaded. */
   async folds(): Promise<Folds> {
     const { Folds } = await import('./folds.ts').catch(refuseToLoad);
     return (this.#folds ??= new Folds(this));
   }
 
-  // ------------------------------------------------------------------ before a write
-
-  /** Stores what was left behind: words of answers that were cut off, and the end of those that never said anything. */
+  /** Settles answers that nobody writes any more: their words so far are kept, silent ones are taken back. */
   async recover(): Promise<void> {
     if (this.replica.abandoned().length === 0) return;
     const { store, chatId } = this.desk;
@@ -122,31 +118,24 @@ export class Writer {
     if (abandoned.length === 0) return;
     await this.view.loadBodies(abandoned.map(({ key }) => key));
     const messages = abandoned.flatMap(({ key }) => {
-      const record = this.replica.record(key);
+      const [record, body] = [this.replica.record(key), this.replica.body(key)];
       if (!record) return [];
-      const body = this.replica.body(record.key);
-      return body && body.parts.length > 0
-        ? this.replica.revised(record, body, 'interrupted')
-        : this.replica.takenBack(record);
+      if (!body || body.parts.length === 0) return this.replica.takenBack(record);
+      return this.replica.revised(record, body, 'interrupted');
     });
     this.commit({ messages });
   }
 
-  // ------------------------------------------------------------------ making records
-
-  /** The chat key of what hangs on a message; that of the chat for a first one. `marks` begin a chat that has none. */
+  /** The chat key of what hangs on a message; `marks` begin a chat that there is none of. */
   chatOf(parent: string | null): { readonly chat: string; readonly marks: readonly Mark[] } {
     const known = this.replica.record(parent)?.chat ?? this.replica.chatKey;
     if (known !== undefined) return { chat: known, marks: [] };
     const chat = createId();
-    const { userId } = this.desk;
-    return {
-      chat,
-      marks: [this.replica.mark(markId.beginning(chat), { userId, createdAt: Date.now() }, chat)],
-    };
+    const beginning = { userId: this.desk.userId, createdAt: Date.now() };
+    return { chat, marks: [this.replica.mark(markId.beginning(chat), beginning, chat)] };
   }
 
-  /** The engine's own metadata, with its first write: fields that nobody has set, nor this very write sets. */
+  /** The engine's metadata, with its first write: the fields that nobody has set. */
   #metadata({ messages, ends, marks }: ChatDelta): Mark[] {
     const [first] = [...messages, ...ends, ...marks];
     const { metadata } = this.desk.options;
@@ -166,19 +155,16 @@ export class Writer {
     return [this.#newEnds(record, chat, [])];
   }
 
-  /** Where a branch ends from now on. */
   endsAt(record: string, key: string, chat: string): EndsRecord {
     const known = this.replica.chat.ends.get(record);
-    if (!known) return this.#newEnds(record, chat, [key]);
-    const { seq, ...ends } = known;
-    return { ...ends, ...(seq === undefined ? {} : { seq }), keys: [key] };
+    return known ? { ...known, keys: [key] } : this.#newEnds(record, chat, [key]);
   }
 
   #newEnds(id: string, chat: string, keys: readonly string[]): EndsRecord {
     return { id, at: this.replica.now(), createdAt: Date.now(), chat, keys };
   }
 
-  /** A new branch that ends at a message, named after `base`; the first one of a chat has no base, and is `main`. */
+  /** A new branch that ends at a message, named after `base`; without, it is `main`. */
   newBranch(
     key: string,
     chat: string,
@@ -187,29 +173,20 @@ export class Writer {
     const record = createId();
     const ends = [this.#newEnds(record, chat, [key])];
     if (base === undefined) return { record, delta: { ends, marks: [] } };
-    const name = nextBranchName(
-      base,
-      this.replica.branches.live.map((way) => way.name),
-    );
-    return { record, delta: { ends, marks: [this.nameMark(record, key, { name }, chat)] } };
+    const taken = this.replica.branches.live.map((way) => way.name);
+    const value: NameValue = { name: nextBranchName(base, taken) };
+    return { record, delta: { ends, marks: [this.replica.mark(markId.name(record, key), value, chat)] } };
   }
 
-  /** The mark that names the branch of a record that holds a message. */
-  nameMark(record: string, key: string | null, value: NameValue, chat: string): Mark {
-    return this.replica.mark(markId.name(record, key), value, chat);
-  }
-
-  /** Names that this page shows beside a fork and that nobody wrote yet: they would change with the next join. */
+  /** Marks for names beside a fork that nobody wrote yet: the next join would change them. */
   #namesShown(): Mark[] {
-    const { live } = this.replica.branches;
-    const { chat } = this.replica;
-    const forked = new Set(live.flatMap(({ fork, record }) => (fork === null ? [] : record)));
+    const { chat, branches } = this.replica;
+    const forked = new Set(branches.live.flatMap(({ fork, record }) => (fork === null ? [] : record)));
     if (forked.size === 0) return [];
-    return live.flatMap((way) => {
-      if (!forked.has(way.record)) return [];
-      if (way.head === null || this.#isNamed(way)) return [];
+    return branches.live.flatMap((way) => {
+      if (!forked.has(way.record) || way.head === null || this.#isNamed(way)) return [];
       const record = chat.messages.get(way.head) as MessageRecord;
-      return [this.nameMark(way.record, way.head, { name: way.name }, record.chat)];
+      return [this.replica.mark(markId.name(way.record, way.head), { name: way.name }, record.chat)];
     });
   }
 
@@ -225,17 +202,17 @@ export class Writer {
     return false;
   }
 
-  /** What is stored of the view, where there is more than one branch to open the chat with. */
+  /** The view as it is stored, where there is more than one branch. */
   viewRecord(): Readonly<Record<string, unknown>> {
     return this.view.live().length > 1 ? { view: this.view.toStore() } : {};
   }
 
-  /** All that is kept beside the chat on this device: for a database that was cleared. */
+  /** All local records: for a database that was cleared. */
   local(): Readonly<Record<string, unknown>> {
     return { ...this.history?.toLocal(), view: this.view.toStore() };
   }
 
-  /** The branch that a new version beside the children of `parent` is named after: the one that holds the oldest. */
+  /** What a new version beside the children of `parent` is named after: the branch that holds the oldest of that role. */
   forkBase(parent: string | null, role: string, fallback: Handle): string | undefined {
     const { chat } = this.replica;
     const handles = this.view.live();
@@ -251,7 +228,7 @@ export class Writer {
   }
 }
 
-/** What is written: records, and what is kept on this device beside them, which may ask what is shown by then. */
+/** What is written; local records may depend on what is shown by then. */
 export interface Change extends Partial<Omit<StoreDelta, 'local'>> {
   readonly local?: StoreDelta['local'] | (() => StoreDelta['local']);
 }
@@ -260,24 +237,11 @@ export interface Change extends Partial<Omit<StoreDelta, 'local'>> {
 export interface Written {
   /** Resolves when it is on the disk; rejects with what the store says. */
   readonly strict: Promise<void>;
-  /** The same; resolves, too, where the disk refuses and it is kept in line. */
+  /** The same; resolves, too, where the disk refuses and it stays in line. */
   readonly saved: Promise<void>;
 }
 
 /** What a turn writes, and the branch that it goes on with; undefined for a new one. */
 export interface TurnDelta extends Partial<StoreDelta> {
   readonly branch: Handle | undefined;
-}
-
-function deletedMeanwhile(chatId: string): ContextError {
-  const message = `Chat "${chatId}" was deleted meanwhile. What is said now begins it anew.`;
-  return new ContextError('chat-deleted', message, { details: { chatId } });
-}
-
-function orKept(strict: Promise<void>): Promise<void> {
-  const saved = strict.catch((error: unknown) => {
-    if (!isRefusal(error)) throw error;
-  });
-  saved.catch(() => {});
-  return saved;
 }

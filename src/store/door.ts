@@ -4,14 +4,9 @@ import { kindOf, subjectOf } from '../graph/marks.ts';
 import type { CommitOptions, Draft, StoreDelta } from './store.ts';
 
 /**
- * What a caller hands in, looked at before any store takes it.
- *
- * Types hold it in TypeScript, and nothing does where values come from a file, from another tab or from plain JavaScript.
- * A record whose number is a text joins with no other one, and a database that kept it would spread it to every device.
- * So every store refuses the same here, by the same code, before anything is written; past this point types carry the
- * proof. What is known is checked, what is not known is kept: fields and kinds of marks of newer versions pass.
- *
- * What is handed in is copied first, as JSON would keep it, and the copy is looked at: nobody changes it later.
+ * What a caller hands in, checked before any store takes it: a value of a wrong type would spread to every device. Every store
+ * refuses the same with the same code. Unknown fields and kinds of marks, of newer versions, pass. What is handed in is copied
+ * first, as JSON keeps it, and the copy is checked.
  */
 
 /**
@@ -42,8 +37,10 @@ export function checkDelta(delta: StoreDelta, userId: string): StoreDelta {
     if (Object.hasOwn(VALUES, kind)) expectFields(mark.value, VALUES[kind] as Fields, kind);
     else expect(kind === 'title' ? 'title' : 'json', `value of mark "${reasonOf(mark.id)}"`, mark.value);
     if (kind !== 'beginning') continue;
-    expectSame(subjectOf(mark), 'chat key of a beginning', mark.chat);
-    expectSame(userId, 'userId of a beginning', (mark.value as { userId: string }).userId);
+    const { userId: owner } = mark.value as { userId: string };
+    if (subjectOf(mark) !== mark.chat)
+      refuse('chat key of a beginning', reasonOf(subjectOf(mark)), mark.chat);
+    if (owner !== userId) refuse('userId of a beginning', reasonOf(userId), owner);
   }
   return { ...copy, local };
 }
@@ -64,8 +61,6 @@ export function checkDraft(draft: Draft): Draft {
   return copy;
 }
 
-// ------------------------------------------------------------------ the other doors
-
 /** Throws `invalid-options` unless each of these is a text. */
 export function expectTexts(values: Readonly<Record<string, unknown>>): void {
   for (const name in values) expect('text', name, values[name]);
@@ -76,9 +71,13 @@ export function readOptions<T extends object>(options: T | undefined, fields: Fi
   expect('record?', 'options', options);
   const read: Record<string, unknown> = {};
   for (const name in fields) {
-    const value = readPlain(name, () => (options as Readonly<Record<string, unknown>> | undefined)?.[name]);
-    expect(fields[name] as string, name, value);
-    if (value !== undefined) read[name] = value;
+    try {
+      read[name] = (options as Readonly<Record<string, unknown>> | undefined)?.[name];
+    } catch (cause) {
+      throw unreadable(name, cause);
+    }
+    expect(fields[name] as string, name, read[name]);
+    if (read[name] === undefined) delete read[name];
   }
   return read as T;
 }
@@ -94,9 +93,7 @@ export function cloneValue(key: string, value: unknown): unknown {
   }
 }
 
-// ------------------------------------------------------------------ fields
-
-/** What the fields of a record must be: the name of a kind, see {@link isA}; `[]`: a list of such, `?`: it may be left out. */
+/** The kind of each field, see {@link isA}; `[]`: a list, `?`: may be left out. */
 export type Fields = Readonly<Record<string, string>>;
 
 const DELTA: Fields = { messages: 'record[]', ends: 'record[]', marks: 'record[]', local: 'record?' };
@@ -112,6 +109,7 @@ const MESSAGE: Fields = {
   seq: 'integer?',
   versions: 'record[]',
 };
+
 const VERSION: Fields = {
   rev: 'revision',
   by: 'text',
@@ -122,6 +120,7 @@ const VERSION: Fields = {
   parts: 'integer',
   preview: 'text',
 };
+
 const BODY: Fields = { id: 'id', role: 'user|assistant|system', parts: 'part[]' };
 const ENDS: Fields = {
   id: 'id',
@@ -131,6 +130,7 @@ const ENDS: Fields = {
   keys: 'key[]',
   seq: 'integer?',
 };
+
 const MARK: Fields = { id: 'id', rev: 'integer', by: 'text', chat: 'id', seq: 'integer?' };
 const DRAFT: Fields = { key: 'key', rev: 'revision', by: 'text', seq: 'integer?' };
 
@@ -160,7 +160,7 @@ function expectFields(value: unknown, fields: Fields, of: string, code?: Context
   }
 }
 
-/** Throws for a value of another kind: see {@link Fields}. */
+/** Throws `invalid-options`, or `code`, for a value of another kind. */
 export function expect(kind: string, name: string, value: unknown, code?: ContextErrorCode): void {
   try {
     if (isA(kind, value)) return;
@@ -168,10 +168,6 @@ export function expect(kind: string, name: string, value: unknown, code?: Contex
     // A proxy that was revoked, or a getter that throws.
   }
   refuse(name, WORDS[kind] ?? `of the kind "${kind}"`, value, code);
-}
-
-function expectSame(expected: string, name: string, value: unknown): void {
-  if (value !== expected) refuse(name, reasonOf(expected), value);
 }
 
 function refuse(
@@ -186,7 +182,7 @@ function refuse(
   });
 }
 
-/** Kinds in words, where their names don't say enough. */
+/** Words for kinds, where the name is not enough. */
 const WORDS: Readonly<Record<string, string>> = {
   text: 'a text',
   id: 'a text that is not empty',
@@ -218,7 +214,7 @@ function isA(kind: string, value: unknown): boolean {
     case 'record':
       return typeof value === 'object' && value !== null && !Array.isArray(value);
     case 'part':
-      // A text that is not there yet is none of the store's business; one that is no text would break each read of it.
+      // A text part may have no text yet; one that is no text would break each read of it.
       return isA('record', value) && typeof type === 'string' && (type !== 'text' || isA('text', text ?? ''));
     case 'number':
       return typeof value === 'number' && !Number.isNaN(value);
@@ -229,7 +225,7 @@ function isA(kind: string, value: unknown): boolean {
     case 'time':
       return Number.isFinite(value);
     case 'count':
-      // Of things: a list of none is what those below it ask for.
+      // Of things; a negative one is like 0.
       return Number.isInteger(value) || value === Infinity || value === -Infinity;
     case 'bytes':
       return Object.prototype.toString.call(value) === '[object Uint8Array]';
@@ -250,27 +246,21 @@ function isA(kind: string, value: unknown): boolean {
   }
 }
 
-/** What is read of a value. Throws `invalid-options` where that can't be read, or JSON can't hold it. */
-function readPlain<T>(what: string, read: () => T): T {
+function unreadable(what: string, cause: unknown): ContextError {
+  return new ContextError('invalid-options', `The ${what} can't be read: ${reasonOf(cause)}.`, { cause });
+}
+
+function ownCopy<T>(what: string, value: T): T {
   try {
-    return read();
+    return copyOf(value, 'Data', RULES) as T;
   } catch (cause) {
-    throw new ContextError('invalid-options', `The ${what} can't be read: ${reasonOf(cause)}.`, { cause });
+    throw unreadable(what, cause);
   }
 }
 
-// ------------------------------------------------------------------ copies
-
-function ownCopy<T>(what: string, value: T): T {
-  return readPlain(what, () => plainCopy(value)) as T;
-}
-
 /**
- * A copy of data as JSON would keep it: dates are texts, fields without a value are gone, holes in lists are null. NaN alone
- * stays what it is: made null, it could pass for the parent of a first message.
- *
- * Throws for what JSON would lose without a word (functions, maps, binary data), for rings, and for what is nested deeper
- * than 512 levels or holds more than ten million values.
+ * A copy of data as JSON keeps it, but for NaN: made null, it could pass for the parent of a first message. Throws for what JSON
+ * would lose (functions, maps, binary data), for rings, for more than 512 levels or ten million values.
  */
 export function plainCopy(value: unknown): unknown {
   return copyOf(value, 'Data', RULES);

@@ -1,80 +1,55 @@
 import { expectListener, refuseToLoad } from '../errors.ts';
-import type * as Reads from './reads.ts';
 import type { MessageSearch } from './search.ts';
 import type { ContextStore, SearchOptions, SearchResult, StoreNotice, StoreReads } from './store.ts';
-import type { Access } from './tables/access.ts';
+import type { Access } from './tables/usual.ts';
 
-/** The calls that are made on tables: see `tables/usual.ts` and, from `revisions` on, `tables/rarely.ts`. */
-const CALLS = [
-  'load',
-  'bodies',
-  'commit',
-  'saveDraft',
-  'getChat',
-  'get',
-  'set',
-  'delete',
-  'hold',
-  'held',
-  'revisions',
-  'listChats',
-  'deleteChat',
-  'restoreChat',
-  'changesSince',
-  'putBlob',
-  'getBlob',
-  'clear',
-  'examine',
-  'storage',
-] as const;
+/** The calls that are made on tables: `tables/usual.ts` and, from `revisions` on, `tables/rarely.ts`. */
+const CALLS =
+  'load bodies commit saveDraft getChat get set delete hold held revisions listChats deleteChat restoreChat changesSince ' +
+  'putBlob getBlob clear examine storage';
 
 /** The reads that are built on those. */
-const READS = [
-  'getMessage',
-  'getMessageChain',
-  'getMessages',
-  'listBranches',
-  'listCheckpoints',
-  'getGraph',
-] as const;
+const READS = 'getMessage getMessageChain getMessages listBranches listCheckpoints getGraph';
 
-/** See {@link ContextStore}. */
-interface CallsOfStore extends Required<Pick<ContextStore, (typeof CALLS)[number]>> {}
+type Read = (store: Face, ...args: readonly unknown[]) => Promise<unknown>;
+type NoCall = 'persistence' | 'persist' | 'subscribe' | 'searchMessages' | 'close' | keyof StoreReads;
+interface CallsOfStore extends Required<Omit<ContextStore, NoCall>> {}
 
 /**
- * The face of a store, whose code comes with its first use: a page paints before it reads.
- *
- * A call is handed on in the very step in which it is made, where its code is there, because a page that goes has no
- * other. Until it is there, a copy of what a caller handed in waits, for they may go on and change it; and so does what is
- * called behind it, so that all keep their order.
+ * The face of a store, whose code comes with its first use. A call is handed on in the step in which it is made, where its code
+ * is there: a page that goes has no other. Until then a copy of its arguments waits, and so do later calls, in order.
  */
 abstract class Face {
   readonly #listeners = new Set<{ readonly hear: (notice: StoreNotice) => void }>();
   #access: Access | undefined;
   #opening: Promise<Access> | undefined;
-  /** Code of a call, while it is on its way. */
+  /** Code of a call, while it is loading. */
   #coming: Promise<unknown> | undefined;
   #search: Promise<MessageSearch> | undefined;
 
-  /** A class that hands on the calls; made where it is used, so that a bundler can leave it out where it is not. */
+  /** Adds the calls; called where the class is used, so that a bundler can leave it out. */
   static withCalls(): abstract new () => StoreFace {
-    for (const name of CALLS)
-      define(name, function (this: Face, _name, args): Promise<unknown> {
+    const define = (
+      name: string,
+      value: (this: Face, ...args: readonly unknown[]) => Promise<unknown>,
+    ): void =>
+      void Object.defineProperty(Face.prototype, name, { value, configurable: true, writable: true });
+    for (const name of CALLS.split(' '))
+      define(name, function (...args) {
         return this.call(name, args);
       });
-    for (const name of READS)
-      define(name, async function (this: StoreFace, _name, args): Promise<unknown> {
-        const reads: typeof Reads = await import('./reads.ts').catch(refuseToLoad);
-        return (reads[name] as (...args: readonly unknown[]) => Promise<unknown>)(this, ...args);
+    for (const name of READS.split(' '))
+      define(name, async function (...args) {
+        const reads: object = await import('./reads.ts').catch(refuseToLoad);
+        return (reads as Readonly<Record<string, Read>>)[name]?.(this, ...args);
       });
     return Face as unknown as abstract new () => StoreFace;
   }
 
-  /** Makes a call by its name. */
   protected async call(name: string, args: readonly unknown[]): Promise<unknown> {
-    // What is drafted waits for no other call: the page may be about to go.
+    // A draft waits for no other call: the page may be about to go.
     const isHere = this.#access?.calls[name] && (!this.#coming || name === 'saveDraft');
-    if (isHere) return this.use(this.#opened as Access, name, args);
+    if (isHere) return this.use(this.#access as Access, name, args);
     const own = args.map(copyNow);
     await this.#coming?.catch(() => undefined);
     const access = await this.arrive();
@@ -85,35 +60,32 @@ abstract class Face {
       );
       await this.#coming.finally(() => (this.#coming = undefined));
     }
-    return this.use(this.#opened as Access, name, own);
+    return this.use(this.#access as Access, name, own);
   }
 
-  /** Brings the tables; what others do is told to `hear`. */
+  /** Loads the tables; what others do is told to `hear`. */
   protected abstract open(hear: (notice: StoreNotice) => void): Promise<Access>;
 
+  /** Makes a call on the tables; those that were closed open again. */
   protected async use(access: Access, name: string, args: readonly unknown[]): Promise<unknown> {
+    access.reopen();
     return access.calls[name]?.(access, ...(args as never[]));
-  }
-
-  /** The tables, if they are there; those that were closed open again. */
-  get #opened(): Access | undefined {
-    this.#access?.reopen();
-    return this.#access;
   }
 
   protected get access(): Access | undefined {
     return this.#access;
   }
 
-  /** The tables, as soon as they are there. */
+  /** The tables, once they are loaded. */
   protected async arrive(): Promise<Access> {
     this.#opening ??= this.open(this.hear).then((access) => this.putBehind(access));
     this.#opening.catch(() => (this.#opening = undefined));
-    const access = await this.#opening;
-    return this.#opened ?? access;
+    const access = this.#access ?? (await this.#opening);
+    access.reopen();
+    return access;
   }
 
-  /** Lets these be the tables from now on. */
+  /** Makes these the tables from now on. */
   protected putBehind(access: Access): Access {
     return (this.#access = access);
   }
@@ -158,16 +130,6 @@ abstract class Face {
     await this.#opening?.catch(() => undefined);
     this.#access?.close();
   }
-}
-
-function define(
-  name: string,
-  call: (this: never, name: string, args: readonly unknown[]) => Promise<unknown>,
-): void {
-  const value = function (this: never, ...args: readonly unknown[]): Promise<unknown> {
-    return call.call(this, name, args);
-  };
-  Object.defineProperty(Face.prototype, name, { value, configurable: true, writable: true });
 }
 
 export interface StoreFace extends Face, CallsOfStore, StoreReads {}

@@ -1,12 +1,10 @@
-import { createHexId } from './hexId.ts';
 import type { StoreNotice } from './store.ts';
-import { Access } from './tables/access.ts';
 import {
+  createMeta,
   type Database,
   isRange,
   type Key,
   LAYOUT,
-  type Meta,
   only,
   type Range,
   type Rows,
@@ -14,20 +12,14 @@ import {
   type Table,
 } from './tables/layout.ts';
 import * as rarely from './tables/rarely.ts';
-import * as usual from './tables/usual.ts';
+import { Access, usual } from './tables/usual.ts';
 
 /** What a store in memory is made of. */
 export function createMemory(hear: (notice: StoreNotice) => void): Access {
   return new Access(new MemoryTables(), { ...usual, ...rarely }, hear);
 }
 
-/**
- * The tables of a store that forgets with the page.
- *
- * A store keeps records in tables, and asks no more of them than order, ranges and transactions. So a store in memory is
- * the same store on other tables: keys in order, one transaction at a time, and what a transaction has changed when it
- * fails is changed back.
- */
+/** Tables in memory: keys in order, one transaction at a time, and a failed transaction is undone. */
 class MemoryTables implements Database {
   readonly persistence = 'memory';
   readonly #rows: MemoryRows = new MemoryRows();
@@ -35,8 +27,7 @@ class MemoryTables implements Database {
   #last: Promise<unknown> = Promise.resolve();
 
   constructor() {
-    const meta: Meta = { database: createHexId(), generation: 0, seq: 0, deviceId: createHexId() };
-    this.#rows.put('meta', meta, 'self');
+    this.#rows.put('meta', createMeta(), 'self');
   }
 
   read<T>(tables: readonly Table[], work: (rows: Rows) => Promise<T>): Promise<T> {
@@ -70,9 +61,9 @@ class MemoryTables implements Database {
 }
 
 class MemoryRows implements Rows {
-  /** Tables by their name, and indexes by that of their table and their own: these at keys `[indexed, key]`. */
+  /** Tables by name, and indexes by table and name: these at keys `[indexed, key]`. */
   readonly #lists = new Map<string, Sorted>();
-  /** What takes the present transaction back, in the order of its changes. */
+  /** What undoes the present transaction, in the order of its changes. */
   #undo: (() => void)[] = [];
 
   async transact<T>(work: (rows: Rows) => Promise<T>): Promise<T> {
@@ -87,7 +78,7 @@ class MemoryRows implements Rows {
 
   async get<T>(table: Table, key: Key | Range): Promise<T | undefined> {
     const [value] = this.#list(table).values(isRange(key) ? key : only(key), 1);
-    // The only values that are not ours, so that somebody may change them.
+    // The app's own values: somebody may change them.
     return (table === 'values' ? structuredClone(value) : value) as T | undefined;
   }
 
@@ -132,7 +123,7 @@ class MemoryRows implements Rows {
     this.delete(table, ALL);
   }
 
-  /** Puts a value in the place of another one, in the table and its indexes; undefined: none. */
+  /** Replaces a value in the table and its indexes; undefined: none. */
   #change(table: Table, key: Key, before: unknown, value: unknown): void {
     for (const [index, path] of Object.entries(LAYOUT[table].indexes ?? {})) {
       const list = this.#list(table, index);
@@ -150,14 +141,14 @@ class MemoryRows implements Rows {
   }
 }
 
-/** Behind all keys that we have: these are numbers, texts, and lists of them. */
+/** Behind all keys: numbers, texts, and lists of them. */
 const LAST: Key = [[]];
 
 const ALL: Range = { from: -Infinity, to: LAST };
 
 type Pair = readonly [indexed: Key, key: Key];
 
-/** A range of what is indexed, as one of the keys `[indexed, key]`. */
+/** A range of an index, as one of its keys `[indexed, key]`. */
 function indexed({ from, to, isAfter }: Range): Range {
   return { from: isAfter ? [from, LAST] : [from], to: [to, LAST] };
 }
@@ -171,7 +162,6 @@ function itemsIn(value: unknown, path: Shape['keyPath']): readonly Key[] {
   return item === undefined ? [] : [item];
 }
 
-/** Values in the order of their keys. */
 class Sorted {
   readonly #keys: Key[] = [];
   readonly #values: unknown[] = [];
@@ -188,7 +178,7 @@ class Sorted {
     return this.#values.slice(...this.#span(range, limit));
   }
 
-  /** Puts a value in the place of another one; undefined takes it away. */
+  /** Replaces a value; undefined removes it. */
   put(key: Key, value: unknown): void {
     const at = this.#placeOf(key, false);
     const isThere = at < this.#keys.length && compareKeys(this.#keys[at] as Key, key) === 0;
@@ -215,7 +205,7 @@ class Sorted {
   }
 }
 
-/** The order of keys that IndexedDB has: numbers, texts, lists. */
+/** The order of IndexedDB: numbers, texts, lists. */
 function compareKeys(a: Key, b: Key): number {
   if (typeof a === 'object' && typeof b === 'object') {
     for (let i = 0; i < a.length && i < b.length; i += 1) {

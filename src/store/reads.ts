@@ -21,10 +21,7 @@ import * as door from './door.ts';
 import type { ChatRecords, Readable } from './store.ts';
 
 /**
- * Chats as people see them, read from a store alone: without an engine, and without what this page has not saved yet.
- *
- * Each read loads the records of the chat and derives the branches from them, as an engine does. A chat that an engine
- * shows is better asked there, where both are known.
+ * Chats as people see them, read from a store without an engine. Each read loads the chat's records and derives its branches.
  */
 
 /** One message of a chat. */
@@ -152,15 +149,11 @@ export async function getGraph(store: Readable, chatId: string): Promise<GraphDa
   return graphData(chatId, chat, { branches, checkpoints: checkpointsOf(chat) }, growingOf);
 }
 
-/** The keys of the messages that some live branch holds. */
+/** The keys of the messages that live branches hold. */
 export function reachedBy(chat: ChatValue): ReadonlySet<string> {
-  return reachableFrom(
-    chat,
-    new Branches(chat).live.map(({ head }) => head),
-  );
+  const heads = new Branches(chat).live.map(({ head }) => head);
+  return reachableFrom(chat, heads);
 }
-
-// ------------------------------------------------------------------ one reading
 
 /** A chat as it is read once. */
 interface Read {
@@ -185,19 +178,15 @@ async function readChat(store: Readable, chatId: string): Promise<Read> {
 
 /** The live branch that holds the message shown last, best at its head; without one, the newest. */
 function activeOf(chat: ChatValue, live: readonly Way[], { local }: ChatRecords): Way | undefined {
-  for (const key of usedKeys(local?.['view'])) {
+  const { used } = Object(local?.['view']) as { readonly used?: unknown };
+  for (const key of (Array.isArray(used) ? used : []) as unknown[]) {
+    if (typeof key !== 'string') continue;
     const passed = new Set<string>();
     const best =
       live.find(({ head }) => head === key) ?? live.findLast(({ end }) => holds(chat, end, key, passed));
     if (best) return best;
   }
   return live.at(-1);
-}
-
-/** The keys of the messages that were shown last, latest first, as an engine keeps them. */
-function usedKeys(view: unknown): readonly string[] {
-  const { used } = Object(view) as { readonly used?: unknown };
-  return Array.isArray(used) ? used.filter((key) => typeof key === 'string') : [];
 }
 
 /** The keys of a chain, without messages that were taken back. */
@@ -226,7 +215,6 @@ async function nodesOf(store: Readable, read: Read, keys: readonly string[]): Pr
   });
 }
 
-/** The id of a message: the one that it began with, or another that a server gave it. */
 function idOf(record: MessageRecord | undefined): string | null {
   return record ? (shownVersion(record).id ?? record.id) : null;
 }

@@ -1,10 +1,10 @@
-/** Waits where it is time to: long work calls it every so often, so that the page goes on in between. */
+/** To be called every so often by long work: waits when the page should go on. */
 export type Rest = () => Promise<void>;
 
-/** After so many words, or short texts: some milliseconds at most. */
+/** So many words, or short texts, take some milliseconds at most. */
 export const STRETCH = 1024;
 
-/** After so many ms the page goes on. */
+/** Work without a rest, ms. */
 const FRAME = 12;
 
 /** A {@link Rest} for work that begins now. */
@@ -18,7 +18,7 @@ export function restNow(): Rest {
   };
 }
 
-/** No timer, where there is a choice: browsers make those wait when they are many, and tests that hold the clock stop them. */
+/** No timer, if possible: browsers delay many of them, and tests with fake timers stop them. */
 function nextTask(): Promise<void> {
   return new Promise((resolve) => {
     if (typeof MessageChannel === 'undefined') return void setTimeout(resolve);

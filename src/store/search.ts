@@ -12,16 +12,10 @@ import { eachWord, parseQuery, type Term } from './words.ts';
 /**
  * Finding a message by its words.
  *
- * A person who searches types a word, looks, types on. The first search of a chat has to read it all; what follows must
- * not. So the words of a chat stay in memory for a while, and each search first asks the store what has changed since:
- * usually nothing. Bodies are read again only for the few messages that are shown. An index in the database would
- * survive a reload, and cost every turn of every chat a write, for a question that is rarely asked.
+ * The first search of a chat reads it all. Its words stay in memory for a while, and each search first asks the store what
+ * changed since; bodies are read again only for the results. An index in the database would cost every turn a write.
  *
- * What people read is searched: texts and the names of files, without the reminders that were folded in. Not what the
- * model thought, nor what tools were told and said: those are mostly JSON, and hits in them would be hits in nothing
- * that is on the screen.
- *
- * All of it is written over the store's contract, so it does not matter where things lie.
+ * What people read is searched: texts and names of files, without reminders, thoughts, and what tools were told and said.
  */
 export class MessageSearch {
   readonly #store: Readable;
@@ -60,7 +54,6 @@ export class MessageSearch {
     return results;
   }
 
-  /** Forgets all words; the next search reads them again. */
   letGo(): void {
     clearTimeout(this.#idle);
     this.#indexes.clear();
@@ -73,7 +66,7 @@ export class MessageSearch {
     for (const id of [...this.#indexes.keys()].slice(0, -MOST_CHATS)) this.#indexes.delete(id);
     clearTimeout(this.#idle);
     this.#idle = setTimeout(() => this.letGo(), IDLE);
-    // In Node, which runs tests and servers, a timer must not keep the process alive.
+    // A timer must not keep Node alive.
     (this.#idle as { unref?: () => void }).unref?.();
     return index;
   }
@@ -82,22 +75,22 @@ export class MessageSearch {
 const MOST_RESULTS = 20;
 
 const OPTIONS: door.Fields = { roles: 'text[]?', limit: 'count?', keys: 'set?', deleted: 'truth?' };
-/** How many chats are kept in mind, and for how many ms after the last search. */
+/** So many chats are kept in memory, for so many ms after the last search. */
 const MOST_CHATS = 4;
 const IDLE = 5 * 60_000;
 
-/** As many bodies are read at a time. */
+/** So many bodies are read at a time. */
 const BATCH = 128;
 
-/** The words of one chat, and what it takes to know which of them are on a live branch. */
+/** The words of one chat, and its topology. */
 class ChatIndex {
   readonly #id: string;
   #words = new WordIndex();
   #chat: ChatValue = createChat();
-  /** Messages that grow do so without a change number. */
+  /** Messages that grow without a change number. */
   #growing: ReadonlySet<string> = new Set();
   /** What this is true for; undefined before the first reading. */
-  #read: Pick<ChatRecords, 'seq' | 'database' | 'generation' | 'deleted'> | undefined;
+  #read: Moment | undefined;
   #reached: ReadonlySet<string> | undefined;
   #refreshing: Promise<void> = Promise.resolve();
 
@@ -105,7 +98,7 @@ class ChatIndex {
     this.#id = id;
   }
 
-  /** Reads what changed. Searches at the same time do so one after the other: the second finds nothing to read. */
+  /** Reads what changed, one search after the other. */
   refresh(store: Readable): Promise<void> {
     const read = (): Promise<void> => this.#update(store);
     this.#refreshing = this.#refreshing.then(read, read);
@@ -114,7 +107,8 @@ class ChatIndex {
 
   async #update(store: Readable): Promise<void> {
     let records = await store.load(this.#id, this.#read?.seq);
-    if (this.#read && !isOfOne(this.#read, records)) {
+    // Another database, or a chat was deleted or restored in it.
+    if (this.#read && idOf(this.#read) !== idOf(records)) {
       this.#read = undefined;
       this.#words = new WordIndex();
       this.#chat = createChat();
@@ -129,7 +123,14 @@ class ChatIndex {
       .filter((record) => record !== undefined);
     const rest = restNow();
     for (let at = 0; at < found.length; at += BATCH) {
-      await this.#readBodies(store, found.slice(at, at + BATCH), rest);
+      const some = found.slice(at, at + BATCH);
+      const keys = some.map(({ key }) => key);
+      const bodies = await store.bodies(this.#id, keys, some);
+      for (const key of keys) {
+        const message = bodies.get(key)?.message;
+        if (message) await this.#words.put(key, eachWord(readable(message)), rest);
+        else this.#words.drop(key);
+      }
       await rest();
     }
     if (records.seq !== this.#read?.seq) this.#reached = undefined;
@@ -137,17 +138,7 @@ class ChatIndex {
     this.#read = records;
   }
 
-  async #readBodies(store: Readable, records: readonly MessageRecord[], rest: Rest): Promise<void> {
-    const keys = records.map(({ key }) => key);
-    const bodies = await store.bodies(this.#id, keys, records);
-    for (const key of keys) {
-      const message = bodies.get(key)?.message;
-      if (message) await this.#words.put(key, eachWord(readable(message)), rest);
-      else this.#words.drop(key);
-    }
-  }
-
-  /** Records and ranks of the messages that match, best first; of equal ones the later first. */
+  /** Matching messages and their ranks, best first, later first among equal ones. */
   async find(
     terms: readonly Term[],
     { roles, keys, deleted = false }: SearchOptions,
@@ -157,35 +148,26 @@ class ChatIndex {
     const scope = keys ?? (deleted ? messages : (this.#reached ??= reachedBy(this.#chat)));
     const isWanted = (key: string): boolean => {
       const record = messages.get(key);
-      return (
-        record !== undefined && !isGone(record) && (roles?.includes(record.role) ?? true) && scope.has(key)
-      );
+      return !!record && !isGone(record) && (roles?.includes(record.role) ?? true) && scope.has(key);
     };
-    const ranks = [...(await this.#words.find(terms, isWanted, rest))];
-    const found = ranks.map(([key, rank]): [MessageRecord, number] => [
-      messages.get(key) as MessageRecord,
-      rank,
-    ]);
+    const found: [MessageRecord, number][] = [];
+    for (const [key, rank] of await this.#words.find(terms, isWanted, rest))
+      found.push([messages.get(key) as MessageRecord, rank]);
     return found.toSorted(([a, x], [b, y]) => y - x || (b.seq ?? 0) - (a.seq ?? 0));
   }
 }
 
-/** Whether records are of the database that was read, and no chat was deleted in it, or came back, since. */
-function isOfOne(
-  a: Pick<ChatRecords, 'database' | 'generation' | 'deleted'>,
-  b: Pick<ChatRecords, 'database' | 'generation' | 'deleted'>,
-): boolean {
-  return (
-    a.database === b.database && a.generation === b.generation && a.deleted.join(' ') === b.deleted.join(' ')
-  );
+type Moment = Pick<ChatRecords, 'seq' | 'database' | 'generation' | 'deleted'>;
+
+function idOf({ database, generation, deleted }: Moment): string {
+  return [database, generation, ...deleted].join(' ');
 }
 
-/** What people read of a message: its own texts, and the names of its files. */
 function readable(message: UIMessage): string {
   const names = message.parts.map((part) => (part.type === 'file' ? (part.filename ?? '') : ''));
   const text = [textOf(message), ...names].filter(Boolean).join('\n');
   return IS_COMPOSED.test(text) ? text : text.normalize('NFC');
 }
 
-/** There is nothing to compose below the first combining mark; to look costs a fraction of what composing does. */
+/** Nothing is composed below the first combining mark; looking is faster than normalising. */
 const IS_COMPOSED = /^[\0-\u02ff]*$/;

@@ -1,7 +1,4 @@
-/**
- * SHA-256 where the platform keeps its own for secure pages (FIPS 180-4): a chat on `http://192.168.0.2` has
- * attachments, too. A megabyte takes some ten milliseconds.
- */
+/** SHA-256 (FIPS 180-4) for pages without a secure context, where the platform has none. A megabyte takes some ten ms. */
 export function sha256(bytes: Uint8Array): Uint8Array {
   const state = firstBits(8, 1 / 2);
   const rounds = firstBits(64, 1 / 3);
@@ -14,7 +11,7 @@ export function sha256(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(digest.buffer);
 }
 
-/** The constants: the first 32 bits behind the point of the square or cube roots of the first primes. */
+/** The first 32 bits of the fractions of square or cube roots of the first primes. */
 function firstBits(count: number, power: number): Uint32Array {
   const bits: number[] = [];
   for (let n = 2; bits.length < count; n += 1) if (isPrime(n)) bits.push((n ** power % 1) * 2 ** 32);
@@ -26,7 +23,7 @@ function isPrime(n: number): boolean {
   return true;
 }
 
-/** With a bit set behind the end, zeros, and the length in bits at the end of a block of 64. */
+/** With a bit behind the end, zeros, and the length in bits at the end of a block of 64. */
 function pad(bytes: Uint8Array): Uint8Array {
   const padded = new Uint8Array(Math.ceil((bytes.length + 9) / 64) * 64);
   padded.set(bytes);
@@ -42,16 +39,7 @@ function mix(state: Uint32Array, rounds: Uint32Array, words: Uint32Array, block:
     const large = turned(recent, 17) ^ turned(recent, 19) ^ (recent >>> 10);
     words[i] = i < 16 ? block.getUint32(i * 4) : (words[i - 16] ?? 0) + small + (words[i - 7] ?? 0) + large;
   }
-  let [a, b, c, d, e, f, g, h] = state as unknown as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
+  let [a, b, c, d, e, f, g, h] = [...state] as Eight;
   for (let i = 0; i < 64; i += 1) {
     const chosen = (e & f) ^ (~e & g);
     const one =
@@ -61,6 +49,8 @@ function mix(state: Uint32Array, rounds: Uint32Array, words: Uint32Array, block:
   }
   for (const [i, word] of [a, b, c, d, e, f, g, h].entries()) state[i] = (state[i] ?? 0) + word;
 }
+
+type Eight = [number, number, number, number, number, number, number, number];
 
 function turned(word: number, by: number): number {
   return (word >>> by) | (word << (32 - by));

@@ -1,7 +1,7 @@
 import { type Rest, STRETCH } from './rest.ts';
 import { eachWord, type Term, type Word } from './words.ts';
 
-/** About as many characters of the text as a line of results shows, and how many of them stand before the hit. */
+/** About how many characters are shown, and how many of them before the hit. */
 const LENGTH = 100;
 const BEFORE = 30;
 
@@ -9,10 +9,8 @@ const BEFORE = 30;
 const REACH = LENGTH - BEFORE;
 
 /**
- * The place of a text where most of the terms stand, as HTML: about 100 characters, the hits between `<mark>` and
- * `</mark>`, and no other markup, whatever the text holds. Cuts fall between words and are shown as `…`.
- *
- * Costs the length of the text; a long one is read with pauses.
+ * The place of a text with most of the terms, as HTML: about 100 characters, hits between `<mark>` and `</mark>`, no other
+ * markup; cuts between words, shown as `…`. Costs the length of the text; a long one is read with pauses.
  */
 export async function snippetOf(message: string, terms: readonly Term[], rest: Rest): Promise<string> {
   // One space for each blank; a zero-width blank is none, since it may stand inside a word.
@@ -47,7 +45,7 @@ function standsLast(words: readonly Word[], { words: wanted, isPrefix }: Term): 
   });
 }
 
-/** The first hit behind which, as far as a snippet reaches, most of the terms stand. */
+/** The first hit from which a snippet holds most of the terms. */
 function densest(hits: readonly Hit[]): Hit | undefined {
   let [best, most] = [hits[0], 1];
   for (const [i, hit] of hits.entries()) {
@@ -59,7 +57,7 @@ function densest(hits: readonly Hit[]): Hit | undefined {
   return best;
 }
 
-/** From where to where a text is shown: from the beginning of a word to the end of one, with the hit in it. */
+/** What is shown of a text, from the beginning of a word to the end of one. */
 function frame(
   text: string,
   words: readonly Word[],
@@ -76,7 +74,7 @@ function frame(
   return { from, to: isWhole ? whole : cut };
 }
 
-/** The text as HTML. Hits that overlap are marked together. */
+/** As HTML; overlapping hits are marked together. */
 function marked(text: string, hits: readonly Hit[], from: number, to: number): string {
   let html = '';
   let done = from;
@@ -97,7 +95,6 @@ const SIGNS: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Text as HTML, between tags or in an attribute. */
 function escape(text: string): string {
   return text.replaceAll(/[&<>"']/g, (sign) => SIGNS[sign] ?? sign);
 }

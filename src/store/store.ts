@@ -6,44 +6,40 @@ import type { BranchInfo, CheckpointInfo, MessageNode } from './reads.ts';
 /**
  * What a store owes to the conversations in it.
  *
- * A store keeps records, and knows nothing of what they mean: it does not fork, name, rebase or repair. It joins what it is
- * handed with what it has (`graph/join.ts`), numbers each change, and tells a caller what is new since a number. So there is
- * no write that can come too late, too early or twice, and none that must be undone.
+ * It keeps records and knows nothing of what they mean: it does not fork, name, rebase or repair. It joins what it is handed with
+ * what it has (`graph/join.ts`), numbers each change, and tells a caller what is new since a number. No write comes too late, early or twice.
  *
- * Whole or not at all. A commit is one durable transaction: when it resolves, all of it is on the disk; when it rejects,
- * none of it is. A store never reports a save that did not happen. Of a delta that was refused nothing is known to it.
+ * Whole or not at all. A commit is one durable transaction: when it resolves, all of it is on the disk; when it rejects, none.
  *
- * A turn costs the turn. The caller says up to which number it has read (`since`), so new keys are compared with later
- * rows only; a changed record carries the number where it lies (`seq`). A turn writes two topology rows, two bodies, one
- * row of ends and the row of the chat.
+ * A turn costs the turn. The caller says up to which number it has read (`since`), so new keys are compared with later rows
+ * only; a changed record carries the number where it lies (`seq`). A turn writes two topology rows, two bodies, one row of ends
+ * and the row of the chat.
  *
- * Which database, which chat. A database has a random id, made with it, and a generation, which grows with each `clear()`.
- * Each record carries the chat key of its beginning; deleting a chat adds the chat keys that are known to a set that
- * only grows, and records with such a key are left out of all that is read, and refused when written.
+ * Which database, which chat. A database has a random id and a generation, which grows with each `clear()`. Each record carries
+ * the chat key of its beginning; deleting a chat adds its chat keys to a set that only grows, and records with such a key are
+ * left out of all that is read, and refused when written.
  *
- * Everyone hears. After a transaction is durable, and only then, listeners in this tab and in others are told ids and
- * numbers, never content.
+ * Everyone hears. After a transaction is durable, listeners in this tab and in others are told ids and numbers, never content.
  */
 export interface ContextStore extends Readable, StoreReads {
   /** Where the data lives: what a person is told when it is only memory. May change while the store is opened. */
   readonly persistence: Persistence;
 
   /**
-   * Joins records into the chat, in one strict transaction, and gives the records that changed after `since`, those that were
-   * handed in with their new `seq` among them, without bodies.
+   * Joins records into the chat, in one strict transaction, and gives the records that changed after `since` and those that were
+   * handed in, with their new `seq`, without bodies. A delta that is none is refused whole.
    *
-   * Rejects with `data-loss` (another database: the browser cleared the data; `details` hold the present `database` and
-   * `generation`), `chat-deleted` (another generation, or a record of a deleted chat), `wrong-user`, `head-moved` (`expect`),
-   * `invalid-options` (a delta that is none; it is refused whole), and with `quota-exceeded`, `store-closed`,
-   * `store-unavailable` or `store-blocked` when the disk says no.
+   * Rejects with `data-loss` (another database; `details` hold the present `database` and `generation`), `chat-deleted` (another
+   * generation, or a record of a deleted chat), `wrong-user`, `head-moved` (`expect`), `invalid-options`, `quota-exceeded`,
+   * `store-closed`, `store-unavailable`, `store-blocked`.
    */
   commit(chatId: string, delta: StoreDelta, options: CommitOptions): Promise<ChatRecords>;
   /**
-   * Keeps the words of an answer that still grows: relaxed, fast, outside the changes. Ignored where the version that it
-   * grows from is not the one shown any more. Other tabs are told that it grew.
+   * Keeps the words of a growing answer: relaxed, fast, outside the changes. Ignored where another version is shown than the one
+   * that it grows from. Other tabs are told.
    */
   saveDraft(chatId: string, draft: Draft, options?: DraftOptions): Promise<void>;
-  /** The bodies of a message's earlier versions, oldest first: the last 20 that were replaced when they were settled. */
+  /** The bodies of a message's earlier versions, oldest first: the last 20 settled ones that were replaced. */
   revisions(chatId: string, key: string): Promise<readonly Revision[]>;
 
   /** The row of a chat; undefined for an unknown or deleted one. */
@@ -51,15 +47,14 @@ export interface ContextStore extends Readable, StoreReads {
   /** Chats, the last updated first. Deleted ones are not in it. */
   listChats(filter?: ChatFilter): Promise<readonly ChatRow[]>;
   /**
-   * Messages whose text holds all the words of `query`, best first. Words in quotes, and those that no space parts, must
+   * Messages whose text holds all the words of `query`, best first. Words in quotes, and those without a space between them,
    * stand in a row; the last word may be only begun. Case and accents don't count. Odd queries give [], never an error.
    */
   searchMessages(chatId: string, query: string, options?: SearchOptions): Promise<readonly SearchResult[]>;
   /**
-   * Deletes a chat with everything in it; false when there is none (or it is not `userId`'s). With `keepFor` (ms) it
-   * disappears at once and its bytes go when that time has passed; `restoreChat` brings it back until then, also in
-   * another tab. A full disk takes no note of that and rejects with `quota-exceeded`; without `keepFor` the chat goes all
-   * the same, and makes room.
+   * Deletes a chat; false when there is none (or it is not `userId`'s). With `keepFor` (ms) its bytes go when that time has
+   * passed, and until then `restoreChat` brings it back. A full disk rejects that with `quota-exceeded`; without `keepFor` the
+   * chat goes all the same.
    */
   deleteChat(
     chatId: string,
@@ -77,12 +72,12 @@ export interface ContextStore extends Readable, StoreReads {
   delete(key: string): Promise<void>;
 
   /**
-   * Keeps bytes apart from messages, and returns their name: the SHA-256 of their content, as 64 hexadecimal digits. Messages
-   * refer to them by the URL `contextree-blob:HASH`; they stay as long as a chat has such a message, or had one, and a day
-   * without any. Files that come in messages as `data:` URLs are kept like this by themselves, and read as they came.
+   * Keeps bytes apart from messages; gives the SHA-256 of their content, as 64 hexadecimal digits. Messages refer to them by the
+   * URL `contextree-blob:HASH`; they stay as long as a chat has, or had, such a message, and a day without any. Long `data:`
+   * URLs of files are kept like this by themselves, and read as they came.
    */
   putBlob(bytes: Uint8Array): Promise<string>;
-  /** Bytes by their name; undefined when they are not there, or are not those that were put. */
+  /** Bytes by their name; undefined when they are not there, or have changed. */
   getBlob(hash: string): Promise<Uint8Array | undefined>;
 
   /** Takes the lock of a message that this tab streams; call the result to let go. It falls with the tab. */
@@ -92,36 +87,29 @@ export interface ContextStore extends Readable, StoreReads {
 
   /** Tells of each durable change, of this tab and of others. Returns the way to stop. */
   subscribe(listener: (notice: StoreNotice) => void): () => void;
-  /** Forgets everything in the database, of all chats, and the app's own values: its generation grows. */
+  /** Forgets everything in the database, also the app's own values: its generation grows. */
   clear(): Promise<void>;
   /** Lets go of connections and listeners; a later call opens again. Work in flight rejects with `store-closed`. */
   close(): Promise<void>;
 
-  /**
-   * Looks at every record of a chat as it lies, and tells what is damaged; with `repair` puts right what can be. Stores whose
-   * records can't be damaged one by one need not have it.
-   */
+  /** Tells which records of a chat are damaged; with `repair` puts right what can be. Optional where records can't be damaged. */
   examine?(chatId: string, options?: { readonly repair?: boolean }): Promise<readonly Damage[]>;
-  /**
-   * How much is stored, and how much may be, in bytes. With `weigh`, also what each kind of record takes: that reads all of
-   * the database, so a person should have asked for it.
-   */
+  /** How much is stored, and may be, in bytes. `weigh`: also what each kind of record takes; that reads all of the database. */
   storage?(options?: { readonly weigh?: boolean }): Promise<StorageFigures>;
-  /** Asks the browser not to clear this site's data by itself; whether it promised. Call it when a person asks to. */
+  /** Asks the browser not to clear this site's data by itself; whether it promised. */
   persist?(): Promise<boolean>;
 }
 
 /** The two reads that all others are built on. */
 export interface Readable {
   /**
-   * The topology of a chat, its ends and its marks: all of it, or what changed after change number `since`. Of each message
-   * the version that is shown, without its body; a growing one with what its draft has (`growing`). An unknown or deleted
-   * chat has no records. Costs what it returns.
+   * The topology of a chat, its ends and its marks, or what changed after change number `since`. Of each message the version
+   * shown, without its body; `growing`: what drafts say. An unknown or deleted chat has no records. Costs what it returns.
    */
   load(chatId: string, since?: number): Promise<ChatRecords>;
   /**
-   * Bodies by key, of the versions that are shown; growing ones as of their drafts. Unknown keys, and bodies that were
-   * lost, are left out. `records`, where the caller has them, tell where the bodies lie.
+   * Bodies of the shown versions by key; growing ones as of their drafts. Unknown keys and lost bodies are left out. `records`,
+   * if given, tell where the bodies lie.
    */
   bodies(
     chatId: string,
@@ -130,12 +118,9 @@ export interface Readable {
   ): Promise<ReadonlyMap<string, Body>>;
 }
 
-/** What can be read of a chat without an engine: built on the two, by code that comes when it is first asked for. */
+/** Reads without an engine, built on these two. */
 export interface StoreReads {
-  /**
-   * One message with its body, by key or id, a growing one as of its draft; undefined when the chat has no such message. Of
-   * several with one id, that on the branch shown last, else the newest.
-   */
+  /** One message by key or id, a growing one as of its draft; of several with one id that on the branch shown last, else the newest. */
   getMessage(chatId: string, idOrKey: string): Promise<MessageNode | undefined>;
   /** The messages from the first one to this one, oldest first; an unknown one gives []. With `limit` the last so many. */
   getMessageChain(
@@ -164,27 +149,26 @@ export interface ChatRecords extends ChatDelta {
   readonly database: string;
   /** How often everything was cleared in it. */
   readonly generation: number;
-  /** What drafts say of messages that grow: they count only for the version that they grow from. */
+  /** What drafts say of growing messages. */
   readonly growing: readonly Growing[];
   /** Chat keys of this id that were deleted: their records are left out. */
   readonly deleted: readonly string[];
-  /** What is kept of the chat on this device alone; only by {@link ContextStore.load} from the beginning, else undefined. */
+  /** What is kept on this device alone; only by {@link ContextStore.load} from the beginning. */
   readonly local?: LocalRecords | undefined;
-  /** Ids and keys of records that could not be read; only where there are some. They are left out. */
+  /** Ids and keys of records that could not be read, if any. They are left out. */
   readonly damaged?: readonly string[];
 }
 
-/** What a draft says of a message that grows, without its words. */
+/** What a draft says of a message, without its words; it counts only for the version that it grows from. */
 export interface Growing {
   readonly key: string;
-  /** The version that it grows from. */
   readonly rev: number;
   readonly by: string;
   readonly parts: number;
   readonly preview: string;
 }
 
-/** Kept with a chat on this device, never joined: any JSON, by name. `view` and `operations` are the engine's. */
+/** Kept with a chat on this device, never joined: any JSON, by name. */
 export type LocalRecords = Readonly<Record<string, unknown>>;
 
 /** What is written in one transaction. */

@@ -2,19 +2,14 @@ import { type Rest, STRETCH } from './rest.ts';
 import type { Term } from './words.ts';
 
 /**
- * Texts as their words, folded, with a space on both sides of each.
- *
- * So whatever is looked for is a piece of such a text, words in a row as well as one that is only begun, and browsers look
- * for a piece of a text faster than anything that is written here: ten thousand messages of a kilobyte take some
- * milliseconds. A text that changes is one text replaced.
- *
- * The rank is BM25: rare terms count more than common ones, further hits less and less, hits in short texts more.
+ * Texts as their folded words, with a space on both sides of each: whatever is looked for is a piece of such a text. The rank is
+ * BM25: rare terms count more, further hits less and less, hits in short texts more.
  */
 export class WordIndex {
   readonly #texts = new Map<string, { readonly words: string; readonly count: number }>();
   #total = 0;
 
-  /** Puts a text in, or in the place of the one with its id. Words may be many: `rest` is called every so often. */
+  /** Puts or replaces a text. */
   async put(id: string, words: Iterable<{ readonly folded: string }>, rest: Rest): Promise<void> {
     const all: string[] = [];
     for (const { folded } of words) if (all.push(folded) % STRETCH === 0) await rest();
@@ -28,7 +23,7 @@ export class WordIndex {
     this.#texts.delete(id);
   }
 
-  /** Ranks of the texts that hold all the terms, by id; higher is better. Costs one pass over the texts. */
+  /** Ranks of the texts that hold all the terms, by id. Costs one pass over the texts. */
   async find(
     terms: readonly Term[],
     isWanted: (id: string) => boolean,
@@ -61,11 +56,11 @@ export class WordIndex {
   }
 }
 
-/** The usual weights of BM25: how soon further hits stop to count, and how much the length of a text does. */
+/** The usual weights of BM25: of further hits, and of the length of a text. */
 const K = 1.2;
 const B = 0.75;
 
-/** How often a piece stands in a text; where a word goes on behind it, that is half a hit. */
+/** How often a piece stands in a text; the beginning of a longer word is half a hit. */
 function hitsIn(words: string, piece: string): number {
   let hits = 0;
   for (let at = words.indexOf(piece); at >= 0; at = words.indexOf(piece, at + 1))

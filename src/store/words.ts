@@ -1,13 +1,8 @@
 /**
- * How a text becomes words that can be compared.
- *
- * Case and accents don't count: a search for `cafe` finds `Café`, and `ß` is found by its two letters from a keyboard that
- * has no key for it. Chinese, Japanese, Korean, Thai and their neighbours write words without spaces, or grow them at the
- * end. There a word is one character, and a piece of text is found as its characters in a row, wherever it stands. A
- * dictionary that cuts such texts (`Intl.Segmenter`) cuts a short query otherwise than the sentence around it, and then does
- * not find what is plainly there; it also differs between browsers.
- *
- * A word may hold signs that nobody sees or types: soft hyphens, zero-width spaces and joiners. It is found as it looks.
+ * How a text becomes words that can be compared. Case and accents don't count. In scripts that write words without spaces, or
+ * grow them at the end (Chinese, Japanese, Korean, Thai and their neighbours), a word is one character, and a piece of text is
+ * found as its characters in a row: a dictionary (`Intl.Segmenter`) cuts a query otherwise than the sentence around it. Invisible
+ * signs in a word don't count.
  */
 export interface Word {
   /** Without case and accents. */
@@ -22,7 +17,7 @@ export function wordsOf(text: string): Word[] {
   return [...eachWord(text)];
 }
 
-/** The same one by one: a text may be megabytes long, and the search pauses in it, or stops. */
+/** The same one by one: a text may be megabytes long. */
 export function* eachWord(text: string): Generator<Word, void, undefined> {
   for (const { 0: run, index } of text.matchAll(RUN)) {
     if (IS_ASCII.test(run)) yield word(run.slice(0, LONGEST).toLowerCase(), run, index);
@@ -36,11 +31,10 @@ export function* eachWord(text: string): Generator<Word, void, undefined> {
   }
 }
 
-/** What takes no room on the screen, and parts no word. */
+/** What is invisible, and parts no word. */
 const UNSEEN = '[\\u00ad\\u061c\\u180e\\u200b-\\u200f\\u2060-\\u2064\\ufeff]';
 const ALL_UNSEEN = new RegExp(UNSEEN, 'g');
 
-/** A text without what nobody sees in it. */
 export function seenOf(text: string): string {
   return text.replaceAll(ALL_UNSEEN, '');
 }
@@ -50,28 +44,29 @@ const RUN = new RegExp(
   `${SIGN}+(?:${UNSEEN}+${SIGN}+)*|\\p{Extended_Pictographic}|\\p{Regional_Indicator}`,
   'gu',
 );
+
 const IS_ASCII = /^[\0-\x7f]+$/;
 
-/** Most characters of such scripts are written in one way only, each is one unit, and there is nothing to fold. */
+/** Of such scripts: characters of one unit and one way of writing, with nothing to fold. */
 const IS_PLAIN =
   /^[\u3005\u3041-\u3096\u30a1-\u30fa\u30fc\u4e00-\u9fff\uac00-\ud7a3\u0e01-\u0e32\u0e34-\u0e5b]+$/;
 
-/** Scripts in which a character is a word; behind it may stand a sound mark that is written apart. */
+/** Scripts in which a character is a word, perhaps with a sound mark behind it. */
 const DENSE =
   '\\p{scx=Han}\\p{scx=Hira}\\p{scx=Kana}\\p{sc=Hang}\\p{sc=Thai}\\p{sc=Laoo}\\p{sc=Khmr}\\p{sc=Mymr}';
 const PIECE = new RegExp(`[${DENSE}][\\u3099\\u309a\\uff9e\\uff9f]?|[^${DENSE}]+`, 'gu');
 
-/** A word longer than this is a key or a file in letters; nobody types it to its end. */
+/** Longer words are keys, or files in letters. */
 const LONGEST = 64;
 
 function word(folded: string, raw: string, start: number): Word {
   return { folded: folded.slice(0, LONGEST), start, end: start + raw.length };
 }
 
-/** Accents of Latin, Greek and Cyrillic letters, points of Hebrew and Arabic ones. Elsewhere a mark is a vowel. */
+/** Accents of Latin, Greek and Cyrillic letters, points of Hebrew and Arabic ones; elsewhere a mark is a vowel. */
 const ACCENTS = /[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670]/g;
 
-/** Letters that people take for accented ones, and Unicode does not. */
+/** Letters that are accented ones for people only. */
 const STROKES: Readonly<Record<string, string>> = {
   æ: 'ae',
   œ: 'oe',
@@ -85,9 +80,10 @@ const STROKES: Readonly<Record<string, string>> = {
   ς: 'σ',
   ß: 'ss',
 };
+
 const STROKE = new RegExp(`[${Object.keys(STROKES).join('')}]`, 'g');
 
-/** Folding costs ten times what a look costs, and words return. */
+/** Words return, and folding is slow. */
 const folds = new Map<string, string>();
 const MOST_FOLDS = 5000;
 
@@ -95,27 +91,20 @@ function fold(word: string): string {
   const known = folds.get(word);
   if (known !== undefined) return known;
   if (folds.size >= MOST_FOLDS) folds.clear();
-  const folded = foldAnew(word);
-  folds.set(word, folded);
-  return folded;
-}
-
-function foldAnew(word: string): string {
-  return seenOf(word)
+  const folded = seenOf(word)
     .normalize('NFKD')
     .replaceAll(ACCENTS, '')
     .normalize('NFC')
     .toUpperCase()
     .toLowerCase()
     .replaceAll(STROKE, (letter) => STROKES[letter] ?? letter);
+  folds.set(word, folded);
+  return folded;
 }
 
-// ------------------------------------------------------------------ what is looked for
-
 /**
- * What a person looks for. Spaces part the terms, quotes hold one together, and so does everything that stands without a
- * space: `don't`, `2026-11-21`, `foo.bar` and a Chinese name are words in a row. There are no operators and so no
- * mistakes: what is neither letter nor digit only parts words.
+ * What a person looks for. Spaces part the terms; quotes hold one together, and so does all that has no space in it (`don't`,
+ * `foo.bar`, a Chinese name): its words stand in a row. There are no operators.
  */
 export interface Term {
   /** Folded words that stand in a row. */
@@ -131,22 +120,16 @@ const MOST_WORDS = 30;
 /** The terms of a query; none for one without words. */
 export function parseQuery(query: string): Term[] {
   const read = seenOf(query.slice(0, LONGEST_QUERY)).normalize('NFC');
-  const terms = fit(piecesOf(read).map((piece) => wordsOf(piece).map(({ folded }) => folded)));
+  // Every second piece stands between quotes; the last one may lack its end.
+  const quoted = read.split(/["“”„«»]/);
+  const pieces = quoted.flatMap((piece, i) => (i % 2 === 1 ? [piece] : piece.split(/\s/)));
+  let room = MOST_WORDS;
+  const fitting = pieces.map((piece) => {
+    const words = wordsOf(piece).slice(0, room);
+    room -= words.length;
+    return words.map(({ folded }) => folded);
+  });
+  const terms = fitting.filter((words) => words.length > 0);
   const isTyping = /[\p{L}\p{M}\p{N}]$/u.test(read);
   return terms.map((words, i) => ({ words, isPrefix: isTyping && i === terms.length - 1 }));
-}
-
-/** Every second piece stands between quotes; the last one may lack its end. */
-function piecesOf(query: string): string[] {
-  return query.split(/["“”„«»]/).flatMap((piece, i) => (i % 2 === 1 ? [piece] : piece.split(/\s/)));
-}
-
-function fit(terms: readonly (readonly string[])[]): (readonly string[])[] {
-  let room = MOST_WORDS;
-  const fitting = terms.map((words) => {
-    const taken = words.slice(0, room);
-    room -= taken.length;
-    return taken;
-  });
-  return fitting.filter((words) => words.length > 0);
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { keeping } from '../../src/engine/keptFragments.ts';
+import * as keeping from '../../src/engine/keptFragments.ts';
 import { isContextError } from '../../src/errors.ts';
 import * as builders from '../../src/fragment/builders.ts';
 import { fragment, type ContextFragment, type FragmentData } from '../../src/fragment/fragment.ts';

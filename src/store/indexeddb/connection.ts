@@ -1,38 +1,36 @@
 import { ContextError, isContextError, refuseToLoad } from '../../errors.ts';
-import { createHexId } from '../hexId.ts';
 import type { StoreNotice } from '../store.ts';
-import { Access } from '../tables/access.ts';
 import {
+  createMeta,
   type Database,
+  isRange,
   type Key,
   LAYOUT,
-  type Meta,
+  type Range,
   type Rows,
   type Shape,
   type Table,
 } from '../tables/layout.ts';
 import { loadPacks, readMeta } from '../tables/records.ts';
-import * as usual from '../tables/usual.ts';
-import type * as Careful from './careful.ts';
-import { MessageLocks } from './locks.ts';
+import { Access, usual } from '../tables/usual.ts';
+import type * as Careful from './failure.ts';
+import { held, hold } from './locks.ts';
 import { renewLog } from './log.ts';
-import { type DataLoss, readMark } from './marker.ts';
+import { readMark } from './marker.ts';
 import type { IndexedDBOptions } from './store.ts';
-import { isOfValue, read, write } from './transaction.ts';
 
-/** The tables of a database, which is opened when it is first used; `opened` is called each time that it is. */
+/** The tables of a database, which is opened when it is first used; `opened` is called each time. */
 export function openDatabase(
   name: string,
-  { patience = 5000, onDataLoss }: IndexedDBOptions,
+  options: IndexedDBOptions,
   hear: (notice: StoreNotice) => void,
   opened: () => void,
 ): Access {
   const onOpen = (): void => {
     opened();
-    // Sooner or later there is something to tidy up.
     access.tidyLater();
   };
-  const access = new Access(new Connection(name, { patience, onDataLoss, onOpen }), { ...usual }, hear, name);
+  const access = new Access(new Connection(name, options, onOpen), { ...usual }, hear, name);
   return access;
 }
 
@@ -44,35 +42,29 @@ export function hasBeenHere(name: string): boolean {
 /**
  * The one connection of a store to its database, and what to do when it breaks.
  *
- * A connection is lost in more ways than one closes it. Another tab wants to upgrade, and every open connection stands
- * in its way: ours steps aside at once. A browser drops connections of pages that were in the background, and every
- * later call on them fails in the same way for ever; or it closes one by force, and a transaction that is under way then
- * may never be answered. So work that finds the connection dead, or hears that it was closed, is done again on a new one,
- * once. That is safe, because a transaction that did not complete did nothing, and one whose answer got lost joins with
- * itself.
+ * It closes when another tab wants to upgrade. A browser may drop it, after which every call fails, or close it by force, after
+ * which a transaction may never be answered. So work that finds it dead, or hears that it was closed, is done again on a new
+ * one, once: a transaction that did not complete did nothing, and one whose answer got lost joins with itself.
  *
- * An open request that fails says little about the next one: it is made again for some seconds. One can also hang, behind
- * a tab that does not step aside. Nobody waits for ever: after `patience` the call fails with `store-blocked`. The
- * request stays, and the next call waits for the same one.
- *
- * A caller that closes the connection may delete the database next: work still under way must not open it again.
- * It is refused with `store-closed`, until somebody uses the store again.
+ * An open request that fails is repeated for some seconds. One that hangs, behind a tab that does not step aside, fails after
+ * `patience` with `store-blocked`; the next call waits for the same request. After `close()` what is under way is refused with
+ * `store-closed`, until somebody uses the store again: the database may be deleted next.
  */
 class Connection implements Database {
   readonly persistence = 'indexeddb';
   readonly #name: string;
-  readonly #options: ConnectionOptions;
-  readonly #locks: MessageLocks;
-  /** Connections on which some work failed, and which it closed. */
+  readonly #options: IndexedDBOptions;
+  readonly #onOpen: () => void;
+  /** Connections that some failed work has closed. */
   readonly #failed: WeakSet<IDBDatabase> = new WeakSet();
   #opening: Promise<Open> | undefined;
   #open: Open | undefined;
   #isClosed = false;
 
-  constructor(name: string, options: ConnectionOptions) {
+  constructor(name: string, options: IndexedDBOptions, onOpen: () => void) {
     this.#name = name;
     this.#options = options;
-    this.#locks = new MessageLocks(name, this);
+    this.#onOpen = onOpen;
   }
 
   read<T>(tables: readonly Table[], work: (rows: Rows) => Promise<T>): Promise<T> {
@@ -95,11 +87,11 @@ class Connection implements Database {
   }
 
   hold(chatId: string, key: string): Promise<() => void> {
-    return this.#locks.hold(chatId, key);
+    return hold(this.#name, this, chatId, key);
   }
 
   held(chatId: string): Promise<ReadonlySet<string>> {
-    return this.#locks.held(chatId);
+    return held(this.#name, this, chatId);
   }
 
   async keepNote(): Promise<void> {
@@ -107,12 +99,12 @@ class Connection implements Database {
     await keepNote(this.#name, this);
   }
 
-  /** Lets the next call open a connection, after one was closed. */
+  /** Lets the next call open a connection again. */
   reopen(): void {
     this.#isClosed = false;
   }
 
-  /** Closes the connection. Transactions that have begun run to their end; no call opens another one until {@link reopen}. */
+  /** Transactions that have begun run to their end. */
   close(): void {
     this.#isClosed = true;
     this.#open?.db.close();
@@ -120,18 +112,17 @@ class Connection implements Database {
     this.#opening = undefined;
   }
 
-  /** Does some work on the database. What the database refuses becomes a `ContextError`. */
   async #run<T>(work: Work<T>): Promise<T> {
     try {
       return await this.#attempt(work);
     } catch (error) {
       if (isContextError(error)) throw error;
-      const { explain } = await import('./refusal.ts').catch(refuseToLoad);
+      const { explain } = await import('./failure.ts').catch(refuseToLoad);
       throw explain(error, this.#name);
     }
   }
 
-  /** `careful`: on a second connection, after the first one failed for what lies there. */
+  /** `careful`: on a second connection, after a record could not be read. */
   async #attempt<T>(work: Work<T>, isRepeat = false, careful?: typeof Careful): Promise<T> {
     const open = this.#open ?? (await this.#opened());
     let isOfRecord: boolean;
@@ -139,14 +130,14 @@ class Connection implements Database {
       return await Promise.race([work(open.db, careful), open.gone]);
     } catch (error) {
       if (!isDead(error)) throw error;
-      // Another call that failed on it closed it in the middle of this one: that is no second failure of this one.
+      // Closed by another call that failed on it: that is no second failure of this one.
       const isTaken = this.#failed.has(open.db);
       this.#failed.add(open.db);
       this.#forget(open);
       if (isRepeat && !isTaken) throw error;
       isOfRecord = isOfValue(error);
     }
-    const code = isOfRecord ? await import('./careful.ts').catch(refuseToLoad) : careful;
+    const code = isOfRecord ? await import('./failure.ts').catch(refuseToLoad) : careful;
     return this.#attempt(work, true, code);
   }
 
@@ -161,14 +152,14 @@ class Connection implements Database {
     if (this.#isClosed) throw closed(this.#name);
     const opening = (this.#opening ??= this.#begin());
     const open = await new Promise<Open>((resolve, reject) => {
-      const timer = setTimeout(() => reject(blocked(this.#name)), this.#options.patience);
+      const { patience = 5000 } = this.#options;
+      const timer = setTimeout(() => reject(blocked(this.#name)), patience);
       opening.then(resolve, reject).finally(() => clearTimeout(timer));
     });
     if (this.#isClosed) throw closed(this.#name);
     return open;
   }
 
-  /** Opens a connection. It is kept, unless it was closed while it opened. */
   #begin(): Promise<Open> {
     const opening = this.#persist();
     const isWanted = (): boolean => this.#opening === opening;
@@ -179,7 +170,6 @@ class Connection implements Database {
     return opening;
   }
 
-  /** Asks again until it opens, for some seconds, where the reason may pass. */
   async #persist(): Promise<Open> {
     const start = Date.now();
     for (let pause = 25; ; pause *= 2) {
@@ -188,7 +178,7 @@ class Connection implements Database {
       } catch (error) {
         const isTime = Date.now() - start + pause < INSIST;
         if (this.#isClosed || !isTime || !isPassing(error)) {
-          const { refused } = await import('./refusal.ts').catch(refuseToLoad);
+          const { refused } = await import('./failure.ts').catch(refuseToLoad);
           throw refused(error, this.#name);
         }
         await new Promise((resolve) => setTimeout(resolve, pause));
@@ -197,12 +187,12 @@ class Connection implements Database {
   }
 
   async #request(): Promise<Open> {
-    // A database that has been here probably holds long chats: their code comes while it opens.
+    // Probably it holds long chats: their code is loaded while it opens.
     const mark = readMark(this.#name);
     if (mark) void loadPacks().catch(() => undefined);
-    const here: { open?: Open; leave?: () => void } = {};
+    let leave: (() => void) | undefined;
     const gone = new Promise<never>((_, reject) => {
-      here.leave = () => reject(new DOMException('The browser closed the database.', 'AbortError'));
+      leave = () => reject(new DOMException('The browser closed the database.', 'AbortError'));
     });
     gone.catch(() => undefined);
     const [db, reason] = await requestDatabase(this.#name);
@@ -211,32 +201,21 @@ class Connection implements Database {
     db.onversionchange = () => this.#forget(open);
     db.onclose = () => {
       this.#forget(open);
-      here.leave?.();
+      leave?.();
     };
     const meta = mark && (await read(db, ['meta', 'chats'], readMeta));
     if (reason !== undefined || (mark && meta && (mark.database !== meta.database || mark.seq > meta.seq))) {
       const { noteLoss } = await import('./loss.ts').catch(refuseToLoad);
       this.#options.onDataLoss?.(await noteLoss(this.#name, db, mark, reason));
     }
-    this.#options.onOpen?.();
+    this.#onOpen();
     return open;
   }
-}
-
-/** How a connection waits, and who is told. */
-interface ConnectionOptions {
-  /** How long a call waits for the database to open, ms. */
-  readonly patience: number;
-  /** Called when the database turns out to have lost what it held. */
-  readonly onDataLoss?: ((loss: DataLoss) => void) | undefined;
-  /** Called when it is open. */
-  readonly onOpen?: () => void;
 }
 
 /** How long an open request that fails is made again, ms. */
 const INSIST = 3000;
 
-/** Some work on a database; `careful` where the same failed for what lies there. */
 type Work<T> = (db: IDBDatabase, careful: typeof Careful | undefined) => Promise<T>;
 
 /** An open database, and what rejects when the browser closes it by force. */
@@ -245,18 +224,19 @@ interface Open {
   readonly gone: Promise<never>;
 }
 
-/** The version of the database, and of every record in it that names none of its own. */
 const DATABASE_VERSION = 1;
 
-/** Opens a database, and makes its tables in a new one. With what the browser said, if it found damaged files. */
+/** Opens a database, and makes the tables of a new one; also gives what the browser said of damaged files. */
 function requestDatabase(name: string): Promise<[db: IDBDatabase, loss: string | undefined]> {
   return new Promise((resolve, reject) => {
     let loss: string | undefined;
     const request = indexedDB.open(name, DATABASE_VERSION);
     request.onupgradeneeded = (event) => {
-      loss = lossToldBy(event);
+      // Chromium begins a new database where it can't read the old one, and says so only here.
+      const { dataLoss, dataLossMessage = '' } = event as { dataLoss?: string; dataLossMessage?: string };
+      if (dataLoss === 'total') loss = dataLossMessage;
       const { result, transaction } = request;
-      // Where it fails, the request says so, but not why.
+      // The request alone does not say why it fails.
       transaction?.addEventListener('abort', () => reject(transaction.error ?? request.error));
       createTables(result, transaction as IDBTransaction);
     };
@@ -265,38 +245,27 @@ function requestDatabase(name: string): Promise<[db: IDBDatabase, loss: string |
   });
 }
 
-/** A new database learns its names when it is made. */
 function createTables(db: IDBDatabase, tx: IDBTransaction): void {
   for (const [table, { keyPath, indexes = {} }] of Object.entries<Shape>(LAYOUT)) {
     const store = db.createObjectStore(table, keyPath === undefined ? {} : { keyPath: keyPath as string });
     for (const [index, path] of Object.entries(indexes)) store.createIndex(index, path as string);
   }
-  const meta: Meta = { database: createHexId(), generation: 0, seq: 0, deviceId: createHexId() };
-  tx.objectStore('meta').put(meta, 'self');
+  tx.objectStore('meta').put(createMeta(), 'self');
 }
 
-/** Chromium begins a new database where it can't read the old one, and says so here, and only here. */
-function lossToldBy(event: IDBVersionChangeEvent): string | undefined {
-  const { dataLoss, dataLossMessage } = event as { dataLoss?: string; dataLossMessage?: string };
-  return dataLoss === 'total' ? (dataLossMessage ?? '') : undefined;
-}
-
-/** The names of failures that say nothing about the call, only about the connection that it was made on. */
+/** Failures of the connection, not of the call. */
 const DEAD = ['InvalidStateError', 'AbortError', 'UnknownError'];
 
 export function isDead(error: unknown): boolean {
   return !isTooLarge(error) && (DEAD.includes(nameOf(error)) || isOfValue(error));
 }
 
-/** Why a database may not open now, and open a moment later. */
+/** Whether a database may open a moment later. */
 function isPassing(error: unknown): boolean {
-  return (
-    ['UnknownError', 'AbortError', 'DataError', 'TimeoutError', 'NotReadableError'].includes(nameOf(error)) &&
-    !isFull(error)
-  );
+  return /^(?:Unknown|Abort|Data|Timeout|NotReadable)Error$/.test(nameOf(error)) && !isFull(error);
 }
 
-/** Chromium takes no value above 127 MB; it says so under a name that it has for many things. */
+/** Chromium takes no value above 127 MB. */
 export function isTooLarge(error: unknown): boolean {
   return /value (?:is|are) too large/.test(String(error));
 }
@@ -305,7 +274,7 @@ export function nameOf(error: unknown): string {
   return error instanceof Error || error instanceof DOMException ? error.name : '';
 }
 
-/** A full disk says so in two ways: by its name, and by failing to write large values beside the database. */
+/** A full disk has a name, or fails to write large values. */
 export function isFull(error: unknown): boolean {
   return nameOf(error) === 'QuotaExceededError' || /Failed to write blobs/.test(String(error));
 }
@@ -318,4 +287,156 @@ function closed(name: string): ContextError {
 function blocked(name: string): ContextError {
   const message = `Database "${name}" does not open: another tab keeps it busy. Close other tabs of this site.`;
   return new ContextError('store-blocked', message, { details: { database: name } });
+}
+
+// ------------------------------------------------------------------ transactions
+
+/**
+ * A transaction that is whole or not at all.
+ *
+ * IndexedDB commits a transaction whatever went wrong in between, so every throw aborts it. A put that succeeded proves nothing,
+ * because a full disk refuses the commit, so nothing is reported before `complete`. `commit()` after the last put makes an
+ * append a third faster; but Chromium commits without values above 127 MB then, so it is not called where one may be as large.
+ */
+export async function write<T>(
+  db: IDBDatabase,
+  tables: readonly Table[],
+  work: (rows: Rows) => Promise<T>,
+  isRelaxed: boolean,
+  makeRows?: (tx: IDBTransaction) => TransactionRows,
+): Promise<T> {
+  const tx = db.transaction([...tables], 'readwrite', { durability: isRelaxed ? 'relaxed' : 'strict' });
+  const completion = new Promise<void>((resolve, reject) => {
+    tx.addEventListener('complete', () => resolve());
+    tx.addEventListener('abort', () => reject(tx.error ?? new DOMException('', 'AbortError')));
+  });
+  completion.catch(() => undefined);
+  const rows = makeRows?.(tx) ?? new TransactionRows(tx);
+  try {
+    const result = await work(rows);
+    if (!rows.mayBeRefused) end(tx, 'commit');
+    await completion;
+    return result;
+  } catch (error) {
+    end(tx, 'abort');
+    await completion.catch(() => undefined);
+    throw isContextError(error) ? error : (tx.error ?? error);
+  }
+}
+
+/** Reads of one moment. */
+export async function read<T>(
+  db: IDBDatabase,
+  tables: readonly Table[],
+  work: (rows: Rows) => Promise<T>,
+  makeRows?: (tx: IDBTransaction) => TransactionRows,
+): Promise<T> {
+  const tx = db.transaction([...tables]);
+  return work(makeRows?.(tx) ?? new TransactionRows(tx));
+}
+
+function end(tx: IDBTransaction, how: 'commit' | 'abort'): void {
+  try {
+    tx[how]();
+  } catch {
+    // It has ended.
+  }
+}
+
+/** What a transaction reads and writes. */
+export class TransactionRows implements Rows {
+  /** Whether a value was put that may be too large for a browser. */
+  mayBeRefused = false;
+  readonly #tx: IDBTransaction;
+
+  constructor(tx: IDBTransaction) {
+    this.#tx = tx;
+  }
+
+  async get<T>(table: Table, key: Key | Range): Promise<T | undefined> {
+    const { store, query } = this.source(table, key);
+    return (await answerTo(store.get(query))) as T | undefined;
+  }
+
+  async all<T>(table: Table, range?: Range, index?: string, limit?: number): Promise<T[]> {
+    const { source, query } = this.source(table, range, index);
+    return (await answerTo(source.getAll(query, limit))) as T[];
+  }
+
+  async entries<T>(table: Table, range: Range): Promise<[Key, T | undefined][]> {
+    const { store, query } = this.source(table, range);
+    const requests = [answerTo(store.getAllKeys(query)), answerTo(store.getAll(query))] as const;
+    const [keys, values] = await Promise.all(requests);
+    return keys.map((key, i) => [key as Key, values[i] as T]);
+  }
+
+  async keys(table: Table, range?: Range, index?: string, limit?: number): Promise<Key[]> {
+    const { source, query } = this.source(table, range, index);
+    return (await answerTo(source.getAllKeys(query, limit))) as Key[];
+  }
+
+  count(table: Table, key?: Key | Range): Promise<number> {
+    const { store, query } = this.source(table, key);
+    return answerTo(store.count(query));
+  }
+
+  async last(table: Table, index: string): Promise<Key | undefined> {
+    const request = this.#tx.objectStore(table).index(index).openKeyCursor(undefined, 'prev');
+    return (await answerTo(request))?.key as Key | undefined;
+  }
+
+  /** Nobody waits for the answer: a failure aborts the transaction. */
+  put(table: Table, value: unknown, key?: Key): void {
+    const { text = value } = Object(value) as { readonly text?: unknown };
+    const { length = 0 } = Object(text) as { readonly length?: number };
+    this.mayBeRefused ||= table === 'values' || table === 'local' || length > NEVER_REFUSED;
+    this.#tx.objectStore(table).put(value, key as IDBValidKey);
+  }
+
+  delete(table: Table, key: Key | Range): void {
+    const { store, query } = this.source(table, key);
+    store.delete(query);
+  }
+
+  /** By a range of all keys: a private window of WebKitGTK 2.50 crashes on `clear()`. */
+  clear(table: Table): void {
+    this.#tx.objectStore(table).delete(IDBKeyRange.lowerBound(-Infinity));
+  }
+
+  /** A table, or its index, and a query; that may be undefined where all is asked for. */
+  protected source(
+    table: Table,
+    key?: Key | Range,
+    index?: string,
+  ): {
+    readonly store: IDBObjectStore;
+    readonly source: IDBObjectStore | IDBIndex;
+    readonly query: IDBKeyRange;
+  } {
+    const store = this.#tx.objectStore(table);
+    const source = index === undefined ? store : store.index(index);
+    const isOne = key === undefined || !isRange(key);
+    const query = isOne ? key : IDBKeyRange.bound(key.from, key.to, key.isAfter);
+    return { store, source, query: query as IDBKeyRange };
+  }
+}
+
+/** Whether a value could not be read. Chromium has a name for a file that is gone, and these words for one that it can't read. */
+export function isOfValue(error: unknown): boolean {
+  const { name } = Object(error) as { readonly name?: unknown };
+  return name === 'NotReadableError' || /Failed to read large IndexedDB value/.test(String(error));
+}
+
+/** No browser refuses a text or bytes of this length. */
+const NEVER_REFUSED = 2 ** 24;
+
+/** A read that fails does not abort its transaction. */
+export function answerTo<T>(request: IDBRequest<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = (event) => {
+      event.preventDefault();
+      reject(request.error);
+    };
+  });
 }

@@ -1,10 +1,8 @@
-import { createHexId } from '../hexId.ts';
-import type { Database, Rows } from '../tables/layout.ts';
+import { createHexId, type Database, type Rows } from '../tables/layout.ts';
 
 /**
- * Stamps a lease into the database, and renews it until it is let go; `name`: what is held. One that is older than ten
- * seconds counts for nothing. Two tabs may hold one message, as with locks, until it is decided which of them writes it:
- * each has a row.
+ * Stamps a lease for `name` into the database, and renews it until it is let go; one older than ten seconds counts for nothing.
+ * Several tabs may hold one name, as with locks: each has a row.
  */
 export async function lease(db: Database, name: string): Promise<() => void> {
   const key = `${PREFIX}${name} ${createHexId()}`;
@@ -19,12 +17,12 @@ export async function lease(db: Database, name: string): Promise<() => void> {
   };
 }
 
-/** The names of what is held that begin so. */
+/** The held names that begin so. */
 export async function leased(db: Database, beginning: string): Promise<string[]> {
   const range = { from: PREFIX + beginning, to: `${PREFIX}${beginning}\uffff` };
   const leases = await db.read(['values'], (rows) => rows.entries<number>('values', range));
   const now = Date.now();
-  // One that ends later than any could was stamped before the clock was set back: who still writes stamps it anew.
+  // One that ends later than any could was stamped before the clock was set back.
   const alive = leases.filter(([, until = 0]) => until > now && until <= now + LEASE);
   return alive.map(([key]) => (key as string).slice(PREFIX.length, (key as string).lastIndexOf(' ')));
 }

@@ -3,48 +3,33 @@ import type { Database } from '../tables/layout.ts';
 import type * as Leases from './leases.ts';
 
 /**
- * Which tab writes an answer right now.
+ * Which tab writes an answer right now. A Web Lock falls when its tab does, however that ended; it is taken in shared mode, because it
+ * keeps nobody out. Pages without Web Locks stamp a lease into the database instead (`leases.ts`).
  *
- * A streaming message whose tab was closed stays streaming for ever, unless somebody can tell that nobody writes it any
- * more. A Web Lock can: it falls when its tab does, however the tab ended. It is taken in shared mode, because it says
- * something and keeps nobody out. Pages without Web Locks stamp a lease into the database instead (`leases.ts`).
- *
- * A lock is named `contextree:` and the names of database, chat and message as JSON: no two names read alike, and half a
- * character (a lone surrogate), which has no bytes, is written in letters.
+ * A lock is named `contextree:` and database, chat and message as JSON: unambiguous, and lone surrogates are escaped. Call the
+ * result to let go.
  */
-export class MessageLocks {
-  readonly #name: string;
-  readonly #db: Database;
+export async function hold(database: string, db: Database, chatId: string, key: string): Promise<() => void> {
+  const locks = webLocks();
+  const name = `contextree:${JSON.stringify([database, chatId, key])}`;
+  return locks ? lock(locks, name) : (await loadLeases()).lease(db, name);
+}
 
-  constructor(name: string, db: Database) {
-    this.#name = name;
-    this.#db = db;
-  }
-
-  /** Takes the lock of a message; call the result to let go. */
-  async hold(chatId: string, key: string): Promise<() => void> {
-    const locks = webLocks();
-    const name = `contextree:${JSON.stringify([this.#name, chatId, key])}`;
-    return locks ? lock(locks, name) : (await loadLeases()).lease(this.#db, name);
-  }
-
-  /** The keys of the chat's messages that some tab holds. */
-  async held(chatId: string): Promise<ReadonlySet<string>> {
-    const locks = webLocks();
-    const prefix = `contextree:${JSON.stringify([this.#name, chatId]).slice(0, -1)},`;
-    const names = locks
-      ? ((await locks.query().catch(refused)).held ?? []).map(({ name = '' }) => name)
-      : await (await loadLeases()).leased(this.#db, prefix);
-    const own = names.filter((name) => name.startsWith(prefix));
-    return new Set(own.map((name) => JSON.parse(name.slice(prefix.length, -1)) as string));
-  }
+/** The keys of the chat's messages that some tab holds. */
+export async function held(database: string, db: Database, chatId: string): Promise<ReadonlySet<string>> {
+  const locks = webLocks();
+  const prefix = `contextree:${JSON.stringify([database, chatId]).slice(0, -1)},`;
+  const names = locks
+    ? ((await locks.query().catch(refused)).held ?? []).map(({ name = '' }) => name)
+    : await (await loadLeases()).leased(db, prefix);
+  const own = names.filter((name) => name.startsWith(prefix));
+  return new Set(own.map((name) => JSON.parse(name.slice(prefix.length, -1)) as string));
 }
 
 function loadLeases(): Promise<typeof Leases> {
   return import('./leases.ts').catch(refuseToLoad);
 }
 
-/** The platform’s locks, where it has them. */
 function webLocks(): LockManager | undefined {
   return typeof navigator === 'undefined' ? undefined : (navigator as { locks?: LockManager }).locks;
 }

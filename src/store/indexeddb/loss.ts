@@ -1,13 +1,11 @@
-import { createHexId } from '../hexId.ts';
-import type { Database, Meta, StoredChat } from '../tables/layout.ts';
+import { createHexId, type Database, type Meta, type StoredChat } from '../tables/layout.ts';
 import { readMeta } from '../tables/records.ts';
+import { write } from './connection.ts';
 import { type DataLoss, type Mark, writeMark } from './marker.ts';
-import { write } from './transaction.ts';
 
 /**
- * Takes note of what a database has lost; `mark` is the note about it, `reason` what the browser said if it found damaged
- * files. One that went on under its name, but lacks its last changes, gets another name: numbers of the old one mean
- * nothing in it, and tabs that were open write all they have. What is gone is told once.
+ * Finds out what a database has lost; `mark`: the note about it, `reason`: what the browser said of damaged files. A database
+ * that lacks its last changes gets another id, so that open tabs write all they have. A loss is told once.
  */
 export async function noteLoss(
   name: string,
@@ -37,7 +35,7 @@ export async function noteLoss(
   };
 }
 
-/** Writes the note beside a database (`marker.ts`): none for one without chats, which nobody would miss. */
+/** Writes the note about a database (`marker.ts`); none without chats. */
 export async function keepNote(name: string, db: Database): Promise<void> {
   const [meta, rows] = await db.read(['meta', 'chats'], (rows) =>
     Promise.all([readMeta(rows), rows.all<StoredChat>('chats')]),

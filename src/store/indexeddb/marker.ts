@@ -1,14 +1,7 @@
 /**
- * A note beside the database that says which one it is.
- *
- * A database that was wiped looks like one that never was. Something outside has to remember, and all databases of a site
- * share the files that get damaged, so a second database would be wiped along. `localStorage` lies elsewhere. The note
- * holds the name that the database gave itself, its last change number, and counts; not a word of any chat. A database
- * that goes by another name, or counts less far, has lost something. The note may be late by some seconds, never
- * ahead, so what it says was there.
- *
- * It goes when all is cleared on purpose. It can't tell of what takes it along: a person who clears all data of the
- * site, or Safari, which forgets sites that were not visited for seven days.
+ * A note beside the database, in `localStorage`: its id, the number of its last change, and counts; no words. A database with
+ * another id or a smaller number has lost something. The note may be some seconds late, never ahead. It is removed by
+ * `clear()`, and lost with all data of the site.
  */
 export interface Mark {
   readonly database: string;
@@ -24,7 +17,7 @@ export interface DataLoss {
   /** `all`: the database was empty, or another one; `latest`: the last changes were missing. */
   readonly kind: 'all' | 'latest';
   readonly database: string;
-  /** Who knew: the browser itself (Chromium tells of damaged files), or the note that the store keeps beside the database. */
+  /** `browser`: Chromium told of damaged files; `marker`: the note. */
   readonly noticedBy: 'browser' | 'marker';
   /** What the browser said about it. */
   readonly reason?: string;
@@ -38,25 +31,21 @@ export interface DataLoss {
 /** The note about a database; undefined where there is none, or none can be read. */
 export function readMark(name: string): Mark | undefined {
   try {
-    return parseMark(JSON.parse(localStorage.getItem(keyOf(name)) ?? 'null'));
+    const mark: unknown = JSON.parse(localStorage.getItem(keyOf(name)) ?? 'null');
+    const { database, seq, chats, messages, at } = Object(mark) as Readonly<Record<string, unknown>>;
+    const isOne =
+      typeof database === 'string' && [seq, chats, messages, at].every((one) => typeof one === 'number');
+    return isOne ? ({ database, seq, chats, messages, at } as Mark) : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Where it lies in `localStorage`. */
 function keyOf(name: string): string {
   return `contextree:${name}:mark`;
 }
 
-function parseMark(value: unknown): Mark | undefined {
-  const { database, seq, chats, messages, at } = Object(value) as Readonly<Record<string, unknown>>;
-  const isOne =
-    typeof database === 'string' && [seq, chats, messages, at].every((number) => typeof number === 'number');
-  return isOne ? ({ database, seq, chats, messages, at } as Mark) : undefined;
-}
-
-/** Keeps the note about a database; undefined takes it away. A browser that refuses keeps none. */
+/** Writes the note about a database, or removes it. A browser that refuses keeps none. */
 export function writeMark(name: string, mark: Mark | undefined): void {
   try {
     if (mark) localStorage.setItem(keyOf(name), JSON.stringify(mark));

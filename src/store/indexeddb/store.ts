@@ -1,7 +1,7 @@
 import { isContextError, refuseToLoad } from '../../errors.ts';
 import { StoreFace } from '../face.ts';
 import type { ContextStore, Persistence, StoreNotice } from '../store.ts';
-import type { Access } from '../tables/access.ts';
+import type { Access } from '../tables/usual.ts';
 import type { DataLoss } from './marker.ts';
 
 /** How a store waits, and whom it tells. */
@@ -13,19 +13,18 @@ export interface IndexedDBOptions {
 }
 
 /**
- * A store that lasts: one IndexedDB database, shared by all tabs of the site.
+ * A store that lasts: one IndexedDB database, shared by all tabs of the site. Nothing is opened before the first use, so it can
+ * be made anywhere, also on a server.
  *
- * Nothing is opened before the first use, and its code comes then, so it can be made anywhere, also on a server. Where the
- * browser refuses a database and none of ours is known, the store is memory, and `persistence` says so from the first
- * answer on. Where one is known, what is in it must not seem to be gone: calls reject with `store-unavailable` until it
- * opens, or until somebody chooses memory ({@link useMemory}). It stays memory until the page is loaded again: what was
- * said meanwhile must not seem to be gone, either.
+ * Where the browser refuses a database and none of ours is known, the store is memory until the page is loaded again, and
+ * `persistence` says so. Where one is known, calls reject with `store-unavailable` until it opens, or until somebody chooses
+ * memory ({@link useMemory}).
  */
 export class IndexedDBContextStore extends StoreFace implements ContextStore {
   readonly #name: string;
   readonly #options: IndexedDBOptions;
   #memory: Promise<Access> | undefined;
-  /** Whether the database was ever open here, or was before: it is never left by itself then. */
+  /** Whether the database was ever open: the store never becomes memory by itself then. */
   #isKnown: () => boolean = () => false;
 
   constructor(name: string = 'contextree', options: IndexedDBOptions = {}) {
@@ -38,13 +37,13 @@ export class IndexedDBContextStore extends StoreFace implements ContextStore {
     return this.access?.db.persistence ?? 'indexeddb';
   }
 
-  /** Lets what is said from now on be kept in memory: for a person who was told that the database can't be opened. */
+  /** Keeps what is said from now on in memory: for a person who was told that the database can't be opened. */
   async useMemory(): Promise<void> {
     await this.#useMemory();
   }
 
   override subscribe(listener: (notice: StoreNotice) => void): () => void {
-    // Who listens hears other tabs, also where nobody has asked for anything yet.
+    // A listener hears other tabs at once.
     if (typeof indexedDB !== 'undefined') void this.arrive().catch(() => undefined);
     return super.subscribe(listener);
   }
@@ -69,7 +68,7 @@ export class IndexedDBContextStore extends StoreFace implements ContextStore {
     return super.use(await this.#useMemory(), name, args);
   }
 
-  /** Memory in place of this store; the same for all who were refused by it. */
+  /** Memory in place of this store. */
   #useMemory(): Promise<Access> {
     const { access } = this;
     this.#memory ??= import('../memoryTables.ts').then(({ createMemory }) => {

@@ -1,14 +1,12 @@
 /**
- * Rows that are much alike, as columns.
- *
- * What all have in common is kept once; of a field that has few values each is kept once, and which it is takes a digit a
- * row; short texts are joined; a field that few rows have is kept with their places; the rest is a list with an item for
- * each. No field is known by name, so one that a later version adds survives.
+ * Rows that are much alike, as columns: what all have in common once; of a field with few values each once, and a digit a row;
+ * short texts joined; fields that few rows have with their places; for the rest a list. No field is known by name, so those of
+ * later versions survive.
  */
 export interface Fields {
   /** What all rows have in common. */
   readonly same: Readonly<Record<string, unknown>>;
-  /** Up to ten values, and a digit for each row that says which is its own. */
+  /** Up to ten values, and for each row a digit. */
   readonly few: Readonly<Record<string, readonly [values: readonly unknown[], digits: string]>>;
   /** A short text for each row, {@link joined}. */
   readonly texts: Readonly<Record<string, string>>;
@@ -30,11 +28,14 @@ export function columnsOf(rows: readonly object[], told: ReadonlySet<string> = N
   for (const field of new Set(rows.flatMap(Object.keys))) {
     if (told.has(field)) continue;
     const values = rows.map((row) => (row as Readonly<Record<string, unknown>>)[field]);
+    const first = JSON.stringify(values[0]);
+    const isFirst = (value: unknown): boolean =>
+      value === values[0] || (typeof value === 'object' && JSON.stringify(value) === first);
     const known = fewOf(values);
     const text = known ? undefined : joined(values, SHORT);
     if (values.includes(undefined))
       fields.some[field] = [...values.entries()].filter(([, value]) => value !== undefined);
-    else if (values.every((value) => isEqual(value, values[0]))) fields.same[field] = values[0];
+    else if (values.every(isFirst)) fields.same[field] = values[0];
     else if (known) fields.few[field] = [known, values.map((value) => known.indexOf(value)).join('')];
     else if (text === undefined) fields.each[field] = values;
     else fields.texts[field] = text;
@@ -44,7 +45,7 @@ export function columnsOf(rows: readonly object[], told: ReadonlySet<string> = N
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** The values of each field for so many rows; undefined where a row has none. */
+/** The values of each field for `count` rows; undefined where a row has none. */
 export function valuesOf(
   { same, few, texts, each, some }: Fields,
   count: number,
@@ -67,7 +68,7 @@ export function valuesOf(
 
 const ZERO = '0'.charCodeAt(0);
 
-/** So many values of a field have a digit each. */
+/** So many values have a digit each. */
 const MOST = 10;
 
 /** The values that there are; undefined where there are more. */
@@ -81,14 +82,12 @@ function fewOf(values: readonly unknown[]): unknown[] | undefined {
   return known;
 }
 
-/** Longer texts are not cut out of a long one by browsers: they would keep all that they lie in. */
+/** Longer texts are slices in browsers, which keep all of the text that they are of. */
 const SHORT = 12;
 
 /**
- * The texts of a column as one, where all are as short as that: those of one length with the length in front, and nothing
- * between them. Undefined for others.
- *
- * Browsers enter a short text in a table as they parse it, which takes longer than to cut it out of a long one.
+ * Texts of at most `longest` characters as one, faster to parse than a list: those of one length with the length in front, and
+ * nothing between them. Undefined for others.
  */
 export function joined(values: readonly unknown[], longest: number): string | undefined {
   const isShort = (value: unknown): boolean =>
@@ -99,23 +98,15 @@ export function joined(values: readonly unknown[], longest: number): string | un
   return isEven ? `${width}${END}${values.join('')}` : END + values.join(END);
 }
 
-/** Between two texts: JSON does not escape it, and nobody types it. */
+/** Between two texts: JSON does not escape it. */
 const END = '\u007f';
 
 /** The texts that were joined; throws where they are not so many. */
 export function split(text: string, count?: number): string[] {
   const width = Number.parseInt(text, 10);
-  const texts = text.startsWith(END) ? text.slice(1).split(END) : evenParts(text, width);
+  const texts = text.startsWith(END) ? text.slice(1).split(END) : [];
+  const at = text.indexOf(END) + 1;
+  if (at > 1) for (let i = at; i < text.length; i += width) texts.push(text.slice(i, i + width));
   if (count !== undefined && texts.length !== count) throw new RangeError(`not ${count} texts`);
   return texts;
-}
-
-function evenParts(text: string, width: number): string[] {
-  const texts: string[] = [];
-  for (let at = text.indexOf(END) + 1; at < text.length; at += width) texts.push(text.slice(at, at + width));
-  return texts;
-}
-
-function isEqual(a: unknown, b: unknown): boolean {
-  return a === b || (typeof a === 'object' && JSON.stringify(a) === JSON.stringify(b));
 }

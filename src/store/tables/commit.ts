@@ -48,9 +48,9 @@ import {
   startOf,
   withoutNote,
 } from './records.ts';
-import { type Changed, movedTotals } from './totals.ts';
+import { type Changed, movedTotals } from './records.ts';
 
-/** What a commit writes, made ready outside of the transaction: bodies are JSON, with names in place of their files. */
+/** What a commit writes, made outside of the transaction: bodies are JSON, with names in place of their files. */
 export interface Ready extends ChatDelta {
   readonly chatId: string;
   readonly local?: LocalRecords | undefined;
@@ -68,17 +68,14 @@ export interface ReadyBody {
   readonly json: string;
 }
 
-/** What a version is called among those of a delta. */
+/** The name of a version among those of a delta. */
 export function nameOfVersion(key: string, { rev, by, sum }: Pick<Version, 'rev' | 'by' | 'sum'>): string {
   return `${key} ${rev} ${sum} ${by}`;
 }
 
 /**
  * Joins records with those of a chat, by the rules of `graph/join.ts`. Gives what the caller is told, and whether anything
- * got a number.
- *
- * All that is needed is asked for at once: what lies there under the keys that come, and what changed since the caller
- * read. The rest is arithmetic, so a turn is one way to the database and back, and then its rows.
+ * got a number. All that is needed is read at once, so a turn is one way to the database and back, and then its rows.
  */
 export async function commit(
   rows: Rows,
@@ -99,7 +96,7 @@ export async function commit(
   }
   if (changed.length + spoken.length === 0)
     return { records: await told(rows, known, ready), isChanged: false };
-  expectEnds(known, options.expect);
+  if (options.expect) expectEnds(known, options.expect);
 
   let { last: seq } = known;
   const stored: Changed<StoredMessage>[] = [];
@@ -123,8 +120,6 @@ export async function commit(
   return { records: await told(rows, { ...known, chat: next, meta }, ready), isChanged: true };
 }
 
-// --- What is known ----------------------------------------------------------------------------------------------------
-
 /** What lies there of what comes, and what changed since its author read. */
 interface Known {
   readonly chat: StoredChat;
@@ -136,16 +131,11 @@ interface Known {
   /** The places of drafts. */
   readonly drafts: readonly Key[];
   readonly damaged: readonly string[];
-  /** The last number that was given out. Where the row of a chat was lost, the counter may be behind what lies there. */
+  /** The last number: where the row of a chat was lost, the counter may be behind. */
   readonly last: number;
 }
 
-async function readKnown(
-  rows: Rows,
-  reading: Promise<StoredChat>,
-  ready: Ready,
-  options: CommitOptions,
-): Promise<Known> {
+async function readKnown(rows: Rows, reading: Promise<StoredChat>, ready: Ready, options: CommitOptions) {
   const { chatId } = ready;
   const asked: Promise<readonly (StoredFact | undefined)[]>[] = [];
   const factAt = async (kind: StoredFact['kind'], { id, chat }: EndsRecord | Mark) => [
@@ -165,7 +155,7 @@ async function readKnown(
     ...asked,
   ]);
   const since = startOf(chat, options.since);
-  // Mostly nobody else wrote since. Where there is no row, what lies there all the same is looked at.
+  // Mostly nobody else wrote since. Without a row, what lies there is looked at all the same.
   const isLater = chat.seq === 0 || chat.seq > since;
   const [recent, later] = isLater
     ? await Promise.all([readMessages(rows, chatId, since), readFactRows(rows, chatId, since)])
@@ -194,32 +184,31 @@ function told(rows: Rows, known: Known, { messages, ends, marks }: Ready): Promi
   for (const { key } of messages) handed.add(key);
   for (const record of ends) handed.add(nameOfFact('ends', record));
   for (const mark of marks) handed.add(nameOfFact('mark', mark));
-  const isTold = ([name, { seq }]: readonly [string, { readonly seq: number }]): boolean =>
+  const isTold = (name: string, { seq }: { readonly seq: number }): boolean =>
     seq > known.since || handed.has(name);
-  const facts = factsOf([...known.facts].filter(isTold).map(([, fact]) => fact));
-  const records = [...known.messages].filter(isTold).map(([, message]) => withoutNote(message));
+  const [rowsTold, records]: [StoredFact[], MessageRecord[]] = [[], []];
+  for (const [name, fact] of known.facts) if (isTold(name, fact)) rowsTold.push(fact);
+  for (const [key, message] of known.messages) if (isTold(key, message)) records.push(withoutNote(message));
+  const facts = factsOf(rowsTold);
   const damaged = [...known.damaged, ...facts.damaged];
   const drafted = known.drafts.length > 0 ? known.messages : undefined;
   return answer(rows, known.meta, known.chat, { ...facts, messages: records, damaged }, drafted);
 }
 
-// --- What changes -----------------------------------------------------------------------------------------------------
-
 /** A message that changes; `before` is as it lies there. */
 type ChangedMessage = Changed<StoredMessage, Omit<StoredMessage, 'seq'>>;
 
-/** The messages that are other than before. */
-function changedMessages(
-  known: ReadonlyMap<string, StoredMessage>,
-  { messages, bodies }: Ready,
-): ChangedMessage[] {
+/** The messages that change. */
+function changedMessages(known: ReadonlyMap<string, StoredMessage>, { messages, bodies }: Ready) {
   const changed = new Map<string, ChangedMessage>();
   for (const record of messages) {
     const { before = known.get(record.key), after = before } = changed.get(record.key) ?? {};
     const next = after ? unitedMessage(after, record) : record;
     const versions = keptOf(next.versions);
     const shown = versions.at(-1) as Version;
-    const isSame = after !== undefined && isEqual(versions, after.versions);
+    const isSame =
+      versions.length === after?.versions.length &&
+      versions.every((one, i) => compareVersions(one, after.versions[i] as Version) === 0);
     const hasBody = bodies.has(nameOfVersion(record.key, shown));
     const isPlaced = after?.parent === next.parent && after.at === next.at;
     if (isSame && isPlaced && !(after.isBare && hasBody)) continue;
@@ -230,15 +219,11 @@ function changedMessages(
   return [...changed.values()];
 }
 
-/** What is kept of a message's versions: the one that is shown, or, as long as none has words, all. */
+/** The versions that are kept: the one shown, or all while none has words. */
 function keptOf(versions: readonly Version[]): readonly Version[] {
   const sorted = versions.length > 1 ? versions.toSorted(compareVersions) : versions;
   const shown = sorted.findLast(hasWords);
   return shown ? [shown] : sorted;
-}
-
-function isEqual(a: readonly Version[], b: readonly Version[]): boolean {
-  return a.length === b.length && a.every((version, i) => compareVersions(version, b[i] as Version) === 0);
 }
 
 /** A branch record or a mark that changes. */
@@ -246,11 +231,11 @@ interface ChangedFact extends Changed<EndsRecord | Mark> {
   readonly kind: StoredFact['kind'];
 }
 
-/** The branch records that end elsewhere than before, and the marks that are greater. */
+/** The branch records that end elsewhere, and the marks that are greater. */
 function changedFacts(known: Known, { ends, marks, messages }: Ready): ChangedFact[] {
   const changed = new Map<string, ChangedFact>();
   const parents = new Map<string, string | null>();
-  // Also of a turn that is sent again after the next one is there.
+  // Also those of a turn that is sent again after the next one is there.
   for (const { key, parent } of [...known.messages.values(), ...messages]) parents.set(key, parent);
   const handed: readonly (readonly [StoredFact['kind'], readonly (EndsRecord | Mark)[]])[] = [
     ['ends', ends],
@@ -276,16 +261,13 @@ function joinedEnds(known: EndsRecord | undefined, record: EndsRecord, parents: 
   return known && isSameEnds({ ...known, seq: next.seq } as EndsRecord, next) ? known : next;
 }
 
-// --- What may be written ----------------------------------------------------------------------------------------------
-
-/** The chat keys that records have. */
 function chatKeysOf({ messages, ends, marks }: ChatDelta): Set<string> {
   const keys = new Set<string>();
   for (const records of [messages, ends, marks]) for (const { chat } of records) keys.add(chat);
   return keys;
 }
 
-/** Refuses what was meant for another database, another generation of it, a deleted chat, or another user's. */
+/** Refuses what was meant for another database or generation, a deleted chat, or another user's. */
 function expectPlace({ chat, meta }: Known, ready: Ready, options: CommitOptions): void {
   const { id: chatId, totals } = chat;
   const { database, generation } = meta;
@@ -307,7 +289,7 @@ function expectPlace({ chat, meta }: Known, ready: Ready, options: CommitOptions
 }
 
 /** Refuses a write that expects other ends of a branch record. */
-function expectEnds({ chat, facts }: Known, expected: CommitOptions['expect'] = {}): void {
+function expectEnds({ chat, facts }: Known, expected: CommitOptions['expect'] & object): void {
   const chatId = chat.id;
   const ends: Record<string, readonly string[]> = {};
   for (const [id, keys] of Object.entries(expected)) {
@@ -321,9 +303,7 @@ function expectEnds({ chat, facts }: Known, expected: CommitOptions['expect'] = 
   throw new ContextError('head-moved', message, { details: { chatId, ends } });
 }
 
-// --- Writing ----------------------------------------------------------------------------------------------------------
-
-/** Writes messages to their new numbers, with their words; what is replaced is kept as a revision if it was settled. */
+/** Writes messages at their new numbers, with their bodies; a settled version that is replaced is kept as a revision. */
 async function putMessages(
   rows: Rows,
   chatId: string,
@@ -331,7 +311,7 @@ async function putMessages(
   bodies: Ready['bodies'],
   drafts: readonly Key[],
 ): Promise<void> {
-  await forgetDrafts(rows, chatId, changes, drafts);
+  if (drafts.length > 0) await forgetDrafts(rows, chatId, changes, drafts);
   const seqs: number[] = [];
   for (const { before } of changes) if (before && hasWords(shownVersion(before))) seqs.push(before.seq);
   const old = await readBodies(rows, chatId, seqs);
@@ -351,7 +331,7 @@ async function putMessages(
     const words = ready ?? (isKept ? json : undefined);
     texts.push(words && textOfBody(after, words));
   }
-  // So many at once are packed at once; the last ones are left single, because a conversation still changes them.
+  // Many at once are packed at once; the last ones stay single, because a conversation still changes them.
   const packed = changes.length < 2 * PACK ? 0 : Math.floor(changes.length / PACK - 1) * PACK;
   for (let at = 0; at < packed; at += PACK)
     packs().putPack(
@@ -364,7 +344,7 @@ async function putMessages(
     putMessage(rows, chatId, (changes[i] as Changed<StoredMessage>).after, texts[i]);
 }
 
-/** Puts a message by itself; `text`: that of its body, undefined for none. */
+/** Puts a message by itself; `text`: its body, undefined for none. */
 export function putMessage(
   rows: Rows,
   chatId: string,
@@ -375,7 +355,7 @@ export function putMessage(
   if (text !== undefined) rows.put('bodies', text, [chatId, message.seq]);
 }
 
-/** The body of the version that is shown, as it is written; `json`: that of its message. */
+/** The text of a body; `json`: that of its message. */
 export function textOfBody(record: StoredMessage, json: string): string {
   const { seq, key } = record;
   const { rev, by, sum } = shownVersion(record);
@@ -383,14 +363,13 @@ export function textOfBody(record: StoredMessage, json: string): string {
   return summed(`${JSON.stringify(body).slice(0, -1)},"message":${json}}`);
 }
 
-/** Takes the drafts away of what is settled; that of a page that went may be of a version which comes only now. */
+/** Removes the drafts of what is settled; that of a page that went may be of a version which comes only now. */
 async function forgetDrafts(
   rows: Rows,
   chatId: string,
   changes: readonly Changed<StoredMessage>[],
   drafts: readonly Key[],
 ): Promise<void> {
-  if (drafts.length === 0) return;
   const drafted = new Set(drafts.map((place) => (place as [string, string])[1]));
   for (const { after } of changes) {
     if (!drafted.has(after.key)) continue;
@@ -399,7 +378,7 @@ async function forgetDrafts(
   }
 }
 
-/** Keeps what came too late to be shown. */
+/** Keeps settled versions that came too late to be shown, as revisions. */
 async function keepLate(
   rows: Rows,
   { id, seq }: StoredChat,
@@ -438,7 +417,7 @@ async function keepRevision(
 
 const REVISIONS = 20;
 
-/** An end or a mark as it is written. */
+/** An end or a mark as a row. */
 export function factOf(
   chatId: string,
   kind: StoredFact['kind'],

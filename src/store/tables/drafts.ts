@@ -1,25 +1,21 @@
 import type { UIMessage } from 'ai';
 import { previewOf } from '../../graph/graph.ts';
 import type { Draft, Growing } from '../store.ts';
-import { type Key, type Rows, within } from './layout.ts';
+import { type Rows, within } from './layout.ts';
 
 /**
- * What a growing answer has said so far.
+ * What a growing answer has said so far. It is kept twice a second, and what is new is mostly a few characters in one place. So
+ * the first draft is a row, and each later one says only what is other in the JSON of the draft. Where that is most of it, and
+ * from time to time, the draft is written whole again.
  *
- * Twice a second its words are kept, and at each step. Written whole each time, an answer of a minute would be written
- * sixty times over. But what is new is mostly a few characters in one place: more words, more of what a tool is asked,
- * one more part. So the first draft is a row, and each later one says behind it only what is other in the JSON of the
- * draft than it was before. Where that is most of it, and from time to time, the draft is written whole again, in
- * place of them all.
- *
- * The draft of a page that goes is a whole row behind all others, since that page can't read what there is. A draft
- * belongs to one version of its message, and counts for nothing when another one is shown.
+ * The draft of a page that goes is a whole row behind the others, since that page can't read what there is. A draft belongs to
+ * one version of its message, and counts for nothing when another one is shown.
  */
 type DraftRow = string | Patch;
 
-/** From here to there, what the JSON of a draft says instead. */
+/** What the JSON of a draft says instead from here to there. */
 interface Patch {
-  /** How many characters it had: what follows a lost row can't be told. */
+  /** How many characters it had: a patch of another text is passed over. */
   readonly of: number;
   readonly from: number;
   readonly to: number;
@@ -39,8 +35,12 @@ export async function readDrafts(rows: Rows, chatId: string): Promise<Map<string
     const list = lists.get(key) ?? [];
     if (row !== undefined) lists.set(key, [...list, row]);
   }
-  const drafts = [...lists].map(([key, list]) => [key, draftIn(list, key)] as const);
-  return new Map(drafts.filter((entry): entry is [string, Draft] => entry[1] !== undefined));
+  const drafts = new Map<string, Draft>();
+  for (const [key, list] of lists) {
+    const draft = draftIn(list, key);
+    if (draft) drafts.set(key, draft);
+  }
+  return drafts;
 }
 
 /** What a draft says of its message, without its words. */
@@ -48,14 +48,12 @@ export function growingOf({ key, rev, by, message }: Draft): Growing {
   return { key, rev, by, parts: message.parts.length, preview: previewOf(message) };
 }
 
-/** Makes this the draft of a message, with as few words as it takes. */
+/** Makes this the draft of a message, with few characters. */
 export async function writeDraft(rows: Rows, chatId: string, draft: Draft): Promise<void> {
   const entries = await rows.entries<DraftRow>('drafts', within(chatId, draft.key));
   const kept = entries.map(([, row]) => row);
-  const isGoingOn =
-    kept.every((row) => row !== undefined) &&
-    typeof kept[0] === 'string' &&
-    kept.findLastIndex((row) => typeof row === 'string') === 0;
+  const isWhole = kept.every((row) => row !== undefined);
+  const isGoingOn = isWhole && kept.findLastIndex((row) => typeof row === 'string') === 0;
   const before = isGoingOn ? jsonOf(kept) : '';
   const after = JSON.stringify(draft);
   const patches = patchesOf(before, after);
@@ -63,12 +61,9 @@ export async function writeDraft(rows: Rows, chatId: string, draft: Draft): Prom
   if (size * 2 > before.length || kept.length > MANY) {
     if (kept.length > 0) forgetDraft(rows, chatId, draft.key);
     rows.put('drafts', after, [chatId, draft.key, 0]);
-  } else {
-    for (const [i, patch] of patches.entries()) {
-      const place: Key = [chatId, draft.key, kept.length + i];
-      rows.put('drafts', patch, place);
-    }
-  }
+  } else
+    for (const [i, patch] of patches.entries())
+      rows.put('drafts', patch, [chatId, draft.key, kept.length + i]);
 }
 
 /** Takes the draft of a message away. */
@@ -76,13 +71,13 @@ export function forgetDraft(rows: Rows, chatId: string, key: string): void {
   rows.delete('drafts', within(chatId, key));
 }
 
-/** In place of a number, for the draft of a page that goes: behind the numbers, as the order of keys has it. */
+/** In place of a number, for the draft of a page that goes: keys order it behind numbers. */
 export const LAST_DRAFT = 'last';
 
-/** So many rows are read again with each draft at most; then the draft is written whole. */
+/** So many rows are patched at most; then the draft is written whole. */
 const MANY = 256;
 
-/** Where rows make no draft any more, what the first of them says counts. */
+/** The draft that rows make, or else the one that the last whole row says. */
 function draftIn(rows: readonly DraftRow[], key: string): Draft | undefined {
   const first = rows.findLast((row) => typeof row === 'string');
   return asDraft(jsonOf(rows), key) ?? asDraft(first, key);
@@ -111,9 +106,8 @@ function jsonOf(rows: readonly DraftRow[]): string {
 }
 
 /**
- * What makes one text another, one after the other: what is other before a piece that stands in both, and behind it. What a
- * tool is asked grows in two places at once, as it is said and as it is read; when it is asked for good, one of them goes,
- * and a word before the other changes.
+ * What makes one text another: the difference before a piece that stands in both, and the one behind it. The call of a tool grows
+ * in two places at once, as it is said and as it is read.
  */
 function patchesOf(before: string, after: string): Patch[] {
   const patch = patchOf(before, after, 0, before.length);
@@ -133,27 +127,15 @@ function patchesOf(before: string, after: string): Patch[] {
   return patches.filter((one) => one.from < one.to || one.text !== '');
 }
 
-/** What is looked for in both: behind a word that is another one by now, and longer than it takes to say where it stands. */
+/** The place of the piece that is looked for in both: behind a word that may change. */
 const PIECE = [16, 96] as const;
 
-/** All between what two texts begin with and what they end with, for a text of so many characters in which one stands there. */
+/** All between the equal beginning and the equal end of two texts, at a place in a text of so many characters. */
 function patchOf(before: string, after: string, at: number, of: number): Patch {
-  const from = sameFrom(before, after);
-  const rest = sameTo(before, after, Math.min(before.length, after.length) - from);
+  const most = Math.min(before.length, after.length);
+  let [from, rest] = [0, 0];
+  while (from < most && before[from] === after[from]) from += 1;
+  while (rest < most - from && before.at(-1 - rest) === after.at(-1 - rest)) rest += 1;
   const text = after.slice(from, after.length - rest);
   return { of, from: at + from, to: at + before.length - rest, text };
-}
-
-/** How many characters two texts begin with. */
-function sameFrom(a: string, b: string): number {
-  let count = 0;
-  while (count < a.length && count < b.length && a[count] === b[count]) count += 1;
-  return count;
-}
-
-/** How many characters two texts end with, at most so many. */
-function sameTo(a: string, b: string, most: number): number {
-  let count = 0;
-  while (count < most && a.at(-1 - count) === b.at(-1 - count)) count += 1;
-  return count;
 }

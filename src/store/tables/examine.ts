@@ -26,16 +26,14 @@ import {
 } from './layout.ts';
 import { readTopology, type StoredPack, type StoredTopology, summedLines } from './pack.ts';
 import { blobsIn, factIn, readFactRows, readMeta } from './records.ts';
-import { totalsOf } from './totals.ts';
+import { totalsOf } from './records.ts';
 
 /**
  * Looking at a chat record by record, and putting right what can be.
  *
- * A read asks for something and passes over what it can't use; this asks for everything and tells what it had to pass
- * over. Of a message whose record is damaged, its words tell the key, what was said and by whom; it follows the message
- * before it, and what followed it still names its key. Words that are lost are noted as lost, so that a page or a file
- * which has them brings them back with its next write. Ends that are lost are told from the messages: whatever nothing
- * follows is an end again.
+ * A read passes over what it can't use; this tells it. Of a message whose record is damaged, the body tells key, words and role;
+ * it follows the message before it, and what followed it still names its key. Lost words are noted, so that whoever has them
+ * brings them back with the next write. Lost ends are told from the messages: whatever nothing follows is an end.
  *
  * Loaded when someone verifies or repairs a chat. Costs a read of all of it, in one transaction.
  */
@@ -52,7 +50,6 @@ export async function examineChat(
   return damages;
 }
 
-/** All that lies in a chat, as far as it can be read. */
 interface Found {
   /** By key, each at its greatest number. */
   readonly messages: Map<string, StoredMessage>;
@@ -65,7 +62,7 @@ interface Found {
   /** Whether some branch record could not be read. */
   readonly isEndLost: boolean;
   readonly damages: Damage[];
-  /** Records that go when the chat is repaired: what could be told of them is written anew. */
+  /** Records that are deleted by the repair: what could be told of them is written anew. */
   readonly bad: [table: Table, key: Key][];
 }
 
@@ -132,24 +129,16 @@ async function lookAt(rows: Rows, { id: chatId, from }: StoredChat): Promise<Fou
   return { messages, places, words, ends, marks, isEndLost, damages, bad };
 }
 
-/** The ends and marks of a chat, those that can't be read as undefined. */
-async function factEntries(
-  rows: Rows,
-  chatId: string,
-  from: number,
-): Promise<[Key, StoredFact | undefined][]> {
-  const [places, facts] = await Promise.all([
-    rows.keys('facts', after(chatId, from), 'seq'),
-    readFactRows(rows, chatId, from),
-  ]);
+/** The ends and marks of a chat by key, undefined where they can't be read. */
+async function factEntries(rows: Rows, chatId: string, from: number) {
+  const places = await rows.keys('facts', after(chatId, from), 'seq');
+  const facts = await readFactRows(rows, chatId, from);
   const there = new Map(facts.map((fact) => [JSON.stringify([chatId, fact.kind, fact.id, fact.chat]), fact]));
-  return places.map((place) => [place, there.get(JSON.stringify(place))]);
+  return places.map((place) => [place, there.get(JSON.stringify(place))] as const);
 }
 
-/** What is written anew. */
 interface Mending {
   readonly damages: readonly Damage[];
-  /** With their words, where they are there. */
   readonly messages: readonly { readonly record: MessageRecord; readonly message: unknown }[];
   readonly ends: readonly EndsRecord[];
 }
@@ -187,7 +176,7 @@ function mend(chat: StoredChat, found: Found): Mending {
   return { damages, messages: [...anew.values()], ends: endsAnew(chat, found, all, isMore) };
 }
 
-/** The last message before a number, as they lie. */
+/** The last message before a number. */
 function before(all: ReadonlyMap<string, MessageRecord>, seq: number): MessageRecord | undefined {
   let last: MessageRecord | undefined;
   for (const record of all.values())
@@ -214,7 +203,7 @@ function toldFrom(chat: StoredChat, body: StoredBody, parent: MessageRecord | un
   };
 }
 
-/** Branch records for what nothing follows and no record ends at, where some record was lost or messages came back. */
+/** The branch record `main` with what nothing follows and no record ends at, where some record was lost or messages came back. */
 function endsAnew(
   chat: StoredChat,
   { ends, isEndLost }: Found,
@@ -229,15 +218,8 @@ function endsAnew(
   if (!first) return [];
   const main = ends.find(({ id }) => id === 'main');
   const { at, createdAt } = main ?? first;
-  return [
-    {
-      id: 'main',
-      at,
-      createdAt,
-      chat: main?.chat ?? first.chat ?? chat.keys[0],
-      keys: [...(main?.keys ?? []), ...keys],
-    },
-  ];
+  const chatKey = main?.chat ?? first.chat ?? chat.keys[0];
+  return [{ id: 'main', at, createdAt, chat: chatKey, keys: [...(main?.keys ?? []), ...keys] }];
 }
 
 async function missingFiles(rows: Rows, { words }: Found): Promise<Damage[]> {
@@ -245,21 +227,13 @@ async function missingFiles(rows: Rows, { words }: Found): Promise<Damage[]> {
   for (const { body } of words.values())
     for (const hash of blobsIn(JSON.stringify(body.message))) owners.set(hash, body.key);
   const counts = await Promise.all([...owners.keys()].map((hash) => rows.count('blobs', hash)));
-  return [...owners].flatMap(([hash, key], i): Damage[] =>
-    counts[i] === 0
-      ? [{ kind: 'file', id: hash, key, reason: 'A file of a message is lost.', isMended: false }]
-      : [],
-  );
+  const reason = 'A file of a message is lost.';
+  const lost = [...owners].filter((_, i) => counts[i] === 0);
+  return lost.map(([hash, key]): Damage => ({ kind: 'file', id: hash, key, reason, isMended: false }));
 }
 
-/** Writes what was mended to new numbers, and the row of the chat as its records tell. */
-async function write(
-  rows: Rows,
-  chat: StoredChat,
-  found: Found,
-  { messages, ends }: Mending,
-  now: number,
-): Promise<void> {
+/** Writes what was mended at new numbers, and the row of the chat. */
+async function write(rows: Rows, chat: StoredChat, found: Found, { messages, ends }: Mending, now: number) {
   const { id: chatId } = chat;
   let { seq } = await readMeta(rows);
   for (const place of [...found.places, ...found.words.keys()]) seq = Math.max(seq, place);
@@ -273,11 +247,10 @@ async function write(
     putMessage(rows, chatId, stored, text);
   }
   for (const record of ends) rows.put('facts', factOf(chatId, 'ends', record, (seq += 1)));
-  const beginning = found.marks.find((mark) => kindOf(mark) === 'beginning')?.value as
-    | { userId?: string }
-    | undefined;
+  const beginning = found.marks.find((mark) => kindOf(mark) === 'beginning')?.value;
+  const { userId } = Object(beginning) as { readonly userId?: string };
   const totals = totalsOf([...all.values()], found.marks, {
-    userId: chat.totals?.userId ?? beginning?.userId ?? '',
+    userId: chat.totals?.userId ?? userId ?? '',
     now: chat.totals?.updatedAt ?? now,
     branchCount: chat.totals?.branches,
   });

@@ -1,17 +1,20 @@
 import type { StorageFigures } from '../store.ts';
-import { TABLES, type Database, type Key, type Rows, type StoredChat, type Table } from './layout.ts';
+import { TABLES, type Database, type Rows, type StoredChat, type Table } from './layout.ts';
 
-/** Counts. Reads the rows of the chats and, one after another, the attachments: for a page of figures, not for a loop. */
+/** Counts. Reads the rows of the chats and, one after another, the attachments. */
 export async function figuresOf(db: Database): Promise<StorageFigures> {
   const isDisk = db.persistence === 'indexeddb';
   const [figures, site] = await Promise.all([
     db.read(['chats', 'packs', 'nodes', 'blobs'], async (rows) => {
-      const [chats, packs, singles, blobs] = await Promise.all([
+      const [chats, packs, singles, hashes] = await Promise.all([
         rows.all<StoredChat>('chats'),
         rows.count('packs'),
         rows.count('nodes'),
-        weighBlobs(rows),
+        rows.keys('blobs'),
       ]);
+      let bytes = 0;
+      for (const hash of hashes) bytes += (await rows.get<Uint8Array>('blobs', hash))?.length ?? 0;
+      const blobs = { count: hashes.length, bytes };
       const totals = chats.flatMap((chat) => chat.totals ?? []);
       const messages = totals.reduce((sum, each) => sum + each.messages, 0);
       return { chats: totals.length, messages, ...(isDisk ? { packs, singles } : {}), blobs };
@@ -21,14 +24,6 @@ export async function figuresOf(db: Database): Promise<StorageFigures> {
   return { persistence: db.persistence, ...figures, ...site };
 }
 
-async function weighBlobs(rows: Rows): Promise<StorageFigures['blobs']> {
-  let bytes = 0;
-  const hashes = await rows.keys('blobs');
-  for (const hash of hashes) bytes += (await rows.get<Uint8Array>('blobs', hash))?.length ?? 0;
-  return { count: hashes.length, bytes };
-}
-
-/** Tables by what they hold, in words for people. */
 const KINDS: Readonly<Record<string, readonly Table[]>> = {
   messages: ['nodes', 'bodies', 'topologies', 'packs'],
   'branches, checkpoints, names': ['facts'],
@@ -40,7 +35,7 @@ const KINDS: Readonly<Record<string, readonly Table[]>> = {
   chats: ['chats', 'meta'],
 };
 
-/** What each kind of record takes. Reads one record after another, a hundred in a transaction. */
+/** What each kind of record takes. Reads a hundred records in a transaction. */
 export async function weigh(db: Database): Promise<NonNullable<StorageFigures['kinds']>> {
   const weights = new Map<Table, { rows: number; bytes: number }>();
   for (const table of TABLES) weights.set(table, await weighTable(db, table));
@@ -57,19 +52,15 @@ async function weighTable(db: Database, table: Table): Promise<{ rows: number; b
   let bytes = 0;
   for (let from = 0; from < keys.length; from += AT_A_TIME) {
     const some = keys.slice(from, from + AT_A_TIME);
-    bytes += await db.read([table], (rows) => weighRows(rows, table, some));
+    const read = (rows: Rows): Promise<unknown[]> => Promise.all(some.map((key) => rows.get(table, key)));
+    for (const value of await db.read([table], read)) bytes += bytesOf(value);
   }
   return { rows: keys.length, bytes };
 }
 
 const AT_A_TIME = 100;
 
-async function weighRows(rows: Rows, table: Table, keys: readonly Key[]): Promise<number> {
-  const values = await Promise.all(keys.map((key) => rows.get(table, key)));
-  return values.reduce<number>((sum, value) => sum + bytesOf(value), 0);
-}
-
-/** About how many bytes a value takes on the disk: a text a byte a character, or two where one needs it. */
+/** About how many bytes a value takes on the disk. */
 function bytesOf(value: unknown): number {
   if (typeof value === 'string') return value.length * (/[\u0100-\uffff]/.test(value) ? 2 : 1);
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return value.byteLength;
@@ -91,12 +82,11 @@ async function siteFigures(): Promise<Pick<StorageFigures, 'usage' | 'quota' | '
   };
 }
 
-/** Asks the browser not to clear this site's data by itself; whether it promised. Never rejects. */
+/** Whether the browser promised not to clear this site's data by itself. Never rejects. */
 export async function askToPersist(): Promise<boolean> {
   return (await settled(() => siteStorage()?.persist?.())) ?? false;
 }
 
-/** The site's storage, any part of which a browser may lack. */
 function siteStorage(): Partial<StorageManager> | undefined {
   return typeof navigator === 'undefined' ? undefined : (navigator as { storage?: StorageManager }).storage;
 }

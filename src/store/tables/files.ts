@@ -3,31 +3,19 @@ import type { Ready } from './commit.ts';
 import type { Database, Rows } from './layout.ts';
 
 /**
- * Bytes that messages refer to.
+ * Bytes that messages refer to, under the hash of their content: the same picture in ten messages is one record, and writing
+ * twice is writing once.
  *
- * A picture in a message is a megabyte of text in a list of lines: each read of the list brings it along, each branch
- * that edits the message writes it again. So bytes lie apart, under the hash of their content. The same picture in ten
- * messages is one record, a hash that was heard of can be trusted to mean the same bytes everywhere, and writing twice
- * is writing once.
+ * A message refers to bytes by a URL, anywhere in it ({@link blobUrl}). Which chats refer to which bytes is written with the
+ * message; when a chat is deleted, the bytes go that no other chat refers to. Bytes whose message never comes go after a day.
  *
- * A message refers to bytes by a URL, anywhere in it ({@link blobUrl}). Nobody counts references, because counts go
- * wrong. What is kept is which chats refer to which bytes, written with the message, in its transaction. A chat never
- * loses a message that has been said, nor an earlier version of it, before it goes as a whole; and when it goes, in the
- * same transaction, the bytes go that no other chat refers to. Bytes are written before the message that refers to
- * them, and it may never come: then they go after a day.
+ * On its way in, a message's files (parts with long `data:` URLs) get a name in place of their bytes; on its way out they get
+ * them back, to the letter. The name holds the hash of the bytes and the head of the URL or, where the two would not make the
+ * same URL again, the hash of the URL itself. Shorter URLs stay: in Chromium, at 16 kB, both cost the same to read. Naming
+ * comes before the transaction; the bytes are written in it.
  *
- * An app attaches a picture as the AI SDK has it: a part with a `data:` URL. On its way in, a message loses the bytes of
- * its files and keeps a name for them; on its way out it gets them back. Nobody outside of the store sees the
- * difference: the parts are the same, to the letter. What is kept is the hash of the bytes and the head of the URL, and
- * where the two would not make the same URL again (it is percent-encoded, or its base64 has a line break), the hash of
- * the URL itself. Short URLs stay where they are: in Chromium a record of its own takes 0.1 ms to read, and the rest of
- * the message no longer than before; at 16 kB the two cost the same.
- *
- * Naming takes time, and a transaction does not wait for what is not its own. So it comes before, and the bytes are
- * written with the message, in its transaction.
- *
- * Bytes may be gone all the same: disks lose things. Then a text says so in the place of the file. It remembers what it
- * stands for, so writing the message again loses nothing, and bytes that come back are found.
+ * In the place of lost bytes a text says so. It remembers the file: writing the message again loses nothing, and bytes that come
+ * back are found.
  */
 
 /** The message with names for its files; what the names stand for is added to `files`, by its hash. */
@@ -52,11 +40,7 @@ async function detachPart(part: Part, files: Ready['files']): Promise<Part> {
 /** The messages with their files, in the same order. */
 export async function attach(db: Database, messages: readonly UIMessage[]): Promise<UIMessage[]> {
   const names = new Set(
-    messages.flatMap((message) =>
-      partsOf(message)
-        .filter(isNamed)
-        .map(({ url }) => url),
-    ),
+    messages.flatMap((message) => partsOf(message).filter(isNamed)).map(({ url }) => url),
   );
   const urls = await db.read(['blobs'], async (rows) => {
     const found = [...names].map(async (name) => [name, await readUrl(rows, name)] as const);
@@ -67,7 +51,10 @@ export async function attach(db: Database, messages: readonly UIMessage[]): Prom
     const parts = partsOf(message).map((part) => {
       if (!isNamed(part)) return part;
       const url = urls.get(part.url);
-      return url === undefined ? gonePart(part) : { ...part, url };
+      if (url !== undefined) return { ...part, url };
+      const { filename, mediaType } = part;
+      const name = filename === undefined ? mediaType : `"${filename}" (${mediaType})`;
+      return { type: 'text', text: `[The file ${name} is lost.]`, gone: part } satisfies GonePart;
     });
     return { ...message, parts };
   });
@@ -78,11 +65,6 @@ async function readUrl(rows: Rows, name: string): Promise<string | undefined> {
   if (!(bytes instanceof Uint8Array)) return undefined;
   const head = NAME.exec(name)?.[1];
   return head === undefined ? textOfBytes(bytes) : head + toBase64(bytes);
-}
-
-function gonePart(gone: FilePart): GonePart {
-  const name = gone.filename === undefined ? gone.mediaType : `"${gone.filename}" (${gone.mediaType})`;
-  return { type: 'text', text: `[The file ${name} is lost.]`, gone };
 }
 
 /** The URL by which a message refers to bytes. */
@@ -99,18 +81,16 @@ export async function hashOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-// --- Parts ----------------------------------------------------------------------------------------------------------
-
-/** URLs of so many characters and more are kept apart: from here on a record of their own costs little to read. */
+/** URLs of so many characters are kept apart. */
 const HEAVY = 4096;
 
 type Part = UIMessage['parts'][number];
 type FilePart = Extract<Part, { readonly type: 'file' }>;
 
-/** A text in the place of a file whose bytes are gone, and what it stands for. */
+/** A text in the place of a lost file. */
 type GonePart = Extract<Part, { readonly type: 'text' }> & { readonly gone: Part };
 
-/** What is read may be anything: disks lose things, and people edit databases. */
+/** What is read may be anything. */
 function partsOf(message: UIMessage): readonly Part[] {
   const { parts } = Object(message) as Partial<UIMessage>;
   return Array.isArray(parts) ? parts : [];
@@ -135,12 +115,10 @@ function isNamed(part: Part): part is FilePart {
   return isFile(part) && NAME.test(part.url);
 }
 
-/** `contextree-blob:HASH?base64=HEAD`: the head of a URL before its bytes; `?url=`: the bytes are the URL itself. */
+/** `?base64=HEAD`: the head of a URL before its bytes; `?url=`: the bytes are the URL itself. */
 const NAME = /^contextree-blob:[0-9a-f]{64}\?(?:base64=(.*)|url=)$/s;
 
-// --- Bytes ----------------------------------------------------------------------------------------------------------
-
-/** As JSON: no other text form keeps halves of characters apart. */
+/** As JSON, which keeps lone surrogates. */
 function bytesOfText(text: string): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(JSON.stringify(text));
 }
@@ -172,7 +150,7 @@ function bytesOfBinary(binary: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** How many bytes are turned into characters at once: arguments of a call. */
+/** So many bytes are turned into characters at once. */
 const SLICE = 0x8000;
 
 function toBase64(bytes: Uint8Array & { readonly toBase64?: () => string }): string {
@@ -183,6 +161,6 @@ function toBase64(bytes: Uint8Array & { readonly toBase64?: () => string }): str
   return btoa(slices.join(''));
 }
 
-/** Browsers since 2025 turn bytes to text and back themselves, several times as fast. */
+/** Browsers since 2025 convert base64 themselves, several times as fast. */
 const Native: Uint8ArrayConstructor & { readonly fromBase64?: (text: string) => Uint8Array<ArrayBuffer> } =
   Uint8Array;

@@ -16,13 +16,9 @@ import { readSingles, TOPOLOGIES } from './records.ts';
 /**
  * What sealed messages look like.
  *
- * Sixty-four messages of a chat are much alike: they are complete, each follows the one before, few wrote them. So their
- * topology is kept as columns, not as rows (`columns.ts`). Keys have one length and need nothing between them; a parent is
- * told only where it is not the message before; numbers are told by how far they are from the ones before.
- *
- * The words are a record of their own: the graph of a chat is read without touching a word of it. Each body has a line of
- * its own, and tells its key: where the text as a whole can't be read, the lines can, and where the columns can't, the
- * lines tell which messages there were.
+ * Sixty-four messages of a chat are much alike, so their topology is kept as columns (`columns.ts`): a parent only where it is
+ * not the message before, numbers as steps. The bodies are a record of their own, so that the graph is read without them. Each
+ * body has a line, with its key: where the text as a whole can't be read, the lines can, and they tell which messages there were.
  */
 export interface StoredTopology {
   readonly v: number;
@@ -42,17 +38,17 @@ export interface StoredPack {
   readonly sums: string;
 }
 
-/** The format of {@link StoredTopology.text}. A greater one was written by a later version. */
+/** The format of {@link StoredTopology.text}. */
 export const TOPOLOGY_VERSION = 1;
 
 /** What the text of a topology holds. */
 interface Columns {
   readonly keys: string | readonly string[];
-  /** The messages that do not follow the one before: place and parent. The first one is always among them. */
+  /** Place and parent of messages that do not follow the one before; the first one is always among them. */
   readonly jumps: readonly (readonly [place: number, parent: string | null])[];
   readonly seqs: readonly number[];
   readonly ats: readonly number[];
-  /** How much earlier or later `createdAt` is; one number where that is the same for all. */
+  /** `createdAt` minus `at`; one number where that is the same for all. */
   readonly lags: number | readonly number[];
   readonly fields: Fields;
   /** Of the versions of messages that have one. */
@@ -61,7 +57,7 @@ interface Columns {
   readonly more?: readonly (readonly [place: number, versions: readonly Version[]])[];
 }
 
-/** Fields that are told apart from {@link Columns.fields}. */
+/** Fields that are not in {@link Columns.fields}. */
 const TOLD: ReadonlySet<string> = new Set(['key', 'parent', 'seq', 'at', 'createdAt', 'versions']);
 
 /** The record of these messages, which are in the order of their numbers. */
@@ -90,28 +86,23 @@ function sumOf({ v, first, last, text }: Omit<StoredTopology, 'sum'>): string {
   return sumOfText(text) + sumOfText(`${v} ${first} ${last}`);
 }
 
-/** The messages of a record; undefined for one that is damaged. Throws `newer-format` for what a later version wrote. */
+/** The messages of a record; undefined for a damaged one. Throws `newer-format` for one of a later version. */
 export function readTopology(chatId: string, record: unknown): StoredMessage[] | undefined {
   const { text, sum } = Object(record) as Partial<StoredTopology>;
   if (typeof text !== 'string') return undefined;
   const topology = record as StoredTopology;
   if (sum !== sumOf(topology)) return undefined;
-  if (topology.v > TOPOLOGY_VERSION) throw newerFormat(chatId, topology.v);
+  if (topology.v > TOPOLOGY_VERSION) {
+    const message = `Chat "${chatId}" was written by a newer version of contextree. Reload the page to get it.`;
+    const details = { chatId, format: topology.v, known: TOPOLOGY_VERSION };
+    throw new ContextError('newer-format', message, { details });
+  }
   return decodeTopology(topology);
 }
 
-function newerFormat(chatId: string, v: number): ContextError {
-  const message = `Chat "${chatId}" was written by a newer version of contextree. Reload the page to get it.`;
-  return new ContextError('newer-format', message, {
-    details: { chatId, format: v, known: TOPOLOGY_VERSION },
-  });
-}
-
 /**
- * The messages of a record that is as it was written, in the order of their numbers; undefined where they can't be told.
- *
- * Ten thousand are made when a chat opens, so each is made whole, in one step: an object to which its fields are added one by
- * one takes many times as long. Those that few have are added.
+ * The messages of a record, in order; undefined where they can't be told. Each is made whole, in one step: ten thousand are made
+ * when a chat opens, and adding field by field takes many times as long.
  */
 function decodeTopology({ text }: StoredTopology): StoredMessage[] | undefined {
   try {
@@ -169,7 +160,7 @@ function versionsOf(fields: Fields, count: number): Version[] {
   return versions;
 }
 
-/** Takes out the values of a field that all have; throws where there is none, because then this is no such record. */
+/** Takes out the values of a field that all rows have. Throws where it is missing. */
 function take(values: Map<string, readonly unknown[]>, field: string): readonly unknown[] {
   const list = values.get(field);
   if (!list) throw new TypeError(`no ${field}`);
@@ -177,7 +168,7 @@ function take(values: Map<string, readonly unknown[]>, field: string): readonly 
   return list;
 }
 
-/** Adds the fields that only some have. */
+/** Adds the fields that some rows have. */
 function addTo(rows: readonly object[], values: ReadonlyMap<string, readonly unknown[]>): void {
   for (const [field, list] of values)
     for (const [i, value] of list.entries())
@@ -190,32 +181,30 @@ function jumpsOf(messages: readonly StoredMessage[]): Columns['jumps'] {
   );
 }
 
-/** How far each number is from the one before. Steps of one at the end are left out. */
+/** Each number minus the one before, without steps of one at the end. */
 function stepsOf(numbers: readonly number[]): number[] {
   const steps = numbers.map((number, i) => number - (numbers[i - 1] ?? 0));
   return steps.slice(0, steps.findLastIndex((step) => step !== 1) + 1);
 }
 
-// --- Words ----------------------------------------------------------------------------------------------------------
-
-/** The record of these bodies, {@link summed} texts in the order of their messages; undefined where there is none. */
+/** The record of these bodies: {@link summed} texts, in the order of their messages, undefined for none. */
 export function encodePack(bodies: readonly (string | undefined)[]): StoredPack {
   const lines = bodies.map((body) => body?.slice(SUM_LENGTH) ?? 'null');
   const sums = bodies.map((body) => body?.slice(0, SUM_LENGTH) ?? NO_SUM).join('');
-  // JSON has line breaks only between two bodies, because those in texts are escaped.
+  // JSON escapes line breaks in texts.
   return { text: `[\n${lines.join(',\n')}\n]`, sums };
 }
 
 const NO_SUM: string = '-'.repeat(SUM_LENGTH);
 
-/** The bodies of a record, by place; undefined where there is none, or none that can be read. */
+/** The bodies of a record, by place; undefined where there is none that can be read. */
 export function decodePack(record: StoredPack | undefined): readonly (StoredBody | undefined)[] {
   const items = parsed(record?.text);
   if (Array.isArray(items)) return items.map((item) => asBody(item));
   return linesOf(record).map((line) => asBody(parsed(line)));
 }
 
-/** The lines of a record as {@link summed} texts; undefined where there is no body. */
+/** The bodies of a record as {@link summed} texts. */
 export function summedLines(record: StoredPack | undefined): readonly (string | undefined)[] {
   return linesOf(record).map((line, i) =>
     line === 'null' ? undefined : String(record?.sums).slice(i * SUM_LENGTH, (i + 1) * SUM_LENGTH) + line,
@@ -231,7 +220,7 @@ function linesOf(record: StoredPack | undefined): string[] {
     .map((line) => line.replace(/,$/, ''));
 }
 
-/** Puts a pack of messages, which are in the order of their numbers, and their bodies. Large ones lie by themselves. */
+/** Puts a pack of messages, in order, with their bodies. Large bodies lie by themselves. */
 export function putPack(
   rows: Rows,
   chatId: string,
@@ -246,18 +235,15 @@ export function putPack(
     if (isLarge(text)) rows.put('bodies', text, [chatId, messages[i]?.seq ?? 0]);
 }
 
-/** Bodies of more characters are not packed: they would make the others wait, and a browser takes no record of any size. */
+/** Larger bodies, in characters, are not packed. */
 const LARGE = 2 ** 17;
 
 function isLarge(text: string | undefined): boolean {
   return text !== undefined && text.length > LARGE;
 }
 
-// --- Reading many -----------------------------------------------------------------------------------------------------
-
-// A few at once, each made sense of as it comes: all of them behind the last would be one long task.
-
-/** Hands on the records at these places; `first` are the first {@link TOPOLOGIES} of them. */
+// Packs are read a few at once, each decoded as it comes: all at the end would be one long task.
+/** Hands on the records at these places; `first`: those that were read already, {@link TOPOLOGIES} at most. */
 export async function eachTopology(
   rows: Rows,
   places: readonly Key[],
@@ -276,10 +262,7 @@ export async function eachTopology(
   await Promise.all(reading);
 }
 
-/**
- * Hands on the bodies at these numbers, which are in order, where packs may hold them. Resolves to the numbers that it did not
- * find: large bodies lie by themselves, and so do those that were not sealed when what came later was.
- */
+/** Hands on the packed bodies at these numbers, which are in order. Gives the numbers that no pack has. */
 export async function readSealed(
   rows: Rows,
   chatId: string,
@@ -304,7 +287,7 @@ export async function readSealed(
   return sealed.filter((seq) => !found.has(seq));
 }
 
-/** Packs that lie one behind the other, a few at once; `wanted` are some of them all. */
+/** Ranges of packs that lie one behind the other; `wanted` are some of them all. */
 function stretchesOf(all: readonly number[], wanted: readonly number[]): [first: number, last: number][] {
   const stretches: [number, number][] = [];
   const places = new Map(all.map((last, i) => [last, i]));
@@ -325,7 +308,7 @@ function stretchesOf(all: readonly number[], wanted: readonly number[]): [first:
 /** So many packs are read at once. */
 const TOGETHER = 8;
 
-/** Which packs may hold these numbers; both lists are in order. */
+/** The packs that may hold these numbers; both lists are in order. */
 function holders(lasts: readonly number[], seqs: readonly number[]): number[] {
   const held = new Set<number>();
   let at = 0;

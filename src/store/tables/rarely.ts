@@ -2,11 +2,19 @@ import type { UIMessage } from 'ai';
 import { isContextError, refuseToLoad } from '../../errors.ts';
 import * as door from '../door.ts';
 import type { Change, ChatFilter, ChatRow, Damage, Revision, StorageFigures } from '../store.ts';
-import type { Access, Notice, Work } from './access.ts';
-import { type Meta, type Rows, type StoredChat, type Table, TABLES, within, readText } from './layout.ts';
-import { loadPacks, putFile, readFactRows, readMessages, readMeta, startOf, withPacks } from './records.ts';
+import { type Meta, readText, type Rows, type StoredChat, type Table, TABLES, within } from './layout.ts';
+import {
+  loadPacks,
+  putFile,
+  readFactRows,
+  readMessages,
+  readMeta,
+  shownRow,
+  startOf,
+  withPacks,
+} from './records.ts';
 import { purge, remove, restore } from './removal.ts';
-import { shownRow } from './totals.ts';
+import type { Access, Notice, Work } from './usual.ts';
 
 // The calls of a store that an app's first answer does not need: see `ContextStore`.
 
@@ -28,7 +36,6 @@ export async function changesSince(
   door.expect('number', 'change number', seq);
   door.expect('count?', 'limit', limit);
   const tables: Table[] = ['chats', 'nodes', 'topologies', 'facts'];
-  // The rows of chats tell which chats to look at, and there a change is wherever the record lies.
   const after = { from: seq, to: Infinity, isAfter: true };
   const lists = await withPacks(() =>
     db.read(tables, async (rows) => {
@@ -44,19 +51,20 @@ async function changesOf(rows: Rows, chat: StoredChat, since: number): Promise<C
   const { id: chatId, seq, totals } = chat;
   const own: Change = { seq, kind: 'chat', op: totals ? 'put' : 'delete', chatId, id: chatId };
   if (!totals) return [own];
-  const [messages, facts] = await Promise.all([
-    readMessages(rows, chatId, startOf(chat, since)),
-    readFactRows(rows, chatId, startOf(chat, since)),
+  const from = startOf(chat, since);
+  const [{ byKey }, facts] = await Promise.all([
+    readMessages(rows, chatId, from),
+    readFactRows(rows, chatId, from),
   ]);
-  return [
-    ...[...messages.byKey.values()].map((message) => changeOf(chatId, 'message', message.key, message.seq)),
-    ...facts.map((fact) => changeOf(chatId, fact.kind, fact.id, fact.seq)),
-    own,
-  ];
-}
-
-function changeOf(chatId: string, kind: Change['kind'], id: string, seq: number): Change {
-  return { seq, kind, op: 'put', chatId, id };
+  const put = (kind: Change['kind'], id: string, seq: number): Change => ({
+    seq,
+    kind,
+    op: 'put',
+    chatId,
+    id,
+  });
+  const messages = [...byKey.values()].map(({ key, seq }) => put('message', key, seq));
+  return [...messages, ...facts.map(({ kind, id, seq }) => put(kind, id, seq)), own];
 }
 
 export async function listChats({ db }: Access, filter?: ChatFilter): Promise<readonly ChatRow[]> {
@@ -94,17 +102,16 @@ export async function deleteChat(
 ): Promise<boolean> {
   door.expectTexts({ chatId });
   const { userId, keepFor = 0 } = door.readOptions(options, REMOVAL);
-  const removal = { userId, keepFor: Math.max(keepFor, 0), now: Date.now() };
+  const now = Date.now();
   const work: Work<{ readonly seq: number | undefined } | undefined> = async (rows, reading) => {
     const chat = await reading;
-    const gone = await remove(rows, chat, removal);
+    const gone = await remove(rows, chat, userId, Math.max(keepFor, 0), now);
     return gone && { seq: chat.totals && gone.seq };
   };
-  const write = (): ReturnType<typeof work> =>
-    access.write(TABLES, chatId, work, (done) => changedAt(done?.seq));
+  const write = () => access.write(TABLES, chatId, work, (done) => changedAt(done?.seq));
   const done = await write().catch(async (error: unknown) => {
     if (keepFor > 0 || !isContextError(error, 'quota-exceeded')) throw error;
-    // What deletes and puts nothing has room on a full disk, and makes room.
+    // Deleting without a row of the deletion has room on a full disk, and makes room.
     const makeRoom: Work<void> = async (rows, reading) => {
       const { totals } = await reading;
       if (userId === undefined || totals?.userId === userId) await purge(rows, chatId);

@@ -1,6 +1,8 @@
 import { ContextError, refuseToLoad } from '../../errors.ts';
-import { shownVersion, type EndsRecord, type Mark, type MessageRecord } from '../../graph/graph.ts';
-import type { ChatRecords, Draft } from '../store.ts';
+import { hasWords, shownVersion, type EndsRecord, type Mark, type MessageRecord } from '../../graph/graph.ts';
+import { compareMarks } from '../../graph/join.ts';
+import { chatFacts } from '../../graph/marks.ts';
+import type { ChatRecords, ChatRow, Draft } from '../store.ts';
 import { growingOf, readDrafts } from './drafts.ts';
 import {
   after,
@@ -21,22 +23,17 @@ import {
 import type * as Packs from './pack.ts';
 import type { StoredTopology } from './pack.ts';
 
-/**
- * The records of a chat, read from rows and packs alike.
- *
- * A message may lie in two places: it was sealed, and changed later. The greater number counts. A record that can't be
- * read is left out and named; nothing is put right here (`examine.ts` does).
- */
+/** The messages of a chat, of rows and packs alike. Of two places of one key the greater number counts. */
 export interface Messages {
   /** By key, in the order of their numbers. */
   readonly byKey: Map<string, StoredMessage>;
   /** The greatest number among them; 0 for none. */
   readonly last: number;
-  /** What could not be read. */
+  /** The names of records that could not be read; `examine.ts` repairs them. */
   readonly damaged: readonly string[];
 }
 
-/** The messages of a chat that changed after a number; only of records whose text is `isAsked`. Costs those. */
+/** The messages that changed after a number; only of records whose text is `isAsked`. Costs those. */
 export async function readMessages(
   rows: Rows,
   chatId: string,
@@ -59,7 +56,8 @@ export async function readMessages(
     await packs().eachTopology(rows, places, topologies, (record) => {
       if (!isAsked(record.text)) return;
       const messages = packs().readTopology(chatId, record);
-      if (!messages) damaged.push(nameOfTopology(record));
+      const { first, last } = record;
+      if (!messages) damaged.push(`messages ${String(first)} to ${String(last)}`);
       else for (const message of messages) if (message.seq > since) take(message);
     });
   for (const text of single) {
@@ -73,27 +71,19 @@ export async function readMessages(
   return { byKey, last, damaged };
 }
 
-/** So many records of sealed messages are asked for at once. */
+/** So many records of sealed messages are read at once. */
 export const TOPOLOGIES = 32;
 
-/** A message without what only the store notes of it. */
+/** A message without the store's own note. */
 export function withoutNote(message: StoredMessage): MessageRecord {
   if (!message.isBare) return message;
   const { isBare: _isBare, ...record } = message;
   return record;
 }
 
-/** What a damaged record is called. */
-function nameOfTopology(record: unknown): string {
-  const { first, last } = Object(record) as Partial<StoredTopology>;
-  return `messages ${String(first)} to ${String(last)}`;
-}
-
-// --- Code that comes later --------------------------------------------------------------------------------------------
-
 let here: typeof Packs | undefined;
 
-/** How packs are read and written. Most chats have none: so it comes with the first, and the work is done again. */
+/** The code of packs. Most chats have none: where it is not loaded, this throws, and {@link withPacks} does the work again. */
 export function packs(): typeof Packs {
   if (here) return here;
   throw new ContextError('invariant', NO_PACKS);
@@ -101,7 +91,7 @@ export function packs(): typeof Packs {
 
 const NO_PACKS = 'The code of packs is not there yet.';
 
-/** Does some work, and again where it met a pack and the code for that was not there. */
+/** Does some work, and again where it met a pack for the first time. */
 export async function withPacks<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -116,12 +106,9 @@ export async function loadPacks(): Promise<typeof Packs> {
   return (here ??= await import('./pack.ts').catch(refuseToLoad));
 }
 
-// --- By key -----------------------------------------------------------------------------------------------------------
-
 /**
- * Some messages of a chat by their keys; those that are not there are left out. `seqOf` tells where some may lie: where that
- * is right, one of a few costs one row or one pack. Otherwise the topology is looked through, whose text tells all keys: for
- * a few, only packs that have one of them are made sense of.
+ * Messages of a chat by key, those that are there. `seqOf` tells where some may lie: one row or pack for each of a few. For the
+ * others the topology is read; for a few of them only packs whose text has their keys are decoded.
  */
 export async function findMessages(
   rows: Rows,
@@ -152,13 +139,11 @@ export async function findMessages(
   return found;
 }
 
-/** So many are looked for in texts. */
 const FEW = 8;
 
-/** Keys that stand in JSON as they are. */
 const PLAIN = /^[\w:-]+$/;
 
-/** The message that lies at a number; one that was sealed may have changed since, and lie elsewhere, too. */
+/** The message at a number. */
 async function messageAt(rows: Rows, chatId: string, seq: number): Promise<StoredMessage | undefined> {
   const text = await rows.get<string>('nodes', [chatId, seq]);
   if (text !== undefined) return messageIn(text);
@@ -169,9 +154,7 @@ async function messageAt(rows: Rows, chatId: string, seq: number): Promise<Store
     ?.find((message) => message.seq === seq);
 }
 
-// --- Words ----------------------------------------------------------------------------------------------------------
-
-/** The bodies that lie at these numbers, those that are there, by number. */
+/** The bodies at these numbers that are there, by number. */
 export async function readBodies(
   rows: Rows,
   chatId: string,
@@ -190,7 +173,7 @@ export async function readBodies(
   return found;
 }
 
-/** Hands on the bodies that lie by themselves at these numbers, which are in order. */
+/** Hands on the unpacked bodies at these numbers, which are in order. */
 export async function readSingles(
   rows: Rows,
   chatId: string,
@@ -205,12 +188,12 @@ export async function readSingles(
   );
 }
 
-/** The places of a chat from a number on: the first pack there is the one that may hold it. */
+/** The places of a chat from a number on: only the first pack there may hold it. */
 function placesFrom(chatId: string, seq: number): Range {
   return { from: [chatId, seq], to: [chatId, []] };
 }
 
-/** Numbers as ranges of those that lie close together: in between are those of ends, marks and chats. */
+/** Ranges of numbers that are close together. */
 function runsOf(seqs: readonly number[]): [first: number, last: number][] {
   const runs: [number, number][] = [];
   for (const seq of seqs) {
@@ -222,8 +205,6 @@ function runsOf(seqs: readonly number[]): [first: number, last: number][] {
 }
 
 const CLOSE = 8;
-
-// --- Facts ----------------------------------------------------------------------------------------------------------
 
 /** Ends and marks. */
 export interface Facts {
@@ -255,25 +236,23 @@ export function factsOf(facts: readonly (StoredFact | undefined)[]): Facts {
   return { ends, marks, damaged };
 }
 
-/** What a row says, with its number; undefined for a damaged one. */
+/** The record in a row, with its number; undefined for a damaged one. */
 export function factIn(fact: StoredFact | undefined): EndsRecord | Mark | undefined {
   const record = readText(fact?.text) as EndsRecord | Mark | undefined;
   return fact && record?.id === fact.id ? { ...record, seq: fact.seq } : undefined;
 }
 
-// --- The database ---------------------------------------------------------------------------------------------------
-
-/** What a database knows of itself, with its counter as it is: the greatest number that was given out. */
+/** The row `meta`, with the greatest number that was given out. */
 export async function readMeta(rows: Rows): Promise<Meta> {
   const [meta, last] = await Promise.all([
     rows.get<Meta>('meta', 'self'),
     rows.last('chats', 'seq') as Promise<number | undefined>,
   ]);
-  const { database = '', generation = 0, seq = 0, deviceId = '' } = meta ?? {};
-  return { database, generation, deviceId, seq: Math.max(seq, last ?? 0) };
+  const { database = '', generation = 0, seq = 0 } = meta ?? {};
+  return { database, generation, seq: Math.max(seq, last ?? 0) };
 }
 
-/** The row of a chat; where there is none that can be read, an empty one with the number 0. */
+/** The row of a chat; one with number 0 where there is none that can be read. */
 export async function readChat(rows: Rows, id: string): Promise<StoredChat> {
   const row = await rows.get<Partial<StoredChat>>('chats', id);
   const { seq, from, keys, deleted } = Object(row) as Partial<StoredChat>;
@@ -282,19 +261,17 @@ export async function readChat(rows: Rows, id: string): Promise<StoredChat> {
   return isOne ? (row as StoredChat) : { id, seq: 0, from: 0, keys: [], deleted: [] };
 }
 
-/** The number after which a reader of `since` reads on: a restored chat is read whole, a deleted one not at all. */
+/** The number from which somebody who has read up to `since` reads on: all of a restored chat, nothing of a deleted one. */
 export function startOf({ from, restored = 0 }: StoredChat, since: number): number {
   return Math.max(from, since < restored ? 0 : since);
 }
 
-/** The chat keys that are not taken any more: those that were deleted for good, and those that can be restored. */
+/** The chat keys that were deleted, for good or for now. */
 export function deadKeys({ deleted, kept = [] }: StoredChat): string[] {
   return [...new Set([...deleted, ...kept.flatMap(({ keys }) => keys)])];
 }
 
-// --- What is told ----------------------------------------------------------------------------------------------------
-
-/** Records as they are told: where they come from, and what grows among them. `known`: messages that were read. */
+/** Records as a caller gets them. `known`: the messages that were read, where some may grow. */
 export async function answer(
   rows: Rows,
   { seq, database, generation }: Meta,
@@ -308,7 +285,7 @@ export async function answer(
   return damaged.length > 0 ? { ...told, damaged } : told;
 }
 
-/** The drafts that are of the version which is shown, with their messages; `keys`: only of these. */
+/** The drafts of the versions that are shown, with their messages; of these keys only. */
 export async function growingIn(
   rows: Rows,
   chat: StoredChat,
@@ -332,7 +309,7 @@ export function isDraftOf({ rev, by }: Draft, record: MessageRecord | undefined)
   return shown?.rev === rev && shown.by === by;
 }
 
-/** The messages of these keys that are not of a deleted chat; `seqOf` tells where they may lie. */
+/** The messages of these keys that are not of a deleted chat. */
 export async function findLiving(
   rows: Rows,
   { id, from }: StoredChat,
@@ -343,16 +320,13 @@ export async function findLiving(
   return new Map([...found].filter(([, { seq }]) => seq > from));
 }
 
-// --- Which chats refer to which bytes: see `files.ts` -----------------------------------------------------------------
-
-/** Keeps bytes under their hash: for a day at least, without a message that names them. */
+/** Keeps bytes under their hash: for a day at least. */
 export async function putFile(rows: Rows, hash: string, bytes: Uint8Array): Promise<void> {
   const waiting: StoredUse = { chatId: '', hash, seq: 0, until: Date.now() + DAY };
   if ((await rows.count('blobs', hash)) === 0) rows.put('blobs', bytes, hash);
   rows.put('uses', waiting);
 }
 
-/** ms. */
 const DAY = 24 * 60 * 60 * 1000;
 
 /** Notes that a chat refers to the bytes that a message names. */
@@ -364,7 +338,98 @@ export function referToBlobs(rows: Rows, chatId: string, json: string, seq: numb
   }
 }
 
-/** The hashes that a message refers to, by URLs anywhere in it; `json`: the message as JSON. */
+/** The hashes that a message, as JSON, refers to. */
 export function blobsIn(json: string): string[] {
   return (json.match(/"contextree-blob:[^"]{64}/g) ?? []).map((url) => url.slice(-64));
+}
+
+// --- What a list shows ------------------------------------------------------------------------------------------------
+
+/**
+ * What a list says of a chat, without its records: the marks that speak of the chat as a whole are kept with its row, and each
+ * commit counts its messages on. The number of branches is what the last page told: a store derives none.
+ */
+export interface Totals {
+  readonly userId: string;
+  /** The values of title, fields, usage and beginnings, by the ids of their marks. */
+  readonly said: readonly (readonly [id: string, value: unknown])[];
+  /** When something was first and last written, ms since epoch. */
+  readonly begunAt: number;
+  readonly updatedAt: number;
+  readonly messages: number;
+  readonly branches: number;
+}
+
+/** What a commit changed of a record: as it was, undefined for a new one, and as it is. */
+export interface Changed<T, Next = T> {
+  readonly before: T | undefined;
+  readonly after: Next;
+}
+
+/** What a commit changed of a chat; `now`: ms since epoch. */
+export interface TotalsChange {
+  readonly userId: string;
+  readonly now: number;
+  readonly messages: readonly Changed<MessageRecord>[];
+  /** Marks, and what says nothing here. */
+  readonly facts: readonly { readonly after: object }[];
+  /** How many branches its author shows, if told. */
+  readonly branchCount?: number | undefined;
+}
+
+/** The totals after a commit; without earlier ones those of a chat that begins. */
+export function movedTotals(totals: Totals | undefined, change: TotalsChange): Totals {
+  const said = new Map(totals?.said);
+  for (const { after } of change.facts as readonly Changed<Mark>[]) {
+    if (!OF_CHAT.test(after.id)) continue;
+    // What is said last stands last.
+    said.delete(after.id);
+    said.set(after.id, after.value);
+  }
+  let messages = totals?.messages ?? 0;
+  for (const { before, after } of change.messages) {
+    if (hasWords(shownVersion(after))) messages += 1;
+    if (before && hasWords(shownVersion(before))) messages -= 1;
+  }
+  return {
+    userId: totals?.userId ?? change.userId,
+    said: [...said],
+    begunAt: totals?.begunAt ?? change.now,
+    updatedAt: change.now,
+    messages,
+    branches: change.branchCount ?? totals?.branches ?? 1,
+  };
+}
+
+/** Marks that speak of the chat as a whole. */
+const OF_CHAT = /^(?:title$|(?:field|usage|beginning) )/;
+
+/** The totals of all that is in a chat. */
+export function totalsOf(
+  messages: readonly MessageRecord[],
+  marks: readonly Mark[],
+  change: Omit<TotalsChange, 'messages' | 'facts'>,
+): Totals {
+  return movedTotals(undefined, {
+    ...change,
+    messages: messages.map((after) => ({ before: undefined, after })),
+    facts: marks.toSorted(compareMarks).map((after) => ({ after })),
+  });
+}
+
+/** What a list shows of a chat; undefined for a deleted one. */
+export function shownRow({ id, totals }: StoredChat): ChatRow | undefined {
+  if (!totals) return undefined;
+  const { userId, said, messages, branches, begunAt, updatedAt } = totals;
+  const { title, metadata, beginning } = chatFacts(said);
+  return {
+    id,
+    userId,
+    title,
+    metadata: Object.keys(metadata).length > 0 ? metadata : undefined,
+    messageCount: messages,
+    branchCount: branches,
+    createdAt: beginning?.createdAt ?? begunAt,
+    updatedAt,
+  };
 }

@@ -9,29 +9,21 @@ import {
   type Table,
   within,
 } from './layout.ts';
-import { readFacts, readMessages, readMeta } from './records.ts';
-import { type Totals, totalsOf } from './totals.ts';
+import { readFacts, readMessages, readMeta, type Totals, totalsOf } from './records.ts';
+
+// How a chat is deleted and restored. A deleted chat leaves its row, with its chat keys. One that can be restored stays where it
+// is, at numbers up to that of the deletion: nothing is moved when it comes back or goes.
 
 /**
- * How a chat goes, and comes back.
- *
- * A deleted chat leaves its row, with the keys that are taken for ever. One that can be restored stays where it is: its
- * records lie at numbers up to that of the deletion, and what begins anew under its id lies behind it. So nothing has to be
- * told apart when it is read, and nothing has to be moved when it comes back or goes.
+ * Deletes a chat, and gives its new row; undefined when there is none, or it is another user's. `keepFor`: for so many ms it can
+ * be restored. `now`: ms since epoch.
  */
-export interface Removal {
-  readonly userId: string | undefined;
-  /** ms; 0: not at all. */
-  readonly keepFor: number;
-  /** Now, ms since epoch. */
-  readonly now: number;
-}
-
-/** Deletes a chat, and gives its new row; undefined when there is none, or it is another user's. */
 export async function remove(
   rows: Rows,
   chat: StoredChat,
-  { userId, keepFor, now }: Removal,
+  userId: string | undefined,
+  keepFor: number,
+  now: number,
 ): Promise<StoredChat | undefined> {
   const waiting = (chat.kept ?? []).filter(({ until }) => until > now);
   const totals = chat.totals ?? (keepFor > 0 ? undefined : waiting.at(-1)?.totals);
@@ -60,17 +52,11 @@ export async function restore(rows: Rows, chat: StoredChat, now: number): Promis
   if (!last || (chat.totals && chat.totals.userId !== last.totals.userId)) return undefined;
   const { kept = [], id } = chat;
   const seq = (await readMeta(rows)).seq + 1;
-  const back = withKept(
-    {
-      ...chat,
-      seq,
-      from: last.from,
-      totals: chat.totals ? await totalsOfBoth(rows, chat.id, last, chat.totals) : last.totals,
-      keys: [...new Set([...last.keys, ...chat.keys])],
-      restored: seq,
-    },
-    kept.filter((one) => one !== last),
-  );
+  const both = chat.totals && (await totalsOfBoth(rows, id, last, chat.totals));
+  const totals = both ?? last.totals;
+  const keys = [...new Set([...last.keys, ...chat.keys])];
+  const others = kept.filter((one) => one !== last);
+  const back = withKept({ ...chat, seq, from: last.from, totals, keys, restored: seq }, others);
   for (const [name, value] of last.local)
     if ((await rows.count('local', [id, name])) === 0) rows.put('local', value, [id, name]);
   rows.put('chats', back);
@@ -88,7 +74,7 @@ function withKept({ kept: _kept, ...chat }: StoredChat, kept: readonly Kept[]): 
   return kept.length > 0 ? { ...chat, kept } : chat;
 }
 
-/** Forgets what it is too late to restore of these chats, and bytes that no message has come to refer to in time. */
+/** Forgets what can't be restored any more, and bytes whose message never came. */
 export async function sweep(rows: Rows, now: number): Promise<void> {
   for (const chat of await rows.all<StoredChat>('chats'))
     if (chat.kept?.some(({ until }) => until <= now)) rows.put('chats', await forgetLate(rows, chat, now));
@@ -109,7 +95,7 @@ async function forgetLate(rows: Rows, chat: StoredChat, now: number): Promise<St
   return withKept({ ...chat, deleted: [...deleted] }, stays);
 }
 
-/** Takes everything away that lies under an id. */
+/** Deletes everything under an id. */
 export async function purge(rows: Rows, id: string): Promise<void> {
   const uses = await rows.all<StoredUse>('uses', within(id));
   for (const table of [...NUMBERED, ...UNNUMBERED] as const) rows.delete(table, within(id));
@@ -119,7 +105,7 @@ export async function purge(rows: Rows, id: string): Promise<void> {
 const NUMBERED: readonly Table[] = ['nodes', 'bodies', 'topologies', 'packs'];
 const UNNUMBERED: readonly Table[] = ['facts', 'local', 'drafts', 'revisions'];
 
-/** Takes the records of a deleted chat away, and leaves those that lie behind them: no pack has some of both. */
+/** Deletes the records of a deleted chat, not those behind them: no pack has some of both. */
 async function purgePart(rows: Rows, id: string, { from, to }: Kept): Promise<void> {
   const part = after(id, from, to);
   const [{ byKey }, facts, uses] = await Promise.all([
@@ -137,7 +123,7 @@ async function purgePart(rows: Rows, id: string, { from, to }: Kept): Promise<vo
   );
 }
 
-/** Forgets that somebody refers to bytes, and the bytes that nobody refers to any more. */
+/** Forgets who refers to bytes, and the bytes that nobody refers to any more. */
 async function forgetBlobs(rows: Rows, uses: readonly StoredUse[]): Promise<void> {
   for (const { chatId, hash } of uses) rows.delete('uses', [chatId, hash]);
   const users = await Promise.all(

@@ -14,7 +14,7 @@ import {
   withoutNote,
 } from './records.ts';
 
-// What is told of a chat: its records, and the words that are shown, those of drafts first.
+// What is told of a chat: its records, and its shown bodies, those of drafts first.
 
 /** What changed after a number; all of it, and the local records, without one. */
 export async function recordsAfter(
@@ -40,10 +40,7 @@ export async function recordsAfter(
   return { ...(await answer(rows, meta, chat, records, messages.byKey)), ...own };
 }
 
-/**
- * The words of the messages of these keys, with names in place of their files: where `records` say that they lie, and the
- * others where they turn out to lie.
- */
+/** The shown bodies of these keys, with names in place of their files: where `records` say, and the others where they lie. */
 export async function wordsOf(
   rows: Rows,
   reading: Promise<StoredChat>,
@@ -61,11 +58,9 @@ export async function wordsOf(
     take(records.flatMap(({ key, seq }) => (seq !== undefined && keys.has(key) ? [seq] : []))),
   ]);
   const growing = await growingIn(rows, chat, NONE, keys);
-  const silent = new Set(
-    records.flatMap((record) =>
-      hasWords(shownVersion(record)) || record.seq === undefined ? [] : record.key,
-    ),
-  );
+  const silent = new Set<string>();
+  for (const record of records)
+    if (record.seq !== undefined && !hasWords(shownVersion(record))) silent.add(record.key);
   const others = [...keys].filter((key) => !found.has(key) && !silent.has(key));
   if (others.length > 0)
     await take([...(await findLiving(rows, chat, others)).values()].map(({ seq }) => seq));

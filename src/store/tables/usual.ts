@@ -1,27 +1,216 @@
 import type { UIMessage } from 'ai';
-import { ContextError, reasonOf } from '../../errors.ts';
+import { ContextError, reasonOf, refuseToLoad } from '../../errors.ts';
 import type { MessageRecord, Version } from '../../graph/graph.ts';
 import * as door from '../door.ts';
-import type { Body, ChatRecords, ChatRow, CommitOptions, Draft, DraftOptions, StoreDelta } from '../store.ts';
-import type { Access } from './access.ts';
+import type {
+  Body,
+  ChatRecords,
+  ChatRow,
+  CommitOptions,
+  Draft,
+  DraftOptions,
+  StoreDelta,
+  StoreNotice,
+} from '../store.ts';
 import { commit as commitRecords, nameOfVersion, type Ready, type ReadyBody } from './commit.ts';
 import { LAST_DRAFT, writeDraft } from './drafts.ts';
-import { PACK, type Table, TABLES } from './layout.ts';
-import { findLiving, isDraftOf, loadPacks, putFile, readMeta } from './records.ts';
+import type * as Filing from './files.ts';
+import { PACK, TABLES, type Database, type Rows, type StoredChat, type Table } from './layout.ts';
+import {
+  findLiving,
+  isDraftOf,
+  loadPacks,
+  putFile,
+  readChat,
+  readMeta,
+  shownRow,
+  withPacks,
+} from './records.ts';
 import { recordsAfter, wordsOf } from './shown.ts';
-import { shownRow } from './totals.ts';
 
-// The calls of a store that each chat needs: see `ContextStore`. Each checks what it is handed, does what takes time (files get
-// names, bodies become JSON), and then opens one transaction; after it is complete, everybody hears.
+/** Work in a transaction, on a chat whose row is on its way. */
+export type Work<T> = (rows: Rows, reading: Promise<StoredChat>) => Promise<T>;
 
-export async function load(access: Access, chatId: string, since?: number): Promise<ChatRecords> {
+/** What is told of a write; without `chatId` it is that of all chats. */
+export type Notice = Omit<StoreNotice, 'remote'>;
+
+/** The calls of a store by name, each handed its {@link Access}: {@link usual}, and those of `rarely.ts`. */
+export type Calls = Readonly<Record<string, (access: Access, ...args: never[]) => Promise<unknown>>>;
+
+/**
+ * The way of a store to its tables: transactions on chats, who hears of them, and what is done when nobody waits.
+ *
+ * Tabs tell each other ids and numbers, never content. Other versions of this package may speak on their channel, so only exact
+ * notices are heard. A frozen tab misses some: a notice is a hint to ask the store for the difference.
+ */
+export class Access {
+  readonly db: Database;
+  /** Those that are loaded; others come with their first use. */
+  calls: Calls;
+  /** Messages that somebody has: lists stay equal where nothing changed. */
+  readonly shown: Map<string, WeakRef<UIMessage>> = new Map();
+  readonly #hear: (notice: StoreNotice) => void;
+  /** The name of the database that other tabs have, too. */
+  readonly #name: string | undefined;
+  #channel: BroadcastChannel | undefined;
+  /** Chats that were opened or grew since it was last tidied up. */
+  readonly #grown = new Set<string>();
+  #tidying: ReturnType<typeof setTimeout> | undefined;
+  /** When it is tidied up next, and when it was last, as `performance.now()`. */
+  #tidyAt = Infinity;
+  #tidied = -Infinity;
+
+  constructor(db: Database, calls: Calls, hear: (notice: StoreNotice) => void, name?: string) {
+    this.db = db;
+    this.calls = calls;
+    this.#hear = hear;
+    this.#name = name;
+    this.reopen();
+  }
+
+  read<T>(tables: readonly Table[], chatId: string, work: Work<T>): Promise<T> {
+    return withPacks(() => this.db.read(tables, (rows) => inChat(rows, chatId, work)));
+  }
+
+  /** Writes to a chat; then, before the caller, everybody hears what `noticeOf` makes of it. */
+  write<T>(
+    tables: readonly Table[],
+    chatId: string,
+    work: Work<T>,
+    noticeOf: (done: T) => Notice | undefined,
+    isRelaxed?: boolean,
+  ): Promise<T> {
+    return withPacks(async () => {
+      const done = await this.db.write(tables, (rows) => inChat(rows, chatId, work), isRelaxed);
+      const notice = noticeOf(done);
+      if (notice) this.tell({ ...notice, chatId });
+      return done;
+    });
+  }
+
+  tell(notice: Notice): void {
+    this.#hear({ ...notice, remote: false });
+    this.#channel?.postMessage({ v: VERSION, ...notice });
+    if (notice.kind !== 'draft') this.tidyLater(this.#tidied + TIDY_PAUSE - performance.now());
+  }
+
+  /** Notes that a chat may have rows to seal. */
+  grow(chatId: string): void {
+    this.#grown.add(chatId);
+    this.tidyLater();
+  }
+
+  /** Tidies up after so many ms, when the browser is idle. */
+  tidyLater(ms: number = 0): void {
+    const wait = Math.max(ms, TIDY_AFTER);
+    const at = performance.now() + wait;
+    if (at >= this.#tidyAt || wait > LONGEST_TIMER) return;
+    clearTimeout(this.#tidying);
+    this.#tidyAt = at;
+    this.#tidying = setTimeout(() => whenIdle(() => void this.#tidy().catch(() => undefined)), wait);
+    // A timer must not keep Node alive.
+    (this.#tidying as { unref?: () => void }).unref?.();
+  }
+
+  async #tidy(): Promise<void> {
+    this.#tidyAt = Infinity;
+    this.#tidied = performance.now();
+    const grown = [...this.#grown];
+    this.#grown.clear();
+    const { tidy } = await import('./upkeep.ts').catch(refuseToLoad);
+    this.tidyLater((await tidy(this.db, grown)) - Date.now());
+  }
+
+  close(): void {
+    clearTimeout(this.#tidying);
+    this.#tidyAt = Infinity;
+    this.db.close();
+    this.#channel?.close();
+    this.#channel = undefined;
+  }
+
+  /** Lets the next call open the database again. Without channels, tabs hear nothing. */
+  reopen(): void {
+    this.db.reopen();
+    if (this.#name === undefined || this.#channel || typeof BroadcastChannel === 'undefined') return;
+    this.#channel = new BroadcastChannel(`contextree:${this.#name}`);
+    (this.#channel as { unref?: () => void }).unref?.();
+    this.#channel.onmessage = ({ data }) => {
+      const notice = parseNotice(data);
+      if (notice) this.#hear(notice);
+    };
+  }
+
+  /** A message with names for its files, which are added to `files`. */
+  async detach(message: UIMessage, files: Ready['files']): Promise<UIMessage> {
+    return mayHaveFiles(message) ? (await loadFiles()).detach(message, files) : message;
+  }
+
+  async attach(messages: readonly UIMessage[]): Promise<readonly UIMessage[]> {
+    return messages.some(mayHaveFiles) ? (await loadFiles()).attach(this.db, messages) : messages;
+  }
+}
+
+async function inChat<T>(rows: Rows, chatId: string, work: Work<T>): Promise<T> {
+  const reading = readChat(rows, chatId);
+  const [done] = await Promise.all([work(rows, reading), reading]);
+  return done;
+}
+
+/** How long a store is left alone before it is tidied up, and the pause after that, ms. */
+const TIDY_AFTER = 2000;
+const TIDY_PAUSE = 10_000;
+
+/** The longest time that a timer can wait, ms. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+
+/** Calls back when the browser is idle, or after so many ms; at once, where it can't tell. */
+export function whenIdle(work: () => void, timeout = 5000): void {
+  if (typeof requestIdleCallback === 'function') requestIdleCallback(work, { timeout });
+  else work();
+}
+
+/** Whether a message may have files, or names of some. */
+function mayHaveFiles(message: UIMessage): boolean {
+  for (const part of message.parts) {
+    const { url, gone } = Object(part) as { readonly url?: unknown; readonly gone?: unknown };
+    if (gone !== undefined || (typeof url === 'string' && /^(?:data|contextree-blob):/.test(url)))
+      return true;
+  }
+  return false;
+}
+
+function loadFiles(): Promise<typeof Filing> {
+  return import('./files.ts').catch(refuseToLoad);
+}
+
+/** Format version of the messages between tabs. */
+const VERSION = 1;
+
+function parseNotice(data: unknown): StoreNotice | undefined {
+  const { v, kind, chatId, key, seq } = Object(data) as Record<string, unknown>;
+  const isOne = v === VERSION && /^(?:change|draft|clear)$/.test(String(kind)) && typeof seq === 'number';
+  if (!isOne || !isName(chatId) || !isName(key)) return undefined;
+  const names = { ...(chatId === undefined ? {} : { chatId }), ...(key === undefined ? {} : { key }) };
+  return { kind: kind as StoreNotice['kind'], ...names, seq, remote: true };
+}
+
+function isName(value: unknown): value is string | undefined {
+  return value === undefined || typeof value === 'string';
+}
+
+// ------------------------------------------------------------------ the calls that each chat needs
+
+// See `ContextStore`. Each checks what it is handed, gives names to files and makes JSON of bodies, and then opens one transaction.
+
+async function load(access: Access, chatId: string, since?: number): Promise<ChatRecords> {
   door.expectTexts({ chatId });
   door.expect('number?', 'change number', since);
   if (since === undefined) access.grow(chatId);
   return access.read(LOADED, chatId, (rows, reading) => recordsAfter(rows, reading, chatId, since));
 }
 
-export async function bodies(
+async function bodies(
   access: Access,
   chatId: string,
   keys: readonly string[],
@@ -45,25 +234,20 @@ export async function bodies(
   return bodies;
 }
 
-/** The message under a name, the one that was handed out before if somebody has it. */
+/** A message, as the object that somebody has. */
 function same({ shown }: Access, name: string, message: UIMessage): UIMessage {
   const known = shown.get(name)?.deref();
-  // What stands for a lost file is no message to be remembered: the file may come back.
+  // A lost file may come back.
   if (known || message.parts.some((part) => 'gone' in part)) return known ?? message;
   shown.set(name, new WeakRef(message));
   if (shown.size % FEW === 0) for (const [key, one] of shown) if (!one.deref()) shown.delete(key);
   return message;
 }
 
-/** So many messages are the same object when they are read again: more are read to be sent, not to be shown. */
+/** More than so many are read to be sent, not to be shown: they need not stay the same objects. */
 const FEW = 512;
 
-export async function commit(
-  access: Access,
-  chatId: string,
-  delta: StoreDelta,
-  options: CommitOptions,
-): Promise<ChatRecords> {
+async function commit(access: Access, chatId: string, delta: StoreDelta, options: CommitOptions) {
   door.expectTexts({ chatId });
   const place = door.checkCommit(options);
   const ready = await readyOf(access, chatId, door.checkDelta(delta, place.userId));
@@ -97,12 +281,7 @@ async function readyOf(access: Access, chatId: string, { messages, ...rest }: St
   return { chatId, messages: bare, ...rest, bodies, files };
 }
 
-export async function saveDraft(
-  access: Access,
-  chatId: string,
-  draft: Draft,
-  options?: DraftOptions,
-): Promise<void> {
+async function saveDraft(access: Access, chatId: string, draft: Draft, options?: DraftOptions) {
   door.expectTexts({ chatId });
   const { isLeaving = false, isDurable = false } = door.readOptions(options, DRAFTING);
   const copy = door.checkDraft(draft);
@@ -129,19 +308,17 @@ export async function saveDraft(
   throw new ContextError('message-not-found', words, { details: { chatId, key } });
 }
 
-export async function getChat(access: Access, chatId: string): Promise<ChatRow | undefined> {
+async function getChat(access: Access, chatId: string): Promise<ChatRow | undefined> {
   door.expectTexts({ chatId });
   return access.read(['chats'], chatId, async (_rows, chat) => shownRow(await chat));
 }
 
-// ------------------------------------------------------------------ beside chats
-
-export async function get(access: Access, key: string): Promise<unknown> {
+async function get(access: Access, key: string): Promise<unknown> {
   door.expectTexts({ key });
   return access.db.read(['values'], (rows) => rows.get('values', key));
 }
 
-export async function set(access: Access, key: string, value: unknown): Promise<void> {
+async function set(access: Access, key: string, value: unknown): Promise<void> {
   door.expectTexts({ key });
   const copy = door.cloneValue(key, value);
   await access.db.write(['values'], async (rows) => rows.put('values', copy, key));
@@ -151,14 +328,13 @@ async function deleteValue(access: Access, key: string): Promise<void> {
   door.expectTexts({ key });
   await access.db.write(['values'], async (rows) => rows.delete('values', key));
 }
-export { deleteValue as delete };
 
-export async function hold(access: Access, chatId: string, key: string): Promise<() => void> {
+async function hold(access: Access, chatId: string, key: string): Promise<() => void> {
   door.expectTexts({ chatId, key });
   return access.db.hold(chatId, key);
 }
 
-export async function held(access: Access, chatId: string): Promise<ReadonlySet<string>> {
+async function held(access: Access, chatId: string): Promise<ReadonlySet<string>> {
   door.expectTexts({ chatId });
   return access.db.held(chatId);
 }
@@ -168,5 +344,18 @@ const READ: readonly Table[] = ['chats', 'nodes', 'bodies', 'topologies', 'packs
 const DRAFTED: readonly Table[] = ['meta', 'chats', 'nodes', 'topologies', 'drafts', 'blobs', 'uses'];
 const COMMITTED: readonly Table[] = TABLES.filter((table) => table !== 'values');
 
-/** The options of a draft. */
 const DRAFTING: door.Fields = { isLeaving: 'truth?', isDurable: 'truth?' };
+
+/** The calls that each chat needs. */
+export const usual: Calls = {
+  load,
+  bodies,
+  commit,
+  saveDraft,
+  getChat,
+  get,
+  set,
+  delete: deleteValue,
+  hold,
+  held,
+};
