@@ -3,7 +3,7 @@
  * Nothing else in this folder names a colour. Text on its ground has a contrast of at least 4.5:1, lanes of 3:1.
  */
 const tokens: Record<string, readonly [light: string, dark: string]> = {
-  ground: ['#ffffff', '#15171c'],
+  ground: ['#fff', '#15171c'],
   raised: ['#f5f6f8', '#1d2027'],
   line: ['#dcdfe4', '#30343d'],
   edge: ['#8b929e', '#747c89'],
@@ -12,7 +12,7 @@ const tokens: Record<string, readonly [light: string, dark: string]> = {
   hover: ['#f0f2f6', '#21252d'],
   cursor: ['#e4efe9', '#22352d'],
   accent: ['#2b6653', '#86c5ac'],
-  'on-accent': ['#ffffff', '#11241d'],
+  'on-accent': ['#fff', '#11241d'],
   alert: ['#a8201a', '#ff9d94'],
   warn: ['#8a5300', '#f0b860'],
   none: ['#7d8590', '#858d99'],
@@ -48,7 +48,7 @@ function variables(): string {
 
 const frame = `
 .root{box-sizing:border-box;direction:ltr;text-align:left;
-font:12px/1.45 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;color:var(--text)}
+font:12px/1.45 system-ui,"Segoe UI",Roboto,sans-serif;color:var(--text)}
 .root *,.root *::before,.root *::after{box-sizing:border-box}
 .root.embedded{height:100%;min-height:240px;max-height:100vh;display:flex}
 .panel{container-type:size;display:flex;flex-direction:column;min-width:0;background:var(--ground);color:var(--text);overflow:hidden}
