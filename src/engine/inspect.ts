@@ -115,11 +115,8 @@ function withFragments(subject: Subject, given: readonly ContextFragment[]): Sub
   const more = messages.map(({ copy }) =>
     isLazyFragment(copy) ? answerOf(copy[LAZY_ID].content) : messageOf(copy),
   );
-  return {
-    ...subject,
-    fragments: context.map(({ copy }) => copy),
-    messages: [...subject.messages, ...more],
-  };
+  const fragments = context.map(({ copy }) => copy);
+  return { ...subject, fragments, messages: [...subject.messages, ...more] };
 }
 
 /** Takes a snapshot of a chat. */
@@ -219,8 +216,9 @@ async function spansOf(rendered: string, pieces: readonly Piece[], renderer: Con
 
 /** Throws `invalid-options` for options that are none. */
 export function expectOptions(options: unknown): void {
+  if (isRecord(options)) return;
   const message = `The options must be a record like { modelId: 'openai:gpt-4o' }, and are ${reasonOf(options)}.`;
-  if (!isRecord(options)) throw new ContextError('invalid-options', message, { details: { value: options } });
+  throw new ContextError('invalid-options', message, { details: { value: options } });
 }
 
 /** Asks something of messages; if that fails because one is malformed, the error tells which. */
