@@ -1,5 +1,6 @@
 import type { UIMessage } from 'ai';
 import { ContextError, isContextError, readFrom, reasonOf } from '../errors.ts';
+import { hasLazy } from '../fragment/copy.ts';
 import { isLazyFragment, isRecord, LAZY_ID, type ContextFragment } from '../fragment/fragment.ts';
 import { checkMessage, messageOf } from '../fragment/message.ts';
 import type { GraphData } from '../graph/visualize.ts';
@@ -10,7 +11,6 @@ import { findModel } from '../tokens/models.ts';
 import { estimateTokenizer, type Tokenizer } from '../tokens/tokenizer.ts';
 import { expectOption, expectRenderer, splitLanes } from './desk.ts';
 import { plainContent } from './plain.ts';
-import { loadedFragments, textOf } from './view.ts';
 import type { Writer } from './writer.ts';
 
 /**
@@ -246,7 +246,11 @@ async function pieceOf(
   signal: AbortSignal | undefined,
 ): Promise<Piece> {
   const { id, name } = fragment;
-  const [loaded = fragment] = await loadedFragments([fragment], signal);
+  let loaded = fragment;
+  if (hasLazy(fragment)) {
+    const { loadFragments } = await import('../fragment/loader.ts');
+    [loaded = fragment] = await loadFragments([fragment], { signal });
+  }
   return { id, name, loaded, text: textOf(renderer, [loaded]) };
 }
 
@@ -265,4 +269,10 @@ function renderTogether(pieces: readonly Piece[], renderer: ContextRenderer): st
 /** What `lastAssistantMessage()` says; which message that will be is not known yet. */
 function answerOf(text: string): UIMessage {
   return { id: 'last-assistant', role: 'assistant', parts: [{ type: 'text', text }] };
+}
+
+function textOf(renderer: ContextRenderer, fragments: readonly ContextFragment[]): string {
+  const text: unknown = renderer.render(fragments);
+  if (typeof text === 'string') return text;
+  throw new ContextError('invalid-options', `The renderer ${renderer.name} gave no text.`);
 }
