@@ -1,5 +1,6 @@
 import type { UIMessage } from 'ai';
 import { ContextError, isContextError, readFrom, reasonOf } from '../errors.ts';
+import { hasLazy } from '../fragment/copy.ts';
 import { isLazyFragment, isRecord, LAZY_ID, type ContextFragment } from '../fragment/fragment.ts';
 import { checkMessage, messageOf } from '../fragment/message.ts';
 import type { GraphData } from '../graph/visualize.ts';
@@ -10,7 +11,6 @@ import { findModel } from '../tokens/models.ts';
 import { estimateTokenizer, type Tokenizer } from '../tokens/tokenizer.ts';
 import { expectOption, expectRenderer, splitLanes } from './desk.ts';
 import { plainContent } from './plain.ts';
-import { loadedFragments, textOf } from './view.ts';
 import type { Writer } from './writer.ts';
 
 /**
@@ -115,11 +115,8 @@ function withFragments(subject: Subject, given: readonly ContextFragment[]): Sub
   const more = messages.map(({ copy }) =>
     isLazyFragment(copy) ? answerOf(copy[LAZY_ID].content) : messageOf(copy),
   );
-  return {
-    ...subject,
-    fragments: context.map(({ copy }) => copy),
-    messages: [...subject.messages, ...more],
-  };
+  const fragments = context.map(({ copy }) => copy);
+  return { ...subject, fragments, messages: [...subject.messages, ...more] };
 }
 
 /** Takes a snapshot of a chat. */
@@ -219,8 +216,9 @@ async function spansOf(rendered: string, pieces: readonly Piece[], renderer: Con
 
 /** Throws `invalid-options` for options that are none. */
 export function expectOptions(options: unknown): void {
+  if (isRecord(options)) return;
   const message = `The options must be a record like { modelId: 'openai:gpt-4o' }, and are ${reasonOf(options)}.`;
-  if (!isRecord(options)) throw new ContextError('invalid-options', message, { details: { value: options } });
+  throw new ContextError('invalid-options', message, { details: { value: options } });
 }
 
 /** Asks something of messages; if that fails because one is malformed, the error tells which. */
@@ -248,7 +246,11 @@ async function pieceOf(
   signal: AbortSignal | undefined,
 ): Promise<Piece> {
   const { id, name } = fragment;
-  const [loaded = fragment] = await loadedFragments([fragment], signal);
+  let loaded = fragment;
+  if (hasLazy(fragment)) {
+    const { loadFragments } = await import('../fragment/loader.ts');
+    [loaded = fragment] = await loadFragments([fragment], { signal });
+  }
   return { id, name, loaded, text: textOf(renderer, [loaded]) };
 }
 
@@ -267,4 +269,10 @@ function renderTogether(pieces: readonly Piece[], renderer: ContextRenderer): st
 /** What `lastAssistantMessage()` says; which message that will be is not known yet. */
 function answerOf(text: string): UIMessage {
   return { id: 'last-assistant', role: 'assistant', parts: [{ type: 'text', text }] };
+}
+
+function textOf(renderer: ContextRenderer, fragments: readonly ContextFragment[]): string {
+  const text: unknown = renderer.render(fragments);
+  if (typeof text === 'string') return text;
+  throw new ContextError('invalid-options', `The renderer ${renderer.name} gave no text.`);
 }

@@ -1,6 +1,9 @@
 import type { UIMessage } from 'ai';
-import { refuseToLoad } from '../errors.ts';
+import { ContextError, reasonOf, refuseToLoad } from '../errors.ts';
+import { hasLazy } from '../fragment/copy.ts';
+import type { ContextFragment } from '../fragment/fragment.ts';
 import { markId } from '../graph/marks.ts';
+import type { ContextRenderer } from '../render/renderer.ts';
 import type { ChatRecords, Revision, StoreDelta } from '../store/store.ts';
 import type { EstimateResult } from '../tokens/estimate.ts';
 import { ChatFacts } from './chatFacts.ts';
@@ -16,7 +19,7 @@ import type { Saves } from './saves.ts';
 import { OPERATION } from './state.ts';
 import type { Tree } from './tree.ts';
 import { Turns } from './turns.ts';
-import { loadedFragments, PAGE, textOf } from './view.ts';
+import { PAGE } from './view.ts';
 import { Writer } from './writer.ts';
 
 /** The part of an engine that needs its chat: reads, writes, streams and listens. Its code comes with the first read. */
@@ -182,4 +185,22 @@ export class Session {
     this.writer.others.dispose();
     this.writer.line.dispose();
   }
+}
+
+/** The fragments with their lazy values loaded. */
+async function loadedFragments(
+  fragments: readonly ContextFragment[],
+  signal: AbortSignal | undefined,
+): Promise<readonly ContextFragment[]> {
+  if (!fragments.some(hasLazy)) return fragments;
+  const { loadFragments } = await import('../fragment/loader.ts').catch(refuseToLoad);
+  return loadFragments(fragments, signal ? { signal } : {});
+}
+
+/** The fragments as text. Throws `invalid-options` where the renderer gives none. */
+function textOf(renderer: ContextRenderer, fragments: readonly ContextFragment[]): string {
+  const text: unknown = renderer.render(fragments);
+  if (typeof text === 'string') return text;
+  const message = `The renderer "${renderer.name}" gave no text: ${reasonOf(text)}.`;
+  throw new ContextError('invalid-options', message);
 }

@@ -1,11 +1,8 @@
 import type { UIMessage } from 'ai';
-import { ContextError, isContextError, reasonOf, refuseToLoad } from '../errors.ts';
-import { hasLazy } from '../fragment/copy.ts';
-import type { ContextFragment } from '../fragment/fragment.ts';
+import { ContextError, isContextError, reasonOf } from '../errors.ts';
 import { checkStoredMessage } from '../fragment/message.ts';
 import { chainOf, holds, upward, type MessageRecord } from '../graph/graph.ts';
 import { labelOf } from '../graph/reach.ts';
-import type { ContextRenderer } from '../render/renderer.ts';
 import { Handles, type Handle } from './handles.ts';
 import { keepIfSame, keepSame, sameItems } from './same.ts';
 import type { BranchInfo, EngineState } from './state.ts';
@@ -288,22 +285,4 @@ export class Chains {
       return new ContextError('invalid-messages', message, { cause });
     }
   }
-}
-
-/** The fragments with their lazy values loaded. */
-export async function loadedFragments(
-  fragments: readonly ContextFragment[],
-  signal: AbortSignal | undefined,
-): Promise<readonly ContextFragment[]> {
-  if (!fragments.some(hasLazy)) return fragments;
-  const { loadFragments } = await import('../fragment/loader.ts').catch(refuseToLoad);
-  return loadFragments(fragments, signal ? { signal } : {});
-}
-
-/** The fragments as text. Throws `invalid-options` where the renderer gives none. */
-export function textOf(renderer: ContextRenderer, fragments: readonly ContextFragment[]): string {
-  const text: unknown = renderer.render(fragments);
-  if (typeof text === 'string') return text;
-  const message = `The renderer "${renderer.name}" gave no text: ${reasonOf(text)}.`;
-  throw new ContextError('invalid-options', message);
 }

@@ -13,7 +13,7 @@ import {
 } from '../tables/layout.ts';
 import { loadPacks, readMeta } from '../tables/records.ts';
 import { Access, usual } from '../tables/usual.ts';
-import type * as Careful from './failure.ts';
+import type * as Careful from './careful.ts';
 import { held, hold } from './locks.ts';
 import { renewLog } from './log.ts';
 import { readMark } from './marker.ts';
@@ -117,7 +117,7 @@ class Connection implements Database {
       return await this.#attempt(work);
     } catch (error) {
       if (isContextError(error)) throw error;
-      const { explain } = await import('./failure.ts').catch(refuseToLoad);
+      const { explain } = await import('./refusal.ts').catch(refuseToLoad);
       throw explain(error, this.#name);
     }
   }
@@ -137,7 +137,7 @@ class Connection implements Database {
       if (isRepeat && !isTaken) throw error;
       isOfRecord = isOfValue(error);
     }
-    const code = isOfRecord ? await import('./failure.ts').catch(refuseToLoad) : careful;
+    const code = isOfRecord ? await import('./careful.ts').catch(refuseToLoad) : careful;
     return this.#attempt(work, true, code);
   }
 
@@ -178,7 +178,7 @@ class Connection implements Database {
       } catch (error) {
         const isTime = Date.now() - start + pause < INSIST;
         if (this.#isClosed || !isTime || !isPassing(error)) {
-          const { refused } = await import('./failure.ts').catch(refuseToLoad);
+          const { refused } = await import('./refusal.ts').catch(refuseToLoad);
           throw refused(error, this.#name);
         }
         await new Promise((resolve) => setTimeout(resolve, pause));

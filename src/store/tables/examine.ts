@@ -131,8 +131,10 @@ async function lookAt(rows: Rows, { id: chatId, from }: StoredChat): Promise<Fou
 
 /** The ends and marks of a chat by key, undefined where they can't be read. */
 async function factEntries(rows: Rows, chatId: string, from: number) {
-  const places = await rows.keys('facts', after(chatId, from), 'seq');
-  const facts = await readFactRows(rows, chatId, from);
+  const [places, facts] = await Promise.all([
+    rows.keys('facts', after(chatId, from), 'seq'),
+    readFactRows(rows, chatId, from),
+  ]);
   const there = new Map(facts.map((fact) => [JSON.stringify([chatId, fact.kind, fact.id, fact.chat]), fact]));
   return places.map((place) => [place, there.get(JSON.stringify(place))] as const);
 }

@@ -1,55 +1,12 @@
-import { ContextError } from '../../errors.ts';
-import type { Key, Range, Rows, Table } from '../tables/layout.ts';
-import {
-  answerTo,
-  isDead,
-  isFull,
-  isOfValue,
-  isTooLarge,
-  nameOf,
-  read,
-  TransactionRows,
-  write,
-} from './connection.ts';
-
-// What is done, and said, where a database fails. Loaded when it does.
-
-/** What the browser said of some work. */
-export function explain(error: unknown, name: string): ContextError {
-  const cause = { cause: error, details: { database: name } };
-  if (isFull(error)) {
-    const message = `The disk is full, or this site's share of it: nothing was saved.`;
-    return new ContextError('quota-exceeded', message, cause);
-  }
-  if (isTooLarge(error)) {
-    const message = 'A message, a file or a value is larger than this browser takes: nothing was saved.';
-    return new ContextError('quota-exceeded', message, cause);
-  }
-  if (isDead(error)) {
-    const message = `Database "${name}" lost its connection twice. Try again.`;
-    return new ContextError('store-closed', message, cause);
-  }
-  const message = `Database "${name}" refused what it should take: ${String(error)}`;
-  return new ContextError('invariant', message, cause);
-}
-
-/** Why a database does not open. */
-export function refused(error: unknown, name: string): ContextError {
-  const cause = { cause: error, details: { database: name } };
-  if (isFull(error)) return explain(error, name);
-  if (nameOf(error) === 'VersionError') {
-    const message = `Database "${name}" was written by a newer version of contextree. Reload the page to get it.`;
-    return new ContextError('newer-format', message, cause);
-  }
-  return new ContextError('store-unavailable', `Database "${name}" can't be opened: ${String(error)}`, cause);
-}
-
-// ------------------------------------------------------------------ what can't be read
+import { type Key, type Range, type Rows, type Table } from '../tables/layout.ts';
+import { answerTo, isOfValue, read, TransactionRows, write } from './connection.ts';
 
 /**
  * Transactions that pass over what can't be read. Chromium keeps large values in files; where one is gone or cut short, every
  * request fails that would bring it along with others. So the keys are read, and then each record by itself; one that fails is
  * `undefined`. Chromium commits no transaction that met such a record: done again, it does not ask for that one.
+ *
+ * Loaded where a second connection failed for such a value.
  */
 export function readCarefully<T>(
   db: IDBDatabase,
