@@ -142,7 +142,7 @@ function inBrowser(): TestProjectInlineConfiguration {
       // A server in Node (test/browser/http.test.ts has another one), and what is only typed.
       exclude: ['test/ai/{http,types,fuzz}.test.ts'],
       setupFiles: isBench ? [] : `${root}/test/support/page.ts`,
-      benchmark: { include: ['test/bench/**/*.bench.ts'] },
+      benchmark: { include: ['test/bench/**/*.bench.{ts,tsx}'] },
       browser: chromium(),
       env: { CHATS: 'app' },
       // One page for all of a worker: to open one for each file takes a third longer. What is measured has its own.

@@ -61,25 +61,6 @@ describe('a new chat', () => {
     expect(chats()).toEqual([]);
   });
 
-  test('takes its title from the first question', async () => {
-    openApp();
-    await ask('How do trees grow?');
-    await waitFor(() => expect(chats()).toEqual(['How do trees grow?']));
-    expect(document.title).toBe('How do trees grow? · contextree');
-  });
-
-  test('keeps the title that it is given', async () => {
-    openApp();
-    await ask('How do trees grow?');
-    await chatAction('Rename', 'How do trees grow?');
-    const name = screen.getByRole('textbox', { name: 'Name' });
-    await userEvent.clear(name);
-    await userEvent.type(name, 'Trees{Enter}');
-    await waitFor(() => expect(chats()).toEqual(['Trees']));
-    await ask('And moss?');
-    expect(chats()).toEqual(['Trees']);
-  });
-
   test('that was named by somebody else keeps that name', async () => {
     const engine = new ContextEngine({ store, chatId: 'named', userId: 'local' });
     await engine.set(user('Hello')).save();
@@ -181,21 +162,6 @@ describe('the composer', () => {
     expect(document.activeElement).toBe(message());
     await userEvent.type(message(), '   {Enter}');
     expect(screen.getAllByRole('article')).toHaveLength(2);
-  });
-
-  test('finds unsent words again, per chat', async () => {
-    openApp();
-    await userEvent.type(message(), 'half a thought');
-    cleanup();
-    openApp();
-    expect(message().value).toBe('half a thought');
-    await userEvent.type(message(), '{Enter}');
-    await waitFor(() => expect(answers()).toHaveLength(1));
-    expect(message().value).toBe('');
-    cleanup();
-    openApp();
-    await waitFor(() => expect(answers()).toHaveLength(1));
-    expect(message().value).toBe('');
   });
 
   test('has the focus again when a button that was pressed goes away', async () => {
@@ -367,18 +333,6 @@ describe('what becomes of it', () => {
     expect(screen.getByRole('status', { name: 'Save state' }).textContent).toBe('In memory only');
   });
 
-  test('a failed answer is an alert in words, and is tried again', async () => {
-    openApp();
-    await userEvent.type(message(), '/fail{Enter}');
-    const alert = await screen.findByRole('alert');
-    expect(alert.textContent).toMatch(/could not be reached/);
-    const failed = alert.closest('article');
-    expect(failed?.getAttribute('aria-label')).toBe('Assistant');
-    await userEvent.click(within(failed as HTMLElement).getByRole('button', { name: 'Try again' }));
-    expect(await screen.findByRole('alert')).toBeDefined();
-    expect(screen.getAllByRole('article', { name: 'You' })).toHaveLength(1);
-  });
-
   /** Opens the app over a network that can be taken away. */
   function openUnsteady(): { isDown: boolean } {
     const network = { isDown: false };
@@ -456,19 +410,6 @@ describe('what becomes of it', () => {
     expect(spoken[0]).not.toMatch(/[.?!][A-Z]/);
   });
 
-  test('a deleted chat can be brought back', async () => {
-    openApp();
-    await ask('Keep me');
-    await chatAction('Delete', 'Keep me');
-    const dialog = screen.getByRole('dialog', { name: 'Delete chat' });
-    expect(dialog.textContent).toContain('2 messages');
-    await userEvent.click(within(dialog).getByRole('button', { name: 'Delete' }));
-    await waitFor(() => expect(chats()).toEqual([]));
-    await userEvent.click(await screen.findByRole('button', { name: 'Undo' }));
-    await waitFor(() => expect(chats()).toEqual(['Keep me']));
-    await waitFor(() => expect(answers()).toHaveLength(1));
-  });
-
   test('a branch made here is taken back by its notice, and made again by the keyboard', async () => {
     openApp();
     await ask('First');
@@ -485,23 +426,6 @@ describe('what becomes of it', () => {
     await waitFor(() => expect(answers()).toHaveLength(2));
     await userEvent.keyboard('{Control>}{Shift>}z{/Shift}{/Control}');
     await waitFor(() => expect(answers()).toHaveLength(0));
-  });
-
-  test('clearing forgets every word, and the app begins anew', async () => {
-    openApp();
-    await ask('A secret');
-    await userEvent.type(message(), 'and another');
-    await userEvent.click(within(answers()[0] as HTMLElement).getByRole('button', { name: 'Edit' }));
-    await userEvent.type(screen.getByRole('textbox', { name: 'Edited text' }), 'a confidence');
-    expect(JSON.stringify(localStorage)).toMatch(/a confidence/);
-    await userEvent.click(button('Data'));
-    await userEvent.click(screen.getByRole('menuitem', { name: 'Clear all data' }));
-    const dialog = screen.getByRole('dialog', { name: 'Clear all data' });
-    await userEvent.click(within(dialog).getByRole('button', { name: 'Clear all data' }));
-    await waitFor(() => expect(chats()).toEqual([]));
-    await waitFor(() => expect(message().value).toBe(''));
-    expect(await store.listChats()).toEqual([]);
-    expect(JSON.stringify([localStorage, sessionStorage])).not.toMatch(/secret|another|confidence/);
   });
 });
 
