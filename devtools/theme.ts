@@ -89,7 +89,7 @@ button:focus-visible,select:focus-visible,input:focus-visible,textarea:focus-vis
 .alert{margin:0;padding:6px 10px;color:var(--alert);border-bottom:1px solid var(--line);overflow-wrap:anywhere}
 .unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 h2{font-size:12px;font-weight:600;margin:0}
-code,pre,.code{font:11px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
+code,pre,.code{font:11px/1.5 ui-monospace,Menlo,Consolas,monospace}
 .rows{flex:1;min-height:0;overflow:auto;overscroll-behavior:contain;position:relative}
 .row{position:absolute;left:0;right:0;display:flex;align-items:center;gap:6px;
 padding-right:8px;white-space:nowrap;cursor:default}

@@ -62,7 +62,7 @@ font-variant-numeric:tabular-nums}
 .role{display:flex;justify-content:space-between;align-items:baseline}
 .note{margin:0;padding:6px 10px;color:var(--warn);border-top:1px solid var(--line)}
 .chip{display:inline-block;margin:0 1px;padding:0 4px;border:1px solid var(--warn);border-radius:3px;color:var(--warn);
-font:10px/14px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;unicode-bidi:isolate;direction:ltr}
+font:10px/14px ui-monospace,Menlo,Consolas,monospace;unicode-bidi:isolate;direction:ltr}
 .scroll{flex:1;min-height:0;overflow:auto;overscroll-behavior:contain}
 .scroll section+section{border-top:1px solid var(--line)}
 .scroll h2{padding:8px 10px 0}
