@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
 import { aliases, root } from './scripts/entries.mjs';
+import { PICTURE } from './scripts/firstPicture.mjs';
 
 /**
  * Gives generation copies of its own of the packages that it shares with the chat.
@@ -38,6 +40,18 @@ function readOnlyMarkdown(): Plugin {
       if (id.endsWith('/property-information/index.js'))
         return code.replace(/export const svg = .*/, 'export const svg = html');
       return null;
+    },
+  };
+}
+
+/** Puts the picture of the first chat into the page. */
+function firstPicture(): Plugin {
+  return {
+    name: 'picture of the first chat',
+    transformIndexHtml: {
+      order: 'post',
+      handler: (html) =>
+        html.replace(/(<div id="first-picture"[^>]*>)/, (tag) => tag + readFileSync(PICTURE, 'utf8')),
     },
   };
 }
@@ -86,7 +100,7 @@ const FIRST = [
 // The demo is compiled with the React Compiler, hooks of the package included: they must survive it.
 export default defineConfig({
   root: `${root}/stories/demo`,
-  plugins: [apart(), readOnlyMarkdown(), react({ compiler: true }), asked(...FIRST)],
+  plugins: [apart(), readOnlyMarkdown(), react({ compiler: true }), firstPicture(), asked(...FIRST)],
   resolve: { alias: aliases },
   build: { outDir: `${root}/node_modules/.cache/demo`, emptyOutDir: true, target: 'es2022' },
 });

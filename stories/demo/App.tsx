@@ -12,7 +12,7 @@ import { MenuButton } from './shell/MenuButton.tsx';
 import { NoticeKeeper, useNotices } from './shell/Notices.tsx';
 import { Calm, late } from './ui/late.tsx';
 import { useDrawer } from './shell/useDrawer.ts';
-import { useFirstVisit, type FirstChat } from './shell/useFirstVisit.ts';
+import { noteVisit, useFirstVisit, type FirstChat } from './shell/useFirstVisit.ts';
 import { WorkspaceContext, type Workspace } from './shell/Workspace.ts';
 import { forgetHeldWords, joined, keepUnsentText, takeUnsentText, unsentChat } from './unsent.ts';
 import { changeUnsentFiles, forgetHeldFiles } from './unsentFiles.ts';
@@ -61,6 +61,7 @@ function useBeginnings({ store, settings }: AppProps): Beginnings {
         if (kind !== 'clear') return;
         session.clear();
         local.clear();
+        noteVisit();
         forgetHeldWords();
         forgetHeldFiles(store);
         settings.reset();

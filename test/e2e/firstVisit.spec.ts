@@ -1,4 +1,6 @@
 import { expect, test } from '@playwright/test';
+import { readFileSync } from 'node:fs';
+import { PICTURE, pictureOf } from '../../scripts/firstPicture.mjs';
 import { Demo, faultsOf } from './demo.ts';
 
 interface Shift {
@@ -97,4 +99,37 @@ test('words that come to the first visit shift nothing', async ({ page }) => {
   await expect(page.getByRole('region', { name: 'contextree devtools' })).toBeVisible();
   const shifts = await page.evaluate(() => (globalThis as unknown as { shifts: number[] }).shifts);
   expect(shifts.reduce((sum, value) => sum + value, 0)).toBeLessThan(0.002);
+});
+
+test('a first visit shows its chat before any script of the app is there, and nobody else sees that picture', async ({
+  page,
+}) => {
+  const picture = page.locator('#first-picture');
+  await page.route('**/assets/*.js', (route) => route.abort());
+  await page.goto('/');
+  await expect(picture).toContainText('Slow drip');
+  await expect(picture.locator('td').last()).toBeInViewport();
+  await page.goto('/?empty');
+  await expect(picture).toBeHidden();
+  await page.goto('/#/chat/other');
+  await page.reload();
+  await expect(picture).toBeHidden();
+
+  // The app puts the same in its place. `npm run first-picture` writes it anew.
+  await page.unroute('**/assets/*.js');
+  await page.goto('/?speed=0');
+  await expect(page.getByRole('region', { name: 'First steps' })).toBeVisible();
+  await expect(picture).toHaveCount(0);
+  expect(await pictureOf(page)).toBe(readFileSync(PICTURE, 'utf8'));
+
+  const isHidden = (): Promise<boolean> =>
+    page.evaluate(() => !('first' in document.documentElement.dataset));
+  await page.goto('/');
+  expect(await isHidden()).toBe(true);
+  await new Demo(page).button('Data').click();
+  await page.getByRole('menuitem', { name: 'Clear all data' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Clear all data' }).click();
+  await expect(page.getByRole('list', { name: 'Starter prompts' })).toBeVisible();
+  await page.goto('/');
+  expect(await isHidden()).toBe(true);
 });

@@ -1,6 +1,7 @@
 import { ContextEngineProvider, useEngineState } from 'contextree';
 import { useEffect, useState, type ReactNode } from 'react';
 import { describeFailure } from '../failure.ts';
+import { useFirstPicture } from '../shell/firstPicture.ts';
 import { Guard } from '../shell/Guard.tsx';
 import { calm, UNTITLED } from '../titles.ts';
 import { Drawing } from '../ui/Drawing.tsx';
@@ -43,6 +44,7 @@ export function ChatPage(props: ChatPageProps): ReactNode {
 
 /** A chat that this page fails to show: the other ones are still in reach. */
 function Unshown({ error }: { readonly error: unknown }): ReactNode {
+  useFirstPicture(true);
   return (
     <main className="page">
       <div className="welcome unshown" role="alert">
@@ -69,6 +71,7 @@ function OpenChat({ chatId, isFirst, hasSteps, covered, menuButton }: ChatPagePr
   const palette = usePalette();
   const aside = fork?.isSide && standing === 'open' ? { fork, label: labelOn(fork.origin) } : undefined;
   const isThere = useThere(standing);
+  useFirstPicture(standing !== 'loading');
   const title = useTitle(question ?? titles[standing]);
   return (
     <main className="page" inert={covered}>

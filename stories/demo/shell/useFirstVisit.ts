@@ -38,14 +38,18 @@ export function useFirstVisit(
   const [store] = useState(() => {
     if (!first || isFirst === 'no') return given;
     return storeOfFirstVisit(given, first, (found) => {
-      local.set(VISITED, 'yes');
+      noteVisit();
       setFirst(found ? 'yes' : 'no');
     });
   });
   return { store, isFirst };
 }
 
-/** Where it is noted that somebody was here. */
+/** Notes that somebody was here. */
+export function noteVisit(): void {
+  local.set(VISITED, 'yes');
+}
+
 const VISITED = 'demo:visited';
 
 /** A store in which the first chat is being begun, if nothing was ever there. `decided` is told, and again if the disk refuses. */
