@@ -1,5 +1,5 @@
 import type { ContextEngine, EngineState } from 'contextree';
-import { useCallback, useSyncExternalStore } from 'react';
+import { useCallback, useMemo, useSyncExternalStore } from 'react';
 import { useShownIn } from './Shadow.tsx';
 
 /** The engine's state, followed while mounted: one subscription, at most one render per animation frame. */
@@ -9,7 +9,18 @@ export function useLive(engine: ContextEngine): EngineState {
     (notify: () => void) => followByFrame(engine, shownIn, notify),
     [engine, shownIn],
   );
-  return useSyncExternalStore(subscribe, engine.state.getState, engine.state.getInitialState);
+  const state = useSyncExternalStore(subscribe, engine.state.getState, engine.state.getInitialState);
+  return useMemo(() => hiding(state, 'messages'), [state]);
+}
+
+/**
+ * A copy in which long lists can't be enumerated: at each render, React's development build compares whatever it can
+ * enumerate in props, and of 10,000 messages that takes seconds.
+ */
+export function hiding<T extends object>(value: T, ...lists: (keyof T)[]): T {
+  const copy = { ...value };
+  for (const list of lists) Object.defineProperty(copy, list, { enumerable: false });
+  return copy;
 }
 
 /** Frames of the window that shows the panel: those of a page behind it stand still. */

@@ -1,4 +1,5 @@
 import type { BranchInfo, CheckpointInfo, GraphNode } from 'contextree';
+import { hiding } from './follow.ts';
 import { indicesByKey, layoutLanes, parentIndices, type Lanes } from './lanes.ts';
 
 /**
@@ -32,14 +33,12 @@ export function graphModel(
   const active = firstKnown(indexOf, activeKeys);
   const lanes = layoutLanes(parentIndices(nodes, indexOf), active);
   const colour = colourBranches(lanes, branches, indexOf, active);
-  return {
-    nodes,
-    indexOf,
-    lanes,
-    colour,
-    heads: byMessage(branches, (branch) => (branch.isActive ? active : indexOf.get(branch.headKey ?? ''))),
-    checkpoints: byMessage(checkpoints, (checkpoint) => indexOf.get(checkpoint.messageKey)),
-  };
+  const heads = byMessage(branches, (branch) =>
+    branch.isActive ? active : indexOf.get(branch.headKey ?? ''),
+  );
+  const marks = byMessage(checkpoints, (checkpoint) => indexOf.get(checkpoint.messageKey));
+  const model = { nodes, indexOf, lanes, colour, heads, checkpoints: marks };
+  return hiding(model, 'nodes', 'indexOf', 'lanes', 'colour');
 }
 
 function firstKnown(

@@ -16,7 +16,7 @@
  * passes it, and a row can be drawn from its own numbers, without looking at its neighbours.
  *
  * Messages are indices here and everything is a typed array: 100,000 messages take some ten milliseconds. Nothing
- * recurses, and damaged data (a parent that is missing, a cycle) gives a picture with one more root.
+ * recurses. A parent that is missing gives one more root; rings were cut where the chat was read, see `graph/graph.ts`.
  */
 export interface Lanes {
   /** Row to message. */
@@ -36,7 +36,7 @@ export interface Lanes {
 }
 
 /** Lays out a forest given as the parent of each message, -1 for a root, with `active` the end of the active path or -1. */
-export function layoutLanes(parents: ArrayLike<number>, active: number): Lanes {
+export function layoutLanes(parents: Int32Array, active: number): Lanes {
   const forest = plant(parents);
   const size = subtreeSizes(forest);
   const next = continuations(forest, size, active);
@@ -77,8 +77,7 @@ interface Forest {
   readonly downward: Int32Array;
 }
 
-function plant(parents: ArrayLike<number>): Forest {
-  const parent = withoutCycles(parents);
+function plant(parent: Int32Array): Forest {
   const count = parent.length;
   const firstChild = new Int32Array(count).fill(-1);
   const nextSibling = new Int32Array(count).fill(-1);
@@ -89,21 +88,6 @@ function plant(parents: ArrayLike<number>): Forest {
     firstChild[above] = child;
   }
   return { parent, firstChild, nextSibling, downward: parentsFirst(parent, firstChild, nextSibling) };
-}
-
-/** A copy in which every walk upward ends: a cycle is cut where it was found, a parent out of range is none. */
-function withoutCycles(parents: ArrayLike<number>): Int32Array {
-  const count = parents.length;
-  const parent = Int32Array.from(parents, (above) => (above >= 0 && above < count ? above : -1));
-  const walkOf = new Int32Array(count).fill(-1);
-  for (let from = 0; from < count; from += 1) {
-    for (let node = from, above = from; node >= 0 && at(walkOf, node) < 0; node = above) {
-      walkOf[node] = from;
-      above = at(parent, node);
-      if (above >= 0 && at(walkOf, above) === from) parent[node] = above = -1;
-    }
-  }
-  return parent;
 }
 
 function parentsFirst(parent: Int32Array, firstChild: Int32Array, nextSibling: Int32Array): Int32Array {

@@ -10,6 +10,7 @@ import {
   ToonRenderer,
   XmlRenderer,
 } from 'contextree';
+import { hiding } from './follow.ts';
 import { promptAt, type PromptAt, systemOf } from './promptAt.ts';
 
 /** What would be sent, or was, and how large that is. */
@@ -73,15 +74,7 @@ export async function answerPrompt(question: PromptQuestion, signal: AbortSignal
   };
   const formats = kind === 'recorded' ? undefined : await Promise.all(FORMATS.map(rendered));
   const named = formats && (Object.fromEntries(formats) as Record<Format, Rendered>);
-  return hiding('messages', { ...prompt, estimate: hiding('messages', estimate), formats: named });
-}
-
-/**
- * A copy in which a long list can't be enumerated: at each render, React's development build compares whatever it can
- * enumerate in props, and of 10,000 messages that takes seconds.
- */
-function hiding<T extends object>(list: keyof T, value: T): T {
-  return Object.defineProperty({ ...value }, list, { value: value[list], enumerable: false });
+  return hiding({ ...prompt, estimate: hiding(estimate, 'messages'), formats: named }, 'messages');
 }
 
 /** What was recorded, for an estimate: each piece is a fragment that says what was sent, and all of them the whole. */

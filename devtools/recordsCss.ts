@@ -20,10 +20,10 @@ h2 button{font-weight:400}
 .inset p{margin:0 0 4px}
 .inset.tail{padding-bottom:8px}
 .sum{font-variant-numeric:tabular-nums}
-.table.sums{margin:4px 10px 10px}
-.table.sums th,.table.sums td{text-align:right}
-.table.sums td{white-space:nowrap}
-.table.sums th:first-child{text-align:left}
+.sums{margin:4px 10px 10px}
+.sums th,.sums td{text-align:right}
+.sums td{white-space:nowrap}
+.sums th:first-child{text-align:left}
 .findings{margin:0 10px 10px;padding:0;list-style:none}
 .findings li{padding:4px 0;border-top:1px solid var(--line);overflow-wrap:anywhere}
 .aside-of{display:flex;min-width:0;white-space:nowrap;align-items:center;gap:6px;margin-left:auto;padding-left:12px;font:12px/1.45 system-ui,sans-serif}

@@ -96,10 +96,6 @@ a{color:var(--accent)}
 .edit .bar .grow{flex-basis:100%}
 .end{flex:1;min-width:0}
 .end select{flex:1;min-width:0;width:0}
-.totals{border-collapse:collapse;margin:8px 10px;font-variant-numeric:tabular-nums}
-.totals th,.totals td{padding:1px 12px 1px 0;text-align:right;font-weight:400}
-.totals th[scope=row]{text-align:left;color:var(--muted)}
-.totals thead th{font-weight:600}
 .ancestor{margin:0;padding:4px 10px;border-block:1px solid var(--line);color:var(--muted);overflow-wrap:anywhere}
 .ancestor .quiet{text-align:left}
 .pairs{list-style:none;margin:0;padding:0}
@@ -115,7 +111,7 @@ a{color:var(--accent)}
 .wide .alone.b{margin-left:50%}
 ins{background:var(--added);text-decoration:none;border-bottom:1px solid var(--string)}
 del{background:var(--removed);text-decoration:line-through;text-decoration-color:var(--alert)}
-.unchanged{display:block;color:var(--muted);font-size:11px;text-align:center;border-block:1px dashed var(--line);margin:4px 0}
+.unchanged{display:block;color:var(--muted);font-size:11px;text-align:center;margin:4px 0}
 
 .tree .row{gap:0}
 .twisty{width:14px;flex:none;text-align:center;color:var(--muted)}
@@ -129,7 +125,6 @@ del{background:var(--removed);text-decoration:line-through;text-decoration-color
 h2 .muted{font-weight:400}
 .wrap,.heading{flex-wrap:wrap}
 .heading h2{flex:1 1 180px}
-footer.copies{gap:2px}
 .wrap label{min-width:0;white-space:nowrap}
 .wrap select{min-width:0;max-width:100%;flex:0 1 auto}
 .inset{margin:0;padding:6px 10px}

@@ -1,5 +1,5 @@
 import type { Comparison, ContextEngine, EngineState } from 'contextree';
-import { type ReactNode, useId, useMemo, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import { dollars, span } from '../amounts.ts';
 import { count, counted } from '../figures.ts';
 import { useAnswer } from '../live.ts';
@@ -8,6 +8,7 @@ import { useNarrow } from '../narrow.ts';
 import type { Sight, ViewProps } from '../view.ts';
 import { Runs, useChanges } from './Changes.tsx';
 import { LongText } from './Parts.tsx';
+import { Table } from './Table.tsx';
 
 type ComparedTurn = Comparison['turns'][number];
 type ComparedMessage = NonNullable<ComparedTurn['a']>;
@@ -149,35 +150,17 @@ const ROWS: readonly (readonly [
 ];
 
 function Totals({ totals: { a, b } }: Pick<Comparison, 'totals'>): ReactNode {
-  const id = useId();
   return (
-    <table className="totals" aria-label="Totals">
-      <thead>
-        <tr>
-          <th scope="col">
-            <span className="unseen">what</span>
-          </th>
-          {['A', 'B', 'B - A'].map((name) => (
-            <th key={name} scope="col">
-              {name}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {ROWS.map(([label, value, write], i) => (
-          <tr key={label}>
-            <th scope="row" id={`${id}${i}`}>
-              {label}
-            </th>
-            {[value(a), value(b)].map((one, side) => (
-              <td key={side}>{one === null ? <span className="muted">not told</span> : write(one)}</td>
-            ))}
-            <td className="muted">{difference(value(a), value(b), write)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table
+      kind="table sums"
+      label="Totals"
+      heads={['What', 'A', 'B', 'B - A']}
+      rows={ROWS.map(([label, value, write]) => [
+        label,
+        ...[value(a), value(b)].map((one) => (one === null ? 'not told' : write(one))),
+        difference(value(a), value(b), write),
+      ])}
+    />
   );
 }
 

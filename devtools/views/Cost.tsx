@@ -6,6 +6,7 @@ import type { ViewProps } from '../view.ts';
 import { Cache } from './Cache.tsx';
 import { ModelPicker } from './ModelPicker.tsx';
 import { count, dollars } from './Size.tsx';
+import { Table } from './Table.tsx';
 
 /** Turns shown at first, the last ones; earlier ones come in steps of as many. */
 const SHOWN = 30;
@@ -97,29 +98,18 @@ function Spendings({ answer, whatIf }: { readonly answer: CostAnswer; readonly w
       {branches.length > 1 && (
         <details>
           <summary>By branch, since it parted</summary>
-          <table className="table">
-            <thead>
-              <tr>
-                <th scope="col">Branch</th>
-                <th scope="col">Answers</th>
-                <th scope="col">Tokens</th>
-                <th scope="col">Cost</th>
-              </tr>
-            </thead>
-            <tbody>
-              {branches.map((one, i) => (
-                <tr key={i}>
-                  <th scope="row" dir="auto">
-                    {one.label}
-                    {one.isActive && <span className="muted"> - shown</span>}
-                  </th>
-                  <td>{one.answers}</td>
-                  <td>{count(one.tokens)}</td>
-                  <td>{money(one)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <Table
+            heads={['Branch', 'Answers', 'Tokens', 'Cost']}
+            rows={branches.map((one) => [
+              <>
+                {one.label}
+                {one.isActive && <span className="muted"> - shown</span>}
+              </>,
+              one.answers,
+              count(one.tokens),
+              money(one),
+            ])}
+          />
         </details>
       )}
     </section>

@@ -36,6 +36,7 @@ export function Graph(props: ViewProps): ReactNode {
   const shownIn = useShownIn();
   const key = sight.node !== undefined && model.indexOf.has(sight.node) ? sight.node : undefined;
   const { value: Shown, error } = useLoaded(loadNode, key !== undefined);
+  const bar = <div className="bar" />;
   if (model.nodes.length === 0) return <Empty state={state} />;
   const select = (node: string | undefined): void => onLook({ node });
   const back = (): void => {
@@ -81,7 +82,7 @@ export function Graph(props: ViewProps): ReactNode {
       {!(isNarrow && isNodeShown) && (
         <div className="list">
           {tools ? (
-            <Dressed meanwhile={<div className="bar" />}>
+            <Dressed meanwhile={bar}>
               <tools.Finder
                 engine={engine}
                 model={model}
@@ -99,7 +100,7 @@ export function Graph(props: ViewProps): ReactNode {
               />
             </Dressed>
           ) : (
-            <div className="bar" />
+            bar
           )}
           <GraphList
             engine={engine}
@@ -141,21 +142,21 @@ export function Graph(props: ViewProps): ReactNode {
           </footer>
         </div>
       )}
-      {isNodeShown && !Shown && (
-        <p className="words">{error ? 'The view of a message could not be loaded.' : 'Loading…'}</p>
-      )}
-      {isNodeShown && Shown && (
-        <Dressed>
-          <Shown
-            key={key}
-            {...props}
-            messageKey={key}
-            onBack={isNarrow ? back : undefined}
-            onCheckOut={() => checkOut(key)}
-            attempt={attempt}
-          />
-        </Dressed>
-      )}
+      {isNodeShown &&
+        (Shown ? (
+          <Dressed>
+            <Shown
+              key={key}
+              {...props}
+              messageKey={key}
+              onBack={isNarrow ? back : undefined}
+              onCheckOut={() => checkOut(key)}
+              attempt={attempt}
+            />
+          </Dressed>
+        ) : (
+          <p className="words">{error ? 'The view of a message could not be loaded.' : 'Loading…'}</p>
+        ))}
     </div>
   );
 }
@@ -177,10 +178,10 @@ function rememberedColumns(): readonly ColumnName[] {
 
 function useModel(engine: ContextEngine, state: EngineState): GraphModel {
   const { revision, branches, checkpoints, headKey, messages } = state;
-  // A draft changes the words of a message and not the graph.
-  const nodes = useMemo(() => nodesAt({ engine, revision, messages }), [engine, revision, messages]);
   const branchHead = branches.find((branch) => branch.isActive)?.headKey;
   const lastShown = keyAt({ engine, revision }, messages.at(-1)?.id);
+  // A draft that grows changes the words of a message, which its row asks for, and not the graph.
+  const nodes = useMemo(() => nodesAt({ engine, revision, lastShown }), [engine, revision, lastShown]);
   return useMemo(
     () => graphModel(nodes, branches, checkpoints, [branchHead, headKey, lastShown]),
     [nodes, branches, checkpoints, branchHead, headKey, lastShown],
@@ -191,14 +192,16 @@ function useModel(engine: ContextEngine, state: EngineState): GraphModel {
  * What the engine is asked takes the moment along: a compiler that remembers results for equal arguments must see that
  * another moment may have another answer.
  */
-interface Moment extends Pick<ViewProps, 'engine'>, Pick<EngineState, 'revision' | 'messages'> {}
+interface Moment extends Pick<ViewProps, 'engine'>, Pick<EngineState, 'revision'> {
+  readonly lastShown: string | undefined;
+}
 
 function nodesAt({ engine }: Moment): GraphModel['nodes'] {
   return engine.graph().nodes;
 }
 
 /** The key of a message of the chain shown. */
-function keyAt({ engine }: Omit<Moment, 'messages'>, id: string | undefined): string | undefined {
+function keyAt({ engine }: Omit<Moment, 'lastShown'>, id: string | undefined): string | undefined {
   return id === undefined ? undefined : engine.node(id)?.key;
 }
 

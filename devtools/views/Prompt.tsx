@@ -94,7 +94,7 @@ export function Prompt(props: ViewProps): ReactNode {
       {value && look === 'Difference' && <PromptDifference answer={value} {...props} />}
       {!value && !error && <p className="words">Rendering the prompt…</p>}
       {value && (
-        <footer className="bar wrap copies">
+        <footer className="bar wrap">
           <Copy label="Copy prompt" text={() => systemOf(value)} />
           <Copy label="Copy messages" text={() => json(value.messages)} />
           <Copy label="Copy both" text={() => json({ system: systemOf(value), messages: value.messages })} />

@@ -7,6 +7,7 @@ import { Changes } from './Changes.tsx';
 import type { Ground } from './RunForm.tsx';
 import { count, dollars } from './Size.tsx';
 import { textOf } from './words.ts';
+import { Table } from './Table.tsx';
 
 /** What came of the runs, beside the answer that there is. Nothing of it is saved, until it is kept. */
 export function RunResults({ engine, ground }: RunResultsProps): ReactNode {
@@ -21,29 +22,18 @@ export function RunResults({ engine, ground }: RunResultsProps): ReactNode {
         Results <span className="muted">not saved</span>
       </h2>
       <div className="wide inset" tabIndex={0} role="group" aria-label="Table of results">
-        <table className="table">
-          <thead>
-            <tr>
-              {['Model', 'State', 'Words', 'Tokens', 'Cost', 'ms', 'Branch'].map((name) => (
-                <th key={name} scope="col">
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {results.map((result) => (
-              <Row
-                key={result.number}
-                result={result}
-                base={base}
-                isOpen={result.number === opened}
-                onOpen={() => setOpened(result.number === opened ? undefined : result.number)}
-                onKeep={() => runs.keep(result)}
-              />
-            ))}
-          </tbody>
-        </table>
+        <Table heads={['Model', 'State', 'Words', 'Tokens', 'Cost', 'ms', 'Branch']}>
+          {results.map((result) => (
+            <Row
+              key={result.number}
+              result={result}
+              base={base}
+              isOpen={result.number === opened}
+              onOpen={() => setOpened(result.number === opened ? undefined : result.number)}
+              onKeep={() => runs.keep(result)}
+            />
+          ))}
+        </Table>
       </div>
       <p className="inset">
         <button type="button" onClick={() => runs.clear()}>

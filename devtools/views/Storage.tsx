@@ -6,6 +6,7 @@ import { duration } from '../eventLine.ts';
 import { type Logged, useEvents } from '../events.ts';
 import { useAnswer } from '../live.ts';
 import type { ViewProps } from '../view.ts';
+import { Table } from './Table.tsx';
 
 /** Where the chats are kept, how much there is, how long writing takes, who else is here, and whether all of it is whole. */
 export function Storage({ engine, state, onOpen }: ViewProps): ReactNode {
@@ -170,26 +171,16 @@ function Kinds({ engine, figures, onCount }: KindsProps): ReactNode {
       </h2>
       <Failure of={failure} />
       {kinds && (
-        <table className="table sums">
-          <thead>
-            <tr>
-              <th scope="col">Kind</th>
-              <th scope="col">Rows</th>
-              <th scope="col">About</th>
-              <th scope="col">Share</th>
-            </tr>
-          </thead>
-          <tbody>
-            {kinds.map(({ kind, rows, bytes }) => (
-              <tr key={kind}>
-                <th scope="row">{kind}</th>
-                <td>{number(rows)}</td>
-                <td>{bytesOf(bytes)}</td>
-                <td>{all === 0 ? '' : `${Math.round((100 * bytes) / all)} %`}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table
+          kind="table sums"
+          heads={['Kind', 'Rows', 'About', 'Share']}
+          rows={kinds.map(({ kind, rows, bytes }) => [
+            kind,
+            number(rows),
+            bytesOf(bytes),
+            all === 0 ? '' : `${Math.round((100 * bytes) / all)} %`,
+          ])}
+        />
       )}
     </section>
   );
@@ -205,28 +196,15 @@ function Writes({ engine }: { readonly engine: ContextEngine }): ReactNode {
       {rows.length === 0 ? (
         <p className="inset muted">None yet.</p>
       ) : (
-        <table className="table sums">
-          <thead>
-            <tr>
-              <th scope="col">What</th>
-              <th scope="col">Times</th>
-              <th scope="col">Median</th>
-              <th scope="col">95 %</th>
-              <th scope="col">Longest</th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map(({ what, times }) => (
-              <tr key={what}>
-                <th scope="row">{what}</th>
-                <td>{number(times.length)}</td>
-                <td>{duration(at(times, 0.5))}</td>
-                <td>{duration(at(times, 0.95))}</td>
-                <td>{duration(at(times, 1))}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table
+          kind="table sums"
+          heads={['What', 'Times', 'Median', '95 %', 'Longest']}
+          rows={rows.map(({ what, times }) => [
+            what,
+            number(times.length),
+            ...[0.5, 0.95, 1].map((part) => duration(at(times, part))),
+          ])}
+        />
       )}
     </section>
   );

@@ -3,12 +3,12 @@ import { grownVersion, previewOf, type MessageStatus } from '../graph/graph.ts';
 import { markId } from '../graph/marks.ts';
 import { forksOf, infoOf, siblingsOf, type Fork, type NodeInfo } from '../graph/messages.ts';
 import { graphData } from '../graph/graphData.ts';
-import type { GraphData } from '../graph/visualize.ts';
+import type { GraphData, GraphNode } from '../graph/visualize.ts';
 import { callsIn, type CallFacts } from './calls.ts';
 import type { ChatFacts } from './chatFacts.ts';
 import type { Operation } from './history.ts';
 import type { Replica } from './replica.ts';
-import { sameContent, sameItems } from './same.ts';
+import { keepSame, sameContent, sameItems } from './same.ts';
 import { NO_VERSIONS, type Versions } from './state.ts';
 import type { View } from './view.ts';
 import type { Writer } from './writer.ts';
@@ -24,6 +24,7 @@ export class Questions {
   readonly #facts: ChatFacts;
   readonly #versions: Map<string, Versions> = new Map();
   readonly #lists: Map<string, Omit<Versions, 'index'>> = new Map();
+  #nodes: readonly GraphNode[] = [];
 
   constructor(writer: Writer, facts: ChatFacts) {
     this.#writer = writer;
@@ -119,7 +120,9 @@ export class Questions {
       .branches()
       .map(({ name, headKey, isActive }) => ({ name, head: headKey, isActive }));
     const checkpoints = this.#facts.checkpoints().toReversed();
-    return graphData(this.#writer.desk.chatId, chat, { branches, checkpoints }, growing);
+    const data = graphData(this.#writer.desk.chatId, chat, { branches, checkpoints }, growing);
+    this.#nodes = keepSame(this.#nodes, data.nodes);
+    return { ...data, nodes: this.#nodes };
   }
 }
 

@@ -28,7 +28,7 @@ export function keepSame<T extends { readonly id: string }>(
       byId ??= new Map(before.map((other) => [other.id, other]));
       known = byId.get(one.id);
     }
-    next.push(known && sameFields(known, one) ? known : one);
+    next.push(known && (known === one || sameFields(known, one)) ? known : one);
   }
   return keepIfSame(before, next);
 }

@@ -33,7 +33,7 @@ export function graphData(
   growingOf?: GrowingOf,
 ): GraphData {
   const shown = shownFrom(chat, growingOf);
-  const records = [...chat.messages.values()].filter((record) => shown(record.key)?.key === record.key);
+  const records = [...chat.messages.values()].filter((record) => isVisible(record, growingOf));
   const before = (record: MessageRecord): MessageRecord | undefined =>
     shown(parentOf(chat, record)?.key ?? null);
   return {
@@ -61,13 +61,15 @@ function shownFrom(
   return (key) => {
     const passed: string[] = [];
     let at = chat.messages.get(key ?? '');
-    for (; at && !known.has(at.key); at = parentOf(chat, at)) {
+    for (; at && !isVisible(at, growingOf); at = parentOf(chat, at)) {
+      if (known.has(at.key)) {
+        at = known.get(at.key);
+        break;
+      }
       passed.push(at.key);
-      if (isVisible(at, growingOf)) break;
     }
-    const found = at && known.has(at.key) ? known.get(at.key) : at;
-    for (const one of passed) known.set(one, found);
-    return found;
+    for (const one of passed) known.set(one, at);
+    return at;
   };
 }
 

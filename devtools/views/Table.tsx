@@ -1,0 +1,41 @@
+import type { ReactNode } from 'react';
+
+/** A table of figures: the names of its columns, and rows, of which each begins with what it is about. */
+export function Table({ kind = 'table', label, heads, rows, children }: TableProps): ReactNode {
+  return (
+    <table className={kind} aria-label={label}>
+      <thead>
+        <tr>
+          {heads.map((name) => (
+            <th key={name} scope="col">
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows?.map(([name, ...cells], i) => (
+          <tr key={i}>
+            <th scope="row" dir="auto">
+              {name}
+            </th>
+            {cells.map((cell, at) => (
+              <td key={at}>{cell}</td>
+            ))}
+          </tr>
+        ))}
+        {children}
+      </tbody>
+    </table>
+  );
+}
+
+interface TableProps {
+  /** Its class. */
+  readonly kind?: string;
+  readonly label?: string;
+  readonly heads: readonly string[];
+  readonly rows?: readonly (readonly ReactNode[])[];
+  /** Rows of another kind. */
+  readonly children?: ReactNode;
+}
