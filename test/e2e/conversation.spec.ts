@@ -414,7 +414,7 @@ test('branches are renamed and deleted, but for the last one', async ({ page }) 
   await demo.on(demo.assistant, 'Branch from here').click();
   await expect(demo.branch).toHaveAccessibleDescription('main-v2');
   await demo.branch.click();
-  await demo.button('Rename branch: main-v2').click();
+  await demo.button('Rename branch: New branch').click();
   const dialog = page.getByRole('dialog', { name: 'Rename branch' });
   await dialog.getByRole('textbox').fill('ideas');
   await dialog.getByRole('textbox').press('Enter');

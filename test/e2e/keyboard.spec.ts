@@ -81,7 +81,7 @@ test('a deleted branch leaves the focus where the next one can be deleted', asyn
   await press(demo.on(demo.assistant, 'Branch from here'));
   await expect(demo.branch).toHaveAccessibleDescription('main-v2');
   await press(demo.branch);
-  await press(demo.button('Delete branch: main-v2'));
+  await press(demo.button('Delete branch: New branch'));
   await expect(demo.branchRows).toHaveCount(1);
   await expect(demo.button('Delete branch: What is a graph?')).toBeFocused();
 });

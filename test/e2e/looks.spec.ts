@@ -69,7 +69,7 @@ test('on a phone a branch with a long name takes no button off the page, and a n
   await demo.ask('What is a graph?');
   await demo.on(demo.assistant, 'Branch from here').click();
   await demo.branch.click();
-  await demo.button('Rename branch: main-v2').click();
+  await demo.button('Rename branch: New branch').click();
   await page.getByRole('dialog', { name: 'Rename branch' }).getByRole('textbox').fill('x'.repeat(120));
   await page.keyboard.press('Enter');
   await demo.button(/^Delete branch: x+/).click();

@@ -30,8 +30,12 @@ export function branchRows(branches: readonly BranchInfo[]): readonly BranchRow[
   return below(undefined, []);
 }
 
-/** What a branch is called on the page: its own name, or its first words without their Markdown, cut to fit a line. */
-export function labelOn({ name, label }: BranchInfo): string {
+/**
+ * What a branch is called on the page: its own name, or its first words without their Markdown, cut to fit a line. One on
+ * which nothing was said has neither.
+ */
+export function labelOn({ name, label, forkedFrom, ownCount }: BranchInfo): string {
+  if (label === name && forkedFrom !== undefined && ownCount === 0 && /-v\d+$/.test(name)) return 'New branch';
   const words =
     label === name
       ? label
