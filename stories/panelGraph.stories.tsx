@@ -137,7 +137,9 @@ export const Keys: Story = {
     await waitFor(() => expect(focused(grid)).toBe(grid));
     await userEvent.keyboard('d');
     await expect(await panel.findByText('≠')).toBeVisible();
-    await userEvent.keyboard('{End}d');
+    await userEvent.keyboard('d');
+    await waitFor(() => expect(panel.queryByText('≠')).toBeNull());
+    await userEvent.keyboard('d{End}d');
     await expect(await panel.findByRole('tab', { name: 'Compare' })).toHaveAttribute('aria-selected', 'true');
   },
 };

@@ -1,5 +1,5 @@
 import { act, fireEvent, within } from '@testing-library/react';
-import { ContextEngine, InMemoryContextStore, user } from 'contextree';
+import type { ContextEngine } from 'contextree';
 import { describe, expect, it, vi } from 'vitest';
 import { chat, eventually, focused, open, panel, press, row, rows, say, show, type } from './room.tsx';
 
@@ -187,32 +187,6 @@ describe('the graph', () => {
     await type(grid(), 'Enter');
     await eventually(() => expect(panel().queryByRole('alert')).toBeNull());
   });
-
-  it('speaks while there is nothing to draw', async () => {
-    await open(new ContextEngine({ store: new InMemoryContextStore(), chatId: 'new', userId: 'me' }));
-    await eventually(() => expect(panel().getByText(/^No messages yet/)).toBeTruthy());
-  });
-
-  it('says why a chat could not be read', async () => {
-    const store = new InMemoryContextStore();
-    const owner = new ContextEngine({ store, chatId: 'c', userId: 'owner' });
-    await owner.set(user('mine')).save();
-    await open(new ContextEngine({ store, chatId: 'c', userId: 'other' }));
-    await eventually(() => expect(panel().getByText(/belongs to user "owner"/)).toBeTruthy());
-  });
-
-  it('mounts a window of rows, whatever the size of the chat', async () => {
-    await open(await chat(...Array.from({ length: 10_000 }, (_, i) => `q${i}`)));
-    expect(rows().length).toBeLessThanOrEqual(60);
-    expect(rows().at(-1)).toContain('q9999');
-    expect(grid().getAttribute('aria-rowcount')).toBe('10000');
-    await type(grid(), 'Home');
-    expect(rows()[0]).toContain('q0');
-    expect(rows().length).toBeLessThanOrEqual(60);
-    await type(grid(), 'PageDown', 'PageDown');
-    expect(cursor()).toContain('q40');
-    expect(panel().getByText('10000 messages - 1 branch')).toBeTruthy();
-  });
 });
 
 describe('search and keys', () => {
@@ -305,20 +279,5 @@ describe('search and keys', () => {
     fireEvent.change(name, { target: { value: 'here' } });
     await type(name, 'Enter');
     await eventually(() => expect(row('a1').textContent).toContain('here'));
-  });
-
-  it('makes no branch while messages wait, and says why', async () => {
-    const engine = await forked();
-    await open(engine);
-    await act(async () => void engine.set(user('later')));
-    await type(grid(), 'b');
-    await eventually(() => expect(panel().getByRole('alert').textContent).toContain('waits for save()'));
-    expect(engine.state.getState().branches).toHaveLength(2);
-  });
-
-  it('says what the keys do', async () => {
-    await open(await forked());
-    await type(grid(), '?');
-    expect(panel().getByText('branch from here')).toBeTruthy();
   });
 });

@@ -181,17 +181,6 @@ describe('the history', () => {
     await eventually(() => expect(pastRows()).toHaveLength(4));
   });
 
-  it('goes back to a step by a checkout, which loses nothing', async () => {
-    const engine = await history('q1', 'a1', 'q2', 'a2');
-    expect(button('Go back to here').disabled).toBe(true);
-    await press(line('a1'));
-    await eventually(() => expect(button('Go back to here').disabled).toBe(false));
-    await press(button('Go back to here'));
-    await eventually(() => expect(engine.headMessageId).toBe('a1'));
-    expect(engine.state.getState()).toMatchObject({ detached: true, branch: 'main' });
-    expect(engine.graph().nodes).toHaveLength(4);
-  });
-
   it('undoes and redoes, and says what', async () => {
     const engine = await history('q1', 'a1');
     expect(button('Undo').disabled).toBe(true);
@@ -214,10 +203,5 @@ describe('the history', () => {
       expect(panel().getByRole('alert').textContent).toContain('Another tab was there.'),
     );
     vi.restoreAllMocks();
-  });
-
-  it('is empty where nothing was said', async () => {
-    await history();
-    expect(panel().getByText(/^No messages yet/)).toBeTruthy();
   });
 });

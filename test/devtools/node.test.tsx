@@ -47,19 +47,6 @@ const fact = (node: Eyes, name: string): string | null =>
   node.getByText(name, { selector: 'dt' }).nextElementSibling?.textContent ?? null;
 
 describe('the selected message', () => {
-  it('tells who answered, what it used, and how long it took', async () => {
-    const engine = await told();
-    await act(() => engine.checkpoint('here', { at: 'a1' }));
-    await open(engine);
-    const node = await read('a1');
-    await eventually(() => expect(fact(node, 'Model')).toBe('openai:gpt-4o'));
-    expect(fact(node, 'Usage')).toBe('5.2k in, 240 out');
-    expect(fact(node, 'First word')).toBe('after 480 ms');
-    expect(fact(node, 'Took')).toBe('3.9 s in 2 steps');
-    expect(fact(node, 'Finish')).toBe('stop');
-    expect(fact(node, 'Checkpoints')).toBe('here (here)');
-  });
-
   it('says what nobody told, and nothing of the kind for a question', async () => {
     await open(await chat('q1', 'a1'));
     const node = await read('a1');
@@ -67,37 +54,6 @@ describe('the selected message', () => {
       expect(fact(node, name)).toBe('not told');
     await press(node.getByRole('button', { name: 'Back' }));
     expect((await read('q1')).queryByText('not told')).toBeNull();
-  });
-
-  it('draws a tool with its input, its output and how long it ran', async () => {
-    const tool = {
-      type: 'tool-dice',
-      toolCallId: '1',
-      state: 'output-available',
-      input: { sides: 6 },
-      output: 4,
-    };
-    await open(await told([tool, { type: 'text', text: 'Four.' }] as UIMessage['parts']));
-    const node = await read('Four.');
-    await eventually(() =>
-      expect(node.getByText('dice').parentElement?.textContent).toBe('tool dice - done - 320 ms'),
-    );
-    expect(node.getByText(/"sides": 6/)).toBeTruthy();
-  });
-
-  it('opens no link that is none, and fetches no picture', async () => {
-    const parts = [
-      { type: 'source-url', sourceId: '1', url: 'javascript:alert(1)' },
-      { type: 'file', mediaType: 'image/png', url: 'https://example.com/spy.png' },
-      { type: 'text', text: 'Look.' },
-    ];
-    await open(await told(parts as UIMessage['parts']));
-    const node = await read('Look.');
-    await eventually(() => expect(node.getByText('javascript:alert(1)')).toBeTruthy());
-    expect(node.queryAllByRole('link').map((link) => link.getAttribute('href'))).toEqual([
-      'https://example.com/spy.png',
-    ]);
-    expect(node.queryByRole('img')).toBeNull();
   });
 
   it('grows word by word, at most once a frame', async () => {
@@ -128,18 +84,6 @@ describe('the selected message', () => {
     expect(commits).toBe(1);
   });
 
-  it('shows what became of its words', async () => {
-    const engine = await told();
-    await act(() =>
-      engine.updateMessage('a1', { id: 'a1', role: 'assistant', parts: [{ type: 'text', text: 'a2' }] }),
-    );
-    await open(engine);
-    const node = await read('a2');
-    await press(await eventually(() => node.getByRole('button', { name: 'Revisions' })));
-    await eventually(() => expect(node.getByText('a1', { selector: 'del' })).toBeTruthy());
-    expect(node.getByText('a2', { selector: 'ins' })).toBeTruthy();
-  });
-
   it('is edited as a new branch, without a model, and what is no text stays', async () => {
     const file = { type: 'file' as const, mediaType: 'text/plain', url: 'data:text/plain,hi' };
     const engine = await told([{ type: 'text', text: 'a1' }, file]);
@@ -164,18 +108,6 @@ describe('the selected message', () => {
     await pick('Branch from here');
     expect(panel().getByRole('menu').textContent).toContain('a message waits for save()');
     expect(branch).not.toHaveBeenCalled();
-  });
-
-  it('is said to be lost where its words are', async () => {
-    const store = new InMemoryContextStore();
-    const before = new ContextEngine({ store, chatId: 'c', userId: 'me' });
-    await before.ask({ id: 'q1', role: 'user', parts: [{ type: 'text', text: 'q1' }] });
-    store.bodies = async () => new Map();
-    const engine = new ContextEngine({ store, chatId: 'c', userId: 'me' });
-    await engine.ready();
-    await open(engine);
-    const node = await read('q1');
-    await eventually(() => expect(node.getByText(/^Its words are lost/)).toBeTruthy());
   });
 });
 

@@ -75,22 +75,6 @@ describe('the prompt', () => {
     expect(view().textContent).toContain('A tutor');
   });
 
-  it('renders in another format on request', async () => {
-    const engine = await chat('q1');
-    engine.set(role('A tutor'));
-    await open(engine, 'Prompt');
-    const format = panel().getByRole('combobox', { name: 'Format' }) as HTMLSelectElement;
-    for (const [name, words] of [
-      ['XML', '<role>A tutor</role>'],
-      ['Markdown', '## Role'],
-      ['TOML', 'role = "A tutor"'],
-      ['TOON', 'role: A tutor'],
-    ] as const) {
-      await choose(format, name);
-      await eventually(() => expect(view().querySelector('pre')?.textContent).toContain(words));
-    }
-  });
-
   it('copies the system prompt, and says when it can’t', async () => {
     const engine = await chat('q1');
     engine.set(role('A tutor'));
@@ -179,13 +163,6 @@ describe('the prompt', () => {
     ]);
   });
 
-  it('says when it is longer than what the model reads', async () => {
-    await registerModel({ id: 'room:small', context: 2 });
-    await open(await chat('q1', 'a1'), 'Prompt', { modelId: 'room:small' });
-    expect(view().textContent).toMatch(/~\d+ tokens too many for a context of 2/);
-    expect(view().textContent).not.toContain('$');
-  });
-
   it('shows the prices of another model that one chooses, and remembers it', async () => {
     await registerModel({ id: 'room:dear', context: 9_000, prices: { input: 9, output: 9 } });
     const { unmount } = await open(await chat('q1', 'a1'), 'Prompt');
@@ -270,10 +247,3 @@ describe('the prompt', () => {
     expect(turns()).toHaveLength(4);
   });
 });
-
-async function choose(select: HTMLSelectElement, value: string): Promise<void> {
-  await act(async () => {
-    select.value = value;
-    select.dispatchEvent(new Event('change', { bubbles: true }));
-  });
-}

@@ -1,5 +1,5 @@
 import { act, fireEvent, within } from '@testing-library/react';
-import { ContextError, fragment, hint, type InMemoryContextStore, role, user } from 'contextree';
+import { ContextError, fragment, hint, role, user } from 'contextree';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { chat, eventually, findPanel, open, panel, press, row, rows, say, type } from './room.tsx';
 
@@ -62,24 +62,6 @@ describe('the storage', () => {
     expect(store.persist).toHaveBeenCalledOnce();
   });
 
-  it('finds what is wrong, tells what a repair would do, and repairs', async () => {
-    const engine = await chat('q1', 'a1');
-    const damage = { kind: 'mark', id: '<b>mark</b>', reason: 'can not be read', isMended: true } as const;
-    const examine = vi.fn<NonNullable<InMemoryContextStore['examine']>>(async () => [damage]);
-    engine.store.examine = examine;
-    await open(engine, 'Storage');
-    await press(button('Check'));
-    await eventually(() => expect(panel().getByText(/^1 finding; a repair would mend 1/)).toBeTruthy());
-    expect(examine).toHaveBeenCalledWith('c', { repair: false });
-    expect(panel().getByText('<b>mark</b>')).toBeTruthy();
-    await press(button('Repair 1 of 1'));
-    await eventually(() => expect(panel().getByText(/^1 finding; 1 mended/)).toBeTruthy());
-    expect(examine).toHaveBeenLastCalledWith('c', { repair: true });
-    examine.mockResolvedValue([]);
-    await press(button('Check again'));
-    await eventually(() => expect(panel().getByText('The chat is whole.')).toBeTruthy());
-  });
-
   it('leads from a finding to its message', async () => {
     const engine = await chat('q1', 'a1');
     const key = engine.node('a1')?.key ?? '';
@@ -110,18 +92,6 @@ describe('the storage', () => {
 });
 
 describe('the fragments', () => {
-  it('are a tree, with the tokens of each and where it came from', async () => {
-    const engine = await chat('q1');
-    engine.set(role('A tutor'), fragment('rules', hint('Be kind.'), hint('Be brief.')), hint('Ask back.'));
-    await open(engine, 'Fragments');
-    await eventually(() => expect(row('role:').textContent).toMatch(/"A tutor"set~\d+$/));
-    expect(rows()).toHaveLength(3);
-    await press(row('rules:'));
-    await eventually(() => expect(row('hint 2:').textContent).toMatch(/"Be brief\."~\d+$/));
-    expect(row('Be kind').textContent).toMatch(/~\d+$/);
-    expect(row('Ask back').getAttribute('aria-level')).toBe('1');
-  });
-
   it('that fail say why, those that are never kept and messages that wait say that', async () => {
     const engine = await chat('q1');
     engine.set(
@@ -214,19 +184,5 @@ describe('the checkpoints', () => {
     await type(panel().getByRole('textbox', { name: 'Name' }), 'Escape');
     expect(options()).toContain('◆ First a1');
     expect(within(findPanel() as HTMLElement).queryByRole('textbox')).toBeNull();
-  });
-
-  it('are deleted, and come back', async () => {
-    await withCheckpoints();
-    await choose('Second');
-    await press(button('Delete'));
-    await eventually(() => expect(options()).toEqual(['◆ First a1']));
-    await press(button('Undo'));
-    await eventually(() => expect(options()).toHaveLength(2));
-  });
-
-  it('are missed in words', async () => {
-    await open(await chat('q1'), 'Checkpoints');
-    expect(panel().getByText(/^No checkpoints yet/)).toBeTruthy();
   });
 });

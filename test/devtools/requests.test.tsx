@@ -83,15 +83,6 @@ describe('the prompt of a message', () => {
     expect([counter, brief].map((one) => one?.getAttribute('aria-pressed'))).toEqual(['false', 'true']);
   });
 
-  it('says what is other than in the turn before', async () => {
-    const { engine } = await talk();
-    await look(engine, 'Second.', 'Prompt');
-    await press(await eventually(() => panel().getByRole('button', { name: 'Difference' })));
-    await eventually(() => expect(findPanel()?.querySelector('ins')?.textContent).toBe('2'));
-    expect(findPanel()?.querySelector('del')?.textContent).toBe('1');
-    expect(words()).toContain('1 then, 3 now');
-  });
-
   it('says what is other than at a message that is marked', async () => {
     const { engine } = await talk();
     await open(engine);
@@ -131,15 +122,6 @@ describe('the prompt of a message', () => {
     await eventually(() =>
       expect(words()).toContain('The renderer “plain” does not tell where each fragment stands.'),
     );
-  });
-
-  it('shows four formats side by side, the shortest marked', async () => {
-    const { engine } = await talk();
-    await open(engine, 'Prompt');
-    await press(panel().getByRole('button', { name: 'Formats' }));
-    const titles = [...(findPanel()?.querySelectorAll('.formats h2') ?? [])].map((one) => one.textContent);
-    expect(titles.map((title) => title.split(' ')[0])).toEqual(['XML', 'Markdown', 'TOML', 'TOON']);
-    expect(titles.filter((title) => title.includes('shortest'))).not.toHaveLength(0);
   });
 });
 
@@ -200,24 +182,6 @@ describe('the cost of turns', () => {
     expect(rows.map((one) => one.replace(/ [\d,]+ /, ' - '))).toEqual(['2 - $3.00', '1 - $2.00']);
   });
 
-  it('names why the cache broke, by whom, what that cost, and the mend', async () => {
-    const engine = await chat();
-    let minute = 0;
-    engine.set(
-      { ...fragment('now', () => `It is 10:0${(minute += 1)}.`), id: 'clock' },
-      fragment('rules', HOUSE_RULES),
-    );
-    const chats = recordedChats(engine, { answers: ['First.', 'Second.'] });
-    await act(() => ask(chats, 'One?'));
-    await act(() => ask(chats, 'Two?'));
-    await open(engine, 'Cost');
-    await eventually(() =>
-      expect(words()).toMatch(/Cache: broke - clock value - [\d,]+ tokens billed again, \$0\.00\d+/),
-    );
-    expect(words()).toContain('Move the time to the end');
-    expect(findPanel()?.querySelector('.cache ins')?.textContent).toBe('02');
-  });
-
   it('names the component that set what broke the cache', async () => {
     const engine = await chat();
     const chats = recordedChats(engine, { answers: ['First.', 'Second.'] });
@@ -234,20 +198,6 @@ describe('the cost of turns', () => {
     await act(() => ask(chats, 'Two?'));
     await eventually(() => expect(words()).toContain('Cache: broke - clock value'));
     expect(words()).toMatch(/Set by <Clock> .*requests\.test\.tsx/);
-  });
-
-  it('can be asked for as if another model had answered', async () => {
-    const { engine } = await talk();
-    await open(engine, 'Cost');
-    await eventually(() => expect(words()).toContain('openai:gpt-4o - '));
-    const picker = panel().getByRole('combobox', { name: /Priced as/ }) as HTMLSelectElement;
-    await eventually(() => expect([...picker.options].map(({ value }) => value)).toContain('openai:gpt-5'));
-    await act(async () => {
-      picker.value = 'openai:gpt-5';
-      picker.dispatchEvent(new Event('change', { bubbles: true }));
-    });
-    await eventually(() => expect(words()).toContain('had openai:gpt-5 answered'));
-    await eventually(() => expect(words()).toContain('free of 400,000'));
   });
 });
 

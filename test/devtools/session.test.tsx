@@ -43,15 +43,6 @@ describe('a session', () => {
     await eventually(() => expect(panel().getByText(/^Read-only copy of c/)).toBeTruthy());
   });
 
-  it('refuses what is none, and says why', async () => {
-    await open(await chat('q1'));
-    await drop(new File(['{"a":1}'], 'other.json'));
-    await eventually(() => expect(panel().getByText(/^This is no session of contextree/)).toBeTruthy());
-    expect(rows()).toHaveLength(1);
-    await press(panel().getByRole('button', { name: 'Close' }));
-    expect(panel().queryByText(/^This is no session/)).toBeNull();
-  });
-
   it('is exported with what happened, and tells what was masked', async () => {
     const engine = await chat('q1');
     await open(engine, 'Snapshot');

@@ -35,7 +35,8 @@ export function branchRows(branches: readonly BranchInfo[]): readonly BranchRow[
  * which nothing was said has neither.
  */
 export function labelOn({ name, label, forkedFrom, ownCount }: BranchInfo): string {
-  if (label === name && forkedFrom !== undefined && ownCount === 0 && /-v\d+$/.test(name)) return 'New branch';
+  if (label === name && forkedFrom !== undefined && ownCount === 0 && /-v\d+$/.test(name))
+    return 'New branch';
   const words =
     label === name
       ? label
