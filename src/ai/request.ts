@@ -7,7 +7,7 @@ import { hasWords, type Part } from './message.ts';
 import { withNote, type PrepareRequest, type RequestNote, type SendOptions } from './note.ts';
 import { relay, type Passing } from './relay.ts';
 import { saidOf } from './said.ts';
-import type { Turn } from './turn.ts';
+import type { Call, Turn } from './turn.ts';
 
 type Answer = ReadableStream<UIMessageChunk>;
 
@@ -34,7 +34,7 @@ export function request<M extends UIMessage>(
     await wordsBefore(turn);
     await writes?.();
     sent.abortSignal?.throwIfAborted();
-    const take = await takeOf(turn);
+    const take = await takeOf(turn.engine, parentOf(turn), turn.call);
     const prepared = await prepareRequest(turn, sent, prepare, take);
     sent.abortSignal?.throwIfAborted();
     return take
@@ -44,12 +44,19 @@ export function request<M extends UIMessage>(
   return passOn(turn, sent.abortSignal, ask, { mustSpeak: true, begun });
 }
 
-/** The record of the request, where somebody records. Without that code nothing is recorded, and the request goes out. */
-async function takeOf<M extends UIMessage>(turn: Turn<M>): Promise<Take | undefined> {
-  const { recording: desk } = turn.engine;
+/**
+ * The record of a request behind the message of `parentKey`, where somebody records. Without that code nothing is recorded,
+ * and the request goes out.
+ */
+export async function takeOf(
+  engine: ContextEngine,
+  parentKey: string | null,
+  call?: Call,
+): Promise<Take | undefined> {
+  const { recording: desk } = engine;
   if (desk === undefined) return undefined;
   const code = await loadRecorder().catch(() => undefined);
-  return code?.takeRequest(desk, { parentKey: parentOf(turn), call: turn.call, mask: maskSecrets });
+  return code?.takeRequest(desk, { parentKey, call, mask: maskSecrets });
 }
 
 const loadRecorder = lazily(() => import('../record/recorder.ts'));

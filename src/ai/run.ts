@@ -1,11 +1,11 @@
-import { readUIMessageStream, type ChatTransport, type UIMessage } from 'ai';
+import { readUIMessageStream, type ChatTransport, type UIMessage, type UIMessageChunk } from 'ai';
 import type { ContextEngine } from '../engine/engine.ts';
 import type { MessageContent, RunOptions } from '../engine/options.ts';
 import { ContextError } from '../errors.ts';
 import { createId } from '../fragment/id.ts';
 import { newWords } from './pagers.ts';
-import type { PrepareRequest } from './note.ts';
-import { preparedFrom } from './request.ts';
+import type { PrepareRequest, SendOptions } from './note.ts';
+import { preparedFrom, takeOf } from './request.ts';
 
 /** The chat that asks. */
 interface Asker<M extends UIMessage> {
@@ -14,7 +14,7 @@ interface Asker<M extends UIMessage> {
   readonly options: { readonly request?: PrepareRequest<M> | undefined };
 }
 
-/** Asks a model as a turn would, and keeps nothing: there is no turn, and no chat that would call a tool. */
+/** Asks a model as a turn would, and saves nothing: there is no turn, and no chat that would call a tool. It is recorded. */
 export async function* run<M extends UIMessage>(
   { engine, transport, options }: Asker<M>,
   { at, fragments, system, message: words, body, signal }: RunOptions,
@@ -27,21 +27,14 @@ export async function* run<M extends UIMessage>(
     throw new ContextError('message-not-found', text, { details: { at } });
   }
   const resolved = await engine.resolve({ at: question.key, signal });
-  const systemPrompt =
-    system ??
-    (fragments
-      ? (
-          await engine
-            .fork()
-            .clear()
-            .set(...fragments)
-            .resolve({ signal })
-        ).systemPrompt
-      : resolved.systemPrompt);
+  const changed = fragments && engine.fork().clear();
+  const source = changed ? await changed.set(...fragments).resolve({ signal }) : resolved;
+  const prompt = system === undefined ? source : { systemPrompt: system };
   const answerId = createId();
   const { branch, branchId } = engine.state.getState();
   const { keys } = engine.siblings(node?.name === 'assistant' ? at : '');
-  const note = {
+  const take = await takeOf(engine, question.key);
+  const plain = {
     branch,
     branchId,
     answerId,
@@ -49,6 +42,7 @@ export async function* run<M extends UIMessage>(
     attempt: keys.length,
     dryRun: true,
   };
+  const note = take ? { ...plain, ...take.begin({ ...plain, ...prompt }) } : plain;
   const sent = {
     chatId: engine.chatId,
     messages: [],
@@ -58,8 +52,10 @@ export async function* run<M extends UIMessage>(
     ...(body && { body }),
   };
   const messages = asked(resolved.messages as M[], words);
-  const prepared = await preparedFrom<M>(sent, note, { systemPrompt, messages }, options.request);
-  const stream = await transport.sendMessages(prepared);
+  const made = { systemPrompt: prompt.systemPrompt, messages };
+  const prepared = await preparedFrom<M>(sent, note, made, options.request);
+  const ask = (own: SendOptions<M>): Promise<ReadableStream<UIMessageChunk>> => transport.sendMessages(own);
+  const stream = await (take ? take.send(prepared, ask) : ask(prepared));
   const message = { id: answerId, role: 'assistant', parts: [] } satisfies UIMessage;
   yield* readUIMessageStream({ message, stream, terminateOnError: true });
 }

@@ -212,6 +212,12 @@ describe('a run', () => {
     await press(panel().getByRole('button', { name: 'Run' }));
     await eventually(() => expect(panel().getByText('done')).toBeTruthy());
     expect(engine.graph().nodes).toHaveLength(2);
+    const [asked, run] = engine.requests();
+    expect([asked?.system, run?.system]).toEqual([
+      expect.stringContaining('Be brief.'),
+      '<role>A tutor.</role>',
+    ]);
+    expect(run).toMatchObject({ status: 'done', parentKey: asked?.parentKey });
     await press(panel().getByRole('button', { name: 'Keep' }));
     await eventually(() => expect(words()).toContain('Kept as main-v2'));
     const { headKey } = engine.state.getState();
