@@ -29,6 +29,7 @@ export default defineConfig({
   reporter: process.env.PLAYWRIGHT_JSON_OUTPUT_FILE ? [['list'], ['json']] : 'list',
   use: {
     baseURL,
+    serviceWorkers: 'block',
     launchOptions: { ...(executablePath ? { executablePath } : {}), args: launchArgs() },
   },
   webServer: {

@@ -129,56 +129,6 @@ test('unsent text survives a reload, per chat', async ({ page }) => {
   await expect(demo.message).toHaveValue('');
 });
 
-test('it works with the network off, after one visit, a reload and the parts not yet seen included', async ({
-  page,
-  context,
-}) => {
-  const demo = await Demo.open(page);
-  await demo.ask('Online');
-  await demo.kept();
-  await context.setOffline(true);
-  await demo.ask('Offline');
-  await demo.on(demo.assistant.last(), 'Try again').click();
-  await expect(demo.versions('Version 2 of 2')).toBeVisible();
-  await demo.settled();
-  await page.reload();
-  await expect(demo.you.last()).toContainText('Offline');
-  await expect(demo.versions('Version 2 of 2')).toBeVisible();
-  await demo.button('Open contextree devtools').click();
-  await expect(page.getByRole('region', { name: 'contextree devtools' })).toContainText('2 branches');
-  await demo.button('New chat').click();
-  await demo.ask('Still offline');
-  await context.setOffline(false);
-  await page.reload();
-  await expect(demo.you).toContainText('Still offline');
-});
-
-test('a site that allows its own files only, and trusted addresses of scripts, runs all of it', async ({
-  page,
-}) => {
-  const policy = "default-src 'self'; require-trusted-types-for 'script'";
-  await page.route(/:\d+\/(\?|$)/, async (route) => {
-    const response = await route.fetch();
-    await route.fulfill({
-      response,
-      headers: { ...response.headers(), 'content-security-policy': policy },
-    });
-  });
-  const refused: string[] = [];
-  await page.exposeFunction('tellRefused', (what: string) => void refused.push(what));
-  await page.addInitScript(() =>
-    addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI, sample }) => {
-      const { tellRefused } = globalThis as unknown as { tellRefused: (what: string) => void };
-      tellRefused(`${effectiveDirective}: ${blockedURI} ${sample}`);
-    }),
-  );
-  const demo = await Demo.open(page);
-  await demo.ask('/markdown Compare tea and coffee');
-  await demo.kept();
-  expect(await page.evaluate(async () => (await fetch('./favicon.svg')).ok)).toBe(true);
-  expect(refused).toEqual([]);
-});
-
 test('settings that are open close with the chat that they were opened over', async ({ page }) => {
   const demo = await Demo.open(page);
   await demo.ask('First chat');
@@ -188,32 +138,6 @@ test('settings that are open close with the chat that they were opened over', as
   await page.goBack();
   await expect(demo.you).toContainText('First chat');
   await expect(page.getByRole('dialog')).toHaveCount(0);
-});
-
-test('what is kept for later holds the files of the app, all that are current and no other', async ({
-  page,
-  request,
-}) => {
-  const demo = await Demo.open(page);
-  await demo.ask('A word about zebras');
-  await demo.kept();
-  await page.evaluate(async () => {
-    await caches.open('contextree-demo-0');
-    const cache = await caches.open('contextree-demo-1');
-    await cache.put('/assets/of-an-older-version.js', new Response('export {}'));
-  });
-  await page.reload();
-  const files = (): Promise<string[]> =>
-    page.evaluate(async () => {
-      const cache = await caches.open('contextree-demo-1');
-      return (await cache.keys()).map(({ url }) => new URL(url).pathname);
-    });
-  await expect.poll(files).not.toContain('/assets/of-an-older-version.js');
-  await expect.poll(() => page.evaluate(() => caches.keys())).toEqual(['contextree-demo-1']);
-  for (const file of await files()) expect((await request.get(file)).ok()).toBe(true);
-  expect(
-    (await files()).filter((file) => !/^\/(favicon\.svg|assets\/[\w-]+\.(js|css))?$/.test(file)),
-  ).toEqual([]);
 });
 
 test('two tabs on one chat, twenty turns each, and none is lost', async ({ page, context }) => {
@@ -334,62 +258,4 @@ test('a chat deleted in another tab says so and keeps the unsent text', async ({
     .click();
   await expect(other.page.getByText(/deleted/i).first()).toBeVisible();
   await expect(other.page.getByText('not yet sent').or(other.message)).toBeVisible();
-});
-
-test('clearing all data leaves no word in any store of the browser', async ({ page, context }) => {
-  const demo = await Demo.open(page);
-  await demo.ask('A secret about zebras');
-  await demo.kept();
-  await demo.message.fill('another zebra');
-  const other = await Demo.open(await context.newPage(), { at: new URL(page.url()).hash });
-  await expect(other.you).toHaveCount(1);
-  await demo.button('Data').click();
-  await page
-    .getByRole('menuitem', { name: 'Clear all data' })
-    .or(demo.button('Clear all data'))
-    .first()
-    .click();
-  await page
-    .getByRole('dialog')
-    .getByRole('button', { name: /Clear|Delete/ })
-    .click();
-  await expect(demo.chats.getByRole('link')).toHaveCount(0);
-  await expect(other.chats.getByRole('link')).toHaveCount(0);
-  await expect(other.page.getByRole('article')).toHaveCount(0);
-  const left = await page.evaluate(async () => {
-    const words: string[] = [localStorage, sessionStorage].map((kept) =>
-      JSON.stringify(Object.entries(kept)),
-    );
-    for (const { name } of await indexedDB.databases()) {
-      const db = await new Promise<IDBDatabase>((resolve, reject) => {
-        const request = indexedDB.open(name as string);
-        request.onsuccess = () => resolve(request.result);
-        request.onerror = () => reject(request.error);
-      });
-      for (const store of db.objectStoreNames) {
-        const all = await new Promise<unknown>((resolve) => {
-          const request = db.transaction(store).objectStore(store).getAll();
-          request.onsuccess = () => resolve(request.result);
-        });
-        words.push(JSON.stringify(all));
-      }
-      db.close();
-    }
-    for (const name of await caches.keys()) {
-      const cache = await caches.open(name);
-      for (const request of await cache.keys())
-        words.push(request.url, (await (await cache.match(request))?.text()) ?? '');
-    }
-    const look = async (folder: FileSystemDirectoryHandle): Promise<void> => {
-      for await (const entry of folder.values()) {
-        words.push(entry.name);
-        if (entry.kind === 'file') words.push(await (await entry.getFile()).text());
-        else await look(entry);
-      }
-    };
-    await look(await navigator.storage.getDirectory());
-    return words.join('\n');
-  });
-  expect(left).not.toMatch(/zebra/);
-  expect(left).not.toMatch(/"databaseId":"[^"]*","seq":\d+,"chats"/);
 });

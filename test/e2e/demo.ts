@@ -133,11 +133,14 @@ export class Demo {
     );
   }
 
-  /** Waits until the whole app is kept for a time without network: the page, its icon and all that was built. */
+  /**
+   * Waits until the whole app is kept for a time without network: the page, its icon and first script, and all
+   * that was built.
+   */
   async kept(): Promise<void> {
     const files = (): Promise<number> =>
       this.page.evaluate(async () => (await (await caches.open('contextree-demo-1')).keys()).length);
-    await expect.poll(files).toBe(readdirSync('node_modules/.cache/demo/assets').length + 2);
+    await expect.poll(files).toBe(readdirSync('node_modules/.cache/demo/assets').length + 3);
   }
 
   /** Waits until some words of an answer show. */
