@@ -31,10 +31,12 @@ function withoutMarks(kind: string): Commit {
   return writing((delta) => ({ ...delta, marks: delta.marks.filter((mark) => kindOf(mark) !== kind) }));
 }
 
-const planted: Record<string, { commit: Commit; tells: string }> = {
+/** Each with the number of a short story that tells of it; where stories go otherwise by then, one of the next sixty does. */
+const planted: Record<string, { commit: Commit; tells: string; story: number }> = {
   'a write is acknowledged and not done': {
     commit: (store, chatId) => store.load(chatId),
     tells: 'words are lost',
+    story: 3,
   },
   'versions are written without their words': {
     commit: writing((delta) => ({
@@ -45,6 +47,7 @@ const planted: Record<string, { commit: Commit; tells: string }> = {
       })),
     })),
     tells: 'words are lost',
+    story: 6,
   },
   'a branch that is known ends where it ended': {
     commit: async (store, chatId, delta, options) => {
@@ -52,12 +55,14 @@ const planted: Record<string, { commit: Commit; tells: string }> = {
       return store.commit(chatId, { ...delta, ends: delta.ends.filter(({ id }) => !known.has(id)) }, options);
     },
     tells: 'words are on no branch',
+    story: 6,
   },
-  'names are not written': { commit: withoutMarks('name'), tells: 'they do not agree' },
-  'deletions are not written': { commit: withoutMarks('deletion'), tells: 'they do not agree' },
+  'names are not written': { commit: withoutMarks('name'), tells: 'they do not agree', story: 2 },
+  'deletions are not written': { commit: withoutMarks('deletion'), tells: 'they do not agree', story: 11 },
   'a turn is written whatever it expects': {
     commit: (store, chatId, delta, { expect: _expect, ...options }) => store.commit(chatId, delta, options),
     tells: 'a turn went where others were expected',
+    story: 7,
   },
   'only what waits is written to another database': {
     commit: (store, chatId, delta, options) =>
@@ -67,6 +72,7 @@ const planted: Record<string, { commit: Commit; tells: string }> = {
         return store.commit(chatId, delta, { ...options, database, generation });
       }),
     tells: 'words are lost',
+    story: 56,
   },
   'what was said in a deleted chat is written under another key': {
     commit: (store, chatId, delta, options) =>
@@ -82,15 +88,16 @@ const planted: Record<string, { commit: Commit; tells: string }> = {
         return store.commit(chatId, whole, { ...options, generation });
       }),
     tells: 'words of a deleted chat are back',
+    story: 49,
   },
 };
 
 describe('a store that breaks a rule is found', () => {
   it.each(Object.entries(planted))(
     '%s',
-    async (_what, { commit, tells }) => {
+    async (_what, { commit, tells, story }) => {
       const found = new Set<string>();
-      for (let seed = 1; seed <= 60 && !found.has(tells); seed += 1) {
+      for (let seed = story; seed < story + 60 && !found.has(tells); seed += 1) {
         const { bad } = await simulate(seed, (random) => engineWorld(random, { store: 'memory', commit }));
         for (const one of bad) found.add(one);
       }
