@@ -109,6 +109,8 @@ const [[, proxy] = ['', revoked]] = hostile;
 const others: [...Door, code: ContextErrorCode][] = [
   ['new ContextEngine()', (given) => new ContextEngine(given), 'invalid-options'],
   ['new ContextEngine({ store })', (store) => engineOn(store).ready(), 'invalid-options'],
+  ['new ContextEngine({ chatId })', (chatId) => engineOn(undefined, { chatId }).ready(), 'invalid-options'],
+  ['new ContextEngine({ userId })', (userId) => engineOn(undefined, { userId }).ready(), 'invalid-options'],
   ['render()', (renderer) => engineOn().render(renderer), 'invalid-options'],
   ['new XmlRenderer()', (given) => new XmlRenderer(given), 'invalid-options'],
   ['new MarkdownRenderer()', (given) => new MarkdownRenderer(given), 'invalid-options'],
@@ -116,6 +118,7 @@ const others: [...Door, code: ContextErrorCode][] = [
   ['estimate({ messages })', (messages) => engineOn().estimate({ messages }), 'invalid-options'],
   ['a list of chats', (given) => new InMemoryContextStore().listChats(given), 'invalid-options'],
   ['a list of so many chats', (limit) => new InMemoryContextStore().listChats({ limit }), 'invalid-options'],
+  ['subscribe()', (given) => engineOn().subscribe(given), 'invalid-options'],
   ['set()', (given) => engineOn().set(given), 'invalid-fragment'],
   ['set() of a fragment with it', (data) => engineOn().set(fragment('x', data)), 'invalid-fragment'],
   ['user()', (content) => user(content), 'invalid-messages'],

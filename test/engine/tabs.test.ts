@@ -90,16 +90,6 @@ describe('another tab', () => {
     expect(b.state.getState().chat?.title).toBe('Trees');
     expect(codes).toEqual(['store-blocked']);
   });
-
-  test('opening while it streams shows what is settled, and follows when it ends', async () => {
-    const { store, a } = await tabs('q1', 'a1');
-    const id = await a.ask(said('q2'), { id: 'a2' });
-    const late = engineOn(store);
-    await late.ready();
-    expect(shown(late)).toBe('q1 > a1 > q2');
-    await a.updateMessage(id, said('a2'), 'complete');
-    await expect.poll(() => shown(late)).toBe('q1 > a1 > q2 > a2');
-  });
 });
 
 describe('what another tab is writing', () => {
@@ -207,67 +197,6 @@ describe('a branch that another tab deletes while an answer grows on it', () => 
   });
 });
 
-describe('a branch that another tab deletes while the disk takes nothing of what is said on it', () => {
-  /** The disk of one tab may refuse; each tab has a branch to go to. */
-  async function refusedTabs() {
-    const disk = new InMemoryContextStore();
-    const { store, refuse } = refusing(disk);
-    const [a, b] = [engineOn(store), engineOn(disk)];
-    await say(b, 'q1', 'a1');
-    await b.btw();
-    await a.ready();
-    return { a, b, refuse, branches: () => branchesIn(disk) };
-  }
-
-  test('comes back with the end of an answer, once the disk has it', async () => {
-    const { a, b, refuse, branches } = await refusedTabs();
-    await a.ask(said('q2'), { id: 'a2' });
-    await settled();
-    refuse('quota-exceeded');
-    await a.updateMessage('a2', said('a2'), 'complete');
-    await b.deleteBranch('main');
-    await settled();
-    expect(await branches()).toEqual({ 'main-v2': 'q1 > a1' });
-    refuse(undefined);
-    await a.retry();
-    expect(a.state.getState().saveState).toEqual({ state: 'saved', pending: 0 });
-    expect(await branches()).toEqual({ main: 'q1 > a1 > q2 > a2', 'main-v2': 'q1 > a1' });
-  });
-
-  test('stays away where this tab deleted it', async () => {
-    const { a, refuse, branches } = await refusedTabs();
-    await a.ask(said('q2'), { id: 'a2' });
-    await a.deleteBranch('main');
-    refuse('quota-exceeded');
-    await a.updateMessage('a2', said('a2'), 'complete');
-    refuse(undefined);
-    await a.retry();
-    expect(await branches()).toEqual({ 'main-v2': 'q1 > a1' });
-  });
-});
-
-describe('a chat that two tabs began, one of them while its disk refused', () => {
-  test('has the words of both, the older under its name, and each tab shows its own', async () => {
-    const disk = new InMemoryContextStore();
-    const { store, refuse } = refusing(disk);
-    const [a, b] = [engineOn(store), engineOn(disk)];
-    await Promise.all([a.ready(), b.ready()]);
-    refuse('quota-exceeded');
-    await a.ask(said('q1'), { id: 'a1' });
-    await a.updateMessage('a1', said('a1'), 'complete');
-    await settled();
-    await say(b, 'q7', 'a7');
-    refuse(undefined);
-    await say(a, 'q2', 'a2');
-    expect(await branchesIn(disk)).toEqual({ main: 'q1 > a1 > q2 > a2', 'main-v2': 'q7 > a7' });
-    await expect.poll(() => b.branch).toBe('main-v2');
-    expect([a.branch, shown(a), shown(b)]).toEqual(['main', 'q1 > a1 > q2 > a2', 'q7 > a7']);
-    await a.deleteBranch(a.state.getState().branchId);
-    expect(await branchesIn(disk)).toEqual({ main: 'q7 > a7' });
-    expect(shown(a)).toBe('q7 > a7');
-  });
-});
-
 describe('a branch that another tab deletes', () => {
   test('comes back with a question that was sent to it before it was seen to go', async () => {
     const { a, b, branches } = await tabs('q1', 'a1');
@@ -285,18 +214,6 @@ describe('a branch that another tab deletes', () => {
     expect(events).toContainEqual(
       expect.objectContaining({ type: 'branch', action: 'restore', name: 'main' }),
     );
-  });
-
-  test('stays away where the question makes a branch of its own', async () => {
-    const { a, b, branches } = await tabs('q1', 'a1');
-    await b.rewind('q1');
-    const { branchId } = a.state.getState();
-    await b.deleteBranch('main');
-    await settled();
-    await a.ask(said('q2'), { branch: branchId, parentId: 'q1', id: 'a2' });
-    await a.updateMessage('a2', said('a2'), 'complete');
-    expect(shown(a)).toBe('q1 > q2 > a2');
-    expect(Object.values(await branches()).toSorted()).toEqual(['q1', 'q1 > q2 > a2']);
   });
 
   test('is refused to questions in the tab that deleted it', async () => {
@@ -377,25 +294,11 @@ test('a tab that takes its answer back asks for none beside one of which it has 
   expect(Object.keys(await branchesIn(store))).toHaveLength(2);
 });
 
-test('two tabs with fifty turns each lose none', async () => {
-  const store = new InMemoryContextStore();
-  const talk = async (name: string) => {
-    const engine = engineOn(store);
-    for (let i = 0; i < 50; i += 1) {
-      const id = await engine.ask(said(`q-${name}-${i}`), { id: `a-${name}-${i}` });
-      await engine.updateMessage(id, said(id), 'complete');
-    }
-  };
-  await Promise.all([talk('x'), talk('y')]);
-  const reachable = new Set(Object.values(await branchesIn(store)).flatMap((words) => words.split(' > ')));
-  expect(reachable.size).toBe(200);
-});
-
 describe('when the disk says no', () => {
-  async function full() {
+  async function full(onConflict: 'fork' | 'error' = 'fork') {
     const inner = new InMemoryContextStore();
     const { store, refuse } = refusing(inner);
-    const engine = engineOn(store);
+    const engine = engineOn(store, { onConflict });
     await say(engine, 'q1', 'a1');
     refuse('quota-exceeded');
     return { inner, engine, refuse };
@@ -443,54 +346,25 @@ describe('when the disk says no', () => {
     });
   });
 
-  test('another tab may write meanwhile: the kept turns stay together, and are older', async () => {
-    const { inner, engine, refuse } = await full();
-    for (const n of [2, 3]) {
-      const id = await engine.ask(said(`q${n}`), { id: `a${n}` });
-      await engine.updateMessage(id, said(id), 'complete');
-    }
-    await settled();
-    await say(engineOn(inner), 'q9', 'a9');
-    refuse(undefined);
-    await engine.retry();
-    expect(await branchesIn(inner)).toEqual({
-      main: 'q1 > a1 > q2 > a2 > q3 > a3',
-      'main-v2': 'q1 > a1 > q9 > a9',
-    });
-    expect([engine.branch, shown(engine)]).toEqual(['main', 'q1 > a1 > q2 > a2 > q3 > a3']);
-  });
-
-  test('the first turn of a new chat is kept, too', async () => {
-    const inner = new InMemoryContextStore();
-    const { store, refuse } = refusing(inner);
-    const engine = engineOn(store);
-    await engine.ready();
-    refuse('store-closed');
-    const id = await engine.ask(said('q1'), { id: 'a1' });
-    await engine.updateMessage(id, said('a1'), 'complete');
-    expect(shown(engine)).toBe('q1 > a1');
-    refuse(undefined);
-    await engine.retry();
-    expect(await branchesIn(inner)).toEqual({ main: 'q1 > a1' });
-    expect([engine.branch, shown(engine)]).toEqual(['main', 'q1 > a1']);
-  });
-
-  test('what was kept and written once brings no branch back that is deleted here later', async () => {
-    const { inner, engine, refuse } = await full();
-    refuse(undefined);
-    await engine.ask(said('q2'), { id: 'a2' });
-    await engine.updateMessage('a2', said('a2'), 'complete');
-    for (const words of ['better', 'best']) {
-      refuse('quota-exceeded');
-      await engine.updateMessage('a2', said('a2', words), 'complete');
+  test.each(['fork', 'error'] as const)(
+    'another tab may write meanwhile: the kept turns stay together, and are older (%s)',
+    async (onConflict) => {
+      const { inner, engine, refuse } = await full(onConflict);
+      for (const n of [2, 3]) {
+        const id = await engine.ask(said(`q${n}`), { id: `a${n}` });
+        await engine.updateMessage(id, said(id), 'complete');
+      }
+      await settled();
+      await say(engineOn(inner), 'q9', 'a9');
       refuse(undefined);
       await engine.retry();
-      if (words === 'best') break;
-      await engine.rewind('q1');
-      await engine.deleteBranch('main');
-    }
-    expect(await branchesIn(inner)).toEqual({ 'main-v2': 'q1' });
-  });
+      expect(await branchesIn(inner)).toEqual({
+        main: 'q1 > a1 > q2 > a2 > q3 > a3',
+        'main-v2': 'q1 > a1 > q9 > a9',
+      });
+      expect([engine.branch, shown(engine)]).toEqual(['main', 'q1 > a1 > q2 > a2 > q3 > a3']);
+    },
+  );
 
   test('save() rejects; what it was to save is in the chat, and goes to the disk once, with the next try', async () => {
     const { inner, engine, refuse } = await full();
@@ -532,25 +406,6 @@ describe('an answer that a dead tab was writing', () => {
 });
 
 describe('a chat that is deleted elsewhere', () => {
-  test('stays deleted when the answer that another tab was writing ends with it', async () => {
-    vi.useFakeTimers();
-    try {
-      const store = new InMemoryContextStore();
-      const [a, b] = [engineOn(store), engineOn(store)];
-      await say(a, 'q1', 'a1');
-      await b.ready();
-      await a.ask(said('q2'), { id: 'a2' });
-      await vi.advanceTimersByTimeAsync(10);
-      await store.deleteChat('c', { keepFor: 10_000 });
-      await vi.advanceTimersByTimeAsync(5000);
-      expect(await store.held('c')).toEqual(new Set());
-      for (const { state } of [a, b])
-        expect(state.getState()).toMatchObject({ status: 'error', error: { code: 'chat-deleted' } });
-    } finally {
-      vi.useRealTimers();
-    }
-  });
-
   test('says so, keeps what is pending, and begins anew with what is said then', async () => {
     const { store, a, b } = await tabs('q1', 'a1');
     b.set(user(said('q2')));
@@ -568,16 +423,6 @@ describe('a chat that is deleted elsewhere', () => {
     expect(await branchesIn(store)).toEqual({ main: 'q2 > a2' });
   });
 
-  test('comes back when the deletion is undone', async () => {
-    const { store, b } = await tabs('q1', 'a1');
-    await store.deleteChat('c', { keepFor: 10_000 });
-    await expect.poll(() => b.state.getState().status).toBe('error');
-    await store.restoreChat('c');
-    await expect.poll(() => b.state.getState()).toMatchObject({ status: 'ready', error: null });
-    await say(b, 'q2');
-    expect(await branchesIn(store)).toEqual({ main: 'q1 > a1 > q2' });
-  });
-
   test('is none of one that had not heard of it: what is begun there next is shown', async () => {
     const { store, b } = await tabs();
     await say(engineOn(store), 'q1');
@@ -585,18 +430,6 @@ describe('a chat that is deleted elsewhere', () => {
     await say(engineOn(store), 'q2');
     await expect.poll(() => shown(b)).toBe('q2');
     expect(b.state.getState().error).toBeNull();
-  });
-
-  test('is none of one that had none, where everything is cleared again and again', async () => {
-    const { store, b } = await tabs();
-    for (const chatId of ['d', 'e']) {
-      await say(engineOn(store, { chatId }), 'q1');
-      await store.clear();
-      await settled();
-    }
-    expect(b.state.getState().error).toBeNull();
-    await say(b, 'q2');
-    expect(await branchesIn(store)).toEqual({ main: 'q2' });
   });
 
   test('comes back whole to an engine that found it deleted', async () => {
