@@ -1,5 +1,5 @@
 // `npm run soak [first seed] [count]`: the long campaigns, which `npm test` only begins. Stories of tabs, devices and
-// faults (over records, and over engines on both stores) and those of people who press every button of an app, from one
+// faults (over engines on both stores) and those of people who press every button of an app, from one
 // seed on; then the campaigns of fast-check, so many times as long. Reports seeds and counts; exit code 1 where one fails.
 import { spawnSync } from 'node:child_process';
 import process, { argv, env, exit } from 'node:process';
@@ -18,7 +18,6 @@ const pressed = { FUZZ_FIRST: first, FUZZ_SEEDS: count };
 const tried = { CONTEXTREE_SEED: first, CONTEXTREE_FUZZ: Math.ceil(count / 100) };
 /** @type {Campaign[]} */
 const campaigns = [
-  ['stories of records', 'node', 'test/graph/simulation.test.ts', played],
   ['stories of engines', 'node', 'test/engine/simulation.test.ts', played],
   ['people at chats', 'node', 'test/ai/fuzz.test.ts', pressed],
   ['people at an app', 'compiled', 'test/apps/fuzz.test.tsx', pressed],

@@ -7,13 +7,13 @@ import { badStories, patience } from '../support/campaign.ts';
 import { engineWorld, type Commit } from '../support/engineWorld.ts';
 import { simulate, type Outcome } from '../support/simulation.ts';
 
-describe('stories of engines on one store', () => {
-  it.each([
-    ['memory', 30],
-    ['indexeddb', 10],
-  ] as const)(
-    'lose nothing that was acknowledged, and all agree in the end: %s',
-    async (store, count) => {
+describe.each([
+  ['memory', 30],
+  ['indexeddb', 10],
+] as const)('stories of engines on one store: %s', (store, count) => {
+  it(
+    'lose nothing that was acknowledged, and all agree in the end',
+    async () => {
       const play = (seed: number): Promise<Outcome> =>
         simulate(seed, (random) => engineWorld(random, { store }));
       expect(await badStories(count, play)).toEqual([]);

@@ -2,17 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Branches } from '../../src/graph/branches.ts';
 import type { ChatDelta, ChatValue } from '../../src/graph/graph.ts';
 import { createChat, join } from '../../src/graph/join.ts';
-import {
-  deleted,
-  endsOf,
-  joined,
-  live,
-  named,
-  records,
-  reserved,
-  said,
-  takenBack,
-} from '../support/records.ts';
+import { deleted, endsOf, joined, live, named, records, said } from '../support/records.ts';
 
 const shown = (chat: ChatValue): unknown[] => live(chat).map(({ name, head }) => [name, head]);
 
@@ -82,28 +72,6 @@ describe('branches', () => {
     expect(tell(records([said('a5', 'q4')], { main: ['a2'] }))).toBe(false);
     expect(branches.live).toBe(before);
   });
-
-  it('go back to the question when an answer is taken back, and on when it comes after all', () => {
-    const { branches, tell } = followed(two);
-    tell(records([said('q4', 'a2'), reserved('a5', 'q4')], { main: ['a5'] }));
-    tell(records([said('q6', 'a5'), reserved('a7', 'q6')], { main: ['a7'] }));
-    const heads = (): unknown[] => branches.live.map(({ head }) => head);
-    expect(tell(records([takenBack('a7', 'q6')]))).toBe(true);
-    expect(heads()).toEqual(['q6', 'b3']);
-    expect(tell(records([said('a7', 'q6', { rev: 3 })]))).toBe(true);
-    expect(heads()).toEqual(['a7', 'b3']);
-  });
-
-  it('are shown once where several answers to one question were taken back', () => {
-    const back = [takenBack('a2', 'q1'), takenBack('a3', 'q1'), takenBack('a4', 'q1')];
-    const chat = joined(records([said('q1', null), ...back], { main: ['a2', 'a3', 'a4'] }));
-    expect(shown(chat)).toEqual([['main', 'q1']]);
-  });
-
-  it('are empty where all was taken back', () => {
-    const chat = joined(records([takenBack('q1', null), takenBack('q2', null)], { main: ['q1', 'q2'] }));
-    expect(shown(chat)).toEqual([['main', null]]);
-  });
 });
 
 describe('a name', () => {
@@ -115,15 +83,6 @@ describe('a name', () => {
       name: 'third',
       isNamed: false,
     });
-  });
-
-  it('goes on with the branch, and waits for the message that it names', () => {
-    const { branches, tell } = followed(two, records([], {}, [named('main', 'q4', 'Trip')]));
-    expect(branches.live[0]?.name).toBe('main');
-    tell(records([said('q4', 'a2')], { main: ['q4'] }));
-    expect(branches.live[0]?.name).toBe('Trip');
-    tell(records([said('a5', 'q4')], { main: ['a5'] }));
-    expect(branches.live[0]?.name).toBe('Trip');
   });
 
   it('that is taken by an older branch gets the next free number, and is back when that is deleted', () => {
@@ -149,23 +108,11 @@ describe('a deletion', () => {
     expect(branches.live.map(({ id }) => id)).toEqual(['main', 'other']);
   });
 
-  it('is no matter of other records that hold the same messages', () => {
-    const twin = records([], { main: [], other: [], twin: ['b3'] });
-    expect(live(joined(two, gone, twin)).map(({ id }) => id)).toEqual(['main', 'twin']);
-  });
-
   it('of a message that comes later covers what ends before it', () => {
     const { branches, tell } = followed(two, records([], {}, [deleted('other', 'q4')]));
     expect(branches.live.length).toBe(2);
     tell(records([said('q4', 'b3')]));
     expect(branches.live.map(({ id }) => id)).toEqual(['main']);
-  });
-
-  it('of all branches leaves the one deleted last, which is no deleted one then', () => {
-    const all = records([], {}, [deleted('main', 'a2', { at: 7 }), deleted('other', 'b3', { at: 6 })]);
-    const branches = new Branches(joined(two, all));
-    expect(branches.live.map(({ id, deleted: mark }) => [id, mark])).toEqual([['main', undefined]]);
-    expect(branches.deleted.map(({ id }) => id)).toEqual(['other']);
   });
 });
 

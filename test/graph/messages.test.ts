@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { findKey, type ChatValue, isVisible } from '../../src/graph/graph.ts';
-import { forksOf, infoOf, reachableFrom, siblingsOf } from '../../src/graph/messages.ts';
+import { infoOf, reachableFrom, siblingsOf } from '../../src/graph/messages.ts';
 import { joined, live, records, reserved, said, takenBack } from '../support/records.ts';
 
 const reached = (chat: ChatValue): Set<string> =>
@@ -43,33 +43,6 @@ describe('the versions of a message', () => {
     expect(siblingsOf(chat, reached(chat), 'a9', growing(2))).toEqual(['a3', 'a9']);
     expect(infoOf(chat, chat.messages.get('a6')!, growing(1))).toMatchObject({ parts: 1, preview: 'Once' });
   });
-
-  it('are first messages where a first one was edited', () => {
-    const edited = joined(records([said('q1', null), said('q2', null)], { main: ['q1'], x: ['q2'] }));
-    expect(siblingsOf(edited, reached(edited), 'q2')).toEqual(['q1', 'q2']);
-    expect(forksOf(edited, reached(edited))).toEqual([
-      { parentId: null, parentKey: null, children: ['q1', 'q2'] },
-    ]);
-  });
-
-  it('make a fork, with whatever role', () => {
-    expect(forksOf(chat, reached(chat))).toEqual([
-      { parentId: 'q1', parentKey: 'q1', children: ['a3', 's4', 'a9'] },
-    ]);
-  });
-});
-
-describe('forks', () => {
-  it('come in the order in which their second ways were made', () => {
-    const chat = joined(
-      records([said('q1', null), said('a2', 'q1'), said('q3', 'a2'), said('q4', 'a2'), said('a5', 'q1')], {
-        main: ['q3'],
-        x: ['q4'],
-        y: ['a5'],
-      }),
-    );
-    expect(forksOf(chat, reached(chat)).map(({ parentKey }) => parentKey)).toEqual(['a2', 'q1']);
-  });
 });
 
 describe('a message', () => {
@@ -103,22 +76,6 @@ describe('a message', () => {
       sources: ['q1'],
     });
     expect(infoOf(chat, chat.messages.get('a2')!)).toBe(info);
-  });
-
-  it('learns of its parent when that comes later', () => {
-    const parts = [records([said('a2', 'q1')]), records([said('q1', null, { id: 'asked' })])];
-    const chat = joined(parts[0]!);
-    expect(infoOf(chat, chat.messages.get('a2')!)).toMatchObject({
-      parentId: null,
-      parentKey: null,
-      depth: 1,
-    });
-    const whole = joined(...parts);
-    expect(infoOf(whole, whole.messages.get('a2')!)).toMatchObject({
-      parentId: 'asked',
-      parentKey: 'q1',
-      depth: 2,
-    });
   });
 });
 
