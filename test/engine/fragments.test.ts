@@ -2,7 +2,6 @@ import { describe, expect, test, vi } from 'vitest';
 import type { ContextEngine } from '../../src/engine/engine.ts';
 import type { ContextEngineOptions } from '../../src/engine/options.ts';
 import type { ContextEvent } from '../../src/engine/state.ts';
-import { ContextError } from '../../src/errors.ts';
 import { hint, role, term } from '../../src/fragment/builders.ts';
 import { fragment, type ContextFragment } from '../../src/fragment/fragment.ts';
 import { assistant, user } from '../../src/fragment/message.ts';
@@ -157,20 +156,6 @@ describe('persistFragments', () => {
     expect(commit).not.toHaveBeenCalled();
   });
 
-  test('forgets what was taken out', async () => {
-    const store = new InMemoryContextStore();
-    await keeping(store)
-      .set(role('tutor'), { ...hint('Be brief.'), id: 'brief' })
-      .save();
-    const engine = keeping(store);
-    await engine.ready();
-    engine.clear();
-    await engine.save();
-    const again = keeping(store);
-    await again.ready();
-    expect(again.render()).toBe('');
-  });
-
   test('forgets what was taken out before it was read, and keeps what was set after', async () => {
     const store = new InMemoryContextStore();
     const brief = { ...hint('Be brief.'), id: 'brief' };
@@ -206,18 +191,6 @@ describe('persistFragments', () => {
     expect(again.render()).toBe('<role>tutor</role>');
   });
 
-  test('knows a stored fragment by its id in the run after, and in the run after that', async () => {
-    const store = new InMemoryContextStore();
-    await keeping(store)
-      .set({ ...hint('Be brief.'), id: 'brief' })
-      .save();
-    await keeping(store).set(role('tutor')).save();
-    const engine = keeping(store);
-    await engine.ready();
-    engine.unset('brief');
-    expect(engine.render()).toBe('<role>tutor</role>');
-  });
-
   test('forgets it also when the disk refused at first', async () => {
     const { store, refuse } = refusing(new InMemoryContextStore());
     await keeping(store).set(role('tutor')).save();
@@ -231,26 +204,6 @@ describe('persistFragments', () => {
     const again = keeping(store);
     await again.ready();
     expect(again.render()).toBe('');
-  });
-
-  test('forgets it also when the chat did not open at first', async () => {
-    const store = new InMemoryContextStore();
-    await keeping(store)
-      .set(role('tutor'), { ...hint('Be brief.'), id: 'brief' }, user('hi'))
-      .save();
-    let refused = 1;
-    const once = new Proxy(store, {
-      get: (target, key) => {
-        const value: unknown = Reflect.get(target, key, target);
-        if (typeof value !== 'function') return value;
-        if (key !== 'load' || (refused -= 1) < 0) return value.bind(target);
-        return () => Promise.reject(new ContextError('store-unavailable', 'Another tab has it open.'));
-      },
-    });
-    const engine = keeping(once).unset('brief');
-    await expect(engine.ready()).rejects.toMatchObject({ code: 'store-unavailable' });
-    await engine.ready();
-    expect(engine.render()).toBe('<role>tutor</role>');
   });
 
   test('skips what can not be written down, says so, and goes on using it', async () => {
@@ -317,21 +270,6 @@ describe('persistFragments', () => {
   });
 });
 
-test('fragments are compared when they change, not with every word that streams in', async () => {
-  const store = new InMemoryContextStore();
-  const before = keeping(store).set(role('tutor'), user(said('q1')));
-  await before.save();
-  const engine = keeping(store);
-  const encode = vi.fn<() => object>(() => ({ type: 'role', content: 'tutor' }));
-  engine.set({ name: 'role', data: 'tutor', codec: { encode, decode: () => 'tutor' } });
-  const id = await engine.ask(said('q2'));
-  const asked = encode.mock.calls.length;
-  for (const words of ['w', 'wo', 'wor']) await engine.updateMessage(id, said('a', words), 'streaming');
-  expect([named(engine), encode.mock.calls.length]).toEqual([['role'], asked]);
-  engine.set(hint('Be brief.'));
-  expect([named(engine), encode.mock.calls.length > asked]).toEqual([['role', 'hint'], true]);
-});
-
 describe('fork()', () => {
   test('is a chat of its own in memory, with the same fragments and no messages', async () => {
     const store = new InMemoryContextStore();
@@ -377,18 +315,6 @@ describe('dispose()', () => {
 });
 
 describe('updateChat()', () => {
-  test('sets and clears the title, merges metadata in depth one, and leaves undefined as it was', async () => {
-    const store = new InMemoryContextStore();
-    const engine = engineOn(store);
-    await engine.updateChat({ title: 'Python', metadata: { a: 1, n: { x: 1 } } });
-    expect(engine.chat).toMatchObject({ title: 'Python', metadata: { a: 1, n: { x: 1 } } });
-    await engine.updateChat({ metadata: { b: null, n: { y: 2 } } });
-    expect(engine.chat).toMatchObject({ title: 'Python', metadata: { a: 1, b: null, n: { y: 2 } } });
-    await engine.updateChat({ title: null });
-    expect(engine.chat?.title).toBeUndefined();
-    expect((await store.getChat('c'))?.metadata).toEqual({ a: 1, b: null, n: { y: 2 } });
-  });
-
   test('is refused where metadata is no JSON, and writes nothing then', async () => {
     const store = new InMemoryContextStore();
     await expect(engineOn(store).updateChat({ title: 'x', metadata: { big: 1n } })).rejects.toMatchObject({

@@ -191,15 +191,6 @@ describe('persist: false', () => {
   });
 });
 
-test('resolve() gives pending messages the ids that save() gives them, each time', async () => {
-  const { engine } = await chat('q1', 'a1');
-  engine.set(assistant(said('a1', 'better')), user('an id of its own'));
-  const [once, twice] = [await engine.resolve(), await engine.resolve()];
-  expect(twice.messages).toEqual(once.messages);
-  await engine.save();
-  expect(engine.state.getState().messages).toEqual(once.messages);
-});
-
 test('two saves at once write both turns, in order', async () => {
   const { engine, branches } = await chat('q1');
   engine.set(assistant(said('a1')));

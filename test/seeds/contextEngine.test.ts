@@ -25,49 +25,6 @@ function open(store = new InMemoryContextStore()) {
   return { store, context, branches: () => branchesIn(store, 'chat-001') };
 }
 
-test('properties before and after the first save', async () => {
-  const { context } = open();
-  expect([context.chatId, context.branch, context.headMessageId, context.chat]).toEqual([
-    'chat-001',
-    'main',
-    undefined,
-    null,
-  ]);
-  context.set(user('Hello', { id: 'q1' }));
-  await context.save();
-  expect([context.branch, context.headMessageId]).toEqual(['main', 'q1']);
-  expect(context.chat).toMatchObject({ id: 'chat-001', userId: 'user-001', metadata: { source: 'web' } });
-  expect(context.chat?.createdAt).toBeGreaterThan(1_600_000_000_000);
-});
-
-test('save() returns the head, and the pending lane is empty afterwards', async () => {
-  const { context } = open();
-  context.set(user('Hello'));
-  context.set(assistantText('Hi there!', { id: 'msg-abc123' }));
-  expect(await context.save()).toEqual({ headMessageId: 'msg-abc123' });
-  expect(await context.save()).toEqual({ headMessageId: 'msg-abc123' });
-});
-
-test('render() gives the fragments alone', () => {
-  const { context } = open();
-  context.set(role('You are helpful.'), user('Hello!'));
-  expect(context.render(new XmlRenderer())).toBe('<role>You are helpful.</role>');
-});
-
-test('rewind: the wrong answer stays on its branch', async () => {
-  const { context, branches } = open();
-  context.set(user({ id: 'q1', role: 'user', parts: [{ type: 'text', text: 'What is 2+2?' }] }));
-  context.set(assistantText('The answer is 5.'));
-  await context.save();
-  expect(await context.rewind('q1')).toMatchObject({ name: 'main-v2', headMessageId: 'q1' });
-  context.set(assistantText('The answer is 4.'));
-  await context.save();
-  expect(await branches()).toEqual({
-    main: 'What is 2+2? > The answer is 5.',
-    'main-v2': 'What is 2+2? > The answer is 4.',
-  });
-});
-
 test('checkpoint and restore: both choices are kept, across sessions', async () => {
   const { store, context, branches } = open();
   context.set(user('Should I learn Python or JavaScript?'));
@@ -87,75 +44,6 @@ test('checkpoint and restore: both choices are kept, across sessions', async () 
   expect(await branches()).toEqual({
     main: 'Should I learn Python or JavaScript? > Both are great! > Python',
     'main-v2': 'Should I learn Python or JavaScript? > Both are great! > I want to learn JavaScript.',
-  });
-});
-
-test('switchBranch clears what is pending', async () => {
-  const { store, context } = open();
-  context.set(user('one', { id: 'q1' }), assistant('two'));
-  await context.save();
-  await context.rewind('q1');
-  expect((await store.listBranches(context.chatId)).map(({ name }) => name)).toEqual(['main', 'main-v2']);
-  context.set(user('forgotten'));
-  await context.switchBranch('main');
-  expect(texts((await context.resolve()).messages)).toBe('one > two');
-});
-
-test('btw: another question beside the first', async () => {
-  const { context, branches } = open();
-  context.set(user('What is the weather?'));
-  await context.save();
-  const side = await context.btw();
-  expect([side.name, context.branch]).toEqual(['main-v2', 'main']);
-  await context.switchBranch(side.name);
-  context.set(user('Also, what time is it?'));
-  await context.save();
-  expect(await branches()).toEqual({
-    main: 'What is the weather?',
-    'main-v2': 'What is the weather? > Also, what time is it?',
-  });
-});
-
-test('btw keeps what is pending where it was', async () => {
-  const { context, branches } = open();
-  context.set(user('What is the weather?'));
-  await context.save();
-  context.set(user('In Lisbon, I mean'));
-  await context.btw();
-  expect(context.branch).toBe('main');
-  expect(texts((await context.resolve()).messages)).toBe('What is the weather? > In Lisbon, I mean');
-  await context.save();
-  expect(await branches()).toEqual({
-    main: 'What is the weather? > In Lisbon, I mean',
-    'main-v2': 'What is the weather?',
-  });
-});
-
-test('updateChat merges metadata', async () => {
-  const { context } = open();
-  await context.updateChat({ title: 'Python Learning Session', metadata: { tags: ['python', 'beginner'] } });
-  expect(context.chat).toMatchObject({
-    title: 'Python Learning Session',
-    metadata: { source: 'web', tags: ['python', 'beginner'] },
-  });
-});
-
-test('inspect has everything, and survives JSON', async () => {
-  const { context } = open();
-  context.set(role('You are helpful.'), user('saved'));
-  await context.save();
-  context.set(user('pending words'));
-  const snapshot = await context.inspect({ modelId: 'openai:gpt-4o', renderer: new XmlRenderer() });
-  expect(JSON.parse(JSON.stringify(snapshot, null, 2))).toMatchObject({
-    estimate: { provider: 'openai', model: 'gpt-4o', tokens: expect.any(Number) },
-    rendered: '<role>You are helpful.</role>',
-    fragments: {
-      context: [{ name: 'role', data: 'You are helpful.' }],
-      pending: [{ role: 'user', parts: [{ text: 'pending words' }] }],
-      persisted: [{ role: 'user', parts: [{ text: 'saved' }] }],
-    },
-    graph: { nodes: [{ content: 'saved' }], branches: [{ name: 'main', isActive: true }], checkpoints: [] },
-    meta: { chatId: 'chat-001', branch: 'main', timestamp: expect.any(Number) },
   });
 });
 

@@ -13,7 +13,6 @@ import {
   LAZY_ID,
   lastAssistantMessage,
   message,
-  role,
   term,
   user,
   XmlRenderer,
@@ -25,26 +24,6 @@ import { texts } from '../support/engine.ts';
 function engine() {
   return new ContextEngine({ store: new InMemoryContextStore(), chatId: 'chat-001', userId: 'user-001' });
 }
-
-test('fragments nest', () => {
-  const database = fragment(
-    'database',
-    hint('PostgreSQL 15'),
-    hint('Tables: users, orders'),
-    fragment('constraints', hint('No DELETE without audit')),
-  );
-  expect(new XmlRenderer().render([database])).toBe(
-    [
-      '<database>',
-      '  <hint>PostgreSQL 15</hint>',
-      '  <hint>Tables: users, orders</hint>',
-      '  <constraints>',
-      '    <hint>No DELETE without audit</hint>',
-      '  </constraints>',
-      '</database>',
-    ].join('\n'),
-  );
-});
 
 describe('the guards', () => {
   test('tell fragments, plain objects, messages and lazy ones apart', () => {
@@ -119,22 +98,6 @@ describe('lastAssistantMessage()', () => {
     expect(lazy[LAZY_ID]).toEqual({ type: 'last-assistant', content: 'corrected' });
   });
 
-  test('overwrites the latest answer on the branch', async () => {
-    const context = engine().set(user('2+2?'), assistantText('5', { id: 'a1' }));
-    await context.save();
-    context.set(lastAssistantMessage('4'));
-    await context.save();
-    const { messages } = await context.resolve();
-    expect([texts(messages), messages.at(-1)?.id, context.branch]).toEqual(['2+2? > 4', 'a1', 'main']);
-  });
-
-  test('prefers a pending answer over a saved one', async () => {
-    const context = engine().set(user('q'), assistantText('saved'));
-    await context.save();
-    context.set(user('again'), assistantText('pending', { id: 'a2' }), lastAssistantMessage('corrected'));
-    expect(texts((await context.resolve()).messages)).toBe('q > saved > again > corrected');
-  });
-
   test('deviation: an answer that something hangs on is kept, and the new words fork', async () => {
     const context = engine().set(user('q'), assistantText('first'), user('next'));
     await context.save();
@@ -142,21 +105,4 @@ describe('lastAssistantMessage()', () => {
     await context.save();
     expect(context.branch).toBe('main-v2');
   });
-});
-
-test('set() routes messages to one lane and everything else to the other', () => {
-  const context = engine().set(role('x'), user('y'), hint('z'));
-  const { fragments, pending } = context.state.getState();
-  expect([fragments.map(({ name }) => name), pending.map(({ name }) => name)]).toEqual([
-    ['role', 'hint'],
-    ['user'],
-  ]);
-});
-
-test('resolve() gives the rendered prompt, then the saved messages, then the pending ones', async () => {
-  const context = engine().set(role('Guide'), user('one'), assistant('two'));
-  await context.save();
-  context.set(user('three'));
-  const { systemPrompt, messages } = await context.resolve({ renderer: new XmlRenderer() });
-  expect([systemPrompt, texts(messages)]).toEqual(['<role>Guide</role>', 'one > two > three']);
 });

@@ -2,12 +2,9 @@ import { generateText } from 'ai';
 import {
   assistant,
   ContextEngine,
-  fragment,
   hint,
   InMemoryContextStore,
-  MarkdownRenderer,
   role,
-  ToonRenderer,
   user,
   type ContextFragment,
 } from 'contextree/core';
@@ -46,46 +43,10 @@ describe('fragments that an app stored itself', () => {
   });
 });
 
-test('messages of an earlier session come before those of this one', async () => {
-  const store = new InMemoryContextStore();
-  const first = engine({ store });
-  first.set(user('Hello'));
-  first.set(assistant('Hi!'));
-  await first.save();
-  const second = engine({ store });
-  second.set(user('How are you?'));
-  expect(toSimpleMessages((await second.resolve()).messages)).toEqual([
-    { role: 'user', content: 'Hello' },
-    { role: 'assistant', content: 'Hi!' },
-    { role: 'user', content: 'How are you?' },
-  ]);
-});
-
-test('regular fragments become the system prompt, messages the conversation, whatever the order of set()', async () => {
-  const context = engine()
-    .set(role('You are helpful.'))
-    .set(user('Hello'))
-    .set(hint('Be concise.'))
-    .set(assistant('Hi!'));
-  const { systemPrompt, messages } = await context.resolve();
-  expect(systemPrompt).toBe('<role>You are helpful.</role>\n<hint>Be concise.</hint>');
-  expect(toSimpleMessages(messages).map(({ content }) => content)).toEqual(['Hello', 'Hi!']);
-});
-
 test('XML is the renderer when none is named', async () => {
   const context = engine().set(role('You are a SQL expert.'), hint('Use CTEs for complex queries.'));
   expect((await context.resolve()).systemPrompt).toBe(
     '<role>You are a SQL expert.</role>\n<hint>Use CTEs for complex queries.</hint>',
-  );
-});
-
-test('another renderer is given to resolve()', async () => {
-  const context = engine().set(role('You are a SQL expert.'), fragment('style', hint('Short.')));
-  expect((await context.resolve({ renderer: new MarkdownRenderer() })).systemPrompt).toContain(
-    '## Role\nYou are a SQL expert.',
-  );
-  expect((await context.resolve({ renderer: new ToonRenderer() })).systemPrompt).toContain(
-    'role: You are a SQL expert.',
   );
 });
 
@@ -113,11 +74,4 @@ test('the result goes into the AI SDK', async () => {
     { role: 'system', content: '<role>Be brief.</role>' },
     { role: 'user', content: [{ type: 'text', text: 'What is TypeScript?' }] },
   ]);
-});
-
-test('rendering happens at each call, on what is there now', async () => {
-  const context = engine().set(hint('one'));
-  await context.resolve();
-  context.set(hint('two'));
-  expect((await context.resolve()).systemPrompt).toBe('<hint>one</hint>\n<hint>two</hint>');
 });
