@@ -3,7 +3,7 @@ import { useEngine, useEngineState, type ContextEngine } from 'contextree';
 import { BranchPicker, type BranchPickerProps } from 'contextree/ai';
 import type { ReactNode } from 'react';
 import { describe, expect, it, vi } from 'vitest';
-import { say, settle, shown, threeAnswers, under } from './harness.tsx';
+import { settle, shown, threeAnswers, under } from './harness.tsx';
 
 /** The list as apps show it: a message that comes in the place of another one is another element. */
 function List(props: Partial<BranchPickerProps>): ReactNode {
@@ -132,11 +132,5 @@ describe('BranchPicker', () => {
     ]);
     await press(button('Zurück'));
     await waitFor(() => expect(screen.getByRole('status').textContent).toBe('2 von 3'));
-  });
-
-  it('comes and goes with the versions', async () => {
-    const engine = await open();
-    await say(engine, 'q2', 'a2');
-    await waitFor(() => expect(screen.getAllByRole('group')).toHaveLength(1));
   });
 });

@@ -80,17 +80,6 @@ describe('the engine of a chat', () => {
     expect(container.textContent).toBe('two');
   });
 
-  it('survives StrictMode and a remount in the same task', async () => {
-    const options = { chatId: 'c', store: new InMemoryContextStore() };
-    const { result, rerender } = renderHook(() => useContextEngine(options), { reactStrictMode: true });
-    const { engine } = result.current;
-    const dispose = vi.spyOn(engine, 'dispose');
-    await settle(5);
-    rerender();
-    expect(result.current.engine).toBe(engine);
-    expect(dispose).not.toHaveBeenCalled();
-  });
-
   it('is made again for a component that was hidden and is shown', async () => {
     const options = { chatId: 'c', store: new InMemoryContextStore() };
     const engines: ContextEngine[] = [];

@@ -157,15 +157,6 @@ describe('what renders', () => {
     expect(counts).toMatchObject({ checkpoints: 1, branches: 0, pager: 0 });
   });
 
-  it('is no pager of 200 that is on the page when the conversation goes on', async () => {
-    const engine = engineOn();
-    const ids = Array.from({ length: 200 }, (_, i) => (i % 2 === 0 ? `q${i}` : `a${i}`));
-    await say(engine, ...ids);
-    await watch(engine, Object.fromEntries(ids.map((id) => [id, pagerOf(id)])));
-    await say(engine, 'q200', 'a201');
-    expect(ids.filter((id) => counts[id] !== 0)).toEqual([]);
-  });
-
   it('is no list of chats when words stream in', async () => {
     const engine = engineOn();
     await act(() => engine.ask({ ...words('hi'), id: 'q1', role: 'user' }, { id: 'a2' }));

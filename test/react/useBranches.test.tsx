@@ -1,4 +1,4 @@
-import { act, renderHook, waitFor } from '@testing-library/react';
+import { act, renderHook } from '@testing-library/react';
 import { useBranches, useCheckpoint } from 'contextree';
 import { describe, expect, it, vi } from 'vitest';
 import { engineOn, say, settle, shown, under } from './harness.tsx';
@@ -18,13 +18,6 @@ describe('useBranches', () => {
     expect(result.current).toMatchObject({ isPending: false, error: null });
   });
 
-  it('is empty for a chat that nothing was saved to', async () => {
-    const engine = engineOn();
-    const { result } = renderHook(() => useBranches(), { wrapper: under(engine) });
-    await act(() => engine.ready());
-    expect(result.current).toMatchObject({ branches: [], current: undefined });
-  });
-
   it('rewinds, switches back, renames and removes', async () => {
     const engine = await talk();
     const { result } = renderHook(() => useBranches(), { wrapper: under(engine) });
@@ -37,16 +30,6 @@ describe('useBranches', () => {
     expect(result.current.current?.name).toBe('main');
     await act(() => result.current.remove('idea'));
     expect(result.current.branches.map(({ name }) => name)).toEqual(['main']);
-  });
-
-  it('makes a branch by the way, and stays', async () => {
-    const engine = await talk();
-    const { result } = renderHook(() => useBranches(), { wrapper: under(engine) });
-    await act(() => result.current.btw());
-    expect(result.current.branches.map(({ name, isActive }) => [name, isActive])).toEqual([
-      ['main', true],
-      ['main-v2', false],
-    ]);
   });
 
   it('is pending while an action runs', async () => {
@@ -77,17 +60,6 @@ describe('useBranches', () => {
     expect(result.current.error).toBeNull();
   });
 
-  it.each([
-    ['last-branch', (hook: ReturnType<typeof useBranches>) => hook.remove('main')],
-    ['message-not-found', (hook: ReturnType<typeof useBranches>) => hook.rewind('nobody')],
-    ['invalid-options', (hook: ReturnType<typeof useBranches>) => hook.rename('main', '  ')],
-  ])('refuses with %s', async (code, run) => {
-    const engine = await talk();
-    const { result } = renderHook(() => useBranches(), { wrapper: under(engine) });
-    await act(() => expect(run(result.current)).rejects.toMatchObject({ code }));
-    expect(result.current.error).toMatchObject({ code });
-  });
-
   it('never shows the failure of another chat', async () => {
     const [one, two] = [await talk(), await talk()];
     const { result, rerender } = renderHook(({ engine }) => useBranches(engine), {
@@ -105,14 +77,6 @@ describe('useBranches', () => {
     expect(result.current.error).toMatchObject({ code: 'branch-not-found' });
   });
 
-  it('gives the same functions in every render', async () => {
-    const engine = await talk();
-    const { result } = renderHook(() => useBranches(), { wrapper: under(engine) });
-    const { switchBranch, rewind, btw, rename, remove } = result.current;
-    await act(() => result.current.btw());
-    expect(result.current).toMatchObject({ switchBranch, rewind, btw, rename, remove });
-  });
-
   it('shows the branch that has the name by now, where an older tab began with it', async () => {
     const engine = await talk();
     const { result } = renderHook(() => useBranches(), { wrapper: under(engine) });
@@ -124,14 +88,6 @@ describe('useBranches', () => {
     expect(result.current.current?.name).toBe('old');
     await act(() => result.current.switchBranch('main'));
     expect(result.current.current?.name).toBe('main');
-  });
-
-  it('hears of a branch that another tab makes', async () => {
-    const engine = await talk();
-    const other = engineOn(engine.store);
-    const { result } = renderHook(() => useBranches(), { wrapper: under(engine) });
-    await act(() => other.btw());
-    await waitFor(() => expect(result.current.branches).toHaveLength(2));
   });
 });
 
@@ -152,19 +108,5 @@ describe('useCheckpoint', () => {
     await act(() => result.current.rename('early', 'start'));
     await act(() => result.current.remove('here'));
     expect(result.current.checkpoints.map(({ name }) => name)).toEqual(['start']);
-  });
-
-  it('tells of a checkpoint that is not there', async () => {
-    const engine = await talk();
-    const { result } = renderHook(() => useCheckpoint(), { wrapper: under(engine) });
-    await act(() =>
-      expect(result.current.restore('nope')).rejects.toMatchObject({ code: 'checkpoint-not-found' }),
-    );
-    expect(result.current.error).toMatchObject({ code: 'checkpoint-not-found' });
-  });
-
-  it('refuses in an empty chat', async () => {
-    const { result } = renderHook(() => useCheckpoint(), { wrapper: under(engineOn()) });
-    await act(() => expect(result.current.checkpoint('x')).rejects.toMatchObject({ code: 'empty-branch' }));
   });
 });

@@ -1,10 +1,11 @@
 import { act, render, renderHook, screen, waitFor } from '@testing-library/react';
 import {
   ContextEngine,
-  ContextEngineProvider,
   InMemoryContextStore,
+  useBranches,
+  useCheckpoint,
   useContextEngine,
-  useEngineState,
+  useHistory,
   useMessageBranch,
   user,
 } from 'contextree';
@@ -38,11 +39,6 @@ describe('useContextEngine', () => {
     });
   });
 
-  it('says that memory is all there is', () => {
-    const { result } = renderHook(() => useContextEngine(engineOn()));
-    expect(result.current.persistence).toBe('memory');
-  });
-
   it('sets, saves, resolves and inspects', async () => {
     const { result } = renderHook(() => useContextEngine(), { wrapper: under(engineOn()) });
     act(() => void result.current.set(user('hello', { id: 'q1' })));
@@ -52,13 +48,20 @@ describe('useContextEngine', () => {
     expect((await act(() => result.current.inspect())).graph.nodes).toHaveLength(1);
   });
 
-  it('gives the same functions in every render', async () => {
-    const { result } = renderHook(() => useContextEngine(), { wrapper: under(engineOn()) });
-    const first = result.current;
-    const functions = Object.entries(first).filter(([, value]) => typeof value === 'function');
-    await act(() => result.current.set(user('hello')).save());
-    expect(result.current).not.toBe(first);
-    expect(functions.length).toBeGreaterThan(5);
+  it.each<[string, () => object]>([
+    ['useContextEngine', useContextEngine],
+    ['useBranches', useBranches],
+    ['useCheckpoint', useCheckpoint],
+    ['useHistory', useHistory],
+    ['useMessageBranch', () => useMessageBranch('a1')],
+  ])('gives the same functions in every render, as all hooks do: %s', async (_, useIt) => {
+    const engine = engineOn();
+    await say(engine, 'q1', 'a1');
+    const { result } = renderHook(useIt, { wrapper: under(engine) });
+    const functions = Object.entries(result.current).filter(([, value]) => typeof value === 'function');
+    await act(() => engine.edit('a1', 'other'));
+    await act(() => engine.checkpoint('here'));
+    expect(functions.length).toBeGreaterThan(1);
     expect(result.current).toMatchObject(Object.fromEntries(functions));
   });
 
@@ -80,23 +83,6 @@ describe('useContextEngine', () => {
     );
     await act(async () => screen.getByLabelText('left').click());
     await waitFor(() => expect(screen.getByLabelText('right').textContent).toBe('1'));
-  });
-
-  it('takes the options of the engine, and gives the provider’s engine without', async () => {
-    const { result } = renderHook(() => useContextEngine(), {
-      wrapper: ({ children }) => (
-        <ContextEngineProvider
-          chatId="c"
-          userId="u"
-          store={new InMemoryContextStore()}
-          metadata={{ plan: 'pro' }}
-        >
-          {children}
-        </ContextEngineProvider>
-      ),
-    });
-    await act(() => result.current.set(user('hi')).save());
-    expect(result.current.chat).toMatchObject({ userId: 'u', metadata: { plan: 'pro' } });
   });
 
   it('hydrates what a server rendered, without a complaint, when the chat is read already', async () => {
@@ -134,17 +120,5 @@ describe('useContextEngine', () => {
     refuse.mockRestore();
     await act(() => result.current.retry());
     expect(result.current.saveState.state).toBe('saved');
-  });
-});
-
-describe('useEngineState', () => {
-  it('selects any slice', async () => {
-    const engine = engineOn();
-    const { result } = renderHook(() => useEngineState((state) => state.messages.length), {
-      wrapper: under(engine),
-    });
-    expect(result.current).toBe(0);
-    await say(engine, 'q1', 'a1');
-    expect(result.current).toBe(2);
   });
 });

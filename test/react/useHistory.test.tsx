@@ -54,44 +54,6 @@ describe('useHistory', () => {
     expect(engine.state.getState().checkpoints.map(({ name }) => name)).toEqual(['here']);
   });
 
-  it('goes on behind something that was taken back', async () => {
-    const engine = await talk();
-    const hook = open(engine);
-    await act(() => engine.renameBranch('main', 'one'));
-    await act(() => engine.renameBranch('one', 'two'));
-    await act(() => hook.current.undo());
-    await act(() => engine.checkpoint('here'));
-    expect(hook.current.canRedo).toBe(false);
-    await act(() => hook.current.undo());
-    await act(() => hook.current.undo());
-    expect(names(engine)).toEqual(['main']);
-  });
-
-  it('knows what was done before a reload', async () => {
-    const engine = await talk();
-    await act(() => engine.deleteBranch('main').catch(() => {}));
-    await act(() => engine.btw());
-    await act(() => engine.deleteBranch('main-v2'));
-    engine.dispose();
-    const later = engineOn(engine.store);
-    const hook = open(later);
-    await waitFor(() => expect(hook.current.undoLabel).toBe('Delete branch main-v2'));
-    await act(() => hook.current.undo());
-    expect(names(later)).toEqual(['main', 'main-v2']);
-  });
-
-  it('hides no words: a branch that has grown is only left', async () => {
-    const engine = await talk();
-    const hook = open(engine);
-    await act(() => engine.rewind('a1'));
-    await say(engine, 'q3', 'a3');
-    await act(() => hook.current.undo());
-    expect(shown(engine)).toEqual(['q1', 'a1', 'q2', 'a2']);
-    expect(names(engine)).toEqual(['main', 'main-v2']);
-    await act(() => hook.current.redo());
-    expect(shown(engine)).toEqual(['q1', 'a1', 'q3', 'a3']);
-  });
-
   it('is refused where another tab came after', async () => {
     const engine = await talk();
     const other = engineOn(engine.store);

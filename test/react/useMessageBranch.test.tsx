@@ -1,9 +1,8 @@
-import { act, renderHook, render, screen, fireEvent, waitFor } from '@testing-library/react';
-import { isContextError, useEngineState, useMessageBranch } from 'contextree';
-import type { ReactNode } from 'react';
+import { act, renderHook } from '@testing-library/react';
+import { isContextError, useMessageBranch } from 'contextree';
 import { describe, expect, it, vi } from 'vitest';
 import type { AttachedChat } from '../../src/engine/options.ts';
-import { engineOn, say, settle, shown, threeAnswers, under } from './harness.tsx';
+import { engineOn, say, shown, threeAnswers, under } from './harness.tsx';
 
 describe('useMessageBranch', () => {
   it('counts the versions of a message and knows its place', async () => {
@@ -37,33 +36,6 @@ describe('useMessageBranch', () => {
     });
     await result.current.goToNext();
     await result.current.goToPrevious();
-  });
-
-  it('pages through the versions, and stops at the ends', async () => {
-    const engine = await threeAnswers();
-    const Pager = ({ id }: { id: string }): ReactNode => {
-      const { branchNumber, count, goToPrevious, goToNext } = useMessageBranch(id);
-      return (
-        <p>
-          <button onClick={goToPrevious}>previous</button>
-          <output>{`${branchNumber}/${count}`}</output>
-          <button onClick={goToNext}>next</button>
-        </p>
-      );
-    };
-    const Last = (): ReactNode => <Pager id={useEngineState((state) => state.headMessageId) ?? ''} />;
-    render(<Last />, { wrapper: under(engine) });
-    for (const [name, version] of [
-      ['previous', 'second'],
-      ['previous', 'a1'],
-      ['previous', 'a1'],
-      ['next', 'second'],
-    ] as const) {
-      fireEvent.click(screen.getByText(name));
-      await settle(2);
-      await waitFor(() => expect(shown(engine).at(-1)).toBe(version));
-    }
-    await waitFor(() => expect(screen.getByRole('status').textContent).toBe('2/3'));
   });
 
   it('selects a version by id or by place', async () => {
@@ -145,15 +117,5 @@ describe('useMessageBranch', () => {
     const words = { id: 'a2', role: 'assistant' as const, parts: [{ type: 'text' as const, text: 'he' }] };
     await act(() => engine.updateMessage('a2', words, 'streaming'));
     expect(result.current).toMatchObject({ branchNumber: 2, count: 2, hasPrevious: true, hasNext: false });
-  });
-
-  it('gives the same functions in every render', async () => {
-    const engine = await threeAnswers();
-    const { result, rerender } = renderHook(() => useMessageBranch('a1'), { wrapper: under(engine) });
-    const { edit, goToNext, goToPrevious, regenerate, select } = result.current;
-    await act(() => engine.edit('a1', 'fourth'));
-    rerender();
-    expect(result.current.count).toBe(4);
-    expect(result.current).toMatchObject({ edit, goToNext, goToPrevious, regenerate, select });
   });
 });
