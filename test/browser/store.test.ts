@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { IndexedDBContextStore } from '../../src/store/indexeddb/store.ts';
-import { InMemoryContextStore } from '../../src/store/memory.ts';
 import { faultSuite } from '../support/faultSuite.ts';
 import { packSuite } from '../support/packSuite.ts';
 import { begun, endsOf, me, only, said, words } from '../support/storeRecords.ts';
@@ -8,10 +7,6 @@ import { storeSuite } from '../support/storeSuite.ts';
 
 const freshName = (): string => `test-${crypto.randomUUID()}`;
 
-storeSuite('InMemoryContextStore', async () => {
-  const store = new InMemoryContextStore();
-  return { store, other: async () => store };
-});
 storeSuite('IndexedDBContextStore', async () => {
   const name = freshName();
   return { store: new IndexedDBContextStore(name), other: async () => new IndexedDBContextStore(name) };

@@ -25,70 +25,41 @@ const base64 = (length: number): string =>
   drawn(`${SMALL}${SMALL.toUpperCase()}${DIGITS}+/`, length - 2) + any(2);
 const jwt = (): string => `eyJ${any(24)}.eyJ${web(60)}.${web(43)}`;
 
-/** One secret of each issuer, by the way it is marked. */
-const issued: (() => string)[] = [
-  () => `sk-${any(48)}`,
-  () => `sk-proj-${web(120)}`,
-  () => `sk-svcacct-${web(74)}`,
-  () => `sk-${hex(32)}`,
-  () => `sk-ant-api03-${web(93)}AA`,
-  () => `sk-ant-oat01-${web(80)}`,
-  () => `sk-or-v1-${hex(64)}`,
-  () => `AIza${web(35)}`,
-  () => `ya29.${web(80)}`,
-  () => `GOCSPX-${web(28)}`,
-  () => `ghp_${any(36)}`,
-  () => `nvapi-${web(64)}`,
-  () => `tvly-dev-${any(32)}`,
-  () => `pcsk_${any(6)}_${any(60)}`,
-  () => `csk-${any(48)}`,
-  () => `fw_${any(24)}`,
-  () => `lsv2_pt_${hex(32)}_${hex(10)}`,
-  () => `dckr_pat_${web(27)}`,
-  () => `glsa_${any(32)}_${hex(8)}`,
-  () => `figd_${web(40)}`,
-  () => `ATATT3xFfGF0${web(60)}`,
-  () => `gho_${any(36)}`,
-  () => `ghs_${any(36)}`,
-  () => `github_pat_${any(22)}_${any(59)}`,
-  () => `glpat-${any(20)}`,
-  () => `AKIA${capitals(16)}`,
-  () => `ASIA${capitals(16)}`,
-  () => `xoxb-${drawn(DIGITS, 12)}-${drawn(DIGITS, 13)}-${any(24)}`,
-  () => `xoxp-${drawn(DIGITS, 12)}-${drawn(DIGITS, 12)}-${hex(32)}`,
-  () => `xapp-1-A${capitals(10)}-${drawn(DIGITS, 13)}-${hex(64)}`,
-  () => `sk_live_${any(24)}`,
-  () => `rk_live_${any(99)}`,
-  () => `sk_test_${any(24)}`,
-  () => `whsec_${any(32)}`,
-  () => `npm_${any(36)}`,
-  () => `pypi-AgEIcHlwaS5vcmc${web(120)}`,
-  () => `hf_${letters(34)}`,
-  () => `ntn_${any(46)}`,
-  () => `vercel_blob_rw_${any(16)}_${any(30)}`,
-  () => `dp.pt.${any(43)}`,
-  () => `${drawn('123456789', 9)}:AA${web(33)}`,
-  () => `SG.${web(22)}.${web(43)}`,
-  () => `gsk_${any(52)}`,
-  () => `xai-${any(80)}`,
-  () => `pplx-${any(48)}`,
-  () => `shpat_${hex(32)}`,
-  () => `lin_api_${any(40)}`,
-  () => `AGE-SECRET-KEY-1${capitals(58)}`,
-  () => `SK${hex(32)}`,
-  () => `key-${hex(32)}`,
-  () => `${hex(32)}-${hex(8)}-${hex(8)}`,
-  () => `${any(52)}JQQJ99${capitals(10)}ACOG${any(8)}`,
-  () => `M${any(25)}.G${any(5)}.${web(38)}`,
-  () => `hvs.${web(90)}`,
-  () => `secret_${any(43)}`,
-  () => `HRKU-AA${web(58)}`,
-  () => `sntrys_eyJ${any(60)}_${base64(43)}`,
-  () => `pscale_tkn_${web(43)}`,
-  () => `pul-${hex(40)}`,
-  () => `glpat-${web(27)}.01.${drawn(DIGITS + SMALL, 9)}`,
+const kinds: Readonly<Record<string, (length: number) => string>> = {
+  hex,
+  any,
+  letters,
+  capitals,
+  web,
+  base64,
   jwt,
-];
+  digits: (length) => drawn(DIGITS, length),
+  counted: (length) => drawn('123456789', length),
+  plain: (length) => drawn(DIGITS + SMALL, length),
+};
+
+/** One secret of each issuer, by the way it is marked: `<any48>` stands for so many characters of a kind. */
+const issued: (() => string)[] = `
+  sk-<any48> sk-proj-<web120> sk-svcacct-<web74> sk-<hex32> sk-ant-api03-<web93>AA sk-ant-oat01-<web80>
+  sk-or-v1-<hex64> AIza<web35> ya29.<web80> GOCSPX-<web28> ghp_<any36> nvapi-<web64> tvly-dev-<any32>
+  pcsk_<any6>_<any60> csk-<any48> fw_<any24> lsv2_pt_<hex32>_<hex10> dckr_pat_<web27> glsa_<any32>_<hex8>
+  figd_<web40> ATATT3xFfGF0<web60> gho_<any36> ghs_<any36> github_pat_<any22>_<any59> glpat-<any20>
+  AKIA<capitals16> ASIA<capitals16> xoxb-<digits12>-<digits13>-<any24> xoxp-<digits12>-<digits12>-<hex32>
+  xapp-1-A<capitals10>-<digits13>-<hex64> sk_live_<any24> rk_live_<any99> sk_test_<any24> whsec_<any32>
+  npm_<any36> pypi-AgEIcHlwaS5vcmc<web120> hf_<letters34> ntn_<any46> vercel_blob_rw_<any16>_<any30>
+  dp.pt.<any43> <counted9>:AA<web33> SG.<web22>.<web43> gsk_<any52> xai-<any80> pplx-<any48> shpat_<hex32>
+  lin_api_<any40> AGE-SECRET-KEY-1<capitals58> SK<hex32> key-<hex32> <hex32>-<hex8>-<hex8>
+  <any52>JQQJ99<capitals10>ACOG<any8> M<any25>.G<any5>.<web38> hvs.<web90> secret_<any43> HRKU-AA<web58>
+  sntrys_eyJ<any60>_<base6443> pscale_tkn_<web43> pul-<hex40> glpat-<web27>.01.<plain9> <jwt1>
+`
+  .trim()
+  .split(/\s+/)
+  .map(
+    (form) => () =>
+      form.replaceAll(/<(base64|\D+)(\d+)>/g, (_, kind: string, length: string) =>
+        kinds[kind]!(Number(length)),
+      ),
+  );
 
 /** How many issuers there are: the first samples are theirs, six each. */
 export const ISSUED: number = issued.length;
@@ -116,24 +87,10 @@ const withinWords: ((secret: string) => string)[] = [
 ];
 
 /** Names, and forms of giving a value to a name. */
-const names = [
-  'api_key',
-  'apiKey',
-  'API-KEY',
-  'x-api-key',
-  'OPENAI_API_KEY',
-  'clientSecret',
-  'client_secret',
-  'secret',
-  'token',
-  'access_token',
-  'refreshToken',
-  'AUTH_TOKEN',
-  'secretAccessKey',
-  'encryption_key',
-  'private_key',
-  'SIGNING_KEY',
-];
+const names =
+  'api_key apiKey API-KEY x-api-key OPENAI_API_KEY clientSecret client_secret secret token access_token refreshToken AUTH_TOKEN secretAccessKey encryption_key private_key SIGNING_KEY'.split(
+    ' ',
+  );
 const assignments: ((name: string, value: string) => string)[] = [
   (name, value) => `${name}=${value}`,
   (name, value) => `${name}: ${value}`,

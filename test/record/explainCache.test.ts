@@ -2,7 +2,7 @@ import { tool } from 'ai';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { hint, role } from '../../src/fragment/builders.ts';
-import { fragment } from '../../src/fragment/fragment.ts';
+import { fragment, type ContextFragment } from '../../src/fragment/fragment.ts';
 import type { CacheVerdict } from '../../src/record/explainCache.ts';
 import { MarkdownRenderer } from '../../src/render/markdown.ts';
 import type { ContextRenderer } from '../../src/render/renderer.ts';
@@ -62,39 +62,26 @@ describe('why the cache broke, with the transport in the browser', () => {
     expect(found.why).toBe('The text of the fragment "rules" changed.');
   });
 
-  it('fragment added', async () => {
-    const found = await afterChange(({ engine }) => {
-      engine
-        .clear()
-        .set(hint('Now.'), fragment('rules', LONG), { ...hint('Be brief.'), id: 'brief' }, role('A tutor.'));
-    });
-    expect(found).toMatchObject({ state: 'broke', cause: 'fragment added', section: { id: 'hint' } });
-  });
+  const pieces: Readonly<Record<string, ContextFragment>> = {
+    rules: fragment('rules', LONG),
+    brief: { ...hint('Be brief.'), id: 'brief' },
+    early: { ...hint('Early.'), id: 'early' },
+    tutor: role('A tutor.'),
+  };
+  const promptOf = (names: string): ContextFragment[] =>
+    names.split(' ').map((name) => pieces[name] ?? hint(name));
 
-  it('fragment removed', async () => {
+  it.each([
+    ['fragment added', 'rules brief', 'now rules brief', { section: { id: 'hint' } }],
+    ['fragment removed', 'early rules', 'rules', { section: { id: 'early' }, before: '<hint>Early.</hint>' }],
+    ['fragment removed', 'a b c rules', 'b c rules', { before: '<hint>a</hint>' }],
+    ['fragments reordered', 'rules brief tutor', 'tutor rules brief', {}],
+  ])('%s: %s, then %s', async (cause, before, after, more) => {
     const found = await afterChange(
-      ({ engine }) => engine.unset('early'),
-      ({ engine }) => {
-        engine.clear().set({ ...hint('Early.'), id: 'early' }, fragment('rules', LONG), hint('Late.'));
-      },
+      ({ engine }) => engine.clear().set(...promptOf(after)),
+      ({ engine }) => engine.clear().set(...promptOf(before)),
     );
-    expect(found).toMatchObject({ state: 'broke', cause: 'fragment removed', section: { id: 'early' } });
-    expect(found.before).toContain('Early.');
-  });
-
-  it('one of several fragments of a name removed', async () => {
-    const found = await afterChange(
-      ({ engine }) => engine.clear().set(hint('b'), hint('c'), fragment('rules', LONG)),
-      ({ engine }) => engine.clear().set(hint('a'), hint('b'), hint('c'), fragment('rules', LONG)),
-    );
-    expect(found).toMatchObject({ cause: 'fragment removed', before: '<hint>a</hint>' });
-  });
-
-  it('fragments reordered', async () => {
-    const found = await afterChange(({ engine }) => {
-      engine.clear().set(role('A tutor.'), fragment('rules', LONG), { ...hint('Be brief.'), id: 'brief' });
-    });
-    expect(found).toMatchObject({ state: 'broke', cause: 'fragments reordered' });
+    expect(found).toMatchObject({ state: 'broke', cause, ...more });
   });
 
   it.each([
@@ -134,35 +121,26 @@ describe('why the cache broke, with the transport in the browser', () => {
     expect(await verdict(recorded)).toMatchObject({ state: 'broke', cause: 'renderer' });
   });
 
-  it('tool added', async () => {
-    const found = await afterChange(
-      ({ use }) => use({ tools: { search, dice } }),
-      ({ use }) => use({ tools: { dice } }),
-    );
-    expect(found).toMatchObject({
-      state: 'broke',
-      cause: 'tool added',
-      section: { kind: 'tool', id: 'search' },
-    });
-  });
-
-  it('tools reordered', async () => {
-    const found = await afterChange(
-      ({ use }) => use({ tools: { search, dice } }),
-      ({ use }) => use({ tools: { dice, search } }),
-    );
-    expect(found).toMatchObject({ state: 'broke', cause: 'tools reordered' });
-  });
+  const tools: Readonly<Record<string, [name: string, tool: object]>> = {
+    dice: ['dice', dice],
+    search: ['search', search],
+    'two dice': ['dice', { ...dice, description: 'Rolls two dice.' }],
+    'dice by name': ['dice', { ...dice, inputSchema: z.object({ sides: z.string() }) }],
+  };
+  const toolsOf = (names: string): never =>
+    Object.fromEntries(names.split(', ').map((name) => tools[name]!)) as never;
 
   it.each([
-    ['its description', { ...dice, description: 'Rolls two dice.' }],
-    ['its schema', { ...dice, inputSchema: z.object({ sides: z.string() }) }],
-  ])('tool changed: %s', async (_what, changed) => {
+    ['tool added', 'dice', 'search, dice', 'search'],
+    ['tools reordered', 'dice, search', 'search, dice', undefined],
+    ['tool changed', 'dice', 'two dice', 'dice'],
+    ['tool changed', 'dice', 'dice by name', 'dice'],
+  ])('%s: %s, then %s', async (cause, before, after, id) => {
     const found = await afterChange(
-      (recorded) => recorded.use({ tools: { dice: changed as never } }),
-      (recorded) => recorded.use({ tools: { dice } }),
+      ({ use }) => use({ tools: toolsOf(after) }),
+      ({ use }) => use({ tools: toolsOf(before) }),
     );
-    expect(found).toMatchObject({ state: 'broke', cause: 'tool changed', section: { id: 'dice' } });
+    expect(found).toMatchObject({ state: 'broke', cause, ...(id && { section: { kind: 'tool', id } }) });
   });
 
   it('the same tools made anew break nothing', async () => {
@@ -191,27 +169,21 @@ describe('why the cache broke, with the transport in the browser', () => {
     expect(found).toMatchObject({ state: 'broke', cause: 'message edited', section: { kind: 'message' } });
   });
 
-  it('history cut', async () => {
+  it.each([[], ['Rules.']])('history cut, %j in its place', async (...summary) => {
+    const texts = summary.map((text) => ({
+      id: 'sum',
+      role: 'user' as const,
+      parts: [{ type: 'text' as const, text }],
+    }));
     const found = await afterChange(
-      ({ send }) => send(({ messages, body }) => ({ messages: messages.slice(2), ...(body && { body }) })),
+      ({ send }) =>
+        send(({ messages, body }) => ({ messages: [...texts, ...messages.slice(2)], ...(body && { body }) })),
       async (recorded) => {
         recorded.engine.clear();
         await recorded.say(LONG);
       },
     );
     expect(found).toMatchObject({ state: 'broke', cause: 'history cut', section: { kind: 'message' } });
-  });
-
-  it('history cut, a summary in its place', async () => {
-    const summary = { id: 'sum', role: 'user' as const, parts: [{ type: 'text' as const, text: 'Rules.' }] };
-    const found = await afterChange(
-      ({ send }) => send(({ messages }) => ({ messages: [summary, ...messages.slice(2)] })),
-      async (recorded) => {
-        recorded.engine.clear();
-        await recorded.say(LONG);
-      },
-    );
-    expect(found).toMatchObject({ cause: 'history cut' });
   });
 
   it('model switch', async () => {

@@ -63,12 +63,6 @@ test('an answer that grows is written once, not at each word', async () => {
   expect(await long.read()).toEqual(said('x'.repeat(600), '599'));
 });
 
-test('the first words of an answer are looked for once, and put: somebody waits for the next ones', async () => {
-  const kept = new Kept();
-  await kept.write(said('word'));
-  expect(kept.asked).toEqual(['entries', 'put']);
-});
-
 test('what a tool is asked, which grows in two places at once, is written once, too, and not again when all is asked', async () => {
   const asked = (state: string, input: string, rest: object = {}): UIMessage => {
     const call = { type: 'tool-write', toolCallId: 't1', state, input: { text: input }, ...rest };

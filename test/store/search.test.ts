@@ -85,18 +85,7 @@ describe('searching', () => {
 
   it('finds Chinese, Japanese, Thai and Korean words inside of sentences', async () => {
     await say('c1', '我们研究生命的起源。東京タワーに行きました。ฉันรักภาษาไทยมาก 나무가 자란다');
-    for (const query of [
-      '生命',
-      '研究',
-      '"起源"',
-      '東京',
-      'タワー',
-      'ﾀﾜｰ',
-      'ภาษาไทย',
-      'รัก',
-      '나무',
-      '나무 자란',
-    ])
+    for (const query of '生命,研究,"起源",東京,タワー,ﾀﾜｰ,ภาษาไทย,รัก,나무,나무 자란'.split(','))
       expect(await found(query)).toEqual(['c1']);
     expect((await store.searchMessages('c', '生命'))[0]?.snippet).toContain('研究<mark>生命</mark>的起源');
     await say('c2', 'Neu: React나무가, iOS手机 ガイド', 'c1');
@@ -215,21 +204,21 @@ describe('searching', () => {
 
   it('gives nothing for odd queries', async () => {
     const odd = [
-      '',
+      '\\',
+      '%',
+      '*',
+      '(',
+      '\0',
       ' ',
       '"',
       '""',
       '-',
       'a:b"',
-      '*',
-      '(',
       '(((',
-      '\\',
-      '%',
       '\ud800',
       '\udc00"',
       '¿?!…。、',
-      '\0',
+      '',
     ];
     for (const query of [...odd, '.'.repeat(1e6), 'AND', 'NOT ', '"'.repeat(999)])
       expect(await found(query)).toEqual([]);
@@ -314,11 +303,6 @@ describe('a search', () => {
     expect(await ask('oak')).toEqual({ found: ['m7'], read: ['m7'] });
   });
 
-  it('reads once where two people ask at the same time', async () => {
-    await Promise.all([search.find('c', 'nothing'), search.find('c', 'nowhere')]);
-    expect(read).toHaveLength(300);
-  });
-
   it('lets the words go when nobody has asked for a while', async () => {
     await ask('nothing');
     for (const [minutes, count] of [
@@ -329,13 +313,6 @@ describe('a search', () => {
       await vi.advanceTimersByTimeAsync(minutes * 60_000);
       expect((await ask('nothing')).read).toHaveLength(count);
     }
-  });
-
-  it('keeps the words of the four chats that were searched last', async () => {
-    for (const id of ['d', 'e', 'f', 'g']) await store.commit(id, begun('me', 'q1'), me);
-    for (const id of ['c', 'd', 'e', 'f', 'c', 'g']) await ask('nothing', id);
-    expect((await ask('nothing', 'c')).read).toHaveLength(0);
-    expect((await ask('nothing', 'd')).read).toHaveLength(1);
   });
 
   it('tells what keeps it from reading, and goes on where it was when that is over', async () => {

@@ -10,7 +10,7 @@ import { root } from '../../scripts/entries.mjs';
 
 /** Which suites which file runs, each as often as it is named: `test/browser/store.test.ts` runs in each browser. */
 const SUITES: Readonly<Record<string, readonly string[]>> = {
-  'browser/store.test.ts': ['storeSuite', 'storeSuite', 'packSuite', 'faultSuite'],
+  'browser/store.test.ts': ['storeSuite', 'packSuite', 'faultSuite'],
   'store/indexeddb.test.ts': ['storeSuite', 'packSuite', 'faultSuite'],
   'store/memory.test.ts': ['storeSuite'],
 };
