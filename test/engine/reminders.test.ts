@@ -202,19 +202,6 @@ describe('versions', () => {
       expect(await resolved(engine)).toBe(`q1 more${still ? '+throw3' : ''}`);
     },
   );
-
-  test('edit() makes one too, also from parts and metadata of the old one', async () => {
-    const engine = engineOn().set(reminder(dice()));
-    await say(engine, 'q1', 'a1');
-    await engine.edit('q1', 'other words');
-    expect(await resolved(engine)).toBe('other words+throw2');
-    const [old] = (await engine.resolve()).messages;
-    await engine.edit('q1', {
-      parts: [...old!.parts, { type: 'text', text: 'and more' }],
-      metadata: old!.metadata,
-    });
-    expect(await resolved(engine)).toBe('other words and more+throw3');
-  });
 });
 
 describe('ask()', () => {

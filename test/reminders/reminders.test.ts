@@ -92,16 +92,6 @@ describe('a reminder', () => {
     expect(texts(message)[0]?.match(/<\/system-reminder>/g)).toHaveLength(1);
   });
 
-  test('leaves the message that it was given alone', async () => {
-    const message = asked('Hello');
-    const before = structuredClone(message);
-    await applyReminders(message, [reminder('note'), reminder('part', { asPart: true })], {
-      turn: 1,
-      messages: [],
-    });
-    expect(message).toEqual(before);
-  });
-
   test('shows nothing in the system prompt and survives a copy', async () => {
     const copy = copyFragment(reminder('note'));
     for (const renderer of [
@@ -180,51 +170,6 @@ describe('a reminder', () => {
 });
 
 describe('stripReminders()', () => {
-  test('gives back what the person wrote', async () => {
-    const original = {
-      ...asked('Hello'),
-      parts: [
-        { type: 'text', text: '' },
-        { type: 'text', text: 'Hello ' },
-      ] as UIMessage['parts'],
-    };
-    const fragments = [
-      reminder('one'),
-      reminder('part', { asPart: true }),
-      reminder('two'),
-      reminder('three', { asPart: true }),
-    ];
-    const folded = await applyReminders(original, fragments, { turn: 1, messages: [] });
-    expect(folded).not.toEqual(original);
-    expect(stripReminders(folded)).toEqual(original);
-  });
-
-  test('works on the message as storage gives it back, and keeps other metadata', async () => {
-    const original = messageOf(user('Hello', { id: 'q', metadata: { from: 'phone' } }));
-    const folded = await applyReminders(original, [reminder('one'), reminder('two')], {
-      turn: 1,
-      messages: [],
-    });
-    expect(stripReminders(JSON.parse(JSON.stringify(folded)) as UIMessage)).toEqual(original);
-  });
-
-  test.each<[string, unknown]>([
-    ['none', undefined],
-    ['an empty record', {}],
-    ['null', null],
-    ['a text', 'from the phone'],
-    ['a list', [1, { a: 2 }]],
-    ['a number', 0],
-    ['reminders of its own', { reminders: ['buy milk'], from: 'phone' }],
-    ['a list of reminders of its own', { reminders: [{ id: 'milk', text: 'buy milk' }] }],
-  ])('gives back metadata that was %s', async (_what, metadata) => {
-    const original = messageOf(user({ ...asked('Hello'), metadata }));
-    const fragments = [reminder('one'), reminder('two', { asPart: true })];
-    const folded = await applyReminders(original, fragments, { turn: 1, messages: [] });
-    expect(folded.parts).toHaveLength(2);
-    expect(stripReminders(JSON.parse(JSON.stringify(folded)) as UIMessage)).toStrictEqual(original);
-  });
-
   test('takes the reminders out of an edited message, wherever they stand now', async () => {
     const fragments = [reminder('one'), reminder('two', { asPart: true })];
     const folded = await applyReminders(asked('Hello'), fragments, { turn: 1, messages: [] });
