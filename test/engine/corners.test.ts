@@ -199,6 +199,16 @@ test('a message of another role is never put in the place of one: it stands besi
 });
 
 describe('an answer', () => {
+  test('that ends without a word is seen nowhere, also when something was said behind it', async () => {
+    const { engine, disk, branches } = await chat(['q1']);
+    const id = await engine.ask(said('q2'), { id: 'a2' });
+    await say(engine, 'q3');
+    await engine.updateMessage(id, { id, role: 'assistant', parts: [] }, 'interrupted');
+    expect([shown(engine), engine.status('a2')]).toEqual(['q1 > q2 > q3', undefined]);
+    expect(await disk.getMessage('c', 'a2')).toBeUndefined();
+    expect(await branches()).toEqual({ main: 'q1 > q2 > q3' });
+  });
+
   test('keeps the words of its drafts when it ends with none', async () => {
     const { engine, branches } = await chat();
     const id = await engine.ask(said('q1'), { id: 'a1' });

@@ -2,6 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import type { ContextEngine } from '../../src/engine/engine.ts';
 import type { ContextEngineOptions } from '../../src/engine/options.ts';
 import type { ContextEvent } from '../../src/engine/state.ts';
+import type { ContextError } from '../../src/errors.ts';
 import { hint, role, term } from '../../src/fragment/builders.ts';
 import { fragment, type ContextFragment } from '../../src/fragment/fragment.ts';
 import { assistant, user } from '../../src/fragment/message.ts';
@@ -326,74 +327,42 @@ describe('updateChat()', () => {
 });
 
 describe('the texts of refusals', () => {
-  test.each<
-    [string, (engine: ContextEngine) => Promise<unknown>, { code: string; message: string; details?: object }]
-  >([
-    [
-      'an unknown branch',
-      (engine) => engine.switchBranch('nope'),
-      {
-        code: 'branch-not-found',
-        message: 'Branch "nope" not found in chat "c"',
-        details: { branch: 'nope', chatId: 'c' },
-      },
-    ],
-    [
-      'an unknown checkpoint',
-      (engine) => engine.restore('nope'),
-      {
-        code: 'checkpoint-not-found',
-        message: 'Checkpoint "nope" not found in chat "c"',
-        details: { checkpoint: 'nope', chatId: 'c' },
-      },
-    ],
-    [
-      'an unknown message',
+  const refusals: Readonly<Record<string, readonly ((engine: ContextEngine) => Promise<unknown>)[]>> = {
+    'branch-not-found: Branch "nope" not found in chat "c"': [(engine) => engine.switchBranch('nope')],
+    'checkpoint-not-found: Checkpoint "nope" not found in chat "c"': [(engine) => engine.restore('nope')],
+    'message-not-found: Message "zzz" not found': [
       (engine) => engine.rewind('zzz'),
-      { code: 'message-not-found', message: 'Message "zzz" not found', details: { id: 'zzz' } },
-    ],
-    [
-      'a checkpoint in an empty chat',
-      (engine) => engine.checkpoint('x'),
-      { code: 'empty-branch', message: 'Cannot create checkpoint: no messages in conversation' },
-    ],
-    [
-      'a by-the-way in an empty chat',
-      (engine) => engine.btw(),
-      { code: 'empty-branch', message: 'Cannot create btw branch: no messages in conversation' },
-    ],
-    [
-      'a nameless branch',
-      (engine) => engine.renameBranch('main', ' '),
-      { code: 'invalid-options', message: 'A branch needs a name: got " ".' },
-    ],
-    [
-      'a turn of nothing',
-      (engine) => engine.ask([]),
-      { code: 'invalid-messages', message: 'ask() needs at least one message.' },
-    ],
-    [
-      'an answer that is none',
-      (engine) => engine.ask(said('q1'), { answer: 5 as never, id: 'a1' }),
-      { code: 'invalid-messages', message: expect.stringContaining('parts must be a list') },
-    ],
-    [
-      'an unknown sibling',
       (engine) => engine.selectSibling('zzz'),
-      { code: 'message-not-found', message: 'Message "zzz" not found' },
-    ],
-    [
-      'words for an unknown message',
       (engine) => engine.updateMessage('zzz', said('zzz')),
-      { code: 'message-not-found', message: 'Message "zzz" not found' },
-    ],
-    [
-      'a checkpoint at an unknown message',
       (engine) => engine.checkpoint('x', { at: 'zzz' }),
-      { code: 'message-not-found', message: 'Message "zzz" not found' },
+      (engine) => engine.ask(said('q1'), { parentId: 'zzz' }),
     ],
-  ])('%s', async (_what, call, error) => {
-    await expect(call(engineOn())).rejects.toMatchObject(error);
+    'empty-branch: Cannot create checkpoint: no messages in conversation': [
+      (engine) => engine.checkpoint('x'),
+    ],
+    'empty-branch: Cannot create btw branch: no messages in conversation': [(engine) => engine.btw()],
+    'invalid-options: A branch needs a name: got " ".': [(engine) => engine.renameBranch('main', ' ')],
+    'invalid-messages: ask() needs at least one message.': [(engine) => engine.ask([])],
+  };
+
+  test.each(Object.entries(refusals))('%s', async (told, calls) => {
+    for (const call of calls) {
+      const { code, message } = (await call(engineOn()).catch((error: unknown) => error)) as ContextError;
+      expect(`${code}: ${message}`).toBe(told);
+    }
+  });
+
+  test('name what is meant in their details', async () => {
+    const chat = { chatId: 'c' };
+    await expect(engineOn().switchBranch('nope')).rejects.toMatchObject({
+      details: { branch: 'nope', ...chat },
+    });
+    await expect(engineOn().restore('nope')).rejects.toMatchObject({
+      details: { checkpoint: 'nope', ...chat },
+    });
+    await expect(engineOn().rewind('zzz')).rejects.toMatchObject({ details: { id: 'zzz' } });
+    const answer = 5 as never;
+    await expect(engineOn().ask(said('q1'), { answer, id: 'a1' })).rejects.toThrow('parts must be a list');
   });
 
   test('the last branch, a taken name', async () => {

@@ -164,6 +164,19 @@ describe('a reminder in the prompt', () => {
 });
 
 describe('versions', () => {
+  test('edit() makes one too, also from parts and metadata of the old one', async () => {
+    const engine = engineOn().set(reminder(dice()));
+    await say(engine, 'q1', 'a1');
+    await engine.edit('q1', 'other words');
+    expect(await resolved(engine)).toBe('other words+throw2');
+    const [old] = (await engine.resolve()).messages;
+    await engine.edit('q1', {
+      parts: [...old!.parts, { type: 'text', text: 'and more' }],
+      metadata: old!.metadata,
+    });
+    expect(await resolved(engine)).toBe('other words and more+throw3');
+  });
+
   test('a retry with the words alone writes nothing', async () => {
     const store = new InMemoryContextStore();
     const engine = engineOn(store).set(reminder('note'));

@@ -25,28 +25,6 @@ function open(store = new InMemoryContextStore()) {
   return { store, context, branches: () => branchesIn(store, 'chat-001') };
 }
 
-test('checkpoint and restore: both choices are kept, across sessions', async () => {
-  const { store, context, branches } = open();
-  context.set(user('Should I learn Python or JavaScript?'));
-  context.set(assistantText('Both are great!', { id: 'msg-xxx' }));
-  await context.save();
-  expect(await context.checkpoint('before-choice')).toMatchObject({
-    name: 'before-choice',
-    messageId: 'msg-xxx',
-  });
-  context.set(user('Python'));
-  await context.save();
-  const later = open(store).context;
-  await later.restore('before-choice');
-  expect(later.branch).toBe('main-v2');
-  later.set(user('I want to learn JavaScript.'));
-  await later.save();
-  expect(await branches()).toEqual({
-    main: 'Should I learn Python or JavaScript? > Both are great! > Python',
-    'main-v2': 'Should I learn Python or JavaScript? > Both are great! > I want to learn JavaScript.',
-  });
-});
-
 describe('complete flows', () => {
   test('a turn: resolve, generate, save', async () => {
     const { store, context } = open();

@@ -36,6 +36,8 @@ function each<T>(count: number, make: (i: number) => T): T[] {
   return Array.from({ length: count }, (_, i) => make(i));
 }
 
+/** So many ids that begin with this letter. */
+const all = (letter: string, n: number): string[] => each(n, (i) => `${letter}${i}`);
 const begun: StoreDelta = only({
   messages: [said('q', null)],
   ends: [endsOf('main', ['q'])],
@@ -67,33 +69,18 @@ const COMMITS: Readonly<Record<string, (count: number) => readonly StoreDelta[]>
     begun,
     only({
       messages: answers(n).messages,
-      ends: [
-        endsOf(
-          'main',
-          each(n, (i) => `a${i}`),
-        ),
-      ],
+      ends: [endsOf('main', all('a', n))],
     }),
   ],
   'ends of one record that are passed': (n) => [
     begun,
     only({
       messages: answers(n).messages,
-      ends: [
-        endsOf(
-          'main',
-          each(n, (i) => `a${i}`),
-        ),
-      ],
+      ends: [endsOf('main', all('a', n))],
     }),
     only({
       messages: each(n, (i) => said(`b${i}`, `a${i}`)),
-      ends: [
-        endsOf(
-          'main',
-          each(n, (i) => `b${i}`),
-        ),
-      ],
+      ends: [endsOf('main', all('b', n))],
     }),
   ],
   'deleted branches': (n) => [begun, answers(n), deletions(n, true)],

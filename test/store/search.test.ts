@@ -315,6 +315,13 @@ describe('a search', () => {
     }
   });
 
+  it('keeps the words of the four chats that were searched last', async () => {
+    for (const id of ['d', 'e', 'f', 'g']) await store.commit(id, begun('me', 'q1'), me);
+    for (const id of ['c', 'd', 'e', 'f', 'c', 'g']) await ask('nothing', id);
+    expect((await ask('nothing', 'c')).read).toHaveLength(0);
+    expect((await ask('nothing', 'd')).read).toHaveLength(1);
+  });
+
   it('tells what keeps it from reading, and goes on where it was when that is over', async () => {
     isAway = true;
     await expect(search.find('c', 'm7')).rejects.toThrow('the disk is away');
