@@ -353,6 +353,19 @@ describe('another tab', () => {
     expect(shown(other)).toBe('q1 > q7');
   });
 
+  test('is followed again as soon as nothing waits here any more', async () => {
+    const { engine, store } = await chat(['q1', 'a1']);
+    const other = engineOn(store);
+    await other.ready();
+    other.set(user(said('q7')));
+    await say(engine, 'q2');
+    await quiet(other);
+    expect(shown(other)).toBe('q1 > a1');
+    other.unset('q7');
+    await quiet(other);
+    expect(shown(other)).toBe('q1 > a1 > q2');
+  });
+
   test('does not get between a turn that waits here and its context, whatever else is written', async () => {
     const { engine, store } = await chat(['q1', 'a1']);
     const other = engineOn(store);

@@ -77,6 +77,22 @@ describe('a message', () => {
     });
     expect(infoOf(chat, chat.messages.get('a2')!)).toBe(info);
   });
+
+  it('learns of its parent when that comes later', () => {
+    const parts = [records([said('a2', 'q1')]), records([said('q1', null, { id: 'asked' })])];
+    const chat = joined(parts[0]!);
+    expect(infoOf(chat, chat.messages.get('a2')!)).toMatchObject({
+      parentId: null,
+      parentKey: null,
+      depth: 1,
+    });
+    const whole = joined(...parts);
+    expect(infoOf(whole, whole.messages.get('a2')!)).toMatchObject({
+      parentId: 'asked',
+      parentKey: 'q1',
+      depth: 2,
+    });
+  });
 });
 
 describe('looking for a message', () => {
