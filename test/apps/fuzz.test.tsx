@@ -7,7 +7,8 @@ import { done, problemsOf } from './sequence.ts';
 // Compiler, on React's production build.
 
 /** `FUZZ_SEEDS=2000`, or `npm run soak`, runs so many sequences, `FUZZ_FIRST=17 FUZZ_SEEDS=1` one of them again. */
-const SEEDS = Number(process.env['FUZZ_SEEDS'] ?? (process.env['AI_SDK'] === '7' ? 150 : 10));
+const isNewest = process.env['AI_SDK'] === '7';
+const SEEDS = Number(process.env['FUZZ_SEEDS'] ?? (isNewest ? 150 : 10));
 const FIRST = Number(process.env['FUZZ_FIRST'] ?? 0);
 /** Told of together. */
 const GROUP = 50;
@@ -37,7 +38,7 @@ describe('a person who presses every button of an app', () => {
       expect(await problemsOf(seed), `FUZZ_FIRST=${seed} FUZZ_SEEDS=1`).toEqual([]);
   });
 
-  it.each(FOUND)('loses none in 40 acts of seed %i', async (seed) => {
+  it.runIf(isNewest).each(FOUND)('loses none in 40 acts of seed %i', async (seed) => {
     expect(await problemsOf(seed, openApp, 40), `FUZZ_ACTS=40 FUZZ_FIRST=${seed} FUZZ_SEEDS=1`).toEqual([]);
   });
 
