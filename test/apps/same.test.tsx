@@ -57,24 +57,6 @@ const visits: Record<string, (page: Visit) => Promise<void>> = {
     await page.reply((server) => server.send({ type: 'data-weather', id: 'w', data: { sky: 'blue' } }));
     await page.reply((server) => server.answer('Blue.'));
   },
-  'a tool of the page': async (page) => {
-    await page.send('Roll?');
-    await page.reply((server) => server.send({ type: 'start-step' }, call, { type: 'finish-step' }));
-    await page.reply((server) => server.finish());
-    await page.press('Give');
-    await page.reply((server) => server.answer('Four.'));
-    await page.send('And?');
-    await page.reply((server) => server.answer('That is all.'));
-  },
-  'a tool of the page that fails': async (page) => {
-    await page.send('Roll?');
-    await page.reply((server) => server.send({ type: 'start-step' }, call, { type: 'finish-step' }));
-    await page.reply((server) => server.finish());
-    await page.press('Fail');
-    await page.reply((server) => server.answer('No dice, then.'));
-    await page.send('And?');
-    await page.reply((server) => server.answer('That is all.'));
-  },
   'tools of the server that fail': async (page) => {
     const bad = { type: 'tool-input-error', toolCallId: '2', toolName: 'dice', input: 'six' } as const;
     await page.send('Roll twice?');
@@ -144,6 +126,17 @@ const visits: Record<string, (page: Visit) => Promise<void>> = {
     await page.reply((server) => server.answer('Third.'));
   },
 };
+
+for (const outcome of ['Give', 'Fail'])
+  visits[`a tool of the page: ${outcome}`] = async (page) => {
+    await page.send('Roll?');
+    await page.reply((server) => server.send({ type: 'start-step' }, call, { type: 'finish-step' }));
+    await page.reply((server) => server.finish());
+    await page.press(outcome);
+    await page.reply((server) => server.answer('So be it.'));
+    await page.send('And?');
+    await page.reply((server) => server.answer('That is all.'));
+  };
 
 for (const leave of SDK > 5 ? ['Approve', 'Deny'] : [])
   visits[`a tool that asks for leave: ${leave}`] = async (page) => {

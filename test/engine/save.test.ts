@@ -35,13 +35,6 @@ describe('save() of a message that is there already', () => {
     expect(await branches()).toEqual({ main: 'q1 > a1' });
   });
 
-  test('forks when it says something else: the old version keeps its branch and all that followed', async () => {
-    const { engine, branches } = await chat('q1', 'a1', 'q2', 'a2');
-    await say(engine, 'a1=better');
-    expect(await branches()).toEqual({ main: 'q1 > a1 > q2 > a2', 'main-v2': 'q1 > better' });
-    expect(engine.branch).toBe('main-v2');
-  });
-
   test('keeps the id, and gives the new version a key of its own: saved again, it is no third one', async () => {
     const { engine, branches } = await chat('q1', 'a1');
     const before = engine.node('a1')?.key;
@@ -51,16 +44,21 @@ describe('save() of a message that is there already', () => {
     expect(await branches()).toEqual({ main: 'q1 > a1', 'main-v2': 'q1 > better' });
   });
 
-  test('makes a sibling of a root, too', async () => {
-    const { engine, branches } = await chat('q1', 'a1');
-    await say(engine, 'q1=asked differently', 'a9');
-    expect(await branches()).toEqual({ main: 'q1 > a1', 'main-v2': 'asked differently > a9' });
-  });
-
-  test('forks once for several, and what came before the first changed one stays', async () => {
+  test.each<[what: string, then: string, branches: Record<string, string>]>([
+    ['the old version keeps its branch and all that followed', 'a1=better', { 'main-v2': 'q1 > better' }],
+    ['a sibling of a root, too', 'q1=other a9', { 'main-v2': 'other > a9' }],
+    ['once for several', 'a1=x q2=y a7', { 'main-v2': 'q1 > x > y > a7' }],
+    ['what came before stays', 'q3 a1=x', { main: 'q1 > a1 > q2 > a2 > q3', 'main-v2': 'q1 > x' }],
+    [
+      'one id twice is one, at the first place',
+      'q3=draft a3 q3=final',
+      { main: 'q1 > a1 > q2 > a2 > final > a3' },
+    ],
+  ])('forks where it says something else: %s', async (_what, then, made) => {
     const { engine, branches } = await chat('q1', 'a1', 'q2', 'a2');
-    await say(engine, 'q3', 'a1=x', 'q2=y', 'a7');
-    expect(await branches()).toEqual({ main: 'q1 > a1 > q2 > a2 > q3', 'main-v2': 'q1 > x > y > a7' });
+    await say(engine, ...then.split(' '));
+    expect(await branches()).toEqual({ main: 'q1 > a1 > q2 > a2', ...made });
+    expect(engine.branch).toBe(Object.keys(made).at(-1));
   });
 });
 
@@ -98,13 +96,6 @@ describe('save({ branch: NAME })', () => {
     await expect(engine.save(named)).rejects.toMatchObject({ code: 'invalid-options' });
     expect(engine.state.getState().pending).toHaveLength(1);
     expect(await branches()).toEqual({ main: 'q1 > a1', 'main-v2': 'q1 > a1' });
-  });
-});
-
-describe('the same id twice among the pending', () => {
-  test('is one message: the later words, at the first place', async () => {
-    const { branches } = await chat('q1', 'a1=draft', 'q2', 'a1=final');
-    expect(await branches()).toEqual({ main: 'q1 > final > q2' });
   });
 });
 

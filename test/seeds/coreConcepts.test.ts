@@ -1,19 +1,10 @@
 import {
-  assistant,
   assistantText,
   ContextEngine,
   fragment,
-  guardrail,
-  hint,
   InMemoryContextStore,
-  isFragment,
-  isFragmentObject,
-  isLazyFragment,
-  isMessageFragment,
   LAZY_ID,
   lastAssistantMessage,
-  message,
-  term,
   user,
   XmlRenderer,
 } from 'contextree/core';
@@ -26,25 +17,6 @@ function engine() {
 }
 
 describe('the guards', () => {
-  test('tell fragments, plain objects, messages and lazy ones apart', () => {
-    expect(isFragment(term('MRR', 'monthly recurring revenue'))).toBe(true);
-    expect(isFragment({ name: 'x' })).toBe(false);
-    expect([
-      isFragmentObject({ a: 1 }),
-      isFragmentObject([1]),
-      isFragmentObject(hint('x')),
-      isFragmentObject('x'),
-    ]).toEqual([true, false, false, false]);
-    expect([isMessageFragment(user('x')), isMessageFragment(guardrail({ rule: 'x' }))]).toEqual([
-      true,
-      false,
-    ]);
-    expect([isLazyFragment(lastAssistantMessage('x')), isLazyFragment(assistantText('x'))]).toEqual([
-      true,
-      false,
-    ]);
-  });
-
   test('deviation: a plain row with name and data inside a list is data, not a fragment', () => {
     const users = fragment('users', [{ name: 'Al', data: 'x' }]);
     expect(new XmlRenderer().render([users])).not.toContain('<Al>');
@@ -52,27 +24,6 @@ describe('the guards', () => {
 });
 
 describe('message codecs', () => {
-  test('encode and decode to the same UIMessage', () => {
-    const one = user('Hello');
-    expect(one.codec?.encode()).toEqual(one.codec?.decode());
-    expect(one).toMatchObject({ name: 'user', type: 'message', persist: true });
-    expect(one.codec?.encode()).toMatchObject({
-      id: one.id,
-      role: 'user',
-      parts: [{ type: 'text', text: 'Hello' }],
-    });
-  });
-
-  test('an existing UIMessage goes through assistant() or message()', () => {
-    const stored = {
-      id: 'm1',
-      role: 'assistant' as const,
-      parts: [{ type: 'text' as const, text: 'Hi there!' }],
-    };
-    expect(assistant(stored).codec?.encode()).toEqual(stored);
-    expect(message(stored).codec?.encode()).toEqual(stored);
-  });
-
   test('deviation: messages carry no data beside their codec', () => {
     expect('data' in user('Hello')).toBe(false);
   });

@@ -1,4 +1,3 @@
-import { generateText } from 'ai';
 import {
   assistant,
   ContextEngine,
@@ -8,9 +7,8 @@ import {
   user,
   type ContextFragment,
 } from 'contextree/core';
-import { toPrompt, toSimpleMessages } from 'contextree/ai';
+import { toSimpleMessages } from 'contextree/ai';
 import { describe, expect, test } from 'vitest';
-import { modelThatSays } from './model.ts';
 
 /** The flows of the page on resolving and rendering. */
 function engine(options: { store?: InMemoryContextStore; persistFragments?: boolean } = {}) {
@@ -62,16 +60,5 @@ test('deviation: messages are UIMessages; toSimpleMessages() gives { role, conte
     { role: 'user', content: 'What is TypeScript?' },
     { role: 'assistant', content: 'TypeScript is a typed superset of JavaScript.' },
     { role: 'user', content: 'Show me an example.' },
-  ]);
-});
-
-test('the result goes into the AI SDK', async () => {
-  const model = modelThatSays('A typed language.');
-  const context = engine().set(role('Be brief.'), user('What is TypeScript?'));
-  const { text } = await generateText({ model, ...(await toPrompt(await context.resolve())) });
-  expect(text).toBe('A typed language.');
-  expect(model.doGenerateCalls[0]?.prompt).toMatchObject([
-    { role: 'system', content: '<role>Be brief.</role>' },
-    { role: 'user', content: [{ type: 'text', text: 'What is TypeScript?' }] },
   ]);
 });

@@ -29,15 +29,7 @@ import type {
 } from '../../src/store/store.ts';
 import { nextTask } from './clock.ts';
 import { said, texts } from './engine.ts';
-import type {
-  DeletedBranch,
-  NamedBranch,
-  Random,
-  Replica,
-  SimulatedTab,
-  Words,
-  World,
-} from './simulation.ts';
+import type { DeletedBranch, NamedBranch, Random, Replica, Words } from './simulation.ts';
 
 /**
  * A world of engines on a store.
@@ -66,11 +58,11 @@ const CHAT = 'c';
 const USER = 'u';
 
 /** Begins a world of its own time and random numbers; `close()` gives them back. */
-export function engineWorld(random: Random, options: EngineWorldOptions): World {
+export function engineWorld(random: Random, options: EngineWorldOptions): EngineWorld {
   return new EngineWorld(random, options);
 }
 
-class EngineWorld implements World {
+export class EngineWorld {
   readonly deviceCount: number;
   readonly devices: Device[];
   readonly tabs = new Set<EngineTab>();
@@ -113,15 +105,17 @@ class EngineWorld implements World {
     this.devices = Array.from({ length: this.deviceCount }, () => new Device(this));
   }
 
-  async open(index: number, like?: SimulatedTab): Promise<EngineTab> {
+  /** Opens a page on a device; like another one, if it is a duplicate. */
+  async open(index: number, like?: EngineTab): Promise<EngineTab> {
     const tab = new EngineTab(this, this.devices[index] as Device);
     this.tabs.add(tab);
     await tab.begin();
-    const shown = like instanceof EngineTab ? like.engine.branch : undefined;
+    const shown = like?.engine.branch;
     if (shown !== undefined) await tab.show(shown);
     return tab;
   }
 
+  /** The clock goes on, in ms. */
   pass(ms: number): void {
     this.#own.pass(ms);
     const kept: Held[] = [];
@@ -131,12 +125,14 @@ class EngineWorld implements World {
     this.held.unshift(...kept);
   }
 
+  /** The browser clears a database, and says nothing. */
   loseDatabase(index: number): void {
     if (!this.#isForgetful) return;
     (this.devices[index] as Device).renew();
     this.hasLost = true;
   }
 
+  /** A person clears all data. */
   async clear(): Promise<void> {
     if (this.#isForgetful) return;
     for (const chat of this.chatOf.values()) this.dead.add(chat);
@@ -160,6 +156,7 @@ class EngineWorld implements World {
     for (const { chat } of [...messages, ...ends, ...marks]) this.dead.add(chat);
   }
 
+  /** Two devices meet. */
   async meet(a: number, b: number): Promise<void> {
     if (a === b) return;
     const [one, other] = [this.devices[a] as Device, this.devices[b] as Device];
@@ -167,6 +164,7 @@ class EngineWorld implements World {
     await carry(other.any(), one.any());
   }
 
+  /** All write, read and meet, without faults, until nothing is new. */
   async settle(): Promise<void> {
     this.isCalm = true;
     await this.#quiet();
@@ -194,6 +192,7 @@ class EngineWorld implements World {
     if (this.running.size > 0) this.faults.add('something never ends');
   }
 
+  /** Databases and open pages. */
   async replicas(): Promise<Replica[]> {
     const stored = await Promise.all(this.devices.map((device) => this.#stored(device)));
     const pages = [...this.tabs].map((tab) => {
@@ -237,10 +236,12 @@ class EngineWorld implements World {
     };
   }
 
+  /** Whether a message belongs to a chat that was deleted. */
   isDeleted(key: string): boolean {
     return this.dead.has(this.chatOf.get(key) ?? '');
   }
 
+  /** Whether a message is on a branch that was deleted, beside what `deleteBranch()` told. */
   isGivenUp(key: string): boolean {
     return this.givenUp.has(key);
   }
@@ -623,7 +624,8 @@ const EXPECTED: ReadonlySet<string> = new Set([
   'data-loss',
 ]);
 
-class EngineTab implements SimulatedTab {
+/** One page. Each act picks what it acts on by itself, from what it shows. */
+export class EngineTab {
   readonly engine: ContextEngine;
   readonly device: Device;
   readonly #disk: Disk;
@@ -662,6 +664,7 @@ class EngineTab implements SimulatedTab {
     await this.#act(() => this.engine.switchBranch(branch));
   }
 
+  /** A question and its answer, which may stay reserved. */
   async ask(): Promise<void> {
     const [chance, text] = [this.#random(), this.#text('q')];
     if (chance < 0.3) return this.#save(this.#idOr(text), text);
@@ -711,6 +714,7 @@ class EngineTab implements SimulatedTab {
     });
   }
 
+  /** A reserved answer comes late or is taken back, or one that was cut short goes on. */
   async answerLate(): Promise<void> {
     const own = this.#pick([...this.#answers]);
     if (own !== undefined) return this.#act(() => this.#end(own, this.#text('a')));
@@ -728,6 +732,7 @@ class EngineTab implements SimulatedTab {
     await this.#act(() => goOn().finally(() => this.#goingOn.delete(key)));
   }
 
+  /** Another way from a message of the branch that is shown. */
   async fork(): Promise<void> {
     const key = this.#pick(this.#chain());
     if (key === undefined) return;
@@ -745,6 +750,7 @@ class EngineTab implements SimulatedTab {
     await this.#act(acts[Math.floor(chance * acts.length)] as () => Promise<unknown>);
   }
 
+  /** Other words in a message. */
   async rewrite(): Promise<void> {
     const grows = (one: string): boolean => this.#answers.has(one) || this.#goingOn.has(one);
     const key = this.#pick(this.#chain().filter((one) => !grows(one)));
@@ -762,6 +768,7 @@ class EngineTab implements SimulatedTab {
     });
   }
 
+  /** Deletes a branch; gives which one that was. */
   async deleteBranch(): Promise<DeletedBranch | undefined> {
     const branch = this.#pick(this.#branches());
     if (!branch || this.#branches().length < 2) return undefined;
@@ -776,12 +783,14 @@ class EngineTab implements SimulatedTab {
     return { record: (isDone && made?.record) || 'unknown', head: made?.head ?? null, keys: [] };
   }
 
+  /** Takes something back, or does it again. */
   async restoreBranch(): Promise<undefined> {
     const isRedo = this.#random() < 0.3;
     await this.#act(() => (isRedo ? this.engine.redo() : this.engine.undo()));
     return undefined;
   }
 
+  /** Names a branch; gives the name, and the message that the branch was seen to end at. */
   async nameBranch(name: string): Promise<NamedBranch | undefined> {
     const branch = this.#pick(this.#branches().filter(({ headKey }) => headKey !== null));
     if (!branch) return undefined;
@@ -823,10 +832,12 @@ class EngineTab implements SimulatedTab {
     await this.#world.deleteChat();
   }
 
+  /** Tries to write what waits. */
   async write(): Promise<void> {
     await this.#act(() => this.engine.retry());
   }
 
+  /** Reads what others wrote. */
   async read(): Promise<void> {
     this.#disk.listen();
     await turnOfLoop();
@@ -859,6 +870,7 @@ class EngineTab implements SimulatedTab {
     this.#world.tabs.delete(this);
   }
 
+  /** Words that were acknowledged since this was asked last. */
   acknowledged(): readonly Words[] {
     const { state } = this.engine.state.getState().saveState;
     return state === 'saved' && this.#running === 0 ? this.#said.splice(0) : [];

@@ -1,7 +1,8 @@
+import type { EngineTab, EngineWorld } from './engineWorld.ts';
+
 /**
- * Stories of tabs, devices, faults and people, drawn from a seed, over any world that can play them: records in memory, or
- * engines on a store. The story decides who does what; the world does it, with its own faults, and says which words it has
- * acknowledged. In the end all meet, and it is asked what a person would ask: is everything there that I was told is saved, do
+ * Stories of tabs, devices, faults and people, drawn from a seed, over a world of engines on a store. The story decides who
+ * does what; the world does it, with its own faults, and says which words it has acknowledged. In the end all meet, and it is asked what a person would ask: is everything there that I was told is saved, do
  * all of us see the same, is what I deleted gone, has each branch one name?
  */
 export type Random = () => number;
@@ -11,37 +12,6 @@ export interface Words {
   readonly key: string;
   readonly text: string;
 }
-
-/** One page. Each act picks what it acts on by itself, from what it shows. */
-export interface SimulatedTab {
-  /** A question and its answer, which may stay reserved. */
-  ask(): Done;
-  /** A reserved answer, of whatever tab, comes late or is taken back. */
-  answerLate(): Done;
-  /** Another way from a message of the branch that is shown. */
-  fork(): Done;
-  /** Other words in a message: an edit in place, or going on with an answer. */
-  rewrite(): Done;
-  /** Deletes a branch; gives the keys of all messages that it held, and which branch that was. */
-  deleteBranch(): DeletedBranch | undefined | Promise<DeletedBranch | undefined>;
-  /** Takes the deletion of some branch back; gives its record. */
-  restoreBranch(): string | undefined | Promise<string | undefined>;
-  /** Names a branch; gives the name, and the message that the branch was seen to end at. */
-  nameBranch(name: string): NamedBranch | undefined | Promise<NamedBranch | undefined>;
-  switchBranch(): Done;
-  /** One source, imported by whoever likes. */
-  importSource(): Done;
-  deleteChat(): Done;
-  /** Tries to write what waits. */
-  write(): Done;
-  /** Reads what others wrote. */
-  read(): Done;
-  close(): Done;
-  /** Words that were acknowledged since this was asked last. */
-  acknowledged(): readonly Words[];
-}
-
-type Done = void | Promise<void>;
 
 export interface DeletedBranch {
   readonly record: string;
@@ -71,32 +41,6 @@ export interface Replica {
   readonly faults?: readonly string[];
 }
 
-export interface World {
-  readonly deviceCount: number;
-  /** Opens a page on a device; like another one, if it is a duplicate. */
-  open(device: number, like?: SimulatedTab): SimulatedTab | Promise<SimulatedTab>;
-  /** The clock goes on, in ms. */
-  pass(ms: number): void;
-  /** The browser clears a database, and says nothing. */
-  loseDatabase(device: number): Done;
-  /** A person clears all data. */
-  clear(device: number): Done;
-  /** Two devices meet. */
-  meet(a: number, b: number): Done;
-  /** All write, read and meet, without faults, until nothing is new. */
-  settle(): Done;
-  /** Databases and open pages. */
-  replicas(): readonly Replica[] | Promise<readonly Replica[]>;
-  /** Whether a database was lost: words that others have replaced may be gone then. */
-  readonly hasLost?: boolean;
-  /** Whether a message belongs to a chat that was deleted. */
-  isDeleted(key: string): boolean;
-  /** Whether a message is on a branch that was deleted, beside what `deleteBranch()` told. */
-  isGivenUp?(key: string): boolean;
-  /** The story is over. */
-  close?(): Done;
-}
-
 export interface Outcome {
   readonly seed: number;
   /** What is wrong, in words; none in a good world. */
@@ -120,7 +64,7 @@ function randomOf(seed: number): Random {
 /** Plays one story: of a few steps, in which rare things meet, or of many; of `most` and five at most. */
 export async function simulate(
   seed: number,
-  createWorld: (random: Random) => World,
+  createWorld: (random: Random) => EngineWorld,
   most: number = 150,
 ): Promise<Outcome> {
   const random = randomOf(seed);
@@ -130,12 +74,12 @@ export async function simulate(
     await story.play(Math.floor(5 + random() ** 2 * most));
     return { seed, ...(await story.end()) };
   } finally {
-    await world.close?.();
+    await world.close();
   }
 }
 
 interface Page {
-  readonly tab: SimulatedTab;
+  readonly tab: EngineTab;
   readonly device: number;
   /** Steps for which it is frozen. */
   frozen: number;
@@ -149,11 +93,11 @@ class Story {
   readonly #restored = new Set<string>();
   readonly #names: NamedBranch[] = [];
   readonly #random: Random;
-  readonly #world: World;
+  readonly #world: EngineWorld;
   /** In some stories people tidy up in the end, all of them at once. */
   readonly #isTidy: boolean;
 
-  constructor(random: Random, world: World) {
+  constructor(random: Random, world: EngineWorld) {
     this.#random = random;
     this.#world = world;
     this.#isTidy = random() < 0.2;
@@ -220,7 +164,7 @@ class Story {
       [2, () => this.#close(page)],
       [3, () => void (page.frozen = 8)],
       [1.5, () => this.#lose(() => this.#world.loseDatabase(device))],
-      [1, () => this.#lose(() => this.#world.clear(device))],
+      [1, () => this.#lose(() => this.#world.clear())],
       [1, () => this.#lose(() => tab.deleteChat())],
       [4, () => this.#world.meet(device, (device + 1) % this.#world.deviceCount)],
       [4, () => tab.write()],
@@ -230,19 +174,19 @@ class Story {
     await acts.find(([weight]) => (left -= weight) < 0)?.[1]();
   }
 
-  async #deleteBranch(tab: SimulatedTab): Promise<void> {
+  async #deleteBranch(tab: EngineTab): Promise<void> {
     const gone = await tab.deleteBranch();
     for (const key of gone?.keys ?? []) this.#givenUp.add(key);
     if (gone) this.#deletions.push(gone);
   }
 
   /** Of two who delete and restore at once, either may have the last word: such branches are not looked at. */
-  async #restoreBranch(tab: SimulatedTab): Promise<void> {
+  async #restoreBranch(tab: EngineTab): Promise<void> {
     const record = await tab.restoreBranch();
     if (record !== undefined) this.#restored.add(record);
   }
 
-  async #nameBranch(tab: SimulatedTab): Promise<void> {
+  async #nameBranch(tab: EngineTab): Promise<void> {
     const named = await tab.nameBranch(`name${this.#names.length}`);
     if (named) this.#names.push(named);
   }
@@ -253,7 +197,7 @@ class Story {
   }
 
   /** Deletions may be lost with what nobody else has read: those are not looked at, either. */
-  async #lose(act: () => Done): Promise<void> {
+  async #lose(act: () => unknown): Promise<void> {
     await act();
     this.#deletions = [];
     await this.#forget();
@@ -299,7 +243,7 @@ class Story {
           const isReplaced = this.#world.hasLost && words.some((one) => one.key === key);
           return isReplaced ? [] : ['words are lost'];
         }
-        return reached.has(key) || this.#givenUp.has(key) || this.#world.isGivenUp?.(key)
+        return reached.has(key) || this.#givenUp.has(key) || this.#world.isGivenUp(key)
           ? []
           : ['words are on no branch'];
       }),
