@@ -39,7 +39,7 @@ export interface Opening extends Partial<Pick<AppProps, 'store' | 'messages' | '
 /** Opens an app. */
 export async function visit(
   App: (props: AppProps) => ReactNode,
-  { store = new InMemoryContextStore(), script = scriptedTransport(), throttle = 10, ...props }: Opening = {},
+  { store = new InMemoryContextStore(), script = scriptedTransport(), throttle = 4, ...props }: Opening = {},
 ): Promise<Visit> {
   cleanup();
   // What an app loads by and by is here already, so that both are as quick.
@@ -66,9 +66,9 @@ export async function visit(
   };
   /** Until nothing has changed for longer than a list is throttled, and than what is written on the way takes. */
   const rest = async (): Promise<void> => {
-    let [before, still] = ['', 0];
+    let [before, still] = [container.textContent ?? '', 0];
     while (still < STILL) {
-      await act(() => new Promise<void>((resolve) => void setTimeout(resolve, 12)));
+      await act(() => new Promise<void>((resolve) => void setTimeout(resolve, 6)));
       const now = container.textContent ?? '';
       still = now === before ? still + 1 : 0;
       before = now;
