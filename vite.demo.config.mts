@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import react from '@vitejs/plugin-react';
-import { defineConfig, type Plugin } from 'vite';
+import { defineConfig, type Plugin, type Rolldown } from 'vite';
 import { aliases, root } from './scripts/entries.mjs';
 import { PICTURE } from './scripts/firstPicture.mjs';
 
@@ -57,38 +57,26 @@ function firstPicture(): Plugin {
 }
 
 /**
- * Has the page fetch at once what its first chat asks for by and by: each import that waits for the one before would cost
- * a way to the server and back.
+ * Puts all that runs until the first chat is on screen into one file: a file for each import that waits for the one before
+ * costs a way to the server and back, and many small ones compress less.
  */
-function asked(...modules: readonly string[]): Plugin {
-  return {
-    name: 'asked by the first chat',
-    transformIndexHtml: {
-      order: 'post',
-      handler: (html, { bundle = {} }) => {
-        const chunks = Object.values(bundle).filter((file) => file.type === 'chunk');
-        const files = new Set<string>();
-        const add = (file: string): void => {
-          if (files.has(file)) return;
-          files.add(file);
-          for (const next of chunks.find(({ fileName }) => fileName === file)?.imports ?? []) add(next);
-        };
-        for (const module of modules) {
-          const chunk = chunks.find(({ moduleIds }) => moduleIds.includes(`${root}/${module}`));
-          if (chunk) add(chunk.fileName);
-        }
-        return [...files]
-          .filter((file) => !html.includes(`/${file}"`))
-          .map((file) => ({ tag: 'link', attrs: { ...PRELOAD, href: `/${file}` }, injectTo: 'head' }));
-      },
-    },
-  };
+function first(module: string, graph: Rolldown.ChunkingContext): string | null {
+  return (reached ??= reachedFrom(FIRST, graph)).has(module) ? 'first' : null;
 }
 
-const PRELOAD = { rel: 'modulepreload', crossorigin: '' };
+let reached: Set<string> | undefined;
 
-/** What runs until the first chat is on screen, and comes in a file of its own. */
+/** These sources, and all that they import at once. */
+function reachedFrom(sources: readonly string[], graph: Rolldown.ChunkingContext): Set<string> {
+  const modules = new Set(sources.map((source) => `${root}/${source}`));
+  for (const module of modules)
+    for (const next of graph.getModuleInfo(module)?.importedIds ?? []) modules.add(next);
+  return modules;
+}
+
+/** What runs until the first chat is on screen. */
 const FIRST = [
+  'stories/demo/main.tsx',
   'src/store/indexeddb/connection.ts',
   'src/store/tables/usual.ts',
   'src/engine/session.ts',
@@ -100,7 +88,12 @@ const FIRST = [
 // The demo is compiled with the React Compiler, hooks of the package included: they must survive it.
 export default defineConfig({
   root: `${root}/stories/demo`,
-  plugins: [apart(), readOnlyMarkdown(), react({ compiler: true }), firstPicture(), asked(...FIRST)],
+  plugins: [apart(), readOnlyMarkdown(), react({ compiler: true }), firstPicture()],
   resolve: { alias: aliases },
-  build: { outDir: `${root}/node_modules/.cache/demo`, emptyOutDir: true, target: 'es2022' },
+  build: {
+    outDir: `${root}/node_modules/.cache/demo`,
+    emptyOutDir: true,
+    target: 'es2022',
+    rolldownOptions: { output: { codeSplitting: { groups: [{ name: first }] } } },
+  },
 });
