@@ -64,6 +64,10 @@ describe('a graph as text', () => {
     ]);
   });
 
+  it('shows eight characters of an id, and text on one line', () => {
+    expect(drawn([node('q123456789', null, 'one\ntwo')])).toContain('q1234567 (user): "one two"');
+  });
+
   it('leaves out what hangs on nothing', () => {
     expect(drawn([node('q1', null), node('a9', 'lost')]).join()).not.toContain('a9');
   });

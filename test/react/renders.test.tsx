@@ -3,7 +3,6 @@ import {
   ContextEngineProvider,
   hint,
   useBranches,
-  useChats,
   useCheckpoint,
   useContextEngine,
   useEngineState,
@@ -155,16 +154,5 @@ describe('what renders', () => {
     });
     await act(() => engine.checkpoint('here'));
     expect(counts).toMatchObject({ checkpoints: 1, branches: 0, pager: 0 });
-  });
-
-  it('is no list of chats when words stream in', async () => {
-    const engine = engineOn();
-    await act(() => engine.ask({ ...words('hi'), id: 'q1', role: 'user' }, { id: 'a2' }));
-    await watch(engine, { chats: useChats });
-    await act(() => new Promise((resolve) => void setTimeout(resolve, 10)));
-    const before = counts.chats;
-    await act(() => engine.updateMessage('a2', words('first'), 'streaming'));
-    await act(() => new Promise((resolve) => void setTimeout(resolve, 10)));
-    expect(counts.chats).toBe(before);
   });
 });

@@ -20,6 +20,7 @@ function list(store: InMemoryContextStore, options: UseChatsOptions = mine): { c
   return renderHook(() => useChats(store, options), { reactStrictMode: true }).result;
 }
 
+const question = { id: 'q1', role: 'user' as const, parts: [{ type: 'text' as const, text: 'hi' }] };
 const idsOf = ({ chats }: UseChatsResult): string[] => chats.map(({ id }) => id);
 
 describe('useChats', () => {
@@ -217,6 +218,18 @@ describe('useChats', () => {
     await act(() => result.current.loadMore());
     expect(result.current.chats).toHaveLength(60);
     expect(result.current.hasMore).toBe(false);
+  });
+
+  it('does not read again for words that stream in', async () => {
+    const store = new InMemoryContextStore();
+    const engine = engineOn(store);
+    await act(() => engine.ask(question, { id: 'a1' }));
+    const result = list(store);
+    await waitFor(() => expect(result.current.chats).toHaveLength(1));
+    const read = vi.spyOn(store, 'listChats');
+    await act(() => engine.updateMessage('a1', { ...question, role: 'assistant' }, 'streaming'));
+    await settle(5);
+    expect(read).not.toHaveBeenCalled();
   });
 
   it('stops listening when it is gone', async () => {
