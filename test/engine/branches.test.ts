@@ -277,6 +277,16 @@ describe('versions of a message', () => {
     expect(engine.siblings('a1').keys).toEqual([keys[0], keys[2]]);
   });
 
+  test('have one list: of thousands, each would keep thousands', async () => {
+    const { engine } = await chat('q1', 'a1');
+    await say(engine, 'a1=again');
+    const [first, second] = engine.siblings('a1').ids as [string, string];
+    expect(engine.siblings(second).ids).toBe(engine.siblings(first).ids);
+    await engine.edit('a1', 'once more');
+    expect(engine.siblings(second).ids).toHaveLength(3);
+    expect(engine.siblings(first).ids).toEqual(engine.siblings(second).ids);
+  });
+
   test('selecting one shows the branch used last that holds it, also after a reload', async () => {
     const { store, engine } = await chat('q1', 'a1', 'q2');
     await say(engine, 'a1=b1', 'q5');

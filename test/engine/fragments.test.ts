@@ -316,6 +316,18 @@ describe('dispose()', () => {
 });
 
 describe('updateChat()', () => {
+  test('sets and clears the title, merges metadata in depth one, and leaves undefined as it was', async () => {
+    const store = new InMemoryContextStore();
+    const engine = engineOn(store);
+    await engine.updateChat({ title: 'Python', metadata: { a: 1, n: { x: 1 } } });
+    expect(engine.chat).toMatchObject({ title: 'Python', metadata: { a: 1, n: { x: 1 } } });
+    await engine.updateChat({ metadata: { b: null, n: { y: 2 } } });
+    expect(engine.chat).toMatchObject({ title: 'Python', metadata: { a: 1, b: null, n: { y: 2 } } });
+    await engine.updateChat({ title: null });
+    expect(engine.chat?.title).toBeUndefined();
+    expect((await store.getChat('c'))?.metadata).toEqual({ a: 1, b: null, n: { y: 2 } });
+  });
+
   test('is refused where metadata is no JSON, and writes nothing then', async () => {
     const store = new InMemoryContextStore();
     await expect(engineOn(store).updateChat({ title: 'x', metadata: { big: 1n } })).rejects.toMatchObject({
@@ -328,7 +340,10 @@ describe('updateChat()', () => {
 
 describe('the texts of refusals', () => {
   const refusals: Readonly<Record<string, readonly ((engine: ContextEngine) => Promise<unknown>)[]>> = {
-    'branch-not-found: Branch "nope" not found in chat "c"': [(engine) => engine.switchBranch('nope')],
+    'branch-not-found: Branch "nope" not found in chat "c"': [
+      (engine) => engine.switchBranch('nope'),
+      (engine) => engine.ask(said('q1'), { branch: 'nope' }),
+    ],
     'checkpoint-not-found: Checkpoint "nope" not found in chat "c"': [(engine) => engine.restore('nope')],
     'message-not-found: Message "zzz" not found': [
       (engine) => engine.rewind('zzz'),

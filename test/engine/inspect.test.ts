@@ -105,6 +105,12 @@ describe('inspect()', () => {
     await expect(engine.inspect({ at: 'zzz' })).rejects.toMatchObject({ code: 'message-not-found' });
   });
 
+  test('renders as it is asked to', async () => {
+    const engine = await chat();
+    engine.set(hint('Be brief.'));
+    expect((await engine.inspect({ renderer: new MarkdownRenderer() })).rendered).toBe('## Hint\nBe brief.');
+  });
+
   test('asks no network', async () => {
     const fetching = vi.spyOn(globalThis, 'fetch');
     await (await chat('q1')).inspect({ modelId: 'nobody:knows' });

@@ -62,6 +62,16 @@ describe('a reminder in the prompt', () => {
     expect(await saved(engine)).toBe('q1');
   });
 
+  test('is asked again where the message would stand elsewhere', async () => {
+    const engine = engineOn().set(reminder(({ turn }) => `turn${turn}`));
+    await say(engine, 'q1', 'a1');
+    await say(engine, 'q2', 'a2');
+    engine.set(user(said('q3')));
+    expect(await resolved(engine)).toContain('q3+turn3');
+    await engine.checkout('a1');
+    expect(await resolved(engine)).toBe('q1+turn1 > a1 > q3+turn2');
+  });
+
   test('stays out of messages that are saved already, and of answers', async () => {
     const engine = engineOn();
     await say(engine, 'q1', 'a1');
@@ -164,6 +174,14 @@ describe('a reminder in the prompt', () => {
 });
 
 describe('versions', () => {
+  test('one in place has its own as well', async () => {
+    const engine = engineOn().set(reminder(({ turn }) => `turn${turn}`));
+    await say(engine, 'q1', 'a1', 'q2');
+    engine.set(user(said('q1', 'q1 better')));
+    await engine.save({ branch: false });
+    expect(await resolved(engine)).toBe('q1 better+turn1 > a1 > q2+turn2');
+  });
+
   test('edit() makes one too, also from parts and metadata of the old one', async () => {
     const engine = engineOn().set(reminder(dice()));
     await say(engine, 'q1', 'a1');

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { ContextEngine } from '../../src/engine/engine.ts';
 import type { Operation } from '../../src/engine/history.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
@@ -176,6 +176,18 @@ describe('the log', () => {
     await engine.checkpoint('three');
     expect(engine.operations().map(({ label }) => label)).toEqual(['one', 'three']);
     expect(await engine.redo()).toBeUndefined();
+  });
+
+  test('is written in the transaction of the operation, and a turn writes none of it', async () => {
+    const { store, engine } = await chat('q1', 'a1');
+    const commits = vi.spyOn(store, 'commit');
+    await engine.checkpoint('here');
+    expect(commits).toHaveBeenCalledOnce();
+    const [, delta] = commits.mock.calls[0]!;
+    expect(Object.keys(delta.local ?? {})).toEqual([`operation ${engine.operations()[0]?.id}`]);
+    commits.mockClear();
+    await engine.updateMessage(await engine.ask(said('q2'), { id: 'a2' }), said('a2'), 'complete');
+    for (const [, written] of commits.mock.calls) expect(written.local ?? {}).toEqual({});
   });
 
   test('keeps the last thousand of a chat', async () => {

@@ -1,6 +1,7 @@
 import { act, render, renderHook, screen, waitFor } from '@testing-library/react';
 import {
   ContextEngine,
+  ContextEngineProvider,
   InMemoryContextStore,
   useBranches,
   useCheckpoint,
@@ -83,6 +84,23 @@ describe('useContextEngine', () => {
     );
     await act(async () => screen.getByLabelText('left').click());
     await waitFor(() => expect(screen.getByLabelText('right').textContent).toBe('1'));
+  });
+
+  it('takes the options of the engine, and gives the provider’s engine without', async () => {
+    const { result } = renderHook(() => useContextEngine(), {
+      wrapper: ({ children }) => (
+        <ContextEngineProvider
+          chatId="c"
+          userId="u"
+          store={new InMemoryContextStore()}
+          metadata={{ plan: 'pro' }}
+        >
+          {children}
+        </ContextEngineProvider>
+      ),
+    });
+    await act(() => result.current.set(user('hi')).save());
+    expect(result.current.chat).toMatchObject({ userId: 'u', metadata: { plan: 'pro' } });
   });
 
   it('hydrates what a server rendered, without a complaint, when the chat is read already', async () => {
