@@ -33,13 +33,18 @@ export class Line {
   }
 
   saveState(before: SaveState): SaveState {
-    const error = this.#refusal;
+    // A failure is one of what waits: the deletion of its chat may have taken that away.
+    const error = this.#holdsNothing ? undefined : this.#refusal;
     const isSaving = this.#sending !== undefined || (this.#isAsked && !isEmpty(this.#waiting));
     // While it is tried again, the error stays.
     const state = error ? 'error' : isSaving ? 'saving' : this.#hasSaved ? 'saved' : 'idle';
     const pending = this.#lost || (error || isSaving ? this.#count : 0);
     if (before.state === state && before.pending === pending && before.error === error) return before;
     return error ? { state, error, pending } : { state, pending };
+  }
+
+  get #holdsNothing(): boolean {
+    return isEmpty(this.#waiting) && !this.#sending && this.#lost === 0;
   }
 
   get #count(): number {
@@ -90,7 +95,7 @@ export class Line {
 
   /** Tries at once what waits. Rejects where it still can't be saved. */
   async retry(): Promise<void> {
-    if (!isEmpty(this.#waiting) || this.#sending || this.#lost > 0) await this.flush();
+    if (!this.#holdsNothing) await this.flush();
   }
 
   /**

@@ -431,6 +431,21 @@ describe('another tab', () => {
     expect(engine.state.getState()).toMatchObject({ status: 'error', error: { code: 'chat-deleted' } });
     expect(await disk.held('c')).toEqual(new Set());
   });
+
+  test('that deletes the chat and begins it anew takes words along that the disk refused, and the failure too', async () => {
+    const { engine, disk, refuse } = await chat(['q1']);
+    refuse('quota-exceeded');
+    await engine.ask(said('q2'), { id: 'a2' });
+    expect(engine.state.getState().saveState.state).toBe('error');
+    // This page hears of both at once.
+    vi.spyOn(disk, 'load').mockImplementationOnce(async (...asked) => {
+      await say(engineOn(disk), 'anew');
+      return disk.load(...asked);
+    });
+    await disk.deleteChat('c');
+    await vi.waitFor(() => expect(shown(engine)).toBe('anew'));
+    expect(engine.state.getState().saveState).toEqual({ state: 'saved', pending: 0 });
+  });
 });
 
 describe('those who listen', () => {
