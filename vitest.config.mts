@@ -144,11 +144,16 @@ function inBrowser(): TestProjectInlineConfiguration {
       setupFiles: isBench ? [] : `${root}/test/support/page.ts`,
       benchmark: { include: ['test/bench/**/*.bench.{ts,tsx}'] },
       browser: chromium(),
-      env: { CHATS: 'app' },
+      env: { CHATS: 'app', ...handedOn('FIRST', 'STORIES') },
       // One page for all of a worker: to open one for each file takes a third longer. What is measured has its own.
       isolate: isBench,
     },
   };
+}
+
+/** These variables, where they are set. */
+function handedOn(...names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
 }
 
 async function stories(): Promise<TestProjectInlineConfiguration> {

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { expect, onTestFinished } from 'vitest';
 
-/** In a page there is none. */
-const ENV: NodeJS.ProcessEnv = globalThis.process?.env ?? {};
+/** In a page, what the project of its tests hands on. */
+const ENV: NodeJS.ProcessEnv =
+  globalThis.process?.env ?? (import.meta as { readonly env?: NodeJS.ProcessEnv }).env ?? {};
 
 /**
  * How long a property is tried. `CONTEXTREE_FUZZ=20` runs twenty times as many cases, `CONTEXTREE_SEED` repeats a

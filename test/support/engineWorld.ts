@@ -900,7 +900,7 @@ export class EngineTab {
     const { saveState, status, error } = this.engine.state.getState();
     const { faults, hasLost } = this.#world;
     if (saveState.state === 'error' || saveState.state === 'saving')
-      faults.add(`saveState is ${saveState.state}`);
+      faults.add(`saveState is ${saveState.state} ${saveState.error?.code ?? ''}`.trim());
     if (status === 'error' && error?.code !== 'chat-deleted') faults.add(`status is error: ${error?.code}`);
     // Words that no page had when the database was lost can only be named.
     for (const { kind } of await this.engine.verify())
