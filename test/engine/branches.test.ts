@@ -108,6 +108,23 @@ describe('switchBranch()', () => {
     expect([reopened.branch, reopened.headMessageId]).toEqual(['main-v2', 'q1']);
   });
 
+  test('is seen before its mark is written, however long the database is busy', async () => {
+    const { store, engine, shown } = await chat('q1', 'a1');
+    await engine.rewind('q1');
+    const commit = store.commit.bind(store);
+    const { promise: isFree, resolve: free } = Promise.withResolvers<void>();
+    store.commit = (...given) => isFree.then(() => commit(...given));
+    const seen: string[] = [];
+    engine.state.subscribe(({ branch }) => seen.push(`${branch}: ${shown()}`));
+    engine.subscribe(({ type }) => seen.push(type));
+    const switching = engine.switchBranch('main');
+    await expect.poll(() => seen).toEqual(['main: q1 > a1']);
+    free();
+    await switching;
+    expect(seen).toEqual(['main: q1 > a1', 'main: q1 > a1', 'switch']);
+    expect((await store.listBranches('c')).find(({ isActive }) => isActive)?.name).toBe('main');
+  });
+
   /** Three versions of an answer, the last one shown, and a database that is busy until it is told otherwise. */
   async function versions() {
     const { store, engine, shown, branches } = await chat('q1', 'a1');
