@@ -6,7 +6,7 @@ import {
   isVisible,
   type GrowingOf,
 } from './graph.ts';
-import { infoOf, type NodeInfo } from './messages.ts';
+import { infoOf } from './messages.ts';
 import type { GraphData, GraphNode } from './visualize.ts';
 
 /** What points at messages, as a graph shows it. */
@@ -40,7 +40,7 @@ export function graphData(
     chatId,
     nodes: records
       .toSorted(compareAt)
-      .map((record) => graphNode(infoOf(chat, record, growingOf), record.at, before(record))),
+      .map((record) => graphNode(chat, record, before(record), growingOf)),
     branches: branches.map(({ name, head, isActive }) => {
       const record = shown(head);
       return { name, headMessageId: record?.id ?? null, headKey: record?.key ?? null, isActive };
@@ -73,14 +73,22 @@ function shownFrom(
   };
 }
 
-const graphNodes = new WeakMap<NodeInfo, GraphNode>();
+/** Nodes of messages that do not grow: their records say all of it. */
+const graphNodes = new WeakMap<MessageRecord, GraphNode>();
 
-function graphNode(info: NodeInfo, at: number, parent: MessageRecord | undefined): GraphNode {
-  const known = graphNodes.get(info);
+function graphNode(
+  chat: ChatValue,
+  record: MessageRecord,
+  parent: MessageRecord | undefined,
+  growingOf?: GrowingOf,
+): GraphNode {
+  const known = graphNodes.get(record);
   const parentKey = parent?.key ?? null;
-  if (known && known.parentKey === parentKey) return known;
-  const { id, key, name: role, preview: content, createdAt } = info;
+  const isGrowing = growingOf?.(record.key) !== undefined;
+  if (known && !isGrowing && known.parentKey === parentKey) return known;
+  const { id, key, name: role, preview: content, createdAt } = infoOf(chat, record, growingOf);
+  const { at } = record;
   const node = { id, key, parentId: parent?.id ?? null, parentKey, role, content, createdAt, at };
-  graphNodes.set(info, node);
+  if (!isGrowing) graphNodes.set(record, node);
   return node;
 }
