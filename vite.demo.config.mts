@@ -44,10 +44,11 @@ function readOnlyMarkdown(): Plugin {
   };
 }
 
-/** Puts the picture of the first chat into the page. */
+/** Puts the picture of the first chat into the page as it is built; while the app is written, its styles come too late for it. */
 function firstPicture(): Plugin {
   return {
     name: 'picture of the first chat',
+    apply: 'build',
     transformIndexHtml: {
       order: 'post',
       handler: (html) =>
