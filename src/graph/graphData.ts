@@ -38,9 +38,7 @@ export function graphData(
     shown(parentOf(chat, record)?.key ?? null);
   return {
     chatId,
-    nodes: records
-      .toSorted(compareAt)
-      .map((record) => graphNode(chat, record, before(record), growingOf)),
+    nodes: records.toSorted(compareAt).map((record) => graphNode(chat, record, before(record), growingOf)),
     branches: branches.map(({ name, head, isActive }) => {
       const record = shown(head);
       return { name, headMessageId: record?.id ?? null, headKey: record?.key ?? null, isActive };
