@@ -60,7 +60,7 @@ export async function beginTurn<M extends UIMessage>(
   }
 }
 
-/** The branch that a turn goes to: that of its chat, or where that has become one with another, the one that holds its words. */
+/** The branch that a turn goes to: its chat's, or, where a join united that branch with another, the one that holds its messages. */
 function branchOf<M extends UIMessage>({ engine, branchId, list }: OurChat<M>): string {
   const { branches, branchId: active } = engine.state.getState();
   if (branchId === undefined) return active;
@@ -69,7 +69,7 @@ function branchOf<M extends UIMessage>({ engine, branchId, list }: OurChat<M>): 
   return engine.branchHolding(keyOf(engine, last.id, branchId) ?? '') ?? branchId;
 }
 
-/** The list, in which each message has an id of its own, and none stands twice. */
+/** The list with unique ids, without messages that stand in it twice. */
 function withOwnIds<M extends UIMessage>(list: OurChat<M>['list']): readonly M[] {
   const seen = new Map<string, M>();
   list.now = list.now.flatMap((message) => {

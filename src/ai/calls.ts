@@ -92,7 +92,7 @@ function asking<M extends UIMessage>(list: readonly M[], isCall: (part: ToolPart
   return list.findLast(({ parts }) => parts.some((part) => isToolPart(part) && isCall(part)));
 }
 
-/** The key of a message of the list: of an answer that grows in it, that of its turn. */
+/** The key of a message in the list; for an answer that still streams, the key of its turn. */
 function keyIn<M extends UIMessage>({ engine, turn, branchId }: OurChat<M>, { id }: M): string | undefined {
   const isGrowing = turn?.id === id && turn.isOpen && turn.versionOf === undefined;
   return isGrowing ? turn.key : keyOf(engine, id, branchId);
@@ -120,7 +120,7 @@ async function waitingCall(
 /** How many answers are read at once. */
 const AT_ONCE = 100;
 
-/** A message, when a call in it has got what it waits for. The first word on a call counts; the same one again is no other. */
+/** The message with the result or approval that a call in it waits for. The first one counts; the same one again changes nothing. */
 function answered<M extends UIMessage>(message: M, { isCall, known }: Given): M {
   const calls = callsIn(message).filter(isCall);
   if (calls.some(isWaiting))
@@ -188,8 +188,8 @@ function learn<M extends UIMessage>(list: OurChat<M>['list'], message: M): void 
 }
 
 /**
- * A call that waits, as it is in a message that knows of it, and as an object of its own, which the AI SDK writes into;
- * any other part as it is. Of two calls with one id, which some models count anew in each step, the last one waits.
+ * A waiting tool call as the message has it, copied because the AI SDK writes into it; any other part unchanged. Some models
+ * number their calls anew in each step: of two calls with one id, the last one waits.
  */
 function callAs(part: Part, { parts }: UIMessage): Part {
   if (!isToolPart(part) || !isWaiting(part)) return part;

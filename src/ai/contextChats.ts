@@ -191,7 +191,7 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
     if (isDeleted && !this.#isDeleted) void this.#each((chat) => chat.hasWork && chat.leave());
     this.#isDeleted = isDeleted;
     if (status !== 'ready') return;
-    // Who can read may speak next.
+    // The chat is read, and a question may be next.
     loadTurns().catch(() => {});
     if (state.messages.at(-1)?.role === 'assistant') this.#foresee();
     if (this.#unbound) {
@@ -202,7 +202,7 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
     this.#chats.get(branchId)?.follow(state);
   }
 
-  /** Who has an answer may do something with it: the code for that comes in a quiet moment. */
+  /** There is an answer to act on: loads the code for that in a quiet moment. */
   #foresee(): void {
     if (this.#isForeseen) return;
     this.#isForeseen = true;

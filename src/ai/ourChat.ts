@@ -31,7 +31,7 @@ export interface OurChat<M extends UIMessage> extends ContextChat<M> {
   queue?: Waiting | undefined;
   /** What calls are given here, until it is saved. */
   readonly writes: Set<PromiseLike<unknown>>;
-  /** Whether what is taken up is said from its beginning: AI SDK 5 knows no other way. */
+  /** Whether a resumed stream repeats the answer from its beginning: AI SDK 5 knows no other way. */
   readonly isReplay: boolean;
   ready(): Promise<void>;
   /** Resolves when the last turn, and what calls were given, is saved. */
@@ -87,7 +87,7 @@ export interface Waiting {
   readonly hasPlaced: boolean;
   /** Whether the turn of a message comes. */
   isWaiting(id: string | undefined): boolean;
-  /** A turn is saved, maybe on a branch of its own: what it asks waits no longer, and what waits goes along. */
+  /** A turn was saved, maybe on a new branch: its questions leave the queue, and the others move to that branch. */
   turned(): void;
   /** A turn was refused, and its list is what it was: what an earlier page left waits behind that again. */
   refused(): void;
@@ -101,9 +101,7 @@ export function isAsking({ status }: { readonly status: ChatStatus }): boolean {
   return status === 'submitted' || status === 'streaming';
 }
 
-/**
- * The answer that the AI SDK writes into, until it has told of its end: a copy of its own, which it made before it asked.
- */
+/** The AI SDK's own copy of the answer, made before the request. The AI SDK writes into it until the answer has ended. */
 export function copyIn(chat: object): UIMessage | undefined {
   const { activeResponse } = chat as { activeResponse?: { state: { message: UIMessage } } };
   return activeResponse?.state.message;

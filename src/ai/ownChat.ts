@@ -80,7 +80,7 @@ export function ownChat<M extends UIMessage>(foreign: ForeignChat<M>): OwnChat<M
     abortSignal?.throwIfAborted();
     const stop = (): void => void chat.stop();
     abortSignal?.addEventListener('abort', stop, { once: true });
-    // Who deletes the conversation wants no answer, and what is saved behind its list while a server is asked counts.
+    // A deleted chat needs no answer. While a server is asked, the list follows what other tabs save.
     const unsubscribe = engine.state.subscribe((state) => {
       if (isDeleted(engine)) stop();
       else if (!list && !chat.turn && state.branchId === chat.branchId)

@@ -112,8 +112,8 @@ export function savedIn<M extends UIMessage>(
 }
 
 /**
- * The key of the message that a list shows before another one; null where there is none. An answer that is not shown
- * stands between: one that grows in another tab, and that somebody went on behind.
+ * The key of the message that a list shows before this one; null for a first one. Passes over a reserved answer that no list
+ * shows: another tab streams it, and somebody asked behind it.
  */
 function shownBefore(engine: ContextEngine, { parentKey }: NodeInfo): string | null {
   const node = parentKey === null ? undefined : engine.node(parentKey);

@@ -120,7 +120,7 @@ export class Turn<M extends UIMessage> implements Growing {
     void this.settled.then(() => stops.forEach((stop) => stop()));
   }
 
-  /** The first word is here: the node that it goes to is made, where there is none yet. */
+  /** Makes the node of the answer, when its first word arrives; undefined where there is one. */
   begin(): Promise<void> | undefined {
     return this.#isSaved ? undefined : (this.#saving ??= this.#save());
   }

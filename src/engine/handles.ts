@@ -328,7 +328,7 @@ function newHandle(id: string): Handle {
   return { id, key: null, record: undefined, way: undefined, used: 0, isGone: false };
 }
 
-/** The error for an id that this chat does not have. */
+/** The error for an unknown message. */
 export function messageNotFound(id: unknown): ContextError {
   return new ContextError('message-not-found', `Message "${reasonOf(id)}" not found`, { details: { id } });
 }

@@ -140,7 +140,7 @@ export class History {
     return replica.mark(id, isDeletion ? { ...value, at: replica.now() } : value, chat);
   }
 
-  /** The branch to show: that of the operation where it comes back, another one where it goes. */
+  /** The branch to show: the operation's where that comes back, another branch where it is deleted. */
   #branchAt(target: string | null, { kind, undo }: Entry, state: Entry['state']): Handle | undefined {
     if (target === null) return undefined;
     const { view } = this.#writer;

@@ -72,7 +72,7 @@ export interface AskOptions extends BranchOption {
   readonly id?: string | undefined;
   /** @internal Its key: `key:` and a UUID. */
   readonly key?: string | undefined;
-  /** What the answer says already, where it goes on from another one: it shows at once. Default: nothing. */
+  /** The parts that a continued answer begins with; they show at once. Default: none. */
   readonly answer?: UIMessage | undefined;
   /** Another tab that saves this very turn is refused with `busy`. Default: true where nothing is added but the answer. */
   readonly isSole?: boolean | undefined;

@@ -214,7 +214,7 @@ export class Replica {
     return record ? (grownVersion(record, this.growing).id ?? record.id) : null;
   }
 
-  /** The body of a message, if loaded; of a growing one that of its draft. */
+  /** The body of a message, if loaded; for a growing message its draft. */
   body(key: string): UIMessage | undefined {
     const record = this.record(key);
     return record && (this.#growing.get(key)?.message ?? shownVersion(record).body);

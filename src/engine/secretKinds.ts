@@ -29,7 +29,7 @@ interface Mark {
   readonly kind: string;
   /** The mark, as a pattern; '' where there is none before the secret. */
   readonly sign: string;
-  /** Where there is none: what a text that holds one has. */
+  /** Without a mark: what every text with such a secret contains. */
   readonly hint?: string;
   /** What follows it, as a pattern. */
   readonly rest: string;

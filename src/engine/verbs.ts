@@ -140,7 +140,7 @@ export abstract class Verbs extends Face {
     return this.questions?.node(id);
   }
 
-  /** @internal All messages of an id: that of the chain of a branch first, then the newest. */
+  /** @internal All messages with an id: first the one on the branch's chain, then the newest. */
   nodesOf(id: string, branchId: string | undefined): readonly NodeInfo[] {
     return this.questions?.nodesOf(id, branchId) ?? NONE;
   }

@@ -65,7 +65,7 @@ export class Writer {
     const beside = typeof local === 'function' ? local() : local;
     const strict = this.line.push({ ...named, local: { ...beside, ...this.viewRecord() } });
     strict.catch(() => {});
-    // Who speaks in a deleted chat begins it anew.
+    // A write to a deleted chat begins it anew.
     const isSaid = whole.messages.length + whole.ends.length + whole.marks.length > 0;
     const isDeleted = isSaid && this.desk.state.getState().error?.code === 'chat-deleted';
     this.desk.publish(isDeleted ? { status: 'ready', error: null } : {});
@@ -126,7 +126,7 @@ export class Writer {
     this.commit({ messages });
   }
 
-  /** The chat key of what hangs on a message; `marks` begin a chat that there is none of. */
+  /** The chat key for records behind a message; where there is no chat yet, `marks` begin one. */
   chatOf(parent: string | null): { readonly chat: string; readonly marks: readonly Mark[] } {
     const known = this.replica.record(parent)?.chat ?? this.replica.chatKey;
     if (known !== undefined) return { chat: known, marks: [] };

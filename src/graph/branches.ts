@@ -32,7 +32,7 @@ import { kindOf, messageOfMark, recordOf, type DeletionValue, type NameValue, un
 
 /** One branch, as it is shown. */
 export interface Way {
-  /** Derived: the record's id, or `record/fork`. Never stored, and another one's tomorrow. */
+  /** Derived: the record's id, or `record/fork`. Never stored: after the next join it may name another way. */
   readonly id: string;
   /** The id of its {@link EndsRecord}. */
   readonly record: string;
@@ -205,10 +205,10 @@ function continued(chat: ChatValue, record: EndsRecord, known: RecordWays): Reco
   return { record, ways, unknown, watched: [...unknown, ...tailOf(chat, path)] };
 }
 
-/** The way to each of these ends that no other one stands behind. Goes up from all of them, until they have met. */
+/** The path to each end that no other end descends from. Walks up from all of them until they meet. */
 function pathsTo(chat: ChatValue, ends: readonly string[]): Path[] {
   const passed = new Set<string>();
-  /** By which message the oldest way goes on from another one. */
+  /** The oldest of the next messages on these paths, by the key of the message before it. */
   const oldest = new Map<string | undefined, MessageRecord>();
   const goUp = (record: MessageRecord): MessageRecord | undefined => {
     passed.add(record.key);
@@ -263,8 +263,8 @@ function tailOf(chat: ChatValue, { end, head }: Path): string[] {
 }
 
 /**
- * The paths that are shown: not one of which nothing is left but what another one holds, and of those that settle at one message
- * the first. Only what was taken back can be either.
+ * The paths that are shown: none that another path holds whole, and of several that end at one visible message the first. Both
+ * happen only where an answer was taken back.
  */
 function shownPaths(chat: ChatValue, paths: readonly Path[]): readonly Path[] {
   if (paths.length < 2 || paths.every(({ end, head }) => end === head)) return paths;

@@ -183,7 +183,7 @@ export function holds(chat: ChatValue, head: string | null, key: string, passed?
   return at?.key === key;
 }
 
-/** The ends of these that no other one of them stands behind, in any order; unknown ones are among them. */
+/** Those of these ends that no other end descends from, in any order; unknown ends are kept. */
 export function lastOnes(chat: ChatValue, ends: readonly string[]): ReadonlySet<string> {
   return new Set(ends.filter((key) => !ends.some((end) => end !== key && holds(chat, end, key))));
 }

@@ -186,7 +186,7 @@ function joinedEnds(chat: WritableChat, record: EndsRecord): EndsRecord | undefi
   return union === known ? undefined : union;
 }
 
-/** Whether that is news: a place in the database is none. */
+/** Whether the record changed; another number in the database alone is no change. */
 function putEnds({ ends }: WritableChat, next: EndsRecord): boolean {
   const known = ends.get(next.id);
   ends.set(next.id, next);
@@ -226,9 +226,8 @@ function parentsIn(chat: ChatValue, messages: readonly MessageRecord[]): Parents
 const NO_PARENTS: Parents = new Map();
 
 /**
- * Ends without those that another one stands behind, as far as the messages that came with it tell: a turn leaves the end
- * of its branch behind, and a record of ten thousand turns has one end. Others that are passed stay, and readers leave
- * them out.
+ * Drops ends that another end descends from, as far as the messages of the same delta tell: a turn leaves the end of its branch
+ * behind, and a record of ten thousand turns has one end. Other passed ends stay, and readers leave them out.
  */
 export function withoutPassed(record: EndsRecord, parents: Parents): EndsRecord {
   if (record.keys.length < 2 || parents.size === 0) return record;

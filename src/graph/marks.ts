@@ -9,7 +9,7 @@ import type { ChatValue, Mark } from './graph.ts';
  * Kinds that this version does not know are kept, joined and written like all others.
  */
 
-/** The name of a branch: that of the ways of `record` that hold `key`, the last message that its author saw. */
+/** The name of the ways of `record` that hold `key`, the last message that the author of the name saw. */
 export interface NameValue {
   readonly name: string;
   /** Whether a person chose it; absent for a name that was made by the rule. */

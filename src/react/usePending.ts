@@ -18,8 +18,8 @@ interface Running extends AsyncAction {
 
 /**
  * The actions of a hook as stable functions, and whether one of them is under way; each hands its result or its rejection
- * on to the caller. `actionsOf` is asked once for each engine or list (`of`), whose actions these are: what belonged to
- * another one is forgotten, so a chat never shows the failure of the one before it.
+ * on to the caller. `actionsOf` is called once for each engine or list (`of`). For another `of`, pending actions and failures are
+ * forgotten, so a chat never shows the failure of the chat before it.
  */
 export function useActions<O extends object, A extends Actions>(
   of: O,

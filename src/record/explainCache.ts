@@ -105,7 +105,7 @@ export async function explainCache(engine: Asked, requestId: string): Promise<Ca
   return { ...verdict, why: wordsFor(verdict), ...(mend && { mend }) };
 }
 
-/** The latest request of the same model that stands on the chain of this one's answer; else the latest of another one. */
+/** The latest request of the same model on the chain of this request's answer; else the latest of another model. */
 function earlier(engine: Asked, now: RecordedRequest): RecordedRequest | undefined {
   const all = engine.requests();
   const isOnChain = chainOf(engine, now.parentKey);

@@ -64,7 +64,7 @@ class Records {
     return true;
   }
 
-  /** Who has just stopped may have an answer on its way: that keeps its place. */
+  /** A recorder that has just stopped may still get an answer: its record keeps its place. */
   #limit(name: 'last' | 'bytes', usual: number): number {
     const all = [...this.#desk.recorders].map((one) => one[name] ?? usual);
     return all.length > 0 ? Math.max(1, ...all) : usual;

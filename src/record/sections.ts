@@ -33,7 +33,7 @@ function toolSection(id: string, tool: unknown): Section {
   return { kind: 'tool', id, text: jsonOf([id, description, schemaOf(inputSchema)]) };
 }
 
-/** A JSON schema as it is, that of the AI SDK's `jsonSchema()`, or what a schema of a library tells of itself. */
+/** A JSON schema: as it is, from the AI SDK's `jsonSchema()`, or the definition inside of a library's schema. */
 function schemaOf(schema: unknown): unknown {
   const { jsonSchema, _zod, _def } = Object(schema) as Record<string, unknown>;
   return jsonSchema ?? Object(_zod).def ?? _def ?? schema;
@@ -68,12 +68,12 @@ export function messageSection(message: UIMessage): Section {
   };
 }
 
-/** Whether a provider would find a piece where it found another one. */
+/** Whether a provider's cache would take one piece for the other. */
 export function isSame(a: Section, b: Section): boolean {
   return a.kind === b.kind && a.text === b.text;
 }
 
-/** JSON, and of what is none the reason: schemas may hold rings. */
+/** JSON, or the reason why there is none: schemas may be circular. */
 export function jsonOf(value: unknown): string {
   const trail = new Set<unknown>();
   try {

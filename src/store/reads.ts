@@ -88,7 +88,7 @@ export async function getMessage(
   return record && !isGone(record) ? (await nodesOf(store, read, [record.key]))[0] : undefined;
 }
 
-/** The messages from the first one to that of this key or id, oldest first; with `limit` the last so many. */
+/** The messages up to the one with this key or id, oldest first; with `limit` only the last ones. */
 export async function getMessageChain(
   store: Readable,
   chatId: string,

@@ -355,7 +355,7 @@ export function putMessage(
   if (text !== undefined) rows.put('bodies', text, [chatId, message.seq]);
 }
 
-/** The text of a body; `json`: that of its message. */
+/** The text of a body record; `json` is its message. */
 export function textOfBody(record: StoredMessage, json: string): string {
   const { seq, key } = record;
   const { rev, by, sum } = shownVersion(record);
@@ -363,7 +363,7 @@ export function textOfBody(record: StoredMessage, json: string): string {
   return summed(`${JSON.stringify(body).slice(0, -1)},"message":${json}}`);
 }
 
-/** Removes the drafts of what is settled; that of a page that went may be of a version which comes only now. */
+/** Removes the drafts of settled messages. The draft of a closed page may belong to a version that is stored only now. */
 async function forgetDrafts(
   rows: Rows,
   chatId: string,

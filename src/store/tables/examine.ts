@@ -31,9 +31,9 @@ import { totalsOf } from './records.ts';
 /**
  * Looking at a chat record by record, and putting right what can be.
  *
- * A read passes over what it can't use; this tells it. Of a message whose record is damaged, the body tells key, words and role;
- * it follows the message before it, and what followed it still names its key. Lost words are noted, so that whoever has them
- * brings them back with the next write. Lost ends are told from the messages: whatever nothing follows is an end.
+ * A read passes over damaged records; this names them. A damaged message record is made again from its body, which has key, words
+ * and role: it follows the message before it, and later messages still name its key. Lost words are noted, and a page that still
+ * has them writes them again. Lost ends are derived: each message that nothing follows is an end.
  *
  * Loaded when someone verifies or repairs a chat. Costs a read of all of it, in one transaction.
  */

@@ -252,7 +252,7 @@ export async function readMeta(rows: Rows): Promise<Meta> {
   return { database, generation, seq: Math.max(seq, last ?? 0) };
 }
 
-/** The row of a chat; one with number 0 where there is none that can be read. */
+/** The row of a chat; where none can be read, a row with number 0. */
 export async function readChat(rows: Rows, id: string): Promise<StoredChat> {
   const row = await rows.get<Partial<StoredChat>>('chats', id);
   const { seq, from, keys, deleted } = Object(row) as Partial<StoredChat>;
@@ -261,7 +261,7 @@ export async function readChat(rows: Rows, id: string): Promise<StoredChat> {
   return isOne ? (row as StoredChat) : { id, seq: 0, from: 0, keys: [], deleted: [] };
 }
 
-/** The number from which somebody who has read up to `since` reads on: all of a restored chat, nothing of a deleted one. */
+/** The number after which a reader goes on that has read up to `since`: 0 in a restored chat, the deletion in a deleted one. */
 export function startOf({ from, restored = 0 }: StoredChat, since: number): number {
   return Math.max(from, since < restored ? 0 : since);
 }

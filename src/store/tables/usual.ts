@@ -31,7 +31,7 @@ import { recordsAfter, wordsOf } from './shown.ts';
 /** Work in a transaction, on a chat whose row is on its way. */
 export type Work<T> = (rows: Rows, reading: Promise<StoredChat>) => Promise<T>;
 
-/** What is told of a write; without `chatId` it is that of all chats. */
+/** The notice of a write; without `chatId` it concerns all chats. */
 export type Notice = Omit<StoreNotice, 'remote'>;
 
 /** The calls of a store by name, each handed its {@link Access}: {@link usual}, and those of `rarely.ts`. */
