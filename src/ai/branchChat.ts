@@ -42,9 +42,9 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
   isMute: boolean | undefined;
   queue: Queue<M> | undefined;
   asShown: OurChat<M>['asShown'] = (message) => message;
-  /** A server is asked for an answer that it still streams. */
+  /** Resolves when a server has said whether it still streams an answer; undefined while none is asked. */
   #resuming: Promise<unknown> | undefined;
-  /** How many requests are made of which nothing is saved yet, and how much was sent and is not answered. */
+  /** Requests whose turns are not saved yet; sent messages whose answers have not ended. */
   #beginning = 0;
   #unanswered = 0;
   /** Reads the branch, for a chat that is not the one shown. */
@@ -350,7 +350,7 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
         await this.#resuming;
         // Code that can't be loaded is told when the request is made.
         const revealed = (await loadTurns().catch(() => undefined))?.reveal<M>(this, messageId);
-        // A press of a button waits for nothing: it is said in the chat, too.
+        // A button that was pressed does not wait for this promise: the chat shows the failure, too.
         revealed?.catch((error: Error) => this.tell(error));
         return revealed ?? NONE;
       },

@@ -34,7 +34,7 @@ export interface ContextChats<M extends UIMessage = UIMessage> {
 /** How long a page that shows an answer is left alone before more code is loaded, in ms. */
 const QUIET = 500;
 
-/** Engines' chats. An engine that nobody holds takes them along. */
+/** The chats of each engine, as long as the app holds the engine. */
 const registries: WeakMap<ContextEngine, Registry<UIMessage>> = new WeakMap();
 
 /**
@@ -92,7 +92,7 @@ export class Registry<M extends UIMessage> implements ContextChats<M>, ChatHost<
   constructor(engine: ContextEngine, options: ContextChatOptions<M>) {
     this.engine = engine;
     this.options = options;
-    // What a page listens to does not hold the chats of an engine that nobody has any more.
+    // A listener of the page must not keep the chats of an engine that the app has let go.
     const self = new WeakRef(this);
     const stop = onReturning(() => {
       const chats = self.deref();

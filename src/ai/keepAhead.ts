@@ -29,7 +29,7 @@ export async function keepAhead<M extends UIMessage>(
   return Promise.race([keep().catch(() => false), patience]).finally(() => clearTimeout(timer));
 }
 
-/** A message with some chunks read, by the AI SDK itself: nobody else knows what it makes of them. */
+/** A message with some chunks read into it by the AI SDK, which alone knows what they make of it. */
 async function readOn<M extends UIMessage>(
   before: M,
   chunks: readonly UIMessageChunk[],

@@ -124,7 +124,7 @@ function usageOf(part: { readonly type: string; readonly totalUsage?: unknown })
   return part.type === 'finish' ? { usage: part.totalUsage } : undefined;
 }
 
-/** Undefined for nothing: an answer whose metadata say nothing has none. */
+/** The fields of both; undefined where there are none, so that the answer gets no metadata. */
 function merged(first: object | undefined, second: object | undefined): object | undefined {
   return first || second ? { ...first, ...second } : undefined;
 }

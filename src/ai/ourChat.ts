@@ -5,7 +5,7 @@ import type { ContextChat, ContextChatOptions } from './contextChat.ts';
 import type { Line } from './line.ts';
 import type { List } from './list.ts';
 
-/** A chat of ours, as the code sees it that comes when somebody speaks. */
+/** A `BranchChat`, as the code sees it that is loaded with the first turn. */
 export interface OurChat<M extends UIMessage> extends ContextChat<M> {
   readonly host: ChatHost<M>;
   readonly engine: ContextEngine;

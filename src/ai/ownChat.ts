@@ -50,8 +50,8 @@ export interface OwnChat<M extends UIMessage> {
 }
 
 /**
- * Keeps what a chat says that is not ours to change: each of its requests is made by a chat of ours that nobody sees, with
- * the list that came along, and its answer is read by both.
+ * Saves the turns of an app's own `Chat`: an unseen chat of ours makes each of its requests, with the list that came along, and
+ * both read the answer.
  */
 export function ownChat<M extends UIMessage>(foreign: ForeignChat<M>): OwnChat<M> {
   const { engine, transport, request } = foreign;

@@ -33,7 +33,7 @@ export class Queue<M extends UIMessage> implements Waiting {
   /** What was derived of it last, so that equal lists are one. */
   #waiting: readonly M[] = [];
   #behind: { readonly list: readonly M[]; readonly all: M[] } | undefined;
-  /** The answer that asks for something, and that somebody went past. */
+  /** The id of the answer whose open call a person passed over by asking something else. */
   #passed: string | undefined;
   /** Looks again whether another tab is still at some of them. */
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -223,7 +223,7 @@ export class Queue<M extends UIMessage> implements Waiting {
     this.#changed();
   }
 
-  /** Nobody is here any more who would ask. */
+  /** The chat is left: from now on a question is asked only when a person says so. */
   leave(): void {
     for (const question of this.#questions) {
       question.isLeft = true;
@@ -366,9 +366,9 @@ interface Question<M extends UIMessage> {
   message: M | undefined;
   /** What its request is made with: it may hold a key, and is not kept. */
   options?: ChatRequestOptions | undefined;
-  /** Its files are read, it waits, it is in the list and not yet known to be saved, or it waits no longer. */
+  /** `read`: its files are read. `asked`: it is in the list, and its turn is not yet saved. `over`: asked, or taken back. */
   stage: 'read' | 'waits' | 'asked' | 'over';
-  /** Whether a page that is gone left it: nobody is about to ask it. */
+  /** Whether an earlier page left it: it is asked only when a person says so. */
   isLeft: boolean;
   readonly at: number;
   /** What the store has of it. */
@@ -385,7 +385,7 @@ interface Place<M extends UIMessage> {
   readonly read: Promise<void>;
   /** What it still waits for when nothing grows; undefined when it may be asked. */
   held(): Promise<void> | undefined;
-  /** Takes it out, to be asked now, with what its request is made with; null where somebody took it back. */
+  /** Takes it out, to be asked now, with the options of its request; null where a person took it back. */
   take(): readonly [message: Message<M>, options: ChatRequestOptions | undefined] | null;
   /** It was asked, or could not be: that it could not is told in the chat, and it is kept for the next page. */
   end(): void;
@@ -409,7 +409,7 @@ function isEntry<M extends UIMessage>(entry: unknown, id: string): entry is Entr
   return isPlaced && message?.id === id && isSavable(message);
 }
 
-/** A message as it is saved. Throws `invalid-messages` for what nobody could save, not even without what no JSON holds. */
+/** A message as it is saved: without what JSON can't hold. Throws `invalid-messages` where that is no message. */
 function savableOf<M extends UIMessage>(message: M): M {
   const plain = asJson(message);
   checkMessage(plain);
@@ -424,7 +424,7 @@ function isSavable(message: UIMessage): boolean {
   }
 }
 
-/** Nobody is about to ask it any more. */
+/** Lets go of the lock by which other tabs see that this one will ask it. */
 function release(question: { release?: (() => void) | undefined }): void {
   question.release?.();
   question.release = undefined;

@@ -42,7 +42,7 @@ export function replaying<M extends UIMessage>(
       const isListed = sizeOf(message) === sizeOf(shown) && wordsOf(message) === wordsOf(shown);
       if (isListed) return longer(shown, message);
       const fresh = calls.without(message);
-      // Nobody tells what became of a call without having told of it, but who goes on behind it.
+      // A result without its call comes only from a server that goes on behind the call.
       const place = fresh === message ? places(message) : (goesOn[0] ?? endOf(kept));
       return longer(shown, calls.answered(behind(kept, place, fresh, begun), message));
     },

@@ -12,9 +12,9 @@ import type { Call, Turn } from './turn.ts';
 type Answer = ReadableStream<UIMessageChunk>;
 
 /**
- * Sends a request for an opened turn, and lets its answer pass. Where the turn hangs on an answer that grows again in
- * another tab, the question is saved, and asked when that one is whole: the model is told of all of it; also of what calls
- * are given at this moment, whose saving `writes` waits for.
+ * Sends the request of an opened turn, and lets its answer pass. Where the turn follows an answer that another tab streams, the
+ * question is saved and sent when that answer has ended, so that the model reads all of it. `writes` resolves when results that
+ * are given to tools at this moment are saved: the model reads them, too.
  */
 export function request<M extends UIMessage>(
   turn: Turn<M>,

@@ -50,7 +50,7 @@ export async function takeUpIn<M extends UIMessage>(
   // One after the other: StrictMode asks twice, and gives the first one up in mid-beginning.
   const taken = Promise.resolve(chat.taking).then(begin);
   chat.taking = taken.catch(() => {});
-  // A server whose answer is not taken up after all would go on for nobody.
+  // An answer that is not taken up after all is cancelled, so that its server stops.
   const letGo = (): Promise<void> => source.cancel();
   taken.then((answer) => (answer ? undefined : letGo()), letGo).catch(() => {});
   return taken;

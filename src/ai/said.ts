@@ -1,6 +1,6 @@
 /**
- * An error to show for whatever was thrown: the AI SDK waits for ever after a failure that is no object, and what a
- * parser says of a stream that it can't read helps nobody who only wanted an answer. That stands in `cause`.
+ * An error to show for a thrown value: the AI SDK waits for ever after a failure that is no object, and the words of a parser
+ * that can't read a stream are of no use to a person. They stand in `cause`.
  */
 export function saidOf(error: unknown): Error {
   if (typeof error === 'object' && error !== null)

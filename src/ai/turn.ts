@@ -113,7 +113,7 @@ export class Turn<M extends UIMessage> implements Growing {
       onLeaving(() => void this.#keep('streaming')),
       engine.subscribe((event) => {
         const isOwn = event.type === 'branch' && event.action === 'delete' && event.id === this.branchId;
-        // No other branch shows it either: nobody will read the answer any more.
+        // No other branch holds the answer either.
         if (isOwn && engine.siblings(this.key).index === -1) void this.#chat.leave();
       }),
     ];
@@ -291,7 +291,7 @@ export class Turn<M extends UIMessage> implements Growing {
     // A version whose node could not be made has failed: the caller gets the error.
     await this.#saving?.catch(() => {});
     const read = this.#words();
-    // One that was whole without a word is so still, if it was gone on with for nothing.
+    // An answer that was complete stays complete where Continue brought no word.
     const said = read ?? (this.#isWhole ? answer : undefined);
     const isMute = !this.#isSaved || sameJson(answer?.parts, said?.parts);
     const message = read ?? (status === 'complete' ? this.#wordless() : undefined) ?? said;
@@ -302,18 +302,18 @@ export class Turn<M extends UIMessage> implements Growing {
       if (this.#isSaved) await keepMessage(engine, key, words, now, facts);
       if (usage) await engine.trackUsage(usage);
     } catch {
-      // The engine has reported it; the answer is on the page, and there is nobody to tell twice.
+      // The engine has reported it, and the answer is on the page.
       if (isDeleted(engine)) this.#keepWhenBack(words, now);
     }
   }
 
-  /** A chat that was deleted may be brought back: then it has these words, too, and not only what was drafted. */
+  /** Should the deletion of the chat be undone, these words are saved, and not only the last draft. */
   #keepWhenBack(words: UIMessage, status: MessageStatus): void {
     const { engine, key } = this;
     const stop = engine.state.subscribe(({ status: now, error }) => {
       if (now !== 'ready' || error) return;
       stop();
-      // It is written by nobody by now, and ends again.
+      // No page streams it any more: it is begun again, and ended.
       const begun = keepMessage(engine, key, words, 'streaming');
       begun.then(() => keepMessage(engine, key, words, status)).catch(() => {});
     });

@@ -119,7 +119,7 @@ export class Handles {
     return !record || this.replica.own.has(record.key) || this.replica.isSettled(record);
   }
 
-  /** The head without silent answers at the end that nobody writes. */
+  /** The head, without reserved answers at the end that no tab streams. */
   #spoken(head: string | null): string | null {
     for (const record of upward(this.replica.chat, head))
       if (this.replica.isHeld(record.key) || this.replica.isVisible(record)) return record.key;

@@ -175,7 +175,7 @@ export class Replica {
     return isNews;
   }
 
-  /** Messages that stream and that nobody holds. */
+  /** Messages that stream and that no tab holds. */
   abandoned(): MessageRecord[] {
     const keys = [...this.#streaming].filter((key) => !this.isHeld(key));
     return keys.map((key) => this.record(key) as MessageRecord);

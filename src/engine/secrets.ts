@@ -62,7 +62,7 @@ interface Place {
 interface Walk {
   readonly places: Place[];
   readonly open: Set<object>;
-  /** What became of each object under a name that tells of secrets, or under any other: shared ones are read once. */
+  /** The masked copy of each object, under a name that tells of secrets and under any other: shared objects are read once. */
   readonly masked: Map<string, Map<object, unknown>>;
   readonly onMasked: OnMasked;
 }

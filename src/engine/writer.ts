@@ -107,7 +107,7 @@ export class Writer {
     return (this.#folds ??= new Folds(this));
   }
 
-  /** Settles answers that nobody writes any more: their words so far are kept, silent ones are taken back. */
+  /** Settles answers that no tab streams any more: their words so far are kept, silent ones are taken back. */
   async recover(): Promise<void> {
     if (this.replica.abandoned().length === 0) return;
     const { store, chatId } = this.desk;
@@ -178,7 +178,7 @@ export class Writer {
     return { record, delta: { ends, marks: [this.replica.mark(markId.name(record, key), value, chat)] } };
   }
 
-  /** Marks for names beside a fork that nobody wrote yet: the next join would change them. */
+  /** Marks for derived names beside a fork: without them the next join would change these names. */
   #namesShown(): Mark[] {
     const { chat, branches } = this.replica;
     const forked = new Set(branches.live.flatMap(({ fork, record }) => (fork === null ? [] : record)));

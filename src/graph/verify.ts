@@ -7,9 +7,9 @@ import { reachableFrom } from './messages.ts';
 /**
  * Is a chat whole?
  *
- * A chat that can be joined needs no cure: a missing piece is no error, each reader cuts a ring at the same place, and what
- * comes later is joined. So the check tells what a person should know: what can't be read, what is shown elsewhere than it
- * was written, and what nobody would find. The last of these is mended by a branch that ends there.
+ * A chat that can be joined needs no cure: a missing record is no error, each reader cuts a ring at the same place, and later
+ * records are joined. So the check tells what a person should know: what can't be read, what is shown elsewhere than it was
+ * written, and messages that no branch reaches. A new branch mends the last of these.
  */
 export function verify(chat: ChatValue, ways: readonly Way[], growingOf?: GrowingOf): Finding[] {
   const records = [...chat.messages.values()].toSorted(compareAt);
@@ -145,7 +145,7 @@ function unanswered(body: UIMessage | undefined): string[] {
   });
 }
 
-/** Whether a tool that was called has still to answer; one that asks first, also where nobody said yes or no. */
+/** Whether a call still waits for its result, or for a person's yes or no. */
 function isOpen({ state, approval }: { readonly state?: string; readonly approval?: unknown }): boolean {
   const { approved } = Object(approval) as { readonly approved?: unknown };
   if (state === 'approval-responded') return approved === true;

@@ -47,7 +47,7 @@ export class Access {
   readonly db: Database;
   /** Those that are loaded; others come with their first use. */
   calls: Calls;
-  /** Messages that somebody has: lists stay equal where nothing changed. */
+  /** Messages that were handed out: equal ones stay the same objects. */
   readonly shown: Map<string, WeakRef<UIMessage>> = new Map();
   readonly #hear: (notice: StoreNotice) => void;
   /** The name of the database that other tabs have, too. */
@@ -234,7 +234,7 @@ async function bodies(
   return bodies;
 }
 
-/** A message, as the object that somebody has. */
+/** A message, as the same object as before, where it is equal. */
 function same({ shown }: Access, name: string, message: UIMessage): UIMessage {
   const known = shown.get(name)?.deref();
   // A lost file may come back.
