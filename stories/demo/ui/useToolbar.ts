@@ -43,9 +43,10 @@ function move(event: KeyboardEvent<HTMLElement>): void {
   buttons.at(to % buttons.length)?.focus();
 }
 
-/** Those that can have the focus. */
+/** Those that can have the focus, without those of a dialog that one of them opened. */
 function buttonsOf(bar: HTMLElement): HTMLButtonElement[] {
-  return [...bar.querySelectorAll<HTMLButtonElement>('button:not(:disabled)')];
+  const buttons = [...bar.querySelectorAll<HTMLButtonElement>('button:not(:disabled)')];
+  return buttons.filter((button) => button.closest('[role=toolbar], dialog') === bar);
 }
 
 interface Toolbar {
