@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin, type Rolldown } from 'vite';
 import { aliases, root } from './scripts/entries.mjs';
-import { PICTURE } from './scripts/firstPicture.mjs';
+import { reach } from './scripts/reach.mjs';
 
 /**
  * Gives generation copies of its own of the packages that it shares with the chat.
@@ -52,7 +52,10 @@ function firstPicture(): Plugin {
     transformIndexHtml: {
       order: 'post',
       handler: (html) =>
-        html.replace(/(<div id="first-picture"[^>]*>)/, (tag) => tag + readFileSync(PICTURE, 'utf8')),
+        html.replace(
+          /<div id="first-picture"[^>]*>/,
+          (tag) => tag + readFileSync(`${root}/stories/demo/first.html`, 'utf8'),
+        ),
     },
   };
 }
@@ -62,18 +65,11 @@ function firstPicture(): Plugin {
  * costs a way to the server and back, and many small ones compress less.
  */
 function first(module: string, graph: Rolldown.ChunkingContext): string | null {
-  return (reached ??= reachedFrom(FIRST, graph)).has(module) ? 'first' : null;
+  reached ??= new Set(FIRST.flatMap((source) => [...reach(source, graph)]));
+  return reached.has(module) ? 'first' : null;
 }
 
 let reached: Set<string> | undefined;
-
-/** These sources, and all that they import at once. */
-function reachedFrom(sources: readonly string[], graph: Rolldown.ChunkingContext): Set<string> {
-  const modules = new Set(sources.map((source) => `${root}/${source}`));
-  for (const module of modules)
-    for (const next of graph.getModuleInfo(module)?.importedIds ?? []) modules.add(next);
-  return modules;
-}
 
 /** What runs until the first chat is on screen. */
 const FIRST = [

@@ -1,5 +1,6 @@
 import { defineConfig, type Plugin, type Rolldown } from 'vite';
 import { aliases, clientEntries, entries, root, workers } from './scripts/entries.mjs';
+import { reach } from './scripts/reach.mjs';
 
 interface Part {
   readonly name: string;
@@ -38,16 +39,6 @@ function groupOf({ name, loadedBy, sharedWith }: Part, at: number): Rolldown.Cod
       return isLoaded && (!sharedWith || reach(sharedWith, graph, 'later too').has(module)) ? name : null;
     },
   };
-}
-
-/** A source, and all that it imports at once, or later too. */
-function reach(source: string, graph: Rolldown.ChunkingContext, later?: 'later too'): Set<string> {
-  const modules = new Set([`${root}/${source}`]);
-  for (const module of modules) {
-    const { importedIds = [], dynamicallyImportedIds = [] } = graph.getModuleInfo(module) ?? {};
-    for (const to of later ? [...importedIds, ...dynamicallyImportedIds] : importedIds) modules.add(to);
-  }
-  return modules;
 }
 
 const sources = Object.values(entries).map((source) => `${root}/${source}`);

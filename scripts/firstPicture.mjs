@@ -1,7 +1,6 @@
 // `npm run first-picture`: writes stories/demo/first.html, which index.html shows on a first visit until the app has made
 // the same chat for real. `npm run build:demo` comes first. Run both after a change of what the first visit looks like: a
 // test compares the two.
-import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { argv } from 'node:process';
@@ -9,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import { ensureBrowser, launchArgs } from './browser.mjs';
 import { root } from './entries.mjs';
+import { serveDemo } from './serveDemo.mjs';
 
 /** The file that holds the picture. */
 export const PICTURE = join(root, 'stories/demo/first.html');
@@ -39,25 +39,15 @@ export function pictureOf(page) {
 }
 
 if (argv[1] === fileURLToPath(import.meta.url)) {
-  const options = [
-    '--config',
-    'vite.demo.config.mts',
-    '--host',
-    '127.0.0.1',
-    '--port',
-    '4621',
-    '--strictPort',
-  ];
-  const server = spawn('vite', ['preview', ...options], { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
-  await new Promise((listening) => server.stdout.once('data', listening));
+  const demo = await serveDemo(4621);
   const browser = await chromium.launch({ executablePath: ensureBrowser(), args: launchArgs() });
   try {
     const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
-    await page.goto('http://127.0.0.1:4621/');
+    await page.goto(demo.origin);
     await page.locator('#root .first-steps').waitFor();
     writeFileSync(PICTURE, await pictureOf(page));
   } finally {
     await browser.close();
-    server.kill();
+    demo.close();
   }
 }

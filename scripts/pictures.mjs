@@ -4,20 +4,19 @@
 // The demo: its states at 1440, 1024, 375 and 320 px, in light and dark. The devtools: each view at 1,024 px in light and
 // dark; Graph, Node and Prompt at 320, 720 and 1,440 px; Graph at 200 % zoom, right-to-left, and under style sheets of
 // apps that mean no well.
-import { spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { argv, exit } from 'node:process';
 import { chromium } from 'playwright-core';
 import { ensureBrowser, launchArgs } from './browser.mjs';
 import { root } from './entries.mjs';
+import { serveDemo } from './serveDemo.mjs';
 
 /** @typedef {import('playwright-core').Page} Page */
 /** @typedef {(page: Page) => Promise<unknown>} Act */
 
 const folder = resolve(argv[2] ?? join(root, 'node_modules/.cache/pictures'));
 mkdirSync(folder, { recursive: true });
-const PORT = 4619;
 const SCHEMES = /** @type {const} */ (['light', 'dark']);
 
 /** @type {Record<string, Act>} */
@@ -83,14 +82,9 @@ const STATES = {
 
 /** @type {string[]} */
 const failed = [];
-const server = spawn(
-  'vite',
-  ['preview', '--config', 'vite.demo.config.mts', '--host', '127.0.0.1', '--port', `${PORT}`, '--strictPort'],
-  { cwd: root, stdio: 'ignore' },
-);
+const demo = await serveDemo(4619);
 const browser = await chromium.launch({ executablePath: ensureBrowser(), args: launchArgs() });
 try {
-  await untilServed();
   for (const scheme of SCHEMES)
     for (const [name, act] of Object.entries(VIEWS))
       await picture(`devtools-${name}-1024-${scheme}`, { width: 1024, height: 768, scheme }, act);
@@ -117,7 +111,7 @@ try {
         );
 } finally {
   await browser.close();
-  server.kill();
+  demo.close();
 }
 console.log(`${folder}${failed.length > 0 ? `; not taken: ${failed.join(', ')}` : ''}`);
 exit(failed.length > 0 ? 1 : 0);
@@ -137,7 +131,7 @@ async function picture(name, { width, height, scheme = 'light', scale = 1 }, act
   });
   page.setDefaultTimeout(8000);
   try {
-    await page.goto(`http://127.0.0.1:${PORT}/?speed=0`);
+    await page.goto(`${demo.origin}?speed=0`);
     await page.getByText('Same street, another way.').first().waitFor();
     await page.waitForTimeout(400);
     await act?.(page);
@@ -168,18 +162,4 @@ async function view(/** @type {Page} */ page, /** @type {string} */ name) {
   await panel.or(opener).first().waitFor();
   if ((await panel.count()) === 0) await opener.click();
   await panel.getByRole('tab', { name, exact: true }).click();
-}
-
-async function untilServed() {
-  for (let tries = 0; tries < 50; tries += 1) {
-    if (
-      await fetch(`http://127.0.0.1:${PORT}/`).then(
-        () => true,
-        () => false,
-      )
-    )
-      return;
-    await new Promise((done) => setTimeout(done, 200));
-  }
-  throw new Error('The demo is not served: is it built?');
 }

@@ -152,7 +152,7 @@ const ROWS: readonly (readonly [
 function Totals({ totals: { a, b } }: Pick<Comparison, 'totals'>): ReactNode {
   return (
     <Table
-      kind="table sums"
+      className="table sums"
       label="Totals"
       heads={['What', 'A', 'B', 'B - A']}
       rows={ROWS.map(([label, value, write]) => [

@@ -180,7 +180,8 @@ function foldOf(model: GraphModel, choices: ReadonlyMap<string, boolean>, node: 
 interface GraphListProps {
   readonly engine: ContextEngine;
   readonly model: GraphModel;
-  readonly state: EngineState;
+  /** What the rows need of it, now or at an earlier time. */
+  readonly state: Pick<EngineState, 'branches' | 'headKey' | 'revision'>;
   /** The message that is selected; undefined while the graph follows what the app shows. */
   readonly selected: string | undefined;
   readonly onSelect: (key: string) => void;

@@ -200,7 +200,6 @@ function StepLine({ time, kind, label, state }: Step): ReactNode {
 function Past({ engine, state, past, hereKey, onCheckOut, onRead }: PastProps): ReactNode {
   const branches = useMemo(() => branchesOf(past), [past]);
   const model = useMemo(() => modelOf(past, branches), [past, branches]);
-  const stateThen = useMemo(() => ({ ...state, branches, headKey: hereKey }), [state, branches, hereKey]);
   const [selected, select] = useState<string>();
   const [choices, setChoices] = useState<ReadonlyMap<string, boolean>>(new Map());
   const known = selected !== undefined && model.indexOf.has(selected) ? selected : undefined;
@@ -217,7 +216,7 @@ function Past({ engine, state, past, hereKey, onCheckOut, onRead }: PastProps): 
         <GraphList
           engine={engine}
           model={model}
-          state={stateThen}
+          state={{ branches, headKey: hereKey, revision: state.revision }}
           marked={undefined}
           naming={undefined}
           columns={NO_COLUMNS}

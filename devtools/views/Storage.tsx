@@ -172,7 +172,7 @@ function Kinds({ engine, figures, onCount }: KindsProps): ReactNode {
       <Failure of={failure} />
       {kinds && (
         <Table
-          kind="table sums"
+          className="table sums"
           heads={['Kind', 'Rows', 'About', 'Share']}
           rows={kinds.map(({ kind, rows, bytes }) => [
             kind,
@@ -197,7 +197,7 @@ function Writes({ engine }: { readonly engine: ContextEngine }): ReactNode {
         <p className="inset muted">None yet.</p>
       ) : (
         <Table
-          kind="table sums"
+          className="table sums"
           heads={['What', 'Times', 'Median', '95 %', 'Longest']}
           rows={rows.map(({ what, times }) => [
             what,

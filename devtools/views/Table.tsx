@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
 
 /** A table of figures: the names of its columns, and rows, of which each begins with what it is about. */
-export function Table({ kind = 'table', label, heads, rows, children }: TableProps): ReactNode {
+export function Table({ className = 'table', label, heads, rows, children }: TableProps): ReactNode {
   return (
-    <table className={kind} aria-label={label}>
+    <table className={className} aria-label={label}>
       <thead>
         <tr>
           {heads.map((name) => (
@@ -31,8 +31,7 @@ export function Table({ kind = 'table', label, heads, rows, children }: TablePro
 }
 
 interface TableProps {
-  /** Its class. */
-  readonly kind?: string;
+  readonly className?: string;
   readonly label?: string;
   readonly heads: readonly string[];
   readonly rows?: readonly (readonly ReactNode[])[];

@@ -174,7 +174,8 @@ test('a turn that another tab forced onto a branch says so', async ({ page, cont
   await one.ask('The first question');
   const other = await Demo.open(await context.newPage(), { at: new URL(page.url()).hash });
   await expect(other.you).toHaveCount(1);
-  await one.send('A slow one');
+  // Longer than all that follows, on a busy machine too.
+  await one.send('A slow one, long');
   await one.streaming(4);
   await other.ask('Meanwhile');
   await expect(other.page.getByText('Continued on main-v2: another tab wrote to main').first()).toBeVisible();

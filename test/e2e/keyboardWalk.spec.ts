@@ -19,7 +19,9 @@ async function reach(page: Page, target: Locator, back = false): Promise<void> {
   throw new Error(`90 presses of Tab did not reach ${String(target)}.`);
 }
 
-test('all that the demo can do is done without a mouse', async ({ page }) => {
+test('versions, branches, checkpoints, side questions and chats are used without a mouse', async ({
+  page,
+}) => {
   const demo = new Demo(page);
   await page.setViewportSize({ width: 1024, height: 800 });
   await page.goto('/?speed=0');
@@ -99,7 +101,8 @@ test('all that the demo can do is done without a mouse', async ({ page }) => {
   await page.keyboard.type('espresso');
   await press(demo.chats.getByRole('link').first());
   await expect(demo.you.first()).toContainText('coffee cart');
-  await demo.chatAction('Rename', 'A name for a coffee cart');
+  await press(demo.button('Chat actions: A name for a coffee cart'));
+  await press(demo.button('Rename chat: A name for a coffee cart'));
   await page.keyboard.type('Coffee');
   await page.keyboard.press('Enter');
   await expect(demo.chats.getByRole('link', { name: 'Coffee' })).toBeVisible();

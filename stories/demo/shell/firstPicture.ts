@@ -8,7 +8,10 @@ import { useLayoutEffect } from 'react';
  */
 export function useFirstPicture(isChatShown: boolean): void {
   useLayoutEffect(() => {
-    if (isChatShown) takeAway();
+    if (isChatShown) {
+      takeAway();
+      return undefined;
+    }
     // What keeps the app from opening the chat is told on the page below.
     const timer = setTimeout(takeAway, PATIENCE);
     return () => clearTimeout(timer);
