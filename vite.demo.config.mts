@@ -91,6 +91,6 @@ export default defineConfig({
     outDir: `${root}/node_modules/.cache/demo`,
     emptyOutDir: true,
     target: 'es2022',
-    rolldownOptions: { output: { codeSplitting: { groups: [{ name: first }] } } },
+    rolldownOptions: { output: { codeSplitting: { groups: [{ debugName: 'first', name: first }] } } },
   },
 });

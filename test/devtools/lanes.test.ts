@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { indicesByKey, layoutLanes, parentIndices, type Lanes } from '../../devtools/lanes.ts';
+import { graphData } from '../../src/graph/graphData.ts';
+import { createChat } from '../../src/graph/join.ts';
+import { records, said } from '../support/records.ts';
 
 // What holds for every picture, whatever the chat: on drawn forests of some hundred messages, on long ones of
 // 100,000, and on data that no honest store would give.
@@ -46,6 +49,15 @@ describe('the layout of lanes', () => {
     const lanes = layoutLanes(Int32Array.from([-1, -1, -1, 1]), 3);
     expect([...lanes.order]).toEqual([1, 3, 0, 2]);
     expect([...lanes.lane]).toEqual([0, 0, 0, 0]);
+  });
+
+  it('ends for a chat with a ring, which is cut where the chat is read', () => {
+    const chat = createChat(
+      records([said('m0', 'm2'), said('m1', 'm0'), said('m2', 'm1')], { main: ['m2'] }),
+    );
+    const { nodes } = graphData('c', chat, { branches: [], checkpoints: [] });
+    const { order } = layoutLanes(parentIndices(nodes, indicesByKey(nodes)), 2);
+    expect([...order].map((node) => nodes[node]?.key)).toEqual(['m0', 'm1', 'm2']);
   });
 
   it('has nothing to say about an empty chat', () => {
