@@ -45,10 +45,11 @@ function isHere({ seq }: { readonly seq?: number }): boolean {
   return seq === undefined;
 }
 
-/** Writes all that this page knows, in pieces, parents first, marks last. */
+/** Writes all that this page knows, in pieces, parents first, marks last. Drafts went with their database: their words count, too. */
 export async function writeWhole(writer: Writer, options: () => CommitOptions): Promise<void> {
   const { chatId, store } = writer.desk;
   writer.others.take(await store.load(chatId));
+  await writer.recover();
   for (const piece of piecesOf(writer))
     writer.others.take(await store.commit(chatId, { ...piece, local: writer.local() }, options()));
 }

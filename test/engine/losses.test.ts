@@ -97,6 +97,22 @@ describe('a chat whose data the browser cleared under the open page', () => {
     expect(Object.values(await branchesIn(store))).toEqual(['q9']);
   });
 
+  test('is written again with the words of an answer whose tab died while it wrote them', async () => {
+    const { store, clearData } = clearable();
+    const dying = engineOn(store);
+    await dying.ask(said('q1'), { id: 'a1' });
+    await dying.updateMessage('a1', said('a1', 'half'), 'streaming');
+    const engine = engineOn(store);
+    await engine.ready();
+    dying.dispose();
+    clearData();
+    await say(engineOn(store), 'q9', 'a9', 'q8', 'a8');
+    await expect.poll(() => saveState(engine)).toMatchObject({ state: 'error' });
+    await engine.retry();
+    expect(Object.values(await branchesIn(store))).toContain('q1 > half');
+    expect(shown(engine)).toBe('q1 > half');
+  });
+
   test('keeps words that are newer than those which another page wrote again', async () => {
     const { store, clearData } = clearable();
     const engine = engineOn(store);

@@ -11,6 +11,7 @@ import { InMemoryContextStore } from '../../src/store/memory.ts';
 import '../../src/engine/repair.ts';
 import '../../src/engine/session.ts';
 import '../../src/engine/conflict.ts';
+import '../../src/engine/loss.ts';
 import '../../src/engine/saves.ts';
 import '../../src/engine/tree.ts';
 import '../../src/store/indexeddb/connection.ts';

@@ -92,6 +92,7 @@ class Story {
   #deletions: DeletedBranch[] = [];
   readonly #restored = new Set<string>();
   readonly #names: NamedBranch[] = [];
+  #given = 0;
   readonly #random: Random;
   readonly #world: EngineWorld;
   /** In some stories people tidy up in the end, all of them at once. */
@@ -187,7 +188,7 @@ class Story {
   }
 
   async #nameBranch(tab: EngineTab): Promise<void> {
-    const named = await tab.nameBranch(`name${this.#names.length}`);
+    const named = await tab.nameBranch(`name${(this.#given += 1)}`);
     if (named) this.#names.push(named);
   }
 
