@@ -285,7 +285,7 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
     const anew = message && queue?.sayAnew(message, options);
     // Other words for one that waits; one that an earlier page left is asked now.
     if (anew) return (await anew) ? this.#working(() => this.#inPlace(messageId, send)) : undefined;
-    const edited = this.list.upTo(messageId);
+    const edited = this.list.upTo(messageId, this.branchId);
     if (onBusy === 'reject' && !edited && (this.isBusy || this.#unanswered > 0)) throw busy();
     if (edited) return this.#working(() => this.#inPlace(messageId, send, edited));
     queue?.pass();
@@ -341,7 +341,7 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
    * Stops what grows, and asks in its place; with it what an earlier page left before that, which another tab may have asked
    * by then. What is `edited` is sent from where the list stood.
    */
-  #inPlace(messageId: string | undefined, ask: () => Promise<void>, edited?: readonly M[]): Promise<void> {
+  #inPlace(id: string | undefined, ask: () => Promise<void>, edited?: () => readonly M[]): Promise<void> {
     const stopped = (this.isBusy || this.#resuming) && this.stop();
     return this.line.run({
       rank: 'first',
@@ -349,7 +349,7 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
         await Promise.allSettled([stopped, this.ready()]);
         await this.#resuming;
         // Code that can't be loaded is told when the request is made.
-        const revealed = (await loadTurns().catch(() => undefined))?.reveal<M>(this, messageId);
+        const revealed = (await loadTurns().catch(() => undefined))?.reveal<M>(this, id);
         // A button that was pressed does not wait for this promise: the chat shows the failure, too.
         revealed?.catch((error: Error) => this.tell(error));
         return revealed ?? NONE;
@@ -357,8 +357,8 @@ export class BranchChat<M extends UIMessage> extends Chat<M> implements OurChat<
       run: (earlier) => {
         const { list, queue } = this;
         list.leaveRemote();
-        if (edited) list.now = [...earlier, ...edited].map((one) => withId(list.saved, one.id) ?? one);
-        else queue?.placeLeft(messageId);
+        if (edited) list.now = [...earlier, ...edited()];
+        else queue?.placeLeft(id);
         return ask();
       },
     });

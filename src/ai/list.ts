@@ -93,10 +93,20 @@ export class List<M extends UIMessage> {
     if (isShown) this.now = [...earlier, ...this.now];
   }
 
-  /** The list up to a question; undefined where there is no such question. */
-  upTo(messageId: string | undefined): readonly M[] | undefined {
+  /**
+   * Gives the list up to a question, as it is saved by then; undefined where there is no such question. Versions have one id,
+   * and another one may be shown by then: these are found by the keys that they have now.
+   */
+  upTo(messageId: string | undefined, branchId: string | undefined): (() => readonly M[]) | undefined {
+    const engine = this.#engine;
     const index = this.now.findIndex(({ id, role }) => id === messageId && role === 'user');
-    return index === -1 ? undefined : this.now.slice(0, index + 1);
+    if (index === -1) return undefined;
+    const stood = this.now.slice(0, index + 1).map((one) => [one, keyOf(engine, one.id, branchId)] as const);
+    return () =>
+      stood.map(([one, key]) => {
+        const saved = key === undefined ? withId(this.saved, one.id) : engine.message(key);
+        return (saved as M | undefined) ?? one;
+      });
   }
 }
 

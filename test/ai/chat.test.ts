@@ -137,6 +137,16 @@ describe('another version', () => {
     expect(await page.stored('main-v3')).toBe('q: Un? | a: Premier.');
   });
 
+  it('of a later question, asked for right behind one of an earlier one, stays where it was typed', async () => {
+    await page.ask('Two?', 'Second.');
+    const [root, , second] = page.chats.active.messages;
+    const rooted = page.chats.active.sendMessage({ text: 'Un?', messageId: root!.id });
+    const edited = page.chats.active.sendMessage({ text: 'Deux?', messageId: second!.id });
+    for (let i = 1; i < 3; i += 1) void page.script.next().then((exchange) => exchange.answer('Bien.'));
+    await Promise.all([rooted, edited]);
+    expect(page.shown()).toBe('q: One? | a: First. | q: Deux? | a: Bien.');
+  });
+
   it('of an answer in the middle leaves what followed on its branch', async () => {
     await page.ask('Two?', 'Second.');
     const again = page.chats.active.regenerate({ messageId: page.chats.active.messages[1]!.id });
