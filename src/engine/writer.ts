@@ -88,8 +88,12 @@ export class Writer {
 
   /** A delta with the metadata of a first write. Throws `chat-deleted` where the chat was deleted since it was planned. */
   whole({ messages = [], ends = [], marks = [] }: Partial<ChatDelta>): ChatDelta {
-    const { deleted } = this.replica;
-    if (deleted.size > 0 && [...messages, ...ends, ...marks].some(({ chat }) => deleted.has(chat))) {
+    const { chat, deleted } = this.replica;
+    const made = new Set(messages.map(({ key }) => key));
+    const hangsOnNothing = ({ parent }: MessageRecord): boolean =>
+      parent !== null && !made.has(parent) && !chat.messages.has(parent);
+    const isOfDeleted = [...messages, ...ends, ...marks].some((record) => deleted.has(record.chat));
+    if (deleted.size > 0 && (isOfDeleted || messages.some(hangsOnNothing))) {
       const { chatId } = this.desk;
       const message = `Chat "${chatId}" was deleted meanwhile. What is said now begins it anew.`;
       throw new ContextError('chat-deleted', message, { details: { chatId } });

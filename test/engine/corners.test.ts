@@ -432,6 +432,18 @@ describe('another tab', () => {
     expect(await disk.held('c')).toEqual(new Set());
   });
 
+  test('that deletes the chat while a turn is planned refuses that turn: none hangs on what is gone', async () => {
+    const { engine, disk } = await chat(['q1', 'a1']);
+    vi.spyOn(disk, 'hold').mockImplementationOnce(async () => {
+      await disk.deleteChat('c');
+      await vi.waitFor(() => expect(shown(engine)).toBe(''));
+      return () => {};
+    });
+    await expect(engine.ask(said('q2'))).rejects.toMatchObject({ code: 'chat-deleted' });
+    await engine.ask(said('q2'));
+    expect([await branchesIn(disk), await engine.verify()]).toEqual([{ main: 'q2 > ' }, []]);
+  });
+
   test('that deletes the chat and begins it anew takes words along that the disk refused, and the failure too', async () => {
     const { engine, disk, refuse } = await chat(['q1']);
     refuse('quota-exceeded');
