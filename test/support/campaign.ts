@@ -18,8 +18,9 @@ export function campaign(cases: number): { numRuns: number; seed?: number } {
 /** The seed that was asked for, if any. */
 const SEED: string | undefined = ENV['CONTEXTREE_SEED'] ?? (ENV['CI'] ? '1' : undefined);
 
-/** Milliseconds that a campaign may take. */
-export const patience: number = 240_000 * Number(ENV['CONTEXTREE_FUZZ'] ?? 1);
+/** Milliseconds that a campaign may take: the longer, the more of it was asked for. */
+export const patience: number =
+  240_000 * Math.max(Number(ENV['CONTEXTREE_FUZZ'] ?? 1), Number(ENV['STORIES'] ?? 1) / 100);
 
 /** Tries so many cases, one after the other, and counts them: no fewer may have been tried, and the report says how many. */
 export async function tryAll<T>(
