@@ -150,7 +150,7 @@ export class ContextEngine extends Verbs {
     status?: MessageStatus,
     call?: CallFacts,
   ): Promise<void> {
-    const own = id.startsWith('key:') ? {} : { id };
+    const own = typeof id === 'string' && !id.startsWith('key:') ? { id } : {};
     const data =
       typeof message === 'function' ? message : normaliseMessage({ ...ownOptions(message), ...own });
     return (await this.opened()).turns.updateMessage(id, data, status, call);
@@ -165,7 +165,8 @@ export class ContextEngine extends Verbs {
     readonly metadata?: Readonly<Record<string, unknown>>;
   }): Promise<void> {
     const own = ownData(updates, 'updateChat()');
-    const { title = null, metadata = {} } = { ...own };
+    expectOption(isRecord(own), 'updates', 'a record', own);
+    const { title = null, metadata = {} } = own;
     expectOption(title === null || typeof title === 'string', 'title', 'a text, or null', title);
     expectOption(isRecord(metadata), 'metadata', 'a record', metadata);
     return (await this.opened()).facts.updateChat(own);

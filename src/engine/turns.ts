@@ -94,7 +94,8 @@ export class Turns {
     const head = view.headOf(branch);
     const known = turn.map(({ id }) => view.find(id, branch));
     await view.loadBodies(known.flatMap((record) => record?.key ?? []));
-    const asked = typeof parentId === 'string' ? view.message(parentId, branch).key : parentId;
+    const isGiven = parentId !== undefined && parentId !== null;
+    const asked = isGiven ? view.message(parentId, branch).key : parentId;
     let under = asked === undefined ? this.#parentOf(turn[0], known[0], branch) : asked;
     const fresh: UIMessage[] = [];
     let isVersion = false;

@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { ContextError } from '../errors.ts';
+import { ContextError, reasonOf } from '../errors.ts';
 import type { ContextFragment } from '../fragment/fragment.ts';
 import { countMessage, countText } from '../tokens/count.ts';
 import { bareName, undated } from '../tokens/modelName.ts';
@@ -74,7 +74,7 @@ const LIFE = 5 * 60_000;
 export async function explainCache(engine: Asked, requestId: string): Promise<CacheVerdict> {
   const now = engine.requests().find(({ id }) => id === requestId);
   if (!now) {
-    const message = `There is no recorded request "${requestId}". Take the id of one of requests().`;
+    const message = `There is no recorded request "${reasonOf(requestId)}". Take the id of one of requests().`;
     throw new ContextError('invalid-options', message, { details: { requestId } });
   }
   const before = earlier(engine, now);

@@ -132,6 +132,29 @@ test.each(others)('%s refuses a proxy', async (_door, enter, code) => {
   expect(await refusal(() => enter(proxy() as never))).toBe(code);
 });
 
+const named: Readonly<Record<string, (engine: ContextEngine, id: never) => unknown>> = {
+  'ask({ parentId })': (engine, parentId) => engine.ask(said('q2'), { parentId }),
+  'add({ parentId })': (engine, parentId) => engine.add([said('q2')], { parentId }),
+  updateMessage: (engine, id) => engine.updateMessage(id, said('q1', 'x')),
+  'updateMessage by a function': (engine, id) => engine.updateMessage(id, (saved) => saved),
+  edit: (engine, id) => engine.edit(id, 'x'),
+  rewind: (engine, id) => engine.rewind(id),
+  checkout: (engine, id) => engine.checkout(id),
+  selectSibling: (engine, id) => engine.selectSibling(id),
+  'checkpoint({ at })': (engine, at) => engine.checkpoint('x', { at }),
+  compare: (engine, id) => engine.compare(id, 'q1'),
+  revisions: (engine, id) => engine.revisions(id),
+  'resolve({ at })': (engine, at) => engine.resolve({ at }),
+};
+
+test.each(Object.entries(named))('%s takes nothing but a key or an id', async (_name, enter) => {
+  await withTurn(async (engine) => {
+    for (const id of [5, {}, [], Symbol('q1')])
+      expect(await refusal(() => enter(engine, id as never))).toBe('message-not-found');
+    expect(await engine.verify()).toEqual([]);
+  });
+});
+
 const values: [...Door, code: ContextErrorCode][] = [
   ['store', (store) => engineOn(store).ready(), 'invalid-options'],
   ['onConflict', (onConflict) => engineOn(undefined, { onConflict }).ready(), 'invalid-options'],
@@ -141,6 +164,8 @@ const values: [...Door, code: ContextErrorCode][] = [
   ['the message to go back to', (id) => engineOn().rewind(id), 'message-not-found'],
   ['a number of turns', (n) => reminders.everyNTurns(n), 'invalid-options'],
   ['the target of a reminder', (target) => reminders.reminder('x', { target }), 'invalid-options'],
+  ['updates of a chat', (updates) => engineOn().updateChat(updates), 'invalid-options'],
+  ['a recorded request', (id) => engineOn().explainCache(id), 'invalid-options'],
   ['a predicate', (predicate) => reminders.and(predicate), 'invalid-options'],
   [
     'the options of a store',
