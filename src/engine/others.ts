@@ -35,7 +35,7 @@ export class Others {
     // Locks are asked first: an answer that ends in between is settled then, and never seems dead.
     const held = await store.held(chatId).catch(() => new Set<string>());
     let records = await store.load(chatId, since);
-    if (this.#isLate(records)) records = await store.load(chatId, since);
+    if (this.#writer.replica.isLate(records)) records = await store.load(chatId, since);
     for (const { id, value } of records.marks) {
       const { userId: owner } = Object(value) as Partial<BeginningValue>;
       if (!id.startsWith('beginning ') || owner === userId) continue;
@@ -44,12 +44,6 @@ export class Others {
     }
     this.#writer.replica.hold(held);
     return records;
-  }
-
-  /** Whether a newer answer of the store came first: this one does not know what was deleted or restored since. */
-  #isLate({ database, generation, seq }: ChatRecords): boolean {
-    const { replica } = this.#writer;
-    return database === replica.database && generation === replica.generation && seq < replica.seq;
   }
 
   /** Joins records of the store, without those of deleted chats. Gives how much was new. */
@@ -94,7 +88,7 @@ export class Others {
   /** Joins what the store gave back for a write, and shows what others wrote meanwhile. */
   take(records: ChatRecords): void {
     const { desk, replica } = this.#writer;
-    const isLate = this.#isLate(records);
+    const isLate = replica.isLate(records);
     const isBack = this.#back(records).length > 0;
     if (!isLate && !isBack) this.#deleted = records.deleted;
     if (this.#join(records, isLate ? [] : records.deleted) > 0)

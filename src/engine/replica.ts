@@ -89,11 +89,15 @@ export class Replica {
     };
   }
 
+  /** Whether a newer answer of the store came first: this one does not know what was cleared, deleted or restored since. */
+  isLate({ database, generation, seq }: ChatRecords): boolean {
+    return database === this.database && (generation - this.generation || seq - this.seq) < 0;
+  }
+
   /** Takes in what the store read or wrote. */
   absorb(records: ChatRecords): Joined {
-    this.database = records.database;
-    this.generation = records.generation;
-    this.seq = Math.max(this.seq, records.seq);
+    const { database, generation, seq } = this.isLate(records) ? this : records;
+    Object.assign(this, { database, generation, seq });
     const joined = this.join(records);
     for (const { key, rev, by, parts, preview } of records.growing) {
       const known = this.chat.messages.get(key);

@@ -407,6 +407,23 @@ describe('another tab', () => {
     expect(await branchesIn(disk)).toEqual({ main: 'q2' });
   });
 
+  test('that clears everything is not forgotten over the late answer of an earlier write', async () => {
+    const disk = new InMemoryContextStore();
+    const engine = engineOn(disk);
+    await say(engine, 'q1');
+    const commit = vi.spyOn(disk, 'commit').mockImplementationOnce(async (...asked) => {
+      const records = await disk.commit(...asked);
+      await disk.clear();
+      await vi.waitFor(() => expect(shown(engine)).toBe(''));
+      return records;
+    });
+    await say(engine, 'q2');
+    await say(engine, 'anew');
+    expect(await branchesIn(disk)).toEqual({ main: 'anew' });
+    expect(commit.mock.calls.at(-1)?.[2]).toMatchObject({ generation: 1 });
+    expect(commit).toHaveBeenCalledTimes(3);
+  });
+
   test('that says so and has not cleared this store ends no chat here', async () => {
     const disk = new InMemoryContextStore();
     const subscribe = vi.spyOn(disk, 'subscribe');
