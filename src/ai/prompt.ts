@@ -29,7 +29,7 @@ export interface ModelPrompt {
 /**
  * A model call's prompt from a resolved conversation, for AI SDK 5, 6 and 7: `streamText({ model, ...await
  * toPrompt(await engine.resolve()) })`. Messages with the role `system` join the system prompt, in order. Rejects with
- * `store-unavailable` where its code could not be loaded.
+ * `invalid-messages` for what is no list of messages, and with `store-unavailable` where its code could not be loaded.
  */
 export async function toPrompt(resolved: Resolved, options?: ToPromptOptions): Promise<ModelPrompt> {
   const { modelPrompt } = await import('./modelPrompt.ts').catch(refuseToLoad);

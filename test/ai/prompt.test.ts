@@ -31,6 +31,12 @@ describe('a prompt', () => {
     expect(prompt.messages).toHaveLength(1);
   });
 
+  it('of a request that holds no messages is refused', async () => {
+    const bodies = [undefined, {}, { messages: 'Hi' }, { messages: [null] }, { messages: [{ parts: [5] }] }];
+    for (const body of bodies)
+      await expect(toPrompt(body as never)).rejects.toMatchObject({ code: 'invalid-messages' });
+  });
+
   it('of an answer that was cut off holds nothing that a provider refuses', async () => {
     const cut = answer(
       { type: 'step-start' },
