@@ -1,171 +1,126 @@
 import { describe, expect, test } from 'vitest';
 import * as b from '../../src/fragment/builders.ts';
 import { isFragment, type ContextFragment } from '../../src/fragment/fragment.ts';
-import { fromFragment, toFragment } from '../../src/fragment/serialize.ts';
+import { fromFragment, toFragment, type SerializedFragment } from '../../src/fragment/serialize.ts';
+import { XmlRenderer } from '../../src/render/xml.ts';
+import { refusal } from './refusal.ts';
 
 /**
- * The nineteen, one by one: what stands in the data of each, in which order, whatever the order of the argument; and
- * what is left of it when all that may be empty is.
+ * The nineteen, one by one: what stands in the data of each, in which order, whatever the order of the argument; what is
+ * left of it when all that may be empty is; how it is written down, and that it comes back.
  */
 
-const nested = (): ContextFragment => b.policy({ rule: 'r' });
-const rule = { name: 'policy', data: { rule: 'r' }, codec: {} };
+type Fields = Readonly<Record<string, unknown>>;
 
-const table: [name: string, full: ContextFragment, data: unknown, bare: ContextFragment, left: unknown][] = [
-  ['term', b.term('n', 'd'), { name: 'n', definition: 'd' }, b.term('', ''), { name: '', definition: '' }],
-  ['hint', b.hint('t'), 't', b.hint(''), ''],
-  [
-    'guardrail',
-    b.guardrail({ action: 'a', reason: 'w', rule: 'r' }),
-    { rule: 'r', reason: 'w', action: 'a' },
-    b.guardrail({ rule: '', reason: '', action: '' }),
-    { rule: '' },
-  ],
-  [
-    'explain',
-    b.explain({ therefore: 't', explanation: 'e', concept: 'c' }),
-    { concept: 'c', explanation: 'e', therefore: 't' },
-    b.explain({ concept: '', explanation: '', therefore: '' }),
-    { concept: '', explanation: '' },
-  ],
-  [
-    'example',
-    b.example({ note: 'n', answer: 'a', question: 'q' }),
-    { question: 'q', answer: 'a', note: 'n' },
-    b.example({ question: '', answer: '', note: '' }),
-    { question: '', answer: '' },
-  ],
-  [
-    'clarification',
-    b.clarification({ reason: 'r', ask: 'a', when: 'w' }),
-    { when: 'w', ask: 'a', reason: 'r' },
-    b.clarification({ when: '', ask: '', reason: '' }),
-    { when: '', ask: '', reason: '' },
-  ],
-  [
-    'workflow',
-    b.workflow({ notes: 'n', triggers: ['x'], steps: ['s', 'u'], task: 't' }),
-    { task: 't', steps: ['s', 'u'], triggers: ['x'], notes: 'n' },
-    b.workflow({ task: '', steps: [], triggers: [], notes: '' }),
-    { task: '', steps: [] },
-  ],
-  [
-    'quirk',
-    b.quirk({ workaround: 'w', issue: 'i' }),
-    { issue: 'i', workaround: 'w' },
-    b.quirk({ issue: '', workaround: '' }),
-    { issue: '', workaround: '' },
-  ],
-  [
-    'styleGuide',
-    b.styleGuide({ always: 'a', never: 'n', prefer: 'p' }),
-    { prefer: 'p', never: 'n', always: 'a' },
-    b.styleGuide({ prefer: '', never: '', always: '' }),
-    { prefer: '' },
-  ],
-  [
-    'analogy',
-    b.analogy({ pitfall: 'p', therefore: 't', insight: 'i', relationship: 'r', concepts: ['a', 'b'] }),
-    { concepts: ['a', 'b'], relationship: 'r', insight: 'i', therefore: 't', pitfall: 'p' },
-    b.analogy({ concepts: [], relationship: '', insight: '', therefore: '', pitfall: '' }),
-    { concepts: [], relationship: '' },
-  ],
-  [
-    'glossary',
-    b.glossary({ z: 'last', a: 'first' }),
-    [
-      { term: 'z', expression: 'last' },
-      { term: 'a', expression: 'first' },
-    ],
-    b.glossary({}),
-    [],
-  ],
-  ['role', b.role('c'), 'c', b.role(''), ''],
-  [
-    'principle',
-    b.principle({ policies: ['p', nested()], description: 'd', title: 't' }),
-    { title: 't', description: 'd', policies: ['p', rule] },
-    b.principle({ title: '', description: '', policies: [] }),
-    { title: '', description: '' },
-  ],
-  [
-    'policy',
-    b.policy({ policies: [nested()], reason: 'w', before: 'b', rule: 'r' }),
-    { rule: 'r', before: 'b', reason: 'w', policies: [rule] },
-    b.policy({ rule: '', before: '', reason: '', policies: [] }),
-    { rule: '' },
-  ],
-  [
-    'identity',
-    b.identity({ role: 'r', name: 'n' }),
-    { name: 'n', role: 'r' },
-    b.identity({ name: '', role: '' }),
-    {},
-  ],
-  [
-    'persona',
-    b.persona({ tone: 't', objective: 'o', role: 'r', name: 'n' }),
-    { name: 'n', role: 'r', objective: 'o', tone: 't' },
-    b.persona({ name: '', role: '', objective: '', tone: '' }),
-    { name: '' },
-  ],
-  ['alias', b.alias('t', 'm'), { term: 't', meaning: 'm' }, b.alias('', ''), { term: '', meaning: '' }],
-  [
-    'preference',
-    b.preference('a', 'v'),
-    { aspect: 'a', value: 'v' },
-    b.preference('', ''),
-    { aspect: '', value: '' },
-  ],
-  [
-    'correction',
-    b.correction('s', 'c'),
-    { subject: 's', clarification: 'c' },
-    b.correction('', ''),
-    { subject: '', clarification: '' },
-  ],
+type Build = (...args: readonly unknown[]) => ContextFragment;
+
+const inner = b.policy({ rule: 'x' });
+
+/** The fields that each needs, and those that may be empty. */
+const table: [name: keyof typeof b, needed: Fields, optional?: Fields][] = [
+  ['term', { name: 'n', definition: 'd' }],
+  ['hint', { text: 't' }],
+  ['guardrail', { rule: 'r' }, { reason: 'w', action: 'a' }],
+  ['explain', { concept: 'c', explanation: 'e' }, { therefore: 't' }],
+  ['example', { question: 'q', answer: 'a' }, { note: 'n' }],
+  ['clarification', { when: 'w', ask: 'a', reason: 'r' }],
+  ['workflow', { task: 't', steps: ['s', 'u'] }, { triggers: ['x'], notes: 'n' }],
+  ['quirk', { issue: 'i', workaround: 'w' }],
+  ['styleGuide', { prefer: 'p' }, { never: 'n', always: 'a' }],
+  ['analogy', { concepts: ['a', 'b'], relationship: 'r' }, { insight: 'i', therefore: 't', pitfall: 'p' }],
+  ['glossary', { entries: { z: 'last', a: 'first' } }],
+  ['role', { content: 'c' }],
+  ['principle', { title: 't', description: 'd' }, { policies: ['p', inner] }],
+  ['policy', { rule: 'r' }, { before: 'b', reason: 'w', policies: [inner] }],
+  ['identity', {}, { name: 'n', role: 'r' }],
+  ['persona', { name: 'n' }, { role: 'r', objective: 'o', tone: 't' }],
+  ['alias', { term: 't', meaning: 'm' }],
+  ['preference', { aspect: 'a', value: 'v' }],
+  ['correction', { subject: 's', clarification: 'c' }],
 ];
+
+/** These are given their fields one by one. */
+const apart = ['term', 'hint', 'glossary', 'role', 'alias', 'preference', 'correction'];
+
+function build(name: keyof typeof b, fields: Fields): ContextFragment {
+  const make = new Map<string, unknown>(Object.entries(b)).get(name) as Build;
+  const turned = Object.fromEntries(Object.entries(fields).toReversed());
+  return apart.includes(name) ? make(...Object.values(fields)) : make(turned);
+}
+
+/** The data that these fields make: of a hint and a role their text, of a glossary a list. */
+function dataOf(fields: Fields): unknown {
+  if (fields.entries)
+    return Object.entries(fields.entries).map(([term, expression]) => ({ term, expression }));
+  return fields.text ?? fields.content ?? fields;
+}
+
+function emptied(fields: Fields): Fields {
+  const empty = (value: unknown): unknown =>
+    Array.isArray(value) ? [] : typeof value === 'object' ? {} : '';
+  return Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, empty(value)]));
+}
+
+/** As JSON, where the order of fields counts. */
+const json = (value: unknown): string => JSON.stringify(value);
 
 test('the table has them all', () => {
   expect(table.map(([name]) => name).toSorted()).toEqual(Object.keys(b).toSorted());
 });
 
-describe.each(table)('%s()', (name, full, data, bare, left) => {
+describe.each(table)('%s()', (name, needed, optional = {}) => {
+  const fields: Fields = { ...needed, ...optional };
+  const full = build(name, fields);
+  const written = JSON.parse(json({ type: name, ...fields }), (_, value) =>
+    value?.codec ? { type: 'policy', rule: 'x' } : value,
+  ) as SerializedFragment;
+
   test('is a fragment: name, data, codec, in this order', () => {
     expect(Object.keys(full)).toEqual(['name', 'data', 'codec']);
     expect(full.name).toBe(name);
     expect(isFragment(full)).toBe(true);
   });
 
-  test('has its fields in order', () => expect(JSON.stringify(full.data)).toBe(JSON.stringify(data)));
+  test('has its fields in order', () => expect(json(full.data)).toBe(json(dataOf(fields))));
 
-  test('leaves out what is optional and empty, and only that', () =>
-    expect(JSON.stringify(bare.data)).toBe(JSON.stringify(left)));
-
-  test('bare, too, comes back from its JSON', () => {
-    expect(JSON.stringify(toFragment(fromFragment(bare)))).toBe(JSON.stringify(bare));
+  test('leaves out what is optional and empty, and only that, and comes back so from its JSON', () => {
+    const bare = build(name, emptied(fields));
+    expect(json(bare.data)).toBe(json(dataOf(emptied(needed))));
+    expect(json(toFragment(fromFragment(bare)))).toBe(json(bare));
   });
 
-  test('has a codec that decodes to its data and encodes to its JSON', () => {
+  test('has a codec that decodes to its data and encodes to its JSON: its type and fields', () => {
     expect(full.codec?.decode()).toBe(full.data);
-    expect(full.codec?.encode()).toEqual(fromFragment(full));
+    expect(full.codec?.encode()).toEqual(written);
+    expect(fromFragment(full)).toEqual(written);
+  });
+
+  test('comes back the same: data, rendering and form', () => {
+    const again = toFragment(JSON.parse(json(written)));
+    expect(json(again)).toBe(json(full));
+    expect(new XmlRenderer().render([again])).toBe(new XmlRenderer().render([full]));
+    expect(fromFragment(again)).toEqual(written);
+  });
+
+  test('is refused with the name of a field that is missing or mistyped', () => {
+    for (const field of Object.keys(fields))
+      expect(() => toFragment({ ...written, [field]: 5 })).toThrow(
+        refusal(`Serialized fragment "${name}": "${field}" must be `),
+      );
+    for (const first of Object.keys(needed).slice(0, 1))
+      expect(() => toFragment({ type: name })).toThrow(refusal(`"${first}" must be`));
   });
 });
 
 test('null, undefined and false are as empty as an empty text', () => {
   for (const nothing of [null, undefined, false, 0] as never[]) {
     expect(b.guardrail({ rule: 'r', reason: nothing, action: nothing }).data).toEqual({ rule: 'r' });
-    expect(b.workflow({ task: 't', steps: ['s'], triggers: nothing }).data).toEqual({
-      task: 't',
-      steps: ['s'],
-    });
+    expect(b.workflow({ task: 't', steps: [], triggers: nothing }).data).toEqual({ task: 't', steps: [] });
     expect(b.policy({ rule: 'r', policies: nothing }).data).toEqual({ rule: 'r' });
   }
 });
 
 test('fields that a form does not have are left out', () => {
-  expect(b.quirk({ issue: 'i', workaround: 'w', secret: 's' } as never).data).toEqual({
-    issue: 'i',
-    workaround: 'w',
-  });
+  const fields = { issue: 'i', workaround: 'w' };
+  expect(b.quirk({ ...fields, secret: 's' } as never).data).toEqual(fields);
 });

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import * as builders from '../../src/fragment/builders.ts';
 import { hint, policy, principle, role, workflow } from '../../src/fragment/builders.ts';
 import { copyFragment } from '../../src/fragment/copy.ts';
 import {
@@ -66,47 +65,6 @@ describe('fragment()', () => {
     const before = Reflect.ownKeys(child);
     fragment('db', child);
     expect(Reflect.ownKeys(child)).toEqual(before);
-  });
-});
-
-describe('the builders', () => {
-  test('make these nineteen', () => {
-    expect(Object.keys(builders).toSorted()).toEqual(
-      'alias analogy clarification correction example explain glossary guardrail hint identity persona policy preference principle quirk role styleGuide term workflow'.split(
-        ' ',
-      ),
-    );
-  });
-
-  test('leave out optional fields that are empty', () => {
-    expect(builders.guardrail({ rule: 'r', reason: '', action: 'a' }).data).toEqual({
-      rule: 'r',
-      action: 'a',
-    });
-    expect(workflow({ task: 't', steps: [], triggers: [], notes: '' }).data).toEqual({
-      task: 't',
-      steps: [],
-    });
-    expect(principle({ title: 't', description: '', policies: [] }).data).toEqual({
-      title: 't',
-      description: '',
-    });
-    expect(builders.identity({}).data).toEqual({});
-  });
-
-  test('name their fields in a fixed order, whatever the order of the argument', () => {
-    expect(Object.keys(builders.example({ answer: 'a', note: 'n', question: 'q' }).data as object)).toEqual([
-      'question',
-      'answer',
-      'note',
-    ]);
-  });
-
-  test('make a list of terms of a glossary', () => {
-    expect(builders.glossary({ MRR: 'revenue', ARR: 'per year' }).data).toEqual([
-      { term: 'MRR', expression: 'revenue' },
-      { term: 'ARR', expression: 'per year' },
-    ]);
   });
 });
 

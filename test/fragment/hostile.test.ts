@@ -7,31 +7,27 @@ import { fragment, type ContextFragment } from '../../src/fragment/fragment.ts';
 import { loadFragments } from '../../src/fragment/loader.ts';
 import { assistant, message, messageOf, user } from '../../src/fragment/message.ts';
 import { encodeSerializedValue, fromFragment, toFragment } from '../../src/fragment/serialize.ts';
-import { MarkdownRenderer } from '../../src/render/markdown.ts';
-import { TomlRenderer } from '../../src/render/toml.ts';
-import { ToonRenderer } from '../../src/render/toon.ts';
-import { XmlRenderer } from '../../src/render/xml.ts';
 import { engineOn } from '../support/engine.ts';
+import { renderers, xml } from '../support/renderers.ts';
 
 /**
  * Fragments whose getters, proxies and codecs throw, some of them values that throw again when they are read. Each
  * function refuses them with a ContextError, and leaves its engine unchanged.
  */
 
-const boom = (): never => {
-  throw new Error('boom');
+const throwing = (what: unknown) => (): never => {
+  throw what;
 };
-
+const boom = throwing(new Error('boom'));
 /** Throws a value whose text can't be read. */
-const unspeakable = (): never => {
-  throw { toString: boom };
-};
+const unspeakable = throwing({ toString: boom });
 
-const proxy = (throwing: () => never): ContextFragment =>
-  new Proxy(
-    { name: 'x', data: 'y' },
-    { get: throwing, has: throwing, ownKeys: throwing, getPrototypeOf: throwing },
-  );
+const proxy = (trap: () => never): ContextFragment =>
+  new Proxy({ name: 'x', data: 'y' }, { get: trap, has: trap, ownKeys: trap, getPrototypeOf: trap });
+
+/** An object whose field throws when it is read. */
+const unreadable = (field: string, trap: () => never, rest: object = {}): object =>
+  Object.defineProperty({ ...rest }, field, { get: trap, enumerable: true });
 
 const withCodec = (codec: unknown): ContextFragment => ({ name: 'q', codec: codec as never });
 
@@ -39,38 +35,15 @@ const withCodec = (codec: unknown): ContextFragment => ({ name: 'q', codec: code
 const fragments: [string, () => unknown, RegExp][] = [
   ['a proxy', () => proxy(boom), /^Fragment: it cannot be read: boom/],
   ['a proxy that was taken back', () => revoked(), /cannot be read/],
-  [
-    'a name that throws',
-    () => ({
-      data: 'x',
-      get name() {
-        return boom();
-      },
-    }),
-    /^Fragment: it cannot be read: boom/,
-  ],
+  ['a name that throws', () => unreadable('name', boom, { data: 'x' }), /^Fragment: it cannot be read: boom/],
   [
     'data that throws',
-    () => ({
-      name: 'x',
-      get data() {
-        return boom();
-      },
-    }),
+    () => unreadable('data', boom, { name: 'x' }),
     /^Fragment "x": data cannot be read: boom/,
   ],
   [
     'a getter in data',
-    () =>
-      fragment('x', {
-        rows: [
-          {
-            get a() {
-              return boom();
-            },
-          },
-        ],
-      }),
+    () => fragment('x', { rows: [unreadable('a', boom)] } as never),
     /"x": data\[0\].rows\[0\].a cannot be read: boom/,
   ],
   ['a proxy in data', () => ({ name: 'x', data: [proxy(boom)] }), /"x": data\[0\] cannot be read: boom/],
@@ -82,37 +55,19 @@ const fragments: [string, () => unknown, RegExp][] = [
   ],
   [
     'what throws something that throws',
-    () => ({
-      name: 'x',
-      data: {
-        get a() {
-          return unspeakable();
-        },
-      },
-    }),
+    () => ({ name: 'x', data: unreadable('a', unspeakable) }),
     /"x": data.a cannot be read: unknown/,
   ],
   [
     'what throws a proxy',
-    () => ({
-      name: 'x',
-      data: {
-        get a(): never {
-          throw proxy(boom);
-        },
-      },
-    }),
+    () => ({ name: 'x', data: unreadable('a', throwing(proxy(boom))) }),
     /"x": data.a cannot be read: unknown/,
   ],
   [
     'what throws an error without words',
     () => ({
       name: 'x',
-      data: {
-        get a(): never {
-          throw Object.assign(new Error('x'), { message: Symbol('s') });
-        },
-      },
+      data: unreadable('a', throwing(Object.assign(new Error('x'), { message: Symbol('s') }))),
     }),
     /"x": data.a cannot be read: Symbol\(s\)/,
   ],
@@ -162,8 +117,6 @@ function revoked(): object {
   revoke();
   return gone;
 }
-
-const renderers = [new XmlRenderer(), new MarkdownRenderer(), new TomlRenderer(), new ToonRenderer()];
 
 const doors: [string, (fragment: ContextFragment) => unknown][] = [
   ['copyFragment()', copyFragment],
@@ -233,12 +186,14 @@ describe('an engine', () => {
   test('refuses messages that throw', () => {
     const engine = engineOn();
     const before = engine.state.getState();
-    const codec = { encode: boom, decode: boom };
-    const typed = expect.objectContaining({ name: 'ContextError' }) as Error;
-    expect(() => engine.set({ name: 'user', type: 'message', codec })).toThrow(typed);
-    expect(() => engine.set({ ...user('x'), codec: proxy(boom) as never })).toThrow(typed);
-    expect(() => engine.set({ ...user('x'), id: { toString: boom } as never })).toThrow(typed);
-    expect(() => engine.set(hint('one'), { name: 'user', type: 'message', codec })).toThrow(typed);
+    const broken = { ...withCodec({ encode: boom, decode: boom }), name: 'user', type: 'message' } as const;
+    for (const given of [
+      [broken],
+      [{ ...user('x'), codec: proxy(boom) as never }],
+      [{ ...user('x'), id: { toString: boom } as never }],
+      [hint('one'), broken],
+    ])
+      expect(() => engine.set(...given)).toThrow(expect.objectContaining({ name: 'ContextError' }));
     expect(engine.state.getState()).toBe(before);
     expect(engine.render()).toBe('');
   });
@@ -266,7 +221,7 @@ describe('estimate() rejects', () => {
 
   test.each([...fragments, ...unkept, ...codecs, ...unsized])('%s', async (_what, make, where) => {
     const one = make() as ContextFragment;
-    await expect(estimate('', new XmlRenderer(), hint('fine'), one)).rejects.toMatchObject(told(where));
+    await expect(estimate('', xml, hint('fine'), one)).rejects.toMatchObject(told(where));
     await expect(engineOn().estimate({ fragments: [hint('fine'), one] })).rejects.toMatchObject(told(where));
   });
 
@@ -303,13 +258,7 @@ describe('the builders refuse', () => {
     ['no fields', () => guardrail(undefined as never), 'guardrail(): rule cannot be read'],
     [
       'a field that throws',
-      () =>
-        policy({
-          rule: 'r',
-          get reason() {
-            return boom();
-          },
-        }),
+      () => policy(unreadable('reason', boom, { rule: 'r' }) as never),
       'policy(): reason cannot be read: boom',
     ],
     ['no entries', () => glossary(null as never), 'glossary(): it cannot be read'],
@@ -331,20 +280,19 @@ describe('the builders refuse', () => {
   });
 });
 
-describe('a registry that throws', () => {
+test('a registry that throws is named', () => {
   const registry = { zz: { toFragment: boom, fromFragment: boom }, odd: { toFragment: () => proxy(boom) } };
-
-  test('is named', () => {
-    expect(refusalOf(() => fromFragment(fragment('zz'), { registry }))).toBe(
-      'Fragment "zz": registry cannot be read: boom',
-    );
-    expect(refusalOf(() => toFragment({ type: 'zz' }, { registry }))).toBe(
-      'Serialized fragment "zz": registry cannot be read: boom',
-    );
-    expect(
-      refusalOf(() => toFragment({ type: 'policy', rule: 'r', policies: [{ type: 'odd' }] }, { registry })),
-    ).toBe('Fragment: it cannot be read: boom');
-  });
+  const read = (type: string, fields: object = {}) =>
+    refusalOf(() => toFragment({ type, ...fields }, { registry }));
+  expect([
+    refusalOf(() => fromFragment(fragment('zz'), { registry })),
+    read('zz'),
+    read('policy', { rule: 'r', policies: [{ type: 'odd' }] }),
+  ]).toEqual([
+    'Fragment "zz": registry cannot be read: boom',
+    'Serialized fragment "zz": registry cannot be read: boom',
+    'Fragment: it cannot be read: boom',
+  ]);
 });
 
 // oxlint-disable-next-line unicorn/no-thenable -- what to do with such a value is the question here
@@ -401,7 +349,7 @@ describe('data from a stranger', () => {
     const text = '{"type":"glossary","entries":{"__proto__":"x","constructor":"y"}}';
     const made = toFragment(JSON.parse(text) as never);
     expect(JSON.stringify(fromFragment(made))).toBe(text);
-    expect(new XmlRenderer().render([made])).toContain('<term>__proto__</term>');
+    expect(xml.render([made])).toContain('<term>__proto__</term>');
     const nested = '{"type":"policy","rule":"r","policies":[{"__proto__":{"polluted":true}}]}';
     expect(JSON.stringify(fromFragment(toFragment(JSON.parse(nested) as never)))).toBe(nested);
     expect('polluted' in {}).toBe(false);

@@ -84,31 +84,25 @@ describe('the message builders', () => {
   });
 });
 
+const gone = (): never => {
+  throw new Error('gone');
+};
+
 describe('messageOf()', () => {
   const stored: UIMessage = { id: 'm', role: 'user', parts: [] };
+  const made = { name: 'user', type: 'message' } as const;
 
   test('asks encode(), and decode() only where there is no encode()', () => {
     const decode = vi.fn<() => UIMessage>(() => stored);
-    expect(
-      messageOf({
-        name: 'user',
-        type: 'message',
-        codec: { encode: () => ({ ...stored, id: 'encoded' }), decode },
-      }).id,
-    ).toBe('encoded');
+    const encode = () => ({ ...stored, id: 'encoded' });
+    expect(messageOf({ ...made, codec: { encode, decode } }).id).toBe('encoded');
     expect(decode).not.toHaveBeenCalled();
-    expect(messageOf({ name: 'user', type: 'message', codec: { decode } as never }).id).toBe('m');
+    expect(messageOf({ ...made, codec: { decode } as never }).id).toBe('m');
   });
 
   test('gives the message the id of its fragment, so that row and message agree', () => {
-    expect(
-      messageOf({
-        id: 'row',
-        name: 'user',
-        type: 'message',
-        codec: { encode: () => stored, decode: () => stored },
-      }).id,
-    ).toBe('row');
+    const codec = { encode: () => stored, decode: () => stored };
+    expect(messageOf({ ...made, id: 'row', codec }).id).toBe('row');
     expect(stored.id).toBe('m');
   });
 
@@ -119,9 +113,7 @@ describe('messageOf()', () => {
   });
 
   test('refuses a fragment without a codec, and a lazy one', () => {
-    expect(() => messageOf({ name: 'user', type: 'message', data: 'content' })).toThrow(
-      'Fragment "user" is missing codec.',
-    );
+    expect(() => messageOf({ ...made, data: 'content' })).toThrow('Fragment "user" is missing codec.');
     expect(() => messageOf(lastAssistantMessage('x'))).toThrow(
       expect.objectContaining({ code: 'invalid-messages' }),
     );
@@ -129,16 +121,12 @@ describe('messageOf()', () => {
 
   test('refuses what a codec makes of it, naming the path', () => {
     const of = (encode: () => unknown) => () =>
-      messageOf({ id: 'q1', name: 'user', type: 'message', codec: { encode, decode: encode } });
+      messageOf({ ...made, id: 'q1', codec: { encode, decode: encode } });
     expect(of(() => 'text')).toThrow('Message "q1": it must be a message');
     expect(of(() => ({ ...stored, parts: [{ type: 'text' }] }))).toThrow(
       'Message "q1": parts[0].text must be a text',
     );
-    expect(
-      of(() => {
-        throw new Error('codec broke');
-      }),
-    ).toThrow('Message "q1": it cannot be read: codec broke');
+    expect(of(gone)).toThrow('Message "q1": it cannot be read: gone');
   });
 });
 
@@ -180,12 +168,7 @@ describe('checkMessage()', () => {
     [withPart({ type: 'data-x', data: new Error('x') }), 'parts[1].data is of type Error'],
     [withPart({ type: 'data-x', data: Promise.resolve() }), 'parts[1].data is of type Promise'],
     [
-      withPart({
-        type: 'data-x',
-        get data() {
-          throw new Error('gone');
-        },
-      }),
+      withPart(Object.defineProperty({ type: 'data-x' }, 'data', { get: gone, enumerable: true })),
       'parts[1].data cannot be read: gone',
     ],
     [withPart(loop), 'parts[1].data.back is circular'],
@@ -238,14 +221,8 @@ describe('normaliseMessage()', () => {
   });
 
   test('is the same as a trip through JSON, or a typed error', () => {
-    const data = fc.anything({
-      withDate: true,
-      withMap: true,
-      withBigInt: true,
-      withSparseArray: true,
-      withNullPrototype: true,
-      maxDepth: 4,
-    });
+    const kinds = { withDate: true, withMap: true, withBigInt: true, withSparseArray: true };
+    const data = fc.anything({ ...kinds, withNullPrototype: true, maxDepth: 4 });
     fc.assert(
       fc.property(data, (metadata) => {
         const given = { id: 'x', role: 'user', metadata, parts: [] };
