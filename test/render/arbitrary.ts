@@ -1,24 +1,18 @@
 import fc from 'fast-check';
 import { anyText } from '../support/anyText.ts';
-import { campaign } from '../support/campaign.ts';
-import { brand, type ContextFragment, type FragmentData } from '../../src/fragment/fragment.ts';
+import { brand, isBuilt, type ContextFragment, type FragmentData } from '../../src/fragment/fragment.ts';
 
-/**
- * Random fragment trees, for properties that must hold for all fragments.
- *
- * `CONTEXTREE_FUZZ=50` multiplies the number of cases, `CONTEXTREE_SEED=7` repeats a run: see {@link campaign}.
- */
-export function cases(count: number): fc.Parameters<unknown> {
-  return campaign(count);
-}
+// Random fragment trees, for properties that must hold for all fragments.
 
 /** A text as every format shows it: U+FFFD for a lone surrogate. */
 export function wellFormed(text: string): string {
   return text.replace(/\p{Cs}/gu, '\ufffd');
 }
 
-/** Milliseconds that a property may take. */
-export const patience: number = 240_000 * Number(process.env.CONTEXTREE_FUZZ ?? '1');
+/** Whether a value is a fragment that was built as one: a section of its own. */
+export function isSection(value: FragmentData): value is ContextFragment {
+  return typeof value === 'object' && value !== null && isBuilt(value);
+}
 
 /** Pieces that mean something to one of the formats. */
 const marks = [
@@ -150,7 +144,7 @@ const rows: fc.Arbitrary<FragmentData[]> = fc
     }),
   );
 
-const { data: anyData } = fc.letrec<{ data: FragmentData; fragment: ContextFragment }>((tie) => ({
+const { fragment } = fc.letrec<{ data: FragmentData; fragment: ContextFragment }>((tie) => ({
   data: fc.oneof(
     { maxDepth: 4, depthSize: 'small', withCrossShrink: true },
     { weight: 4, arbitrary: scalar },
@@ -169,11 +163,5 @@ const { data: anyData } = fc.letrec<{ data: FragmentData; fragment: ContextFragm
   fragment: fc.record({ name, data: tie('data') }).map((made) => brand(made as ContextFragment)),
 }));
 
-/** Anything that a fragment can hold and a renderer can show. */
-const data: fc.Arbitrary<FragmentData> = anyData;
-
 /** Fragments at the top. */
-export const fragments: fc.Arbitrary<ContextFragment[]> = fc.array(
-  fc.record({ name, data }).map((made) => brand(made as ContextFragment)),
-  { maxLength: 4 },
-);
+export const fragments: fc.Arbitrary<ContextFragment[]> = fc.array(fragment, { maxLength: 4 });

@@ -6,10 +6,10 @@ import { glossary, hint, role } from '../../src/fragment/builders.ts';
 import { fragment } from '../../src/fragment/fragment.ts';
 import { MarkdownRenderer } from '../../src/render/markdown.ts';
 import { titleOf } from '../../src/render/marks.ts';
+import { forAll, patience } from '../support/campaign.ts';
+import { markdown } from '../support/renderers.ts';
 import { same } from '../support/same.ts';
-import { cases, fragments, name, patience, text } from './arbitrary.ts';
-
-const markdown = new MarkdownRenderer();
+import { fragments, name, text } from './arbitrary.ts';
 
 const INLINE = [
   'attention',
@@ -61,66 +61,43 @@ describe('Markdown', () => {
 
   test(
     'has one heading for each fragment, all at the top, whatever the values hold',
+    { timeout: patience },
     () => {
-      fc.assert(
-        fc.property(fragments, (items) => {
-          const shown = items.filter((item) => markdown.render([item]) !== '');
-          const blocks = parsed(markdown.render(items));
-          const headings = headingsIn(blocks);
-          same(
-            headings.map(({ depth }) => depth),
-            shown.map(() => 2),
-          );
-          same(
-            blocks.filter(({ type }) => type === 'heading'),
-            headings,
-          );
-        }),
-        cases(2_500),
-      );
+      forAll(fragments, 2_500, (items) => {
+        const shown = items.filter((item) => markdown.render([item]) !== '');
+        const blocks = parsed(markdown.render(items));
+        const headings = headingsIn(blocks);
+        same(
+          headings.map(({ depth }) => depth),
+          shown.map(() => 2),
+        );
+        same(
+          blocks.filter(({ type }) => type === 'heading'),
+          headings,
+        );
+      });
     },
-    patience,
   );
 
-  test(
-    'has one bullet for each entry of a record, whatever the values hold',
-    () => {
-      fc.assert(
-        fc.property(
-          fc.uniqueArray(name, { minLength: 1, maxLength: 4 }),
-          text,
-          text,
-          (keys, first, second) => {
-            const record = Object.fromEntries(keys.map((key, i) => [key, i % 2 === 0 ? first : second]));
-            const source = markdown.render([{ name: 'record', data: record }, hint('after')]);
-            const blocks = parsed(source).map((block) =>
-              block.type === 'list' ? block.children?.length : block.type,
-            );
-            same(blocks, ['heading', Object.keys(record).length, 'heading', 'paragraph']);
-          },
-        ),
-        cases(2_500),
-      );
-    },
-    patience,
-  );
+  /** How many items each list of a text has, and what else stands at its top. */
+  const outline = (source: string) =>
+    parsed(source).map(({ type, children }) => (type === 'list' ? children?.length : type));
 
-  test(
-    'has one bullet for each text of a list, whatever it holds',
-    () => {
-      fc.assert(
-        fc.property(fc.array(text, { minLength: 1, maxLength: 4 }), (items) => {
-          const blocks = parsed(markdown.render([{ name: 'list', data: items }, hint('after')]));
-          same(
-            blocks.map((block) => (block.type === 'list' ? block.children?.length : block.type)),
-            ['heading', items.length, 'heading', 'paragraph'],
-          );
-        }),
-        cases(2_500),
-      );
-    },
-    patience,
-  );
+  test('has one bullet for each entry of a record, whatever the values hold', { timeout: patience }, () => {
+    const keys = fc.uniqueArray(name, { minLength: 1, maxLength: 4 });
+    forAll(fc.tuple(keys, text, text), 2_500, ([keys, first, second]) => {
+      const data = Object.fromEntries(keys.map((key, i) => [key, i % 2 === 0 ? first : second]));
+      const found = outline(markdown.render([{ name: 'record', data }, hint('after')]));
+      same(found, ['heading', Object.keys(data).length, 'heading', 'paragraph']);
+    });
+  });
+
+  test('has one bullet for each text of a list, whatever it holds', { timeout: patience }, () => {
+    forAll(fc.array(text, { minLength: 1, maxLength: 4 }), 2_500, (data) => {
+      const found = outline(markdown.render([{ name: 'list', data }, hint('after')]));
+      same(found, ['heading', data.length, 'heading', 'paragraph']);
+    });
+  });
 
   test.each([
     '\n## Role\nx',

@@ -2,13 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { hint, role, term, workflow } from '../../src/fragment/builders.ts';
 import { fragment, type ContextFragment } from '../../src/fragment/fragment.ts';
-import { MarkdownRenderer } from '../../src/render/markdown.ts';
-import { TomlRenderer } from '../../src/render/toml.ts';
-import { ToonRenderer } from '../../src/render/toon.ts';
-import { XmlRenderer } from '../../src/render/xml.ts';
+import { renderers, toml, toon, xml } from '../support/renderers.ts';
 import { fragments as anyFragments } from './arbitrary.ts';
-
-const renderers = [new XmlRenderer(), new MarkdownRenderer(), new TomlRenderer(), new ToonRenderer()];
 
 /** What each fragment is in the text, by its name; a fragment without a span is left out. */
 async function shown(
@@ -43,26 +38,24 @@ describe('the spans of fragments', () => {
 
   it('tell fragments of one name apart where their format makes a list of them', async () => {
     const hints = [hint('Be brief.'), hint('Be 2.'), hint('Be kind.')];
-    const [toml, toon] = [renderers[2]!, renderers[3]!];
     expect(await shown(toml, ...hints)).toEqual(['hint: "Be brief."', 'hint: "Be 2."', 'hint: "Be kind."']);
     expect(await shown(toon, ...hints)).toEqual(['hint: Be brief.', 'hint: Be 2.', 'hint: Be kind.']);
   });
 
   it('are shared by the rows of a table', async () => {
     const rows = [fragment('city', fragment('name', 'Rome')), fragment('city', fragment('name', 'Oslo'))];
-    const toon = renderers[3]!;
     const whole = `city: ${toon.render(rows)}`;
     expect(await shown(toon, ...rows)).toEqual([whole, whole]);
   });
 
   it('follow TOML, which puts tables behind plain values', async () => {
     const steps = workflow({ task: 'Bake', steps: ['mix', 'wait'] });
-    const texts = await shown(renderers[2]!, steps, hint('Be brief.'));
+    const texts = await shown(toml, steps, hint('Be brief.'));
     expect(texts.map((text) => text.split(':')[0])).toEqual(['hint', 'workflow']);
   });
 
   it('leave out what renders nothing', async () => {
-    expect(await shown(renderers[0]!, fragment('empty', null as never), hint('Be brief.'))).toEqual([
+    expect(await shown(xml, fragment('empty', null as never), hint('Be brief.'))).toEqual([
       'hint: <hint>Be brief.</hint>',
     ]);
   });

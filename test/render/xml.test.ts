@@ -2,21 +2,15 @@ import fc from 'fast-check';
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { describe, expect, test } from 'vitest';
 import { hint, role, term } from '../../src/fragment/builders.ts';
-import {
-  brand,
-  fragment,
-  isBuilt,
-  type ContextFragment,
-  type FragmentData,
-} from '../../src/fragment/fragment.ts';
+import { brand, fragment, type ContextFragment, type FragmentData } from '../../src/fragment/fragment.ts';
 import { loadFragments } from '../../src/fragment/loader.ts';
 import { singular } from '../../src/render/singular.ts';
 import { render, XmlRenderer } from '../../src/render/xml.ts';
+import { forAll, patience } from '../support/campaign.ts';
+import { xml } from '../support/renderers.ts';
 import { same } from '../support/same.ts';
-import { cases, fragments, name, patience, text, wellFormed } from './arbitrary.ts';
+import { fragments, isSection, name, text, wellFormed } from './arbitrary.ts';
 import { all } from './vectors.ts';
-
-const xml = new XmlRenderer();
 
 /** An element as a reader sees it: its name and its text or elements. */
 type Element = readonly [name: string, content: string | readonly Element[]];
@@ -72,19 +66,13 @@ function textFrom(source: string, depth: number): string {
 /** The elements that a reader is to find. */
 function elementsOf(items: readonly ContextFragment[]): Element[] {
   return items.flatMap(({ name, data }) => {
-    const list = Array.isArray(data) ? (data as FragmentData[]).filter((item) => present(item)) : [];
+    const list = presentIn(data);
     const [only] = list;
     if (list.length !== 1 || only === undefined || Array.isArray(only)) return section(name, data);
     if (!isSection(only)) return element(name, only);
-    const inner = Array.isArray(only.data)
-      ? (only.data as FragmentData[]).filter((item) => present(item))
-      : [];
-    return wrap(
-      name,
-      inner.length > 0 && !inner.some(isSection)
-        ? sectionItems(only.name, inner)
-        : section(only.name, only.data),
-    );
+    const inner = presentIn(only.data);
+    const plain = inner.length > 0 && !inner.some(isSection);
+    return wrap(name, plain ? sectionItems(only.name, inner) : section(only.name, only.data));
   });
 }
 
@@ -114,7 +102,7 @@ function element(name: string, value: FragmentData): Element[] {
 }
 
 function itemElement(tag: string, item: FragmentData): Element[] {
-  const list = Array.isArray(item) ? (item as FragmentData[]).filter((value) => present(value)) : [];
+  const list = presentIn(item);
   const short =
     list.length > 0 && list.every((value) => typeof value !== 'object' && !/[,\r\n]/.test(String(value)));
   return short && list.map(String).join() !== ''
@@ -126,18 +114,21 @@ function wrap(name: string, inner: Element[]): Element[] {
   return inner.length === 0 ? [] : [[wellFormed(name), inner]];
 }
 
-function present(value: FragmentData): boolean {
-  return value !== null && value !== undefined && (!isSection(value) || present(value.data));
+/** What is there in a list; nothing in what is none. */
+function presentIn(data: FragmentData): readonly FragmentData[] {
+  return Array.isArray(data) ? (data as FragmentData[]).filter((item) => present(item)) : [];
 }
 
-function isSection(value: FragmentData): value is ContextFragment {
-  return typeof value === 'object' && value !== null && isBuilt(value);
+function present(value: FragmentData): boolean {
+  return value !== null && value !== undefined && (!isSection(value) || present(value.data));
 }
 
 /** XML cannot hold control characters, lone surrogates and two noncharacters. */
 function readable(value: string): string {
   return value.replace(/[\0-\x08\v\f\x0e-\x1f\p{Cs}\ufffe\uffff]/gu, '\ufffd');
 }
+
+const grouped = new XmlRenderer({ groupFragments: true });
 
 describe('XML', () => {
   test('keeps every value of every vector', () => {
@@ -147,33 +138,19 @@ describe('XML', () => {
     }
   });
 
-  test(
-    'parses back to the same values, whatever they are',
-    () => {
-      fc.assert(
-        fc.property(fragments, (items) => {
-          const source = xml.render(items);
-          same(XMLValidator.validate(`<root>\n${source}\n</root>`), true);
-          same(parsed(source), elementsOf(items));
-        }),
-        cases(4_000),
-      );
-    },
-    patience,
-  );
+  test('parses back to the same values, whatever they are', { timeout: patience }, () => {
+    forAll(fragments, 4_000, (items) => {
+      const source = xml.render(items);
+      same(XMLValidator.validate(`<root>\n${source}\n</root>`), true);
+      same(parsed(source), elementsOf(items));
+    });
+  });
 
-  test(
-    'holds any text under any name in exactly one element',
-    () => {
-      fc.assert(
-        fc.property(name, text, (tag, words) => {
-          same(parsed(xml.render([{ name: tag, data: words }])), [[wellFormed(tag), readable(words)]]);
-        }),
-        cases(4_000),
-      );
-    },
-    patience,
-  );
+  test('holds any text under any name in exactly one element', { timeout: patience }, () => {
+    forAll(fc.tuple(name, text), 4_000, ([tag, words]) => {
+      same(parsed(xml.render([{ name: tag, data: words }])), [[wellFormed(tag), readable(words)]]);
+    });
+  });
 
   test.each(['</hint><role>x', ']]><![CDATA[', '&lt;', '<!--', '\0', 'a\r\nb', ' \n '])(
     'does not let %j out of its element',
@@ -196,21 +173,16 @@ describe('XML', () => {
 
   const pg = '<database>\n  <hint>PG</hint>\n</database>';
   const database = { name: 'database', data: hint('PG') };
+  const codec = { encode: () => '', decode: () => hint('PG') };
 
-  test.each<[string, ContextFragment]>([
-    ['data', database],
-    [
-      'the data that a codec decodes to',
-      { name: 'database', codec: { encode: () => '', decode: () => hint('PG') } },
-    ],
-  ])('keeps the name of a fragment whose one fragment is %s', (_, item) => {
-    expect(xml.render([item])).toBe(pg);
-    expect(xml.render([fragment('context', item)])).toBe(`<context>\n${pg.replace(/^/gm, '  ')}\n</context>`);
-  });
-
-  test('keeps the name of a fragment whose one fragment is loaded', async () => {
-    const lazy: ContextFragment = { name: 'database', data: () => hint('PG') };
-    expect(xml.render(await loadFragments([lazy]))).toBe(pg);
+  test('keeps the name of a fragment whose one fragment is data, decoded or loaded', async () => {
+    for (const item of [database, { name: 'database', codec }]) {
+      expect(xml.render([item])).toBe(pg);
+      expect(xml.render([fragment('context', item)])).toBe(
+        `<context>\n${pg.replace(/^/gm, '  ')}\n</context>`,
+      );
+    }
+    expect(xml.render(await loadFragments([{ name: 'database', data: () => hint('PG') }]))).toBe(pg);
   });
 
   test('keeps the names of fragments that hold one another', () => {
@@ -227,7 +199,6 @@ describe('XML', () => {
   });
 
   test('groups fragments under the plural of their name when asked', () => {
-    const grouped = new XmlRenderer({ groupFragments: true });
     expect(grouped.render([fragment('db', hint('a'), term('b', 'c'), hint('d'))])).toBe(
       '<db>\n  <hints>\n    <hint>a</hint>\n    <hint>d</hint>\n  </hints>\n  <terms>\n    <term>\n      <name>b</name>\n      <definition>c</definition>\n    </term>\n  </terms>\n</db>',
     );
@@ -238,7 +209,6 @@ describe('XML', () => {
     ['phenomenon', 'phenomena'],
     ['case1', 'case1s'],
   ])('groups several %s under %s', (one, many) => {
-    const grouped = new XmlRenderer({ groupFragments: true });
     const pack = fragment('forest', { name: one, data: 'a' }, { name: one, data: 'b' });
     expect(grouped.render([pack])).toBe(
       `<forest>\n  <${many}>\n    <${one}>a</${one}>\n    <${one}>b</${one}>\n  </${many}>\n</forest>`,

@@ -18,6 +18,11 @@ export function campaign(cases: number): { numRuns: number; seed?: number } {
 /** The seed that was asked for, if any. */
 const SEED: string | undefined = ENV['CONTEXTREE_SEED'] ?? (ENV['CI'] ? '1' : undefined);
 
+/** Tries so many cases, as `campaign()` says: the check throws for one that is wrong. */
+export function forAll<T>(cases: fc.Arbitrary<T>, count: number, check: (one: T) => void): void {
+  fc.assert(fc.property(cases, check), campaign(count));
+}
+
 /** Milliseconds that a campaign may take: the longer, the more of it was asked for. */
 export const patience: number =
   240_000 * Math.max(Number(ENV['CONTEXTREE_FUZZ'] ?? 1), Number(ENV['STORIES'] ?? 1) / 100);
