@@ -25,9 +25,7 @@ describe('a file that is sent', () => {
     expect(files(exchange.sent.messages)).toEqual([picture]);
     await exchange.answer('A cat.');
     await sent;
-    const again = page.chats.active.regenerate();
-    await (await page.script.next()).answer('A dog.');
-    await again;
+    await page.script.answer(page.chats.active.regenerate(), 'A dog.');
     const [question] = page.chats.active.messages;
     const edited = page.chats.active.sendMessage({
       messageId: question!.id,
@@ -45,9 +43,10 @@ describe('a file that is sent', () => {
 
   it('goes on with an edit of the words alone', async () => {
     const page = await openPage();
-    const sent = page.chats.active.sendMessage({ text: 'What is this?', files: [picture] });
-    await (await page.script.next()).answer('A cat.');
-    await sent;
+    await page.script.answer(
+      page.chats.active.sendMessage({ text: 'What is this?', files: [picture] }),
+      'A cat.',
+    );
     const edited = page.engine.attached!.edit(page.chats.active.messages[0]!.id, 'And who?');
     const exchange = await page.script.next();
     expect(files(exchange.sent.messages)).toEqual([picture]);
@@ -58,9 +57,10 @@ describe('a file that is sent', () => {
 
 it('stands in a snapshot with its size, and in the chat as it is', async () => {
   const page = await openPage();
-  const sent = page.chats.active.sendMessage({ text: 'What is this?', files: [picture] });
-  await (await page.script.next()).answer('A cat.');
-  await sent;
+  await page.script.answer(
+    page.chats.active.sendMessage({ text: 'What is this?', files: [picture] }),
+    'A cat.',
+  );
   const { fragments } = await page.engine.inspect();
   const url = `data:image/png;base64,[${picture.url.length} characters]`;
   expect(files(fragments.persisted)).toEqual([{ ...picture, url }]);
@@ -83,9 +83,7 @@ describe('a file that a model makes', () => {
     await exchange.break();
     await sent;
     expect(await saved()).toEqual([drawn]);
-    const more = page.chats.active.sendMessage();
-    await (await page.script.next()).answer('It purrs.');
-    await more;
+    await page.script.answer(page.chats.active.sendMessage(), 'It purrs.');
     expect(await saved()).toEqual([drawn]);
   });
 });

@@ -53,9 +53,7 @@ describe('a request that fails', () => {
     expect(page.chats.active.isBusy).toBe(false);
     expect(await page.stored()).toBe('q: One?');
     await page.script.next();
-    const again = page.chats.active.regenerate();
-    await (await page.script.next()).answer('First.');
-    await again;
+    await page.script.answer(page.chats.active.regenerate(), 'First.');
     expect(page.shown()).toBe('q: One? | a: First.');
     await goesOn();
   });
@@ -289,9 +287,10 @@ describe('a message', () => {
   it('with an id that was used before gets one of its own', async () => {
     await page.ask('One?', 'First.');
     const { id } = page.chats.active.messages[0]!;
-    const sent = page.chats.active.sendMessage({ id, role: 'user', parts: [{ type: 'text', text: 'Two?' }] });
-    await (await page.script.next()).answer('Second.');
-    await sent;
+    await page.script.answer(
+      page.chats.active.sendMessage({ id, role: 'user', parts: [{ type: 'text', text: 'Two?' }] }),
+      'Second.',
+    );
     expect(page.shown()).toBe('q: One? | a: First. | q: Two? | a: Second.');
     expect(new Set(page.chats.active.messages.map((message) => message.id)).size).toBe(4);
     await goesOn();
@@ -300,12 +299,11 @@ describe('a message', () => {
   it('with an id that another branch holds gets one of its own, and that branch keeps its words', async () => {
     await page.ask('One?', 'First.');
     const { id } = page.chats.active.messages[0]!;
-    const edited = page.chats.active.sendMessage({ text: 'Un?', messageId: id });
-    await (await page.script.next()).answer('Premier.');
-    await edited;
-    const sent = page.chats.active.sendMessage({ id, role: 'user', parts: [{ type: 'text', text: 'Two?' }] });
-    await (await page.script.next()).answer('Second.');
-    await sent;
+    await page.script.answer(page.chats.active.sendMessage({ text: 'Un?', messageId: id }), 'Premier.');
+    await page.script.answer(
+      page.chats.active.sendMessage({ id, role: 'user', parts: [{ type: 'text', text: 'Two?' }] }),
+      'Second.',
+    );
     expect(await page.stored('main')).toBe('q: One? | a: First.');
     expect(await page.stored('main-v2')).toBe('q: Un? | a: Premier. | q: Two? | a: Second.');
     expect(page.shown()).toBe(await page.stored('main-v2'));

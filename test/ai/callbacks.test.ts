@@ -43,8 +43,7 @@ async function pageWithDice(
 }
 
 async function askFor(page: Page, question: string, ...chunks: UIMessageChunk[]): Promise<Exchange> {
-  void page.chats.active.sendMessage({ text: question });
-  const exchange = await page.script.next();
+  const exchange = await page.begin(question);
   await exchange.send({ type: 'start' }, { type: 'start-step' }, ...chunks);
   return exchange;
 }

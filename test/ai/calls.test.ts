@@ -63,9 +63,7 @@ describe('the facts of each request', () => {
   it('are two for an answer that went on', async () => {
     const page = await openPage();
     await stopHalfway(page);
-    const more = page.chats.active.sendMessage();
-    await (await page.script.next()).answer(' sentence.');
-    await more;
+    await page.script.answer(page.chats.active.sendMessage(), ' sentence.');
     await page.chats.whenSettled();
     expect(callsOf(page).map(({ status }) => status)).toEqual(['stopped', 'complete']);
   });

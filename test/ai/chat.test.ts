@@ -57,8 +57,7 @@ describe('a turn', () => {
   });
 
   it('shows the answer together with its first word, and not before', async () => {
-    void page.chats.active.sendMessage({ text: 'Hello?' });
-    const exchange = await page.script.next();
+    const exchange = await page.begin('Hello?');
     await exchange.send({ type: 'start', messageId: 'theirs' }, { type: 'start-step' });
     expect(page.chats.active.messages).toHaveLength(1);
     expect(page.chats.active.status).toBe('submitted');
@@ -100,9 +99,7 @@ describe('another version', () => {
 
   it('of an answer is made beside it, three times, and one can page through them', async () => {
     for (const text of ['Second.', 'Third.', 'Fourth.']) {
-      const again = page.chats.active.regenerate();
-      await (await page.script.next()).answer(text);
-      await again;
+      await page.script.answer(page.chats.active.regenerate(), text);
       expect(page.shown()).toBe(`q: One? | a: ${text}`);
     }
     expect(page.engine.state.getState().branches.map(({ name }) => name)).toEqual([
@@ -123,13 +120,12 @@ describe('another version', () => {
   it('of a question keeps the old one with all that followed', async () => {
     await page.ask('Two?', 'Second.');
     const [root, , second] = page.chats.active.messages;
-    const edited = page.chats.active.sendMessage({ text: 'Deux?', messageId: second!.id });
-    await (await page.script.next()).answer('Deuxième.');
-    await edited;
+    await page.script.answer(
+      page.chats.active.sendMessage({ text: 'Deux?', messageId: second!.id }),
+      'Deuxième.',
+    );
     expect(page.shown()).toBe('q: One? | a: First. | q: Deux? | a: Deuxième.');
-    const rooted = page.chats.active.sendMessage({ text: 'Un?', messageId: root!.id });
-    await (await page.script.next()).answer('Premier.');
-    await rooted;
+    await page.script.answer(page.chats.active.sendMessage({ text: 'Un?', messageId: root!.id }), 'Premier.');
     expect(page.shown()).toBe('q: Un? | a: Premier.');
     expect(page.engine.siblings(page.chats.active.messages[0]!.id).ids).toHaveLength(2);
     expect(await page.stored('main')).toBe('q: One? | a: First. | q: Two? | a: Second.');
@@ -149,25 +145,25 @@ describe('another version', () => {
 
   it('of an answer in the middle leaves what followed on its branch', async () => {
     await page.ask('Two?', 'Second.');
-    const again = page.chats.active.regenerate({ messageId: page.chats.active.messages[1]!.id });
-    await (await page.script.next()).answer('Erste.');
-    await again;
+    await page.script.answer(
+      page.chats.active.regenerate({ messageId: page.chats.active.messages[1]!.id }),
+      'Erste.',
+    );
     expect(page.shown()).toBe('q: One? | a: Erste.');
     expect(await page.stored('main')).toBe('q: One? | a: First. | q: Two? | a: Second.');
   });
 
   it('of an answer can be asked for on its question', async () => {
-    const again = page.chats.active.regenerate({ messageId: page.chats.active.messages[0]!.id });
-    await (await page.script.next()).answer('Again.');
-    await again;
+    await page.script.answer(
+      page.chats.active.regenerate({ messageId: page.chats.active.messages[0]!.id }),
+      'Again.',
+    );
     expect(page.shown()).toBe('q: One? | a: Again.');
     expect(page.engine.siblings(page.chats.active.messages[1]!.id).ids).toHaveLength(2);
   });
 
   it('stops the answer that grows, keeps what it said, and begins anew', async () => {
-    void page.chats.active.sendMessage({ text: 'Two?' });
-    const cut = await page.script.next();
-    await cut.say('Sec');
+    const cut = await page.begin('Two?', 'Sec');
     const again = page.chats.active.regenerate();
     const next = await page.script.next();
     expect(cut.isStopped).toBe(true);
@@ -232,9 +228,7 @@ describe('another version', () => {
       const second = await page.script.next();
       await second.say('Sec');
       await page.engine.selectSibling(id);
-      const again = pager.regenerate(id);
-      await (await page.script.next()).answer('Third.');
-      await again;
+      await page.script.answer(pager.regenerate(id), 'Third.');
       await second.answer('ond.');
       await first;
       expect(page.shown()).toBe('q: One? | a: Third.');
@@ -247,9 +241,7 @@ describe('another version', () => {
       const { id } = page.chats.active.messages[0]!;
       void pager.regenerate(id, { body: { model: 'small' } });
       const second = await page.script.next();
-      const again = pager.regenerate(id, { body: { model: 'large' } });
-      await (await page.script.next()).answer('Third.');
-      await again;
+      await page.script.answer(pager.regenerate(id, { body: { model: 'large' } }), 'Third.');
       expect([page.shown(), second.isStopped]).toEqual(['q: One? | a: Third.', true]);
     });
 
@@ -259,9 +251,7 @@ describe('another version', () => {
       void pager.regenerate(id);
       const second = await page.script.next();
       await second.say('Sec');
-      const again = pager.regenerate(id);
-      await (await page.script.next()).answer('Third.');
-      await again;
+      await page.script.answer(pager.regenerate(id), 'Third.');
       expect([page.shown(), second.isStopped]).toEqual(['q: One? | a: Third.', true]);
     });
   });
@@ -276,9 +266,7 @@ describe('another version', () => {
 describe('a branch of its own', () => {
   it('keeps an answer that nobody looks at', async () => {
     await page.ask('One?', 'First.');
-    void page.chats.active.sendMessage({ text: 'Two?' });
-    const hidden = await page.script.next();
-    await hidden.say('Sec');
+    const hidden = await page.begin('Two?', 'Sec');
     await page.engine.rewind(page.chats.active.messages[1]!.id);
     expect(page.shown()).toBe('q: One? | a: First.');
     const visible = page.chats.active.sendMessage({ text: 'Other?' });
@@ -299,8 +287,7 @@ describe('a branch of its own', () => {
 
 describe('an answer that is cut off', () => {
   it('is kept when it is stopped, and ready means saved', async () => {
-    void page.chats.active.sendMessage({ text: 'One?' });
-    await (await page.script.next()).say('Fir');
+    await page.begin('One?', 'Fir');
     await page.chats.active.stop();
     expect(page.chats.active.status).toBe('ready');
     expect(await page.stored()).toBe('q: One? | a: Fir');
@@ -308,8 +295,7 @@ describe('an answer that is cut off', () => {
   });
 
   it('goes on where it stopped, in the same message and the same sentence', async () => {
-    void page.chats.active.sendMessage({ text: 'One?' });
-    await (await page.script.next()).say('The quick ', 'brown ');
+    await page.begin('One?', 'The quick ', 'brown ');
     await page.chats.active.stop();
     const { id } = page.chats.active.messages[1]!;
     const more = page.chats.active.sendMessage();
@@ -328,8 +314,7 @@ describe('an answer that is cut off', () => {
   });
 
   it('is still cut off when a server answers the rest with nothing at all', async () => {
-    void page.chats.active.sendMessage({ text: 'One?' });
-    await (await page.script.next()).say('The quick ');
+    await page.begin('One?', 'The quick ');
     await page.chats.active.stop();
     const more = page.chats.active.sendMessage();
     await (await page.script.next()).drop();
@@ -339,15 +324,12 @@ describe('an answer that is cut off', () => {
   });
 
   it('leaves no trace when it said nothing', async () => {
-    void page.chats.active.sendMessage({ text: 'One?' });
-    const exchange = await page.script.next();
+    const exchange = await page.begin('One?');
     await exchange.send({ type: 'start' });
     await page.chats.active.stop();
     expect(page.shown()).toBe('q: One?');
     expect(await page.stored()).toBe('q: One?');
-    const again = page.chats.active.regenerate();
-    await (await page.script.next()).answer('First.');
-    await again;
+    await page.script.answer(page.chats.active.regenerate(), 'First.');
     expect(await page.stored()).toBe('q: One? | a: First.');
     expect(page.engine.state.getState().branches).toHaveLength(1);
   });
@@ -367,9 +349,7 @@ describe('an answer that is cut off', () => {
     expect(page.shown()).toBe('q: One? | a: Fir');
     expect(await page.stored()).toBe('q: One? | a: Fir');
     expect(page.engine.status(page.chats.active.messages[1]!.id)).toBe('interrupted');
-    const again = page.chats.active.regenerate();
-    await (await page.script.next()).answer('First.');
-    await again;
+    await page.script.answer(page.chats.active.regenerate(), 'First.');
     expect(page.shown()).toBe('q: One? | a: First.');
     expect(page.engine.siblings(page.chats.active.messages[1]!.id).ids).toHaveLength(2);
   });
@@ -382,9 +362,7 @@ describe('an answer that is cut off', () => {
     expect(page.chats.active.error?.message).toBe('Failed to fetch');
     expect(page.shown()).toBe('q: One?');
     expect(await page.stored()).toBe('q: One?');
-    const again = page.chats.active.regenerate();
-    await (await page.script.next()).answer('First.');
-    await again;
+    await page.script.answer(page.chats.active.regenerate(), 'First.');
     expect(await page.stored()).toBe('q: One? | a: First.');
     expect(page.engine.state.getState().branches).toHaveLength(1);
   });
@@ -427,20 +405,15 @@ describe('an answer that is cut off', () => {
   });
 
   it('by a reload is there, interrupted, and goes on in the same node', async () => {
-    void page.chats.active.sendMessage({ text: 'One?' });
-    await (await page.script.next()).say('The quick ');
+    await page.begin('One?', 'The quick ');
     page = await openPage(afterReload(page.store));
     expect(page.shown()).toBe('q: One? | a: The quick ');
     const { id } = page.chats.active.messages[1]!;
     expect(page.engine.status(id)).toBe('interrupted');
-    const more = page.chats.active.sendMessage();
-    await (await page.script.next()).answer('brown fox.');
-    await more;
+    await page.script.answer(page.chats.active.sendMessage(), 'brown fox.');
     expect(page.shown()).toBe('q: One? | a: The quick brown fox.');
     expect(await page.stored()).toBe(page.shown());
-    const again = page.chats.active.regenerate();
-    await (await page.script.next()).answer('Another.');
-    await again;
+    await page.script.answer(page.chats.active.regenerate(), 'Another.');
     expect(page.engine.siblings(id).ids).toHaveLength(2);
   });
 });

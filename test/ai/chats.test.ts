@@ -70,9 +70,7 @@ describe('the chats of an engine', () => {
     await page.ask('One?', 'First.');
     await page.engine.rewind(page.chats.active.messages[0]!.id);
     const hidden = page.chats.get('main')!;
-    const again = hidden.regenerate();
-    await (await page.script.next()).answer('Other.');
-    await again;
+    await page.script.answer(hidden.regenerate(), 'Other.');
     expect(page.engine.branch).toBe('main-v2');
     expect(page.shown()).toBe('q: One?');
     expect(words(hidden.messages)).toBe('q: One? | a: Other.');
@@ -92,9 +90,7 @@ describe('the chats of an engine', () => {
     const nameOf = (branchId: string | undefined): string =>
       page.engine.state.getState().branches.find(({ id }) => id === branchId)!.name;
     await page.ask('One?', 'First.');
-    void page.chats.active.sendMessage({ text: 'Two?' });
-    const main = await page.script.next();
-    await main.say('Sec');
+    const main = await page.begin('Two?', 'Sec');
     await page.engine.rewind(page.chats.active.messages[0]!.id);
     await main.send(
       { type: 'data-note', data: 'n' },
@@ -148,9 +144,7 @@ describe('the chats of an engine', () => {
     await page.ask('One?', 'First.');
     const main = page.chats.active;
     await hide(page);
-    const again = main.regenerate();
-    await (await page.script.next()).answer('Other.');
-    await again;
+    await page.script.answer(main.regenerate(), 'Other.');
     expect(words(main.messages)).toBe('q: One? | a: Other.');
     const other = page.chats.get('main')!;
     expect(other).not.toBe(main);
@@ -159,9 +153,7 @@ describe('the chats of an engine', () => {
 
   it('are let go with the engine, and stop only when they are told to', async () => {
     const page = await openPlainly();
-    void page.chats.active.sendMessage({ text: 'One?' });
-    const exchange = await page.script.next();
-    await exchange.say('Fir');
+    const exchange = await page.begin('One?', 'Fir');
     const gone = page.chats.dispose();
     await exchange.answer('st.');
     await gone;
@@ -249,9 +241,7 @@ describe('moments that are easy to miss', () => {
 
   it('words that came are on the disk soon, while others are still to come', async () => {
     const page = await openPage();
-    void page.chats.active.sendMessage({ text: 'One?' });
-    const exchange = await page.script.next();
-    await exchange.say('The ');
+    const exchange = await page.begin('One?', 'The ');
     await exchange.say('quick ');
     await exchange.say('brown ');
     await expect.poll(() => page.stored(), { timeout: 2000 }).toBe('q: One? | a: The quick brown ');
@@ -263,8 +253,7 @@ describe('moments that are easy to miss', () => {
     "the AI SDK's own queue shows what waits, and each question is saved when its turn comes",
     async () => {
       const page = await openPage(undefined, { experimental_queue: true });
-      void page.chats.active.sendMessage({ text: 'One?' });
-      const first = await page.script.next();
+      const first = await page.begin('One?');
       void page.chats.active.sendMessage({ text: 'Two?' });
       await settle();
       expect(words(page.chats.active.experimental_queuedMessages)).toBe('q: Two?');
@@ -344,9 +333,7 @@ describe('moments that are easy to miss', () => {
 
   it('Continue, pressed while the answer still grows, goes on from its last word', async () => {
     const page = await openPage(slowly(new InMemoryContextStore()));
-    void page.chats.active.sendMessage({ text: 'One?' });
-    const cut = await page.script.next();
-    await cut.say('The quick ');
+    const cut = await page.begin('One?', 'The quick ');
     const more = page.chats.active.sendMessage();
     await cut.say('brown ');
     await cut.fail('overloaded');
@@ -376,9 +363,7 @@ describe('an answer that a server still streams', () => {
   it('is taken up on the node that was cut off', async () => {
     const page = await openPage();
     page.chats.configure({ transport: { ...page.script.transport, resumeStreamIsReplay: true } });
-    void page.chats.active.sendMessage({ text: 'One?' });
-    const cut = await page.script.next();
-    await cut.say('Fir');
+    const cut = await page.begin('One?', 'Fir');
     await cut.break();
     await page.chats.whenSettled();
     const { id } = page.chats.active.messages[1]!;
@@ -397,9 +382,7 @@ describe('an answer that a server still streams', () => {
   it('that breaks off again, before it said as much as before, loses none of its words', async () => {
     const page = await openPage();
     page.chats.configure({ transport: { ...page.script.transport, resumeStreamIsReplay: true } });
-    void page.chats.active.sendMessage({ text: 'One?' });
-    const cut = await page.script.next();
-    await cut.say('First.');
+    const cut = await page.begin('One?', 'First.');
     await cut.break();
     await page.chats.whenSettled();
     const replay = page.script.offer();
@@ -418,8 +401,7 @@ describe('an answer that a server still streams', () => {
   it('does not take back what the page gave its calls, of which the server knows nothing', async () => {
     const page = await openPage();
     page.chats.configure({ transport: { ...page.script.transport, resumeStreamIsReplay: true } });
-    void page.chats.active.sendMessage({ text: 'Roll?' });
-    const cut = await page.script.next();
+    const cut = await page.begin('Roll?');
     const roll = { type: 'tool-input-available', toolCallId: '1', toolName: 'dice', input: {} } as const;
     await cut.send({ type: 'start' }, roll);
     await page.chats.active.addToolOutput({ tool: 'dice' as never, toolCallId: '1', output: 4 });

@@ -55,9 +55,7 @@ describe('an answer that another tab is writing', () => {
     await exchange.answer('ond.');
     await sent;
     await expect.poll(() => there.shown()).toBe('q: One? | a: First. | q: Two? | a: Second.');
-    const again = there.chats.active.regenerate();
-    await (await there.script.next()).answer('Other.');
-    await again;
+    await there.script.answer(there.chats.active.regenerate(), 'Other.');
     expect(there.shown()).toBe('q: One? | a: First. | q: Two? | a: Other.');
     expect(await there.stored('main')).toBe('q: One? | a: First. | q: Two? | a: Second.');
   });
@@ -78,15 +76,17 @@ describe('an answer that another tab is writing', () => {
   });
 
   it('leaves the question before it to be edited, and its own one too', async () => {
-    const edited = there.chats.active.sendMessage({ text: 'Un?', messageId: list()[0]!.id });
-    await (await there.script.next()).answer('Premier.');
-    await edited;
+    await there.script.answer(
+      there.chats.active.sendMessage({ text: 'Un?', messageId: list()[0]!.id }),
+      'Premier.',
+    );
     expect(there.shown()).toBe('q: Un? | a: Premier.');
     await there.engine.switchBranch('main');
     await expect.poll(() => there.shown()).toBe('q: One? | a: First. | q: Two? | a: Sec');
-    const other = there.chats.active.sendMessage({ text: 'Deux?', messageId: list()[2]!.id });
-    await (await there.script.next()).answer('Deuxième.');
-    await other;
+    await there.script.answer(
+      there.chats.active.sendMessage({ text: 'Deux?', messageId: list()[2]!.id }),
+      'Deuxième.',
+    );
     expect(there.shown()).toBe('q: One? | a: First. | q: Deux? | a: Deuxième.');
     await exchange.answer('ond.');
     await sent;
@@ -109,9 +109,7 @@ describe('an answer that another tab is writing', () => {
     await sent;
     await expect.poll(() => there.engine.state.getState().remoteMessages).toEqual([]);
     expect(there.shown()).toBe('q: One? | a: First. | q: Two? | a: Sec');
-    const more = there.chats.active.sendMessage();
-    await (await there.script.next()).answer('ond.');
-    await more;
+    await there.script.answer(there.chats.active.sendMessage(), 'ond.');
     expect(await there.stored()).toBe('q: One? | a: First. | q: Two? | a: Second.');
   });
 });
@@ -209,9 +207,7 @@ describe('the first answer of a chat, in a tab that was open before its question
       },
     ],
   ])('lets its question be edited, %s', async (_, act) => {
-    const edited = act();
-    await (await there.script.next()).answer('Premier.');
-    await edited;
+    await there.script.answer(act(), 'Premier.');
     expect(there.shown()).toBe('q: Un? | a: Premier.');
     await exchange.answer('st.');
     await sent;

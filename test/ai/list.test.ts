@@ -38,9 +38,7 @@ describe('a list that the app changed', () => {
 
   it('shares what other branches hold, and copies none of it', async () => {
     const main = page.chats.active.messages;
-    const again = page.chats.active.regenerate({ messageId: main[1]!.id });
-    await (await page.script.next()).answer('Other.');
-    await again;
+    await page.script.answer(page.chats.active.regenerate({ messageId: main[1]!.id }), 'Other.');
     page.chats.active.messages = main;
     await page.ask('Three?', 'Third.');
     expect(page.chats.active.messages.slice(0, 4).map(({ id }) => id)).toEqual(main.map(({ id }) => id));
@@ -93,18 +91,14 @@ describe('a list that the app changed', () => {
 
   it('may take an id twice: the second one gets its own', async () => {
     const [first] = page.chats.active.messages;
-    const sent = page.chats.active.sendMessage(say('user', 'Three?', first!.id));
-    await (await page.script.next()).answer('Third.');
-    await sent;
+    await page.script.answer(page.chats.active.sendMessage(say('user', 'Three?', first!.id)), 'Third.');
     expect(await page.stored()).toBe('q: One? | a: First. | q: Two? | a: Second. | q: Three? | a: Third.');
     expect(new Set(page.chats.active.messages.map(({ id }) => id)).size).toBe(6);
   });
 
   it('that ends with an older answer lets it go on as a version of its own', async () => {
     page.chats.active.messages = page.chats.active.messages.slice(0, 2);
-    const more = page.chats.active.sendMessage();
-    await (await page.script.next()).answer('And more.');
-    await more;
+    await page.script.answer(page.chats.active.sendMessage(), 'And more.');
     expect(page.shown()).toBe('q: One? | a: First./And more.');
     expect(await page.stored('main')).toBe('q: One? | a: First. | q: Two? | a: Second.');
     expect(await page.stored('main-v2')).toBe(page.shown());
@@ -142,9 +136,7 @@ describe('a question that no store can keep as it is', () => {
   it('whose metadata have no end is kept without them', async () => {
     const metadata: { self?: object } = {};
     metadata.self = metadata;
-    const sent = page.chats.active.sendMessage({ text: 'Odd?', metadata });
-    await (await page.script.next()).answer('Even.');
-    await sent;
+    await page.script.answer(page.chats.active.sendMessage({ text: 'Odd?', metadata }), 'Even.');
     expect(await page.stored()).toContain('q: Odd? | a: Even.');
   });
 

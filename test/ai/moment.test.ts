@@ -83,9 +83,7 @@ describe.each(disks)('pressed in two tabs at the same moment, on a disk that wri
     expect(winner.shown()).toBe('q: One? | a: st.');
     await expect.poll(() => loser.shown()).toBe('q: One? | a: Fir');
     expect((await here.store.listBranches('c')).map(({ name }) => name)).toEqual(['main', 'main-v2']);
-    const more = goOn(loser.chats.active);
-    await (await loser.script.next()).answer('st, too.');
-    await more;
+    await loser.script.answer(goOn(loser.chats.active), 'st, too.');
     expect(loser.shown()).toBe('q: One? | a: First, too.');
   });
 

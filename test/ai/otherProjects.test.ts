@@ -38,12 +38,10 @@ async function partsAtEndOf(branch: string): Promise<UIMessage['parts'] | undefi
 describe('data of an answer', () => {
   it('on a branch that is not shown changes nothing of the one that is', async () => {
     await page.ask('One?', 'First.');
-    void page.chats.active.sendMessage({ text: 'There?' });
-    const hidden = await page.script.next();
+    const hidden = await page.begin('There?');
     await hidden.send({ type: 'start' }, { type: 'start-step' }, weather('grey'));
     await page.engine.rewind(page.chats.active.messages[1]!.id);
-    void page.chats.active.sendMessage({ text: 'Here?' });
-    const shown = await page.script.next();
+    const shown = await page.begin('Here?');
     await shown.send({ type: 'start' }, { type: 'start-step' }, weather('clear'));
     await hidden.send({ type: 'data-note', data: 'seen once', transient: true }, weather('black'));
     await shown.finish();
@@ -74,9 +72,7 @@ describe('data of an answer', () => {
     expect(page.chats.active.messages[1]!.parts).toEqual([
       { type: 'data-weather', id: 'w', data: { sky: 'grey' } },
     ]);
-    const again = page.chats.active.regenerate();
-    await (await page.script.next()).answer('Blue.');
-    await again;
+    await page.script.answer(page.chats.active.regenerate(), 'Blue.');
     expect(page.engine.siblings(page.chats.active.messages[1]!.id).ids).toHaveLength(2);
     await page.ask('And?', 'Well.');
   });
@@ -91,9 +87,7 @@ describe('data of an answer', () => {
     expect(data).toEqual(['data-note "looking" on main']);
     expect(await page.stored()).toBe('q: Weather?');
     expect(page.shown()).toBe('q: Weather?');
-    const again = page.chats.active.regenerate();
-    await (await page.script.next()).answer('Grey.');
-    await again;
+    await page.script.answer(page.chats.active.regenerate(), 'Grey.');
     expect(await page.stored()).toBe('q: Weather? | a: Grey.');
     expect(page.engine.state.getState().branches).toHaveLength(1);
   });
@@ -148,9 +142,7 @@ describe('an answer without a word', () => {
   it('is a version like any other', async () => {
     await answerWith(begun, finish);
     const { id } = page.chats.active.messages[1]!;
-    const again = page.chats.active.regenerate();
-    await (await page.script.next()).answer('First.');
-    await again;
+    await page.script.answer(page.chats.active.regenerate(), 'First.');
     expect(page.shown()).toBe('q: One? | a: First.');
     expect(page.engine.siblings(id)).toMatchObject({ index: 0, ids: { length: 2 } });
   });
@@ -162,9 +154,7 @@ describe('an answer without a word', () => {
   ])('%s is none: the question can be asked again', async (_, chunks) => {
     await answerWith(...chunks);
     expect([page.shown(), await page.stored()]).toEqual(['q: One?', 'q: One?']);
-    const again = page.chats.active.regenerate();
-    await (await page.script.next()).answer('First.');
-    await again;
+    await page.script.answer(page.chats.active.regenerate(), 'First.');
     expect(await page.stored()).toBe('q: One? | a: First.');
     expect(page.engine.state.getState().branches).toHaveLength(1);
   });
@@ -199,12 +189,11 @@ describe('a message of the system in the midst of a conversation', () => {
 
   it('is followed by each version of what is asked after it', async () => {
     const [, , , second] = page.chats.active.messages;
-    const edited = page.chats.active.sendMessage({ text: 'Three?', messageId: second!.id });
-    await (await page.script.next()).answer('Trois.');
-    await edited;
-    const again = page.chats.active.regenerate();
-    await (await page.script.next()).answer('Drei.');
-    await again;
+    await page.script.answer(
+      page.chats.active.sendMessage({ text: 'Three?', messageId: second!.id }),
+      'Trois.',
+    );
+    await page.script.answer(page.chats.active.regenerate(), 'Drei.');
     const stand = 'q: One? | a: First. | a: Speak French. | ';
     expect(await page.stored('main')).toBe(`${stand}q: Two? | a: Deux.`);
     expect(await page.stored('main-v2')).toBe(`${stand}q: Three? | a: Trois.`);
@@ -213,9 +202,10 @@ describe('a message of the system in the midst of a conversation', () => {
   });
 
   it('is not part of a version of what stands before it, and is still there beside it', async () => {
-    const again = page.chats.active.regenerate({ messageId: page.chats.active.messages[1]!.id });
-    await (await page.script.next()).answer('Other.');
-    await again;
+    await page.script.answer(
+      page.chats.active.regenerate({ messageId: page.chats.active.messages[1]!.id }),
+      'Other.',
+    );
     expect(page.shown()).toBe('q: One? | a: Other.');
     expect((await toPrompt(await page.engine.resolve())).system).toBeUndefined();
     await page.engine.switchBranch('main');
@@ -249,9 +239,7 @@ it('versions that another tab made are all there, whichever is shown here', asyn
   await page.ask('One?', 'First.');
   const other = await openPage(page.store);
   for (const text of ['Second.', 'Third.']) {
-    const again = other.chats.active.regenerate();
-    await (await other.script.next()).answer(text);
-    await again;
+    await other.script.answer(other.chats.active.regenerate(), text);
   }
   const own = page.chats.active.messages[1]!.id;
   await expect.poll(() => page.engine.siblings(own).ids.length).toBe(3);
@@ -314,9 +302,7 @@ describe('a list that an app brings along', () => {
     ],
   ])('keeps all of it when the first thing is %s', async (_, act, said) => {
     page.chats.active.messages = [...history];
-    const acted = act(page.chats.active);
-    await (await page.script.next()).answer('New.');
-    await acted;
+    await page.script.answer(act(page.chats.active), 'New.');
     expect(page.shown()).toBe(said);
     expect(await page.stored('main-v2')).toBe(said);
     expect(await page.stored('main')).toBe('q: One? | a: First. | q: Two? | a: Second.');
@@ -328,9 +314,7 @@ describe('a list that an app brings along', () => {
 
   it('that ends in a question keeps it when an answer before it is tried again', async () => {
     page.chats.active.messages = [q1, a1, q2];
-    const tried = page.chats.active.regenerate({ messageId: 'a1' });
-    await (await page.script.next()).answer('New.');
-    await tried;
+    await page.script.answer(page.chats.active.regenerate({ messageId: 'a1' }), 'New.');
     expect(page.shown()).toBe('q: One? | a: New.');
     expect(await page.stored('main')).toBe('q: One? | a: First. | q: Two?');
     expect(await page.engine.verify()).toEqual([]);

@@ -46,14 +46,13 @@ describe('reminders in a chat', () => {
   test('are not asked again by another try, and are by another question', async () => {
     const page = await reminded();
     await page.ask('hello', 'hi');
-    const again = page.chats.active.regenerate();
-    await (await page.script.next()).answer('ho');
-    await again;
+    await page.script.answer(page.chats.active.regenerate(), 'ho');
     expect(sent(page)).toBe('q: hello+note1');
     const [question] = page.chats.active.messages;
-    const edited = page.chats.active.sendMessage({ text: 'goodbye', messageId: question!.id });
-    await (await page.script.next()).answer('bye');
-    await edited;
+    await page.script.answer(
+      page.chats.active.sendMessage({ text: 'goodbye', messageId: question!.id }),
+      'bye',
+    );
     expect(sent(page)).toBe('q: goodbye+note2');
     expect(page.shown()).toBe('q: goodbye | a: bye');
     expect(await branches(page)).toEqual(['main', 'main-v2', 'main-v3']);
@@ -72,9 +71,7 @@ describe('reminders in a chat', () => {
     // Edited in the list itself, with the marks of the old words: they are taken off.
     const marked = (await page.engine.resolve()).messages[0]!;
     active.messages = [{ ...marked, parts: [{ type: 'text', text: 'hello you' }] }];
-    const asked = active.regenerate();
-    await (await page.script.next()).answer('yes');
-    await asked;
+    await page.script.answer(active.regenerate(), 'yes');
     expect(sent(page)).toMatch(/^q: hello you\+note\d$/);
   });
 

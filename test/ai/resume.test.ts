@@ -44,9 +44,7 @@ async function openAnew(page: Leaving): Promise<Leaving> {
 /** A page with an answer that broke off. */
 async function cutOff(...words: string[]): Promise<Leaving> {
   const page = await openReplaying();
-  void page.chats.active.sendMessage({ text: 'One?' });
-  const cut = await page.script.next();
-  await cut.say(...words);
+  const cut = await page.begin('One?', ...words);
   await cut.break();
   await page.chats.whenSettled();
   return page;
@@ -229,9 +227,7 @@ describe('an answer that goes on after its tools were answered, in whose middle 
   /** An answer that called a tool, got its result, and goes on as far as these words. */
   async function answeredCall(...words: string[]): Promise<Leaving> {
     const page = await openReplaying();
-    void page.chats.active.sendMessage({ text: 'Roll?' });
-    const first = await page.script.next();
-    await first.say('Rolling. ');
+    const first = await page.begin('Roll?', 'Rolling. ');
     await first.send({ type: 'text-end', id: 't' }, CALL, { type: 'finish-step' }, { type: 'finish' });
     await first.drop();
     await page.chats.whenSettled();
@@ -301,8 +297,7 @@ describe('an answer that goes on after its tools were answered, in whose middle 
 
 it('a call whose input broke off in the middle is asked once when all of it is replayed', async () => {
   const page = await openReplaying();
-  void page.chats.active.sendMessage({ text: 'Roll?' });
-  const cut = await page.script.next();
+  const cut = await page.begin('Roll?');
   const begun: UIMessageChunk[] = [
     { type: 'start' },
     { type: 'start-step' },
@@ -347,9 +342,7 @@ describe('a page that asks its server for what it still streams', () => {
     const page = await cutOff('First ');
     const back = await openAnew(page);
     void back.chats.active.resumeStream();
-    const tried = back.chats.active.regenerate();
-    await (await back.script.next()).answer('Other.');
-    await tried;
+    await back.script.answer(back.chats.active.regenerate(), 'Other.');
     expect(back.shown()).toBe('q: One? | a: Other.');
   });
 

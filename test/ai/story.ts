@@ -4,7 +4,7 @@ import { ContextEngine } from '../../src/engine/engine.ts';
 import type { ContextEngineOptions } from '../../src/engine/options.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import type { ContextStore } from '../../src/store/store.ts';
-import { scriptedTransport, type ScriptedTransport } from '../support/transport.ts';
+import { scriptedTransport, type Exchange, type ScriptedTransport } from '../support/transport.ts';
 
 /** The AI SDK that the tests run on: 5, 6 or 7. */
 export const SDK = Number(globalThis.process?.env['AI_SDK'] ?? 7);
@@ -21,6 +21,8 @@ export interface Page {
   stored(branch?: string): Promise<string>;
   /** A question and its whole answer. */
   ask(question: string, ...answer: string[]): Promise<void>;
+  /** A question and its answer so far, which grows. */
+  begin(question: string, ...answer: string[]): Promise<Exchange>;
 }
 
 type PageOptions = ContextChatOptions & Pick<ContextEngineOptions, 'onConflict'>;
@@ -57,10 +59,12 @@ async function pageOf(store: ContextStore, options: PageOptions, open: Open): Pr
       const head = (await store.listBranches('c')).find(({ name }) => name === branch)?.headKey;
       return head ? words((await store.getMessageChain('c', head)).map(({ data }) => data)) : '';
     },
-    ask: async (text, ...answer) => {
-      const sent = chats.active.sendMessage({ text });
-      await (await script.next()).answer(...answer);
-      await sent;
+    ask: (text, ...answer) => script.answer(chats.active.sendMessage({ text }), ...answer),
+    begin: async (text, ...answer) => {
+      void chats.active.sendMessage({ text });
+      const exchange = await script.next();
+      if (answer.length > 0) await exchange.say(...answer);
+      return exchange;
     },
   };
 }

@@ -19,8 +19,7 @@ const call = (toolCallId: string): UIMessageChunk[] => [
 ];
 
 async function askForDice(toolCallId = 'call-1'): Promise<Exchange> {
-  void page.chats.active.sendMessage({ text: 'Roll?' });
-  const exchange = await page.script.next();
+  const exchange = await page.begin('Roll?');
   await exchange.send(...call(toolCallId));
   return exchange;
 }
@@ -77,8 +76,7 @@ describe("a tool's result", () => {
     await exchange.send(...call('call-2').slice(1));
     await exchange.finish();
     const other = await openPage(page.store);
-    void page.chats.active.sendMessage({ text: 'And?' });
-    const busy = await page.script.next();
+    const busy = await page.begin('And?');
     await other.chats.active.addToolOutput(give(4, 'call-1'));
     await settle();
     await page.chats.active.addToolOutput(give(5, 'call-2'));
@@ -151,8 +149,7 @@ describe("a tool's result", () => {
 
 describe.runIf(SDK > 5)("a person's word on a tool", () => {
   it('is saved on the node that asked for it', async () => {
-    void page.chats.active.sendMessage({ text: 'Roll?' });
-    const exchange = await page.script.next();
+    const exchange = await page.begin('Roll?');
     await exchange.send(...call('call-1'), {
       type: 'tool-approval-request',
       approvalId: 'ok?',
@@ -184,9 +181,7 @@ it('saves each finished step durably, whatever happens after it', async () => {
 });
 
 it('does not send half a tool call on', async () => {
-  void page.chats.active.sendMessage({ text: 'Roll?' });
-  const exchange = await page.script.next();
-  await exchange.say('Rolling. ');
+  const exchange = await page.begin('Roll?', 'Rolling. ');
   await exchange.send(...call('call-1').slice(2));
   await page.chats.active.stop();
   expect(page.shown()).toBe('q: Roll? | a: Rolling. /[dice input-available]');
@@ -278,8 +273,7 @@ async function givenWhileAsked(
 ): Promise<void> {
   for (let delay = 0; delay < 60; delay += 4) {
     page = await openPage(slowly(new InMemoryContextStore(), 1));
-    void page.chats.active.sendMessage({ text: 'Roll?' });
-    const first = await page.script.next();
+    const first = await page.begin('Roll?');
     await first.send(...chunks);
     await first.finish();
     await page.chats.whenSettled();
@@ -335,9 +329,7 @@ describe('the result of a tool that takes its time', () => {
     ['another try', () => page.chats.active.regenerate()],
     ['another try of an older answer', () => page.chats.active.regenerate({ messageId: list()[1]!.id })],
   ])('is saved on the node that called after %s', async (_, act) => {
-    const acted = act();
-    await (await page.script.next()).answer('Other.');
-    await acted;
+    await page.script.answer(act(), 'Other.');
     await page.chats.active.addToolOutput(give(4));
     expect(await page.stored('main')).toBe(main);
     expect(page.shown()).toBe(await page.stored(page.engine.branch));

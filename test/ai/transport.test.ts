@@ -46,9 +46,10 @@ beforeEach(async () => {
 });
 
 async function ask(text: string, answer: string, messageId?: string): Promise<void> {
-  const sent = chat.sendMessage({ text, ...(messageId === undefined ? {} : { messageId }) });
-  await (await page.script.next()).answer(answer);
-  await sent;
+  await page.script.answer(
+    chat.sendMessage({ text, ...(messageId === undefined ? {} : { messageId }) }),
+    answer,
+  );
 }
 
 describe('withContext, around a transport of a chat of one’s own', () => {
@@ -65,9 +66,7 @@ describe('withContext, around a transport of a chat of one’s own', () => {
 
   it('keeps the old version of what is regenerated or edited', async () => {
     await ask('One?', 'First.');
-    const again = chat.regenerate();
-    await (await page.script.next()).answer('Another.');
-    await again;
+    await page.script.answer(chat.regenerate(), 'Another.');
     await ask('Un?', 'Premier.', chat.messages[0]!.id);
     await ask('Deux?', 'Deuxième.');
     expect(await page.stored('main')).toBe('q: One? | a: First.');
@@ -81,9 +80,7 @@ describe('withContext, around a transport of a chat of one’s own', () => {
     await (await page.script.next()).say('Fir');
     await chat.stop();
     await expect.poll(() => page.stored()).toBe('q: One? | a: Fir');
-    const more = chat.sendMessage();
-    await (await page.script.next()).answer('st.');
-    await more;
+    await page.script.answer(chat.sendMessage(), 'st.');
     expect(await page.stored()).toBe('q: One? | a: Fir/st.');
     expect(page.engine.status(chat.messages[1]!.id)).toBe('complete');
   });
@@ -109,9 +106,7 @@ describe('withContext, around a transport of a chat of one’s own', () => {
     await ask('Two?', 'Second.');
     const late = new OwnChat(page);
     late.messages = chat.messages.slice(2);
-    const sent = late.sendMessage({ text: 'Three?' });
-    await (await page.script.next()).answer('Third.');
-    await sent;
+    await page.script.answer(late.sendMessage({ text: 'Three?' }), 'Third.');
     expect(await page.stored()).toBe('q: One? | a: First. | q: Two? | a: Second. | q: Three? | a: Third.');
     expect(page.engine.state.getState().branches).toHaveLength(1);
   });
@@ -121,9 +116,7 @@ describe('withContext, around a transport of a chat of one’s own', () => {
     await page.engine.btw();
     const side = new OwnChat(page, { branch: 'main-v2' });
     side.messages = chat.messages;
-    const sent = side.sendMessage({ text: 'By the way?' });
-    await (await page.script.next()).answer('Yes?');
-    await sent;
+    await page.script.answer(side.sendMessage({ text: 'By the way?' }), 'Yes?');
     expect(page.engine.branch).toBe('main');
     expect(await page.stored('main')).toBe('q: One? | a: First.');
     expect(await page.stored('main-v2')).toBe('q: One? | a: First. | q: By the way? | a: Yes?');
@@ -201,9 +194,7 @@ describe('withContext, around a transport of a chat of one’s own', () => {
     page.script.transport.reconnectToStream = () => (ask(), found);
     const resumed = new OwnChat(page).resumeStream();
     await asked;
-    void page.chats.active.sendMessage({ text: 'Two?' });
-    const next = await page.script.next();
-    await next.say('Sec');
+    const next = await page.begin('Two?', 'Sec');
     await next.break();
     await page.chats.whenSettled();
     find(replay.stream);
@@ -340,9 +331,7 @@ describe("a tool's result, given in a chat of one's own", () => {
 
   it('goes there when the answer goes on by itself, too', async () => {
     await roll();
-    const more = chat.sendMessage();
-    await (await page.script.next()).answer('Four.');
-    await more;
+    await page.script.answer(chat.sendMessage(), 'Four.');
     expect(await page.stored()).toBe('q: Roll? | a: [dice output-available]/Four.');
     expect(page.engine.state.getState().branches).toHaveLength(1);
   });

@@ -206,9 +206,7 @@ describe('an answer in mid-conversation that goes on in two tabs', () => {
     await page.chats.active.stop();
     await more;
     await expectNothing();
-    const second = there.chats.active.sendMessage();
-    await (await there.script.next()).answer('red fox.');
-    await second;
+    await there.script.answer(there.chats.active.sendMessage(), 'red fox.');
     expect(there.shown()).toBe('q: One? | a: The quick red fox.');
   });
 
@@ -241,9 +239,7 @@ describe('an answer in mid-conversation that goes on in two tabs', () => {
     await own.answer('brown fox.');
     await more;
     await expect.poll(() => there.engine.siblings(cut).ids.length).toBe(2);
-    const second = there.chats.active.sendMessage();
-    await (await there.script.next()).answer('red fox.');
-    await second;
+    await there.script.answer(there.chats.active.sendMessage(), 'red fox.');
     expect(there.shown()).toBe('q: One? | a: The quick red fox.');
   });
 });

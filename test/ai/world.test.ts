@@ -108,8 +108,7 @@ describe('two pages on one chat', () => {
   it('let only the one answer a call of a tool in which the answer grows', async () => {
     const store = new InMemoryContextStore();
     const [one, two] = [await openPage(store), await openPage(store)];
-    void one.chats.active.sendMessage({ text: 'Roll?' });
-    const exchange = await one.script.next();
+    const exchange = await one.begin('Roll?');
     await exchange.send({ type: 'tool-input-available', toolCallId: '1', toolName: 'dice', input: {} });
     await exchange.finish();
     await expect.poll(() => two.shown()).toBe('q: Roll? | a: [dice input-available]');
@@ -175,9 +174,7 @@ describe('two pages on one chat', () => {
   it('stop answering when the chat is deleted, and begin it anew with what is said', async () => {
     const store = new InMemoryContextStore();
     const page = await openPage(store);
-    void page.chats.active.sendMessage({ text: 'One?' });
-    const exchange = await page.script.next();
-    await exchange.say('Fir');
+    const exchange = await page.begin('One?', 'Fir');
     await store.deleteChat('c');
     await settle();
     await exchange.say('st');
@@ -200,8 +197,7 @@ describe('a branch that is deleted in mid-answer', () => {
     await page.ask('One?', 'First.');
     await page.engine.btw();
     await page.engine.switchBranch('main');
-    void page.chats.active.sendMessage({ text: 'Two?' });
-    const exchange = await page.script.next();
+    const exchange = await page.begin('Two?');
     if (word) await exchange.say(word);
     return exchange;
   };
@@ -248,8 +244,7 @@ describe('a branch that is deleted in mid-answer', () => {
 it('a chat that is deleted in mid-answer and brought back has every word that was said', async () => {
   const store = new InMemoryContextStore();
   const page = await openPage(store);
-  void page.chats.active.sendMessage({ text: 'One?' });
-  const exchange = await page.script.next();
+  const exchange = await page.begin('One?');
   for (const word of ['The ', 'quick ', 'brown ', 'fox']) await exchange.say(word);
   await store.deleteChat('c', { keepFor: 10_000 });
   await expect.poll(() => exchange.isStopped).toBe(true);
@@ -259,9 +254,7 @@ it('a chat that is deleted in mid-answer and brought back has every word that wa
   await expect.poll(() => page.shown()).toBe('q: One? | a: The quick brown fox');
   const [, answer] = page.chats.active.messages;
   await expect.poll(() => page.engine.status(answer!.id)).toBe('interrupted');
-  const more = page.chats.active.sendMessage();
-  await (await page.script.next()).answer(' jumps.');
-  await more;
+  await page.script.answer(page.chats.active.sendMessage(), ' jumps.');
   expect(await page.stored()).toBe('q: One? | a: The quick brown fox jumps.');
 });
 
@@ -301,9 +294,7 @@ describe('what the chat shows', () => {
     const { store } = await longChat(150);
     const page = await openPage(store);
     expect(page.chats.active.messages).toHaveLength(200);
-    void page.chats.active.sendMessage({ text: 'More?' });
-    const exchange = await page.script.next();
-    await exchange.say('Ye');
+    const exchange = await page.begin('More?', 'Ye');
     const seen = page.chats.active.messages.slice(0, 200);
     await page.engine.loadMore();
     expect(page.chats.active.messages).toHaveLength(302);
@@ -320,14 +311,10 @@ describe('what the chat shows', () => {
     const { store, messages } = await longChat(110);
     const [root, answer] = messages;
     const page = await openPage(store);
-    const edited = page.engine.attached!.edit(root!.id, 'Edited');
-    await (await page.script.next()).answer('Answered');
-    await edited;
+    await page.script.answer(page.engine.attached!.edit(root!.id, 'Edited'), 'Answered');
     expect(page.shown()).toBe('q: Edited | a: Answered');
     const other = await openPage(store);
-    const again = other.engine.attached!.regenerate(answer!.id);
-    await (await other.script.next()).answer('Again');
-    await again;
+    await other.script.answer(other.engine.attached!.regenerate(answer!.id), 'Again');
     expect(other.shown()).toBe('q: q0 | a: Again');
     expect((await other.stored()).length).toBeGreaterThan(1000);
   });
@@ -336,9 +323,10 @@ describe('what the chat shows', () => {
     const { store } = await longChat(110);
     const page = await openPage(store);
     const [oldest] = page.chats.active.messages;
-    const edited = page.chats.active.sendMessage({ text: 'Edited', messageId: oldest!.id });
-    await (await page.script.next()).answer('Answered');
-    await edited;
+    await page.script.answer(
+      page.chats.active.sendMessage({ text: 'Edited', messageId: oldest!.id }),
+      'Answered',
+    );
     const parent = page.engine.node(oldest!.id)!.parentId;
     expect(page.engine.node(page.chats.active.messages.at(-2)!.id)!.parentId).toBe(parent);
     expect(await page.stored('main-v2')).toMatch(/q: q9 \| a: a9 \| q: Edited \| a: Answered$/);

@@ -112,9 +112,7 @@ describe('a request of a chat that is not ours', () => {
     const messages: UIMessage[] = [{ id: 'q1', role: 'user', parts: [{ type: 'text', text: 'One?' }] }];
     const sent = { chatId: 'c', messages, messageId: undefined, abortSignal: undefined };
     const answer = await transport.sendMessages({ ...sent, trigger: 'submit-message' });
-    const reading = answer.pipeTo(new WritableStream());
-    await (await script.next()).answer('Yes.');
-    await reading;
+    await script.answer(answer.pipeTo(new WritableStream()), 'Yes.');
     expect(engine.requests()).toMatchObject([{ status: 'done', messages: [{ id: 'q1' }] }]);
   });
 });

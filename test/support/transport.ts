@@ -10,6 +10,8 @@ export interface ScriptedTransport {
   readonly requests: readonly Exchange[];
   /** The next request, when it comes. */
   next(): Promise<Exchange>;
+  /** The whole answer to the request that this makes, until it is over. */
+  answer(asking: PromiseLike<unknown>, ...words: string[]): Promise<void>;
   /** What the next requests reject with, before a chunk; oldest first. */
   refuse(...errors: unknown[]): void;
   /** The stream that a reconnect finds: the next one that none has found yet. */
@@ -72,14 +74,19 @@ export function scriptedTransport(): ScriptedTransport {
     reconnectToStream: async () => offered.shift()?.stream ?? null,
   };
 
+  const next = async (): Promise<Exchange> => {
+    const known = requests[taken];
+    if (!known) return new Promise((resolve) => waiting.push(resolve));
+    taken += 1;
+    return known;
+  };
   return {
     transport,
     requests,
-    next: async () => {
-      const known = requests[taken];
-      if (!known) return new Promise((resolve) => waiting.push(resolve));
-      taken += 1;
-      return known;
+    next,
+    answer: async (asking, ...words) => {
+      await (await next()).answer(...words);
+      await asking;
     },
     refuse: (...next) => {
       errors.push(...next);
