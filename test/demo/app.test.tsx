@@ -1,77 +1,49 @@
-import { act, cleanup, configure, fireEvent, render, screen, waitFor, within } from '@testing-library/react';
+import { act, cleanup, fireEvent, render, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
-import { assistant, ContextEngine, ContextError, InMemoryContextStore, user } from 'contextree';
-import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createAnswers } from '../../stories/demo/answers.ts';
+import { assistant, ContextEngine, ContextError, user } from 'contextree';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { App } from '../../stories/demo/App.tsx';
 import { exportData } from '../../stories/demo/settings/exportData.ts';
 import { createSettings } from '../../stories/demo/settings/settings.ts';
-import { fetchLate } from '../../stories/demo/ui/late.tsx';
-import { chatAction } from './chatAction.ts';
+import { articles, ask, chatAction, furnish, message, on, openApp, renewStore, store } from './room.tsx';
 
-// A machine that runs everything at once is slow, not wrong.
-configure({ asyncUtilTimeout: 10_000 });
-vi.setConfig({ testTimeout: 40_000 });
-
-let store: InMemoryContextStore;
-
-// What comes with the first press is there.
-beforeAll(fetchLate);
-
-beforeEach(() => {
-  store = new InMemoryContextStore();
-  sessionStorage.clear();
-  localStorage.clear();
-  history.replaceState(null, '', '#/');
-});
-
+furnish();
 afterEach(() => vi.unstubAllGlobals());
-afterEach(cleanup);
 
-/** Opens the app; answers come at once. */
-function openApp(): void {
-  const settings = createSettings();
-  render(<App store={store} settings={settings} transport={createAnswers(settings, { speed: 0 })} />);
-}
-
-const message = (): HTMLTextAreaElement =>
-  screen.getByRole<HTMLTextAreaElement>('textbox', { name: 'Message' });
 const chats = (): string[] =>
   within(screen.getByRole('navigation', { name: 'Chats' }))
     .queryAllByRole('link')
     .map((link) => link.textContent ?? '');
-const answers = (): HTMLElement[] => screen.queryAllByRole('article', { name: 'Assistant' });
+const answers = (): HTMLElement[] => articles('Assistant');
 const button = (name: string): HTMLElement => screen.getByRole('button', { name });
 
-/** Sends a question, and waits until it is answered and saved. */
-async function ask(question: string): Promise<void> {
-  const before = screen.queryAllByRole('article').length;
-  await userEvent.clear(message());
-  await userEvent.type(message(), `${question}{Enter}`);
-  await waitFor(() => expect(screen.getAllByRole('article')).toHaveLength(before + 2));
+/** Presses a button of the first answer. */
+async function pressOnAnswer(name: string): Promise<void> {
+  await userEvent.click(on(answers()[0], name));
+}
+
+/** Tries again, and waits until there are two versions of the answer. */
+async function tryAgain(): Promise<HTMLElement> {
+  await pressOnAnswer('Try again');
+  const versions = await screen.findByRole('group', { name: 'Version 2 of 2' });
   await screen.findByRole('button', { name: 'Send' });
+  return versions;
+}
+
+/** Opens the app over a network that can be taken away. */
+function openUnsteady(): { isDown: boolean } {
+  const network = { isDown: false };
+  openApp((answering) => ({
+    sendMessages: async (request) => {
+      if (network.isDown) throw new TypeError('Failed to fetch');
+      return answering.sendMessages(request);
+    },
+  }));
+  return network;
 }
 
 describe('a new chat', () => {
-  test('is in the address, and neither stored nor listed before it is sent', async () => {
-    openApp();
-    await waitFor(() => expect(location.hash).toMatch(/^#\/chat\/.+/));
-    expect(await store.listChats()).toEqual([]);
-    expect(chats()).toEqual([]);
-  });
-
-  test('that was named by somebody else keeps that name', async () => {
-    const engine = new ContextEngine({ store, chatId: 'named', userId: 'local' });
-    await engine.set(user('Hello')).save();
-    await engine.updateChat({ title: 'By hand' });
-    history.replaceState(null, '', '#/chat/named');
-    openApp();
-    await screen.findByRole('article', { name: 'You' });
-    await ask('And moss?');
-    expect(chats()).toEqual(['By hand']);
-  });
-
   test('offers six beginnings, each time that a chat is empty', async () => {
     openApp();
     const starters = await screen.findByRole('list', { name: 'Starter prompts' });
@@ -170,13 +142,13 @@ describe('the composer', () => {
     await waitFor(() => expect(answers()).toHaveLength(1));
     await screen.findByRole('button', { name: 'Send' });
     expect(document.activeElement).toBe(message());
-    const [question] = screen.getAllByRole('article', { name: 'You' });
-    await userEvent.click(within(question as HTMLElement).getByRole('button', { name: 'Edit' }));
+    const [question] = articles('You');
+    await userEvent.click(on(question, 'Edit'));
     await userEvent.keyboard(' or a river{Enter}');
     await screen.findByText(/tree\? or a river/, { selector: '.words' });
     await screen.findByRole('button', { name: 'Send' });
     expect(document.activeElement).toBe(message());
-    await userEvent.click(within(answers()[0] as HTMLElement).getByRole('button', { name: 'Try again' }));
+    await pressOnAnswer('Try again');
     await waitFor(() => within(answers()[0] as HTMLElement).getByRole('group', { name: 'Version 2 of 2' }));
     expect(document.activeElement).toBe(message());
   });
@@ -222,7 +194,7 @@ describe('the composer', () => {
     await userEvent.type(message(), 'Not yet on the disk{Enter}');
     expect(message().value).toBe('');
     cleanup();
-    store = new InMemoryContextStore();
+    renewStore();
     openApp();
     await waitFor(() => expect(message().value).toBe('Not yet on the disk'));
   });
@@ -246,7 +218,7 @@ describe('an edit', () => {
   test('leaves the Enter and the Escape of an input method alone', async () => {
     openApp();
     await ask('Hello');
-    await userEvent.click(within(answers()[0] as HTMLElement).getByRole('button', { name: 'Edit' }));
+    await userEvent.click(on(answers()[0], 'Edit'));
     const textbox = screen.getByRole('textbox', { name: 'Edited text' });
     for (const key of ['Enter', 'Escape']) fireEvent.keyDown(textbox, { key, isComposing: true });
     expect(screen.getByRole('textbox', { name: 'Edited text' })).toBe(textbox);
@@ -256,7 +228,7 @@ describe('an edit', () => {
 
   const edit = async (): Promise<HTMLTextAreaElement> => {
     const [question] = await screen.findAllByRole('article', { name: 'You' });
-    await userEvent.click(within(question as HTMLElement).getByRole('button', { name: 'Edit' }));
+    await userEvent.click(on(question, 'Edit'));
     return screen.getByRole<HTMLTextAreaElement>('textbox', { name: 'Edited text' });
   };
   const reload = (): void => {
@@ -279,26 +251,11 @@ describe('an edit', () => {
     expect((await edit()).value).toBe('Hello');
   });
 
-  test('that was sent is not offered again', async () => {
-    openApp();
-    await ask('Hello');
-    await userEvent.type(await edit(), ' and a thought{Enter}');
-    await screen.findByRole('group', { name: 'Version 2 of 2' });
-    await screen.findByRole('button', { name: 'Send' });
-    await waitFor(() => expect(storedWords()).not.toContain('thought'));
-    await userEvent.click(screen.getAllByRole('button', { name: 'Previous version' })[0] as HTMLElement);
-    await screen.findByRole('group', { name: 'Version 1 of 2' });
-    expect((await edit()).value).toBe('Hello');
-  });
-
   test('that was sent is kept until it is saved', async () => {
     openApp();
     await ask('Hello');
     const commit = store.commit.bind(store);
-    let save = (): void => {};
-    const disk = new Promise<void>((resolve) => {
-      save = resolve;
-    });
+    const { promise: disk, resolve: save } = Promise.withResolvers<void>();
     vi.spyOn(store, 'commit').mockImplementation((...args) => disk.then(() => commit(...args)));
     await userEvent.type(await edit(), ' and a thought{Enter}');
     await act(() => new Promise((resolve) => setTimeout(resolve, 100)));
@@ -333,22 +290,6 @@ describe('what becomes of it', () => {
     expect(screen.getByRole('status', { name: 'Save state' }).textContent).toBe('In memory only');
   });
 
-  /** Opens the app over a network that can be taken away. */
-  function openUnsteady(): { isDown: boolean } {
-    const network = { isDown: false };
-    const settings = createSettings();
-    const answering = createAnswers(settings, { speed: 0 });
-    const transport: typeof answering = {
-      ...answering,
-      sendMessages: async (request) => {
-        if (network.isDown) throw new TypeError('Failed to fetch');
-        return answering.sendMessages(request);
-      },
-    };
-    render(<App store={store} settings={settings} transport={transport} />);
-    return network;
-  }
-
   test('a question that got no answer says so after the next one, and after a reload, until it has one', async () => {
     const network = openUnsteady();
     network.isDown = true;
@@ -358,8 +299,7 @@ describe('what becomes of it', () => {
     await userEvent.type(message(), 'Second{Enter}');
     await waitFor(() => expect(answers()).toHaveLength(1));
     await screen.findByRole('button', { name: 'Send' });
-    const question = (i: number): HTMLElement =>
-      screen.getAllByRole('article', { name: 'You' })[i] as HTMLElement;
+    const question = (i: number): HTMLElement => articles('You')[i] as HTMLElement;
     expect(question(0).textContent).toMatch(/could not be reached.*Not answered/);
     expect(question(1).textContent).not.toContain('Not answered');
     expect(screen.queryByRole('alert')).toBeNull();
@@ -378,21 +318,11 @@ describe('what becomes of it', () => {
     await ask('Hello');
     const first = answers()[0]?.textContent;
     network.isDown = true;
-    await userEvent.click(within(answers()[0] as HTMLElement).getByRole('button', { name: 'Try again' }));
+    await pressOnAnswer('Try again');
     await screen.findByRole('alert');
     await userEvent.click(screen.getByRole('button', { name: 'Show the earlier answer' }));
     await waitFor(() => expect(answers()[0]?.textContent).toBe(first));
     expect(document.activeElement).toBe(message());
-  });
-
-  test('an answer that breaks off says so, until it is continued', async () => {
-    openApp();
-    await ask('/drop');
-    expect((await screen.findByRole('alert')).textContent).toMatch(/^The answer broke off before its end/);
-    await userEvent.click(await screen.findByRole('button', { name: 'Continue' }));
-    await waitFor(() => expect(screen.queryByText('Interrupted')).toBeNull());
-    expect(screen.queryByRole('alert')).toBeNull();
-    expect(answers()).toHaveLength(1);
   });
 
   test('an answer is read out once, at its end', async () => {
@@ -414,8 +344,7 @@ describe('what becomes of it', () => {
     openApp();
     await ask('First');
     await ask('Second');
-    const first = screen.getAllByRole('article', { name: 'You' })[0] as HTMLElement;
-    await userEvent.click(within(first).getByRole('button', { name: 'Branch from here' }));
+    await userEvent.click(on(articles('You')[0], 'Branch from here'));
     await waitFor(() => expect(answers()).toHaveLength(0));
     await userEvent.click(await screen.findByRole('button', { name: 'Undo' }));
     await waitFor(() => expect(answers()).toHaveLength(2));
@@ -432,9 +361,7 @@ describe('what becomes of it', () => {
 test('versions are paged through, announced, and keep the focus', async () => {
   openApp();
   await ask('Hello');
-  await userEvent.click(within(answers()[0] as HTMLElement).getByRole('button', { name: 'Try again' }));
-  const second = await screen.findByRole('group', { name: 'Version 2 of 2' });
-  await screen.findByRole('button', { name: 'Send' });
+  const second = await tryAgain();
   await userEvent.click(within(second).getByRole('button', { name: 'Previous version' }));
   const first = await screen.findByRole('group', { name: 'Version 1 of 2' });
   expect(document.activeElement).toBe(within(first).getByRole('button', { name: 'Previous version' }));
@@ -495,9 +422,8 @@ test('what is brought over from a side question knows where it comes from', asyn
 describe('a disk that says no', () => {
   test('is an alert with the reason, and a way to try again', async () => {
     const commit = store.commit.bind(store);
-    const refuse = vi
-      .spyOn(store, 'commit')
-      .mockRejectedValue(new ContextError('quota-exceeded', 'The disk is full'));
+    const full = new ContextError('quota-exceeded', 'The disk is full');
+    const refuse = vi.spyOn(store, 'commit').mockRejectedValue(full);
     openApp();
     await userEvent.type(message(), 'Hello{Enter}');
     await waitFor(() => expect(answers()).toHaveLength(1));
@@ -507,16 +433,11 @@ describe('a disk that says no', () => {
     expect(mayLeave()).toBe(false);
 
     // Whoever tries again sees that it was tried, also when nothing changed.
-    let answer = (): void => {};
-    refuse.mockImplementationOnce(
-      () =>
-        new Promise(
-          (_, reject) => (answer = () => reject(new ContextError('quota-exceeded', 'The disk is full'))),
-        ),
-    );
+    const { promise: trying, reject: answer } = Promise.withResolvers<never>();
+    refuse.mockReturnValueOnce(trying);
     await userEvent.click(within(alert).getByRole('button', { name: 'Retry' }));
     expect(await within(alert).findByRole('button', { name: 'Retrying…' })).toBeDefined();
-    answer();
+    answer(full);
     await waitFor(() => expect(alert.textContent).toMatch(/Not saved.*Tried again at/));
     expect(screen.getAllByText(/The disk is full/)).toHaveLength(1);
     // It is called what was asked in it, though the disk knows nothing of it.
@@ -547,30 +468,16 @@ test('a tool that was passed over can not be let in any more', async () => {
   expect(screen.getByText('was not answered')).toBeDefined();
 });
 
-test('a chat that is deleted while it is open says so, and its unsent words move on', async () => {
-  openApp();
-  await ask('Hello');
-  await userEvent.type(message(), 'half a thought');
-  await store.deleteChat(decodeURIComponent(location.hash.split('/')[2] ?? ''));
-  expect(await screen.findByText(/^This chat was deleted\./)).toBeDefined();
-  expect(message().value).toBe('half a thought');
-  await userEvent.click(button('Continue in a new chat'));
-  await waitFor(() => expect(screen.queryByRole('article')).toBeNull());
-  expect(message().value).toBe('half a thought');
-});
-
 test('a chat that is deleted while it is open can be read and copied, and offers nothing that it would refuse', async () => {
   openApp();
   await ask('lion');
-  await userEvent.click(within(answers()[0] as HTMLElement).getByRole('button', { name: 'Try again' }));
-  await screen.findByRole('group', { name: 'Version 2 of 2' });
-  await screen.findByRole('button', { name: 'Send' });
-  await userEvent.click(within(answers()[0] as HTMLElement).getByRole('button', { name: 'Checkpoint here' }));
+  await tryAgain();
+  await pressOnAnswer('Checkpoint here');
   await userEvent.click(screen.getByRole('button', { name: 'Save' }));
   await ask('/fail after 3');
   await screen.findByRole('button', { name: 'Continue' });
-  const [question] = screen.getAllByRole('article', { name: 'You' });
-  await userEvent.click(within(question as HTMLElement).getByRole('button', { name: 'Edit' }));
+  const [question] = articles('You');
+  await userEvent.click(on(question, 'Edit'));
   await userEvent.type(screen.getByRole('textbox', { name: 'Edited text' }), ' or tiger');
 
   await store.deleteChat(decodeURIComponent(location.hash.split('/')[2] ?? ''));
@@ -619,20 +526,6 @@ describe('an answer that is not what was hoped for', () => {
     render(<App store={store} settings={createSettings()} transport={transport} />);
   }
 
-  test('without a word it is an alert in words, and is tried again', async () => {
-    openOn([]);
-    await userEvent.type(message(), 'Hello{Enter}');
-    const alert = await screen.findByRole('alert');
-    expect(alert.textContent).toMatch(/without a word/);
-    expect(alert.closest('article')?.getAttribute('aria-label')).toBe('Assistant');
-    await userEvent.click(
-      within(alert.closest('article') as HTMLElement).getByRole('button', { name: 'Try again' }),
-    );
-    await waitFor(() => expect(alert.isConnected).toBe(false));
-    expect(await screen.findByRole('alert')).toBeDefined();
-    expect(screen.queryByText('Not answered')).toBeNull();
-  });
-
   test('without a word, but not for nothing, it says so after a reload, too, and another try is a version', async () => {
     openOn([], { inputTokens: 3, outputTokens: 0 });
     await userEvent.type(message(), 'Hello{Enter}');
@@ -642,60 +535,28 @@ describe('an answer that is not what was hoped for', () => {
     openOn(['Hi.'], { inputTokens: 3, outputTokens: 1 });
     const alert = await screen.findByRole('alert');
     expect(alert.textContent).toMatch(/without a word/);
-    await userEvent.click(
-      within(alert.closest('article') as HTMLElement).getByRole('button', { name: 'Try again' }),
-    );
+    await pressOnAnswer('Try again');
     await screen.findByRole('group', { name: 'Version 2 of 2' });
     await waitFor(() => expect(answers().map(({ textContent }) => textContent)[0]).toContain('Hi.'));
     expect(screen.queryByRole('alert')).toBeNull();
   });
 
-  test('interrupted, it goes on as another version when something was said after it', async () => {
-    openApp();
-    await userEvent.type(message(), '/fail after 5{Enter}');
-    await screen.findByRole('button', { name: 'Continue' });
-    const half = answers()[0]?.querySelector('.message-body')?.textContent ?? '';
-    await ask('And then?');
-    const [first] = answers();
-    await userEvent.click(within(first as HTMLElement).getByRole('button', { name: 'Continue' }));
-    await screen.findByRole('group', { name: 'Version 2 of 2' });
-    await screen.findByRole('button', { name: 'Send' });
-    await waitFor(() => expect(screen.queryByText('Interrupted')).toBeNull());
-    expect(answers()).toHaveLength(1);
-    expect(answers()[0]?.textContent).toContain(half);
-    expect(answers()[0]?.textContent?.length).toBeGreaterThan(half.length + 100);
-    // The one that something was said after is as it was.
-    await userEvent.click(button('Previous version'));
-    await waitFor(() => expect(answers()).toHaveLength(2));
-    expect(answers()[0]?.querySelector('.message-body')?.textContent).toBe(half);
-  });
-
   test('interrupted, it leaves no version when it can’t go on, and can be asked to again', async () => {
-    const settings = createSettings();
-    const model = createAnswers(settings, { speed: 0 });
-    let isOffline = false;
-    const transport: ChatTransport<UIMessage> = {
-      sendMessages: async (sent) => {
-        if (isOffline) throw new TypeError('Failed to fetch');
-        return model.sendMessages(sent);
-      },
-      reconnectToStream: async () => null,
-    };
-    render(<App store={store} settings={settings} transport={transport} />);
+    const network = openUnsteady();
     await userEvent.type(message(), '/fail after 5{Enter}');
     await screen.findByRole('button', { name: 'Continue' });
     await ask('And then?');
-    isOffline = true;
-    await userEvent.click(within(answers()[0] as HTMLElement).getByRole('button', { name: 'Continue' }));
+    network.isDown = true;
+    await pressOnAnswer('Continue');
     await screen.findByRole('alert');
     expect(answers()).toHaveLength(1);
     expect(screen.queryByRole('group', { name: /^Version/ })).toBeNull();
     const [chat] = await store.listChats();
     expect(await store.listBranches(chat?.id ?? '')).toHaveLength(1);
-    isOffline = false;
+    network.isDown = false;
     await userEvent.click(button('Show all of it'));
     await waitFor(() => expect(answers()).toHaveLength(2));
-    await userEvent.click(within(answers()[0] as HTMLElement).getByRole('button', { name: 'Continue' }));
+    await pressOnAnswer('Continue');
     await screen.findByRole('group', { name: 'Version 2 of 2' });
   });
 });
@@ -703,9 +564,7 @@ describe('an answer that is not what was hoped for', () => {
 test('what is exported is everything that was said, and no secret', async () => {
   openApp();
   await ask('Hello');
-  await userEvent.click(within(answers()[0] as HTMLElement).getByRole('button', { name: 'Try again' }));
-  await screen.findByRole('group', { name: 'Version 2 of 2' });
-  await screen.findByRole('button', { name: 'Send' });
+  await tryAgain();
   const { chats } = await exportData(store);
   expect(chats.map(({ chat, messages }) => [chat.title, chat.branchCount, messages.length])).toEqual([
     ['Hello', 2, 3],

@@ -1,31 +1,10 @@
-import { act, cleanup, configure, fireEvent, render, screen, waitFor, within } from '@testing-library/react';
+import { act, cleanup, fireEvent, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
-import { InMemoryContextStore } from 'contextree';
-import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createAnswers } from '../../stories/demo/answers.ts';
-import { App } from '../../stories/demo/App.tsx';
+import { describe, expect, test, vi } from 'vitest';
 import { attachmentsFrom, bytesOf, MOST_BYTES } from '../../stories/demo/attachments.ts';
-import { createSettings } from '../../stories/demo/settings/settings.ts';
-import { fetchLate } from '../../stories/demo/ui/late.tsx';
-import { chatAction } from './chatAction.ts';
+import { chatAction, furnish, message, openApp, renewStore, store } from './room.tsx';
 
-// A machine that runs everything at once is slow, not wrong.
-configure({ asyncUtilTimeout: 10_000 });
-vi.setConfig({ testTimeout: 40_000 });
-
-let store: InMemoryContextStore;
-
-// What comes with the first press is there.
-beforeAll(fetchLate);
-
-beforeEach(() => {
-  store = new InMemoryContextStore();
-  sessionStorage.clear();
-  localStorage.clear();
-  history.replaceState(null, '', '#/');
-});
-
-afterEach(cleanup);
+furnish();
 
 const pixel =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
@@ -37,17 +16,10 @@ const note = (name = 'note.txt', words = 'Water them.'): File =>
 const large = (name: string, size: number): File =>
   Object.defineProperty(note(name), 'size', { value: size });
 
-function openApp(): void {
-  const settings = createSettings();
-  render(<App store={store} settings={settings} transport={createAnswers(settings, { speed: 0 })} />);
-}
-
-const message = (): HTMLElement => screen.getByRole('textbox', { name: 'Message' });
 const attached = (): string[] =>
   screen
     .queryAllByRole('button', { name: /^Remove / })
     .map((button) => button.getAttribute('aria-label') ?? '');
-const you = (): HTMLElement => screen.getByRole('article', { name: 'You' });
 const drop = (files: readonly File[]): boolean =>
   fireEvent.drop(document.body, { dataTransfer: { files, types: ['Files'] } });
 
@@ -107,7 +79,7 @@ describe('files', () => {
       fireEvent.keyDown(message(), { key: 'Enter' });
     });
     expect(within(await screen.findByRole('article', { name: 'You' })).getByRole('img')).toBeDefined();
-    expect(you().textContent).toContain('Look');
+    expect(screen.getByRole('article', { name: 'You' }).textContent).toContain('Look');
   });
 
   test('are taken away by keyboard, and the focus goes to the next one, then to the box', async () => {
@@ -119,19 +91,6 @@ describe('files', () => {
     await userEvent.keyboard('{Enter}');
     expect(document.activeElement).toBe(message());
     expect(screen.queryByRole('list', { name: 'Attached files' })).toBeNull();
-  });
-
-  test('stay in the message when its words are changed', async () => {
-    openApp();
-    await choose(picture());
-    await userEvent.type(message(), 'A leaf?{Enter}');
-    await screen.findByRole('article', { name: 'Assistant' });
-    await userEvent.click(await within(you()).findByRole('button', { name: 'Edit' }));
-    const edited = screen.getByRole('textbox', { name: 'Edited text' });
-    await userEvent.clear(edited);
-    await userEvent.type(edited, 'A petal?{Enter}');
-    await waitFor(() => expect(you().textContent).toContain('A petal?'));
-    expect(within(you()).getByRole('img', { name: 'leaf.png' })).toBeDefined();
   });
 
   test('that are not sent outlive a reload, and go to a new chat when theirs is deleted elsewhere', async () => {
@@ -160,7 +119,7 @@ describe('files', () => {
     await waitFor(() => expect(placeOfFiles()).not.toBe(''));
     const key = placeOfFiles();
     const kept = await store.get(key);
-    store = new InMemoryContextStore();
+    renewStore();
     await store.set(key, kept);
     openApp();
     await waitFor(() => expect(attached()).toEqual(['Remove lost.txt']));
@@ -199,13 +158,6 @@ describe('a file that does not fit', () => {
     expect((await attachmentsFrom([large('photo.jpg', 4_000_000)], 7_000_000)).refusals).toEqual([
       'photo.jpg (4.0 MB) is too much beside the other files (7.0 MB): a message carries 10.0 MB at most.',
     ]);
-  });
-
-  test('is told on the page', async () => {
-    openApp();
-    drop([large('film.mov', 20_000_000)]);
-    expect(await screen.findByText(/^film\.mov is too large \(20\.0 MB\)/)).toBeDefined();
-    expect(attached()).toEqual([]);
   });
 
   test('is one that can’t be read, too: a folder, say', async () => {

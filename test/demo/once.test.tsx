@@ -1,57 +1,42 @@
-import { act, cleanup, fireEvent, render, screen, waitFor, within } from '@testing-library/react';
+import { act, fireEvent, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
-import { InMemoryContextStore } from 'contextree';
-import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { createAnswers } from '../../stories/demo/answers.ts';
-import { App } from '../../stories/demo/App.tsx';
-import { createSettings } from '../../stories/demo/settings/settings.ts';
-import { fetchLate } from '../../stories/demo/ui/late.tsx';
-import { chatAction } from './chatAction.ts';
+import { beforeEach, expect, test, vi } from 'vitest';
+import {
+  articles,
+  ask as askFirst,
+  chatAction,
+  furnish,
+  message,
+  on,
+  openApp as openAnswering,
+  store,
+} from './room.tsx';
 
 // Two presses in the same moment are one: a key that bounces, a tap that counts twice, a script in a hurry.
 
-// The first test loads the whole app, on a busy machine with others beside it.
-vi.setConfig({ testTimeout: 20_000 });
+furnish();
 
-let store: InMemoryContextStore;
-let asked: number;
+let asked = 0;
 
-// What comes with the first press is there.
-beforeAll(fetchLate);
-
-beforeEach(async () => {
-  store = new InMemoryContextStore();
+beforeEach(() => {
   asked = 0;
-  sessionStorage.clear();
-  localStorage.clear();
-  history.replaceState(null, '', '#/');
 });
 
-afterEach(cleanup);
-
+/** Opens the app, and counts what it asks. */
 function openApp(): void {
-  const settings = createSettings();
-  const answers = createAnswers(settings, { speed: 0 });
-  const counting: typeof answers = {
-    ...answers,
+  openAnswering((answers) => ({
     sendMessages: (request) => {
       asked += 1;
       return answers.sendMessages(request);
     },
-  };
-  render(<App store={store} settings={settings} transport={counting} />);
+  }));
 }
 
 async function ask(question: string): Promise<void> {
-  const before = articles('You').length;
-  await userEvent.type(screen.getByRole('textbox', { name: 'Message' }), `${question}{Enter}`);
-  await waitFor(() => expect(articles('Assistant').length).toBeGreaterThan(before));
+  await askFirst(question);
   await settled();
 }
 
-const articles = (name: string): HTMLElement[] => screen.queryAllByRole('article', { name });
-const on = (article: HTMLElement | undefined, name: string): HTMLElement =>
-  within(article as HTMLElement).getByRole('button', { name });
 function branches(): number {
   if (!screen.queryByRole('dialog', { name: 'Branches' }))
     fireEvent.click(screen.getByRole('button', { name: /^Branch: / }));
@@ -75,7 +60,7 @@ async function settled(): Promise<void> {
 
 test.each(['Send', 'Enter'])('%s, twice', async (way) => {
   openApp();
-  const box = screen.getByRole('textbox', { name: 'Message' });
+  const box = message();
   await userEvent.type(box, 'Hello');
   if (way === 'Send') await pressTwice(screen.getByRole('button', { name: 'Send' }));
   else
@@ -96,7 +81,7 @@ test('a starter prompt, twice', async () => {
   expect([asked, articles('You').length]).toEqual([1, 1]);
 });
 
-test.each(['You', 'Assistant'])('Try again on %s, twice', async (name) => {
+test.each(['You', 'Assistant'] as const)('Try again on %s, twice', async (name) => {
   openApp();
   await ask('Hello');
   await pressTwice(on(articles(name)[0], 'Try again'));
@@ -118,7 +103,7 @@ test('a double click on Try again is one wish', async () => {
 
 test('Try again on an answer that failed, twice', async () => {
   openApp();
-  await userEvent.type(screen.getByRole('textbox', { name: 'Message' }), '/fail{Enter}');
+  await userEvent.type(message(), '/fail{Enter}');
   const alert = await screen.findByRole('alert');
   await pressTwice(on(alert.closest('article') as HTMLElement, 'Try again'));
   await settled();
@@ -127,13 +112,13 @@ test('Try again on an answer that failed, twice', async () => {
 
 test('Continue, twice', async () => {
   openApp();
-  await userEvent.type(screen.getByRole('textbox', { name: 'Message' }), '/fail after 5{Enter}');
+  await userEvent.type(message(), '/fail after 5{Enter}');
   await pressTwice(await screen.findByRole('button', { name: 'Continue' }));
   await settled();
   expect([asked, branches()]).toEqual([2, 1]);
 });
 
-test.each(['You', 'Assistant'])('Send edit on %s, twice', async (name) => {
+test.each(['You', 'Assistant'] as const)('Send edit on %s, twice', async (name) => {
   openApp();
   await ask('Hello');
   await userEvent.click(on(articles(name)[0], 'Edit'));

@@ -1,31 +1,12 @@
-import { cleanup, configure, fireEvent, render, screen, within } from '@testing-library/react';
+import { fireEvent, screen, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { assistantText, ContextEngine, InMemoryContextStore, user } from 'contextree';
 import { exportSession } from 'contextree/session';
-import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createAnswers } from '../../stories/demo/answers.ts';
-import { App } from '../../stories/demo/App.tsx';
-import { createSettings } from '../../stories/demo/settings/settings.ts';
-import { fetchLate } from '../../stories/demo/ui/late.tsx';
+import { beforeEach, expect, test } from 'vitest';
+import { furnish, openApp, store } from './room.tsx';
 
-// A machine that runs everything at once is slow, not wrong.
-configure({ asyncUtilTimeout: 10_000 });
-
-let store: InMemoryContextStore;
-
-// What comes when the page has nothing better to do is there.
-beforeAll(fetchLate);
-
-beforeEach(() => {
-  store = new InMemoryContextStore();
-  sessionStorage.clear();
-  localStorage.clear();
-  history.replaceState(null, '', '#/');
-  const settings = createSettings();
-  render(<App store={store} settings={settings} transport={createAnswers(settings, { speed: 0 })} />);
-});
-
-afterEach(cleanup);
+furnish();
+beforeEach(() => openApp());
 
 /** A session file of a chat of somebody else. */
 async function sessionText(): Promise<string> {
