@@ -241,7 +241,13 @@ function sessionIn(value: unknown): Session {
   ];
   const isWhole =
     typeof chatId === 'string' && typeof userId === 'string' && typeof prompt?.text === 'string';
-  return isWhole && lists.every((list) => Array.isArray(list)) ? (value as Session) : refuseToImport();
+  const isReadable =
+    isWhole && lists.every(areRecords) && requests?.every((one) => Array.isArray(one.messages));
+  return isReadable ? (value as Session) : refuseToImport();
+}
+
+function areRecords(list: unknown): boolean {
+  return Array.isArray(list) && list.every((one) => typeof one === 'object' && one !== null);
 }
 
 /** What changes a chat. */

@@ -176,13 +176,13 @@ export class Handles {
     handle.key = this.settledAt(handle.way?.head ?? handle.key);
   }
 
-  /** The branch to show first: the one stored as shown last, or used last, or the newest. */
-  branchToOpen(stored?: StoredView): string | undefined {
-    for (const key of stored?.used ?? []) {
+  /** The branch to show first: the one shown last, or used last, or the newest. `shown`: keys, latest first. */
+  branchToOpen(shown: readonly string[] = [], record?: unknown): string | undefined {
+    for (const key of shown) {
       const holding = this.live().filter(({ way }) => holds(this.replica.chat, way?.end ?? null, key));
       const ending = holding.filter(({ way }) => way?.head === key);
-      const best =
-        ending.find(({ record }) => record === stored?.record) ?? ending[0] ?? holding.toSorted(byUse)[0];
+      const own = ending.find((handle) => handle.record === record);
+      const best = own ?? ending[0] ?? holding.toSorted(byUse)[0];
       if (best) return best.id;
     }
     return this.lastUsed()[0]?.id;
@@ -196,10 +196,12 @@ export class Handles {
     return { used: [...new Set(keys)], record: active.record };
   }
 
-  /** Takes over a stored view. */
-  restore(stored: StoredView | undefined): void {
-    const open = this.branchToOpen(stored);
-    for (const key of (stored?.used ?? []).toReversed()) {
+  /** Takes over a stored view, as far as it is one. */
+  restore(stored: unknown): void {
+    const { used, record } = Object(stored) as Readonly<Record<string, unknown>>;
+    const shown = Array.isArray(used) ? used.filter((key) => typeof key === 'string') : [];
+    const open = this.branchToOpen(shown, record);
+    for (const key of shown.toReversed()) {
       const handle = this.live().find(({ way }) => holds(this.replica.chat, way?.end ?? null, key));
       if (handle) this.use(handle.id);
     }
@@ -317,7 +319,7 @@ function byUse(a: Handle, b: Handle): number {
 }
 
 /** What is stored of a view on this device. */
-export interface StoredView {
+interface StoredView {
   /** Keys of the messages last shown, latest first. */
   readonly used: readonly string[];
   /** The record of the branch shown: others may end at the same message. */

@@ -30,8 +30,7 @@ export class History {
     this.#writer = writer;
     this.#entries = Object.entries(local ?? {})
       .filter(([name]) => name.startsWith(OPERATION))
-      .map(([, entry]) => entry as Entry)
-      .filter((entry) => typeof entry?.id === 'string' && Array.isArray(entry.undo))
+      .flatMap(([, entry]) => (isEntry(entry) ? entry : []))
       .toSorted((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1));
   }
 
@@ -220,6 +219,13 @@ export interface Entry extends Omit<Operation, 'state'> {
   readonly isSwitch?: boolean;
   /** It was undone by switching away only, because its branch had grown. */
   readonly isOnlyLeft?: boolean;
+}
+
+/** Whether a record of the disk is an entry. */
+function isEntry(value: unknown): value is Entry {
+  const { id, at, shown, undo } = Object(value) as Partial<Entry>;
+  const isOne = typeof id === 'string' && typeof at === 'number' && Array.isArray(shown);
+  return isOne && Array.isArray(undo) && undo.every((one) => typeof Object(one).id === 'string');
 }
 
 /** How many operations are kept. */

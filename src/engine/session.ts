@@ -9,7 +9,6 @@ import type { EstimateResult } from '../tokens/estimate.ts';
 import { ChatFacts } from './chatFacts.ts';
 import { type Desk, expectOption, expectRenderer } from './desk.ts';
 import type { Comparison } from './compare.ts';
-import type { StoredView } from './handles.ts';
 import type { ContextSnapshot, EstimateOptions, InspectOptions, Subject } from './inspect.ts';
 import { expectEngineOptions, type ResolveOptions, type ResolveResult } from './options.ts';
 import { Questions } from './questions.ts';
@@ -56,7 +55,7 @@ export class Session {
     this.#local = await others.open();
     if (Object.keys(this.#local ?? {}).some((name) => name.startsWith(OPERATION))) await this.load('tree');
     view.sync();
-    view.restore(this.#local?.['view'] as StoredView | undefined);
+    view.restore(this.#local?.['view']);
     await view.load();
     const kept = replica.chat.marks.get(markId.fragments())?.value;
     const { persistFragments } = desk.options;

@@ -216,9 +216,22 @@ describe('what is no session', () => {
       { ...session, records: { ...session.records, messages: [{}] } },
       { ...session, records: { ...session.records, messages: [null] } },
       { ...session, records: { ...session.records, marks: [{ id: 1 }] } },
+      { ...session, requests: [null] },
+      { ...session, requests: [{ messages: 1 }] },
+      { ...session, prompt: { ...session.prompt, fragments: [null] } },
     ];
     for (const one of damaged)
       await expect(openSession(JSON.stringify(one))).rejects.toMatchObject({ code: 'invalid-import' });
+    const operation = Object.keys(session.records.local ?? {}).find((name) => name.startsWith('operation'));
+    for (const [view, entry] of [
+      [5, null],
+      [{ used: 5 }, { id: 'x', at: 1, undo: [null] }],
+    ] as const) {
+      const records = { ...session.records, local: { view, [operation ?? 'operation x']: entry } };
+      const engine = await openSession(JSON.stringify({ ...session, records }));
+      expect(engine.operations()).toEqual([]);
+      expect((await engine.graph({ at: Date.now() })).nodes).toEqual(engine.graph().nodes);
+    }
     const polluted = JSON.stringify(session).replace('{', '{"__proto__":{"polluted":true},');
     await openSession(polluted);
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
