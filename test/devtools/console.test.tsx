@@ -3,7 +3,7 @@ import { ContextDevtools } from 'contextree/devtools';
 import { contextreePlugin } from 'contextree/devtools/tanstack';
 import { describe, expect, it } from 'vitest';
 import type { ContextreeConsole } from '../../devtools/console.ts';
-import { App, chat, eventually, findPanel, rows, say, show } from './room.tsx';
+import { App, chat, eventually, findPanel, rows, say, SECRET, show } from './room.tsx';
 
 const asked = (): ContextreeConsole | undefined =>
   (globalThis as Record<string, unknown>)['__CONTEXTREE__'] as ContextreeConsole | undefined;
@@ -43,20 +43,13 @@ describe('the console of the page', () => {
   });
 
   it('masks secrets, and has no way to write', async () => {
-    const engine = await chat(`q1=sk-proj-${'a1B2c3D4'.repeat(5)}`);
+    const engine = await chat(`q1=${SECRET}`);
     show(engine);
     const page = await answering();
     expect(JSON.stringify([await page.graph(), await page.promptAt()])).not.toContain('a1B2');
-    expect(Object.keys(page)).toEqual([
-      'help',
-      'chats',
-      'graph',
-      'promptAt',
-      'compare',
-      'whyCacheBroke',
-      'operations',
-      'storage',
-    ]);
+    expect(Object.keys(page).join(' ')).toBe(
+      'help chats graph promptAt compare whyCacheBroke operations storage',
+    );
   });
 
   it('is asked of one of several chats by its id, and says which there are', async () => {

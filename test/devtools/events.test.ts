@@ -19,13 +19,8 @@ function teller() {
   };
 }
 
-const draft = (id: string): Partial<ContextEvent> => ({
-  type: 'stream',
-  phase: 'draft',
-  branch: 'main',
-  id,
-  status: 'streaming',
-});
+const draft = (id: string) =>
+  ({ type: 'stream', phase: 'draft', branch: 'main', id, status: 'streaming' }) as const;
 const set = { type: 'set', fragments: 1, messages: 0 } as const;
 
 test('listens once, and only as long as somebody looks', () => {

@@ -1,7 +1,19 @@
 import { act, fireEvent, within } from '@testing-library/react';
 import { ContextError, role } from 'contextree';
 import { describe, expect, it, vi } from 'vitest';
-import { chat, eventually, findPanel, open, panel, press, say, settle, type } from './room.tsx';
+import {
+  chat,
+  copied,
+  eventually,
+  findPanel,
+  open,
+  panel,
+  press,
+  say,
+  SECRET,
+  settle,
+  type,
+} from './room.tsx';
 
 const list = (): HTMLElement => panel().getByRole('listbox');
 /** What the lines say, top down, without the time of day and the duration. */
@@ -59,16 +71,14 @@ describe('the events', () => {
     await act(() => engine.checkpoint('Here'));
     await say(engine, 'a1');
     await eventually(() => expect(lines()).toHaveLength(3));
-    fireEvent.change(panel().getByRole('combobox', { name: 'Type' }), { target: { value: 'checkpoint' } });
+    const choose = (role: 'combobox' | 'searchbox', name: string, value: string): boolean =>
+      fireEvent.change(panel().getByRole(role, { name }), { target: { value } });
+    choose('combobox', 'Type', 'checkpoint');
     expect(lines()).toEqual([expect.stringContaining('create Here')]);
-    fireEvent.change(panel().getByRole('searchbox', { name: 'Filter events' }), {
-      target: { value: 'nothing' },
-    });
+    choose('searchbox', 'Filter events', 'nothing');
     expect(panel().getByText('No event matches.')).toBeTruthy();
-    fireEvent.change(panel().getByRole('combobox', { name: 'Type' }), { target: { value: '' } });
-    fireEvent.change(panel().getByRole('searchbox', { name: 'Filter events' }), {
-      target: { value: 'SAVE' },
-    });
+    choose('combobox', 'Type', '');
+    choose('searchbox', 'Filter events', 'SAVE');
     expect(lines()).toHaveLength(1);
   });
 
@@ -122,17 +132,12 @@ describe('the events', () => {
 
   it('are copied as JSON, without secrets', async () => {
     const engine = await chat('q1');
-    const secret = `sk-proj-${'a1B2c3D4'.repeat(5)}`;
     await open(engine, 'Log');
-    await act(() => engine.checkpoint(`with ${secret}`));
+    await act(() => engine.checkpoint(`with ${SECRET}`));
     await settle();
-    const write = vi.spyOn(navigator.clipboard, 'writeText').mockResolvedValue();
-    await press(button('Copy JSON'));
-    await eventually(() => expect(write).toHaveBeenCalledOnce());
-    const copied = JSON.parse(write.mock.calls[0]![0]) as object[];
-    expect(copied).toMatchObject([{ type: 'checkpoint', action: 'create' }]);
-    expect(write.mock.calls[0]![0]).not.toContain('a1B2');
-    vi.restoreAllMocks();
+    const json = await copied('Copy JSON');
+    expect(JSON.parse(json)).toMatchObject([{ type: 'checkpoint', action: 'create' }]);
+    expect(json).not.toContain('a1B2');
   });
 });
 

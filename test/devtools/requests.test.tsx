@@ -8,7 +8,7 @@ import type { ReactNode } from 'react';
 import { describe, expect, it, vi } from 'vitest';
 import { partsAfter } from '../../devtools/replayed.ts';
 import { recordedChats, ask, HOUSE_RULES } from '../../stories/support/recordedChat.ts';
-import { chat, eventually, findPanel, open, opener, panel, press, row, show, type } from './room.tsx';
+import { chat, copied, eventually, findPanel, open, opener, panel, press, row, show, type } from './room.tsx';
 
 type Tab = NonNullable<Parameters<typeof open>[1]>;
 
@@ -32,15 +32,6 @@ async function look(engine: ContextEngine, message: string, tab: Tab): Promise<v
   await press(panel().getByRole('tab', { name: tab }));
 }
 
-const copied = async (name: string): Promise<string> => {
-  const write = vi.spyOn(navigator.clipboard, 'writeText').mockResolvedValue();
-  await press(panel().getByRole('button', { name }));
-  await eventually(() => expect(write).toHaveBeenCalled());
-  const [[text] = ['']] = write.mock.calls;
-  vi.restoreAllMocks();
-  return text;
-};
-
 /** A component that puts the time before what stays. */
 function Clock({ time }: { readonly time: string }): ReactNode {
   useFragments(fragment('now', `It is ${time}.`), fragment('rules', HOUSE_RULES));
@@ -53,34 +44,15 @@ describe('the prompt of a message', () => {
     await look(engine, 'First.', 'Prompt');
     await eventually(() => expect(words()).toContain('As recorded for this answer'));
     expect(words()).toContain('<count>Request 1</count>');
+    const list = await eventually(() => panel().getByRole('list', { name: 'Fragments' }));
+    expect(list.textContent).toMatch(/^counterset\(\) requests\.test\.tsx:\d+ since \d\d:\d\d:\d\d/);
+    const turns = [...(findPanel()?.querySelectorAll('.turn .text') ?? [])];
+    expect(turns.map((one) => one.textContent)).toEqual(['One?']);
     await press(panel().getByRole('checkbox', { name: 'with today’s fragments' }));
     await eventually(() =>
       expect(words()).toContain('Not recorded: for this answer, with today’s fragments'),
     );
     await eventually(() => expect(words()).toMatch(/<count>Request [3-9]/));
-  });
-
-  it('ends with the question that was asked', async () => {
-    const { engine } = await talk();
-    await look(engine, 'First.', 'Prompt');
-    await eventually(() => expect(words()).toContain('As recorded'));
-    expect([...(findPanel()?.querySelectorAll('.turn .text') ?? [])].map((one) => one.textContent)).toEqual([
-      'One?',
-    ]);
-  });
-
-  it('shows which text is which fragment, both ways', async () => {
-    const { engine } = await talk();
-    await look(engine, 'First.', 'Prompt');
-    const list = await eventually(() => panel().getByRole('list', { name: 'Fragments' }));
-    const [counter, brief] = [...list.querySelectorAll('button')];
-    expect(counter?.textContent).toMatch(/^counterset\(\) requests\.test\.tsx:\d+ since \d\d:\d\d:\d\d/);
-    await press(counter as HTMLElement);
-    const piece = (text: string): Element | undefined =>
-      [...(findPanel()?.querySelectorAll('.piece') ?? [])].find((one) => one.textContent.includes(text));
-    expect(piece('Request')?.getAttribute('aria-pressed')).toBe('true');
-    await press(piece('brief') as HTMLElement);
-    expect([counter, brief].map((one) => one?.getAttribute('aria-pressed'))).toEqual(['false', 'true']);
   });
 
   it('says what is other than at a message that is marked', async () => {

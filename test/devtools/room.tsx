@@ -87,7 +87,7 @@ function shadows(): HTMLElement[] {
 }
 
 /** The button that opens the panel; null while it is open. */
-export function findOpener(): HTMLElement | null {
+function findOpener(): HTMLElement | null {
   const name = 'Open contextree devtools';
   const found = shadows().map((root) => within(root).queryByRole('button', { name }));
   return found.find((button) => button !== null) ?? null;
@@ -126,6 +126,26 @@ export async function press(element: HTMLElement): Promise<void> {
   await act(async () => element.click());
   await settle();
 }
+
+/** Copies by this button, and gives what was copied. */
+export async function copied(name: string): Promise<string> {
+  const write = vi.spyOn(navigator.clipboard, 'writeText').mockResolvedValue();
+  await press(panel().getByRole('button', { name }));
+  await eventually(() => expect(write).toHaveBeenCalledOnce());
+  const [[text] = ['']] = write.mock.calls;
+  write.mockRestore();
+  return text;
+}
+
+/** The files that the page gives from now on, in place of a download. */
+export function downloads(): Blob[] {
+  const files: Blob[] = [];
+  vi.spyOn(URL, 'createObjectURL').mockImplementation((blob) => (files.push(blob as Blob), 'blob:x'));
+  return files;
+}
+
+/** What nobody must see who is shown something by somebody else. */
+export const SECRET: string = `sk-proj-${'a1B2c3D4'.repeat(5)}`;
 
 /** Presses a key on an element, as long as someone listens there. */
 export async function type(element: HTMLElement, ...keys: string[]): Promise<void> {
