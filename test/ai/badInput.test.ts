@@ -20,6 +20,9 @@ const hello: UIMessageChunk[] = [
   { type: 'text-delta', id: 't', delta: 'Fir' },
 ];
 
+const spoken: UIMessageChunk[] = [...hello, { type: 'text-end', id: 't' }];
+const finish: UIMessageChunk = { type: 'finish' };
+
 /** Asks, lets a stream of these chunks answer, and waits until all is saved. */
 async function answeredWith(...chunks: unknown[]): Promise<void> {
   const sent = page.chats.active.sendMessage({ text: 'One?' });
@@ -114,8 +117,8 @@ describe('a transport', () => {
 
 describe('a stream', () => {
   it.each<[string, unknown[], string, 'ready' | 'error']>([
-    ['without a start', [...hello, { type: 'text-end', id: 't' }, { type: 'finish' }], 'Fir', 'ready'],
-    ['with nothing but a finish', [{ type: 'start' }, { type: 'finish' }], '', 'ready'],
+    ['without a start', [...spoken, finish], 'Fir', 'ready'],
+    ['with nothing but a finish', [{ type: 'start' }, finish], '', 'ready'],
     [
       'with words for a text that never began',
       [...hello, { type: 'text-delta', id: 'x', delta: 'st' }],
@@ -132,27 +135,12 @@ describe('a stream', () => {
     ['with a chunk that is none', [...hello, null], 'Fir', 'error'],
     [
       'with words after the finish',
-      [
-        ...hello,
-        { type: 'text-end', id: 't' },
-        { type: 'finish' },
-        { type: 'text-delta', id: 't', delta: 'late' },
-      ],
+      [...spoken, finish, { type: 'text-delta', id: 't', delta: 'late' }],
       'Fir',
       'ready',
     ],
-    [
-      'with two finishes',
-      [...hello, { type: 'text-end', id: 't' }, { type: 'finish' }, { type: 'finish' }],
-      'Fir',
-      'ready',
-    ],
-    [
-      'with two texts of one id, one after the other',
-      [...hello, { type: 'text-end', id: 't' }, ...hello, { type: 'text-end', id: 't' }, { type: 'finish' }],
-      'Fir/Fir',
-      'ready',
-    ],
+    ['with two finishes', [...spoken, finish, finish], 'Fir', 'ready'],
+    ['with two texts of one id, one after the other', [...spoken, ...spoken, finish], 'Fir/Fir', 'ready'],
   ])('%s', async (_, chunks, said, status) => {
     await answeredWith(...chunks);
     expect(page.chats.active.status).toBe(status);
@@ -163,13 +151,7 @@ describe('a stream', () => {
   });
 
   it('with a kind of chunk that is not known yet keeps the words around it', async () => {
-    await answeredWith(
-      hello[0],
-      { type: 'hologram', x: 1 },
-      hello[1],
-      { type: 'text-end', id: 't' },
-      { type: 'finish' },
-    );
+    await answeredWith(hello[0], { type: 'hologram', x: 1 }, hello[1], { type: 'text-end', id: 't' }, finish);
     expect(page.shown()).toBe('q: One? | a: Fir');
     await goesOn();
   });
@@ -181,27 +163,17 @@ describe('a stream', () => {
       call,
       call,
       { type: 'tool-output-available', toolCallId: '1', output: 4 },
-      { type: 'finish' },
+      finish,
     );
     expect(page.shown()).toBe('q: One? | a: [dice output-available]');
     await goesOn();
   });
 
   it('that gives every answer the same id keeps each on a node of its own', async () => {
-    await answeredWith(
-      { type: 'start', messageId: 'same' },
-      ...hello,
-      { type: 'text-end', id: 't' },
-      { type: 'finish' },
-    );
+    await answeredWith({ type: 'start', messageId: 'same' }, ...spoken, finish);
     const again = page.chats.active.sendMessage({ text: 'Two?' });
     const exchange = await page.script.next();
-    await exchange.send(
-      { type: 'start', messageId: 'same' },
-      ...hello,
-      { type: 'text-end', id: 't' },
-      { type: 'finish' },
-    );
+    await exchange.send({ type: 'start', messageId: 'same' }, ...spoken, finish);
     await exchange.drop();
     await again;
     expect(page.shown()).toBe('q: One? | a: Fir | q: Two? | a: Fir');
@@ -209,12 +181,10 @@ describe('a stream', () => {
   });
 
   it('with a function in the metadata of an answer keeps the rest of them', async () => {
-    await answeredWith(
-      { type: 'start', messageMetadata: { model: 'm', retry: () => {} } },
-      ...hello,
-      { type: 'text-end', id: 't' },
-      { type: 'finish', messageMetadata: { usage: { inputTokens: 1 } } },
-    );
+    await answeredWith({ type: 'start', messageMetadata: { model: 'm', retry: () => {} } }, ...spoken, {
+      type: 'finish',
+      messageMetadata: { usage: { inputTokens: 1 } },
+    });
     expect(page.chats.active.status).toBe('ready');
     const [, stored] = await page.store.getMessages('c');
     expect(stored?.data.metadata).toEqual({ model: 'm', usage: { inputTokens: 1 } });
@@ -235,7 +205,7 @@ describe.runIf(SDK > 6)('a step that its server takes back', () => {
       ...text('2', 'Right.'),
       { type: 'text-end', id: '2' },
       { type: 'finish-step' },
-      { type: 'finish' },
+      finish,
     );
     expect(page.shown()).toBe('q: One? | a: Right.');
     expect(page.engine.status(page.chats.active.messages[1]!.id)).toBe('complete');

@@ -116,24 +116,29 @@ function listener(): { heard: string[]; onFinish: Finish; onError: (error: Error
 }
 
 describe('the end of an answer is told as plain useChat tells it', () => {
-  const ends: [string, (script: ScriptedTransport, chat: Chat<UIMessage>) => Promise<unknown>][] = [
+  type End = (script: ScriptedTransport, chat: Chat<UIMessage>) => Promise<unknown>;
+  /** An answer that says something, and ends so. */
+  const after =
+    (end: (exchange: Exchange, chat: Chat<UIMessage>) => Promise<unknown>): End =>
+    async (script, chat) => {
+      const exchange = await script.next();
+      await exchange.say('Fir');
+      await end(exchange, chat);
+    };
+  const dropped = (...chunks: UIMessageChunk[]): End =>
+    after(async (exchange) => {
+      await exchange.send(...chunks);
+      await exchange.drop();
+    });
+  const timeout = new DOMException('signal timed out', 'TimeoutError');
+  const offline = ['Failed to fetch', 'Load failed', 'NetworkError when attempting to fetch resource.'];
+  const ends: [string, End][] = [
     ['it is whole', async (script) => (await script.next()).answer('First.')],
     [
       'it came to its limit',
-      async (script) => {
-        const exchange = await script.next();
-        await exchange.say('Fir');
-        await exchange.send({ type: 'text-end', id: 't' }, { type: 'finish', finishReason: 'length' });
-        await exchange.drop();
-      },
+      dropped({ type: 'text-end', id: 't' }, { type: 'finish', finishReason: 'length' }),
     ],
-    [
-      'it is stopped',
-      async (script, chat) => {
-        await (await script.next()).say('Fir');
-        await chat.stop();
-      },
-    ],
+    ['it is stopped', after((_, chat) => chat.stop())],
     [
       'it is stopped before a word',
       async (script, chat) => {
@@ -142,54 +147,13 @@ describe('the end of an answer is told as plain useChat tells it', () => {
         await chat.stop();
       },
     ],
-    [
-      'its server fails',
-      async (script) => {
-        const exchange = await script.next();
-        await exchange.say('Fir');
-        await exchange.fail('overloaded');
-      },
-    ],
+    ['its server fails', after((exchange) => exchange.fail('overloaded'))],
     ['its server fails at once', async (script) => (await script.next()).fail('overloaded')],
-    [
-      'its server stops it',
-      async (script) => {
-        const exchange = await script.next();
-        await exchange.say('Fir');
-        await exchange.send({ type: 'abort' });
-        await exchange.drop();
-      },
-    ],
-    [
-      'its connection is lost',
-      async (script) => {
-        const exchange = await script.next();
-        await exchange.say('Fir');
-        await exchange.break(new TypeError('network error'));
-      },
-    ],
-    [
-      'it takes too long',
-      async (script) => {
-        const exchange = await script.next();
-        await exchange.say('Fir');
-        await exchange.break(new DOMException('signal timed out', 'TimeoutError'));
-      },
-    ],
-    [
-      'its connection is closed',
-      async (script) => {
-        const exchange = await script.next();
-        await exchange.say('Fir');
-        await exchange.drop();
-      },
-    ],
-    ...['Failed to fetch', 'Load failed', 'NetworkError when attempting to fetch resource.'].map(
-      (text): [string, (script: ScriptedTransport) => Promise<unknown>] => [
-        `there is no network (${text})`,
-        (script) => script.next(),
-      ],
-    ),
+    ['its server stops it', dropped({ type: 'abort' })],
+    ['its connection is lost', after((exchange) => exchange.break(new TypeError('network error')))],
+    ['it takes too long', after((exchange) => exchange.break(timeout))],
+    ['its connection is closed', dropped()],
+    ...offline.map((text): [string, End] => [`there is no network (${text})`, (script) => script.next()]),
     ['it is refused', (script) => script.next()],
   ];
 

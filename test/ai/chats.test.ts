@@ -363,13 +363,9 @@ describe('an answer that a server still streams', () => {
   it('is taken up on the node that was cut off', async () => {
     const page = await openPage();
     page.chats.configure({ transport: { ...page.script.transport, resumeStreamIsReplay: true } });
-    const cut = await page.begin('One?', 'Fir');
-    await cut.break();
-    await page.chats.whenSettled();
+    await page.cut('One?', 'Fir');
     const { id } = page.chats.active.messages[1]!;
-    const replay = page.script.offer();
-    const resumed = page.chats.active.resumeStream();
-    await settle();
+    const { replay, resumed } = await page.takeUp();
     await replay.say('Fir', 'st.');
     await replay.finish();
     await resumed;
@@ -382,12 +378,8 @@ describe('an answer that a server still streams', () => {
   it('that breaks off again, before it said as much as before, loses none of its words', async () => {
     const page = await openPage();
     page.chats.configure({ transport: { ...page.script.transport, resumeStreamIsReplay: true } });
-    const cut = await page.begin('One?', 'First.');
-    await cut.break();
-    await page.chats.whenSettled();
-    const replay = page.script.offer();
-    const resumed = page.chats.active.resumeStream();
-    await settle();
+    await page.cut('One?', 'First.');
+    const { replay, resumed } = await page.takeUp();
     await replay.say('Fir');
     expect(await page.stored()).toBe('q: One? | a: First.');
     await replay.break();
@@ -407,9 +399,7 @@ describe('an answer that a server still streams', () => {
     await page.chats.active.addToolOutput({ tool: 'dice' as never, toolCallId: '1', output: 4 });
     await cut.break();
     await page.chats.whenSettled();
-    const replay = page.script.offer();
-    const resumed = page.chats.active.resumeStream();
-    await settle();
+    const { replay, resumed } = await page.takeUp();
     await replay.send({ type: 'start' }, roll);
     await replay.answer('There.');
     await resumed;
@@ -421,9 +411,7 @@ describe('an answer that a server still streams', () => {
     const page = await openPage();
     page.script.refuse(new TypeError('Failed to fetch'));
     await page.chats.active.sendMessage({ text: 'One?' });
-    const replay = page.script.offer();
-    const resumed = page.chats.active.resumeStream();
-    await settle();
+    const { replay, resumed } = await page.takeUp();
     await replay.answer('First.');
     await resumed;
     expect(await page.stored()).toBe('q: One? | a: First.');

@@ -9,11 +9,13 @@ import { fieldsIn } from '../support/stored.ts';
 import type { Exchange } from '../support/transport.ts';
 import { afterReload, changed, openPage, SDK, words, type Page } from './story.ts';
 
-/** A task of the browser: what is written in memory is written. */
-const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
+const { setTimeout: later } = globalThis;
+/** A task of the browser, also where a test has the time in hand: what is written in memory is written. */
+const settle = (): Promise<void> => new Promise((resolve) => later(resolve));
 
 /** The questions that a store keeps for later, oldest first. */
 async function kept(store: ContextStore): Promise<string> {
+  await settle();
   const entries = Object.values(await fieldsIn(store, 'queued')) as Entry[];
   return words(entries.toSorted((a, b) => a.at - b.at).map(({ message }) => message));
 }
@@ -34,7 +36,7 @@ function codeOf(error: unknown): unknown {
   return isContextError(error) ? error.code : error;
 }
 
-/** A page on which an answer grows, and two questions wait. */
+/** A page on which an answer grows, and two questions wait, and are kept. */
 async function waitingPage(
   store?: ContextStore,
   options: Parameters<typeof openPage>[1] = {},
@@ -47,6 +49,7 @@ async function waitingPage(
   const first = await page.script.next();
   await first.say('Fir');
   const sent = ['Two?', 'Three?'].map((text) => chat.sendMessage({ text }));
+  await settle();
   return { page, chat, first, sent };
 }
 
@@ -84,7 +87,6 @@ describe('a question that is sent while an answer grows', () => {
     const { page, chat, first, sent } = await waitingPage();
     expect(page.shown()).toBe('q: One? | a: Fir | q: Two? | q: Three?');
     expect(words(chat.waiting)).toBe('q: Two? | q: Three?');
-    await settle();
     expect(await kept(page.store)).toBe('q: Two? | q: Three?');
     await first.say('st.');
     expect(page.shown()).toBe('q: One? | a: First. | q: Two? | q: Three?');
@@ -118,7 +120,6 @@ describe('a question that is sent while an answer grows', () => {
     const store = new InMemoryContextStore();
     const commit = store.commit.bind(store);
     const { chat, first } = await waitingPage(store);
-    await settle();
     let write = (): void => {};
     store.commit = async (...args) => {
       if (writesWaiting(args)) await new Promise<void>((resolve) => (write = resolve));
@@ -131,7 +132,6 @@ describe('a question that is sent while an answer grows', () => {
     await settle();
     expect(chat.status).toBe('streaming');
     write();
-    await settle();
     expect(await kept(store)).toContain('Four?');
   });
 
@@ -211,7 +211,6 @@ describe('a question that can be saved by nobody', () => {
     );
     expect(errors).toEqual(['invalid-messages']);
     expect(page.shown()).toBe('q: One? | a: Fir | q: Two? | q: Three?');
-    await settle();
     expect(await kept(page.store)).toBe('q: Two? | q: Three?');
   });
 });
@@ -227,7 +226,6 @@ describe('a question whose id is taken', () => {
     await first.finish();
     for (const answer of ['Second.', 'Third.']) await (await page.script.next()).answer(answer);
     await page.script.next();
-    await settle();
     expect(await kept(page.store)).toBe('q: Five?');
     expect((await reload(page)).shown()).toContain('q: Four? | q: Five?');
   });
@@ -404,7 +402,6 @@ describe('what waits, while it waits', () => {
 
   it('stands in the list when another tab deletes the chat, and is there again when that is undone', async () => {
     const { page, chat } = await waitingPage();
-    await settle();
     await page.store.deleteChat('c', { keepFor: 60_000 });
     await settle();
     await page.chats.whenSettled();
@@ -430,7 +427,6 @@ describe('what waits, while it waits', () => {
   it('stands where one looks when its branch is deleted, and is not asked where nobody looks', async () => {
     const errors: unknown[] = [];
     const { page, first } = await waitingPage(undefined, { onError: (error) => errors.push(error) });
-    await settle();
     await page.engine.btw();
     await page.engine.deleteBranch('main');
     void page.chats.active;
@@ -447,7 +443,6 @@ describe('what waits, while it waits', () => {
 
   it('goes with a chat that is deleted for good', async () => {
     const { page } = await waitingPage();
-    await settle();
     await page.store.deleteChat('c');
     expect(await kept(page.store)).toBe('');
   });
@@ -478,7 +473,6 @@ describe('a disk that refuses for a while', () => {
 
   it('keeps a question as soon as it takes it, and is asked ever less often', async () => {
     const { page, chat } = await waitingPage(moody());
-    await settle();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     isFull = true;
     void chat.sendMessage({ text: 'Four?' });
@@ -499,7 +493,6 @@ describe('a disk that refuses for a while', () => {
 
   it('is told as it is of a turn, until it takes the question, also when it is asked again by hand', async () => {
     const { page, chat } = await waitingPage(moody());
-    await settle();
     isFull = true;
     void chat.sendMessage({ text: 'Four?' });
     await settle();
@@ -633,7 +626,6 @@ describe('a question that waits behind an answer that asks the page for somethin
 describe('what waited when the page was left', () => {
   it('stands at the end of its branch, is not asked by itself, and nothing is written for it', async () => {
     const { page } = await waitingPage();
-    await settle();
     const { seq } = await page.store.load('c');
     const reloaded = await reload(page);
     expect(reloaded.shown()).toBe('q: One? | a: Fir | q: Two? | q: Three?');
@@ -667,7 +659,6 @@ describe('what waited when the page was left', () => {
 
   it('stands before a question that is sent while the disk is still read', async () => {
     const { page } = await waitingPage();
-    await settle();
     const store = afterReload(page.store);
     const reloaded = await openPage(
       changed(store, {
@@ -687,7 +678,6 @@ describe('what waited when the page was left', () => {
     await reloaded.ask('Four?', 'Fourth.');
     expect(reloaded.shown()).toBe('q: One? | a: Fir | q: Two? | q: Three? | q: Four? | a: Fourth.');
     expect(await reloaded.stored()).toBe(reloaded.shown());
-    await settle();
     expect(await kept(reloaded.store)).toBe('');
   });
 
@@ -712,7 +702,6 @@ describe('what waited when the page was left', () => {
 
   it('is shown where one looks, when its branch is deleted', async () => {
     const { page } = await waitingPage();
-    await settle();
     await page.engine.btw();
     await page.engine.deleteBranch('main');
     const reloaded = await reload(page);
@@ -721,7 +710,6 @@ describe('what waited when the page was left', () => {
 
   it('stays behind the answer that a server still streams, and is asked behind it', async () => {
     const { page } = await waitingPage();
-    await settle();
     const reloaded = await reload(page);
     const replay = reloaded.script.offer();
     const resumed = reloaded.chats.active.resumeStream();
@@ -737,7 +725,6 @@ describe('what waited when the page was left', () => {
 
   it('is only as good as it was kept: what no message is, is left alone', async () => {
     const { page } = await waitingPage();
-    await settle();
     await page.engine.keepFields('queued', { bad: 5, worse: { place: 'x' }, worst: 'text' });
     expect((await reload(page)).shown()).toBe('q: One? | a: Fir | q: Two? | q: Three?');
   });
@@ -746,7 +733,6 @@ describe('what waited when the page was left', () => {
 describe('what waits in another tab', () => {
   it('is not shown here while that tab is there, and is when it is saved', async () => {
     const { page, first } = await waitingPage();
-    await settle();
     const other = await openPage(page.store);
     await settle();
     expect(other.shown()).not.toContain('Two?');

@@ -44,9 +44,7 @@ async function openAnew(page: Leaving): Promise<Leaving> {
 /** A page with an answer that broke off. */
 async function cutOff(...words: string[]): Promise<Leaving> {
   const page = await openReplaying();
-  const cut = await page.begin('One?', ...words);
-  await cut.break();
-  await page.chats.whenSettled();
+  await page.cut('One?', ...words);
   return page;
 }
 
@@ -56,6 +54,21 @@ async function goOn(page: Page, ...words: string[]): Promise<Exchange> {
   const more = await page.script.next();
   if (words.length > 0) await more.say(...words);
   return more;
+}
+
+/** What the page is told when it asks its server again. */
+async function lookAgain(page: Page): Promise<Exchange> {
+  const replay = page.script.offer();
+  void page.chats.active.resumeStream();
+  await settle();
+  return replay;
+}
+
+/** A page with an answer that broke off, and goes on as far as these words. */
+async function goingOn(first: string, ...words: string[]): Promise<Leaving> {
+  const page = await cutOff(first);
+  await goOn(page, ...words);
+  return page;
 }
 
 /** The page opened anew; its server replays, and `said` does what it says. */
@@ -88,37 +101,31 @@ async function kept(page: Page): Promise<string> {
 
 describe('a Continue in whose middle the page was loaded anew', () => {
   it('goes on behind the words that stood there, when the server replays what came since', async () => {
-    const page = await cutOff('First ');
-    await goOn(page, 'and ');
+    const page = await goingOn('First ', 'and ');
     const back = await reload(page, (replay) => again(replay, ['and '], 'second.'));
     expect(await kept(back)).toBe('q: One? | a: First and second.');
     expect(back.engine.status(back.chats.active.messages[1]!.id)).toBe('complete');
   });
 
   it('says nothing twice when the server replays the whole answer', async () => {
-    const page = await cutOff('First ');
-    await goOn(page, 'and ');
+    const page = await goingOn('First ', 'and ');
     const back = await reload(page, (replay) => again(replay, ['First ', 'and '], 'second.'));
     expect(await kept(back)).toBe('q: One? | a: First and second.');
   });
 
   it('goes on with words that begin as the answer began', async () => {
-    const page = await cutOff('The one. ');
-    await goOn(page, 'The ');
+    const page = await goingOn('The one. ', 'The ');
     const back = await reload(page, (replay) => again(replay, ['The '], 'other.'));
     expect(await kept(back)).toBe('q: One? | a: The one. The other.');
   });
 
   it('never shows fewer words than were on the screen, whatever is replayed', async () => {
     for (const whole of [false, true]) {
-      const page = await cutOff('First ');
-      await goOn(page, 'and ', 'second');
+      const page = await goingOn('First ', 'and ', 'second');
       const back = await openAnew(page);
       const seen: string[] = [back.shown()];
       back.chats.active['~registerMessagesCallback'](() => seen.push(back.shown()));
-      const replay = back.script.offer();
-      void back.chats.active.resumeStream();
-      await settle();
+      const replay = await lookAgain(back);
       for (const word of [...(whole ? ['First '] : []), 'and ', 'second', ', ']) await replay.say(word);
       await replay.answer('third.');
       await back.chats.whenSettled();
@@ -137,16 +144,13 @@ describe('a Continue in whose middle the page was loaded anew', () => {
   });
 
   it('goes on after a replay that said less than was known, and broke off', async () => {
-    const page = await cutOff('First ');
-    await goOn(page, 'and ', 'second ');
+    const page = await goingOn('First ', 'and ', 'second ');
     const once = await reload(page, async (replay) => {
       await replay.say('and ');
       await replay.break();
     });
     expect(await kept(once)).toBe('q: One? | a: First and second ');
-    const replay = once.script.offer();
-    void once.chats.active.resumeStream();
-    await settle();
+    const replay = await lookAgain(once);
     await again(replay, ['and ', 'second '], 'third.');
     expect(await kept(once)).toBe('q: One? | a: First and second third.');
   });
@@ -155,16 +159,13 @@ describe('a Continue in whose middle the page was loaded anew', () => {
     const page = await cutOff('First ');
     await (await goOn(page, 'and ')).break();
     await page.chats.whenSettled();
-    const replay = page.script.offer();
-    void page.chats.active.resumeStream();
-    await settle();
+    const replay = await lookAgain(page);
     await again(replay, ['and '], 'second.');
     expect(await kept(page)).toBe('q: One? | a: First and second.');
   });
 
   it('goes on when the page asks twice, as StrictMode has it', async () => {
-    const page = await cutOff('First ');
-    await goOn(page, 'and ');
+    const page = await goingOn('First ', 'and ');
     const back = await openAnew(page);
     const replays = [back.script.offer(), back.script.offer()];
     void back.chats.active.resumeStream();
@@ -176,17 +177,14 @@ describe('a Continue in whose middle the page was loaded anew', () => {
   });
 
   it('tells the app of the whole answer when it is finished', async () => {
-    const page = await cutOff('First ');
-    await goOn(page, 'and ');
+    const page = await goingOn('First ', 'and ');
     const back = await openAnew(page);
     const finished: string[] = [];
     back.chats.configure({
       transport: { ...back.script.transport, resumeStreamIsReplay: true },
       onFinish: ({ message }) => finished.push(JSON.stringify(message.parts)),
     });
-    const replay = back.script.offer();
-    void back.chats.active.resumeStream();
-    await settle();
+    const replay = await lookAgain(back);
     await again(replay, ['and '], 'second.');
     await back.chats.whenSettled();
     await settle();
@@ -194,20 +192,16 @@ describe('a Continue in whose middle the page was loaded anew', () => {
   });
 
   it('gives a connection that only tells what is new its words behind all that is known', async () => {
-    const page = await cutOff('First ');
-    await goOn(page, 'and ');
+    const page = await goingOn('First ', 'and ');
     const back = await openAnew(page);
     back.chats.configure({ transport: { ...back.script.transport, resumeStreamIsReplay: false } });
-    const rest = back.script.offer();
-    void back.chats.active.resumeStream();
-    await settle();
+    const rest = await lookAgain(back);
     await rest.answer('second.');
     expect(await kept(back)).toBe('q: One? | a: First and second.');
   });
 
   it.each([null, 'first', { parts: 1 }])('goes on where %j is kept in place of a place', async (junk) => {
-    const page = await cutOff('First ');
-    await goOn(page, 'and ');
+    const page = await goingOn('First ', 'and ');
     const key = page.engine.node(page.chats.active.messages[1]!.id)!.key;
     await page.engine.keepFields('going-on', { [key]: junk });
     const back = await reload(page, (replay) => again(replay, ['First ', 'and '], 'second.'));
@@ -215,8 +209,7 @@ describe('a Continue in whose middle the page was loaded anew', () => {
   });
 
   it('leaves nothing of it behind when the chat is deleted', async () => {
-    const page = await cutOff('First ');
-    await goOn(page, 'and ');
+    const page = await goingOn('First ', 'and ');
     expect(Object.keys(await fieldsIn(page.store, 'going-on'))).toHaveLength(1);
     await page.store.deleteChat(page.engine.chatId);
     expect(await fieldsIn(page.store, 'going-on')).toEqual({});
@@ -324,8 +317,7 @@ function text(id: string, delta: string): UIMessageChunk[] {
 
 describe('a page that asks its server for what it still streams', () => {
   it('stops that for another try: who presses it need not wait for an answer that is given up', async () => {
-    const page = await cutOff('First ');
-    await goOn(page, 'and ');
+    const page = await goingOn('First ', 'and ');
     const back = await openAnew(page);
     const replay = back.script.offer();
     void back.chats.active.resumeStream();

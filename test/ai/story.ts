@@ -4,7 +4,7 @@ import { ContextEngine } from '../../src/engine/engine.ts';
 import type { ContextEngineOptions } from '../../src/engine/options.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import type { ContextStore } from '../../src/store/store.ts';
-import { scriptedTransport, type Exchange, type ScriptedTransport } from '../support/transport.ts';
+import { scriptedTransport, settle, type Exchange, type ScriptedTransport } from '../support/transport.ts';
 
 /** The AI SDK that the tests run on: 5, 6 or 7. */
 export const SDK = Number(globalThis.process?.env['AI_SDK'] ?? 7);
@@ -21,6 +21,10 @@ export interface Page {
   stored(branch?: string): Promise<string>;
   /** A question and its whole answer. */
   ask(question: string, ...answer: string[]): Promise<void>;
+  /** A question, and an answer that breaks off behind these words. */
+  cut(question: string, ...answer: string[]): Promise<void>;
+  /** The stream that a server gives whoever comes back for an answer, and when that is taken up. */
+  takeUp(): Promise<{ readonly replay: Exchange; readonly resumed: Promise<void> }>;
   /** A question and its answer so far, which grows. */
   begin(question: string, ...answer: string[]): Promise<Exchange>;
 }
@@ -49,22 +53,33 @@ export async function openPlainly(
 async function pageOf(store: ContextStore, options: PageOptions, open: Open): Promise<Page> {
   const script = scriptedTransport();
   const { engine, chats } = await open(store, { transport: script.transport, ...options });
+  const begin: Page['begin'] = async (text, ...answer) => {
+    void chats.active.sendMessage({ text });
+    const exchange = await script.next();
+    if (answer.length > 0) await exchange.say(...answer);
+    return exchange;
+  };
   return {
     engine,
     chats,
     script,
     store,
+    begin,
     shown: () => words(chats.active.messages),
     stored: async (branch = 'main') => {
       const head = (await store.listBranches('c')).find(({ name }) => name === branch)?.headKey;
       return head ? words((await store.getMessageChain('c', head)).map(({ data }) => data)) : '';
     },
     ask: (text, ...answer) => script.answer(chats.active.sendMessage({ text }), ...answer),
-    begin: async (text, ...answer) => {
-      void chats.active.sendMessage({ text });
-      const exchange = await script.next();
-      if (answer.length > 0) await exchange.say(...answer);
-      return exchange;
+    cut: async (text, ...answer) => {
+      await (await begin(text, ...answer)).break();
+      await chats.whenSettled();
+    },
+    takeUp: async () => {
+      const replay = script.offer();
+      const resumed = chats.active.resumeStream();
+      await settle();
+      return { replay, resumed };
     },
   };
 }

@@ -30,6 +30,12 @@ const give = (output: unknown, toolCallId = 'call-1') => ({
   output: output as never,
 });
 
+/** From now on, an answer goes on when its last call has a result. */
+function goesOnByItself(): void {
+  const sendAutomaticallyWhen = lastAssistantMessageIsCompleteWithToolCalls;
+  page.chats.configure({ transport: page.script.transport, sendAutomaticallyWhen });
+}
+
 describe("a tool's result", () => {
   it('is saved on the node that called', async () => {
     await (await askForDice()).finish();
@@ -46,10 +52,7 @@ describe("a tool's result", () => {
   });
 
   it('lets the answer go on by itself, though no JSON can hold all of it', async () => {
-    page.chats.configure({
-      transport: page.script.transport,
-      sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls,
-    });
+    goesOnByItself();
     await (await askForDice()).finish();
     await page.chats.active.addToolOutput(give({ eyes: 4, again: () => {} }));
     await (await page.script.next()).answer('Four.');
@@ -89,10 +92,7 @@ describe("a tool's result", () => {
   });
 
   it('is sent on, and the answer to it grows on the same node', async () => {
-    page.chats.configure({
-      transport: page.script.transport,
-      sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls,
-    });
+    goesOnByItself();
     await (await askForDice()).finish();
     const { id } = page.chats.active.messages[1]!;
     await page.chats.active.addToolOutput(give(4));
@@ -108,10 +108,7 @@ describe("a tool's result", () => {
   });
 
   it('is not sent on again and again to a model that has nothing to say', async () => {
-    page.chats.configure({
-      transport: page.script.transport,
-      sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls,
-    });
+    goesOnByItself();
     await (await askForDice()).finish();
     await page.chats.active.addToolOutput(give(4));
     await (await page.script.next()).finish();

@@ -46,10 +46,17 @@ beforeEach(async () => {
 });
 
 async function ask(text: string, answer: string, messageId?: string): Promise<void> {
-  await page.script.answer(
-    chat.sendMessage({ text, ...(messageId === undefined ? {} : { messageId }) }),
-    answer,
-  );
+  const question = { text, ...(messageId === undefined ? {} : { messageId }) };
+  await page.script.answer(chat.sendMessage(question), answer);
+}
+
+/** A question whose answer breaks off behind these words. */
+async function cutOff(words: string): Promise<void> {
+  void chat.sendMessage({ text: 'One?' });
+  const cut = await page.script.next();
+  await cut.say(words);
+  await cut.break();
+  await expect.poll(() => page.stored()).toBe(`q: One? | a: ${words}`);
 }
 
 describe('withContext, around a transport of a chat of one’s own', () => {
@@ -123,11 +130,7 @@ describe('withContext, around a transport of a chat of one’s own', () => {
   });
 
   it('takes up an answer that a server still streams, on the node that was cut off', async () => {
-    void chat.sendMessage({ text: 'One?' });
-    const cut = await page.script.next();
-    await cut.say('Fir');
-    await cut.break();
-    await expect.poll(() => page.stored()).toBe('q: One? | a: Fir');
+    await cutOff('Fir');
     const { id } = page.engine.state.getState().messages[1]!;
     const late = new OwnChat(page);
     late.messages = page.engine.state.getState().messages.slice(0, 1);
@@ -145,11 +148,7 @@ describe('withContext, around a transport of a chat of one’s own', () => {
   });
 
   it('goes on with an answer that a server replays from where it was let go on', async () => {
-    void chat.sendMessage({ text: 'One?' });
-    const cut = await page.script.next();
-    await cut.say('First ');
-    await cut.break();
-    await expect.poll(() => page.stored()).toBe('q: One? | a: First ');
+    await cutOff('First ');
     const more = chat.sendMessage();
     const rest = await page.script.next();
     await rest.say('and ');
@@ -166,11 +165,7 @@ describe('withContext, around a transport of a chat of one’s own', () => {
   });
 
   it('takes it up once where the chat asks twice, as StrictMode has it', async () => {
-    void chat.sendMessage({ text: 'One?' });
-    const cut = await page.script.next();
-    await cut.say('Fir');
-    await cut.break();
-    await expect.poll(() => page.stored()).toBe('q: One? | a: Fir');
+    await cutOff('Fir');
     const late = new OwnChat(page);
     late.messages = page.engine.state.getState().messages.slice();
     const replays = [page.script.offer(), page.script.offer()];
@@ -183,20 +178,14 @@ describe('withContext, around a transport of a chat of one’s own', () => {
   });
 
   it('lets go of an answer behind which another turn was saved before it was found', async () => {
-    void chat.sendMessage({ text: 'One?' });
-    const cut = await page.script.next();
-    await cut.say('Fir');
-    await cut.break();
-    await expect.poll(() => page.stored()).toBe('q: One? | a: Fir');
+    await cutOff('Fir');
     const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
     const { promise: found, resolve: find } = Promise.withResolvers<typeof replay.stream>();
     const replay = page.script.offer();
     page.script.transport.reconnectToStream = () => (ask(), found);
     const resumed = new OwnChat(page).resumeStream();
     await asked;
-    const next = await page.begin('Two?', 'Sec');
-    await next.break();
-    await page.chats.whenSettled();
+    await page.cut('Two?', 'Sec');
     find(replay.stream);
     await replay.say('First.');
     await expect.poll(() => replay.isStopped).toBe(true);

@@ -11,6 +11,7 @@ import { ContextEngineProvider, useEngine } from '../../src/react/provider.tsx';
 import { useMessageBranch } from '../../src/react/useMessageBranch.ts';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import { scriptedTransport, settle, type Exchange, type ScriptedTransport } from '../support/transport.ts';
+import { requestOf } from './acted.ts';
 import { afterReload, words } from './story.ts';
 
 let engine: ContextEngine;
@@ -74,16 +75,9 @@ async function open(options?: Partial<UseContextChatOptions>): Promise<ReturnTyp
   return page;
 }
 
-/** Does something, and gives the request that it leads to. */
-async function requestAfter(action: () => unknown): Promise<Exchange> {
-  let exchange!: Exchange;
-  await act(async () => {
-    void action();
-    exchange = await script.next();
-    await settle();
-  });
-  return exchange;
-}
+/** Does something, and gives the request that it leads to; its answer says these words, and grows. */
+const requestAfter = (action: () => unknown, ...words: string[]): Promise<Exchange> =>
+  requestOf(script, action, ...words);
 
 async function answer(exchange: Exchange, ...texts: string[]): Promise<void> {
   await act(() => exchange.say(...texts));
@@ -144,12 +138,10 @@ describe('an untouched useChat', () => {
   it('shows one branch at a time while two of them stream', async () => {
     await open();
     await answer(await requestAfter(() => chat.sendMessage({ text: 'One?' })), 'First.');
-    const hidden = await requestAfter(() => chat.sendMessage({ text: 'Two?' }));
-    await act(() => hidden.say('Sec'));
+    const hidden = await requestAfter(() => chat.sendMessage({ text: 'Two?' }), 'Sec');
     frames = [];
     await act(async () => void (await engine.rewind(chat.messages[1]!.id)));
-    const other = await requestAfter(() => chat.sendMessage({ text: 'Other?' }));
-    await act(() => other.say('Oth'));
+    const other = await requestAfter(() => chat.sendMessage({ text: 'Other?' }), 'Oth');
     await act(() => hidden.say('ond.'));
     await act(() => hidden.finish());
     await act(() => engine.switchBranch('main'));
@@ -169,8 +161,7 @@ describe('an untouched useChat', () => {
     await open();
     await answer(await requestAfter(() => chat.sendMessage({ text: 'One?' })), 'First.');
     const before = chat.messages;
-    const exchange = await requestAfter(() => chat.sendMessage({ text: 'Two?' }));
-    await act(() => exchange.say('Sec'));
+    const exchange = await requestAfter(() => chat.sendMessage({ text: 'Two?' }), 'Sec');
     expect(chat.messages.slice(0, 2).every((message, i) => message === before[i])).toBe(true);
     await act(() => exchange.finish());
     expect(chat.messages.slice(0, 2).every((message, i) => message === before[i])).toBe(true);
@@ -259,8 +250,7 @@ it('looks at the engine while it renders, and not again behind each render: word
 describe('a component that goes', () => {
   it('and comes back finds the answer growing', async () => {
     const page = await open();
-    const exchange = await requestAfter(() => chat.sendMessage({ text: 'One?' }));
-    await act(() => exchange.say('Fir'));
+    const exchange = await requestAfter(() => chat.sendMessage({ text: 'One?' }), 'Fir');
     page.unmount();
     await open();
     expect(shown()).toBe('q: One? | a: Fir');
@@ -272,8 +262,7 @@ describe('a component that goes', () => {
 
   it('stops the answer when it was asked to', async () => {
     const page = await open({ stopOnUnmount: true });
-    const exchange = await requestAfter(() => chat.sendMessage({ text: 'One?' }));
-    await act(() => exchange.say('Fir'));
+    const exchange = await requestAfter(() => chat.sendMessage({ text: 'One?' }), 'Fir');
     page.unmount();
     await settle();
     expect(exchange.isStopped).toBe(true);
@@ -281,8 +270,7 @@ describe('a component that goes', () => {
 
   it('leaves what waits unasked then, and asks it behind the next try once the component is back', async () => {
     const page = await open({ stopOnUnmount: true });
-    const exchange = await requestAfter(() => chat.sendMessage({ text: 'One?' }));
-    await act(() => exchange.say('Fir'));
+    await requestAfter(() => chat.sendMessage({ text: 'One?' }), 'Fir');
     await act(async () => void chat.sendMessage({ text: 'Two?' }));
     await expect.poll(shown).toBe('q: One? | a: Fir | q: Two?');
     page.unmount();
@@ -296,8 +284,7 @@ describe('a component that goes', () => {
 
   it('does not stop it because a second component comes, which StrictMode mounts twice', async () => {
     await open({ stopOnUnmount: true });
-    const exchange = await requestAfter(() => chat.sendMessage({ text: 'One?' }));
-    await act(() => exchange.say('Fir'));
+    const exchange = await requestAfter(() => chat.sendMessage({ text: 'One?' }), 'Fir');
     await act(() => render(app({ stopOnUnmount: true })));
     await settle();
     expect(exchange.isStopped).toBe(false);
@@ -308,8 +295,7 @@ describe('a component that goes', () => {
   it('does not stop a branch that is hidden, for it has not gone', async () => {
     const page = await open({ stopOnUnmount: true });
     await answer(await requestAfter(() => chat.sendMessage({ text: 'One?' })), 'First.');
-    const hidden = await requestAfter(() => chat.sendMessage({ text: 'Two?' }));
-    await act(() => hidden.say('Sec'));
+    const hidden = await requestAfter(() => chat.sendMessage({ text: 'Two?' }), 'Sec');
     await act(async () => void (await engine.rewind(chat.messages[1]!.id)));
     const other = await requestAfter(() => chat.sendMessage({ text: 'Other?' }));
     page.unmount();
@@ -333,8 +319,7 @@ describe('a component that goes', () => {
 
   it('and whose page comes back goes on growing', async () => {
     await open();
-    const exchange = await requestAfter(() => chat.sendMessage({ text: 'One?' }));
-    await act(() => exchange.say('The ', 'quick '));
+    const exchange = await requestAfter(() => chat.sendMessage({ text: 'One?' }), 'The ', 'quick ');
     window.dispatchEvent(new Event('pagehide'));
     await settle();
     await answer(exchange, 'brown ', 'fox');
@@ -359,8 +344,7 @@ describe('two components of one engine', () => {
       </ContextEngineProvider>,
     );
     await act(() => engine.ready());
-    const exchange = await requestAfter(() => chat.sendMessage({ text: 'One?' }));
-    await act(() => exchange.say('Fir'));
+    const exchange = await requestAfter(() => chat.sendMessage({ text: 'One?' }), 'Fir');
     expect(words(other)).toBe('q: One? | a: Fir');
     expect(other).toBe(chat.messages);
     await act(() => exchange.finish());
@@ -527,8 +511,7 @@ describe('a chat that is left for another one', () => {
     const { rerender } = render(page('left'));
     await whenOpen();
     const own = engine;
-    const first = await requestAfter(() => chat.sendMessage({ text: 'One?' }));
-    await act(() => first.say('Fir'));
+    const first = await requestAfter(() => chat.sendMessage({ text: 'One?' }), 'Fir');
     await act(async () => void chat.sendMessage({ text: 'Two?' }));
     rerender(page('other'));
     await whenOpen();

@@ -10,8 +10,9 @@ import { role } from '../../src/fragment/builders.ts';
 import { ContextEngineProvider } from '../../src/react/provider.tsx';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import { picked } from '../support/fileList.ts';
-import { scriptedTransport, settle, type Exchange, type ScriptedTransport } from '../support/transport.ts';
+import { scriptedTransport, type Exchange, type ScriptedTransport } from '../support/transport.ts';
 import { storedMessages } from '../support/stored.ts';
+import { requestOf } from './acted.ts';
 import { afterReload, SDK, words } from './story.ts';
 
 /** Every verb of useChat, as an app calls it, and what is kept of it. */
@@ -50,15 +51,9 @@ async function open(options: Options = {}): Promise<void> {
   await act(() => engine.ready());
 }
 
-async function requestAfter(action: () => unknown): Promise<Exchange> {
-  let exchange!: Exchange;
-  await act(async () => {
-    void action();
-    exchange = await script.next();
-    await settle();
-  });
-  return exchange;
-}
+/** Does something, and gives the request that it leads to; its answer says these words, and grows. */
+const requestAfter = (action: () => unknown, ...words: string[]): Promise<Exchange> =>
+  requestOf(script, action, ...words);
 
 async function ask(action: () => unknown, ...answer: string[]): Promise<Exchange> {
   const exchange = await requestAfter(action);
@@ -204,10 +199,8 @@ describe('a message that is sent while an answer grows', () => {
 
   it('where it is refused, an edit and another try still stop the answer and begin', async () => {
     await open({ onBusy: 'reject' });
-    const first = await requestAfter(() => chat.sendMessage({ text: 'One?' }));
-    await act(() => first.say('Fir'));
-    const second = await requestAfter(() => chat.regenerate());
-    await act(() => second.say('Oth'));
+    await requestAfter(() => chat.sendMessage({ text: 'One?' }), 'Fir');
+    await requestAfter(() => chat.regenerate(), 'Oth');
     await ask(() => chat.sendMessage({ text: 'Un?', messageId: chat.messages[0]!.id }), 'Premier.');
     expect(words(await stored())).toBe('q: One? | a: Fir | a: Oth | q: Un? | a: Premier.');
     expect(shown()).toBe('q: Un? | a: Premier.');
@@ -266,8 +259,7 @@ describe('a tool', () => {
 describe('the rest', () => {
   it('an error can be cleared, and the answer that broke off goes on', async () => {
     await open();
-    const exchange = await requestAfter(() => chat.sendMessage({ text: 'One?' }));
-    await act(() => exchange.say('Fir'));
+    const exchange = await requestAfter(() => chat.sendMessage({ text: 'One?' }), 'Fir');
     await act(() => exchange.fail('overloaded'));
     expect(chat.error?.message).toBe('overloaded');
     act(() => chat.clearError());

@@ -2,7 +2,7 @@ import type { UIMessageChunk } from 'ai';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { InMemoryContextStore } from '../../src/store/memory.ts';
 import type { ContextStore } from '../../src/store/store.ts';
-import { settle, type Exchange } from '../support/transport.ts';
+import { type Exchange } from '../support/transport.ts';
 import { afterReload, noteOf, openPage, slowly, words, type Page } from './story.ts';
 
 /**
@@ -119,9 +119,7 @@ describe('an answer in mid-conversation that goes on', () => {
     await expect.poll(() => page.stored('main-v2')).toBe('q: One? | a: The quick brown ');
     const next = await openPage(afterReload(store));
     expect(next.shown()).toBe('q: One? | a: The quick brown ');
-    const replay = next.script.offer();
-    const resumed = next.chats.active.resumeStream();
-    await settle();
+    const { replay, resumed } = await next.takeUp();
     await replay.answer('brown ', 'fox.');
     await resumed;
     expect(next.shown()).toBe('q: One? | a: The quick brown fox.');

@@ -1,0 +1,18 @@
+import { act } from '@testing-library/react';
+import { settle, type Exchange, type ScriptedTransport } from '../support/transport.ts';
+
+/** Does something, and gives the request that it leads to; its answer says these words, and grows. */
+export async function requestOf(
+  script: ScriptedTransport,
+  action: () => unknown,
+  ...answer: string[]
+): Promise<Exchange> {
+  let exchange!: Exchange;
+  await act(async () => {
+    void action();
+    exchange = await script.next();
+    await settle();
+  });
+  if (answer.length > 0) await act(() => exchange.say(...answer));
+  return exchange;
+}
